@@ -1,0 +1,36 @@
+# Two commands do all the set-up: `make demo` and `make test`.
+# Each builds .venv first when it is missing or older than what it is made from.
+PYTHON ?= python3
+VENV := .venv
+export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
+# One thread per model: parallelism is over agents and seeds, never inside them.
+export OMP_NUM_THREADS ?= 1
+# Data sets are never committed; the tests that need them look here and say so when they skip.
+export TRUEPOOL_DATA ?= $(abspath ../shared/data)
+
+.PHONY: demo test check bench test-slow constraints
+
+demo: $(VENV)/.ok
+	$(VENV)/bin/truepool compare --cost-fn 10
+
+test: $(VENV)/.ok
+	scripts/check
+	scripts/test
+
+check: $(VENV)/.ok
+	scripts/check
+
+test-slow: $(VENV)/.ok
+	scripts/test -m slow --no-cov
+
+bench: $(VENV)/.ok
+	$(VENV)/bin/python -m pytest benchmarks -p no:cacheprovider
+
+constraints: $(VENV)/.ok
+	VIRTUAL_ENV=$(VENV) $(VENV)/bin/uv pip compile -q -U --universal --no-header --no-annotate --all-extras pyproject.toml -o constraints.txt
+
+$(VENV)/.ok: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install -q --disable-pip-version-check uv
+	VIRTUAL_ENV=$(VENV) $(VENV)/bin/uv pip install -q -c constraints.txt -e '.[dev]'
+	touch $@
