@@ -1,0 +1,75 @@
+"""Everything truepool refuses, as one tree.
+
+::
+
+    TruepoolError
+    ├── PanelError (ValueError)         reports or outcomes that cannot be pooled
+    │   ├── ReportError                 a report that is not a probability
+    │   ├── OutcomeError                an outcome that is not one of 0..K-1
+    │   ├── AgentError                  agents missing, unknown or named twice
+    │   └── SourceError                 a file or frame that cannot be read
+    ├── CostError (ValueError)          costs that are not positive, or of another K
+    ├── SettingError (ValueError)       an option outside what it may be
+    └── UnknownNameError (LookupError)  no pool, loss or learner of that name
+
+Each message is one sentence or two: what must hold, who broke it, where, what came,
+and the cure. Only ``cli`` (and later ``serve``) turns them into text for people.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class TruepoolError(Exception):
+    """Base of every error truepool raises on purpose."""
+
+
+class PanelError(TruepoolError, ValueError):
+    """Reports and outcomes that do not make a panel."""
+
+
+class ReportError(PanelError):
+    """A report that is not a probability."""
+
+
+class OutcomeError(PanelError):
+    """An outcome that is not one of 0..K-1."""
+
+
+class AgentError(PanelError):
+    """Agents that are missing, unknown, too few or named twice."""
+
+
+class SourceError(PanelError):
+    """A file or a frame that cannot be read as a panel."""
+
+
+class CostError(TruepoolError, ValueError):
+    """Costs that are not positive, or made for another number of classes."""
+
+
+class SettingError(TruepoolError, ValueError):
+    """An option outside what it may be."""
+
+
+class UnknownNameError(TruepoolError, LookupError):
+    """A name that nothing answers to."""
+
+    def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
+        names = sorted(known)
+        super().__init__(
+            f"no {kind} is called {name!r}{nearest(str(name), names)}; "
+            f"known: {', '.join(names)}"
+        )
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Offer the known name that looks most like the one that came.
+
+    >>> nearest("vgc", ["mean", "vcg"])
+    " (did you mean 'vcg'?)"
+    >>> nearest("outcome", ["ada", "bob"])
+    ''
+    """
+    close = get_close_matches(name, list(known), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -1,0 +1,164 @@
+"""Panel: what every agent said in every case, and what happened."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from truepool.arrays import (
+    Array,
+    FloatArray,
+    IntArray,
+    as_outcomes,
+    classes,
+    frozen,
+)
+from truepool.errors import AgentError, OutcomeError, PanelError
+from truepool.reports import checked_reports, names_of
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Panel:
+    """Reports of N agents on T cases, with the outcomes.
+
+    Parameters
+    ----------
+    reports : array-like (T, N) or (T, N, K)
+        Probability of class 1, or of each of K classes. NaN: the agent was silent.
+        A frame with named columns names the agents too. K = 2 is kept as (T, N).
+    outcomes : array-like (T,)
+        What happened, one of 0..K-1.
+    agents : sequence of str, optional
+        Names, in the order of the columns.
+    ids, times : array-like (T,), optional
+        A label and a moment for each case; times put the cases in order.
+
+    Examples
+    --------
+    >>> panel = Panel([[0.9, 0.6], [0.2, float("nan")]], [1, 0], agents=("ada", "bob"))
+    >>> panel
+    Panel(2 cases, 2 agents (ada, bob), 2 classes, 25.0 % silent)
+    """
+
+    reports: FloatArray
+    outcomes: IntArray
+    agents: tuple[str, ...]
+    ids: Array | None
+    times: Array | None
+    silent: int
+
+    def __init__(
+        self,
+        reports: ArrayLike,
+        outcomes: ArrayLike,
+        agents: Sequence[str] | None = None,
+        *,
+        ids: ArrayLike | None = None,
+        times: ArrayLike | None = None,
+    ) -> None:
+        names = names_of(reports) if agents is None else tuple(map(str, agents))
+        values, silent = checked_reports(reports, names)
+        T, N, C = values.shape
+        names = names or tuple(f"agent{i}" for i in range(N))
+        if T < 2:
+            raise PanelError(f"a panel needs at least 2 cases; it has {T}")
+        if silent:
+            mute = np.isnan(values[:, :, 0]).all(axis=0)
+            if mute.any():
+                raise AgentError(
+                    f"agent {names[int(np.argmax(mute))]!r} is silent in every case; "
+                    "leave that agent out"
+                )
+        settled = as_outcomes(outcomes, classes(C))
+        if settled.shape != (T,):
+            raise OutcomeError(
+                f"there must be one outcome a case; {T} cases came with "
+                f"{settled.size} outcomes"
+            )
+        if settled.min() == settled.max():
+            raise OutcomeError(
+                "at least two classes must happen; every outcome is "
+                f"{settled[0]}, so there is nothing to learn from"
+            )
+        labels = None if ids is None else _one_a_case("ids", ids, T)
+        moments = None if times is None else _one_a_case("times", times, T)
+        self._set(_squeezed(values), settled, names, labels, moments, silent)
+
+    def _set(self, *fields: Any) -> None:
+        for name, value in zip(self.__dataclass_fields__, fields, strict=True):
+            array = isinstance(value, np.ndarray)
+            object.__setattr__(self, name, frozen(value) if array else value)
+
+    @property
+    def values(self) -> FloatArray:
+        """Reports as coordinates, (T, N, C): C = 1 for binary, else C = K."""
+        return self.reports if self.reports.ndim == 3 else self.reports[:, :, None]
+
+    @property
+    def classes(self) -> int:
+        """Number of classes, K."""
+        return classes(self.values.shape[2])
+
+    @property
+    def prior(self) -> FloatArray:
+        """Share of each class among the outcomes, as coordinates (C,)."""
+        return self.base_rate()
+
+    def base_rate(self, case_weights: FloatArray | None = None) -> FloatArray:
+        """Share of each class, each case counted by its weight, as coordinates (C,)."""
+        if self.classes == 2:
+            return np.array([np.average(self.outcomes, weights=case_weights)])
+        counts = np.bincount(self.outcomes, case_weights, minlength=self.classes)
+        return np.asarray(counts / counts.sum(), dtype=np.float64)
+
+    def take(self, cases: IntArray) -> Self:
+        """Return the panel of some of the cases, in the order given.
+
+        The part of a sound panel is trusted: it may lack a class or an agent's voice.
+        """
+        part = object.__new__(type(self))
+        reports = self.reports[cases]
+        part._set(
+            reports,
+            self.outcomes[cases],
+            self.agents,
+            None if self.ids is None else self.ids[cases],
+            None if self.times is None else self.times[cases],
+            int(np.isnan(reports).sum()) if self.silent else 0,
+        )
+        return part
+
+    def in_order(self) -> Self:
+        """Return the panel sorted by its times; cases of one moment keep their order.
+
+        >>> Panel([[0.1, 0.2], [0.8, 0.9]], [0, 1], times=[5, 3]).in_order().outcomes
+        array([1, 0])
+        """
+        if self.times is None:
+            return self
+        return self.take(np.argsort(self.times, kind="stable"))
+
+    def __len__(self) -> int:
+        """Return the number of cases, T."""
+        return len(self.reports)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(self.agents[:5]) + (", ..." if len(self.agents) > 5 else "")
+        share = self.silent / self.reports.size
+        return (
+            f"Panel({len(self):,} cases, {len(self.agents)} agents ({shown}), "
+            f"{self.classes} classes, {share:.1%} silent)".replace("%", " %")
+        )
+
+
+def _squeezed(values: FloatArray) -> FloatArray:
+    return values[:, :, 0] if values.shape[2] == 1 else values
+
+
+def _one_a_case(what: str, column: ArrayLike, cases: int) -> Array:
+    array = np.asarray(column)
+    if array.shape != (cases,):
+        raise PanelError(f"{what} must be one a case, {cases}; {array.shape} came")
+    return array

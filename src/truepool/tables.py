@@ -1,0 +1,282 @@
+"""Tables in and out: CSV, Parquet, and pandas, polars or pyarrow frames.
+
+A row is a case. One column is the outcome, ``id`` and ``time`` columns are recognised,
+every other column is an agent: the probability of class 1, empty where the agent was
+silent. For K classes an agent has K columns, ``name:0`` to ``name:K-1``.
+"""
+
+import os
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+from pyarrow import csv, parquet
+
+from truepool.arrays import Array, FloatArray
+from truepool.errors import AgentError, OutcomeError, ReportError, SourceError, nearest
+from truepool.panel import Panel
+
+CSV = (".csv", ".csv.gz")
+PARQUET = (".parquet", ".pq")
+
+
+@dataclass(frozen=True, eq=False)
+class Reports:
+    """Reports without outcomes, as they come in day by day."""
+
+    values: FloatArray
+    agents: tuple[str, ...]
+    ids: Array | None
+    times: Array | None
+
+
+def read_panel(
+    source: Any,
+    outcome: str = "y",
+    *,
+    id: str | None = None,
+    time: str | None = None,
+    ignore: Sequence[str] = (),
+) -> Panel:
+    """Read a settled panel from a CSV or Parquet file, or from a frame.
+
+    Parameters
+    ----------
+    source : path or frame
+        A ``.csv``, ``.csv.gz`` or ``.parquet`` file; a pandas, polars or pyarrow frame.
+    outcome : str
+        Column with what happened, 0..K-1.
+    id, time : str, optional
+        Columns that label and date the cases; ``id`` and ``time`` if they exist.
+    ignore : sequence of str
+        Columns that are not agents.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> read_panel(pa.table({"ada": [0.9, 0.2], "bob": [0.6, None], "y": [1, 0]}))
+    Panel(2 cases, 2 agents (ada, bob), 2 classes, 25.0 % silent)
+    """
+    frame = _frame(source)
+    if outcome not in frame.columns:
+        raise OutcomeError(
+            f"the table needs an outcome column; there is no {outcome!r}"
+            f"{nearest(outcome, frame.columns)}; columns: {', '.join(frame.columns)}"
+        )
+    reports = _reports(frame, id, time, {outcome, *ignore}, ignore)
+    return Panel(
+        reports.values,
+        _plain(frame[outcome]),
+        reports.agents,
+        ids=reports.ids,
+        times=reports.times,
+    )
+
+
+def read_reports(
+    source: Any,
+    agents: Sequence[str],
+    *,
+    outcome: str = "y",
+    id: str | None = None,
+    time: str | None = None,
+    ignore: Sequence[str] = (),
+) -> Reports:
+    """Read reports of known agents, in whatever order their columns stand.
+
+    An outcome column, should there be one already, is left aside.
+
+    >>> import pyarrow as pa
+    >>> read_reports(pa.table({"bob": [0.6], "ada": [0.9]}), ("ada", "bob")).values
+    array([[0.9, 0.6]])
+    """
+    frame = _frame(source)
+    reports = _reports(frame, id, time, {outcome, *ignore}, ignore)
+    missing = [name for name in agents if name not in reports.agents]
+    unknown = [name for name in reports.agents if name not in agents]
+    if missing or unknown:
+        said = []
+        if missing:
+            said.append(f"missing: {', '.join(map(repr, missing))}")
+        if unknown:
+            said.append(f"not known: {', '.join(map(repr, unknown))}")
+        raise AgentError(
+            "the new table must have the agents that were learned from, by name; "
+            f"{'; '.join(said)}. Columns that are not agents can be ignored by name."
+        )
+    order = [reports.agents.index(name) for name in agents]
+    return Reports(reports.values[:, order], tuple(agents), reports.ids, reports.times)
+
+
+def write_table(path: str | Path, columns: Mapping[str, Array]) -> None:
+    """Write columns to a CSV or Parquet file, whole or not at all."""
+    path = Path(path)
+    table = pa.table(
+        {name: pa.array(column, from_pandas=True) for name, column in columns.items()}
+    )
+    writer = _kind(path, "write")
+    if not path.parent.is_dir():
+        raise SourceError(f"there is no folder {str(path.parent)!r} to write into")
+    handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(handle)
+    try:
+        if writer == "csv":
+            options = csv.WriteOptions(quoting_style="needed")
+            with pa.output_stream(
+                unfinished, compression="gzip" if path.suffix == ".gz" else None
+            ) as stream:
+                csv.write_csv(table, stream, options)
+        else:
+            parquet.write_table(table, unfinished)
+        os.chmod(unfinished, 0o666 & ~_umask())
+        os.replace(unfinished, path)
+    except BaseException:
+        os.unlink(unfinished)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _kind(path: Path, verb: str) -> str:
+    name = path.name.lower()
+    if name.endswith(CSV):
+        return "csv"
+    if name.endswith(PARQUET):
+        return "parquet"
+    raise SourceError(
+        f"a table is {verb}ten as {', '.join((*CSV, *PARQUET))}; "
+        f"{str(path)!r} is none of these".replace("readten", "read")
+    )
+
+
+def _frame(source: Any) -> nw.DataFrame[Any]:
+    if isinstance(source, str | os.PathLike):
+        source = _read_file(Path(source))
+    names = [str(name) for name in _column_names(source)]
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise AgentError(
+            "every column needs a name of its own; "
+            f"{', '.join(map(repr, sorted(twice)))} came more than once. Rename one."
+        )
+    try:
+        frame: nw.DataFrame[Any] = nw.from_native(source, eager_only=True)
+    except TypeError:
+        raise SourceError(
+            "a panel is read from a path or a pandas, polars or pyarrow frame; "
+            f"{type(source).__name__} came. Use Panel(...) for arrays."
+        ) from None
+    if not len(frame):
+        raise SourceError("the table must have at least one row; it has none")
+    return frame
+
+
+def _column_names(source: Any) -> Sequence[Any]:
+    if isinstance(source, pa.Table):
+        return list(source.column_names)
+    return list(getattr(source, "columns", ()))
+
+
+def _read_file(path: Path) -> pa.Table:
+    if not path.is_file():
+        raise SourceError(f"there is no file {str(path)!r}")
+    kind = _kind(path, "read")
+    if path.stat().st_size == 0:
+        raise SourceError(f"the table must have at least one row; {path} is empty")
+    try:
+        table = csv.read_csv(path) if kind == "csv" else parquet.read_table(path)
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise SourceError(f"{path} cannot be read as {kind}: {reason}") from None
+    return table.rename_columns([name.strip() for name in table.column_names])
+
+
+def _reports(
+    frame: nw.DataFrame[Any],
+    id: str | None,
+    time: str | None,
+    apart: set[str],
+    ignore: Sequence[str],
+) -> Reports:
+    for role, name in (("id", id), ("time", time), *(("ignored", n) for n in ignore)):
+        if name is not None and name not in frame.columns:
+            raise SourceError(
+                f"there is no {role} column {name!r}{nearest(name, frame.columns)}; "
+                f"columns: {', '.join(frame.columns)}"
+            )
+    label = id or ("id" if "id" in frame.columns else None)
+    moment = time or ("time" if "time" in frame.columns else None)
+    names = [n for n in frame.columns if n not in apart | {label, moment}]
+    columns = {name: _numbers(frame[name]) for name in names}
+    agents, values = _by_agent(columns)
+    return Reports(
+        values,
+        agents,
+        None if label is None else _plain(frame[label]),
+        None if moment is None else _plain(frame[moment]),
+    )
+
+
+def _numbers(column: nw.Series[Any]) -> FloatArray:
+    """Reports of one column; text is refused, an empty cell is silence."""
+    dtype = column.dtype
+    if not (dtype.is_numeric() or dtype == nw.Boolean):
+        values = column.to_list()
+        told = [(t, v) for t, v in enumerate(values) if v is not None]
+        if told:
+            t, value = next((tv for tv in told if not _is_number(tv[1])), told[0])
+            raise ReportError(
+                f"a report must be a number in [0, 1]; column {column.name!r} has "
+                f"{value!r} in case {t}. Mend it, or ignore the column if it is not "
+                "an agent."
+            )
+        return np.full(len(column), np.nan)
+    return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _by_agent(
+    columns: Mapping[str, FloatArray],
+) -> tuple[tuple[str, ...], FloatArray]:
+    """Agents and their reports, (T, N) or, from columns ``name:k``, (T, N, K)."""
+    if not columns:
+        raise AgentError("pooling needs at least 2 agents; no column is left for any")
+    parts = {name: re.fullmatch(r"(.+):(\d+)", name) for name in columns}
+    if not all(parts.values()):
+        return tuple(columns), np.stack(list(columns.values()), axis=1)
+    classes: dict[str, dict[int, FloatArray]] = {}
+    for name, part in parts.items():
+        if part is not None:
+            classes.setdefault(part[1], {})[int(part[2])] = columns[name]
+    K = max(len(found) for found in classes.values())
+    for agent, found in classes.items():
+        if sorted(found) != list(range(K)):
+            raise ReportError(
+                f"every agent needs the columns name:0 to name:{K - 1}; {agent!r} has "
+                f"{', '.join(f'{agent}:{k}' for k in sorted(found))}"
+            )
+    cube = [
+        np.stack([found[k] for k in range(K)], axis=1) for found in classes.values()
+    ]
+    return tuple(classes), np.stack(cube, axis=1)
+
+
+def _plain(column: nw.Series[Any]) -> Array:
+    return np.asarray(column.to_numpy())

@@ -1,0 +1,83 @@
+"""Weights: points of the simplex, one number an agent, never negative, summing to 1."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from truepool.arrays import FloatArray
+from truepool.errors import SettingError
+
+SLACK = 1e-9
+"""How far from 1 the sum of given weights may lie."""
+
+
+def uniform(agents: int) -> FloatArray:
+    """Give every agent the same weight.
+
+    >>> uniform(4)
+    array([0.25, 0.25, 0.25, 0.25])
+    """
+    return np.full(agents, 1.0 / agents)
+
+
+def proportional(merits: FloatArray) -> FloatArray:
+    r"""Weights :math:`w_i \propto \max(m_i, 0)`; equal when nobody has merit.
+
+    >>> proportional(np.array([3.0, 1.0, -2.0]))
+    array([0.75, 0.25, 0.  ])
+    >>> proportional(np.array([-1.0, -2.0]))
+    array([0.5, 0.5])
+    """
+    merits = np.clip(merits, 0.0, None)
+    total = merits.sum()
+    if not total > 0:
+        return uniform(merits.size)
+    # Dividing by the largest first keeps merits near the smallest float exact.
+    merits = merits / merits.max()
+    return np.asarray(merits / merits.sum())
+
+
+def inverse(losses: FloatArray, floor: float = 1e-12) -> FloatArray:
+    r"""Weights :math:`w_i \propto 1 / \ell_i`, for losses of at least ``floor``.
+
+    >>> inverse(np.array([0.1, 0.3])).round(2)
+    array([0.75, 0.25])
+    """
+    return proportional(1.0 / np.maximum(losses, floor))
+
+
+def from_log(log_weights: FloatArray) -> FloatArray:
+    r"""Weights :math:`w_i \propto e^{l_i}`, safe for any size of l.
+
+    >>> from_log(np.array([1000.0, 1000.0]))
+    array([0.5, 0.5])
+    """
+    return proportional(np.exp(log_weights - np.max(log_weights)))
+
+
+def effective_number(weights: FloatArray) -> float:
+    r"""How many equal agents the weights amount to, :math:`1 / \sum_i w_i^2`.
+
+    >>> effective_number(np.array([0.5, 0.5, 0.0]))
+    2.0
+    """
+    return float(1.0 / np.square(weights).sum())
+
+
+def as_weights(weights: ArrayLike, agents: int) -> FloatArray:
+    """Check that given weights lie on the simplex of this many agents.
+
+    >>> as_weights([0.5, 0.5], agents=2)
+    array([0.5, 0.5])
+    """
+    array = np.asarray(weights, dtype=np.float64)
+    if array.shape != (agents,):
+        raise SettingError(
+            f"weights must hold one number for each of the {agents} agents; "
+            f"an array of shape {array.shape} came"
+        )
+    if not (np.all(array >= 0) and abs(array.sum() - 1) <= SLACK):
+        raise SettingError(
+            "weights must not be negative and must sum to 1; "
+            f"{array.tolist()} sums to {array.sum():g}. Divide by the sum."
+        )
+    return array
