@@ -1,0 +1,30 @@
+r"""Who helped, and how much worse the pool would have been without.
+
+*Leave-one-out* credit of agent i is the mean over cases of
+:math:`\ell(p_{-i}, y) - \ell(p, y)`: positive when the agent helps. It is the
+contribution of Budescu & Chen (Management Science 2015) and the marginal contribution
+of alg:vcg. *Shapley* credit averages the same difference over all orders in which the
+agents could have joined; unlike leave-one-out it shares out the whole improvement over
+the prior, also between agents that say the same.
+"""
+
+from truepool.credit.joining import EXACT_LIMIT, Sampled, sample_shapley, shapley
+from truepool.credit.leaving import leave_one_out
+from truepool.credit.resampling import (
+    Intervals,
+    contributions,
+    intervals,
+    when_speaking,
+)
+
+__all__ = [
+    "EXACT_LIMIT",
+    "Intervals",
+    "Sampled",
+    "contributions",
+    "intervals",
+    "leave_one_out",
+    "sample_shapley",
+    "shapley",
+    "when_speaking",
+]

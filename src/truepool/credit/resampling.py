@@ -1,0 +1,129 @@
+"""Credit case by case, and what the bootstrap makes of it."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from truepool.arrays import FloatArray, case_mean
+from truepool.bootstrap import middle, resampled_means
+from truepool.costs import Costs
+from truepool.credit.joining import shares
+from truepool.credit.leaving import pool_weights, rises
+from truepool.errors import SettingError
+from truepool.losses import Loss, named
+from truepool.panel import Panel
+from truepool.weights import proportional
+
+Method: TypeAlias = Literal["leave-one-out", "shapley"]
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """Credit and the weights it earns, with bootstrap intervals over the cases."""
+
+    agents: tuple[str, ...]
+    credit: FloatArray
+    low: FloatArray
+    high: FloatArray
+    weights: FloatArray
+    weights_low: FloatArray
+    weights_high: FloatArray
+    level: float
+
+
+def intervals(
+    panel: Panel,
+    *,
+    method: Method = "leave-one-out",
+    loss: str | Loss = "brier",
+    weights: ArrayLike | None = None,
+    costs: Costs | None = None,
+    threshold: float | None = None,
+    level: float = 0.95,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Intervals:
+    """Bootstrap intervals, over the cases, of credit and of the weights it earns.
+
+    Weights are proportional to positive credit, as the ``vcg`` and ``shapley`` pools
+    set them. Credit is a mean over cases, so each resample is one product.
+
+    >>> panel = Panel([[0.9, 0.5], [0.1, 0.5]] * 50, [1, 0] * 50)
+    >>> intervals(panel, resamples=200).weights_low
+    array([1., 0.])
+    """
+    by_case = contributions(
+        panel,
+        method=method,
+        loss=loss,
+        weights=weights,
+        costs=costs,
+        threshold=threshold,
+    )
+    spoken = spoken_share(panel)
+    drawn = resampled_means(by_case, resamples, seed)
+    earned = np.apply_along_axis(proportional, 1, drawn / spoken)
+    low, high = middle(drawn, level)
+    weights_low, weights_high = middle(earned, level)
+    credit = by_case.mean(axis=0)
+    return Intervals(
+        panel.agents,
+        credit,
+        low,
+        high,
+        proportional(credit / spoken),
+        weights_low,
+        weights_high,
+        level,
+    )
+
+
+def contributions(
+    panel: Panel,
+    *,
+    method: Method = "leave-one-out",
+    loss: str | Loss = "brier",
+    weights: ArrayLike | None = None,
+    costs: Costs | None = None,
+    threshold: float | None = None,
+) -> FloatArray:
+    """Credit case by case, (T, N); its mean over the cases is the credit.
+
+    >>> panel = Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0])
+    >>> contributions(panel).round(3)
+    array([[ 0.16, -0.08],
+           [ 0.16, -0.08]])
+    """
+    priced = named(loss, costs, threshold)
+    if method == "shapley":
+        parts = shares(panel, priced, None)
+    elif method == "leave-one-out":
+        parts = rises(panel, priced, pool_weights(panel, weights))
+    else:
+        raise SettingError(
+            f"credit is by 'leave-one-out' or 'shapley'; {method!r} was asked for"
+        )
+    return np.concatenate([rise for _, rise in parts])
+
+
+def when_speaking(
+    credit: FloatArray, panel: Panel, case_weights: FloatArray | None = None
+) -> FloatArray:
+    """Credit per case in which the agent spoke, so that silence is no fault.
+
+    >>> panel = Panel([[0.9, 0.5], [float("nan"), 0.5]], [1, 0])
+    >>> when_speaking(np.array([0.1, 0.1]), panel)
+    array([0.2, 0.1])
+    """
+    return credit / spoken_share(panel, case_weights)
+
+
+def spoken_share(panel: Panel, case_weights: FloatArray | None = None) -> FloatArray:
+    """Share of the cases (N,) in which each agent spoke; 1 for one that never did."""
+    if not panel.silent:
+        return np.ones(len(panel.agents))
+    spoke = (~np.isnan(panel.values[:, :, 0])).astype(np.float64)
+    share = np.asarray(case_mean(spoke, case_weights))
+    return np.where(share > 0, share, 1.0)
