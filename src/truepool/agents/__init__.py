@@ -1,0 +1,1 @@
+"""Who reports: how features are shared out among agents."""

@@ -1,0 +1,296 @@
+"""A scikit-learn classifier over raw features: agents, their reports, and a pool."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.preprocessing import LabelEncoder
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.metaestimators import _BaseComposition
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    has_fit_parameter,
+    validate_data,
+)
+
+from truepool.agents.partition import feature_silos
+from truepool.arrays import Array, FloatArray
+from truepool.errors import AgentError, SettingError
+from truepool.folds import Folds, splits
+from truepool.pools.interface import Pool, made
+from truepool.pools.vcg import VCG
+
+
+class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  # type: ignore[misc]
+    """Train agents, cross-fit their reports, and learn a pool from those.
+
+    The pool never learns from a report on a row its agent was trained on: reports are
+    made fold by fold, by agents that did not see the fold. Afterwards every agent is
+    trained on all rows.
+
+    Parameters
+    ----------
+    estimators : list of (str, classifier)
+        The agents. A classifier wrapped in scikit-learn's ``FrozenEstimator`` is taken
+        as it is: its reports on the rows given to `fit` are used directly, so those
+        rows should be new to it.
+    pool : Pool or str, optional
+        The pool; `VCG` by default.
+    features : float or list, optional
+        None: every agent sees all features. A fraction: each agent sees a random silo
+        of that share, drawn as in the paper. A list: the columns of each agent.
+    cv : int or splitter
+        Folds; any scikit-learn splitter, time-ordered ones included: rows that no
+        fold tests then teach the agents but not the pool.
+    n_jobs : int, optional
+        How many agents are trained at once.
+    partition_seed : int
+        For random silos; 42 as in the paper.
+
+    Attributes
+    ----------
+    estimators_ : list of fitted classifiers
+    pool_ : Pool
+    classes_ : (K,) labels
+    features_ : list of columns an agent sees, or None
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> agents = [("nb", GaussianNB()), ("tree", DecisionTreeClassifier(max_depth=3))]
+    >>> model = PooledClassifier(agents, pool="vcg", features=0.6).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        estimators: Sequence[tuple[str, Any]],
+        pool: Pool | str | None = None,
+        *,
+        features: float | Sequence[Any] | None = None,
+        cv: Folds = 5,
+        n_jobs: int | None = None,
+        partition_seed: int = 42,
+    ) -> None:
+        self.estimators = estimators
+        self.pool = pool
+        self.features = features
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.partition_seed = partition_seed
+
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
+        """Learn agents and pool from rows X and labels y.
+
+        ``sample_weight`` is passed on to the agents and to the pool.
+        """
+        weights = self._sample_weight(X, fit_params)
+        names, agents = self._agents()
+        check_classification_targets(y)
+        X = self._table(X, reset=True)
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        encoder = LabelEncoder().fit(y)
+        self.classes_ = encoder.classes_
+        if len(self.classes_) < 2:
+            raise SettingError(
+                "at least two classes must happen; only one class came, "
+                f"{self.classes_[0]!r}"
+            )
+        outcomes = encoder.transform(y)
+        self.features_ = self._silos(X.shape[1], len(agents))
+        pairs = splits(outcomes, self.cv, rows=X)
+        reports = self._crossfit(agents, X, y, pairs, weights)
+        tested = np.sort(np.concatenate([test for _, test in pairs]))
+        self.pool_ = clone(made(VCG() if self.pool is None else self.pool)).fit(
+            reports[tested],
+            outcomes[tested],
+            None if weights is None else weights[tested],
+        )
+        everything = np.arange(len(outcomes))
+        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
+            delayed(_trained)(agent, _seen(X, columns), y, everything, weights)
+            for agent, columns in zip(agents, self.features_, strict=True)
+        )
+        self.agents_ = names
+        return self
+
+    def reports(self, X: Any) -> FloatArray:
+        """What every agent says of these rows: (T, N) or (T, N, K)."""
+        check_is_fitted(self)
+        X = self._table(X, reset=False)
+        said = [
+            _said(agent, _seen(X, columns), self.classes_)
+            for agent, columns in zip(self.estimators_, self.features_, strict=True)
+        ]
+        return _binary_or_not(np.stack(said, axis=1))
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Pooled probability of every class, (T, K)."""
+        reports = self.reports(X)
+        return np.asarray(self.pool_.predict_proba(reports))
+
+    def predict(self, X: Any) -> Array:
+        """Label of least expected cost, (T,)."""
+        reports = self.reports(X)
+        return np.asarray(self.classes_[self.pool_.predict(reports)])
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters, those of the agents included (``rf__max_depth``)."""
+        params: dict[str, Any] = self._get_params("estimators", deep=deep)
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of the agents included."""
+        self._set_params("estimators", **params)
+        return self
+
+    def _agents(self) -> tuple[tuple[str, ...], list[Any]]:
+        names, agents = (
+            zip(*self.estimators, strict=True) if self.estimators else ((), ())
+        )
+        if len(agents) < 2:
+            raise AgentError(f"pooling needs at least 2 agents; there is {len(agents)}")
+        self._validate_names(names)
+        for name, agent in self.estimators:
+            if not hasattr(agent, "predict_proba"):
+                raise AgentError(
+                    f"an agent must report probabilities; {name!r} "
+                    f"({type(agent).__name__}) has no predict_proba. Wrap it in "
+                    "CalibratedClassifierCV."
+                )
+        return names, list(agents)
+
+    def _sample_weight(self, X: Any, fit_params: dict[str, Any]) -> FloatArray | None:
+        weights = fit_params.pop("sample_weight", None)
+        if fit_params:
+            raise TypeError(f"fit takes sample_weight only; {sorted(fit_params)} came")
+        if weights is None:
+            return None
+        for name, agent in self.estimators:
+            if not has_fit_parameter(agent, "sample_weight"):
+                raise AgentError(
+                    f"every agent must take sample_weight; {name!r} "
+                    f"({type(agent).__name__}) does not"
+                )
+        return np.asarray(_check_sample_weight(weights, X), dtype=np.float64)
+
+    def _table(self, X: Any, *, reset: bool) -> Any:
+        if hasattr(X, "columns"):  # a frame stays one: its agents may want the names
+            validate_data(self, X=X, reset=reset, skip_check_array=True)
+            return X
+        return validate_data(
+            self,
+            X=X,
+            reset=reset,
+            dtype=None,
+            accept_sparse="csr",
+            ensure_all_finite=False,
+        )
+
+    def _silos(self, width: int, count: int) -> list[Any]:
+        if self.features is None:
+            return [None] * count
+        if isinstance(self.features, int | float):
+            return list(feature_silos(width, count, self.features, self.partition_seed))
+        if len(self.features) != count:
+            raise SettingError(
+                f"features must give the columns of each of the {count} agents; "
+                f"{len(self.features)} lists came"
+            )
+        return [list(columns) for columns in self.features]
+
+    def _crossfit(
+        self,
+        agents: list[Any],
+        X: Any,
+        y: Any,
+        pairs: list[tuple[Any, Any]],
+        weights: FloatArray | None,
+    ) -> FloatArray:
+        said = np.full((len(y), len(agents), len(self.classes_)), np.nan)
+        tasks = [
+            (i, *pair)
+            for i, agent in enumerate(agents)
+            for pair in pairs
+            if not isinstance(agent, FrozenEstimator)
+        ]
+        seen = [_seen(X, columns) for columns in self.features_]
+        answers = Parallel(n_jobs=self.n_jobs)(
+            delayed(_heldout)(
+                agents[i], seen[i], y, learn, test, weights, self.classes_
+            )
+            for i, learn, test in tasks
+        )
+        for (i, _, test), answer in zip(tasks, answers, strict=True):
+            said[test, i] = answer
+        for i, agent in enumerate(agents):
+            if isinstance(agent, FrozenEstimator):
+                said[:, i] = _said(agent, seen[i], self.classes_)
+        return _binary_or_not(said)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inputs = [get_tags(agent).input_tags for _, agent in self.estimators]
+        tags.input_tags.allow_nan = all(tag.allow_nan for tag in inputs)
+        tags.input_tags.sparse = all(tag.sparse for tag in inputs)
+        return tags
+
+
+def _seen(X: Any, columns: Any) -> Any:
+    return X if columns is None else _safe_indexing(X, columns, axis=1)
+
+
+def _trained(
+    agent: Any, X: Any, y: Any, rows: Array, weights: FloatArray | None
+) -> Any:
+    if isinstance(agent, FrozenEstimator):
+        return agent
+    extra = {} if weights is None else {"sample_weight": weights[rows]}
+    return clone(agent).fit(_safe_indexing(X, rows), _safe_indexing(y, rows), **extra)
+
+
+def _heldout(
+    agent: Any,
+    X: Any,
+    y: Any,
+    learn: Array,
+    test: Array,
+    weights: FloatArray | None,
+    labels: Array,
+) -> FloatArray:
+    """Reports on the rows to test, by a copy that saw the others only."""
+    copy = _trained(agent, X, y, learn, weights)
+    return _said(copy, _safe_indexing(X, test), labels)
+
+
+def _said(agent: Any, X: Any, labels: Array) -> FloatArray:
+    """Probability (T, K) of every label; 0 for one the agent has never met."""
+    known = np.searchsorted(labels, agent.classes_)
+    strange = (known >= len(labels)) | (
+        labels[np.minimum(known, len(labels) - 1)] != agent.classes_
+    )
+    if strange.any():
+        raise AgentError(
+            f"a fitted agent must know only the labels {labels.tolist()}; one knows "
+            f"{np.asarray(agent.classes_).tolist()}"
+        )
+    answer = agent.predict_proba(X)
+    said = np.zeros((answer.shape[0], len(labels)))
+    said[:, known] = answer
+    return said
+
+
+def _binary_or_not(said: FloatArray) -> FloatArray:
+    return said[:, :, 1] if said.shape[2] == 2 else said

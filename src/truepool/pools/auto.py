@@ -1,0 +1,173 @@
+"""The pool to start with: it tries the others and keeps the simplest good one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+from sklearn.base import clone
+
+from truepool.arrays import FloatArray, case_mean
+from truepool.costs import Costs
+from truepool.folds import Folds, out_of_fold, splits
+from truepool.losses import Loss, named
+from truepool.panel import Panel
+from truepool.pools.interface import LinearPool, Pool, made
+
+CANDIDATES = (
+    "mean",
+    "median",
+    "log-odds",
+    "best",
+    "extremized",
+    "platt",
+    "beta",
+    "brier",
+    "vcg",
+    "convex",
+    "stacked-lr",
+)
+"""What `Auto` tries unless told otherwise: each family once, none that is slow."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How one candidate did under cross-validation."""
+
+    name: str
+    complexity: int
+    loss: float
+    behind: float
+    behind_error: float
+    eligible: bool
+
+
+@final
+class Auto(Pool):
+    """Cross-validates the candidates under your costs and keeps the simplest good one.
+
+    The best candidate has the least mean loss out of fold. A candidate is eligible
+    when its paired difference to the best is within one standard error; of the
+    eligible the simplest is kept (nothing learned, then one or two numbers, then
+    weights, then a model), among equally simple ones the one with the least loss.
+
+    Parameters
+    ----------
+    candidates : sequence of str or Pool, optional
+        By default the mean, the median, log-odds, the best individual, extremized,
+        Platt and beta-transformed means, inverse-Brier, VCG and convex weights, and
+        stacked logistic regression.
+    loss : str
+        What is compared: ``cost`` (at your costs) by default.
+    cv : int or splitter
+        Folds.
+
+    Attributes
+    ----------
+    choice_ : str
+        Name of the pool kept.
+    why_ : str
+        One sentence.
+    table_ : list of Trial
+        Every candidate, best first.
+    pool_ : Pool
+        The pool kept, learned from all cases.
+
+    Examples
+    --------
+    >>> reports = [[0.9, 0.5, 0.4], [0.1, 0.5, 0.6]] * 20
+    >>> auto = Auto(candidates=("mean", "best"), loss="brier").fit(reports, [1, 0] * 20)
+    >>> auto.choice_
+    'best'
+    """
+
+    name: ClassVar[str] = "auto"
+    complexity: ClassVar[int] = 3
+    excused: ClassVar = {"unanimity": "it may choose a pool that does not owe it"}
+
+    def __init__(
+        self,
+        *,
+        candidates: Sequence[str | Pool] | None = None,
+        loss: str = "cost",
+        cv: Folds = 5,
+        costs: Costs | None = None,
+        threshold: float | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.candidates = candidates
+        self.loss = loss
+        self.cv = cv
+        self.costs = costs
+        self.threshold = threshold
+        self.seed = seed
+
+    def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
+        loss = named(self.loss, self.costs, self.threshold)
+        pools = [
+            made(given, costs=self.costs, threshold=self.threshold, seed=self.seed)
+            for given in self.candidates or CANDIDATES
+        ]
+        pairs = splits(panel.outcomes, self.cv, self.seed, times=panel.times)
+        tested = np.sort(np.concatenate([test for _, test in pairs]))
+        cases = None if case_weights is None else case_weights[tested]
+        outcomes = panel.outcomes[tested]
+        pooled = [
+            out_of_fold(pool, panel, pairs, case_weights)[tested] for pool in pools
+        ]
+        losses = [loss.of(p, outcomes) for p in pooled]
+        # The Brier loss breaks ties that a loss counted in whole errors leaves.
+        rank = [
+            (case_mean(lost, cases), case_mean(Loss("brier").of(p, outcomes), cases))
+            for lost, p in zip(losses, pooled, strict=True)
+        ]
+        best = min(range(len(pools)), key=rank.__getitem__)
+        trials = [
+            _trial(pool, losses[i], losses[best], cases) for i, pool in enumerate(pools)
+        ]
+        eligible = [i for i, trial in enumerate(trials) if trial.eligible]
+        kept = min(eligible, key=lambda i: (pools[i].complexity, rank[i]))
+        order = sorted(range(len(pools)), key=rank.__getitem__)
+        self.table_ = [trials[i] for i in order]
+        self.choice_ = pools[kept].name
+        self.why_ = _why(trials[kept], trials[best], loss)
+        self.pool_ = clone(pools[kept]).fit_panel(panel, case_weights)
+        if isinstance(self.pool_, LinearPool):
+            self.weights_ = self.pool_.weights_
+
+    def combine(self, values: FloatArray) -> FloatArray:
+        """Pool sound reports (T, N, C) into (T, C)."""
+        return np.asarray(self.pool_.combine(values))
+
+
+def _trial(
+    pool: Pool, losses: FloatArray, best: FloatArray, cases: FloatArray | None
+) -> Trial:
+    gap = losses - best
+    behind = case_mean(gap, cases)
+    spread = case_mean((gap - behind) ** 2, cases)
+    share = np.full(len(gap), 1.0) if cases is None else cases
+    count = share.sum() ** 2 / (share**2).sum()
+    error = float(np.sqrt(spread / max(count - 1, 1.0)))
+    return Trial(
+        pool.name,
+        pool.complexity,
+        case_mean(losses, cases),
+        behind,
+        error,
+        bool(behind <= error),
+    )
+
+
+def _why(kept: Trial, best: Trial, loss: Loss) -> str:
+    if kept == best:
+        return (
+            f"{kept.name} has the least {loss.name} loss out of fold "
+            f"({kept.loss:.4g} a case), and no simpler pool comes within one standard "
+            "error of it"
+        )
+    return (
+        f"{kept.name} loses {kept.loss:.4g} a case ({loss.name}), within one standard "
+        f"error ({kept.behind_error:.2g}) of the best, {best.name} ({best.loss:.4g}), "
+        "and is the simplest that does"
+    )

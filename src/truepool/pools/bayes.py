@@ -1,0 +1,73 @@
+"""Reports as independent pieces of evidence."""
+
+from typing import ClassVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from truepool.arrays import FloatArray, as_pooled, from_log_scale, log_scale
+from truepool.costs import Costs
+from truepool.errors import SettingError
+from truepool.panel import Panel
+from truepool.pools.interface import Pool
+
+
+@final
+class Bayes(Pool):
+    r"""Naive Bayes on log-odds: every report adds its evidence beyond the prior.
+
+    :math:`\mathrm{logit}\, p = \mathrm{logit}\,\pi + \sum_i (\mathrm{logit}\, r_i -
+    \mathrm{logit}\,\pi)`. Right when the agents' signals are independent given the
+    outcome; over-confident when they are not, which is the usual case.
+
+    Parameters
+    ----------
+    prior : array-like (K,) or float, optional
+        Probability of each class (or of class 1) before anybody speaks; by default
+        the share of each class among the outcomes.
+
+    Examples
+    --------
+    >>> pool = Bayes(prior=0.5).fit([[0.9, 0.5], [0.1, 0.5]], [1, 0])
+    >>> pool.predict_proba([[0.75, 0.75]])[:, 1].round(3)
+    array([0.9])
+    """
+
+    name: ClassVar[str] = "bayes"
+    complexity: ClassVar[int] = 1
+    excused: ClassVar = {
+        "unanimity": "agents that agree are several pieces of evidence, so the pool "
+        "is surer than each of them",
+    }
+
+    def __init__(
+        self,
+        *,
+        prior: ArrayLike | None = None,
+        costs: Costs | None = None,
+        threshold: float | None = None,
+    ) -> None:
+        self.prior = prior
+        self.costs = costs
+        self.threshold = threshold
+
+    def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
+        if self.prior is None:
+            counts = panel.base_rate(case_weights)
+            # A class that never came is rare, not impossible: one case in T + K.
+            share = (counts * len(panel) + 1) / (len(panel) + panel.classes)
+        else:
+            given = np.asarray(self.prior, dtype=np.float64)
+            share = as_pooled(given[None] if given.ndim else given.reshape(1))[0]
+            if share.size != panel.values.shape[2]:
+                raise SettingError(
+                    f"the prior must speak of the panel's {panel.classes} classes; "
+                    f"{self.prior!r} does not"
+                )
+        self.prior_ = share
+
+    def combine(self, values: FloatArray) -> FloatArray:
+        """Pool sound reports (T, N, C) into (T, C)."""
+        start = log_scale(self.prior_)
+        evidence = np.nansum(log_scale(values) - start, axis=1)
+        return from_log_scale(start + evidence)

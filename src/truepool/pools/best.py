@@ -1,0 +1,64 @@
+"""The best single agent."""
+
+from typing import ClassVar, final
+
+import numpy as np
+
+from truepool.arrays import FloatArray
+from truepool.costs import Costs
+from truepool.losses import named
+from truepool.panel import Panel
+from truepool.pools.interface import Pool
+from truepool.standing import own_losses
+from truepool.weights import proportional
+
+
+@final
+class Best(Pool):
+    """The agent with the least loss of its own; if it is silent, the next best.
+
+    Agents that tie count equally.
+
+    Attributes
+    ----------
+    losses_ : (N,)
+        Mean loss of each agent over the cases in which it spoke.
+    weights_ : (N,)
+        All weight on the best.
+
+    Examples
+    --------
+    >>> Best().fit([[0.9, 0.5], [0.1, 0.5]], [1, 0]).weights_
+    array([1., 0.])
+    """
+
+    name: ClassVar[str] = "best"
+    complexity: ClassVar[int] = 1
+
+    def __init__(
+        self,
+        *,
+        loss: str = "brier",
+        costs: Costs | None = None,
+        threshold: float | None = None,
+    ) -> None:
+        self.loss = loss
+        self.costs = costs
+        self.threshold = threshold
+
+    def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
+        loss = named(self.loss, self.costs, self.threshold)
+        self.losses_ = own_losses(panel, loss, case_weights)
+        self.weights_ = proportional(_least(self.losses_))
+
+    def combine(self, values: FloatArray) -> FloatArray:
+        """Pool sound reports (T, N, C) into (T, C)."""
+        spoke = ~np.isnan(values[:, :, 0])
+        best = _least(np.where(spoke, self.losses_, np.inf)) * spoke
+        share = best / best.sum(axis=1, keepdims=True)
+        return np.asarray(np.einsum("tn,tnc->tc", share, np.nan_to_num(values)))
+
+
+def _least(losses: FloatArray) -> FloatArray:
+    """1 for the least along the last axis and for all that tie with it, else 0."""
+    return np.asarray(losses <= losses.min(axis=-1, keepdims=True), dtype=np.float64)

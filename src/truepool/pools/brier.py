@@ -1,0 +1,28 @@
+"""Weights by each agent's own past accuracy."""
+
+from typing import ClassVar, final
+
+from truepool.arrays import FloatArray
+from truepool.losses import Loss
+from truepool.panel import Panel
+from truepool.pools.interface import LinearPool
+from truepool.standing import own_losses
+from truepool.weights import inverse
+
+
+@final
+class Brier(LinearPool):
+    r"""Weights inverse to the Brier loss: :math:`w_i \propto 1 / B_i`.
+
+    :math:`B_i` is agent i's own mean Brier loss over the cases in which it spoke.
+
+    >>> pool = Brier().fit([[0.9, 0.7], [0.1, 0.3]], [1, 0])
+    >>> pool.weights_.round(3)
+    array([0.9, 0.1])
+    """
+
+    name: ClassVar[str] = "brier"
+    complexity: ClassVar[int] = 2
+
+    def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
+        return inverse(own_losses(panel, Loss("brier"), case_weights))

@@ -1,0 +1,36 @@
+"""Weights case by case, by how far each report is from a shrug."""
+
+from typing import ClassVar, final
+
+import numpy as np
+
+from truepool.arrays import FloatArray, classes
+from truepool.pools.interface import FixedPool
+
+
+@final
+class Confidence(FixedPool):
+    r"""In each case, weights proportional to confidence.
+
+    :math:`w_{ti} \propto \max_k r_{tik} - 1/K`, which for two classes is
+    :math:`|r_{ti} - 1/2|`. Where nobody is confident, all count equally.
+
+    >>> pool = Confidence().fit([[0.9, 0.5], [0.1, 0.5]], [1, 0])
+    >>> pool.predict_proba([[0.9, 0.6]])[:, 1].round(3)
+    array([0.84])
+    """
+
+    name: ClassVar[str] = "confidence"
+
+    def combine(self, values: FloatArray) -> FloatArray:
+        """Pool sound reports (T, N, C) into (T, C)."""
+        C = values.shape[2]
+        if C == 1:
+            confidence = np.abs(values[:, :, 0] - 0.5)
+        else:
+            confidence = np.clip(values.max(axis=2) - 1.0 / classes(C), 0.0, None)
+        confidence = np.nan_to_num(confidence)
+        shrug = confidence.sum(axis=1) <= 0
+        confidence[shrug] = ~np.isnan(values[shrug, :, 0])
+        share = confidence / confidence.sum(axis=1, keepdims=True)
+        return np.asarray(np.einsum("tn,tnc->tc", share, np.nan_to_num(values)))

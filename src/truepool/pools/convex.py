@@ -1,0 +1,40 @@
+"""The best fixed weights in hindsight."""
+
+from typing import ClassVar, final
+
+from truepool.arrays import FloatArray
+from truepool.costs import Costs
+from truepool.hindsight import Hindsight
+from truepool.losses import named
+from truepool.panel import Panel
+from truepool.pools.interface import LinearPool
+
+
+@final
+class Convex(LinearPool):
+    """Weights on the simplex with the least mean loss: the hindsight comparator.
+
+    The loss must be convex: ``brier`` (solved exactly), ``cost-brier`` or ``log``.
+
+    >>> reports = [[0.9, 0.6, 0.5], [0.2, 0.4, 0.5], [0.7, 0.9, 0.5], [0.3, 0.1, 0.5]]
+    >>> Convex().fit(reports, [1, 0, 1, 0]).weights_.round(3)
+    array([0.762, 0.238, 0.   ])
+    """
+
+    name: ClassVar[str] = "convex"
+    complexity: ClassVar[int] = 2
+
+    def __init__(
+        self,
+        *,
+        loss: str = "brier",
+        costs: Costs | None = None,
+        threshold: float | None = None,
+    ) -> None:
+        self.loss = loss
+        self.costs = costs
+        self.threshold = threshold
+
+    def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
+        loss = named(self.loss, self.costs, self.threshold)
+        return Hindsight(panel, loss, case_weights).best()

@@ -1,0 +1,36 @@
+"""Weights by closeness to the others."""
+
+from typing import ClassVar, final
+
+import numpy as np
+
+from truepool import kernels
+from truepool.arrays import FloatArray
+from truepool.panel import Panel
+from truepool.pools.interface import LinearPool
+from truepool.standing import spoken_mean
+from truepool.weights import inverse, uniform
+
+
+@final
+class Externality(LinearPool):
+    r"""Weights inverse to the gap from the others, looking at no outcome.
+
+    :math:`w_i \propto 1 / \overline{(r_i - \bar r_{-i})^2}`, with
+    :math:`\bar r_{-i}` the mean of the others who spoke (READINGS 4, "Externality").
+    It rewards consensus, so an agent that alone is right is weighed down.
+
+    >>> reports = [[0.8, 0.7, 0.1], [0.3, 0.2, 0.9]]
+    >>> Externality().fit(reports, [1, 0]).weights_.round(2)
+    array([0.44, 0.44, 0.12])
+    """
+
+    name: ClassVar[str] = "externality"
+    complexity: ClassVar[int] = 2
+
+    def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
+        values = panel.values
+        alone = np.full(values.shape[2], np.nan)  # nobody else: no gap to speak of
+        others = kernels.without(values, uniform(values.shape[1]), alone)
+        gaps = np.square(values - others).sum(axis=2)  # (T, N)
+        return inverse(spoken_mean(gaps, case_weights))

@@ -1,0 +1,59 @@
+"""Ensemble selection: add the agent that helps most, again and again."""
+
+from typing import ClassVar, final
+
+import numpy as np
+
+from truepool.arrays import FloatArray
+from truepool.costs import Costs
+from truepool.errors import SettingError
+from truepool.hindsight import Hindsight
+from truepool.losses import named
+from truepool.panel import Panel
+from truepool.pools.interface import LinearPool
+
+
+@final
+class Greedy(LinearPool):
+    """Ensemble selection with replacement (Caruana et al. 2004).
+
+    Starting from nobody, the agent whose report lowers the loss of the bag's mean most
+    is added, an agent possibly many times; the best bag on the way is kept. Agents
+    that tie are added together, so that their order does not matter.
+
+    >>> reports = [[0.9, 0.6, 0.5], [0.2, 0.4, 0.5], [0.7, 0.9, 0.5], [0.3, 0.1, 0.5]]
+    >>> Greedy().fit(reports, [1, 0, 1, 0]).weights_.round(2)
+    array([0.76, 0.24, 0.  ])
+    """
+
+    name: ClassVar[str] = "greedy"
+    complexity: ClassVar[int] = 2
+
+    def __init__(
+        self,
+        *,
+        rounds: int = 25,
+        loss: str = "brier",
+        costs: Costs | None = None,
+        threshold: float | None = None,
+    ) -> None:
+        self.rounds = rounds
+        self.loss = loss
+        self.costs = costs
+        self.threshold = threshold
+
+    def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
+        if self.rounds < 1:
+            raise SettingError(f"there must be at least 1 round; rounds={self.rounds}")
+        loss = named(self.loss, self.costs, self.threshold)
+        past = Hindsight(panel, loss, case_weights)
+        N = len(panel.agents)
+        bag, least, kept = np.zeros(N), np.inf, np.zeros(N)
+        for _ in range(self.rounds):
+            tried = bag + np.eye(N)
+            losses = past.losses(tried / tried.sum(axis=1, keepdims=True))
+            ties = losses <= losses.min() + 1e-12
+            bag = bag + ties / ties.sum()
+            if losses.min() < least - 1e-12:
+                least, kept = float(losses.min()), bag
+        return np.asarray(kept / kept.sum())

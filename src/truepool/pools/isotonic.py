@@ -1,0 +1,43 @@
+"""Isotonic recalibration of a pool."""
+
+from typing import ClassVar, final
+
+import numpy as np
+from sklearn.isotonic import IsotonicRegression
+
+from truepool.arrays import FloatArray, IntArray, classes, scaled_to_one
+from truepool.losses import happened
+from truepool.pools.recalibrated import BENDS, RecalibratedPool
+
+
+@final
+class Isotonic(RecalibratedPool):
+    """Another pool, corrected by the best rising curve (pool-adjacent-violators).
+
+    T cases never show that something is impossible, so the curve stays within
+    [1 / (T + 2), (T + 1) / (T + 2)]. K classes are corrected one against the rest.
+
+    >>> reports = [[0.6, 0.5], [0.7, 0.6], [0.4, 0.4], [0.3, 0.5]] * 10
+    >>> Isotonic().fit(reports, [1, 1, 0, 0] * 10).predict_proba(reports[:1]).round(3)
+    array([[0.024, 0.976]])
+    """
+
+    name: ClassVar[str] = "isotonic"
+    excused: ClassVar = BENDS
+    complexity: ClassVar[int] = 2
+
+    def _correct(
+        self, pooled: FloatArray, outcomes: IntArray, cases: FloatArray
+    ) -> None:
+        doubt = 1.0 / (len(pooled) + 2)
+        truth = happened(outcomes, classes(pooled.shape[1]))
+        self.curves_ = [
+            IsotonicRegression(y_min=doubt, y_max=1 - doubt, out_of_bounds="clip").fit(
+                pooled[:, c], truth[:, c], cases
+            )
+            for c in range(pooled.shape[1])
+        ]
+
+    def _corrected(self, pooled: FloatArray, values: FloatArray) -> FloatArray:
+        bent = [curve.predict(pooled[:, c]) for c, curve in enumerate(self.curves_)]
+        return scaled_to_one(np.stack(bent, axis=1))

@@ -1,0 +1,82 @@
+"""The report that the most others stand close to."""
+
+from typing import ClassVar, final
+
+import numpy as np
+
+from truepool.arrays import FloatArray
+from truepool.costs import Costs
+from truepool.errors import SettingError
+from truepool.hindsight import blocks
+from truepool.panel import Panel
+from truepool.pools.interface import Pool
+
+
+@final
+class Krum(Pool):
+    """Krum (Blanchard et al. 2017), case by case.
+
+    Of n reports, up to f of which may be hostile, take the one whose n - f - 2 nearest
+    others are closest in squared distance. Reports that tie are averaged, so the order
+    of the agents does not matter; with one or two who speak, Krum is the mean.
+
+    Parameters
+    ----------
+    hostile : int, optional
+        How many agents may be hostile; by default as many as Krum can bear,
+        (n - 3) // 2. Never more than that is assumed in a case with silent agents.
+
+    Examples
+    --------
+    >>> reports = [[0.9, 0.8, 0.85, 0.0, 0.7], [0.1, 0.2, 0.1, 1.0, 0.3]]
+    >>> Krum().fit(reports, [1, 0]).predict_proba(reports)[:, 1].round(3)
+    array([0.85, 0.1 ])
+    """
+
+    name: ClassVar[str] = "krum"
+    complexity: ClassVar[int] = 0
+
+    def __init__(
+        self,
+        *,
+        hostile: int | None = None,
+        costs: Costs | None = None,
+        threshold: float | None = None,
+    ) -> None:
+        self.hostile = hostile
+        self.costs = costs
+        self.threshold = threshold
+
+    def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
+        if self.hostile is not None and self.hostile < 0:
+            raise SettingError(
+                f"the number of hostile agents must not be negative; it is "
+                f"{self.hostile!r}"
+            )
+
+    def combine(self, values: FloatArray) -> FloatArray:
+        """Pool sound reports (T, N, C) into (T, C)."""
+        parts = blocks(len(values), values.shape[1] * values[0].size)
+        return np.concatenate([self._closest(values[part]) for part in parts])
+
+    def _closest(self, values: FloatArray) -> FloatArray:
+        T, N, _ = values.shape
+        spoke = ~np.isnan(values[:, :, 0])
+        count = spoke.sum(axis=1)
+        bearable = np.maximum((count - 3) // 2, 0)
+        hostile = (
+            bearable if self.hostile is None else np.minimum(self.hostile, bearable)
+        )
+        near = np.maximum(count - hostile - 2, 1)
+        gaps = np.square(values[:, :, None] - values[:, None]).sum(axis=3)  # (T, N, N)
+        gaps[:, np.arange(N), np.arange(N)] = np.nan
+        gaps = np.where(np.isnan(gaps), np.inf, gaps)
+        gaps.sort(axis=2)
+        reach = np.where(np.isinf(gaps), 0.0, gaps).cumsum(axis=2)
+        score = reach[np.arange(T), :, np.minimum(near, N - 1) - 1]
+        score = np.where(spoke, score, np.inf)
+        chosen = score <= score.min(axis=1, keepdims=True) + 1e-12
+        chosen |= (count <= 2)[:, None]
+        chosen &= spoke
+        share = chosen / chosen.sum(axis=1, keepdims=True)
+        return np.asarray(np.einsum("tn,tnc->tc", share, np.nan_to_num(values)))

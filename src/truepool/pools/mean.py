@@ -1,0 +1,26 @@
+"""The plain mean."""
+
+from typing import ClassVar, final
+
+from truepool.arrays import FloatArray
+from truepool.panel import Panel
+from truepool.pools.interface import LinearPool
+from truepool.weights import uniform
+
+
+@final
+class Mean(LinearPool):
+    r"""Equal weights: :math:`p = \frac{1}{N} \sum_i r_i` over those who spoke.
+
+    The pool to beat. The mean of agents that are calibrated but distinct is itself
+    under-confident (Ranjan & Gneiting 2010); `Extremized` and `Beta` repair that.
+
+    >>> Mean().fit([[0.9, 0.5], [0.1, 0.5]], [1, 0]).predict_proba([[0.8, 0.4]])
+    array([[0.4, 0.6]])
+    """
+
+    name: ClassVar[str] = "mean"
+    complexity: ClassVar[int] = 0
+
+    def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
+        return uniform(len(panel.agents))

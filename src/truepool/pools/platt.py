@@ -1,0 +1,42 @@
+"""Platt scaling of a pool."""
+
+from typing import ClassVar, final
+
+from truepool.arrays import FloatArray, IntArray, from_log_scale, log_scale
+from truepool.pools.recalibrated import BENDS, RecalibratedPool, fit_scaling
+
+
+@final
+class Platt(RecalibratedPool):
+    r"""Another pool, scaled and shifted on the log-odds scale (Platt 1999).
+
+    :math:`\mathrm{logit}\, p' = a\, \mathrm{logit}\, p + b` with a and b of least log
+    loss; for K classes one factor and a shift a class.
+
+    Attributes
+    ----------
+    factor_ : float
+        a; above 1 the pool was under-confident.
+    shift_ : (K - 1,)
+        b; not 0 when the pool's mean was off the base rate.
+
+    Examples
+    --------
+    >>> reports = [[0.6, 0.5], [0.7, 0.6], [0.4, 0.4], [0.3, 0.5]] * 10
+    >>> pool = Platt().fit(reports, [1, 1, 0, 0] * 10)
+    >>> bool(pool.factor_ > 1)
+    True
+    """
+
+    name: ClassVar[str] = "platt"
+    excused: ClassVar = BENDS
+
+    def _correct(
+        self, pooled: FloatArray, outcomes: IntArray, cases: FloatArray
+    ) -> None:
+        self.factor_, self.shift_ = fit_scaling(
+            log_scale(pooled), outcomes, cases, shift=True
+        )
+
+    def _corrected(self, pooled: FloatArray, values: FloatArray) -> FloatArray:
+        return from_log_scale(self.factor_ * log_scale(pooled) + self.shift_)

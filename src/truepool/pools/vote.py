@@ -1,0 +1,44 @@
+"""The majority vote, as a probability."""
+
+from typing import ClassVar, final
+
+import numpy as np
+
+from truepool import kernels
+from truepool.arrays import FloatArray, classes
+from truepool.costs import Costs
+from truepool.decisions import choose
+from truepool.pools.interface import FixedPool
+from truepool.weights import uniform
+
+
+@final
+class Vote(FixedPool):
+    """Each agent decides by the costs; the pool is the mean report of the majority.
+
+    A mean of reports on one side of the threshold stays on that side, so the decision
+    of this pool *is* the majority vote (the plurality for K classes), and the
+    probability still means something. Where the vote is tied everybody counts.
+
+    >>> pool = Vote().fit([[0.9, 0.8, 0.2], [0.1, 0.2, 0.3]], [1, 0])
+    >>> pool.predict_proba([[0.9, 0.7, 0.1]])[:, 1].round(3)
+    array([0.8])
+    """
+
+    name: ClassVar[str] = "vote"
+
+    def combine(self, values: FloatArray) -> FloatArray:
+        """Pool sound reports (T, N, C) into (T, C)."""
+        T, N, C = values.shape
+        K = classes(C)
+        spoke = ~np.isnan(values[:, :, 0])
+        heard = np.where(spoke[:, :, None], values, 1.0 / K)
+        votes = choose(heard, self.costs or Costs(), self.threshold)
+        ballot = (votes[:, :, None] == np.arange(K)) & spoke[:, :, None]  # (T, N, K)
+        tally = ballot.sum(axis=1)
+        leads = tally == tally.max(axis=1, keepdims=True)
+        winner = leads.argmax(axis=1)
+        majority = ballot[np.arange(T), :, winner]
+        majority = np.where((leads.sum(axis=1) == 1)[:, None], majority, spoke)
+        kept = np.where(majority[:, :, None], values, np.nan)
+        return np.asarray(kernels.linear(kept, uniform(N)))
