@@ -1,0 +1,28 @@
+"""The command: one file per verb. Errors become one sentence and exit code 2 here."""
+
+import sys
+
+import typer
+
+from truepool.cli import compare, pool
+from truepool.errors import TruepoolError
+
+app = typer.Typer(
+    name="truepool",
+    help="Pool probability reports from many agents into one decision you can trust.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("pool")(pool.pool)
+app.command("compare")(compare.compare)
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        app()
+    except TruepoolError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)

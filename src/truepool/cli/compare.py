@@ -1,0 +1,70 @@
+"""``truepool compare``: every pool side by side."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from truepool.cli import options
+
+
+def compare(
+    panel: Annotated[
+        Path | None,
+        typer.Argument(help="CSV or Parquet table; the bundled example if left out."),
+    ] = None,
+    outcome: options.Outcome = "y",
+    id: options.Id = None,
+    time: options.Time = None,
+    ignore: options.Ignore = None,
+    cost_fn: options.CostFn = 1.0,
+    cost_fp: options.CostFp = 1.0,
+    cost_matrix: options.CostMatrix = None,
+    threshold: options.Threshold = None,
+    loss: Annotated[str, typer.Option(help="What the pools are ranked by.")] = "cost",
+    mechanism: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this pool; may be repeated. Default: all."),
+    ] = None,
+    folds: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 5,
+    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print a Markdown table.")
+    ] = False,
+) -> None:
+    """Every pool side by side on PANEL, judged on cases it did not learn from."""
+    from truepool.cli.screen import out, watched
+    from truepool.comparison import compare as run
+    from truepool.datasets import example
+    from truepool.errors import SettingError
+    from truepool.render.compared import grid
+    from truepool.tables import read_panel
+
+    if as_json and markdown:
+        raise SettingError("choose one of --json and --markdown")
+    costs = options.costs_of(cost_fn, cost_fp, cost_matrix)
+    if panel is None:
+        cases = example()
+    else:
+        cases = read_panel(panel, outcome, id=id, time=time, ignore=ignore or ())
+    with watched("Comparing pools") as progress:
+        result = run(
+            cases,
+            costs=costs,
+            threshold=threshold,
+            loss=loss,
+            pools=mechanism,
+            cv=folds,
+            level=level,
+            seed=seed,
+            progress=progress,
+        )
+    if as_json:
+        print(json.dumps(result.to_dict(), indent=2))
+    elif markdown:
+        print(grid(result).to_markdown())
+    else:
+        grid(result).print(out())

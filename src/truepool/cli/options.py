@@ -1,0 +1,60 @@
+"""Options that mean the same are spelled the same, for every verb."""
+
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+if TYPE_CHECKING:
+    from truepool.costs import Costs
+
+Outcome: TypeAlias = Annotated[
+    str, typer.Option(help="Column with what happened: 0..K-1.")
+]
+Id: TypeAlias = Annotated[
+    str | None,
+    typer.Option(help="Column that labels the cases ('id' if there is one)."),
+]
+Time: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="Column that dates the cases ('time' if there is one); folds then go "
+        "forward in time."
+    ),
+]
+Ignore: TypeAlias = Annotated[
+    list[str] | None, typer.Option(help="Column that is no agent; may be repeated.")
+]
+CostFn: TypeAlias = Annotated[float, typer.Option(help="Cost of a missed case.")]
+CostFp: TypeAlias = Annotated[float, typer.Option(help="Cost of a false alarm.")]
+CostMatrix: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="Costs for K classes: rows are what happened, columns what was decided, "
+        "as '0,1,1; 10,0,1; 10,1,0'."
+    ),
+]
+Threshold: TypeAlias = Annotated[
+    float | None,
+    typer.Option(help="Decide 1 above this probability (default: what costs ask for)."),
+]
+Seed: TypeAlias = Annotated[int, typer.Option(help="Same seed, same numbers.")]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def costs_of(fn: float, fp: float, matrix: str | None) -> "Costs":
+    """Costs from the options that give them."""
+    from truepool.costs import Costs
+    from truepool.errors import CostError
+
+    if matrix is None:
+        return Costs(fn=fn, fp=fp)
+    try:
+        rows = [[float(cell) for cell in row.split(",")] for row in matrix.split(";")]
+    except ValueError:
+        raise CostError(
+            "a cost matrix is written as rows of numbers, '0,1; 10,0'; "
+            f"{matrix!r} is not"
+        ) from None
+    if len({len(row) for row in rows}) > 1:
+        raise CostError(f"the rows of a cost matrix must be equally long; {matrix!r}")
+    return Costs(fn, fp, matrix=rows)

@@ -1,0 +1,196 @@
+"""Every pool side by side on one panel, each judged on cases it did not learn from."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from truepool.arrays import FloatArray, to_classes
+from truepool.bootstrap import middle, resampled_means
+from truepool.costs import Costs
+from truepool.errors import SettingError
+from truepool.folds import Folds, out_of_fold, splits
+from truepool.losses import Loss, named
+from truepool.panel import Panel
+from truepool.pools import Pool, every
+from truepool.pools import named as pool_named
+from truepool.scores import confusion, ece, loss
+
+YARDSTICKS = ("mean", "best")
+"""Every pool is compared with the plain mean and with the best single agent."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with the interval that resampling the cases gives it."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """How one pool did out of fold: its loss, and how far it is from the yardsticks."""
+
+    pool: str
+    loss: Estimate
+    to_mean: Estimate
+    to_best: Estimate
+    cost: float
+    brier: float
+    log: float
+    ece: float
+    recall: float
+    precision: float
+    fn_rate: float
+    fp_rate: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Every pool on one panel, least loss first.
+
+    A difference whose interval lies wholly below 0 is a pool that beats the yardstick
+    on these cases by more than the cases' own luck.
+    """
+
+    rows: tuple[Row, ...]
+    loss: str
+    costs: Costs
+    threshold: float | None
+    level: float
+    cases: int
+    tested: int
+    agents: tuple[str, ...]
+    classes: int
+
+    def __getitem__(self, pool: str) -> Row:
+        for row in self.rows:
+            if row.pool == pool:
+                return row
+        raise KeyError(pool)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers and strings, ready for JSON."""
+        return asdict(self)
+
+    def __repr__(self) -> str:
+        best = self.rows[0]
+        return (
+            f"Comparison({len(self.rows)} pools on {self.tested:,} cases; "
+            f"least {self.loss}: {best.pool} {best.loss.value:.4g})"
+        )
+
+
+def compare(
+    panel: Panel,
+    *,
+    costs: Costs | None = None,
+    threshold: float | None = None,
+    loss: str = "cost",
+    pools: Sequence[str | Pool] | None = None,
+    cv: Folds = 5,
+    level: float = 0.95,
+    resamples: int = 1000,
+    seed: int = 0,
+    progress: Callable[[str, int, int], None] = lambda name, done, total: None,
+) -> Comparison:
+    """Cross-validate pools on a panel and set them side by side.
+
+    Parameters
+    ----------
+    panel : Panel
+        Where its cases carry times, folds go forward in time.
+    costs, threshold : Costs, float, optional
+        What errors cost, and where to decide (by default at ``costs.threshold``).
+    loss : str
+        What the pools are ranked by; ``cost`` by default.
+    pools : sequence of str or Pool, optional
+        All of `truepool.pools.every` by default; the yardsticks are always there.
+    cv, level, resamples, seed
+        Folds; the interval's level and the number of bootstrap resamples; the seed.
+    progress : callable
+        Told the name of each pool, how many are done and how many there are.
+
+    Examples
+    --------
+    >>> panel = Panel([[0.9, 0.5], [0.1, 0.5], [0.8, 0.4]] * 20, [1, 0, 1] * 20)
+    >>> compare(panel, pools=["vcg"], loss="brier")
+    Comparison(3 pools on 60 cases; least brier: vcg 0.02)
+    """
+    priced = named(loss, costs, threshold)
+    chosen = _chosen(pools, priced, seed)
+    pairs = splits(panel.outcomes, cv, seed, times=panel.times)
+    tested = np.sort(np.concatenate([test for _, test in pairs]))
+    pooled: dict[str, FloatArray] = {}
+    for done, (name, pool) in enumerate(chosen.items()):
+        progress(name, done, len(chosen))
+        pooled[name] = out_of_fold(pool, panel, pairs)[tested]
+    outcomes = panel.outcomes[tested]
+    losses = np.stack([priced.of(p, outcomes) for p in pooled.values()], axis=1)
+    draws = resampled_means(losses, resamples, seed)
+    names = list(pooled)
+    yardsticks = [names.index(name) for name in YARDSTICKS]
+    rows = []
+    for i, name in enumerate(names):
+        to_mean, to_best = (
+            _estimate(losses[:, i] - losses[:, j], draws[:, i] - draws[:, j], level)
+            for j in yardsticks
+        )
+        estimate = _estimate(losses[:, i], draws[:, i], level)
+        summary = _summary(pooled[name], outcomes, priced)
+        rows.append(Row(name, estimate, to_mean, to_best, **summary))
+    return Comparison(
+        tuple(sorted(rows, key=lambda row: (row.loss.value, row.brier))),
+        priced.name,
+        priced.costs,
+        threshold,
+        level,
+        len(panel),
+        len(tested),
+        panel.agents,
+        panel.classes,
+    )
+
+
+def _chosen(
+    pools: Sequence[str | Pool] | None, loss: Loss, seed: int
+) -> dict[str, Pool]:
+    wanted = list(every() if pools is None else pools)
+    wanted += [name for name in YARDSTICKS if name not in wanted]
+    chosen: dict[str, Pool] = {}
+    for pool in wanted:
+        if isinstance(pool, str):
+            pool = pool_named(
+                pool, costs=loss.costs, threshold=loss.threshold, seed=seed
+            )
+        if pool.name in chosen:
+            raise SettingError(
+                f"each pool can be compared once; {pool.name!r} is twice"
+            )
+        chosen[pool.name] = pool
+    return chosen
+
+
+def _estimate(by_case: FloatArray, draws: FloatArray, level: float) -> Estimate:
+    low, high = middle(draws[:, None], level)
+    return Estimate(float(by_case.mean()), float(low[0]), float(high[0]))
+
+
+def _summary(pooled: FloatArray, outcomes: Any, priced: Loss) -> dict[str, float]:
+    spelled = to_classes(pooled)
+    counts = confusion(
+        spelled, outcomes, costs=priced.costs, threshold=priced.threshold
+    )
+    return {
+        "cost": counts.cost(priced.costs),
+        "brier": loss(spelled, outcomes, "brier"),
+        "log": loss(spelled, outcomes, "log"),
+        "ece": ece(spelled, outcomes),
+        "recall": counts.recall,
+        "precision": counts.precision,
+        "fn_rate": counts.fn_rate,
+        "fp_rate": counts.fp_rate,
+    }

@@ -1,0 +1,1 @@
+"""Values -> terminal, markdown. No number is formatted anywhere else."""
