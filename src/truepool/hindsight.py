@@ -21,6 +21,10 @@ BLOCK = 1 << 18
 """Numbers worked on at a time: small enough for the cache, large enough for numpy."""
 
 
+DUST = 1e-6
+"""Best weights below this are the solver's, not the data's."""
+
+
 class Hindsight:
     """The loss of fixed weights on a panel, as a function of the weights.
 
@@ -58,13 +62,21 @@ class Hindsight:
         return total
 
     def best(self) -> FloatArray:
-        """Weights on the simplex with the least mean loss (the loss must be convex)."""
+        """Weights on the simplex with the least mean loss (the loss must be convex).
+
+        Silent agents are taken to agree with those who spoke: renormalised weights
+        would make the loss a ratio, which has no single best.
+        """
         if not self.loss.convex:
             raise SettingError(
                 f"best weights need a convex loss; {self.loss.name!r} is not. "
                 "Use brier, log or cost-brier."
             )
-        return self._descend() if self.gram is None else _least_squares(self.gram)
+        if self.panel.silent:
+            heard = self.panel.filled()
+            return Hindsight(heard, self.loss, self.case_weights).best()
+        found = self._descend() if self.gram is None else _least_squares(self.gram)
+        return proportional(np.where(found < DUST, 0.0, found))
 
     def _gram(self) -> FloatArray:
         N, K = len(self.panel.agents), self.panel.classes
@@ -94,24 +106,17 @@ class Hindsight:
             },
             options={"maxiter": 500, "ftol": 1e-12},
         )
-        weights = proportional(found.x)
-        both = self.losses(np.vstack([start, weights]))
-        return weights if both[1] <= both[0] else start
+        return proportional(found.x)
 
     def _loss_and_gradient(self, weights: FloatArray) -> tuple[float, FloatArray]:
-        weights = np.clip(weights, 0.0, None)
         value, slope = 0.0, np.zeros(weights.size)
         for cases in blocks(len(self.panel), self.panel.values[0].size):
-            values = self.panel.values[cases]
-            outcomes = self.panel.outcomes[cases]
-            share = self.case_weights[cases]
-            pooled = kernels.linear(values, weights)
-            mass = ~np.isnan(values[:, :, 0]) @ weights
-            value += float(share @ self.loss.of(pooled, outcomes))
-            rise = self.loss.slope(pooled, outcomes) * share[:, None]
-            rise = rise / np.where(mass > 0, mass, 1.0)[:, None]
-            moved = np.nan_to_num(values - pooled[:, None, :])  # silent: no move
-            slope += np.einsum("tc,tnc->n", rise, moved)
+            values, outcomes = self.panel.values[cases], self.panel.outcomes[cases]
+            pooled = np.einsum("n,tnc->tc", weights, values)
+            lost = self.loss.of(pooled, outcomes)
+            rise = self.loss.slope(pooled, outcomes) * self.case_weights[cases, None]
+            value += float(self.case_weights[cases] @ lost)
+            slope += np.einsum("tc,tnc->n", rise, values)
         return value, slope
 
 
@@ -123,7 +128,7 @@ def _least_squares(gram: FloatArray) -> FloatArray:
     same, so v / sum(v) solves the problem on the simplex.
     """
     # The hair of ridge makes the answer unique: agents that say the same share alike.
-    ridge = 1e-12 * np.trace(gram) * np.eye(len(gram))
+    ridge = 1e-9 * np.trace(gram) / len(gram) * np.eye(len(gram))
     spectrum, basis = np.linalg.eigh(gram + ridge)
     root = np.sqrt(np.clip(spectrum, 0.0, None))[:, None] * basis.T
     # Scaling M does not move the minimum and keeps the two terms comparable.

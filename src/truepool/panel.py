@@ -101,11 +101,6 @@ class Panel:
         """Number of classes, K."""
         return classes(self.values.shape[2])
 
-    @property
-    def prior(self) -> FloatArray:
-        """Share of each class among the outcomes, as coordinates (C,)."""
-        return self.base_rate()
-
     def base_rate(self, case_weights: FloatArray | None = None) -> FloatArray:
         """Share of each class, each case counted by its weight, as coordinates (C,)."""
         if self.classes == 2:
@@ -129,6 +124,22 @@ class Panel:
             int(np.isnan(reports).sum()) if self.silent else 0,
         )
         return part
+
+    def filled(self) -> Self:
+        """Return the panel with silent agents agreeing with the mean of the others.
+
+        >>> Panel([[0.9, 0.5], [0.1, float("nan")]], [1, 0]).filled().reports
+        array([[0.9, 0.5],
+               [0.1, 0.1]])
+        """
+        if not self.silent:
+            return self
+        reports = self.reports
+        heard = np.nanmean(reports, axis=1, keepdims=True)
+        full = object.__new__(type(self))
+        reports = np.where(np.isnan(reports), heard, reports)
+        full._set(reports, self.outcomes, self.agents, self.ids, self.times, 0)
+        return full
 
     def in_order(self) -> Self:
         """Return the panel sorted by its times; cases of one moment keep their order.

@@ -72,7 +72,8 @@ def _as_numbers(reports: ArrayLike, agents: tuple[str, ...]) -> FloatArray:
     numbers = np.empty(array.shape)
     for index, value in np.ndenumerate(array):
         try:
-            if isinstance(value, str | bytes):
+            if isinstance(value, str):
+                value = str(value)  # not numpy's, which shows itself otherwise
                 raise TypeError
             numbers[index] = np.nan if value is None else value
         except (TypeError, ValueError):

@@ -120,7 +120,7 @@ def write_table(path: str | Path, columns: Mapping[str, Array]) -> None:
     table = pa.table(
         {name: pa.array(column, from_pandas=True) for name, column in columns.items()}
     )
-    writer = _kind(path, "write")
+    writer = _kind(path, "written")
     if not path.parent.is_dir():
         raise SourceError(f"there is no folder {str(path.parent)!r} to write into")
     handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -147,15 +147,15 @@ def _umask() -> int:
     return mask
 
 
-def _kind(path: Path, verb: str) -> str:
+def _kind(path: Path, done: str) -> str:
     name = path.name.lower()
     if name.endswith(CSV):
         return "csv"
     if name.endswith(PARQUET):
         return "parquet"
     raise SourceError(
-        f"a table is {verb}ten as {', '.join((*CSV, *PARQUET))}; "
-        f"{str(path)!r} is none of these".replace("readten", "read")
+        f"a table is {done} as {', '.join((*CSV, *PARQUET))}; "
+        f"{str(path)!r} is none of these"
     )
 
 

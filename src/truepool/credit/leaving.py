@@ -44,16 +44,19 @@ def leave_one_out(
     if panel.classes == 2 and (priced.squared or priced.name == "cost"):
         return _compiled(panel, priced, w, cases)
     total = np.zeros(len(panel.agents))
-    for part, rise in rises(panel, priced, w):
+    for part, rise in rises(panel, priced, w, cases):
         total += rise.sum(axis=0) if cases is None else cases[part] @ rise
     return total / (len(panel) if cases is None else cases.sum())
 
 
 def rises(
-    panel: Panel, loss: Loss, weights: FloatArray
+    panel: Panel,
+    loss: Loss,
+    weights: FloatArray,
+    cases: FloatArray | None = None,
 ) -> Iterator[tuple[slice, FloatArray]]:
     """Leave-one-out rises of the loss, (block, N), block by block."""
-    prior = panel.prior
+    prior = panel.base_rate(cases)
     for part in blocks(len(panel), panel.values[0].size):
         values, outcomes = panel.values[part], panel.outcomes[part]
         others = kernels.without(values, weights, prior)
@@ -71,7 +74,7 @@ def _compiled(
     panel: Panel, loss: Loss, weights: FloatArray, cases: FloatArray | None
 ) -> FloatArray:
     common = (panel.reports, panel.outcomes, weights, loss.scale)
-    prior = float(panel.prior[0])
+    prior = float(panel.base_rate(cases)[0])
     counted = np.empty(0) if cases is None else cases
     if loss.squared:
         total = kernels.squared_credit(*common, prior, counted)
@@ -97,7 +100,7 @@ def _sampled_removals(
         )
     rng = np.random.default_rng(seed)
     total, tried = np.zeros(N), np.zeros(N)
-    for part, rise in rises(panel, loss, weights):
+    for part, rise in rises(panel, loss, weights, cases):
         rank = rng.random(rise.shape).argsort(axis=1).argsort(axis=1)
         drawn = (rank < removals).astype(np.float64)
         if cases is not None:

@@ -53,9 +53,10 @@ class Bayes(Pool):
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         if self.prior is None:
-            counts = panel.base_rate(case_weights)
+            total = len(panel) if case_weights is None else case_weights.sum()
             # A class that never came is rare, not impossible: one case in T + K.
-            share = (counts * len(panel) + 1) / (len(panel) + panel.classes)
+            counts = panel.base_rate(case_weights) * total
+            share = (counts + 1) / (total + panel.classes)
         else:
             given = np.asarray(self.prior, dtype=np.float64)
             share = as_pooled(given[None] if given.ndim else given.reshape(1))[0]

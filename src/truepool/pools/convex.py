@@ -14,7 +14,8 @@ from truepool.pools.interface import LinearPool
 class Convex(LinearPool):
     """Weights on the simplex with the least mean loss: the hindsight comparator.
 
-    The loss must be convex: ``brier`` (solved exactly), ``cost-brier`` or ``log``.
+    The loss must be convex: ``brier`` (solved exactly), ``cost-brier`` or ``log``. A
+    silent agent is taken to agree with those who spoke while the weights are learned.
 
     >>> reports = [[0.9, 0.6, 0.5], [0.2, 0.4, 0.5], [0.7, 0.9, 0.5], [0.3, 0.1, 0.5]]
     >>> Convex().fit(reports, [1, 0, 1, 0]).weights_.round(3)

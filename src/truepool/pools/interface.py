@@ -10,7 +10,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from truepool import kernels, registry
-from truepool.arrays import FloatArray, IntArray, as_case_weights, classes, to_classes
+from truepool.arrays import (
+    FloatArray,
+    IntArray,
+    as_case_weights,
+    classes,
+    frozen,
+    to_classes,
+)
 from truepool.costs import Costs
 from truepool.decisions import check_threshold, choose
 from truepool.errors import AgentError, ReportError
@@ -83,7 +90,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         names = names_of(reports)
         values, _ = checked_reports(reports, names)
         if names and names != self.agents_:
-            values = values[:, self._order(names)]
+            values = frozen(values[:, self._order(names)])
         if values.shape[1] != len(self.agents_):
             raise AgentError(
                 f"{type(self).__name__} learned from {len(self.agents_)} agents "

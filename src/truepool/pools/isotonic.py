@@ -29,7 +29,7 @@ class Isotonic(RecalibratedPool):
     def _correct(
         self, pooled: FloatArray, outcomes: IntArray, cases: FloatArray
     ) -> None:
-        doubt = 1.0 / (len(pooled) + 2)
+        doubt = 1.0 / (cases.sum() + 2)
         truth = happened(outcomes, classes(pooled.shape[1]))
         self.curves_ = [
             IsotonicRegression(y_min=doubt, y_max=1 - doubt, out_of_bounds="clip").fit(

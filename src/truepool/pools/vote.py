@@ -5,7 +5,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from truepool import kernels
-from truepool.arrays import FloatArray, classes
+from truepool.arrays import FloatArray, classes, frozen
 from truepool.costs import Costs
 from truepool.decisions import choose
 from truepool.pools.interface import FixedPool
@@ -40,5 +40,5 @@ class Vote(FixedPool):
         winner = leads.argmax(axis=1)
         majority = ballot[np.arange(T), :, winner]
         majority = np.where((leads.sum(axis=1) == 1)[:, None], majority, spoke)
-        kept = np.where(majority[:, :, None], values, np.nan)
+        kept = frozen(np.where(majority[:, :, None], values, np.nan))
         return np.asarray(kernels.linear(kept, uniform(N)))

@@ -1,0 +1,330 @@
+"""What every pool owes. Pools are found by folder: a new one is tested by being there."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from panels import panels, random_panel
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from truepool import pools
+from truepool.arrays import to_classes
+from truepool.costs import Costs
+from truepool.errors import AgentError, CostError, ReportError, SettingError
+from truepool.kernels import reference
+from truepool.pools import LinearPool
+from truepool.pools.interface import FixedPool
+
+EVERY = list(pools.every())
+PROMISES = {"unanimity", "permutation", "duplicate", "label swap"}
+COSTS = Costs(fn=3, fp=1)
+LEARNED = {"classes": st.sampled_from([2, 3]), "seed": st.integers(0, 20)}
+
+each = pytest.mark.parametrize("name", EVERY)
+
+
+def owing(promise):
+    """Every pool that makes this promise."""
+    names = [n for n, cls in pools.every().items() if promise not in cls.excused]
+    return pytest.mark.parametrize("name", names)
+
+
+def fitted(name, panel, **options):
+    pool = pools.named(name, costs=COSTS, **options)
+    return pool.fit(panel.reports, panel.outcomes)
+
+
+@each
+def test_an_excuse_is_for_a_known_promise_and_gives_a_reason(name):
+    excused = pools.every()[name].excused
+    assert set(excused) <= PROMISES
+    assert all(len(reason) > 20 for reason in excused.values())
+
+
+def test_only_recalibrated_stacked_and_chosen_pools_bend_unanimity():
+    excused = {n for n, cls in pools.every().items() if "unanimity" in cls.excused}
+    assert excused == {"auto", "bayes", "beta", "extremized", "isotonic", "platt",
+                       "stacked-lr", "stacked-mlp"}  # fmt: skip
+
+
+@owing("unanimity")
+@given(p=st.floats(0, 1), seed=st.integers(0, 20), silent=st.sampled_from([0, 0.3]))
+@settings(max_examples=20)
+def test_unanimous_agents_are_believed(name, p, seed, silent):
+    pool = fitted(name, random_panel(seed, silent=silent))
+    said = np.where(np.isnan(random_panel(seed, silent=0.3).reports), np.nan, p)
+    assert_allclose(pool.predict_proba(said)[:, 1], p, atol=1e-9)
+
+
+@owing("unanimity")
+@given(seed=st.integers(0, 20))
+@settings(max_examples=10)
+def test_unanimous_agents_are_believed_about_classes(name, seed):
+    pool = fitted(name, random_panel(seed, classes=3))
+    p = np.random.default_rng(seed).dirichlet(np.ones(3))
+    said = np.tile(p, (5, 4, 1))
+    assert_allclose(pool.predict_proba(said), np.tile(p, (5, 1)), atol=1e-9)
+
+
+@each
+@given(**LEARNED, silent=st.sampled_from([0.0, 0.3]))
+@settings(max_examples=6)
+def test_pools_are_probabilities_and_weights_lie_on_the_simplex(
+    name, classes, seed, silent
+):
+    panel = random_panel(seed, classes=classes, silent=silent)
+    pool = fitted(name, panel)
+    pooled = pool.predict_proba(panel.reports)
+    assert pooled.shape == (len(panel), classes)
+    assert ((pooled >= 0) & (pooled <= 1)).all()
+    assert_allclose(pooled.sum(axis=1), 1.0)
+    assert set(pool.predict(panel.reports)) <= set(range(classes))
+    if isinstance(pool, LinearPool):
+        assert pool.weights_.shape == (4,)
+        assert (pool.weights_ >= 0).all()
+        assert_allclose(pool.weights_.sum(), 1.0)
+
+
+@pytest.mark.parametrize(
+    "name", sorted(set(EVERY) - {"auto", "stacked-lr", "stacked-mlp"})
+)
+@given(data=st.data())
+@settings(max_examples=25)
+def test_ties_certainties_and_silences_break_nothing(name, data):
+    panel = data.draw(st.one_of(panels(), panels(classes=3)))
+    pooled = fitted(name, panel).predict_proba(panel.reports)
+    assert np.isfinite(pooled).all()
+    assert_allclose(pooled.sum(axis=1), 1.0)
+
+
+@owing("permutation")
+@given(**LEARNED)
+@settings(max_examples=6)
+def test_the_order_of_the_agents_does_not_matter(name, classes, seed):
+    panel = random_panel(seed, classes=classes, silent=0.1)
+    order = np.random.default_rng(seed).permutation(4)
+    pool = fitted(name, panel)
+    other = clone(pool).fit(panel.reports[:, order], panel.outcomes)
+    pooled = pool.predict_proba(panel.reports)
+    assert_allclose(other.predict_proba(panel.reports[:, order]), pooled, atol=2e-5)
+    if isinstance(pool, LinearPool):
+        assert_allclose(other.weights_, pool.weights_[order], atol=2e-5)
+
+
+@owing("duplicate")
+@given(**LEARNED)
+@settings(max_examples=6)
+def test_a_copy_of_an_agent_is_treated_as_the_agent(name, classes, seed):
+    panel = random_panel(seed, classes=classes)
+    twins = panel.reports[:, [0, 1, 2, 3, 1]]
+    pool = pools.named(name, costs=COSTS).fit(twins, panel.outcomes)
+    if isinstance(pool, LinearPool):
+        assert_allclose(pool.weights_[1], pool.weights_[4], atol=1e-6)
+    said = random_panel(seed + 1, classes=classes, agents=5).reports
+    swapped = said[:, [0, 4, 2, 3, 1]]
+    assert_allclose(pool.predict_proba(swapped), pool.predict_proba(said), atol=1e-5)
+
+
+@owing("label swap")
+@given(seed=st.integers(0, 20))
+@settings(max_examples=8)
+def test_asking_the_opposite_question_gives_the_opposite_answer(name, seed):
+    panel = random_panel(seed, silent=0.1)
+    pool = fitted(name, panel)
+    mirror = pools.named(name, costs=COSTS.swapped())
+    mirror.fit(1 - panel.reports, 1 - panel.outcomes)
+    pooled = pool.predict_proba(panel.reports)
+    mirrored = mirror.predict_proba(1 - panel.reports)
+    assert_allclose(mirrored, pooled[:, ::-1], atol=2e-5)
+
+
+@each
+def test_two_classes_spelled_out_are_the_binary_case(name):
+    panel = random_panel(3)
+    spelled = np.stack([1 - panel.reports, panel.reports], axis=2)
+    binary = fitted(name, panel).predict_proba(panel.reports)
+    both = pools.named(name, costs=COSTS).fit(spelled, panel.outcomes)
+    assert_array_equal(both.predict_proba(spelled), binary)
+
+
+@pytest.mark.parametrize(
+    "name", ["mean", "brier", "externality", "vote", "log-odds", "best", "median",
+             "trimmed", "krum", "vcg", "shapley", "greedy", "convex"],
+)  # fmt: skip
+def test_a_class_that_cannot_happen_changes_nothing(name):
+    # The K-class mathematics on two classes, not the shortcut K = 2 takes.
+    panel = random_panel(3, silent=0.1)
+    p = panel.reports
+    three = np.stack([1 - p, p, np.where(np.isnan(p), np.nan, 0.0)], axis=2)
+    binary = fitted(name, panel).predict_proba(p)
+    many = pools.named(name, costs=COSTS).fit(three, panel.outcomes)
+    assert_allclose(many.predict_proba(three)[:, :2], binary, atol=1e-6)
+
+
+@each
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_same_panel_gives_the_same_numbers(name, classes):
+    panel = random_panel(5, classes=classes, silent=0.1)
+    pool = fitted(name, panel)
+    again = clone(pool).fit(panel.reports, panel.outcomes)
+    kept = pickle.loads(pickle.dumps(pool))
+    pooled = pool.predict_proba(panel.reports)
+    assert_array_equal(again.predict_proba(panel.reports), pooled)
+    assert_array_equal(kept.predict_proba(panel.reports), pooled)
+
+
+@each
+def test_one_case_is_pooled_as_it_is_among_others(name):
+    panel = random_panel(6, silent=0.2)
+    pool = fitted(name, panel)
+    alone = np.concatenate([pool.predict_proba(row[None]) for row in panel.reports])
+    assert_allclose(alone, pool.predict_proba(panel.reports), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "name", [n for n, c in pools.every().items() if issubclass(c, FixedPool)]
+)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_silent_agent_is_as_good_as_absent(name, classes):
+    panel = random_panel(7, classes=classes)
+    said = panel.reports.copy()
+    said[:, 2] = np.nan
+    absent = np.delete(panel.reports, 2, axis=1)
+    without = pools.named(name, costs=COSTS).fit(absent, panel.outcomes)
+    assert_allclose(
+        fitted(name, panel).predict_proba(said), without.predict_proba(absent)
+    )
+
+
+@pytest.mark.parametrize(
+    "name", [n for n, c in pools.every().items() if issubclass(c, LinearPool)]
+)
+def test_weights_renormalise_over_those_who_spoke(name):
+    pool = fitted(name, random_panel(8, silent=0.2))
+    said = random_panel(9, silent=0.4)
+    expected = reference.linear(said.values, pool.weights_)
+    assert_allclose(pool.predict_proba(said.reports), to_classes(expected))
+
+
+@each
+def test_an_agent_silent_from_now_on_leaves_a_pool_of_the_others(name):
+    panel = random_panel(8)
+    pool = fitted(name, panel)
+    said = panel.reports.copy()
+    said[:, 0] = np.nan
+    pooled = pool.predict_proba(said)[:, 1]
+    assert np.isfinite(pooled).all()
+    # The others still know something: their pool beats a coin.
+    assert ((pooled - panel.outcomes) ** 2).mean() < 0.25
+
+
+WEIGHED = sorted(set(EVERY) - {"auto", "stacked-lr", "stacked-mlp"})
+
+
+@pytest.mark.parametrize("name", WEIGHED)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_case_of_weight_two_counts_as_two_cases(name, classes):
+    panel = random_panel(4, cases=40, silent=0.1, classes=classes)
+    counts = np.arange(40) % 3
+    rows = np.repeat(np.arange(40), counts)
+    weighted = pools.named(name).fit(
+        panel.reports, panel.outcomes, counts.astype(float)
+    )
+    repeated = pools.named(name).fit(panel.reports[rows], panel.outcomes[rows])
+    assert_allclose(
+        weighted.predict_proba(panel.reports),
+        repeated.predict_proba(panel.reports),
+        atol=2e-4,
+    )
+
+
+@each
+def test_costs_move_decisions(name):
+    panel = random_panel(2, skill=1.0)
+    timid = pools.named(name, costs=Costs(fn=20, fp=1))
+    bold = pools.named(name, costs=Costs(fn=1, fp=20))
+    timid.fit(panel.reports, panel.outcomes)
+    bold.fit(panel.reports, panel.outcomes)
+    assert timid.predict(panel.reports).sum() > bold.predict(panel.reports).sum()
+
+
+@each
+def test_frames_are_matched_by_name(name):
+    panel = random_panel(1)
+    frame = pd.DataFrame(panel.reports, columns=["a", "b", "c", "d"])
+    pool = pools.named(name).fit(frame, panel.outcomes)
+    assert pool.agents_ == ("a", "b", "c", "d")
+    shuffled = frame[["c", "a", "d", "b"]]
+    assert_array_equal(pool.predict_proba(shuffled), pool.predict_proba(frame))
+    with pytest.raises(AgentError, match="missing 'd'; unknown 'e'"):
+        pool.predict_proba(frame.rename(columns={"d": "e"}))
+
+
+@each
+def test_pools_work_in_a_pipeline(name):
+    panel = random_panel(1)
+    logits = np.log(panel.reports / (1 - panel.reports))
+    sigmoid = FunctionTransformer(lambda x: 1 / (1 + np.exp(-x)))
+    pipe = make_pipeline(sigmoid, pools.named(name)).fit(logits, panel.outcomes)
+    direct = pools.named(name).fit(panel.reports, panel.outcomes)
+    assert_allclose(
+        pipe.predict_proba(logits), direct.predict_proba(panel.reports), atol=1e-6
+    )
+
+
+@each
+def test_settings_can_be_read_and_set(name):
+    pool = pools.named(name)
+    assert {"costs", "threshold"} <= set(pool.get_params())
+    pool.set_params(threshold=0.3)
+    assert pool.threshold == 0.3
+    assert clone(pool).get_params() == pool.get_params()
+
+
+@each
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        (lambda r: r * 100, ReportError),
+        (lambda r: np.log(r / (1 - r)), ReportError),
+        (lambda r: np.where(np.arange(len(r))[:, None] == 3, np.nan, r), ReportError),
+        (lambda r: r[:, :1], AgentError),
+        (lambda r: r[0], ReportError),
+        (lambda r: np.where(r == r[0, 0], np.inf, r), ReportError),
+    ],
+    ids=["percentages", "logits", "nobody spoke", "one agent", "flat", "infinite"],
+)
+def test_what_is_no_report_is_refused_both_to_learn_and_to_pool(name, change, kind):
+    panel = random_panel(1)
+    bad = change(panel.reports)
+    with pytest.raises(kind):
+        pools.named(name).fit(bad, panel.outcomes)
+    pool = fitted(name, panel)
+    with pytest.raises(kind):
+        pool.predict_proba(bad)
+
+
+@each
+def test_reports_of_another_shape_than_learned_are_refused(name):
+    pool = fitted(name, random_panel(1))
+    with pytest.raises(AgentError, match="learned from 4 agents.*reports of 5 came"):
+        pool.predict_proba(random_panel(1, agents=5).reports)
+    with pytest.raises(ReportError, match="learned 2 classes; reports of 3 came"):
+        pool.predict_proba(random_panel(1, classes=3).reports)
+
+
+@each
+def test_costs_and_thresholds_for_something_else_are_refused(name):
+    panel = random_panel(1)
+    with pytest.raises(CostError, match="K = 2"):
+        pools.named(name, costs=Costs(matrix=1 - np.eye(3))).fit(
+            panel.reports, panel.outcomes
+        )
+    with pytest.raises(SettingError, match="threshold"):
+        pools.named(name, threshold=2.0).fit(panel.reports, panel.outcomes)

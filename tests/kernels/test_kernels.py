@@ -1,0 +1,106 @@
+"""Every compiled kernel equals its numpy reference, on whatever hypothesis finds."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose
+from panels import panels
+
+from truepool.arrays import frozen
+from truepool.kernels import compiled, reference
+
+CLOSE = {"rtol": 1e-12, "atol": 1e-12}
+BINARY = panels()
+ANY = st.one_of(panels(), panels(classes=3))
+
+
+@st.composite
+def weights_for(draw, panel):
+    """Points of the simplex, its corners and edges included."""
+    N = len(panel.agents)
+    raw = draw(arrays(np.float64, N, elements=st.sampled_from([0.0, 0.0, 0.3, 1.0])))
+    return raw / raw.sum() if raw.sum() else np.eye(N)[draw(st.integers(0, N - 1))]
+
+
+@given(
+    arrays(
+        np.float64,
+        st.integers(0, 40),
+        elements=st.floats(-2, 3) | st.sampled_from([np.nan, np.inf, -np.inf, 0, 1]),
+    )
+)
+def test_scan_counts_the_same_faults_and_silences(flat):
+    cube = frozen(flat[:, None, None])
+    assert compiled.scan(cube) == reference.scan(cube)
+
+
+@given(st.data())
+def test_linear_pools_are_the_same(data):
+    panel = data.draw(ANY)
+    weights = data.draw(weights_for(panel))
+    fast = compiled.linear(panel.values, weights)
+    assert_allclose(fast, reference.linear(panel.values, weights), **CLOSE)
+
+
+@given(st.data())
+def test_pools_of_the_others_are_the_same(data):
+    panel = data.draw(ANY)
+    weights = data.draw(weights_for(panel))
+    prior = panel.base_rate()
+    fast = compiled.without(panel.values, weights, prior)
+    assert_allclose(fast, reference.without(panel.values, weights, prior), **CLOSE)
+
+
+@given(st.data())
+def test_squared_credit_is_the_same(data):
+    panel = data.draw(BINARY)
+    arguments = credit_arguments(data, panel)
+    fast = compiled.squared_credit(*arguments[:4], 0.3, arguments[4])
+    slow = reference.squared_credit(*arguments[:4], 0.3, arguments[4])
+    assert_allclose(fast, slow, **CLOSE)
+
+
+@given(st.data())
+def test_threshold_credit_is_the_same(data):
+    panel = data.draw(BINARY)
+    arguments = credit_arguments(data, panel)
+    # Off every value a pool of these reports can sit on: at a tie the last bit decides.
+    threshold = data.draw(st.sampled_from([0.1234567, 0.4567891, 0.7891234]))
+    fast = compiled.threshold_credit(*arguments[:4], threshold, 0.3, arguments[4])
+    slow = reference.threshold_credit(*arguments[:4], threshold, 0.3, arguments[4])
+    assert_allclose(fast, slow, **CLOSE)
+
+
+def credit_arguments(data, panel):
+    counted = data.draw(st.booleans())
+    cases = np.linspace(0.5, 2.0, len(panel)) if counted else np.empty(0)
+    scale = np.array([1.0, 10.0])
+    weights = data.draw(weights_for(panel))
+    return panel.reports, panel.outcomes, weights, scale, cases
+
+
+def test_where_nobody_spoke_the_pool_is_nan():
+    nobody = np.full((1, 2, 1), np.nan)
+    weights = np.array([0.5, 0.5])
+    assert np.isnan(reference.linear(nobody, weights)).all()
+    assert np.isnan(compiled.linear(frozen(nobody), weights)).all()
+
+
+@pytest.mark.parametrize(
+    ("choice", "module"), [("reference", "reference"), ("", "compiled")]
+)
+def test_the_kernels_are_chosen_in_one_place(choice, module):
+    code = "from truepool import kernels; print(kernels.chosen.__name__)"
+    answer = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"TRUEPOOL_KERNELS": choice, "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert answer.stdout.strip() == f"truepool.kernels.{module}"

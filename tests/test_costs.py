@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from truepool.costs import Costs
+from truepool.errors import CostError
+
+POSITIVE = st.floats(1e-3, 1e3)
+
+
+@given(POSITIVE, POSITIVE)
+def test_at_the_threshold_both_decisions_cost_the_same(fn, fp):
+    costs = Costs(fn=fn, fp=fp)
+    p = costs.threshold
+    assert_allclose(p * fn, (1 - p) * fp)
+
+
+@given(POSITIVE, POSITIVE)
+def test_swapping_the_question_mirrors_the_threshold(fn, fp):
+    costs = Costs(fn=fn, fp=fp)
+    assert_allclose(costs.swapped().threshold, 1 - costs.threshold)
+
+
+def test_a_binary_matrix_says_the_same_as_fn_and_fp():
+    costs = Costs(matrix=[[0, 1], [10, 0]])
+    assert (costs.fn, costs.fp, costs.threshold) == (10, 1, 1 / 11)
+    assert_allclose(costs.table(2), Costs(fn=10, fp=1).table(2))
+
+
+def test_costs_are_values():
+    assert Costs(fn=2) == Costs(fn=2)
+    assert len({Costs(fn=2), Costs(fn=2), Costs(fn=3)}) == 2
+
+
+@pytest.mark.parametrize(
+    ("settings", "match"),
+    [
+        ({"fn": 0}, "fn is 0"),
+        ({"fp": -1}, "fp is -1"),
+        ({"fn": float("inf")}, "positive number"),
+        ({"fn": float("nan")}, "positive number"),
+        ({"fn": 2, "matrix": [[0, 1], [1, 0]]}, "not both"),
+        ({"matrix": [[0, 1, 1], [1, 0, 1]]}, "K x K"),
+        ({"matrix": [[1, 1], [1, 0]]}, "diagonal"),
+        ({"matrix": [[0, 1], [0, 0]]}, "deciding 0 when 1 happens costs 0.0"),
+    ],
+)
+def test_costs_that_are_not_costs_are_refused(settings, match):
+    with pytest.raises(CostError, match=match):
+        Costs(**settings)
+
+
+def test_a_matrix_for_other_classes_is_refused():
+    three = Costs(matrix=1 - np.eye(3))
+    with pytest.raises(CostError, match="K = 2"):
+        three.table(2)
+    with pytest.raises(CostError, match="two classes"):
+        _ = three.threshold

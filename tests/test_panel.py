@@ -1,0 +1,136 @@
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from numpy.testing import assert_array_equal
+from panels import panels, random_panel
+
+from truepool.errors import AgentError, OutcomeError, PanelError, ReportError
+from truepool.panel import Panel
+
+NAN = float("nan")
+GOOD = [[0.9, 0.6], [0.2, 0.4]]
+
+
+@given(panels())
+def test_a_panel_cannot_be_written_to(panel):
+    with pytest.raises(ValueError, match="read-only"):
+        panel.reports[0, 0] = 0.5
+
+
+def test_a_panel_does_not_touch_the_array_it_was_made_from():
+    reports = np.array(GOOD)
+    Panel(reports, [1, 0])
+    reports[0, 0] = 0.1  # still the caller's
+
+
+def test_two_classes_spelled_out_are_kept_as_binary():
+    spelled = np.stack([1 - np.array(GOOD), np.array(GOOD)], axis=2)
+    assert_array_equal(Panel(spelled, [1, 0]).reports, GOOD)
+
+
+def test_a_frame_names_the_agents():
+    frame = pd.DataFrame(GOOD, columns=["ada", "bob"])
+    assert Panel(frame, [1, 0]).agents == ("ada", "bob")
+
+
+def test_objects_with_none_are_numbers_with_silence():
+    panel = Panel(np.array([[0.9, None], [0.2, 0.4]], dtype=object), [1, 0])
+    assert np.isnan(panel.reports[0, 1])
+    assert panel.silent == 1
+
+
+def test_rounded_probabilities_are_scaled_to_sum_to_one():
+    reports = np.array([[[0.333, 0.333, 0.333], [0.5, 0.25, 0.25]]] * 2)
+    panel = Panel(reports, [0, 2])
+    np.testing.assert_allclose(panel.reports.sum(axis=2), 1.0, rtol=1e-15)
+
+
+def test_part_of_a_panel_keeps_what_belongs_to_its_cases():
+    panel = Panel(GOOD * 2, [1, 0, 0, 1], ids=list("abcd"), times=[4, 3, 2, 1])
+    part = panel.take(np.array([2, 0]))
+    assert part.ids.tolist() == ["c", "a"]
+    assert part.times.tolist() == [2, 4]
+    assert part.outcomes.tolist() == [0, 1]
+    assert panel.in_order().ids.tolist() == ["d", "c", "b", "a"]
+    assert part.take(np.array([0])).in_order().ids.tolist() == ["c"]
+
+
+def test_a_panel_without_times_is_in_order():
+    panel = Panel(GOOD, [1, 0])
+    assert panel.in_order() is panel
+
+
+def test_a_panel_survives_pickling():
+    panel = random_panel(silent=0.2)
+    again = pickle.loads(pickle.dumps(panel))
+    assert_array_equal(again.reports, panel.reports)
+    assert again.agents == panel.agents
+
+
+def test_long_lists_of_agents_are_cut_short():
+    assert "agent4, ...)" in repr(random_panel(agents=9))
+
+
+def test_the_base_rate_counts_cases_by_weight():
+    panel = random_panel(classes=3, cases=3)
+    np.testing.assert_allclose(
+        panel.base_rate(np.array([2.0, 1.0, 1.0])), [0.5, 0.25, 0.25]
+    )
+
+
+@pytest.mark.parametrize(
+    ("reports", "outcomes", "kind", "match"),
+    [
+        ([[87, 60], [20, 40]], [1, 0], ReportError, "'agent0' said 87 in case 0.*percentages: divide by 100"),
+        ([[2.3, 0.6], [-1.2, 0.4]], [1, 0], ReportError, "'agent0' said 2.3.*logits.*sigmoid"),
+        ([[1001, 0.6], [1002, 0.4]], [1, 0], ReportError, "'agent0' is not an agent"),
+        ([[np.inf, 0.6], [0.2, 0.4]], [1, 0], ReportError, "Infinity is no report"),
+        ([["high", 0.6], [0.2, 0.4]], [1, 0], ReportError, "'agent0' said 'high' in case 0"),
+        (np.array([[{}, 0.6], [0.2, 0.4]], dtype=object), [1, 0], ReportError, "must be a number"),
+        ("text", [1, 0], ReportError, "table of numbers"),
+        ([0.9, 0.2], [1, 0], ReportError, r"shape \(2,\)"),
+        (np.full((2, 2, 1), 0.5), [1, 0], ReportError, "K of at least 2"),
+        ([[NAN, NAN], [0.2, 0.4], [0.3, 0.1]], [1, 0, 1], ReportError, "all are silent in case 0"),
+        ([[NAN, 0.6], [NAN, 0.4]], [1, 0], AgentError, "'agent0' is silent in every case"),
+        ([[0.9], [0.2]], [1, 0], AgentError, "at least 2 agents; there is 1, 'agent0'"),
+        (np.empty((2, 0)), [1, 0], AgentError, "at least 2 agents; there is 0"),
+        ([[0.9, 0.6]], [1], PanelError, "at least 2 cases; it has 1"),
+        (np.empty((0, 2)), [], PanelError, "at least one case"),
+        (GOOD, [1, 2], OutcomeError, "0..1; case 1 has 2"),
+        (GOOD, [1, -1], OutcomeError, "case 1 has -1"),
+        (GOOD, [1, 0.5], OutcomeError, "case 1 has 0.5"),
+        (GOOD, [1, NAN], OutcomeError, "case 1 has none.*not known yet"),
+        (GOOD, ["yes", "no"], OutcomeError, "case 0 has 'yes'. Map the labels"),
+        (GOOD, np.array([1, "no"], dtype=object), OutcomeError, "case 1 has 'no'"),
+        (GOOD, [[1], [0]], OutcomeError, "one a case"),
+        (GOOD, [1, 0, 1], OutcomeError, "2 cases came with 3 outcomes"),
+        (GOOD, [1, 1], OutcomeError, "every outcome is 1"),
+        ([[[0.5, 0.4, 0.3]] * 2] * 2, [0, 1], ReportError, "must sum to 1; agent 'agent0' sums to 1.2"),
+        ([[[0.5, NAN, 0.5]] * 2] * 2, [0, 1], ReportError, "'agent0' left some out in case 0"),
+    ],
+)  # fmt: skip
+def test_what_makes_no_panel_is_refused_in_one_sentence(reports, outcomes, kind, match):
+    with pytest.raises(kind, match=match) as refusal:
+        Panel(reports, outcomes)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("names", "match"),
+    [(("ada", "ada"), "'ada' is there 2 times"), (("ada",), "2 columns.*1 names")],
+)
+def test_agents_need_names_of_their_own(names, match):
+    with pytest.raises(AgentError, match=match):
+        Panel(GOOD, [1, 0], agents=names)
+
+
+def test_ids_must_be_one_a_case():
+    with pytest.raises(PanelError, match="ids must be one a case, 2"):
+        Panel(GOOD, [1, 0], ids=[1, 2, 3])
+
+
+def test_an_object_array_of_numbers_is_read_as_outcomes():
+    assert Panel(GOOD, np.array([1, 0], dtype=object)).outcomes.tolist() == [1, 0]

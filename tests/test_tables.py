@@ -1,0 +1,192 @@
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from numpy.testing import assert_array_equal
+
+from truepool import read_panel, read_reports
+from truepool.errors import (
+    AgentError,
+    OutcomeError,
+    PanelError,
+    ReportError,
+    SourceError,
+)
+from truepool.tables import write_table
+
+COLUMNS = {"ada": [0.9, 0.2, 0.5], "bob": [0.6, None, 0.1], "y": [1, 0, 0]}
+REPORTS = [[0.9, 0.6], [0.2, np.nan], [0.5, 0.1]]
+
+
+def csv_file(tmp_path, text, name="panel.csv"):
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def parquet_file(tmp_path):
+    path = tmp_path / "panel.parquet"
+    pq.write_table(pa.table(COLUMNS), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        lambda tmp: csv_file(tmp, "ada,bob,y\n.9,.6,1\n.2,,0\n.5,.1,0\n"),
+        lambda tmp: csv_file(tmp, " ada , bob,y \n.9,.6,1\n.2,NA,0\n.5,.1,0\n"),
+        lambda tmp: str(csv_file(tmp, "y,ada,bob\n1,.9,.6\n0,.2,nan\n0,.5,.1\n")),
+        parquet_file,
+        lambda tmp: pd.DataFrame(COLUMNS),
+        lambda tmp: pl.DataFrame(COLUMNS),
+        lambda tmp: pa.table(COLUMNS),
+    ],
+    ids=["csv", "spaced csv", "csv by name", "parquet", "pandas", "polars", "pyarrow"],
+)
+def test_every_source_reads_the_same(tmp_path, source):
+    panel = read_panel(source(tmp_path), outcome="y")
+    assert panel.agents == ("ada", "bob")
+    assert_array_equal(panel.reports, REPORTS)
+    assert panel.outcomes.tolist() == [1, 0, 0]
+
+
+def test_id_and_time_columns_are_recognised_and_may_be_named():
+    day = [datetime.date(2026, 1, d) for d in (3, 1, 2)]
+    table = pa.table({**COLUMNS, "id": ["a", "b", "c"], "time": day})
+    panel = read_panel(table)
+    assert panel.ids.tolist() == ["a", "b", "c"]
+    assert panel.in_order().ids.tolist() == ["b", "c", "a"]
+    renamed = table.rename_columns(["ada", "bob", "y", "case", "day"])
+    panel = read_panel(renamed, id="case", time="day")
+    assert panel.in_order().ids.tolist() == ["b", "c", "a"]
+
+
+def test_columns_can_be_ignored():
+    table = pa.table({**COLUMNS, "note": ["x", "y", "z"]})
+    assert read_panel(table, ignore=["note"]).agents == ("ada", "bob")
+
+
+def test_classes_stand_in_columns_of_their_own():
+    table = pa.table({
+        "ada:0": [0.5, 0.2], "ada:1": [0.3, 0.3], "ada:2": [0.2, 0.5],
+        "bob:0": [0.1, 0.2], "bob:2": [0.1, 0.4], "bob:1": [0.8, 0.4],
+        "y": [0, 2],
+    })  # fmt: skip
+    panel = read_panel(table)
+    assert panel.agents == ("ada", "bob")
+    assert panel.classes == 3
+    assert_array_equal(panel.reports[0, 1], [0.1, 0.8, 0.1])
+
+
+def test_booleans_and_whole_numbers_are_reports_too():
+    table = pa.table({"ada": [True, False], "bob": [1, 0], "y": [True, False]})
+    assert_array_equal(read_panel(table).reports, [[1, 1], [0, 0]])
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "match"),
+    [
+        ("", SourceError, "is empty"),
+        ("ada,bob,y\n", SourceError, "at least one row"),
+        ("ada,bob,outcome\n.9,.6,1\n", OutcomeError, "no 'outcomes' .did you mean 'outcome'"),
+        ("ada,ada,outcomes\n.9,.6,1\n.2,.1,0\n", AgentError, "'ada' came more than once"),
+        ("ada,bob,outcomes\n.9,.6x,1\n.2,.1,0\n", ReportError, "'bob' has '.6x' in case 0"),
+        ("ada,bob,outcomes\n90,60,1\n20,10,0\n", ReportError, "percentages"),
+        ("ada,bob,outcomes\n.9,,1\n.2,,0\n", AgentError, "'bob' is silent in every case"),
+        ("ada,bob,outcomes\n.9,.6,yes\n.2,.1,no\n", OutcomeError, "case 0 has 'yes'"),
+        ("ada,bob,outcomes\n.9,.6,\n.2,.1,0\n", OutcomeError, "case 0 has none"),
+        ("ada,outcomes\n.9,1\n.2,0\n", AgentError, "at least 2 agents; there is 1, 'ada'"),
+        ("outcomes\n1\n0\n", AgentError, "no column is left"),
+        ("ada,bob,outcomes\n.9,.6,1\n", PanelError, "at least 2 cases"),
+        ("ada:0,ada:1,bob:0,bob:2,outcomes\n.9,.1,.5,.5,1\n.2,.8,.5,.5,0\n", ReportError, "'bob' has bob:0, bob:2"),
+        ("ada,bob\n1,2\n3", SourceError, "cannot be read as csv"),
+    ],
+)  # fmt: skip
+def test_a_table_that_makes_no_panel_is_refused(tmp_path, text, kind, match):
+    with pytest.raises(kind, match=match) as refusal:
+        read_panel(csv_file(tmp_path, text), outcome="outcomes")
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("source", "match"),
+    [
+        ("nowhere.csv", "no file 'nowhere.csv'"),
+        (np.zeros((2, 2)), "ndarray came. Use Panel"),
+        (42, "int came"),
+    ],
+)
+def test_what_is_no_table_is_refused(source, match):
+    with pytest.raises(SourceError, match=match):
+        read_panel(source)
+
+
+def test_an_unreadable_parquet_file_is_refused(tmp_path):
+    path = csv_file(tmp_path, "not parquet at all", "panel.parquet")
+    with pytest.raises(SourceError, match="cannot be read as parquet"):
+        read_panel(path)
+
+
+def test_an_unknown_kind_of_file_is_refused(tmp_path):
+    path = csv_file(tmp_path, "x", "panel.xlsx")
+    with pytest.raises(SourceError, match=r"is read as .csv, .csv.gz, .parquet, .pq"):
+        read_panel(path)
+
+
+@pytest.mark.parametrize("role", ["id", "time"])
+def test_a_named_column_must_be_there(role):
+    with pytest.raises(SourceError, match=f"no {role} column 'yy' .did you mean 'y'"):
+        read_panel(pa.table(COLUMNS), **{role: "yy"})
+
+
+def test_new_reports_are_matched_by_name():
+    table = pa.table({"bob": [0.1], "id": [7], "ada": [0.9], "y": [1]})
+    reports = read_reports(table, ("ada", "bob"))
+    assert_array_equal(reports.values, [[0.9, 0.1]])
+    assert reports.ids.tolist() == [7]
+
+
+@pytest.mark.parametrize(
+    ("columns", "match"),
+    [
+        ({"ada": [0.9]}, "missing: 'bob'"),
+        ({"ada": [0.9], "bob": [0.1], "eve": [0.5]}, "not known: 'eve'"),
+        ({"ada": [0.9], "bbo": [0.1]}, "missing: 'bob'; not known: 'bbo'"),
+    ],
+)
+def test_other_agents_are_refused(columns, match):
+    with pytest.raises(AgentError, match=match):
+        read_reports(pa.table(columns), ("ada", "bob"))
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.parquet"])
+def test_what_is_written_can_be_read(tmp_path, name):
+    columns = {k: np.array(v, dtype=float) for k, v in COLUMNS.items()}
+    write_table(tmp_path / name, columns)
+    assert_array_equal(read_panel(tmp_path / name).reports, REPORTS)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "out.csv"
+    path.write_text("what was there")
+
+    def fail(*arguments, **options):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("truepool.tables.csv.write_csv", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_table(path, {"x": np.zeros(3)})
+    assert path.read_text() == "what was there"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_must_exist_to_be_written_into(tmp_path):
+    with pytest.raises(SourceError, match="no folder"):
+        write_table(tmp_path / "no" / "out.csv", {"x": np.zeros(3)})
+    with pytest.raises(SourceError, match="is written as"):
+        write_table(tmp_path / "out.txt", {"x": np.zeros(3)})
