@@ -8,7 +8,7 @@ export OMP_NUM_THREADS ?= 1
 # Data sets are never committed; the tests that need them look here and say so when they skip.
 export TRUEPOOL_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test check bench test-slow constraints
+.PHONY: demo test check bench constraints
 
 demo: $(VENV)/.ok
 	$(VENV)/bin/truepool compare --cost-fn 10
@@ -20,11 +20,8 @@ test: $(VENV)/.ok
 check: $(VENV)/.ok
 	scripts/check
 
-test-slow: $(VENV)/.ok
-	scripts/test -m slow --no-cov
-
 bench: $(VENV)/.ok
-	$(VENV)/bin/python -m pytest benchmarks -p no:cacheprovider
+	$(VENV)/bin/python -m pytest benchmarks -p no:cacheprovider -o addopts='' --benchmark-columns=min,median,rounds
 
 constraints: $(VENV)/.ok
 	VIRTUAL_ENV=$(VENV) $(VENV)/bin/uv pip compile -q -U --universal --no-header --no-annotate --all-extras pyproject.toml -o constraints.txt

@@ -134,3 +134,8 @@ def test_ids_must_be_one_a_case():
 
 def test_an_object_array_of_numbers_is_read_as_outcomes():
     assert Panel(GOOD, np.array([1, 0], dtype=object)).outcomes.tolist() == [1, 0]
+
+
+def test_a_panel_without_silence_is_already_filled():
+    panel = random_panel()
+    assert panel.filled() is panel

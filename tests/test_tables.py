@@ -190,3 +190,9 @@ def test_a_folder_must_exist_to_be_written_into(tmp_path):
         write_table(tmp_path / "no" / "out.csv", {"x": np.zeros(3)})
     with pytest.raises(SourceError, match="is written as"):
         write_table(tmp_path / "out.txt", {"x": np.zeros(3)})
+
+
+def test_numbers_written_as_text_are_text():
+    table = pa.table({"ada": ["0.9", "0.2"], "bob": [0.6, 0.1], "y": [1, 0]})
+    with pytest.raises(ReportError, match="'ada' has '0.9' in case 0"):
+        read_panel(table)

@@ -8,7 +8,7 @@ from joblib import Parallel, delayed
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.preprocessing import LabelEncoder
-from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils import _safe_indexing, assert_all_finite, get_tags
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -97,9 +97,10 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
         """
         weights = self._sample_weight(X, fit_params)
         names, agents = self._agents()
-        check_classification_targets(y)
         X = self._table(X, reset=True)
         y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
         check_consistent_length(X, y)
         encoder = LabelEncoder().fit(y)
         self.classes_ = encoder.classes_

@@ -83,8 +83,8 @@ def _condensed(
     not need a million of them.
     """
     order = np.argsort(said, kind="stable")
-    starts = np.linspace(0, len(said), min(len(said), GROUPS), endpoint=False)
-    starts = starts.astype(np.int64)
+    ends = np.linspace(0, len(said), min(len(said), GROUPS), endpoint=False)
+    starts = ends.astype(np.int64)
     share = (cases / cases.sum())[order]
     hit = came[order] == 1
     mass = np.stack([np.add.reduceat(share * part, starts) for part in (~hit, hit)])

@@ -1,0 +1,40 @@
+"""Speed as ratios: ours against a yardstick, both timed in one run on one machine."""
+
+import time
+
+import pytest
+
+RATIOS = []
+
+
+@pytest.fixture
+def ratio(benchmark, request):
+    """Time ours (by pytest-benchmark) and theirs, in turns; hold ours to a floor."""
+
+    def measure(ours, theirs, at_most, rounds=7):
+        ours(), theirs()  # compile, and touch the memory
+        best = float("inf")
+        mine = float("inf")
+        for _ in range(rounds):
+            start = time.perf_counter()
+            theirs()
+            middle = time.perf_counter()
+            ours()
+            end = time.perf_counter()
+            best, mine = min(best, middle - start), min(mine, end - middle)
+        benchmark.pedantic(ours, rounds=3)
+        found = mine / best
+        benchmark.extra_info |= {"ratio": found, "at_most": at_most}
+        RATIOS.append((request.node.name, found, at_most))
+        assert found <= at_most
+
+    return measure
+
+
+def pytest_terminal_summary(terminalreporter):
+    if RATIOS:
+        terminalreporter.section("ratios")
+        for name, found, at_most in RATIOS:
+            terminalreporter.write_line(
+                f"{name:60} {found:8.2f}   (at most {at_most:g})"
+            )

@@ -1,0 +1,280 @@
+"""The command, as a user runs it."""
+
+import json
+import re
+import subprocess
+import sys
+from importlib.resources import files
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from panels import random_panel
+from pyarrow import csv
+
+from truepool.cli import main
+from truepool.tables import write_table
+
+EXAMPLE = str(files("truepool.datasets") / "example.csv")
+QUICK = ["--mechanism", "vcg", "--mechanism", "platt"]
+
+
+@pytest.fixture
+def truepool(monkeypatch, capsys):
+    """Run the command in this process; exit code, standard output, standard error."""
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["truepool", *map(str, words)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        shown = capsys.readouterr()
+        return stop.value.code or 0, shown.out, shown.err
+
+    return run
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """A settled table and a new one with its columns in another order."""
+    panel = random_panel(1, cases=100, silent=0.1)
+    columns = {f"m{i}": panel.reports[:, i] for i in range(4)}
+    settled = {"id": np.arange(100), **columns, "y": panel.outcomes}
+    write_table(tmp_path / "train.csv", settled)
+    fresh = {name: column[:10] for name, column in reversed(columns.items())}
+    write_table(tmp_path / "new.csv", {"id": np.arange(1000, 1010), **fresh})
+    return tmp_path
+
+
+def test_compare_prints_a_table_a_stranger_can_read(truepool):
+    code, out, err = truepool("compare", "--cost-fn", 10, *QUICK)
+    assert (code, err) == (0, "")
+    assert "4 pools of 5 agents on 569 cases" in out
+    assert "A missed case costs 10, a false alarm 1; 1 is decided above 0.091" in out
+    assert re.search(r"^vcg +0\.\d+ \[", out, re.MULTILINE)
+    assert "Least:" in out
+
+
+def test_compare_reads_a_table(truepool):
+    code, out, _ = truepool("compare", EXAMPLE, "--outcome", "malignant", *QUICK)
+    assert code == 0
+    assert "569 cases" in out
+
+
+def test_compare_tells_machines_in_json(truepool):
+    code, out, _ = truepool("compare", "--json", "--loss", "brier", *QUICK)
+    told = json.loads(out)
+    assert code == 0
+    assert told["loss"] == "brier"
+    assert {row["pool"] for row in told["rows"]} == {"vcg", "platt", "mean", "best"}
+    assert told["rows"][0]["loss"]["low"] <= told["rows"][0]["loss"]["value"]
+
+
+def test_compare_writes_markdown(truepool):
+    code, out, _ = truepool("compare", "--markdown", "--threshold", 0.5, *QUICK)
+    assert code == 0
+    assert "| pool | cost a case |" in out
+    assert out.count("\n| ") == 5
+
+
+def test_compare_says_when_the_threshold_is_not_what_the_costs_ask_for(truepool):
+    _, out, _ = truepool("compare", "--threshold", 0.5, "--cost-fn", 10, *QUICK)
+    assert "decided above 0.500 (these costs would ask for 0.091)" in out
+
+
+def test_compare_knows_classes_and_cost_matrices(truepool, tmp_path):
+    panel = random_panel(1, classes=3)
+    columns = {f"m{i}:{k}": panel.reports[:, i, k] for i in range(4) for k in range(3)}
+    write_table(tmp_path / "panel.csv", {**columns, "y": panel.outcomes})
+    matrix = "0,1,1; 10,0,1; 10,1,0"
+    code, out, _ = truepool(
+        "compare", tmp_path / "panel.csv", "--cost-matrix", matrix, *QUICK
+    )
+    assert code == 0
+    assert "3 classes; the class of least expected cost is decided" in out
+
+
+def test_pool_learns_on_one_table_and_pools_another(truepool, tables):
+    out_file = tables / "out.csv"
+    code, out, err = truepool(
+        "pool", tables / "train.csv", tables / "new.csv", "-o", out_file,
+        "--mechanism", "vcg", "--cost-fn", 10,
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    written = csv.read_csv(out_file).to_pydict()
+    assert written["id"] == list(range(1000, 1010))
+    assert set(written) == {"id", "pooled", "decision"}
+    decided = (np.array(written["pooled"]) > 1 / 11).astype(int)
+    assert written["decision"] == decided.tolist()
+    assert re.search(r"^m0 +\d+\.\d %", out, re.MULTILINE)
+    assert "Pooled 10 cases with vcg" in out
+
+
+def test_pool_chooses_by_itself_and_says_why(truepool, tables):
+    code, out, _ = truepool(
+        "pool", tables / "train.csv", tables / "new.csv", "-o", tables / "out.parquet"
+    )
+    assert code == 0
+    assert "auto chose " in out
+    assert pq.read_table(tables / "out.parquet").num_rows == 10
+
+
+def test_pool_tells_machines_in_json(truepool, tables):
+    code, out, _ = truepool(
+        "pool", tables / "train.csv", tables / "new.csv", "-o", tables / "out.csv",
+        "--mechanism", "brier", "--json",
+    )  # fmt: skip
+    told = json.loads(out)
+    assert code == 0
+    assert told["pool"] == "brier"
+    assert sum(told["weights"].values()) == pytest.approx(1)
+    assert sum(told["decisions"].values()) == 10
+
+
+def test_pool_of_classes_writes_a_column_a_class(truepool, tmp_path):
+    panel = random_panel(1, classes=3)
+    columns = {f"m{i}:{k}": panel.reports[:, i, k] for i in range(4) for k in range(3)}
+    write_table(tmp_path / "train.csv", {**columns, "y": panel.outcomes})
+    code, _, _ = truepool(
+        "pool", tmp_path / "train.csv", tmp_path / "train.csv", "-o", tmp_path / "out.csv",
+        "--mechanism", "log-odds", "--loss", "brier",
+    )  # fmt: skip
+    assert code == 0
+    names = csv.read_csv(tmp_path / "out.csv").column_names
+    assert names == ["pooled:0", "pooled:1", "pooled:2", "decision"]
+
+
+def settled(text):
+    return lambda folder: (folder / "train.csv").write_text(text)
+
+
+GOOD = "m0,m1,m2,m3,y\n.9,.6,.5,.5,1\n.2,.4,.5,.5,0\n"
+BAD = {
+    "percentages": (settled(GOOD.replace(".9", "90")), "percentages"),
+    "logits": (settled(GOOD.replace(".9", "-2.5")), "logits"),
+    "outcome 2": (settled(GOOD.replace("5,1\n", "5,2\n")), "0..1; case 0 has 2"),
+    "text": (settled(GOOD.replace(".9", "high")), "'high' in case 0"),
+    "infinity": (settled(GOOD.replace(".9", "inf")), "Infinity"),
+    "nobody spoke": (settled(GOOD + ",,,,1\n"), "all are silent in case 2"),
+    "never spoke": (settled("m0,m1,m2,m3,y\n.9,.6,.5,,1\n.2,.4,.5,,0\n"), "'m3' is silent"),
+    "one class": (settled(GOOD.replace("5,1\n", "5,0\n")), "every outcome is 0"),
+    "one case": (settled("m0,m1,m2,m3,y\n.9,.6,.5,.5,1\n"), "at least 2 cases"),
+    "one agent": (settled("m0,y\n.9,1\n.2,0\n"), "at least 2 agents"),
+    "names twice": (settled(GOOD.replace("m1", "m0")), "'m0' came more than once"),
+    "no outcome": (settled(GOOD.replace(",y", ",Y")), "no 'y'"),
+    "other agents": (settled(GOOD.replace("m3", "m9")), "missing: 'm9'; not known: 'm3'"),
+    "empty": (settled(""), "is empty"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_gets_one_sentence_and_nothing_is_written(truepool, tables, case):
+    spoil, expected = BAD[case]
+    spoil(tables)
+    before = sorted(path.name for path in tables.iterdir())
+    code, out, err = truepool(
+        "pool", tables / "train.csv", tables / "new.csv", "-o", tables / "out.csv"
+    )
+    assert code == 2
+    assert out == ""
+    assert expected in err
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert sorted(path.name for path in tables.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--cost-fn", 0], "fn is 0.0"),
+        (["--cost-fp", -1], "fp is -1.0"),
+        (["--cost-matrix", "0,1,1;1,0,1;1,1,0"], "K = 2"),
+        (["--cost-matrix", "0,x;1,0"], "rows of numbers"),
+        (["--cost-matrix", "0,1;1"], "equally long"),
+        (["--threshold", 1.5], "threshold must lie in"),
+        (["--mechanism", "vgc"], "did you mean 'vcg'?"),
+        (["--loss", "brir"], "did you mean 'brier'?"),
+        (["--folds", 1], "at least 2 folds"),
+        (["--level", 2], "between 0 and 1"),
+        (["--json", "--markdown"], "choose one"),
+        (["--outcome", "malignnt"], "did you mean 'malignant'?"),
+    ],
+)
+def test_bad_options_get_one_sentence(truepool, words, expected):
+    code, out, err = truepool("compare", EXAMPLE, "--outcome", "malignant", *words)
+    assert (code, out) == (2, "")
+    assert expected in err
+    assert err.count("\n") == 1
+
+
+def test_an_unreadable_parquet_file_gets_one_sentence(truepool, tmp_path):
+    (tmp_path / "panel.parquet").write_bytes(b"PAR1 but not really")
+    code, _, err = truepool("compare", tmp_path / "panel.parquet")
+    assert code == 2
+    assert "cannot be read as parquet" in err
+    assert err.count("\n") == 1
+
+
+def test_a_bad_new_table_leaves_an_old_result_alone(truepool, tables):
+    (tables / "out.csv").write_text("precious")
+    write_table(tables / "new.csv", {f"m{i}": np.array([50.0]) for i in range(4)})
+    code, _, err = truepool(
+        "pool", tables / "train.csv", tables / "new.csv", "-o", tables / "out.csv",
+        "--mechanism", "mean",
+    )  # fmt: skip
+    assert code == 2
+    assert "percentages" in err
+    assert (tables / "out.csv").read_text() == "precious"
+
+
+def test_usage_errors_exit_with_2(truepool):
+    assert truepool("pool", "train.csv")[0] == 2
+    assert truepool("nonsense")[0] == 2
+
+
+def test_the_installed_command_runs_without_a_traceback():
+    answer = subprocess.run(
+        [sys.executable, "-c", "from truepool.cli import main; main()", "compare", "no.csv"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert answer.returncode == 2
+    assert answer.stderr == "error: there is no file 'no.csv'\n"
+
+
+def test_help_needs_nothing_heavy():
+    code = (
+        "import sys; sys.argv = ['truepool', '--help']\n"
+        "from truepool.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'numba', 'pyarrow', 'pandas'}\n"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert "compare" in answer.stdout
+    assert answer.stderr.strip() == "[]"
+
+
+def test_progress_is_shown_to_those_who_look(monkeypatch):
+    import io
+
+    from rich.console import Console
+
+    from truepool.cli import screen
+
+    shown = io.StringIO()
+    monkeypatch.setattr(
+        screen,
+        "Console",
+        lambda **options: Console(file=shown, force_terminal=True, width=100),
+    )
+    with screen.watched("Comparing") as step:
+        step("vcg", 1, 2)
+    assert "Comparing" in shown.getvalue()
+    assert screen.out().is_terminal
+
+
+def test_tables_of_arrow_are_what_arrow_reads():
+    assert isinstance(csv.read_csv(EXAMPLE), pa.Table)

@@ -1,0 +1,93 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from panels import random_panel
+from sklearn.model_selection import TimeSeriesSplit
+
+from truepool import pools
+from truepool.costs import Costs
+from truepool.errors import UnknownNameError
+from truepool.panel import Panel
+from truepool.pools.auto import CANDIDATES, Auto
+from truepool.pools.vcg import VCG
+
+
+def test_auto_keeps_the_mean_where_nothing_beats_it():
+    # Exchangeable agents with one shared error each: equal weights are right.
+    rng = np.random.default_rng(0)
+    outcomes = rng.integers(0, 2, 400)
+    noise = rng.normal(size=(400, 4)) * 0.15
+    reports = np.clip(0.2 + 0.6 * outcomes[:, None] + noise, 0, 1)
+    auto = Auto(loss="brier", candidates=("mean", "vcg", "convex", "best"))
+    auto.fit(reports, outcomes)
+    assert auto.choice_ == "mean"
+    assert_allclose(auto.weights_, 0.25)
+
+
+def test_auto_leaves_the_mean_where_one_agent_is_all_that_counts():
+    rng = np.random.default_rng(0)
+    outcomes = rng.integers(0, 2, 400)
+    good = np.clip(0.1 + 0.8 * outcomes + rng.normal(size=400) * 0.05, 0, 1)
+    reports = np.column_stack([good, rng.uniform(0, 1, (400, 5))])
+    auto = Auto(loss="brier", candidates=("mean", "best")).fit(reports, outcomes)
+    assert auto.choice_ == "best"
+    assert "no simpler pool" in auto.why_
+    assert not hasattr(auto.pool_, "choice_")
+
+
+def test_auto_says_what_it_tried_and_why():
+    panel = random_panel(2, cases=200)
+    auto = Auto(costs=Costs(fn=10, fp=1)).fit(panel.reports, panel.outcomes)
+    assert {trial.name for trial in auto.table_} == set(CANDIDATES)
+    best, kept = auto.table_[0], next(t for t in auto.table_ if t.name == auto.choice_)
+    assert best.behind == 0
+    assert kept.eligible
+    assert kept.behind <= kept.behind_error
+    simpler = [t for t in auto.table_ if t.complexity < kept.complexity]
+    assert not any(t.eligible for t in simpler)
+    assert auto.choice_ in auto.why_
+    losses = [trial.loss for trial in auto.table_]
+    assert losses == sorted(losses)
+
+
+def test_auto_is_the_pool_it_chose():
+    panel = random_panel(2, cases=200)
+    auto = Auto(costs=Costs(fn=10, fp=1)).fit(panel.reports, panel.outcomes)
+    direct = pools.named(auto.choice_, costs=Costs(fn=10, fp=1))
+    direct.fit(panel.reports, panel.outcomes)
+    assert_allclose(
+        auto.predict_proba(panel.reports), direct.predict_proba(panel.reports)
+    )
+
+
+def test_auto_judges_by_the_users_costs():
+    # One agent never misses but alarms often, the other never alarms but misses.
+    rng = np.random.default_rng(1)
+    outcomes = rng.integers(0, 2, 600)
+    timid = np.where((outcomes == 1) | (rng.random(600) < 0.3), 0.9, 0.1)
+    bold = np.where((outcomes == 1) & (rng.random(600) < 0.7), 0.9, 0.1)
+    reports = np.stack([timid, bold], axis=1)
+    choose = {"candidates": ("best",), "cv": 4}
+    costly = Auto(costs=Costs(fn=20, fp=1), **choose).fit(reports, outcomes)
+    cheap = Auto(costs=Costs(fn=1, fp=20), **choose).fit(reports, outcomes)
+    assert costly.table_[0].loss != cheap.table_[0].loss
+
+
+def test_candidates_may_be_pools_and_folds_may_be_any_splitter():
+    panel = random_panel(3, cases=100)
+    auto = Auto(candidates=[VCG(loss="log"), "mean"], cv=TimeSeriesSplit(3))
+    auto.fit(panel.reports, panel.outcomes, sample_weight=np.linspace(0.5, 1.5, 100))
+    assert auto.choice_ in ("vcg", "mean")
+
+
+def test_time_ordered_panels_are_judged_forward():
+    base = random_panel(3, cases=100)
+    panel = Panel(base.reports, base.outcomes, times=np.arange(100))
+    forward = Auto(candidates=("mean", "best"), cv=4).fit_panel(panel)
+    blind = Auto(candidates=("mean", "best"), cv=4).fit_panel(base)
+    assert forward.table_[0].loss != blind.table_[0].loss
+
+
+def test_an_unknown_candidate_is_refused():
+    with pytest.raises(UnknownNameError, match="did you mean 'vcg'"):
+        Auto(candidates=("vgc",)).fit([[0.9, 0.5], [0.1, 0.5]], [1, 0])

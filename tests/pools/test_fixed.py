@@ -1,0 +1,151 @@
+"""Pools that learn nothing, against loops that spell the definition out."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from panels import panels, random_panel
+from scipy.special import expit, logit
+from scipy.stats import trim_mean
+
+from truepool.costs import Costs
+from truepool.errors import SettingError
+from truepool.pools.bayes import Bayes
+from truepool.pools.confidence import Confidence
+from truepool.pools.krum import Krum
+from truepool.pools.log_odds import LogOdds
+from truepool.pools.median import Median
+from truepool.pools.trimmed import Trimmed
+from truepool.pools.vote import Vote
+
+
+def fitted(pool, panel):
+    return pool.fit(panel.reports, panel.outcomes).predict_proba(panel.reports)
+
+
+@given(panels())
+def test_median_is_numpys_over_those_who_spoke(panel):
+    expected = np.nanmedian(panel.reports, axis=1)
+    assert_allclose(fitted(Median(), panel)[:, 1], expected)
+
+
+@given(panels(silence=False), st.sampled_from([0.0, 0.1, 0.2, 0.25, 0.4]))
+def test_trimmed_mean_is_scipys(panel, alpha):
+    expected = trim_mean(panel.reports, alpha, axis=1)
+    assert_allclose(fitted(Trimmed(alpha=alpha), panel)[:, 1], expected, atol=1e-12)
+
+
+def test_class_medians_are_scaled_to_sum_to_one():
+    panel = random_panel(1, classes=3)
+    median = np.median(panel.reports, axis=1)
+    expected = median / median.sum(axis=1, keepdims=True)
+    assert_allclose(fitted(Median(), panel), expected)
+
+
+@given(st.integers(0, 500), st.integers(3, 8), st.sampled_from([None, 0, 1, 2]))
+def test_krum_takes_the_report_with_the_closest_neighbours(seed, agents, hostile):
+    panel = random_panel(seed, cases=6, agents=agents, classes=3)
+    f = (agents - 3) // 2 if hostile is None else min(hostile, (agents - 3) // 2)
+    pooled = fitted(Krum(hostile=hostile), panel)
+    for t, row in enumerate(panel.reports):
+        scores = []
+        for i in range(agents):
+            gaps = sorted(
+                ((row[i] - row[j]) ** 2).sum() for j in range(agents) if j != i
+            )
+            scores.append(sum(gaps[: max(agents - f - 2, 1)]))
+        near = np.isclose(scores, min(scores), rtol=0, atol=1e-12)
+        assert_allclose(pooled[t], row[near].mean(axis=0))
+
+
+def test_krum_is_not_moved_by_hostile_agents():
+    rng = np.random.default_rng(0)
+    honest = rng.uniform(0.7, 0.8, (50, 5))
+    reports = np.hstack([honest, np.zeros((50, 2))])
+    pooled = Krum().fit(reports, [0, 1] * 25).predict_proba(reports)[:, 1]
+    assert (pooled >= 0.7).all()
+
+
+@given(panels(silence=False))
+def test_log_odds_is_the_mean_logit(panel):
+    clipped = np.clip(panel.reports, 1e-12, 1 - 1e-12)
+    expected = expit(logit(clipped).mean(axis=1))
+    assert_allclose(fitted(LogOdds(), panel)[:, 1], expected, atol=1e-9)
+
+
+def test_log_odds_of_classes_is_the_normalised_geometric_mean():
+    panel = random_panel(2, classes=4)
+    geometric = np.exp(np.log(panel.reports).mean(axis=1))
+    expected = geometric / geometric.sum(axis=1, keepdims=True)
+    assert_allclose(fitted(LogOdds(), panel), expected)
+
+
+def test_bayes_is_right_when_signals_are_independent():
+    # Two agents, each with one conditionally independent binary signal.
+    prior, hit, alarm = 0.3, 0.8, 0.2
+    rng = np.random.default_rng(0)
+    y = (rng.random(4000) < prior).astype(int)
+    signals = rng.random((4000, 2)) < np.where(y[:, None] == 1, hit, alarm)
+    up, down = prior * hit, (1 - prior) * alarm
+    yes, no = (
+        up / (up + down),
+        prior * (1 - hit) / (prior * (1 - hit) + (1 - prior) * (1 - alarm)),
+    )
+    reports = np.where(signals, yes, no)
+    both = prior * hit**2 / (prior * hit**2 + (1 - prior) * alarm**2)
+    pool = Bayes(prior=prior).fit(reports, y)
+    assert_allclose(pool.predict_proba([[yes, yes]])[0, 1], both)
+
+
+def test_bayes_learns_the_prior_from_the_outcomes():
+    panel = random_panel(1, cases=400)
+    pool = Bayes().fit(panel.reports, panel.outcomes)
+    assert_allclose(pool.prior_, [(panel.outcomes.sum() + 1) / 402])
+    both = Bayes(prior=[0.2, 0.3, 0.5]).fit(
+        random_panel(1, classes=3).reports, random_panel(1, classes=3).outcomes
+    )
+    assert_allclose(both.prior_, [0.2, 0.3, 0.5])
+
+
+@given(st.integers(0, 200), st.sampled_from([2, 3]))
+def test_the_decision_of_the_vote_is_the_majority_of_decisions(seed, classes):
+    panel = random_panel(seed, agents=5, classes=classes, silent=0.2)
+    costs = Costs(fn=3, fp=1)
+    pool = Vote(costs=costs).fit(panel.reports, panel.outcomes)
+    decided = pool.predict(panel.reports)
+    for t, row in enumerate(panel.reports):
+        spoke = row[~np.isnan(row if classes == 2 else row[:, 0])]
+        expected = spoke @ costs.table(3) if classes == 3 else None
+        votes = (spoke > costs.threshold) if classes == 2 else expected.argmin(axis=1)
+        tally = np.bincount(votes.astype(int), minlength=classes)
+        if (tally == tally.max()).sum() == 1:
+            assert decided[t] == tally.argmax()
+
+
+def test_confidence_weighs_by_distance_from_a_shrug():
+    pool = Confidence().fit([[0.9, 0.5], [0.1, 0.5]], [1, 0])
+    pooled = pool.predict_proba([[0.9, 0.6], [0.5, 0.5]])[:, 1]
+    assert_allclose(pooled, [(0.4 * 0.9 + 0.1 * 0.6) / 0.5, 0.5])
+
+
+def test_confidence_of_classes_is_beyond_an_even_guess():
+    third = [1 / 3] * 3
+    pool = Confidence().fit(
+        random_panel(1, classes=3).reports, random_panel(1, classes=3).outcomes
+    )
+    sure = [[0.8, 0.1, 0.1], third, third, third]
+    assert_allclose(pool.predict_proba([sure, [third] * 4]), [sure[0], third])
+
+
+@pytest.mark.parametrize(
+    ("pool", "match"),
+    [
+        (Trimmed(alpha=0.6), "alpha is 0.6"),
+        (Krum(hostile=-1), "it is -1"),
+        (Bayes(prior=[0.2, 0.3, 0.5]), "2 classes"),
+    ],
+)
+def test_settings_outside_their_range_are_refused(pool, match):
+    with pytest.raises(SettingError, match=match):
+        pool.fit([[0.9, 0.5], [0.1, 0.5]], [1, 0])

@@ -1,0 +1,52 @@
+import io
+
+import numpy as np
+import pytest
+from panels import random_panel
+from rich.console import Console
+
+from truepool import compare
+from truepool.panel import Panel
+from truepool.render import compared, weighed
+
+
+def shown(grid):
+    page = io.StringIO()
+    grid.print(Console(file=page, width=120))
+    return page.getvalue()
+
+
+def test_a_comparison_the_mean_wins_says_so():
+    rng = np.random.default_rng(0)
+    outcomes = rng.integers(0, 2, 300)
+    reports = np.clip(
+        0.2 + 0.6 * outcomes[:, None] + rng.normal(size=(300, 6)) * 0.3, 0, 1
+    )
+    result = compare(
+        Panel(reports, outcomes), pools=["best"], loss="brier", resamples=50
+    )
+    assert result.rows[0].pool == "mean"
+    assert "nothing beats the plain mean here" in shown(compared.grid(result))
+
+
+def test_a_lead_that_luck_may_explain_is_called_so():
+    result = compare(
+        random_panel(0, cases=30, skill=0.3), resamples=50, pools=["vcg", "platt"]
+    )
+    page = shown(compared.grid(result))
+    assert "luck of the cases" in page or "nothing beats" in page
+
+
+def test_a_clear_lead_is_marked_with_a_star():
+    panel = random_panel(3, cases=1500)
+    result = compare(panel, pools=["convex"], loss="brier", resamples=100)
+    page = shown(compared.grid(result))
+    assert "better by more than the luck of the cases" in page
+    assert "] *" in page
+
+
+@pytest.mark.parametrize("credit", [None, np.array([0.01, -0.02])])
+def test_weights_are_shown_heaviest_first(credit):
+    page = shown(weighed.grid(("ada", "bob"), np.array([0.2, 0.8]), credit, "brier"))
+    assert page.index("bob") < page.index("ada")
+    assert ("credit" in page) == (credit is not None)

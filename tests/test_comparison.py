@@ -1,0 +1,102 @@
+import json
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from panels import random_panel
+
+from truepool import compare, pools
+from truepool.costs import Costs
+from truepool.errors import SettingError, UnknownNameError
+from truepool.folds import out_of_fold, splits
+from truepool.losses import Loss
+from truepool.panel import Panel
+from truepool.pools.platt import Platt
+from truepool.pools.vcg import VCG
+
+COSTS = Costs(fn=10, fp=1)
+FEW = ["vcg", "log-odds"]
+
+
+def test_every_pool_is_compared_with_the_mean_and_the_best_agent():
+    seen = []
+    result = compare(
+        random_panel(1, cases=60),
+        costs=COSTS,
+        resamples=20,
+        progress=lambda name, done, total: seen.append((name, done, total)),
+    )
+    assert {row.pool for row in result.rows} == set(pools.every())
+    assert [done for _, done, _ in seen] == list(range(len(pools.every())))
+
+
+def test_losses_are_out_of_fold_and_sorted():
+    panel = random_panel(2, cases=120)
+    result = compare(panel, costs=COSTS, pools=FEW, resamples=50)
+    pairs = splits(panel.outcomes, 5)
+    pooled = out_of_fold(VCG(costs=COSTS), panel, pairs)
+    assert_allclose(
+        result["vcg"].loss.value, Loss("cost", COSTS).of(pooled, panel.outcomes).mean()
+    )
+    values = [row.loss.value for row in result.rows]
+    assert values == sorted(values)
+    assert_allclose(result["vcg"].cost, result["vcg"].loss.value)
+
+
+def test_differences_are_paired():
+    result = compare(random_panel(2, cases=120), pools=FEW, loss="brier", resamples=200)
+    vcg, mean = result["vcg"], result["mean"]
+    assert_allclose(vcg.to_mean.value, vcg.loss.value - mean.loss.value)
+    assert mean.to_mean.low == mean.to_mean.high == 0
+    # Pairing takes out what both share: the difference is known better than it would
+    # be from two separate sets of cases.
+    apart = np.hypot(vcg.loss.high - vcg.loss.low, mean.loss.high - mean.loss.low)
+    assert vcg.to_mean.high - vcg.to_mean.low < 0.95 * apart
+
+
+def test_a_worse_pool_is_told_apart():
+    panel = random_panel(3, cases=2000)
+    noisy = np.hstack(
+        [panel.reports, 1 - panel.reports[:, :1], 1 - panel.reports[:, :1]]
+    )
+    result = compare(
+        Panel(noisy, panel.outcomes), pools=["vcg"], loss="brier", resamples=200
+    )
+    assert result["vcg"].to_mean.high < 0
+
+
+def test_with_times_the_first_cases_only_teach():
+    base = random_panel(1, cases=120)
+    panel = Panel(base.reports, base.outcomes, times=np.arange(120))
+    result = compare(panel, pools=FEW, resamples=20)
+    assert (result.cases, result.tested) == (120, 100)
+
+
+def test_a_comparison_is_plain_data():
+    result = compare(random_panel(1, classes=3), pools=FEW, resamples=20)
+    told = json.loads(json.dumps(result.to_dict()))
+    assert told["rows"][0]["pool"] == result.rows[0].pool
+    assert told["classes"] == 3
+    assert "pools on 80 cases" in repr(result)
+
+
+def test_pools_with_settings_can_be_compared():
+    result = compare(random_panel(1), pools=[Platt(pool="vcg"), "mean"], resamples=20)
+    assert result["platt"].loss.value >= 0
+    with pytest.raises(KeyError):
+        result["vcg"]
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "match"),
+    [
+        ({"pools": ["vgc"]}, UnknownNameError, "did you mean 'vcg'"),
+        ({"pools": ["vcg", VCG()]}, SettingError, "'vcg' is twice"),
+        ({"level": 1.0}, SettingError, "between 0 and 1"),
+        ({"cv": 1}, SettingError, "at least 2 folds"),
+        ({"loss": "x"}, UnknownNameError, "no loss"),
+    ],
+)
+def test_settings_outside_their_range_are_refused(options, kind, match):
+    with pytest.raises(kind, match=match):
+        compare(random_panel(1), **{"pools": FEW, "resamples": 20, **options})
