@@ -5,17 +5,11 @@ through it.
 """
 
 import os
+from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
 
-from truepool.kernels import reference
-
-if find_spec("numba") and os.environ.get("TRUEPOOL_KERNELS") != "reference":
-    from truepool.kernels import compiled
-
-    chosen: Any = compiled
-else:
-    chosen = reference
+fast = find_spec("numba") and os.environ.get("TRUEPOOL_KERNELS") != "reference"
+chosen = import_module(f"truepool.kernels.{'compiled' if fast else 'reference'}")
 
 scan = chosen.scan
 linear = chosen.linear

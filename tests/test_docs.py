@@ -1,0 +1,36 @@
+"""What exists is documented, and the examples run (pytest collects them as doctests)."""
+
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from truepool import pools
+from truepool.cli import app
+
+DOCS = Path(__file__).parents[1] / "docs"
+VERBS = get_command(app).commands
+
+
+@pytest.mark.parametrize("name", list(pools.every()))
+def test_every_pool_has_its_line(name):
+    assert (
+        f"| `{name}` | `{pools.every()[name].__name__}` |"
+        in (DOCS / "pools.md").read_text()
+    )
+
+
+@pytest.mark.parametrize("verb", list(VERBS))
+def test_every_verb_has_its_page_with_all_its_options(verb):
+    page = (DOCS / f"{verb}.md").read_text()
+    for parameter in VERBS[verb].params:
+        for option in parameter.opts:
+            if option.startswith("--") and option != "--help":
+                assert f"`{option}`" in page, option
+
+
+@pytest.mark.parametrize(
+    "page", sorted((DOCS / "decisions").glob("*.md")), ids=lambda p: p.stem
+)
+def test_decisions_are_short(page):
+    assert len(page.read_text().splitlines()) <= 30
