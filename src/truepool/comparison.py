@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from truepool.arrays import FloatArray, to_classes
-from truepool.bootstrap import middle, resampled_means
 from truepool.costs import Costs
 from truepool.errors import SettingError
 from truepool.folds import Folds, out_of_fold, splits
+from truepool.inference import holm, middle, paired_p_values, resampled_means
 from truepool.losses import Loss, named
 from truepool.panel import Panel
 from truepool.pools import Pool, every
@@ -32,12 +32,18 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Row:
-    """How one pool did out of fold: its loss, and how far it is from the yardsticks."""
+    """How one pool did out of fold: its loss, and how far it is from the yardsticks.
+
+    ``p_mean`` and ``p_best`` are paired t-tests of those differences, adjusted (Holm)
+    for the number of pools that were tried.
+    """
 
     pool: str
     loss: Estimate
     to_mean: Estimate
     to_best: Estimate
+    p_mean: float
+    p_best: float
     cost: float
     brier: float
     log: float
@@ -50,11 +56,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Every pool on one panel, least loss first.
-
-    A difference whose interval lies wholly below 0 is a pool that beats the yardstick
-    on these cases by more than the cases' own luck.
-    """
+    """Every pool on one panel, least loss first."""
 
     rows: tuple[Row, ...]
     loss: str
@@ -133,6 +135,7 @@ def compare(
     draws = resampled_means(losses, resamples, seed)
     names = list(pooled)
     yardsticks = [names.index(name) for name in YARDSTICKS]
+    p_mean, p_best = (_adjusted(losses, j) for j in yardsticks)
     rows = []
     for i, name in enumerate(names):
         to_mean, to_best = (
@@ -141,7 +144,8 @@ def compare(
         )
         estimate = _estimate(losses[:, i], draws[:, i], level)
         summary = _summary(pooled[name], outcomes, priced)
-        rows.append(Row(name, estimate, to_mean, to_best, **summary))
+        chances = (float(p_mean[i]), float(p_best[i]))
+        rows.append(Row(name, estimate, to_mean, to_best, *chances, **summary))
     return Comparison(
         tuple(sorted(rows, key=lambda row: (row.loss.value, row.brier))),
         priced.name,
@@ -172,6 +176,15 @@ def _chosen(
             )
         chosen[pool.name] = pool
     return chosen
+
+
+def _adjusted(losses: FloatArray, yardstick: int) -> FloatArray:
+    """P-values (M,) of every pool against one of them, which itself asks nothing."""
+    others = np.arange(losses.shape[1]) != yardstick
+    adjusted = np.ones(losses.shape[1])
+    gaps = losses[:, others] - losses[:, [yardstick]]
+    adjusted[others] = holm(paired_p_values(gaps))
+    return adjusted
 
 
 def _estimate(by_case: FloatArray, draws: FloatArray, level: float) -> Estimate:

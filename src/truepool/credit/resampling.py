@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from truepool.arrays import FloatArray, case_mean
-from truepool.bootstrap import middle, resampled_means
 from truepool.costs import Costs
 from truepool.credit.joining import shares
 from truepool.credit.leaving import pool_weights, rises
 from truepool.errors import SettingError
+from truepool.inference import middle, resampled_means
 from truepool.losses import Loss, named
 from truepool.panel import Panel
 from truepool.weights import proportional

@@ -8,7 +8,8 @@ from truepool.render.numbers import between, number, percent, signed
 def grid(comparison: Comparison) -> Grid:
     """Lay a comparison out: least loss first, differences with their intervals."""
     what = "Cost" if comparison.loss == "cost" else f"{comparison.loss} loss"
-    rows = tuple(_row(row, comparison.loss) for row in comparison.rows)
+    doubt = 1 - comparison.level
+    rows = tuple(_row(row, comparison.loss, doubt) for row in comparison.rows)
     headers = [
         "pool",
         f"{what.lower()} a case",
@@ -24,23 +25,23 @@ def grid(comparison: Comparison) -> Grid:
     return Grid(title, tuple(headers), rows, _notes(comparison))
 
 
-def _row(row: Row, loss: str) -> tuple[str, ...]:
+def _row(row: Row, loss: str, doubt: float) -> tuple[str, ...]:
     like = row.loss.value
     cells = [
         row.pool,
         f"{number(like)} "
         + between(number(row.loss.low, like), number(row.loss.high, like)),
-        _difference(row.to_mean, like),
-        _difference(row.to_best, like),
+        _difference(row.to_mean, row.p_mean < doubt, like),
+        _difference(row.to_best, row.p_best < doubt, like),
     ]
     cells += [number(row.brier)] if loss != "brier" else []
     return (*cells, number(row.ece, 0.1), percent(row.recall), percent(row.fp_rate))
 
 
-def _difference(gap: Estimate, like: float) -> str:
+def _difference(gap: Estimate, clear: bool, like: float) -> str:
     if gap.low == gap.high == 0:
         return "="
-    mark = "*" if gap.low > 0 or gap.high < 0 else " "
+    mark = "*" if clear else " "
     interval = between(signed(gap.low, like), signed(gap.high, like))
     return f"{signed(gap.value, like)} {interval} {mark}"
 
@@ -63,8 +64,9 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
     share = f"{100 * comparison.level:g} %"
     return (
         f"{decision}. Brackets: {share} intervals by resampling cases.",
-        "Differences: below 0 is better; * marks one whose interval leaves out 0. "
-        "ECE: calibration error. Alarms: false ones, in cases where 0 happened.",
+        "Differences: below 0 is better; * marks what is clear even after trying "
+        f"{len(comparison.rows)} pools (paired t-tests, Holm).",
+        "ECE: calibration error. Alarms: false ones, where 0 happened.",
         _verdict(comparison),
     )
 
@@ -76,6 +78,6 @@ def _verdict(comparison: Comparison) -> str:
     if first.pool == "mean":
         return f"{told}; nothing beats the plain mean here."
     told += f", the plain mean {number(mean.loss.value)}"
-    if first.to_mean.high < 0:
+    if first.p_mean < 1 - comparison.level:
         return f"{told}: better by more than the luck of the cases."
-    return f"{told}: no more than the luck of the cases may explain."
+    return f"{told}: the luck of the cases may explain that."
