@@ -15,7 +15,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from truepool import credit, datasets, losses, pools, scores, weights
+    from truepool import credit, datasets, learners, losses, pools, scores, weights
     from truepool.comparison import Comparison, compare
     from truepool.costs import Costs
     from truepool.decisions import decide
@@ -25,20 +25,24 @@ if TYPE_CHECKING:
     from truepool.pools.auto import Auto
     from truepool.pools.mean import Mean
     from truepool.pools.vcg import VCG
+    from truepool.rounds import Stream, Trace, replay
     from truepool.tables import Reports, read_panel, read_reports
 
-_ROOMS = ("credit", "datasets", "losses", "pools", "scores", "weights")
+_ROOMS = ("credit", "datasets", "learners", "losses", "pools", "scores", "weights")
 _NAMES = {
     "Comparison": "comparison",
     "Costs": "costs",
     "Panel": "panel",
     "PooledClassifier": "pooled_classifier",
     "Reports": "tables",
+    "Stream": "rounds",
+    "Trace": "rounds",
     "TruepoolError": "errors",
     "compare": "comparison",
     "decide": "decisions",
     "read_panel": "tables",
     "read_reports": "tables",
+    "replay": "rounds",
 }
 
 __all__ = [
@@ -50,15 +54,19 @@ __all__ = [
     "Panel",
     "PooledClassifier",
     "Reports",
+    "Stream",
+    "Trace",
     "TruepoolError",
     "compare",
     "credit",
     "datasets",
     "decide",
+    "learners",
     "losses",
     "pools",
     "read_panel",
     "read_reports",
+    "replay",
     "scores",
     "weights",
 ]

@@ -95,6 +95,17 @@ class Loss:
                 errors = (pooled - happened(outcomes, K)) ** 2
                 return np.asarray((self.factors(outcomes, K) * errors).sum(axis=-1))
 
+    def span(self, classes: int, *, of_slopes: bool = False) -> float:
+        """How far apart two agents' losses (or slopes) of one case can lie."""
+        table = self.costs.table(classes)
+        worst = float(table.max()) if "cost" in self.name else 1.0
+        if self.name == "log":
+            return 1.0 / SMALLEST if of_slopes else -float(np.log(SMALLEST))
+        if of_slopes:
+            return (2.0 if classes == 2 else 4.0) * worst
+        halves = self.name in ("spherical", "cost") or classes == 2
+        return worst if halves else 2.0 * worst
+
     def slope(self, pooled: FloatArray, outcomes: IntArray) -> FloatArray:
         """Derivative of a convex loss by each coordinate, (..., C)."""
         K = classes(pooled.shape[-1])
@@ -110,7 +121,7 @@ class Loss:
     def factors(self, outcomes: IntArray, classes: int) -> FloatArray:
         """What a squared loss multiplies each squared error with, (..., C)."""
         if self.name == "brier":
-            return np.ones((1, 1 if classes == 2 else classes))
+            return np.ones(1 if classes == 2 else classes)
         if classes == 2:
             return self.scale[outcomes][..., None]
         table = self.costs.table(classes)

@@ -34,6 +34,8 @@ class Panel:
         Names, in the order of the columns.
     ids, times : array-like (T,), optional
         A label and a moment for each case; times put the cases in order.
+    mute_cases : bool
+        Let in cases in which nobody spoke; only `truepool.replay` can skip them.
 
     Examples
     --------
@@ -57,9 +59,10 @@ class Panel:
         *,
         ids: ArrayLike | None = None,
         times: ArrayLike | None = None,
+        mute_cases: bool = False,
     ) -> None:
         names = names_of(reports) if agents is None else tuple(map(str, agents))
-        values, silent = checked_reports(reports, names)
+        values, silent = checked_reports(reports, names, mute_cases=mute_cases)
         T, N, C = values.shape
         names = names or tuple(f"agent{i}" for i in range(N))
         if T < 2:

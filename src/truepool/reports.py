@@ -20,9 +20,11 @@ def names_of(reports: object) -> tuple[str, ...]:
 
 
 def checked_reports(
-    reports: ArrayLike, agents: tuple[str, ...] = ()
+    reports: ArrayLike, agents: tuple[str, ...] = (), *, mute_cases: bool = False
 ) -> tuple[FloatArray, int]:
     """Coordinates (T, N, C) of raw reports, and how many entries are silent.
+
+    A case in which nobody spoke is refused unless ``mute_cases`` are let in.
 
     >>> values, silent = checked_reports([[0.2, 0.4]])
     >>> values.shape, silent
@@ -51,7 +53,7 @@ def checked_reports(
         raise ReportError(_outside(values, names))
     if values.shape[2] > 1:
         values = _checked_classes(values, names)
-    if silent:
+    if silent and not mute_cases:
         empty = np.isnan(values[:, :, 0]).all(axis=1)
         if empty.any():
             raise ReportError(

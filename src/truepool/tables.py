@@ -43,6 +43,7 @@ def read_panel(
     id: str | None = None,
     time: str | None = None,
     ignore: Sequence[str] = (),
+    mute_cases: bool = False,
 ) -> Panel:
     """Read a settled panel from a CSV or Parquet file, or from a frame.
 
@@ -56,6 +57,8 @@ def read_panel(
         Columns that label and date the cases; ``id`` and ``time`` if they exist.
     ignore : sequence of str
         Columns that are not agents.
+    mute_cases : bool
+        Let in cases in which nobody spoke; only `truepool.replay` can skip them.
 
     Examples
     --------
@@ -76,6 +79,7 @@ def read_panel(
         reports.agents,
         ids=reports.ids,
         times=reports.times,
+        mute_cases=mute_cases,
     )
 
 

@@ -10,6 +10,8 @@ from importlib.util import find_spec
 
 fast = find_spec("numba") and os.environ.get("TRUEPOOL_KERNELS") != "reference"
 chosen = import_module(f"truepool.kernels.{'compiled' if fast else 'reference'}")
+online = import_module("truepool.kernels.online_compiled") if fast else None
+"""The compiled round loop; without it `truepool.rounds` steps in plain numpy."""
 
 scan = chosen.scan
 linear = chosen.linear
@@ -17,4 +19,4 @@ without = chosen.without
 squared_credit = chosen.squared_credit
 threshold_credit = chosen.threshold_credit
 
-__all__ = ["linear", "scan", "squared_credit", "threshold_credit", "without"]
+__all__ = ["linear", "online", "scan", "squared_credit", "threshold_credit", "without"]

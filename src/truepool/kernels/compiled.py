@@ -1,3 +1,4 @@
+# mypy: disable-error-code=no-untyped-def
 """The hot loops of `reference`, compiled by numba: one pass, no temporaries.
 
 A row in which everybody spoke takes the short way (the weights of the others are
@@ -20,7 +21,7 @@ _jit = njit(
 
 
 @_jit
-def _scan(flat):  # type: ignore[no-untyped-def]
+def _scan(flat):
     outside = 0
     silent = 0
     for j in range(flat.size):
@@ -37,7 +38,7 @@ def scan(values: FloatArray) -> tuple[int, int]:
 
 
 @_jit
-def _linear_row(row, weights, c):  # type: ignore[no-untyped-def]
+def _linear_row(row, weights, c):
     mass = 0.0
     total = 0.0
     plain = 0.0
@@ -55,7 +56,7 @@ def _linear_row(row, weights, c):  # type: ignore[no-untyped-def]
 
 
 @_jit
-def linear(values, weights):  # type: ignore[no-untyped-def]
+def linear(values, weights):
     """Mirror of `reference.linear`."""
     T, N, C = values.shape
     out = np.empty((T, C))
@@ -73,7 +74,7 @@ def linear(values, weights):  # type: ignore[no-untyped-def]
 
 
 @_jit
-def _without_row(row, weights, prior, c, out):  # type: ignore[no-untyped-def]
+def _without_row(row, weights, prior, c, out):
     """Fill ``out`` with the pools of the others; return the pool of all."""
     mass = 0.0
     total = 0.0
@@ -108,7 +109,7 @@ def _without_row(row, weights, prior, c, out):  # type: ignore[no-untyped-def]
 
 
 @_jit
-def without(values, weights, prior):  # type: ignore[no-untyped-def]
+def without(values, weights, prior):
     """Mirror of `reference.without`."""
     T, N, C = values.shape
     out = np.empty((T, N, C))
@@ -119,7 +120,7 @@ def without(values, weights, prior):  # type: ignore[no-untyped-def]
 
 
 @_jit
-def _inverse_mass_of_others(weights):  # type: ignore[no-untyped-def]
+def _inverse_mass_of_others(weights):
     """1 / (mass of the others) for each agent; empty where one has no such others."""
     mass = weights.sum()
     inverse = np.empty(weights.size)
@@ -131,7 +132,7 @@ def _inverse_mass_of_others(weights):  # type: ignore[no-untyped-def]
 
 
 @_jit
-def squared_credit(values, outcomes, weights, scale, prior, case_weights):  # type: ignore[no-untyped-def]
+def squared_credit(values, outcomes, weights, scale, prior, case_weights):
     """Mirror of `reference.squared_credit`."""
     T, N = values.shape
     credit = np.zeros(N)
@@ -161,9 +162,7 @@ def squared_credit(values, outcomes, weights, scale, prior, case_weights):  # ty
 
 
 @_jit
-def threshold_credit(  # type: ignore[no-untyped-def]
-    values, outcomes, weights, scale, threshold, prior, case_weights
-):
+def threshold_credit(values, outcomes, weights, scale, threshold, prior, case_weights):
     """Mirror of `reference.threshold_credit`."""
     T, N = values.shape
     credit = np.zeros(N)

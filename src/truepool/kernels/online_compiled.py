@@ -1,0 +1,622 @@
+# mypy: disable-error-code=no-untyped-def
+"""The round loop, compiled by numba; the learners' ``update`` is its specification.
+
+One function runs any number of rounds, so that a stream (one round a call) and a
+replay (all rounds in one call) execute the same instructions and agree bit for bit.
+
+What makes it fast: the leave-one-out pools come from one running sum; the exponential
+of a small argument is a short polynomial, which vectorises; and weights are held above
+1e-30, since arithmetic on denormal numbers is many times slower. With that floor the
+weights need no logarithms: they never reach 0.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from truepool.kernels.reference import NOTHING_LEFT
+
+FLOOR = 1e-30
+C3, C4, C5, C6, C7, C8, C9 = (1.0 / math.factorial(n) for n in range(3, 10))
+_jit = njit(
+    cache=True,
+    nogil=True,
+    error_model="numpy",
+    fastmath={"reassoc", "contract", "arcp", "nsz"},
+)
+
+
+@_jit
+def _loss(code, p, y, table, line):
+    """Loss of pooled coordinates p (C,)."""
+    C = p.size
+    K = table.shape[0]
+    given = p[y] if C > 1 else (p[0] if y == 1 else 1.0 - p[0])
+    if code == 0 or code == 2:  # brier, spherical
+        size = 0.0
+        if C > 1:
+            for c in range(C):
+                size += p[c] * p[c]
+        else:
+            size = p[0] * p[0] + (1.0 - p[0]) * (1.0 - p[0])
+        if code == 2:
+            return 1.0 - given / math.sqrt(size)
+        return 1.0 - 2.0 * given + size if C > 1 else (1.0 - given) * (1.0 - given)
+    if code == 1:  # log
+        return -math.log(max(given, 1e-12))
+    if code == 3:  # cost
+        if C == 1:
+            return table[y, 1 if p[0] > line else 0]
+        best = 0
+        least = np.inf
+        for k in range(K):
+            expected = 0.0
+            for c in range(K):
+                expected += p[c] * table[c, k]
+            if expected < least:
+                least = expected
+                best = k
+        return table[y, best]
+    if C == 1:  # cost-brier
+        return table[y, 1 - y] * (1.0 - given) * (1.0 - given)
+    total = 0.0
+    mean = 0.0
+    for k in range(K):
+        mean += table[y, k] / (K - 1)
+    for k in range(K):
+        error = p[k] - (1.0 if k == y else 0.0)
+        total += (mean if k == y else table[y, k]) * error * error
+    return total
+
+
+@_jit
+def _slope(code, p, y, table, out):
+    """Derivative of a convex loss by each coordinate; returns its range."""
+    C = p.size
+    K = table.shape[0]
+    if C == 1:
+        if code == 1:
+            out[0] = -1.0 / max(p[0], 1e-12) if y == 1 else 1.0 / max(1.0 - p[0], 1e-12)
+        else:
+            factor = table[y, 1 - y] if code == 4 else 1.0
+            out[0] = 2.0 * factor * (p[0] - y)
+        return abs(out[0])
+    low = np.inf
+    high = -np.inf
+    mean = 0.0
+    for k in range(K):
+        mean += table[y, k] / (K - 1)
+    for k in range(K):
+        if code == 1:
+            out[k] = -1.0 / max(p[k], 1e-12) if k == y else 0.0
+        else:
+            factor = 1.0
+            if code == 4:
+                factor = mean if k == y else table[y, k]
+            out[k] = 2.0 * factor * (p[k] - (1.0 if k == y else 0.0))
+        low = min(low, out[k])
+        high = max(high, out[k])
+    return high - low
+
+
+@_jit
+def _pool(m, w, out, sums):
+    """Pool the reports m (N * C,) of those who spoke; False where nobody did.
+
+    ``sums`` receives the sum of the weights and of their squares.
+    """
+    N, C = w.size, out.size
+    mass = 0.0
+    if C == 1:
+        total = 0.0
+        squares = 0.0
+        for i in range(N):
+            v = w[i]
+            mass += v
+            squares += v * v
+            total += v * m[i]
+        out[0] = total / mass
+        sums[0] = mass
+        sums[1] = squares
+    else:
+        for i in range(N):
+            mass += w[i]
+        for c in range(C):
+            total = 0.0
+            for i in range(N):
+                total += w[i] * m[i * C + c]
+            out[c] = total / mass
+    if out[0] == out[0]:
+        return True
+    mass = 0.0
+    count = 0
+    for i in range(N):
+        if m[i * C] == m[i * C]:
+            mass += w[i]
+            count += 1
+    for c in range(C):
+        total = 0.0
+        plain = 0.0
+        for i in range(N):
+            v = m[i * C + c]
+            if v == v:
+                total += w[i] * v
+                plain += v
+        out[c] = total / mass if mass > 0.0 else plain / count
+    return count > 0
+
+
+@_jit
+def _without(m, w, i, mass, count, prior, out):
+    """Pool of all who spoke but i; the prior where there is nobody else."""
+    N, C = w.size, out.size
+    if count <= 1:
+        for c in range(C):
+            out[c] = prior[c]
+        return
+    equal = not mass - w[i] > NOTHING_LEFT * mass
+    for c in range(C):
+        total = 0.0
+        share = 0.0
+        for j in range(N):
+            v = m[j * C + c]
+            if j != i and v == v:
+                weight = 1.0 if equal else w[j]
+                total += weight * v
+                share += weight
+        out[c] = total / share
+
+
+@_jit
+def _own(code, m, y, table, line, C, g):
+    """Loss of each agent's own report, NaN for the silent."""
+    N = g.size
+    if code == 0 and C == 1:
+        for i in range(N):
+            error = m[i] - y
+            g[i] = error * error
+        return
+    for i in range(N):
+        said = m[i * C : i * C + C]
+        g[i] = _loss(code, said, y, table, line) if said[0] == said[0] else np.nan
+
+
+@_jit
+def _marginal(code, m, y, used, table, line, prior, p, rest, sums, g):
+    """Minus the leave-one-out contribution of each agent, NaN for the silent."""
+    N, C = used.size, p.size
+    everybody = 0.0
+    if code == 0 and C == 1 and sums[1] < 0.999998 * sums[0] * sums[0]:
+        # Squares this far below the square of the sum leave weight to the others.
+        mass = sums[0]
+        total = p[0] * mass
+        base = (p[0] - y) * (p[0] - y)
+        for i in range(N):
+            q = (total - used[i] * m[i]) / (mass - used[i]) - y
+            g[i] = base - q * q
+            everybody += m[i]
+        if everybody == everybody:
+            return
+    count = 0
+    heard = 0.0
+    for i in range(N):
+        if m[i * C] == m[i * C]:
+            heard += used[i]
+            count += 1
+    base = _loss(code, p, y, table, line)
+    for i in range(N):
+        if m[i * C] == m[i * C]:
+            _without(m, used, i, heard, count, prior, rest)
+            g[i] = base - _loss(code, rest, y, table, line)
+        else:
+            g[i] = np.nan
+
+
+@_jit
+def _tilt(w, g, rate, reach, out):
+    """Fill out with w exp(-rate g); return its sum.
+
+    Where rate * |g| <= rate * reach is small, the exponential is a polynomial whose
+    remainder lies below the last bit.
+    """
+    N = g.size
+    size = rate * reach
+    total = 0.0
+    if size <= 0.01:
+        for i in range(N):
+            x = -rate * g[i]
+            e = C3 + x * (C4 + x * (C5 + x * C6))
+            v = w[i] * (1.0 + x * (1.0 + x * (0.5 + x * e)))
+            out[i] = v
+            total += v
+    elif size <= 0.1:
+        for i in range(N):
+            x = -rate * g[i]
+            e = C6 + x * (C7 + x * (C8 + x * C9))
+            e = C3 + x * (C4 + x * (C5 + x * e))
+            v = w[i] * (1.0 + x * (1.0 + x * (0.5 + x * e)))
+            out[i] = v
+            total += v
+    else:
+        for i in range(N):
+            v = w[i] * math.exp(-rate * g[i])
+            out[i] = v
+            total += v
+    return total
+
+
+@_jit
+def _normalise(w, mass):
+    """Scale to this mass, none below the floor."""
+    total = 0.0
+    for i in range(w.size):
+        total += w[i]
+    scale = mass / total
+    for i in range(w.size):
+        w[i] = max(w[i] * scale, FLOOR)
+
+
+@_jit
+def _from_losses(w, losses, rate):
+    """Weights proportional to exp(-rate * loss)."""
+    least = losses.min()
+    for i in range(w.size):
+        w[i] = math.exp(-rate * (losses[i] - least))
+    _normalise(w, 1.0)
+
+
+@_jit
+def _exponential(mode, rate, share, w, S, s, g, reach, f):
+    """Exponential weights: constant rate (0), doubling (1) or AdaHedge (2)."""
+    N = w.size
+    log_n = math.log(N)
+    if s[0] == 0.0 and mode != 0:
+        s[2] = 1.0 if mode == 1 else 0.0
+        s[1] = math.sqrt(8.0 * log_n / s[2]) if mode == 1 else np.inf
+    eta = rate if mode == 0 else s[1]
+    s[1] = eta
+    if mode == 2:
+        _adahedge(w, S, s, g, log_n)
+        return
+    total = _tilt(w, g, eta, reach, f)
+    if total == total:
+        scale = 1.0 / total
+        for i in range(N):
+            w[i] = max(f[i] * scale, FLOOR)
+        charged = S[0]
+        for i in range(N):
+            charged[i] += g[i]
+    else:
+        mass = 0.0
+        total = 0.0
+        for i in range(N):
+            if g[i] == g[i]:
+                mass += w[i]
+                total += f[i]
+        scale = mass / total
+        mix = math.log(scale) / eta
+        for i in range(N):
+            if g[i] == g[i]:
+                w[i] = max(f[i] * scale, FLOOR)
+                S[0, i] += g[i]
+            else:  # whoever sleeps is charged what the pool pays: its weight stays
+                S[0, i] += mix
+    s[3] += reach * reach
+    s[4] += min(eta * reach * reach / 8.0, reach)
+    if share > 0.0:
+        s[5] += -math.log1p(-share) / eta
+        for i in range(N):
+            w[i] = (1.0 - share) * w[i] + share / N
+    elif mode == 1 and s[3] > s[2]:
+        while s[2] < s[3]:
+            s[2] *= 2.0
+        s[1] = math.sqrt(8.0 * log_n / s[2])
+        _from_losses(w, S[0], s[1])
+
+
+@_jit
+def _adahedge(w, S, s, g, log_n):
+    """AdaHedge (de Rooij et al. 2014): the rate follows the mixability gap."""
+    N = w.size
+    eta = s[1]
+    mass = 0.0
+    mean = 0.0
+    low = np.inf
+    high = -np.inf
+    for i in range(N):
+        if g[i] == g[i]:
+            mass += w[i]
+            mean += w[i] * g[i]
+            low = min(low, g[i])
+            high = max(high, g[i])
+    mean /= mass
+    if eta == np.inf:
+        mix = np.inf  # the least loss among those that carry weight
+        for i in range(N):
+            if g[i] == g[i] and w[i] > FLOOR:
+                mix = min(mix, g[i])
+    else:
+        total = 0.0
+        for i in range(N):
+            if g[i] == g[i]:
+                total += w[i] * math.exp(-eta * (g[i] - low))
+        mix = low - math.log(total / mass) / eta
+    for i in range(N):
+        S[0, i] += g[i] if g[i] == g[i] else mix
+    s[2] += max(0.0, mean - mix)
+    s[3] += (high - low) * (high - low)
+    s[5] = max(s[5], high - low)
+    s[1] = log_n / s[2] if s[2] > 0.0 else np.inf
+    if s[1] == np.inf:
+        least = S[0].min()
+        count = 0
+        for i in range(N):
+            count += S[0, i] <= least
+        for i in range(N):
+            w[i] = 1.0 / count if S[0, i] <= least else FLOOR
+    else:
+        _from_losses(w, S[0], s[1])
+
+
+@_jit
+def _wsu(rate, span, w, S, s, g, used):
+    """Weighted-score update (Freeman et al. 2020)."""
+    N = w.size
+    s[1] = rate
+    mass = 0.0
+    mean = 0.0
+    for i in range(N):
+        mass += used[i]
+        mean += used[i] * g[i]
+    if mean == mean:
+        mean /= mass
+        total = 0.0
+        unit = 1.0 / span
+        for i in range(N):
+            v = w[i] * (1.0 - rate * unit * (g[i] - mean))
+            w[i] = v
+            total += v
+        scale = 1.0 / total
+        for i in range(N):
+            w[i] = max(w[i] * scale, FLOOR)
+        squares = S[0]
+        for i in range(N):
+            gap = unit * (g[i] - mean)
+            squares[i] += gap * gap
+        return
+    mass = 0.0
+    mean = 0.0
+    before = 0.0
+    for i in range(N):
+        if g[i] == g[i]:
+            mass += used[i]
+            mean += used[i] * g[i]
+            before += w[i]
+    mean /= mass
+    after = 0.0
+    for i in range(N):
+        if g[i] == g[i]:
+            gap = (g[i] - mean) / span
+            S[0, i] += gap * gap
+            w[i] *= 1.0 - rate * gap
+            after += w[i]
+    for i in range(N):
+        if g[i] == g[i]:
+            w[i] = max(w[i] * before / after, FLOOR)
+
+
+@_jit
+def _mean(g, used):
+    """Mean signal of those who spoke, by the weights used; plain if they had none."""
+    mass = 0.0
+    total = 0.0
+    plain = 0.0
+    count = 0
+    for i in range(g.size):
+        if g[i] == g[i]:
+            mass += used[i]
+            total += used[i] * g[i]
+            plain += g[i]
+            count += 1
+    return total / mass if mass > 0.0 else plain / count
+
+
+@_jit
+def _boa(span, w, S, s, g, used):
+    """Bernstein online aggregation (Wintenberger 2017), a rate for each agent."""
+    N = w.size
+    log_n = math.log(N)
+    mean = _mean(g, used)
+    top = -np.inf
+    for i in range(N):
+        eta = min(0.5, math.sqrt(log_n / (1.0 + S[1, i])))
+        if g[i] == g[i]:
+            r = (mean - g[i]) / span
+            S[0, i] += r * (1.0 - eta * r)
+            S[1, i] += r * r
+            S[2, i] += eta * r * r
+            later = min(0.5, math.sqrt(log_n / (1.0 + S[1, i])))
+            s[4] += (eta / later - 1.0) / (N * math.e)
+            eta = later
+        w[i] = math.log(eta) + eta * S[0, i]
+        top = max(top, w[i])
+    for i in range(N):
+        w[i] = math.exp(w[i] - top)
+    _normalise(w, 1.0)
+
+
+@_jit
+def _ml_poly(span, w, S, s, g, used):
+    """ML-Poly (Gaillard, Stoltz & van Erven 2014): weights by positive regret."""
+    N = w.size
+    mean = _mean(g, used)
+    total = 0.0
+    for i in range(N):
+        if g[i] == g[i]:
+            r = (mean - g[i]) / span
+            S[0, i] += r
+            S[1, i] += r * r
+        w[i] = max(S[0, i], 0.0) / (1.0 + S[1, i])
+        total += w[i]
+    for i in range(N):
+        w[i] = w[i] / total if total > 0.0 else 1.0 / N
+
+
+@_jit
+def _by_credit(w, credit, count):
+    """Weights by positive mean credit; equal when there is none."""
+    total = 0.0
+    for i in range(w.size):
+        mean = credit[i] / count[i] if count[i] > 0.0 else 0.0
+        w[i] = max(mean, 0.0)
+        total += w[i]
+    for i in range(w.size):
+        w[i] = w[i] / total if total > 0.0 else 1.0 / w.size
+
+
+@_jit
+def _window(length, w, S, s, g):
+    """Static VCG weights of the last ``length`` settled rounds."""
+    place = 2 + int(s[0]) % length
+    for i in range(w.size):
+        old = S[place, i]
+        if s[0] >= length and old == old:
+            S[0, i] -= old
+            S[1, i] -= 1.0
+        S[place, i] = -g[i]
+        if g[i] == g[i]:
+            S[0, i] -= g[i]
+            S[1, i] += 1.0
+    _by_credit(w, S[0], S[1])
+
+
+@_jit
+def _ema(alpha, w, S, g):
+    """Weights by exponentially averaged contributions."""
+    for i in range(w.size):
+        if g[i] == g[i]:
+            S[0, i] = (1.0 - alpha) * S[0, i] - alpha * g[i]
+            S[1, i] = 1.0
+    _by_credit(w, S[0], S[1])
+
+
+@_jit
+def _static(warmup, w, S, s, g):
+    """VCG weights of the first ``warmup`` settled rounds, then fixed."""
+    if s[0] < warmup:
+        for i in range(w.size):
+            if g[i] == g[i]:
+                S[0, i] -= g[i]
+                S[1, i] += 1.0
+        if s[0] + 1.0 >= warmup:
+            _by_credit(w, S[0], S[1])
+
+
+@_jit
+def settle(
+    rule, signal, code, table, line, params, w, S, s, m, y, used, work, rows, sums
+):
+    """Update weights w, memory S and scalars s in place by one settled case.
+
+    ``used`` are the weights the case was decided with and ``rows[0]`` its pool;
+    ``work`` (3, N), ``rows`` (4, C) and ``sums`` (2,) are scratch.
+    """
+    N = w.size
+    g, f, even = work[0], work[1], work[2]
+    p, slope, prior, rest = rows[0], rows[1], rows[2], rows[3]
+    reach = params[4]
+    if signal == 0:
+        _own(code, m, y, table, line, p.size, g)
+    elif signal == 1:
+        reach = _slope(code, p, y, table, slope)
+        if p.size == 1:
+            for i in range(N):
+                g[i] = slope[0] * m[i]
+        else:
+            for i in range(N):
+                total = 0.0
+                for c in range(p.size):
+                    total += slope[c] * m[i * p.size + c]
+                g[i] = total
+    else:
+        at = used
+        if signal == 3:
+            for i in range(N):
+                even[i] = 1.0 / N
+            at = even
+            _pool(m, at, p, sums)
+        for c in range(p.size):
+            prior[c] = 0.5 if p.size == 1 else 1.0 / p.size
+        _marginal(code, m, y, at, table, line, prior, p, rest, sums, g)
+        if params[5] != 1.0:
+            for i in range(N):
+                g[i] *= params[5]
+            reach *= params[5]
+    if rule == 0:
+        _exponential(int(params[0]), params[1], params[2], w, S, s, g, reach, f)
+    elif rule == 1:
+        _wsu(params[1], params[4], w, S, s, g, used)
+    elif rule == 2:
+        _boa(params[4], w, S, s, g, used)
+    elif rule == 3:
+        _ml_poly(params[4], w, S, s, g, used)
+    elif rule == 4:
+        _window(int(params[3]), w, S, s, g)
+    elif rule == 5:
+        _ema(params[3], w, S, g)
+    else:
+        _static(params[3], w, S, s, g)
+    s[0] += 1.0
+
+
+@_jit
+def run(
+    rule, signal, code, table, line, params, w, S, s, values, outcomes, pooled, losses,
+    path, due, first, slots, kept,
+):  # fmt: skip
+    """Decide every case in turn and settle each when it is due; count the skipped.
+
+    ``path`` is (T + 1, N), or empty when the weights are not to be kept. Without
+    delays ``due`` is empty; else ``due[first[t]:first[t + 1]]`` are the cases whose
+    outcome comes after decision t, and ``slots[t]`` is the row of ``kept`` in which
+    the weights of case t wait for it.
+    """
+    T, N, C = values.shape
+    reports = values.reshape(T, N * C)
+    work = np.empty((3, N))
+    rows = np.empty((4, C))
+    sums = np.empty(2)
+    p = rows[0]
+    delayed = first.size > 0
+    skipped = 0
+    for t in range(T):
+        if path.size:
+            path[t] = w
+        spoke = _pool(reports[t], w, p, sums)
+        if spoke:
+            losses[t] = _loss(code, p, outcomes[t], table, line)
+        else:
+            skipped += 1
+            losses[t] = np.nan
+        for c in range(C):
+            pooled[t, c] = p[c] if spoke else np.nan
+        begin, end = 0, 1
+        if delayed:
+            begin, end = first[t], first[t + 1]
+            if slots[t] >= 0:
+                kept[slots[t]] = w
+        for d in range(begin, end):
+            case, used = t, w
+            if delayed:
+                case = due[d]
+                used = kept[slots[case]]
+                spoke = _pool(reports[case], used, p, sums)
+            if spoke:
+                settle(
+                    rule, signal, code, table, line, params, w, S, s, reports[case],
+                    outcomes[case], used, work, rows, sums,
+                )  # fmt: skip
+    if path.size:
+        path[T] = w
+    return skipped

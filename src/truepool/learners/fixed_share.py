@@ -1,0 +1,52 @@
+"""Fixed share: exponential weights that never give an agent up."""
+
+from dataclasses import dataclass
+from math import log, sqrt
+from typing import ClassVar, Literal, final
+
+from truepool.errors import SettingError
+from truepool.learners.exponential import Exponential
+from truepool.learners.interface import Signal, State, check_rate
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class FixedShare(Exponential):
+    r"""Exponential weights with a share dealt out evenly (Herbster & Warmuth 1998).
+
+    After each case every weight becomes :math:`(1 - \alpha) w_i + \alpha / N`, so the
+    pool can move within a few dozen cases when the best agent changes.
+    """
+
+    name: ClassVar[str] = "fixed-share"
+    share: float = 0.01
+    rate: float | None = None
+    signal: Literal["own", "slope"] = "slope"
+    excused: ClassVar = {
+        "asleep": "the share is dealt out to everybody, whether they speak or not"
+    }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_rate(self.rate)
+        if not 0 < self.share < 1:
+            raise SettingError(
+                f"a share must lie between 0 and 1; it is {self.share!r}"
+            )
+
+    @property
+    def hears(self) -> Signal:
+        """Slopes, or own losses."""
+        return self.signal
+
+    @property
+    def sharing(self) -> float:
+        """Share of the weight that is dealt out evenly after each case."""
+        return self.share
+
+    def pace(self, state: State) -> float:
+        """Rate: the one given, or what suits one change in 1 / share cases."""
+        if self.rate is not None:
+            return self.rate
+        changes = log(len(state.agents) / self.share) * self.share
+        return sqrt(8 * changes) / min(self.span(state.classes), 1e3)

@@ -1,0 +1,74 @@
+"""The paper's online weights: multiplicative in leave-one-out contributions."""
+
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+
+from truepool.arrays import FloatArray
+from truepool.learners.exponential import Exponential
+from truepool.learners.interface import Signal, State, check_rate, horizon_rate
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Marginal(Exponential):
+    r"""alg:vcg as printed: :math:`w_i \leftarrow w_i e^{\eta \Delta_i} / Z`.
+
+    :math:`\Delta_i = \ell(p_{-i}, y) - \ell(p, y)` at the weights as they are, and by
+    default :math:`\eta = \sqrt{\ln N / T}` (thm:regret). It does **not** have the
+    regret bound that the paper states for it: to first order :math:`\Delta_i` is
+    proportional to :math:`w_i / (1 - w_i)`, so an agent of small weight hardly learns,
+    and the step shrinks like 1 / N (READINGS 3). Where an agent has nearly all the
+    weight, the others count equally in its absence, which keeps the update finite.
+
+    Parameters
+    ----------
+    rate : float, optional
+        By default sqrt(ln N / horizon).
+    scale : float
+        Multiplies the default rate; 0.5 is the paper's choice under drift.
+    mended : bool
+        Contributions to the *uniform* pool, times N - 1, and a small share dealt out
+        evenly: neither N nor the weights themselves then set the pace.
+    """
+
+    name: ClassVar[str] = "marginal"
+    rate: float | None = None
+    scale: float = 1.0
+    mended: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_rate(self.rate)
+        check_rate(self.scale)
+
+    @property
+    def hears(self) -> Signal:
+        """Contributions to the pool as it is, or mended, to the uniform pool."""
+        return "uniform" if self.mended else "marginal"
+
+    @property
+    def sharing(self) -> float:
+        """One thousandth when mended."""
+        return 1e-3 if self.mended else 0.0
+
+    def pace(self, state: State) -> float:
+        """Rate: the one given, or that of thm:regret."""
+        if self.rate is not None:
+            return self.rate
+        return self.scale * horizon_rate(len(state.agents), self.horizon)
+
+    def parameters(self, state: State) -> FloatArray:
+        """Numbers for the compiled loop."""
+        numbers = super().parameters(state)
+        numbers[5] = self.factor(len(state.agents))
+        return np.asarray(numbers)
+
+    def factor(self, agents: int) -> float:
+        """What contributions are multiplied with."""
+        return float(agents - 1) if self.mended else 1.0
+
+    def bound(self, state: State) -> float | None:
+        """Return None: the bound the paper states does not hold (READINGS 3)."""
+        return None

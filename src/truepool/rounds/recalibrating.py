@@ -1,0 +1,72 @@
+"""Logistic scaling of the pooled probability, updated case by case."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from truepool.arrays import FloatArray, IntArray, from_log_scale, log_scale
+
+CLEAR = 7.0
+"""Log-odds beyond this (1 in 1,000) say nothing more about the scale."""
+
+
+@dataclass(frozen=True, eq=False)
+class Recalibration:
+    r"""A factor a and a shift b for the log-odds: :math:`a\,\mathrm{logit}\,p + b`.
+
+    Learned by one Newton step a settled case on the log loss, with a prior around no
+    change (a = 1, b = 0) worth ten cases. K classes share a and have a shift each.
+    Pure: `learn` returns another one.
+
+    >>> start = Recalibration.start(classes=2)
+    >>> start.apply(np.array([0.8]))
+    array([0.8])
+    >>> start.learn(np.array([0.8]), 1).apply(np.array([0.8]))[0] > 0.8
+    True
+    """
+
+    scale: FloatArray  # (1 + K - 1,): a, then b
+    precision: FloatArray
+
+    @classmethod
+    def start(cls, classes: int, cases: float = 10.0) -> "Recalibration":
+        """No change yet, held as firmly as so many cases would."""
+        size = classes  # one factor and K - 1 shifts
+        scale = np.zeros(size)
+        scale[0] = 1.0
+        return cls(scale, cases * np.eye(size))
+
+    def apply(self, pooled: FloatArray) -> FloatArray:
+        """Scaled coordinates of pooled ones, (C,) or (T, C)."""
+        z = np.clip(log_scale(pooled), -CLEAR, CLEAR)
+        return from_log_scale(self.scale[0] * z + self.scale[1:])
+
+    def learn(self, pooled: FloatArray, outcome: int) -> "Recalibration":
+        """Return the scaling after one more case."""
+        z = np.clip(log_scale(pooled), -CLEAR, CLEAR)  # (K - 1,)
+        said = self.apply(pooled)
+        said = said if said.size == 1 else said[1:]
+        came = np.arange(1, z.size + 1) == outcome
+        lever = np.column_stack([z, np.eye(z.size)])  # (K - 1, K)
+        spread = np.diag(said) - np.outer(said, said)
+        precision = self.precision + lever.T @ spread @ lever
+        step = np.linalg.solve(precision, lever.T @ (said - came))
+        return Recalibration(self.scale - step, precision)
+
+
+def recalibrated(
+    pooled: FloatArray, outcomes: IntArray, arrivals: list[IntArray], classes: int
+) -> tuple[FloatArray, Recalibration]:
+    """Scale a whole series (T, C), each case by what was settled before it.
+
+    ``arrivals[t]`` are the cases whose outcome comes after decision t.
+    """
+    now = Recalibration.start(classes)
+    scaled = np.full_like(pooled, np.nan)
+    for t, done in enumerate(arrivals):
+        if not np.isnan(pooled[t, 0]):
+            scaled[t] = now.apply(pooled[t])
+        for case in done:
+            if not np.isnan(pooled[case, 0]):
+                now = now.learn(pooled[case], int(outcomes[case]))
+    return scaled, now

@@ -1,0 +1,129 @@
+"""Run a learner over a settled panel, as it would have run."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from truepool.arrays import FloatArray, IntArray
+from truepool.costs import Costs
+from truepool.errors import SettingError
+from truepool.learners import named
+from truepool.learners.interface import Learner
+from truepool.losses import Loss
+from truepool.losses import named as loss_named
+from truepool.panel import Panel
+from truepool.rounds.recalibrating import recalibrated
+from truepool.rounds.running import NONE, Delay, run
+from truepool.rounds.tracing import Trace
+
+
+def replay(
+    learner: str | Learner,
+    panel: Panel,
+    *,
+    loss: str | Loss = "brier",
+    costs: Costs | None = None,
+    threshold: float | None = None,
+    delay: int | ArrayLike = 0,
+    path: bool = True,
+    recalibrate: bool = False,
+    **settings: Any,
+) -> Trace:
+    """Run a learner over the cases of a panel in their order (by time if they have it).
+
+    Parameters
+    ----------
+    learner : str or Learner
+        A name of `truepool.learners.every`, with ``settings`` for its parameters.
+    panel : Panel
+        Cases in which nobody spoke are skipped and counted.
+    loss, costs, threshold
+        What the learner keeps small.
+    delay : int or array-like (T,)
+        How many further cases are decided before each outcome comes.
+    path : bool
+        Keep the weights of every case, (T + 1, N).
+    recalibrate : bool
+        Scale the pooled log-odds by what the settled cases have shown; the weights
+        are learned as without it.
+
+    Examples
+    --------
+    >>> panel = Panel([[0.9, 0.5], [0.1, 0.5]] * 50, [1, 0] * 50)
+    >>> trace = replay("gradient", panel)
+    >>> trace
+    Trace(gradient, 100 cases, mean brier 0.01351, 1.0 effective agents)
+    >>> bool(trace.regret[-1] <= trace.bound)
+    True
+    """
+    panel = panel.in_order()
+    T, N, C = panel.values.shape
+    chosen = made(learner, loss_named(loss, costs, threshold), settings, horizon=T)
+    state = chosen.start(panel.agents, panel.classes)
+    late = _delays(delay, T)
+    kept = np.empty((T + 1, N)) if path else np.empty((0, N))
+    plan = _plan(late, T, N, kept)
+    pooled, losses, skipped = run(
+        chosen, state, panel.values, panel.outcomes, plan, kept
+    )
+    if recalibrate:
+        arrivals = _arrivals(late, T)
+        pooled, _ = recalibrated(pooled, panel.outcomes, arrivals, panel.classes)
+        spoken = ~np.isnan(losses)
+        losses[spoken] = chosen.loss.of(pooled[spoken], panel.outcomes[spoken])
+    covered = chosen.loss.convex and not (panel.silent or late.any() or recalibrate)
+    return Trace(
+        chosen,
+        panel,
+        pooled[:, 0] if C == 1 else pooled,
+        kept if path else None,
+        losses,
+        state,
+        skipped,
+        int((np.arange(T) + late >= T).sum()),
+        chosen.bound(state) if covered else None,
+    )
+
+
+def _delays(delay: int | ArrayLike, cases: int) -> IntArray:
+    late = (
+        np.broadcast_to(np.asarray(delay), (cases,))
+        if np.ndim(delay) == 0
+        else (np.asarray(delay))
+    )
+    if late.shape != (cases,) or late.dtype.kind not in "iu" or (late < 0).any():
+        raise SettingError(
+            f"a delay is a whole number of cases, 0 or more, one for each of the "
+            f"{cases} cases or one for all; {np.asarray(delay)!r:.60} came"
+        )
+    return late.astype(np.int64)
+
+
+def _arrivals(late: IntArray, T: int) -> list[IntArray]:
+    """Cases whose outcome comes after each decision."""
+    arrival = np.arange(T) + late
+    due = np.argsort(arrival, kind="stable")
+    return np.split(due, np.searchsorted(arrival[due], np.arange(1, T + 1)))[:T]
+
+
+def _plan(late: IntArray, T: int, N: int, path: FloatArray) -> Delay:
+    if not late.any():
+        return Delay(NONE, NONE, NONE, np.empty((0, N)))
+    arrival = np.arange(T) + late
+    due = np.argsort(arrival, kind="stable")
+    first = np.searchsorted(arrival[due], np.arange(T + 1))
+    if path.size:  # the path keeps every case's weights anyway
+        return Delay(due, first, np.arange(T), path)
+    longest = int(late.max()) + 1
+    return Delay(due, first, np.arange(T) % longest, np.empty((longest, N)))
+
+
+def made(
+    learner: str | Learner, loss: Loss, settings: Mapping[str, Any], horizon: int
+) -> Learner:
+    """Return a learner as it is, or make the one of that name."""
+    if isinstance(learner, Learner):
+        return learner
+    return named(learner, **{"loss": loss, "horizon": horizon, **settings})

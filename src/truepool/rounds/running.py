@@ -1,0 +1,139 @@
+"""Any number of cases in their order: one compiled call, or one update a case."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from truepool import kernels
+from truepool.arrays import FloatArray, IntArray, frozen
+from truepool.learners.interface import Learner, State
+from truepool.losses import Loss
+from truepool.rounds.deciding import Decision, decide, hear
+
+NONE = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Delay:
+    """Which cases settle after which decision, and where their weights wait."""
+
+    due: IntArray
+    first: IntArray
+    slots: IntArray
+    kept: FloatArray
+
+
+def settle(learner: Learner, state: State, decision: Decision, outcome: int) -> State:
+    """Return the state after the outcome of a case has come.
+
+    The case is judged by its own reports and by the weights it was decided with,
+    however late its outcome comes.
+
+    >>> from truepool.learners import named
+    >>> learner = named("hedge", rate=1.0)
+    >>> state = learner.start(("ada", "bob"))
+    >>> case = decide(state, np.array([[0.2], [0.6]]))
+    >>> settle(learner, state, case, 1).weights.round(3)
+    array([0.382, 0.618])
+    """
+    if kernels.online is None:
+        heard = hear(learner, decision, outcome, len(state.agents))
+        return learner.update(state, heard)
+    new = state.copy()
+    late = decision.weights is not state.weights
+    run(
+        learner,
+        new,
+        frozen(decision.reports[None]),
+        np.array([outcome]),
+        Delay(NONE, np.array([0, 1]), np.array([-1]), decision.weights[None].copy())
+        if late
+        else Delay(NONE, NONE, NONE, np.empty((0, 0))),
+        path=np.empty((0, 0)),
+    )
+    return new
+
+
+def run(
+    learner: Learner,
+    state: State,
+    values: FloatArray,
+    outcomes: IntArray,
+    plan: Delay,
+    path: FloatArray,
+) -> tuple[FloatArray, FloatArray, int]:
+    """Decide and settle every case; the state's arrays are written to."""
+    T, _, C = values.shape
+    pooled, losses = np.empty((T, C)), np.empty(T)
+    if kernels.online is None:
+        skipped = _plain_run(
+            learner, state, values, outcomes, plan, path, pooled, losses
+        )
+        return pooled, losses, skipped
+    table = learner.loss.costs.table(state.classes)
+    line = _line(learner.loss, state.classes)
+    skipped = kernels.online.run(
+        *learner.codes,
+        table,
+        line,
+        learner.parameters(state),
+        state.weights,
+        state.memory,
+        state.scalars,
+        values,
+        outcomes,
+        pooled,
+        losses,
+        path,
+        plan.due if plan.due.size else np.zeros(1, dtype=np.int64),
+        plan.first,
+        plan.slots,
+        plan.kept,
+    )
+    return pooled, losses, int(skipped)
+
+
+def _plain_run(
+    learner: Learner,
+    state: State,
+    values: FloatArray,
+    outcomes: IntArray,
+    plan: Delay,
+    path: FloatArray,
+    pooled: FloatArray,
+    losses: FloatArray,
+) -> int:
+    """Run the same loop, one ``learner.update`` a case."""
+    now, skipped = state, 0
+    waiting: dict[int, Decision] = {}
+    for t in range(len(values)):
+        if path.size:
+            path[t] = now.weights
+        case = decide(now, values[t])
+        pooled[t] = np.nan if case is None else case.pooled
+        losses[t] = np.nan
+        if case is None:
+            skipped += 1
+        else:
+            losses[t] = learner.loss.of(case.pooled, outcomes[t])
+            waiting[t] = case
+        ready = plan.due[plan.first[t] : plan.first[t + 1]] if plan.first.size else [t]
+        for done in ready:
+            settled = waiting.pop(int(done), None)
+            if settled is not None:
+                y = int(outcomes[done])
+                now = learner.update(now, hear(learner, settled, y, len(now.agents)))
+    if path.size:
+        path[-1] = now.weights
+    state.weights[:], state.memory[:], state.scalars[:] = (
+        now.weights,
+        now.memory,
+        now.scalars,
+    )
+    return skipped
+
+
+def _line(loss: Loss, classes: int) -> float:
+    if loss.threshold is not None:
+        return loss.threshold
+    return loss.costs.threshold if classes == 2 else 0.0

@@ -1,0 +1,184 @@
+"""A learner fed one case at a time."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from truepool import kernels
+from truepool.arrays import FloatArray, frozen, to_classes
+from truepool.costs import Costs
+from truepool.errors import AgentError, OutcomeError, ReportError, SettingError
+from truepool.learners.interface import Learner
+from truepool.losses import Loss
+from truepool.losses import named as loss_named
+from truepool.rounds.deciding import Decision, decide
+from truepool.rounds.recalibrating import Recalibration
+from truepool.rounds.replaying import made
+from truepool.rounds.running import settle
+
+
+class Stream:
+    """A learner fed one case at a time, as river's models are.
+
+    Reports are dicts of agent to probability (of class 1, or one a class); an agent
+    that is not in the dict is silent.
+
+    Parameters
+    ----------
+    learner : str or Learner
+        As for `replay`; ``settings`` are the learner's.
+    agents : sequence of str
+        Who may report.
+    classes : int
+        How many classes there are.
+    recalibrate : bool
+        Scale the pooled log-odds by what the settled cases have shown.
+
+    Examples
+    --------
+    >>> stream = Stream("gradient", agents=("rf", "gbm"))
+    >>> stream.predict_proba_one({"rf": 0.2, "gbm": 0.4})[1].__round__(3)
+    0.3
+    >>> stream.learn_one({"rf": 0.2, "gbm": 0.4}, 1)
+    >>> stream.weights["gbm"] > stream.weights["rf"]
+    True
+
+    Outcomes that come late belong to a named case:
+
+    >>> _ = stream.predict_proba_one({"rf": 0.1}, case="c1")
+    >>> stream.settle("c1", 0)
+    """
+
+    def __init__(
+        self,
+        learner: str | Learner,
+        agents: Sequence[str],
+        *,
+        classes: int = 2,
+        loss: str | Loss = "brier",
+        costs: Costs | None = None,
+        threshold: float | None = None,
+        recalibrate: bool = False,
+        **settings: Any,
+    ) -> None:
+        horizon = settings.pop("horizon", 10_000)
+        priced = loss_named(loss, costs, threshold)
+        self.learner = made(learner, priced, settings, horizon)
+        self.state = self.learner.start(tuple(agents), classes)
+        self.scaling = Recalibration.start(classes) if recalibrate else None
+        self.waiting: dict[Any, Decision] = {}
+        self.settled: dict[Any, int] = {}
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Weight of each agent now."""
+        return dict(zip(self.state.agents, self.state.weights.tolist(), strict=True))
+
+    def predict_proba_one(
+        self, x: Mapping[str, Any], case: Any = None
+    ) -> dict[int, float]:
+        """Pool the reports of one case; with a ``case`` its outcome may come late."""
+        if case is not None and case in self.settled:
+            raise OutcomeError(
+                f"case {case!r} is settled; reports that come after it change nothing"
+            )
+        decision = self._decided(x)
+        if case is not None:
+            self.waiting[case] = decision
+        pooled = decision.pooled
+        if self.scaling is not None:
+            pooled = self.scaling.apply(pooled)
+        spelled = to_classes(pooled)
+        return dict(enumerate(spelled.tolist()))
+
+    def learn_one(self, x: Mapping[str, Any], y: Any) -> None:
+        """Settle a case at once."""
+        outcome = self._outcome(y)
+        self._settle(self._decided(x), outcome)
+
+    def settle(self, case: Any, y: Any) -> None:
+        """Settle a case that was predicted by name, in any order, at any time.
+
+        The same outcome twice changes nothing; another outcome is refused.
+        """
+        outcome = self._outcome(y)
+        if case in self.settled:
+            if self.settled[case] != outcome:
+                raise OutcomeError(
+                    f"case {case!r} was settled with outcome {self.settled[case]}; "
+                    f"{outcome} came"
+                )
+            return
+        if case not in self.waiting:
+            raise OutcomeError(f"no case {case!r} is waiting for its outcome")
+        self._settle(self.waiting[case], outcome)
+        del self.waiting[case]
+        self.settled[case] = outcome
+
+    def join(self, agent: str, prior: float | None = None) -> None:
+        """Let an agent in; it is silent in the cases that still wait."""
+        self.state = self.learner.join(self.state, agent, prior)
+        self.waiting = {
+            case: Decision(
+                np.vstack([d.reports, np.full((1, d.reports.shape[1]), np.nan)]),
+                np.append(d.weights, 0.0),
+                d.pooled,
+            )
+            for case, d in self.waiting.items()
+        }
+
+    def leave(self, agent: str) -> None:
+        """Let an agent go; its reports in the cases that still wait are forgotten."""
+        i = self.state.agents.index(agent) if agent in self.state.agents else -1
+        self.state = self.learner.leave(self.state, agent)
+        kept = {}
+        for case, d in self.waiting.items():
+            reports = np.delete(d.reports, i, axis=0)
+            if not np.isnan(reports[:, 0]).all():
+                weights = np.delete(d.weights, i)
+                pooled = kernels.linear(frozen(reports[None]), weights)[0]
+                kept[case] = Decision(reports, weights, pooled)
+        self.waiting = kept
+
+    def _settle(self, decision: Decision, outcome: int) -> None:
+        self.state = settle(self.learner, self.state, decision, outcome)
+        if self.scaling is not None:
+            self.scaling = self.scaling.learn(decision.pooled, outcome)
+
+    def _decided(self, x: Mapping[str, Any]) -> Decision:
+        decision = decide(self.state, self._reports(x))
+        if decision is None:
+            raise SettingError(
+                "at least one agent must speak in a case; none of "
+                f"{', '.join(self.state.agents)} did"
+            )
+        return decision
+
+    def _reports(self, x: Mapping[str, Any]) -> FloatArray:
+        agents, K = self.state.agents, self.state.classes
+        C = 1 if K == 2 else K
+        reports = np.full((len(agents), C), np.nan)
+        for name, said in x.items():
+            if name not in agents:
+                raise AgentError(
+                    f"no agent is called {name!r}; known: {', '.join(agents)}"
+                )
+            value = np.atleast_1d(np.asarray(said, dtype=np.float64))
+            value = value[1:] if K == 2 and value.size == 2 else value
+            inside = value.shape == (C,) and ((value >= 0) & (value <= 1)).all()
+            if not inside and not np.isnan(value).all():
+                raise ReportError(
+                    f"a report must lie in [0, 1]; agent {name!r} said {said!r}"
+                )
+            reports[agents.index(name)] = value
+        return reports
+
+    def _outcome(self, y: Any) -> int:
+        K = self.state.classes
+        known = isinstance(y, int | float | np.number) and y in range(K)
+        if not known:
+            raise OutcomeError(
+                f"an outcome must be one of the whole numbers 0..{K - 1}; {y!r} came"
+            )
+        return int(y)

@@ -1,0 +1,257 @@
+"""What every learner owes. Learners are found by folder."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from panels import panels, random_panel
+
+from truepool import Stream, kernels, learners, replay
+from truepool.costs import Costs
+from truepool.errors import AgentError, SettingError
+from truepool.losses import NAMES, Loss
+from truepool.panel import Panel
+from truepool.rounds import decide, settle
+
+EVERY = list(learners.every())
+PROMISES = {"asleep", "joining"}
+each = pytest.mark.parametrize("name", EVERY)
+
+
+def owing(promise):
+    names = [n for n, cls in learners.every().items() if promise not in cls.excused]
+    return pytest.mark.parametrize("name", names)
+
+
+@each
+def test_an_excuse_is_for_a_known_promise_and_gives_a_reason(name):
+    excused = learners.every()[name].excused
+    assert set(excused) <= PROMISES
+    assert all(len(reason) > 20 for reason in excused.values())
+
+
+@each
+@given(panel=st.one_of(panels(), panels(classes=3)))
+@settings(max_examples=20)
+def test_weights_stay_on_the_simplex_and_pools_are_probabilities(name, panel):
+    trace = replay(name, panel)
+    assert (trace.weights >= 0).all()
+    assert_allclose(trace.weights.sum(axis=1), 1.0)
+    assert ((trace.pooled >= 0) & (trace.pooled <= 1 + 1e-12)).all()
+
+
+@each
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("silent", [0.0, 0.3])
+@pytest.mark.parametrize("delay", [0, 4])
+def test_the_compiled_loop_is_the_specification(
+    name, classes, silent, delay, monkeypatch
+):
+    panel = random_panel(1, cases=60, classes=classes, silent=silent)
+    for loss in NAMES:
+        try:
+            mind = learners.named(name, loss=Loss(loss, Costs(fn=3, fp=1)), horizon=60)
+        except SettingError:
+            continue  # no slopes for this loss
+        fast = replay(mind, panel, delay=delay)
+        with monkeypatch.context() as patch:
+            patch.setattr(kernels, "online", None)
+            slow = replay(mind, panel, delay=delay)
+        assert_allclose(fast.weights, slow.weights, rtol=1e-9, atol=1e-12)
+        assert_allclose(fast.pooled, slow.pooled, rtol=1e-9, atol=1e-12)
+        assert_allclose(fast.losses, slow.losses, rtol=1e-9, atol=1e-12)
+
+
+@each
+@given(panel=st.one_of(panels(cases=(2, 6)), panels(classes=3, cases=(2, 6))))
+@settings(max_examples=15)
+def test_the_compiled_loop_is_the_specification_to_the_last_digits(name, panel):
+    mind = learners.named(name, horizon=10)
+    fast = replay(mind, panel).weights
+    state = mind.start(panel.agents, panel.classes)
+    from truepool.rounds import hear
+
+    for t in range(len(panel)):
+        assert_allclose(fast[t], state.weights, rtol=1e-12, atol=1e-12)
+        case = decide(state, panel.values[t])
+        state = mind.update(
+            state, hear(mind, case, int(panel.outcomes[t]), len(state.agents))
+        )
+
+
+@each
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_stream_is_a_replay_bit_for_bit(name, classes):
+    panel = random_panel(2, cases=80, classes=classes, silent=0.2)
+    trace = replay(name, panel)
+    stream = Stream(name, panel.agents, classes=classes, horizon=80)
+    for t in range(len(panel)):
+        x = {
+            agent: report
+            for agent, report in zip(panel.agents, panel.reports[t], strict=True)
+            if not np.isnan(np.atleast_1d(report)[0])
+        }
+        pooled = stream.predict_proba_one(x)
+        said = [pooled[1]] if classes == 2 else list(pooled.values())
+        assert_allclose(said, np.atleast_1d(trace.pooled[t]), rtol=1e-12)
+        assert_array_equal(stream.state.weights, trace.weights[t])
+        stream.learn_one(x, int(panel.outcomes[t]))
+        stream = pickle.loads(pickle.dumps(stream))
+    assert_array_equal(stream.state.weights, trace.weights[-1])
+    assert_array_equal(stream.state.memory, trace.state.memory)
+
+
+@each
+def test_a_late_stream_is_a_late_replay_bit_for_bit(name):
+    panel = random_panel(3, cases=60)
+    late = np.random.default_rng(0).integers(0, 9, 60)
+    trace = replay(name, panel, delay=late)
+    stream = Stream(name, panel.agents, horizon=60)
+    for t in range(60):
+        assert_array_equal(stream.state.weights, trace.weights[t])
+        x = dict(zip(panel.agents, panel.reports[t], strict=True))
+        stream.predict_proba_one(x, case=t)
+        for case in np.flatnonzero(np.arange(60) + late == t):
+            stream.settle(int(case), int(panel.outcomes[case]))
+    assert_array_equal(stream.state.weights, trace.weights[-1])
+    assert trace.unsettled == len(stream.waiting)
+
+
+@each
+def test_a_delay_of_nought_is_no_delay(name):
+    panel = random_panel(4, cases=50, silent=0.1)
+    assert_array_equal(
+        replay(name, panel, delay=np.zeros(50, int)).weights,
+        replay(name, panel).weights,
+    )
+
+
+@each
+def test_the_old_state_stays_valid(name):
+    panel = random_panel(1)
+    mind = learners.named(name)
+    state = mind.start(panel.agents)
+    case = decide(state, panel.values[0])
+    before = state.copy()
+    first = settle(mind, state, case, 1)
+    again = settle(mind, state, case, 1)
+    assert_array_equal(state.weights, before.weights)
+    assert_array_equal(state.memory, before.memory)
+    assert_array_equal(first.weights, again.weights)
+
+
+@each
+def test_the_order_of_the_agents_does_not_matter(name):
+    panel = random_panel(5, silent=0.1)
+    order = [2, 0, 3, 1]
+    other = Panel(panel.reports[:, order], panel.outcomes)
+    assert_allclose(
+        replay(name, other).weights, replay(name, panel).weights[:, order], atol=1e-9
+    )
+
+
+@each
+def test_without_the_path_nothing_else_changes(name):
+    panel = random_panel(6, silent=0.1)
+    late = np.arange(80) % 5
+    with_path, without = (
+        replay(name, panel, delay=late, path=p) for p in (True, False)
+    )
+    assert without.weights is None
+    assert_array_equal(without.pooled, with_path.pooled)
+    assert_array_equal(without.state.weights, with_path.state.weights)
+
+
+@owing("asleep")
+@given(seed=st.integers(0, 50))
+@settings(max_examples=10)
+def test_a_silent_agent_keeps_its_weight_for_the_day_it_speaks(name, seed):
+    panel = random_panel(seed, cases=40)
+    # A rate that stays: a new one would move every weight.
+    rate = (
+        {"rate": 0.2} if "rate" in learners.every()[name].__dataclass_fields__ else {}
+    )
+    mind = learners.named(name, **rate)
+    state = replay(mind, panel).state
+    m = random_panel(seed + 1).values[0].copy()
+    m[2] = np.nan
+    after = settle(mind, state, decide(state, m), 1)
+    assert_allclose(after.weights[2], state.weights[2], rtol=1e-12)
+
+
+@owing("joining")
+def test_a_new_agent_enters_at_its_stated_prior(name):
+    mind = learners.named(name)
+    state = replay(mind, random_panel(1, cases=40)).state
+    for prior in (None, 0.3):
+        joined = mind.join(state, "new", prior)
+        share = 0.2 if prior is None else prior
+        assert_allclose(joined.weights[-1], share)
+        assert_allclose(joined.weights[:-1], state.weights * (1 - share))
+        assert joined.agents[-1] == "new"
+
+
+@each
+def test_learning_goes_on_after_joining_and_leaving(name):
+    mind = learners.named(name)
+    state = replay(mind, random_panel(1, cases=40)).state
+    state = mind.leave(mind.join(state, "new"), "agent0")
+    assert state.agents == ("agent1", "agent2", "agent3", "new")
+    for t in range(30):
+        m = random_panel(2).values[t]
+        state = settle(mind, state, decide(state, m), int(random_panel(2).outcomes[t]))
+    assert_allclose(state.weights.sum(), 1.0)
+    assert np.isfinite(state.weights).all()
+
+
+@each
+def test_leaving_frees_the_weight_in_proportion(name):
+    mind = learners.named(name)
+    state = replay(mind, random_panel(1, cases=40)).state
+    gone = mind.leave(state, "agent3")
+    kept = state.weights[:3]
+    assert_allclose(gone.weights, kept / kept.sum() if kept.sum() else 1 / 3)
+
+
+@each
+def test_who_may_join_and_leave(name):
+    mind = learners.named(name)
+    state = mind.start(("ada", "bob"))
+    with pytest.raises(AgentError, match="'ada' is there already"):
+        mind.join(state, "ada")
+    with pytest.raises(SettingError, match="between 0 and 1"):
+        mind.join(state, "eve", prior=1.0)
+    with pytest.raises(AgentError, match="no agent is called 'eve'"):
+        mind.leave(state, "eve")
+    with pytest.raises(AgentError, match="none of 2 can leave"):
+        mind.leave(state, "ada")
+    with pytest.raises(AgentError, match="there is 1"):
+        mind.start(("ada",))
+
+
+@each
+def test_leaving_of_the_only_weight_leaves_the_others_equal(name):
+    mind = learners.named(name)
+    state = replace(mind.start(("a", "b", "c")), weights=np.array([1.0, 0.0, 0.0]))
+    assert_allclose(mind.leave(state, "a").weights, 0.5)
+
+
+@each
+def test_a_case_in_which_nobody_spoke_is_skipped_and_counted(name):
+    base = random_panel(1, cases=40)
+    reports = base.reports.copy()
+    reports[[5, 17]] = np.nan
+    panel = Panel(reports, base.outcomes, mute_cases=True)
+    trace = replay(name, panel)
+    assert trace.skipped == 2
+    assert np.isnan(trace.losses[[5, 17]]).all()
+    assert np.isnan(trace.pooled[[5, 17]]).all()
+    assert_array_equal(trace.weights[5], trace.weights[6])
+    rest = panel.take(np.delete(np.arange(40), [5, 17]))
+    alone = replay(learners.named(name, horizon=40), rest)
+    assert_array_equal(trace.state.weights, alone.state.weights)
+    assert len(trace.regret_to_agent) == 40

@@ -1,0 +1,270 @@
+"""Each learner against a plain transcription of its published formula."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from panels import random_panel
+
+from truepool import replay
+from truepool.errors import SettingError
+from truepool.learners import named
+from truepool.losses import Loss
+
+SEEDS = st.integers(0, 100)
+AGENTS = 4
+
+
+def panel_of(seed, cases=60):
+    return random_panel(seed, cases=cases, agents=AGENTS, skill=1.0)
+
+
+def own(m, y):
+    return (m - y) ** 2
+
+
+def slopes(w, m, y):
+    return 2 * (w @ m - y) * m
+
+
+def plain(panel, first, step):
+    """Weights (T + 1, N) of ``w, memory = step(w, memory, reports, outcome)``."""
+    w, memory = np.full(AGENTS, 1 / AGENTS), first
+    path = [w]
+    for m, y in zip(panel.reports, panel.outcomes, strict=True):
+        w, memory = step(w, memory, m, y)
+        path.append(w)
+    return np.array(path)
+
+
+@given(SEEDS, st.sampled_from([0.05, 0.5, 3.0]))
+def test_hedge(seed, rate):
+    def step(w, memory, m, y):
+        w = w * np.exp(-rate * own(m, y))
+        return w / w.sum(), None
+
+    panel = panel_of(seed)
+    assert_allclose(
+        replay("hedge", panel, rate=rate).weights, plain(panel, None, step), atol=1e-12
+    )
+
+
+@given(SEEDS, st.sampled_from([0.05, 0.5]))
+def test_exponentiated_gradient(seed, rate):
+    def step(w, memory, m, y):
+        v = w * np.exp(-rate * slopes(w, m, y))
+        return v / v.sum(), None
+
+    panel = panel_of(seed)
+    found = replay("gradient", panel, rate=rate).weights
+    assert_allclose(found, plain(panel, None, step), atol=1e-12)
+
+
+@given(SEEDS)
+def test_the_adaptive_rate_falls_when_the_slopes_seen_double(seed):
+    def step(w, memory, m, y):
+        L, seen, budget = memory
+        g = slopes(w, m, y)
+        seen, L = seen + (2 * (w @ m - y)) ** 2, L + g
+        while budget < seen:
+            budget *= 2
+        v = np.exp(-np.sqrt(8 * np.log(AGENTS) / budget) * (L - L.min()))
+        return v / v.sum(), (L, seen, budget)
+
+    panel = panel_of(seed)
+    expected = plain(panel, (np.zeros(AGENTS), 0.0, 1.0), step)
+    assert_allclose(replay("gradient", panel).weights, expected, atol=1e-9)
+
+
+@given(SEEDS, st.sampled_from(["brier", "log", "spherical"]))
+def test_marginal_is_the_printed_algorithm(seed, loss):
+    """alg:vcg, line by line, with eta = sqrt(ln n / T) and half of it."""
+    price = Loss(loss)
+    panel = panel_of(seed)
+    for scale in (1.0, 0.5):
+        eta = scale * np.sqrt(np.log(AGENTS) / len(panel))
+
+        def step(w, memory, m, y, eta=eta):
+            p = w @ m
+            D = np.empty(AGENTS)
+            for i in range(AGENTS):
+                others = np.arange(AGENTS) != i
+                q = w[others] @ m[others] / w[others].sum()
+                D[i] = price([q], [y])[0] - price([p], [y])[0]
+            v = w * np.exp(eta * D)
+            return v / v.sum(), None
+
+        found = replay("marginal", panel, loss=loss, scale=scale).weights
+        assert_allclose(found, plain(panel, None, step), atol=1e-11)
+
+
+@given(SEEDS)
+def test_mended_marginal_hears_the_uniform_pool(seed):
+    def step(w, memory, m, y):
+        base = (m.mean() - y) ** 2
+        D = np.array([(np.delete(m, i).mean() - y) ** 2 - base for i in range(AGENTS)])
+        v = w * np.exp(0.1 * (AGENTS - 1) * D)
+        return 0.999 * v / v.sum() + 0.001 / AGENTS, None
+
+    panel = panel_of(seed)
+    found = replay("marginal", panel, rate=0.1, mended=True).weights
+    assert_allclose(found, plain(panel, None, step), atol=1e-12)
+
+
+@given(SEEDS, st.sampled_from([0.05, 0.5]))
+def test_wsu(seed, rate):
+    def step(w, memory, m, y):
+        losses = own(m, y)
+        return w * (1 - rate * (losses - w @ losses)), None
+
+    panel = panel_of(seed)
+    assert_allclose(
+        replay("wsu", panel, rate=rate).weights, plain(panel, None, step), atol=1e-12
+    )
+
+
+@given(SEEDS, st.sampled_from(["own", "slope"]))
+def test_fixed_share(seed, signal):
+    def step(w, memory, m, y):
+        g = own(m, y) if signal == "own" else slopes(w, m, y)
+        v = w * np.exp(-0.3 * g)
+        return 0.95 * v / v.sum() + 0.05 / AGENTS, None
+
+    panel = panel_of(seed)
+    found = replay("fixed-share", panel, rate=0.3, share=0.05, signal=signal).weights
+    assert_allclose(found, plain(panel, None, step), atol=1e-12)
+
+
+@given(SEEDS, st.sampled_from(["own", "slope"]))
+def test_boa(seed, signal):
+    """Wintenberger (2017): sum over s of r(1 - eta_{s-1} r), weights times eta_t."""
+
+    def rates(V):
+        return np.minimum(0.5, np.sqrt(np.log(AGENTS) / (1 + V)))
+
+    def step(w, memory, m, y):
+        X, V = memory
+        g = own(m, y) if signal == "own" else slopes(w, m, y)
+        r = (w @ g - g) / (1 if signal == "own" else 2)
+        X, V = X + r * (1 - rates(V) * r), V + r**2
+        v = rates(V) * np.exp(rates(V) * X)
+        return v / v.sum(), (X, V)
+
+    panel = panel_of(seed)
+    first = (np.zeros(AGENTS), np.zeros(AGENTS))
+    found = replay("boa", panel, signal=signal).weights
+    assert_allclose(found, plain(panel, first, step), atol=1e-11)
+
+
+@given(SEEDS, st.sampled_from(["own", "slope"]))
+def test_ml_poly(seed, signal):
+    """Gaillard, Stoltz & van Erven (2014), figure 3: eta = 1 / (1 + sum of squares)."""
+
+    def step(w, memory, m, y):
+        R, V = memory
+        g = own(m, y) if signal == "own" else slopes(w, m, y)
+        r = (w @ g - g) / (1 if signal == "own" else 2)
+        R, V = R + r, V + r**2
+        v = np.maximum(R, 0) / (1 + V)
+        return v / v.sum() if v.sum() > 0 else np.full(AGENTS, 1 / AGENTS), (R, V)
+
+    panel = panel_of(seed)
+    first = (np.zeros(AGENTS), np.zeros(AGENTS))
+    found = replay("ml-poly", panel, signal=signal).weights
+    assert_allclose(found, plain(panel, first, step), atol=1e-11)
+
+
+@given(SEEDS, st.sampled_from(["own", "slope"]))
+def test_adahedge(seed, signal):
+    """De Rooij et al. (2014), figure 1."""
+
+    def mix(eta, L):
+        least = L.min()
+        if eta == np.inf:
+            w = (least == L) * 1.0
+        else:
+            w = np.exp(-eta * (L - least))
+        total = w.sum()
+        M = least if eta == np.inf else least - np.log(total / len(L)) / eta
+        return w / total, M
+
+    panel = panel_of(seed)
+    found = replay("adahedge", panel, signal=signal).weights
+    L, gap = np.zeros(AGENTS), 0.0
+    for t, (m, y) in enumerate(zip(panel.reports, panel.outcomes, strict=True)):
+        eta = np.log(AGENTS) / gap if gap else np.inf
+        w, before = mix(eta, L)
+        assert_allclose(found[t], w, atol=1e-9)
+        g = own(m, y) if signal == "own" else slopes(w, m, y)
+        L = L + g
+        _, after = mix(eta, L)
+        gap += max(0.0, w @ g - (after - before))
+
+
+def uniform_contributions(m, y):
+    base = (m.mean() - y) ** 2
+    return np.array([(np.delete(m, i).mean() - y) ** 2 - base for i in range(AGENTS)])
+
+
+def positive_share(D):
+    D = np.maximum(D, 0)
+    return D / D.sum() if D.sum() > 0 else np.full(AGENTS, 1 / AGENTS)
+
+
+@given(SEEDS)
+def test_window_is_static_vcg_on_the_last_cases(seed):
+    def step(w, memory, m, y):
+        memory = [*memory, uniform_contributions(m, y)][-7:]
+        return positive_share(np.mean(memory, axis=0)), memory
+
+    panel = panel_of(seed)
+    assert_allclose(
+        replay("window", panel, length=7).weights, plain(panel, [], step), atol=1e-9
+    )
+
+
+@given(SEEDS)
+def test_ema_is_an_average_that_forgets(seed):
+    def step(w, memory, m, y):
+        memory = 0.8 * memory + 0.2 * uniform_contributions(m, y)
+        return positive_share(memory), memory
+
+    panel = panel_of(seed)
+    expected = plain(panel, np.zeros(AGENTS), step)
+    assert_allclose(replay("ema", panel, alpha=0.2).weights, expected, atol=1e-12)
+
+
+@given(SEEDS)
+def test_static_learns_once(seed):
+    panel = panel_of(seed)
+    weights = replay("static", panel, warmup=20).weights
+    first = [
+        uniform_contributions(panel.reports[t], panel.outcomes[t]) for t in range(20)
+    ]
+    assert_allclose(weights[:20], 1 / AGENTS)
+    assert_allclose(
+        weights[20:],
+        np.tile(positive_share(np.mean(first, axis=0)), (41, 1)),
+        atol=1e-9,
+    )
+    assert_allclose(replay("static", panel, warmup=0).weights, 1 / AGENTS)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "match"),
+    [
+        ("hedge", {"rate": 0.0}, "rate must be"),
+        ("gradient", {"loss": Loss("cost")}, "convex"),
+        ("wsu", {"rate": 0.7}, "at most 0.5"),
+        ("fixed-share", {"share": 1.0}, "share must lie"),
+        ("marginal", {"scale": -1.0}, "rate must be"),
+        ("window", {"length": 0}, "at least 1 case"),
+        ("ema", {"alpha": 0.0}, "alpha must lie"),
+        ("static", {"warmup": -1}, "must not be negative"),
+        ("hedge", {"horizon": 0}, "horizon must be"),
+    ],
+)
+def test_settings_outside_their_range_are_refused(name, settings, match):
+    with pytest.raises(SettingError, match=match):
+        named(name, **settings)

@@ -1,0 +1,196 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from panels import random_panel
+
+from truepool import Stream, replay
+from truepool.costs import Costs
+from truepool.errors import (
+    AgentError,
+    OutcomeError,
+    ReportError,
+    SettingError,
+    UnknownNameError,
+)
+from truepool.hindsight import Hindsight
+from truepool.learners import named
+from truepool.losses import Loss
+from truepool.panel import Panel
+
+NAN = float("nan")
+
+
+def test_regret_is_the_loss_beyond_the_best_fixed_weighting():
+    panel = random_panel(1)
+    trace = replay("gradient", panel)
+    best = Hindsight(panel, Loss("brier")).best()
+    lost = (panel.reports @ best - panel.outcomes) ** 2
+    assert_allclose(trace.best_weights, best)
+    assert_allclose(trace.regret, (trace.losses - lost).cumsum())
+
+
+def test_regret_to_the_best_agent():
+    panel = random_panel(1)
+    trace = replay("hedge", panel)
+    lost = (panel.reports - panel.outcomes[:, None]) ** 2
+    best = lost.mean(axis=0).argmin()
+    assert trace.best_agent == f"agent{best}"
+    assert_allclose(trace.regret_to_agent, (trace.losses - lost[:, best]).cumsum())
+
+
+def test_a_loss_that_is_not_convex_has_no_best_weighting():
+    trace = replay("hedge", random_panel(1), loss="cost", costs=Costs(fn=10, fp=1))
+    assert trace.best_weights is None
+    assert trace.regret is None
+    assert trace.regret_to_agent.shape == (80,)
+
+
+def test_pools_of_classes_have_a_column_a_class():
+    trace = replay("gradient", random_panel(1, classes=3))
+    assert trace.pooled.shape == (80, 3)
+    assert trace.weights.shape == (81, 4)
+    assert "mean brier" in repr(trace)
+
+
+def test_cases_are_replayed_in_the_order_of_their_times():
+    base = random_panel(1)
+    order = np.random.default_rng(0).permutation(80)
+    shuffled = Panel(base.reports[order], base.outcomes[order], times=order)
+    assert_allclose(replay("hedge", shuffled).weights, replay("hedge", base).weights)
+
+
+def test_an_outcome_that_comes_late_judges_by_the_weights_of_its_own_case():
+    # Two cases are decided at equal weights before the first outcome comes.
+    panel = Panel([[0.9, 0.2], [0.8, 0.4]], [1, 0])
+    late = replay("gradient", panel, delay=[1, 0], rate=1.0)
+    p = 0.55
+    w = np.exp(-2 * (p - 1) * panel.reports[0])
+    p = 0.6
+    w = w * np.exp(-2 * (p - 0) * panel.reports[1])
+    assert_allclose(late.weights[2], w / w.sum())
+    assert_allclose(late.weights[1], 0.5)
+
+
+@pytest.mark.parametrize("name", ["gradient", "hedge"])
+def test_regret_with_delay_grows_as_theory_says(name):
+    # Joulani et al. (2013): O(sqrt((T + total delay) ln N)) for every sequence.
+    rng = np.random.default_rng(0)
+    T = 20_000
+    truth = rng.uniform(0.1, 0.9, T)
+    outcomes = (rng.random(T) < truth).astype(int)
+    noise = rng.normal(size=(T, 5)) * [0.05, 0.2, 0.3, 0.4, 0.5]
+    panel = Panel(np.clip(truth[:, None] + noise, 0, 1), outcomes)
+    span = 2.0 if name == "gradient" else 1.0
+    regrets = []
+    for delay in (0, 10, 100, 1000):
+        trace = replay(name, panel, delay=delay, path=False)
+        regret = (trace.regret if name == "gradient" else trace.regret_to_agent)[-1]
+        assert regret <= span * 2 * np.sqrt(T * (1 + 2 * delay) * np.log(5))
+        regrets.append(regret)
+    assert regrets[-1] > regrets[0]
+
+
+def test_outcomes_that_never_come_are_counted():
+    trace = replay("hedge", random_panel(1), delay=10)
+    assert trace.unsettled == 10
+    assert trace.state.settled == 70
+
+
+@pytest.mark.parametrize("delay", [-1, 0.5, [1, 2], "x"])
+def test_a_delay_is_a_number_of_cases(delay):
+    with pytest.raises(SettingError, match="whole number of cases"):
+        replay("hedge", random_panel(1), delay=delay)
+
+
+def test_a_learner_may_be_given_as_it_is():
+    mind = named("hedge", rate=0.3)
+    assert replay(mind, random_panel(1)).learner is mind
+    assert mind.with_horizon(5).horizon == 5
+    with pytest.raises(UnknownNameError, match="did you mean 'hedge'"):
+        replay("hege", random_panel(1))
+
+
+def stream_of(**options):
+    return Stream("gradient", agents=("rf", "gbm"), **options)
+
+
+def test_reports_are_by_name_and_may_be_missing():
+    stream = stream_of()
+    assert stream.predict_proba_one({"gbm": 0.4})[1] == pytest.approx(0.4)
+    assert stream.predict_proba_one({"gbm": 0.4, "rf": NAN})[1] == pytest.approx(0.4)
+    assert stream.predict_proba_one({"rf": (0.8, 0.2), "gbm": 0.4})[1] == pytest.approx(
+        0.3
+    )
+
+
+@pytest.mark.parametrize(
+    ("act", "kind", "match"),
+    [
+        (lambda s: s.learn_one({"rf": 0.2}, NAN), OutcomeError, "nan came"),
+        (lambda s: s.learn_one({"rf": 0.2}, 2), OutcomeError, "0..1; 2 came"),
+        (lambda s: s.learn_one({"rf": 0.2}, "yes"), OutcomeError, "'yes' came"),
+        (lambda s: s.learn_one({"xgb": 0.2}, 1), AgentError, "no agent is called 'xgb'; known: rf, gbm"),
+        (lambda s: s.learn_one({"rf": 20}, 1), ReportError, "'rf' said 20"),
+        (lambda s: s.learn_one({"rf": (0.2, 0.3, 0.5)}, 1), ReportError, "'rf' said"),
+        (lambda s: s.learn_one({}, 1), SettingError, "at least one agent must speak"),
+        (lambda s: s.predict_proba_one({"rf": NAN}), SettingError, "at least one agent"),
+        (lambda s: s.settle("other", 1), OutcomeError, "no case 'other' is waiting"),
+        (lambda s: s.settle("done", 0), OutcomeError, "settled with outcome 1; 0 came"),
+        (lambda s: s.predict_proba_one({"rf": 0.2}, case="done"), OutcomeError, "'done' is settled"),
+        (lambda s: s.leave("xgb"), AgentError, "no agent is called 'xgb'"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused_and_changes_nothing(act, kind, match):
+    stream = stream_of()
+    stream.predict_proba_one({"rf": 0.2, "gbm": 0.9}, case="done")
+    stream.settle("done", 1)
+    before = stream.state
+    with pytest.raises(kind, match=match):
+        act(stream)
+    assert stream.state is before
+
+
+def test_the_same_outcome_twice_changes_nothing():
+    stream = stream_of()
+    stream.predict_proba_one({"rf": 0.2, "gbm": 0.9}, case=1)
+    stream.settle(1, 1)
+    before = stream.state
+    stream.settle(1, 1.0)
+    assert stream.state is before
+
+
+def test_agents_join_and_leave_while_cases_wait():
+    stream = Stream("hedge", agents=("a", "b", "c"))
+    stream.predict_proba_one({"a": 0.2, "b": 0.4}, case="early")
+    stream.predict_proba_one({"a": 0.2}, case="only a")
+    stream.join("new", prior=0.4)
+    assert stream.weights["new"] == pytest.approx(0.4)
+    stream.leave("a")
+    assert set(stream.weights) == {"b", "c", "new"}
+    assert list(stream.waiting) == ["early"]  # nothing is left of the other
+    stream.settle("early", 1)
+    assert sum(stream.weights.values()) == pytest.approx(1)
+
+
+def test_streams_of_classes_answer_for_every_class():
+    stream = Stream("boa", agents=("a", "b"), classes=3)
+    said = {"a": [0.2, 0.3, 0.5], "b": [0.4, 0.3, 0.3]}
+    assert stream.predict_proba_one(said) == pytest.approx({0: 0.3, 1: 0.3, 2: 0.4})
+    stream.learn_one(said, 2)
+    assert stream.weights["a"] > stream.weights["b"]
+
+
+def test_best_response_to_drift_is_to_forget():
+    # Sudden: the best agent turns bad half way; sharing follows, hedging cannot.
+    rng = np.random.default_rng(0)
+    T = 2000
+    outcomes = rng.integers(0, 2, T)
+    good, bad = np.where(outcomes, 0.9, 0.1), np.where(outcomes, 0.3, 0.7)
+    first = np.arange(T) < T // 2
+    panel = Panel(
+        np.stack([np.where(first, good, bad), np.where(first, bad, good)], axis=1),
+        outcomes,
+    )
+    share = replay("fixed-share", panel).losses[T // 2 + 100 :].mean()
+    hedge = replay("hedge", panel).losses[T // 2 + 100 :].mean()
+    assert share < 0.5 * hedge
