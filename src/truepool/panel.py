@@ -128,8 +128,10 @@ class Panel:
         )
         return part
 
-    def filled(self) -> Self:
-        """Return the panel with silent agents agreeing with the mean of the others.
+    def filled(self, words: FloatArray | None = None) -> Self:
+        """Return the panel with words put into the mouths of silent agents.
+
+        ``words`` (T, C) are one report a case; by default the mean of those who spoke.
 
         >>> Panel([[0.9, 0.5], [0.1, float("nan")]], [1, 0]).filled().reports
         array([[0.9, 0.5],
@@ -137,10 +139,10 @@ class Panel:
         """
         if not self.silent:
             return self
-        reports = self.reports
-        heard = np.nanmean(reports, axis=1, keepdims=True)
+        values = self.values
+        heard = np.nanmean(values, axis=1) if words is None else words
         full = object.__new__(type(self))
-        reports = np.where(np.isnan(reports), heard, reports)
+        reports = _squeezed(np.where(np.isnan(values), heard[:, None], values))
         full._set(reports, self.outcomes, self.agents, self.ids, self.times, 0)
         return full
 

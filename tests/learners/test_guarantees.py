@@ -29,16 +29,13 @@ def assert_bound(trace):
 @pytest.mark.parametrize("classes", [2, 3])
 def test_on_random_sequences(name, settings, loss, classes):
     for seed in range(5):
-        panel = random_panel(seed, cases=400, classes=classes, skill=1.0)
+        silent = 0.3 * (seed % 2)
+        panel = random_panel(seed, cases=400, classes=classes, skill=1.0, silent=silent)
         assert_bound(replay(name, panel, loss=loss, **settings))
 
 
 @each
-@given(
-    panel=st.one_of(
-        panels(silence=False, cases=(2, 40)), panels(classes=3, silence=False)
-    )
-)
+@given(panel=st.one_of(panels(cases=(2, 40)), panels(classes=3), panels(silence=False)))
 def test_on_whatever_hypothesis_finds(name, settings, panel):
     assert_bound(replay(name, panel, **settings))
 
@@ -95,8 +92,6 @@ def test_only_learners_with_a_theorem_claim_a_bound():
     panel = random_panel(0)
     claims = {name for name in every() if replay(name, panel).bound is not None}
     assert claims == set(GUARANTEED)
-    silent = random_panel(0, silent=0.2)
-    assert all(replay(name, silent).bound is None for name in every())
     assert replay("hedge", panel, loss="cost").bound is None
     assert replay("hedge", panel, delay=3).bound is None
 

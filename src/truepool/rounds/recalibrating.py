@@ -9,13 +9,19 @@ from truepool.arrays import FloatArray, IntArray, from_log_scale, log_scale
 CLEAR = 7.0
 """Log-odds beyond this (1 in 1,000) say nothing more about the scale."""
 
+FIRMNESS = 5.0
+"""How firmly no change is believed in before any case."""
+
+FADING = 0.998
+"""What is kept, a case, of the confidence in the scale so far: some 500 cases count."""
+
 
 @dataclass(frozen=True, eq=False)
 class Recalibration:
     r"""A factor a and a shift b for the log-odds: :math:`a\,\mathrm{logit}\,p + b`.
 
-    Learned by one Newton step a settled case on the log loss, with a prior around no
-    change (a = 1, b = 0) worth ten cases. K classes share a and have a shift each.
+    Learned by one Newton step a settled case on the log loss, from no change (a = 1,
+    b = 0), and following when the pool changes. K classes share a and have a shift each.
     Pure: `learn` returns another one.
 
     >>> start = Recalibration.start(classes=2)
@@ -29,12 +35,12 @@ class Recalibration:
     precision: FloatArray
 
     @classmethod
-    def start(cls, classes: int, cases: float = 10.0) -> "Recalibration":
-        """No change yet, held as firmly as so many cases would."""
+    def start(cls, classes: int) -> "Recalibration":
+        """No change yet."""
         size = classes  # one factor and K - 1 shifts
         scale = np.zeros(size)
         scale[0] = 1.0
-        return cls(scale, cases * np.eye(size))
+        return cls(scale, FIRMNESS * np.eye(size))
 
     def apply(self, pooled: FloatArray) -> FloatArray:
         """Scaled coordinates of pooled ones, (C,) or (T, C)."""
@@ -49,7 +55,10 @@ class Recalibration:
         came = np.arange(1, z.size + 1) == outcome
         lever = np.column_stack([z, np.eye(z.size)])  # (K - 1, K)
         spread = np.diag(said) - np.outer(said, said)
-        precision = self.precision + lever.T @ spread @ lever
+        firm = FIRMNESS * np.eye(len(self.scale))
+        # What was learned at an older scale fades: it was learned at the wrong place.
+        faded = firm + FADING * (self.precision - firm)
+        precision = faded + lever.T @ spread @ lever
         step = np.linalg.solve(precision, lever.T @ (said - came))
         return Recalibration(self.scale - step, precision)
 

@@ -73,7 +73,7 @@ def replay(
         pooled, _ = recalibrated(pooled, panel.outcomes, arrivals, panel.classes)
         spoken = ~np.isnan(losses)
         losses[spoken] = chosen.loss.of(pooled[spoken], panel.outcomes[spoken])
-    covered = chosen.loss.convex and not (panel.silent or late.any() or recalibrate)
+    covered = chosen.loss.convex and not (late.any() or recalibrate)
     return Trace(
         chosen,
         panel,

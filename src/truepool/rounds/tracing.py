@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from truepool.arrays import FloatArray
+from truepool.arrays import FloatArray, IntArray
 from truepool.hindsight import Hindsight
 from truepool.learners.interface import Learner, State
 from truepool.panel import Panel
@@ -37,32 +37,31 @@ class Trace:
         """Fixed weights of least loss in hindsight; None if the loss is not convex."""
         if not self.learner.loss.convex:
             return None
-        return Hindsight(self._spoken.filled(), self.learner.loss).best()
+        return Hindsight(self._heard, self.learner.loss).best()
 
     @cached_property
     def regret(self) -> FloatArray | None:
-        """Cumulative loss beyond that of the best fixed weighting, (T,)."""
+        """Cumulative loss beyond that of the best fixed weighting, (T,).
+
+        In hindsight a silent agent is taken to agree with the pool: nobody can be
+        blamed for not having followed what was not said.
+        """
         if self.best_weights is None:
             return None
-        heard = self._spoken.filled()
-        pooled = np.einsum("n,tnc->tc", self.best_weights, heard.values)
-        return self._beyond(self.learner.loss.of(pooled, heard.outcomes))
+        pooled = np.einsum("n,tnc->tc", self.best_weights, self._heard.values)
+        return self._beyond(pooled)
 
     @cached_property
     def best_agent(self) -> str:
-        """Agent of least mean loss in hindsight."""
-        lost = own_losses(self._spoken, self.learner.loss)
+        """Agent of least mean loss over the cases in which it spoke."""
+        lost = own_losses(self.panel.take(self._spoken), self.learner.loss)
         return self.panel.agents[int(np.argmin(lost))]
 
     @cached_property
     def regret_to_agent(self) -> FloatArray:
-        """Cumulative loss beyond that of the best single agent, (T,).
-
-        Where that agent is silent, the mean of those who spoke stands in.
-        """
-        heard = self._spoken.filled()
+        """Cumulative loss beyond that of the best single agent, (T,), where it spoke."""
         i = self.panel.agents.index(self.best_agent)
-        return self._beyond(self.learner.loss.of(heard.values[:, i], heard.outcomes))
+        return self._beyond(self._heard.values[:, i])
 
     @property
     def effective_agents(self) -> float:
@@ -70,14 +69,21 @@ class Trace:
         return effective_number(self.state.weights)
 
     @cached_property
-    def _spoken(self) -> Panel:
-        spoken = np.flatnonzero(~np.isnan(self.losses))
-        return self.panel if spoken.size == len(self.panel) else self.panel.take(spoken)
+    def _spoken(self) -> IntArray:
+        return np.flatnonzero(~np.isnan(self.losses))
 
-    def _beyond(self, other: FloatArray) -> FloatArray:
+    @cached_property
+    def _heard(self) -> Panel:
+        """Cases somebody spoke in, silent agents agreeing with the pool."""
+        words = self.pooled[self._spoken]
+        words = words[:, None] if words.ndim == 1 else words
+        return self.panel.take(self._spoken).filled(words)
+
+    def _beyond(self, pooled: FloatArray) -> FloatArray:
+        """Cumulative loss beyond that of another series of pooled probabilities."""
         gap = np.zeros(len(self.losses))
-        spoken = ~np.isnan(self.losses)
-        gap[spoken] = self.losses[spoken] - other
+        other = self.learner.loss.of(pooled, self._heard.outcomes)
+        gap[self._spoken] = self.losses[self._spoken] - other
         return np.asarray(gap.cumsum())
 
     def __repr__(self) -> str:

@@ -1,0 +1,84 @@
+"""``truepool replay``: online learners over a table in the order of its cases."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from truepool.cli import options
+
+
+def replay(
+    panel: Annotated[
+        Path | None,
+        typer.Argument(help="CSV or Parquet table; the bundled example if left out."),
+    ] = None,
+    learner: Annotated[str, typer.Option(help="Which learner.")] = "gradient",
+    every: Annotated[
+        bool, typer.Option("--all", help="All learners side by side.")
+    ] = False,
+    outcome: options.Outcome = "y",
+    id: options.Id = None,
+    time: options.Time = None,
+    ignore: options.Ignore = None,
+    cost_fn: options.CostFn = 1.0,
+    cost_fp: options.CostFp = 1.0,
+    cost_matrix: options.CostMatrix = None,
+    threshold: options.Threshold = None,
+    loss: Annotated[str, typer.Option(help="What is to be kept small.")] = "brier",
+    delay: Annotated[
+        int, typer.Option(help="Cases decided before each outcome comes.")
+    ] = 0,
+    recalibrate: Annotated[
+        bool, typer.Option("--recalibrate", help="Scale the pooled log-odds online.")
+    ] = False,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the weights to this SVG, PNG or PDF file.")
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Online weights over PANEL, each case decided before its outcome is seen."""
+    from truepool import learners
+    from truepool.cli.screen import out, watched
+    from truepool.datasets import example
+    from truepool.errors import SettingError
+    from truepool.render import replayed
+    from truepool.rounds import replay as run
+    from truepool.tables import read_panel
+
+    costs = options.costs_of(cost_fn, cost_fp, cost_matrix)
+    if panel is None:
+        cases = example()
+    else:
+        cases = read_panel(
+            panel, outcome, id=id, time=time, ignore=ignore or (), mute_cases=True
+        )
+    names = list(learners.every()) if every else [learner]
+    settings: dict[str, Any] = {
+        "loss": loss,
+        "costs": costs,
+        "threshold": threshold,
+        "delay": delay,
+        "recalibrate": recalibrate,
+    }
+    traces = []
+    with watched("Replaying") as progress:
+        for done, name in enumerate(names):
+            progress(name, done, len(names))
+            try:
+                traces.append(run(name, cases, **settings))
+            except SettingError:
+                if not every or loss in ("brier", "log", "cost-brier"):
+                    raise  # some learners need a convex loss; with --all they sit out
+    if plot is not None:
+        replayed.save(replayed.figure(traces[0]), plot)
+    if as_json:
+        rows = [replayed.told(trace) for trace in traces]
+        print(json.dumps(rows if every else rows[0], indent=2))
+        return
+    replayed.grid(traces).print(out())
+    if not every:
+        replayed.weights(traces[0]).print(out())
+    if plot is not None:
+        out().print(f"Wrote {plot}.", highlight=False, soft_wrap=True)
