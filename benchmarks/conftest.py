@@ -25,16 +25,26 @@ def ratio(benchmark, request):
         benchmark.pedantic(ours, rounds=3)
         found = mine / best
         benchmark.extra_info |= {"ratio": found, "at_most": at_most}
-        RATIOS.append((request.node.name, found, at_most))
+        RATIOS.append((request.node.name, found, f"at most {at_most:g}"))
         assert found <= at_most
 
     return measure
 
 
+@pytest.fixture
+def record():
+    """Show a measured ratio at the end, and hold it to its floor or ceiling."""
+
+    def note(what, found, *, at_most=float("inf"), at_least=0.0):
+        limit = f"at least {at_least:g}" if at_least else f"at most {at_most:g}"
+        RATIOS.append((what, found, limit))
+        assert at_least <= found <= at_most
+
+    return note
+
+
 def pytest_terminal_summary(terminalreporter):
     if RATIOS:
         terminalreporter.section("ratios")
-        for name, found, at_most in RATIOS:
-            terminalreporter.write_line(
-                f"{name:60} {found:8.2f}   (at most {at_most:g})"
-            )
+        for name, found, limit in RATIOS:
+            terminalreporter.write_line(f"{name:60} {found:8.2f}   ({limit})")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from truepool import pools
+from truepool import learners, pools
 from truepool.cli import app
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -18,6 +18,11 @@ def test_every_pool_has_its_line(name):
         f"| `{name}` | `{pools.every()[name].__name__}` |"
         in (DOCS / "pools.md").read_text()
     )
+
+
+@pytest.mark.parametrize("name", list(learners.every()))
+def test_every_learner_has_its_line(name):
+    assert f"| `{name}` |" in (DOCS / "learners.md").read_text()
 
 
 @pytest.mark.parametrize("verb", list(VERBS))

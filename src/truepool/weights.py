@@ -9,6 +9,9 @@ from truepool.errors import SettingError
 SLACK = 1e-9
 """How far from 1 the sum of given weights may lie."""
 
+NOISE = 1e-12
+"""Credit that rounding alone can produce."""
+
 
 def uniform(agents: int) -> FloatArray:
     """Give every agent the same weight.
@@ -34,6 +37,17 @@ def proportional(merits: FloatArray) -> FloatArray:
     # Dividing by the largest first keeps merits near the smallest float exact.
     merits = merits / merits.max()
     return np.asarray(merits / merits.sum())
+
+
+def by_credit(credit: FloatArray) -> FloatArray:
+    """Weights proportional to positive credit; equal when nobody has any.
+
+    Credit up to `NOISE` is what rounding leaves of no difference, and counts as none.
+
+    >>> by_credit(np.array([0.03, 0.01, -0.02, 1e-17]))
+    array([0.75, 0.25, 0.  , 0.  ])
+    """
+    return proportional(np.where(credit > NOISE, credit, 0.0))
 
 
 def inverse(losses: FloatArray, floor: float = 1e-12) -> FloatArray:

@@ -13,6 +13,7 @@ import pytest
 from panels import random_panel
 from pyarrow import csv
 
+from truepool import learners
 from truepool.cli import main
 from truepool.tables import write_table
 
@@ -142,6 +143,60 @@ def test_pool_of_classes_writes_a_column_a_class(truepool, tmp_path):
     assert code == 0
     names = csv.read_csv(tmp_path / "out.csv").column_names
     assert names == ["pooled:0", "pooled:1", "pooled:2", "decision"]
+
+
+def test_replay_shows_regret_and_weights(truepool, tmp_path):
+    code, out, err = truepool("replay", "--plot", tmp_path / "weights.svg")
+    assert (code, err) == (0, "")
+    assert "569 cases in their order, 5 agents" in out
+    assert re.search(r"^gradient +0\.\d+ +[+-]\d", out, re.MULTILINE)
+    assert "best in hindsight" in out
+    assert (tmp_path / "weights.svg").read_text().startswith("<?xml")
+
+
+def test_replay_sets_all_learners_side_by_side(truepool):
+    code, out, _ = truepool(
+        "replay", EXAMPLE, "--outcome", "malignant", "--all", "--delay", 20
+    )
+    assert code == 0
+    for name in learners.every():
+        assert re.search(rf"^{name} ", out, re.MULTILINE), name
+    assert "20 outcomes had not come by the end" in out
+
+
+def test_replay_of_decisions_leaves_out_learners_that_need_slopes(truepool):
+    code, out, _ = truepool("replay", "--all", "--loss", "cost", "--cost-fn", 10)
+    assert code == 0
+    assert "hedge" in out
+    assert "gradient" not in out
+    code, _, err = truepool("replay", "--loss", "cost")
+    assert code == 2
+    assert "convex" in err
+
+
+def test_replay_tells_machines_in_json(truepool):
+    code, out, _ = truepool("replay", "--json", "--learner", "boa", "--recalibrate")
+    told = json.loads(out)
+    assert code == 0
+    assert told["learner"] == "boa"
+    assert sum(told["weights"].values()) == pytest.approx(1)
+    assert isinstance(json.loads(truepool("replay", "--json", "--all")[1]), list)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--learner", "gradeint"], "did you mean 'gradient'?"),
+        (["--delay", -1], "whole number of cases"),
+        (["--plot", "weights.txt"], "is written as .svg, .png, .pdf"),
+        (["--plot", "nowhere/weights.svg"], "no folder"),
+    ],
+)
+def test_bad_replays_get_one_sentence(truepool, words, expected):
+    code, out, err = truepool("replay", *words)
+    assert (code, out) == (2, "")
+    assert expected in err
+    assert err.count("\n") == 1
 
 
 def settled(text):

@@ -5,9 +5,9 @@ import pytest
 from panels import random_panel
 from rich.console import Console
 
-from truepool import compare
+from truepool import compare, replay
 from truepool.panel import Panel
-from truepool.render import compared, weighed
+from truepool.render import compared, replayed, weighed
 
 
 def shown(grid):
@@ -50,3 +50,24 @@ def test_weights_are_shown_heaviest_first(credit):
     page = shown(weighed.grid(("ada", "bob"), np.array([0.2, 0.8]), credit, "brier"))
     assert page.index("bob") < page.index("ada")
     assert ("credit" in page) == (credit is not None)
+
+
+def test_a_replay_of_decisions_has_no_best_weights_to_show():
+    trace = replay("hedge", random_panel(1), loss="cost")
+    assert "best in hindsight" not in shown(replayed.weights(trace))
+    assert "-" in shown(replayed.grid([trace]))
+
+
+@pytest.mark.parametrize("path", [True, False])
+def test_the_weights_of_a_replay_are_drawn(path, tmp_path):
+    page = replayed.figure(replay("window", random_panel(1), path=path))
+    replayed.save(page, tmp_path / "weights.png")
+    assert (tmp_path / "weights.png").read_bytes().startswith(b"\x89PNG")
+    top, bottom = page.axes
+    assert len(bottom.lines) == 2
+    assert len(top.collections) == (4 if path else 0)
+
+
+def test_running_means_pass_over_what_is_not_known():
+    values = np.array([1.0, np.nan, 3.0, 5.0])
+    np.testing.assert_allclose(replayed._running(values, 2), [1.0, 1.0, 3.0, 4.0])

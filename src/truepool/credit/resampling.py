@@ -14,7 +14,7 @@ from truepool.errors import SettingError
 from truepool.inference import middle, resampled_means
 from truepool.losses import Loss, named
 from truepool.panel import Panel
-from truepool.weights import proportional
+from truepool.weights import by_credit
 
 Method: TypeAlias = Literal["leave-one-out", "shapley"]
 
@@ -64,7 +64,7 @@ def intervals(
     )
     spoken = spoken_share(panel)
     drawn = resampled_means(by_case, resamples, seed)
-    earned = np.apply_along_axis(proportional, 1, drawn / spoken)
+    earned = np.apply_along_axis(by_credit, 1, drawn / spoken)
     low, high = middle(drawn, level)
     weights_low, weights_high = middle(earned, level)
     credit = by_case.mean(axis=0)
@@ -73,7 +73,7 @@ def intervals(
         credit,
         low,
         high,
-        proportional(credit / spoken),
+        by_credit(credit / spoken),
         weights_low,
         weights_high,
         level,

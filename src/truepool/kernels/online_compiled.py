@@ -18,6 +18,7 @@ from numba import njit
 from truepool.kernels.reference import NOTHING_LEFT
 
 FLOOR = 1e-30
+NOISE = 1e-12  # credit that rounding alone can produce: truepool.weights.NOISE
 C3, C4, C5, C6, C7, C8, C9 = (1.0 / math.factorial(n) for n in range(3, 10))
 _jit = njit(
     cache=True,
@@ -270,23 +271,21 @@ def _from_losses(w, losses, rate):
 def _exponential(mode, rate, share, w, S, s, g, reach, f):
     """Exponential weights: constant rate (0), doubling (1) or AdaHedge (2)."""
     N = w.size
-    log_n = math.log(N)
     if s[0] == 0.0 and mode != 0:
         s[2] = 1.0 if mode == 1 else 0.0
-        s[1] = math.sqrt(8.0 * log_n / s[2]) if mode == 1 else np.inf
+        s[1] = math.sqrt(8.0 * math.log(N) / s[2]) if mode == 1 else np.inf
     eta = rate if mode == 0 else s[1]
     s[1] = eta
     if mode == 2:
-        _adahedge(w, S, s, g, log_n)
+        _adahedge(w, S, s, g)
         return
     total = _tilt(w, g, eta, reach, f)
     if total == total:
         scale = 1.0 / total
         for i in range(N):
             w[i] = max(f[i] * scale, FLOOR)
-        charged = S[0]
         for i in range(N):
-            charged[i] += g[i]
+            S[0, i] += g[i]
     else:
         mass = 0.0
         total = 0.0
@@ -311,12 +310,12 @@ def _exponential(mode, rate, share, w, S, s, g, reach, f):
     elif mode == 1 and s[3] > s[2]:
         while s[2] < s[3]:
             s[2] *= 2.0
-        s[1] = math.sqrt(8.0 * log_n / s[2])
+        s[1] = math.sqrt(8.0 * math.log(N) / s[2])
         _from_losses(w, S[0], s[1])
 
 
 @_jit
-def _adahedge(w, S, s, g, log_n):
+def _adahedge(w, S, s, g):
     """AdaHedge (de Rooij et al. 2014): the rate follows the mixability gap."""
     N = w.size
     eta = s[1]
@@ -347,7 +346,7 @@ def _adahedge(w, S, s, g, log_n):
     s[2] += max(0.0, mean - mix)
     s[3] += (high - low) * (high - low)
     s[5] = max(s[5], high - low)
-    s[1] = log_n / s[2] if s[2] > 0.0 else np.inf
+    s[1] = math.log(N) / s[2] if s[2] > 0.0 else np.inf
     if s[1] == np.inf:
         least = S[0].min()
         count = 0
@@ -380,10 +379,9 @@ def _wsu(rate, span, w, S, s, g, used):
         scale = 1.0 / total
         for i in range(N):
             w[i] = max(w[i] * scale, FLOOR)
-        squares = S[0]
         for i in range(N):
             gap = unit * (g[i] - mean)
-            squares[i] += gap * gap
+            S[0, i] += gap * gap
         return
     mass = 0.0
     mean = 0.0
@@ -469,7 +467,7 @@ def _by_credit(w, credit, count):
     total = 0.0
     for i in range(w.size):
         mean = credit[i] / count[i] if count[i] > 0.0 else 0.0
-        w[i] = max(mean, 0.0)
+        w[i] = mean if mean > NOISE else 0.0
         total += w[i]
     for i in range(w.size):
         w[i] = w[i] / total if total > 0.0 else 1.0 / w.size
@@ -515,16 +513,15 @@ def _static(warmup, w, S, s, g):
 
 @_jit
 def settle(
-    rule, signal, code, table, line, params, w, S, s, m, y, used, work, rows, sums
-):
+    rule, signal, code, table, line, params, w, S, s, m, y, used,
+    g, f, even, p, slope, prior, rest, sums,
+):  # fmt: skip
     """Update weights w, memory S and scalars s in place by one settled case.
 
-    ``used`` are the weights the case was decided with and ``rows[0]`` its pool;
-    ``work`` (3, N), ``rows`` (4, C) and ``sums`` (2,) are scratch.
+    ``used`` are the weights the case was decided with and ``p`` its pool; the arrays
+    from ``g`` on are scratch, made once by the caller because views are dear.
     """
     N = w.size
-    g, f, even = work[0], work[1], work[2]
-    p, slope, prior, rest = rows[0], rows[1], rows[2], rows[3]
     reach = params[4]
     if signal == 0:
         _own(code, m, y, table, line, p.size, g)
@@ -584,10 +581,9 @@ def run(
     """
     T, N, C = values.shape
     reports = values.reshape(T, N * C)
-    work = np.empty((3, N))
-    rows = np.empty((4, C))
+    g, f, even = np.empty(N), np.empty(N), np.empty(N)
+    p, slope, prior, rest = np.empty(C), np.empty(C), np.empty(C), np.empty(C)
     sums = np.empty(2)
-    p = rows[0]
     delayed = first.size > 0
     skipped = 0
     for t in range(T):
@@ -615,7 +611,7 @@ def run(
             if spoke:
                 settle(
                     rule, signal, code, table, line, params, w, S, s, reports[case],
-                    outcomes[case], used, work, rows, sums,
+                    outcomes[case], used, g, f, even, p, slope, prior, rest, sums,
                 )  # fmt: skip
     if path.size:
         path[T] = w

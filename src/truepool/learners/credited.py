@@ -6,7 +6,7 @@ import numpy as np
 
 from truepool.arrays import FloatArray
 from truepool.learners.interface import Learner, Signal
-from truepool.weights import proportional
+from truepool.weights import by_credit
 
 RECOUNTED = {
     "asleep": "weights are shares of all positive credit, which others may add to",
@@ -27,6 +27,6 @@ class Credited(Learner):
         return np.zeros((2, agents))
 
 
-def by_credit(credit: FloatArray, count: FloatArray) -> FloatArray:
+def by_mean_credit(credit: FloatArray, count: FloatArray) -> FloatArray:
     """Weights by positive mean credit; equal when there is none."""
-    return proportional(credit / np.where(count > 0, count, 1.0))
+    return by_credit(credit / np.where(count > 0, count, 1.0))

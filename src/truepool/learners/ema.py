@@ -7,7 +7,7 @@ import numpy as np
 
 from truepool.arrays import FloatArray
 from truepool.errors import SettingError
-from truepool.learners.credited import RECOUNTED, Credited, by_credit
+from truepool.learners.credited import RECOUNTED, Credited, by_mean_credit
 from truepool.learners.interface import Heard, State
 
 
@@ -26,9 +26,9 @@ class EMA(Credited):
         if not 0 < self.alpha <= 1:
             raise SettingError(f"alpha must lie in (0, 1]; it is {self.alpha!r}")
 
-    def parameters(self, state: State) -> FloatArray:
+    def parameters(self, agents: int, classes: int) -> FloatArray:
         """Numbers for the compiled loop."""
-        numbers = super().parameters(state)
+        numbers = super().parameters(agents, classes)
         numbers[3] = self.alpha
         return numbers
 
@@ -40,6 +40,6 @@ class EMA(Credited):
         moved = (1 - self.alpha) * credit - self.alpha * heard.losses
         credit = np.where(heard.awake, moved, credit)
         seen = np.maximum(seen, heard.awake)
-        weights = by_credit(credit, seen)
+        weights = by_mean_credit(credit, seen)
         memory = np.stack([credit, seen])
         return replace(state, weights=weights, memory=memory, scalars=s)

@@ -30,7 +30,7 @@ class Exponential(Learner):
         """How the rate is set: constant, doubling, or by the mixability gap."""
         return CONSTANT
 
-    def pace(self, state: State) -> float:
+    def pace(self, agents: int, classes: int) -> float:
         """Rate, where it is constant."""
         return 0.0
 
@@ -39,10 +39,10 @@ class Exponential(Learner):
         """Share of the weight that is dealt out evenly after each case."""
         return 0.0
 
-    def parameters(self, state: State) -> FloatArray:
+    def parameters(self, agents: int, classes: int) -> FloatArray:
         """Numbers for the compiled loop."""
-        span = self.span(state.classes)
-        rate = self.pace(state)
+        span = self.span(classes)
+        rate = self.pace(agents, classes)
         return np.array([float(self.mode), rate, self.sharing, 0.0, span, 1.0])
 
     def update(self, state: State, heard: Heard) -> State:
@@ -54,7 +54,8 @@ class Exponential(Learner):
         if s[0] == 0 and self.mode == DOUBLING:
             s[2] = 1.0
             s[1] = sqrt(8 * log_n / s[2])
-        eta = self.pace(state) if self.mode == CONSTANT else s[1]
+        constant = self.mode == CONSTANT
+        eta = self.pace(len(state.agents), state.classes) if constant else s[1]
         s[1] = eta
         awake = heard.awake
         logs = state.log_weights
@@ -96,7 +97,7 @@ class Exponential(Learner):
 
 def from_losses(losses: FloatArray, eta: float) -> FloatArray:
     """Weights exponential in cumulative losses."""
-    logs = -eta * losses
+    logs = -eta * (losses - losses.min())
     return np.asarray(np.maximum(np.exp(logs - logsumexp(logs)), FLOOR))
 
 

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal, final
 
 from truepool.errors import SettingError
 from truepool.learners.exponential import Exponential
-from truepool.learners.interface import Signal, State, check_rate
+from truepool.learners.interface import Signal, check_rate
 
 
 @final
@@ -44,9 +44,9 @@ class FixedShare(Exponential):
         """Share of the weight that is dealt out evenly after each case."""
         return self.share
 
-    def pace(self, state: State) -> float:
+    def pace(self, agents: int, classes: int) -> float:
         """Rate: the one given, or what suits one change in 1 / share cases."""
         if self.rate is not None:
             return self.rate
-        changes = log(len(state.agents) / self.share) * self.share
-        return sqrt(8 * changes) / min(self.span(state.classes), 1e3)
+        changes = log(agents / self.share) * self.share
+        return sqrt(8 * changes) / min(self.span(classes), 1e3)

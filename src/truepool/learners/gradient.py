@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 from truepool.learners.exponential import CONSTANT, DOUBLING, Exponential
-from truepool.learners.interface import Signal, State, check_rate
+from truepool.learners.interface import Signal, check_rate
 
 
 @final
@@ -34,6 +34,6 @@ class Gradient(Exponential):
         """Doubling unless a rate is given."""
         return DOUBLING if self.rate is None else CONSTANT
 
-    def pace(self, state: State) -> float:
+    def pace(self, agents: int, classes: int) -> float:
         """Rate, where it is constant."""
         return self.rate or 0.0

@@ -134,9 +134,9 @@ class Learner(ABC):
         """How far apart two agents' signals of one case can lie."""
         return self.loss.span(classes, of_slopes=self.hears == "slope")
 
-    def parameters(self, state: State) -> FloatArray:
+    def parameters(self, agents: int, classes: int) -> FloatArray:
         """Numbers for the compiled loop: mode, rate, share, extra, span, factor."""
-        return np.array([0.0, 0.0, 0.0, 0.0, self.span(state.classes), 1.0])
+        return np.array([0.0, 0.0, 0.0, 0.0, self.span(classes), 1.0])
 
     @property
     def codes(self) -> tuple[int, int, int]:

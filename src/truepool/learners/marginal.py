@@ -53,16 +53,16 @@ class Marginal(Exponential):
         """One thousandth when mended."""
         return 1e-3 if self.mended else 0.0
 
-    def pace(self, state: State) -> float:
+    def pace(self, agents: int, classes: int) -> float:
         """Rate: the one given, or that of thm:regret."""
         if self.rate is not None:
             return self.rate
-        return self.scale * horizon_rate(len(state.agents), self.horizon)
+        return self.scale * horizon_rate(agents, self.horizon)
 
-    def parameters(self, state: State) -> FloatArray:
+    def parameters(self, agents: int, classes: int) -> FloatArray:
         """Numbers for the compiled loop."""
-        numbers = super().parameters(state)
-        numbers[5] = self.factor(len(state.agents))
+        numbers = super().parameters(agents, classes)
+        numbers[5] = self.factor(agents)
         return np.asarray(numbers)
 
     def factor(self, agents: int) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 
 from truepool.arrays import FloatArray
 from truepool.errors import SettingError
-from truepool.learners.credited import Credited, by_credit
+from truepool.learners.credited import Credited, by_mean_credit
 from truepool.learners.interface import Heard, State
 
 
@@ -25,9 +25,9 @@ class Static(Credited):
         if self.warmup < 0:
             raise SettingError(f"warmup must not be negative; it is {self.warmup}")
 
-    def parameters(self, state: State) -> FloatArray:
+    def parameters(self, agents: int, classes: int) -> FloatArray:
         """Numbers for the compiled loop."""
-        numbers = super().parameters(state)
+        numbers = super().parameters(agents, classes)
         numbers[3] = self.warmup
         return numbers
 
@@ -39,6 +39,6 @@ class Static(Credited):
                 [memory[0] - np.nan_to_num(heard.losses), memory[1] + heard.awake]
             )
             if s[0] + 1 >= self.warmup:
-                weights = by_credit(memory[0], memory[1])
+                weights = by_mean_credit(memory[0], memory[1])
         s[0] += 1
         return replace(state, weights=weights, memory=memory, scalars=s)

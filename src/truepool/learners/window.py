@@ -7,7 +7,7 @@ import numpy as np
 
 from truepool.arrays import FloatArray
 from truepool.errors import SettingError
-from truepool.learners.credited import RECOUNTED, Credited, by_credit
+from truepool.learners.credited import RECOUNTED, Credited, by_mean_credit
 from truepool.learners.interface import Heard, State
 
 
@@ -32,9 +32,9 @@ class Window(Credited):
     def _memory(self, agents: int) -> FloatArray:
         return np.zeros((2 + self.length, agents))
 
-    def parameters(self, state: State) -> FloatArray:
+    def parameters(self, agents: int, classes: int) -> FloatArray:
         """Numbers for the compiled loop."""
-        numbers = super().parameters(state)
+        numbers = super().parameters(agents, classes)
         numbers[3] = self.length
         return numbers
 
@@ -50,5 +50,5 @@ class Window(Credited):
         memory[0] -= np.nan_to_num(heard.losses)
         memory[1] += heard.awake
         s[0] += 1
-        weights = by_credit(memory[0], memory[1])
+        weights = by_mean_credit(memory[0], memory[1])
         return replace(state, weights=weights, memory=memory, scalars=s)

@@ -48,22 +48,22 @@ class WSU(Learner):
         """Own losses."""
         return "own"
 
-    def pace(self, state: State) -> float:
+    def pace(self, agents: int, classes: int) -> float:
         """Rate: the one given, or sqrt(ln N / horizon)."""
         if self.rate is not None:
             return self.rate
-        return min(0.5, horizon_rate(len(state.agents), self.horizon))
+        return min(0.5, horizon_rate(agents, self.horizon))
 
-    def parameters(self, state: State) -> FloatArray:
+    def parameters(self, agents: int, classes: int) -> FloatArray:
         """Numbers for the compiled loop."""
-        span = self.span(state.classes)
-        return np.array([0.0, self.pace(state), 0.0, 0.0, span, 1.0])
+        span = self.span(classes)
+        return np.array([0.0, self.pace(agents, classes), 0.0, 0.0, span, 1.0])
 
     def update(self, state: State, heard: Heard) -> State:
         """Return the state after one more settled case."""
         s = state.scalars.copy()
         s[0] += 1
-        s[1] = self.pace(state)
+        s[1] = self.pace(len(state.agents), state.classes)
         awake = heard.awake
         gaps = np.where(awake, heard.losses - heard.mean, 0.0)
         gaps = gaps / self.span(state.classes)

@@ -8,7 +8,7 @@ from truepool.credit import shapley, when_speaking
 from truepool.losses import named
 from truepool.panel import Panel
 from truepool.pools.interface import LinearPool
-from truepool.weights import proportional
+from truepool.weights import by_credit
 
 
 @final
@@ -54,4 +54,4 @@ class Shapley(LinearPool):
             seed=self.seed,
         )
         self.credit_ = when_speaking(credit, panel, case_weights)
-        return proportional(self.credit_)
+        return by_credit(self.credit_)

@@ -11,7 +11,7 @@ from truepool.errors import SettingError
 from truepool.losses import named
 from truepool.panel import Panel
 from truepool.pools.interface import LinearPool
-from truepool.weights import proportional, uniform
+from truepool.weights import by_credit, uniform
 
 
 @final
@@ -89,7 +89,7 @@ class VCG(LinearPool):
             )
             if self.removals is None:
                 credit = when_speaking(credit, panel, case_weights)
-            before, weights = weights, proportional(credit)
+            before, weights = weights, by_credit(credit)
             if np.abs(weights - before).max() < 1e-12:
                 break
         self.credit_ = credit

@@ -98,13 +98,13 @@ def figure(trace: Trace, smooth: int = 50) -> "Figure":
 
     page = Figure(figsize=(9, 6), layout="constrained")
     top, bottom = page.subplots(2, 1, sharex=True, height_ratios=(2, 1))
-    path = np.zeros((0, 0)) if trace.weights is None else trace.weights
-    cases = np.arange(len(path))
-    top.stackplot(cases, path.T, labels=trace.panel.agents, alpha=0.85)
+    if trace.weights is not None:
+        cases = np.arange(len(trace.weights))
+        top.stackplot(cases, trace.weights.T, labels=trace.panel.agents, alpha=0.85)
+        top.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
     top.set_ylabel("weight")
     top.set_ylim(0, 1)
     top.margins(x=0)
-    top.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
     top.set_title(f"{trace.learner.name}: who counts how much, case by case")
     lost = trace.losses
     best = lost - np.diff(trace.regret_to_agent, prepend=0.0)

@@ -1,6 +1,7 @@
 """One case: decide before the outcome, hear what it says of each agent after it."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -13,11 +14,15 @@ from truepool.weights import uniform
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """One case as it was decided: what was said, the weights used, and the pool."""
+    """One case as it was decided: what was said (N, C), and the weights used (N,)."""
 
-    reports: FloatArray  # (N, C)
-    weights: FloatArray  # (N,)
-    pooled: FloatArray  # (C,)
+    reports: FloatArray
+    weights: FloatArray
+
+    @cached_property
+    def pooled(self) -> FloatArray:
+        """The pool, as coordinates (C,)."""
+        return np.asarray(kernels.linear(frozen(self.reports[None]), self.weights)[0])
 
 
 def decide(state: State, reports: FloatArray) -> Decision | None:
@@ -30,8 +35,7 @@ def decide(state: State, reports: FloatArray) -> Decision | None:
     """
     if np.isnan(reports[:, 0]).all():
         return None
-    pooled = kernels.linear(frozen(reports[None]), state.weights)[0]
-    return Decision(reports, state.weights, pooled)
+    return Decision(reports, state.weights)
 
 
 def hear(learner: Learner, decision: Decision, outcome: int, agents: int) -> Heard:

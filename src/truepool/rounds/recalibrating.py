@@ -21,13 +21,13 @@ class Recalibration:
     r"""A factor a and a shift b for the log-odds: :math:`a\,\mathrm{logit}\,p + b`.
 
     Learned by one Newton step a settled case on the log loss, from no change (a = 1,
-    b = 0), and following when the pool changes. K classes share a and have a shift each.
-    Pure: `learn` returns another one.
+    b = 0), and following when the pool changes. K classes share a and have a shift
+    each. Pure: `learn` returns another one.
 
     >>> start = Recalibration.start(classes=2)
     >>> start.apply(np.array([0.8]))
     array([0.8])
-    >>> start.learn(np.array([0.8]), 1).apply(np.array([0.8]))[0] > 0.8
+    >>> bool(start.learn(np.array([0.8]), 1).apply(np.array([0.8]))[0] > 0.8)
     True
     """
 

@@ -8,11 +8,11 @@ from numpy.typing import ArrayLike
 
 from truepool.arrays import FloatArray, IntArray
 from truepool.costs import Costs
-from truepool.errors import SettingError
+from truepool.errors import SettingError, UnknownNameError
 from truepool.learners import named
 from truepool.learners.interface import Learner
 from truepool.losses import Loss
-from truepool.losses import named as loss_named
+from truepool.losses import named as named_loss
 from truepool.panel import Panel
 from truepool.rounds.recalibrating import recalibrated
 from truepool.rounds.running import NONE, Delay, run
@@ -23,7 +23,7 @@ def replay(
     learner: str | Learner,
     panel: Panel,
     *,
-    loss: str | Loss = "brier",
+    loss: str | Loss | None = None,
     costs: Costs | None = None,
     threshold: float | None = None,
     delay: int | ArrayLike = 0,
@@ -40,7 +40,7 @@ def replay(
     panel : Panel
         Cases in which nobody spoke are skipped and counted.
     loss, costs, threshold
-        What the learner keeps small.
+        What the learner keeps small: Brier by default.
     delay : int or array-like (T,)
         How many further cases are decided before each outcome comes.
     path : bool
@@ -60,7 +60,7 @@ def replay(
     """
     panel = panel.in_order()
     T, N, C = panel.values.shape
-    chosen = made(learner, loss_named(loss, costs, threshold), settings, horizon=T)
+    chosen = made(learner, loss, costs, threshold, settings, horizon=T)
     state = chosen.start(panel.agents, panel.classes)
     late = _delays(delay, T)
     kept = np.empty((T + 1, N)) if path else np.empty((0, N))
@@ -121,9 +121,26 @@ def _plan(late: IntArray, T: int, N: int, path: FloatArray) -> Delay:
 
 
 def made(
-    learner: str | Learner, loss: Loss, settings: Mapping[str, Any], horizon: int
+    learner: str | Learner,
+    loss: str | Loss | None,
+    costs: Costs | None,
+    threshold: float | None,
+    settings: Mapping[str, Any],
+    horizon: int,
 ) -> Learner:
-    """Return a learner as it is, or make the one of that name."""
+    """Return a learner as it is, or make the one of that name with these settings."""
     if isinstance(learner, Learner):
+        if settings or (loss, costs, threshold) != (None, None, None):
+            raise SettingError(
+                f"a learner that is made already keeps its settings; leave out "
+                f"{', '.join([*settings, 'loss, costs and threshold'])}, or name it"
+            )
         return learner
-    return named(learner, **{"loss": loss, "horizon": horizon, **settings})
+    priced = named_loss(loss or "brier", costs, threshold)
+    chosen = named(learner, **{"loss": priced, "horizon": horizon, **settings})
+    for setting in settings:
+        if setting not in chosen.__dataclass_fields__:
+            raise UnknownNameError(
+                f"setting of {learner}", setting, chosen.__dataclass_fields__
+            )
+    return chosen

@@ -1,6 +1,8 @@
 """Any number of cases in their order: one compiled call, or one update a case."""
 
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from truepool.losses import Loss
 from truepool.rounds.deciding import Decision, decide, hear
 
 NONE = np.empty(0, dtype=np.int64)
+NO_PATH = np.empty((0, 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,6 +24,11 @@ class Delay:
     first: IntArray
     slots: IntArray
     kept: FloatArray
+
+
+AT_ONCE = Delay(NONE, NONE, NONE, NO_PATH)
+# One late case: due after this call's only decision, its weights in the last row.
+ONE, FIRST, LAST = np.array([0]), np.array([0, 1]), np.array([-1])
 
 
 def settle(learner: Learner, state: State, decision: Decision, outcome: int) -> State:
@@ -40,17 +48,11 @@ def settle(learner: Learner, state: State, decision: Decision, outcome: int) -> 
         heard = hear(learner, decision, outcome, len(state.agents))
         return learner.update(state, heard)
     new = state.copy()
-    late = decision.weights is not state.weights
-    run(
-        learner,
-        new,
-        frozen(decision.reports[None]),
-        np.array([outcome]),
-        Delay(NONE, np.array([0, 1]), np.array([-1]), decision.weights[None].copy())
-        if late
-        else Delay(NONE, NONE, NONE, np.empty((0, 0))),
-        path=np.empty((0, 0)),
-    )
+    plan = AT_ONCE
+    if decision.weights is not state.weights:
+        plan = Delay(ONE, FIRST, LAST, decision.weights[None].copy())
+    outcomes = np.array([outcome])
+    run(learner, new, frozen(decision.reports[None]), outcomes, plan, NO_PATH)
     return new
 
 
@@ -70,13 +72,8 @@ def run(
             learner, state, values, outcomes, plan, path, pooled, losses
         )
         return pooled, losses, skipped
-    table = learner.loss.costs.table(state.classes)
-    line = _line(learner.loss, state.classes)
     skipped = kernels.online.run(
-        *learner.codes,
-        table,
-        line,
-        learner.parameters(state),
+        *program(learner, len(state.agents), state.classes),
         state.weights,
         state.memory,
         state.scalars,
@@ -85,7 +82,7 @@ def run(
         pooled,
         losses,
         path,
-        plan.due if plan.due.size else np.zeros(1, dtype=np.int64),
+        plan.due,
         plan.first,
         plan.slots,
         plan.kept,
@@ -131,6 +128,14 @@ def _plain_run(
         now.scalars,
     )
     return skipped
+
+
+@lru_cache(maxsize=256)
+def program(learner: Learner, agents: int, classes: int) -> tuple[Any, ...]:
+    """Return what the compiled loop has to know of a learner, made once."""
+    table = learner.loss.costs.table(classes)
+    line = _line(learner.loss, classes)
+    return (*learner.codes, table, line, learner.parameters(agents, classes))
 
 
 def _line(loss: Loss, classes: int) -> float:

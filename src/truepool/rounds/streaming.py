@@ -5,13 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from truepool import kernels
-from truepool.arrays import FloatArray, frozen, to_classes
+from truepool.arrays import FloatArray, to_classes
 from truepool.costs import Costs
 from truepool.errors import AgentError, OutcomeError, ReportError, SettingError
 from truepool.learners.interface import Learner
 from truepool.losses import Loss
-from truepool.losses import named as loss_named
 from truepool.rounds.deciding import Decision, decide
 from truepool.rounds.recalibrating import Recalibration
 from truepool.rounds.replaying import made
@@ -56,15 +54,14 @@ class Stream:
         agents: Sequence[str],
         *,
         classes: int = 2,
-        loss: str | Loss = "brier",
+        loss: str | Loss | None = None,
         costs: Costs | None = None,
         threshold: float | None = None,
         recalibrate: bool = False,
         **settings: Any,
     ) -> None:
         horizon = settings.pop("horizon", 10_000)
-        priced = loss_named(loss, costs, threshold)
-        self.learner = made(learner, priced, settings, horizon)
+        self.learner = made(learner, loss, costs, threshold, settings, horizon)
         self.state = self.learner.start(tuple(agents), classes)
         self.scaling = Recalibration.start(classes) if recalibrate else None
         self.waiting: dict[Any, Decision] = {}
@@ -123,7 +120,6 @@ class Stream:
             case: Decision(
                 np.vstack([d.reports, np.full((1, d.reports.shape[1]), np.nan)]),
                 np.append(d.weights, 0.0),
-                d.pooled,
             )
             for case, d in self.waiting.items()
         }
@@ -136,9 +132,7 @@ class Stream:
         for case, d in self.waiting.items():
             reports = np.delete(d.reports, i, axis=0)
             if not np.isnan(reports[:, 0]).all():
-                weights = np.delete(d.weights, i)
-                pooled = kernels.linear(frozen(reports[None]), weights)[0]
-                kept[case] = Decision(reports, weights, pooled)
+                kept[case] = Decision(reports, np.delete(d.weights, i))
         self.waiting = kept
 
     def _settle(self, decision: Decision, outcome: int) -> None:
@@ -164,6 +158,9 @@ class Stream:
                 raise AgentError(
                     f"no agent is called {name!r}; known: {', '.join(agents)}"
                 )
+            if C == 1 and isinstance(said, float) and 0.0 <= said <= 1.0:
+                reports[agents.index(name), 0] = said
+                continue
             value = np.atleast_1d(np.asarray(said, dtype=np.float64))
             value = value[1:] if K == 2 and value.size == 2 else value
             inside = value.shape == (C,) and ((value >= 0) & (value <= 1)).all()

@@ -59,7 +59,7 @@ class Trace:
 
     @cached_property
     def regret_to_agent(self) -> FloatArray:
-        """Cumulative loss beyond that of the best single agent, (T,), where it spoke."""
+        """Cumulative loss beyond the best single agent's, (T,), where it spoke."""
         i = self.panel.agents.index(self.best_agent)
         return self._beyond(self._heard.values[:, i])
 

@@ -1,0 +1,147 @@
+"""Alarms: who got worse, and when, told by a known drift detector.
+
+The detectors are river's and are not rewritten here. They watch the loss of each agent
+and of the pool, case by case, and start anew after each change they find.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from inspect import signature
+from math import log
+from typing import Any
+
+import numpy as np
+
+from truepool.arrays import FloatArray
+from truepool.errors import AgentError, SettingError, UnknownNameError
+from truepool.losses import Loss, named
+from truepool.panel import Panel
+from truepool.rounds import Trace
+
+POOL = "pool"
+MOST_LOG_LOSS = log(100)
+"""The log loss has no bound and detectors need one: it is counted up to p = 1 %."""
+DETECTORS: dict[str, tuple[str, dict[str, Any]]] = {
+    "adwin": ("ADWIN", {"delta": 0.01, "clock": 1}),
+    "page-hinkley": ("PageHinkley", {"delta": 0.03, "threshold": 15.0, "mode": "up"}),
+}
+"""River's classes, set for losses in [0, 1]: river's own defaults are slower there."""
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """Somebody's loss has risen.
+
+    ``who`` is an agent or the ``pool``, ``case`` the index of the case (in the order of
+    time) whose loss set the alarm off, ``before`` and ``after`` the mean loss on either
+    side of the change, from the previous alarm or the beginning up to this case.
+    """
+
+    who: str
+    case: int
+    before: float
+    after: float
+
+
+def alarms(
+    watched: Trace | Panel,
+    detector: str = "adwin",
+    *,
+    loss: str | Loss | None = None,
+    **settings: Any,
+) -> tuple[Alarm, ...]:
+    r"""Alarms on each agent's own loss and on the pool's, the earliest first.
+
+    Only a loss that rises sets an alarm off: the change is placed where the cumulated
+    deviation from the mean is largest, and if the mean after it is lower than the one
+    before, the detector starts anew and nothing is said. Cases in which somebody was
+    silent are passed over. An outcome that comes late delays its alarm as much.
+
+    Parameters
+    ----------
+    watched : Trace or Panel
+        A replay, or a panel, which has agents but no pool.
+    detector : str
+        ``adwin`` (Bifet & Gavaldà 2007) compares the older with the newer part of a
+        window that it adapts; ``page-hinkley`` (Page 1954) cumulates rises.
+    loss : str or Loss, optional
+        What to watch; by default what the learner keeps small, or Brier for a panel.
+    settings
+        For river's detector, for example ``delta``. It sees losses divided by the most
+        they can be, so that they lie in [0, 1]; log losses count up to log 100.
+
+    Examples
+    --------
+    >>> panel = Panel([[0.9, 0.8], [0.1, 0.2]] * 100, [1, 0] * 50 + [0, 1] * 50)
+    >>> for alarm in alarms(panel):
+    ...     print(alarm.who, alarm.case, round(alarm.before, 2), round(alarm.after, 2))
+    agent0 114 0.01 0.81
+    agent1 118 0.04 0.64
+    """
+    start = _detector(detector, settings)
+    chosen = _loss(watched, loss)
+    panel = watched.panel if isinstance(watched, Trace) else watched.in_order()
+    most = MOST_LOG_LOSS if chosen.name == "log" else chosen.span(panel.classes)
+    found: list[Alarm] = []
+    for who, said in _said(watched, panel):
+        cases = np.flatnonzero(~np.isnan(said[:, 0]))
+        lost = chosen.of(said[cases], panel.outcomes[cases])
+        for place, before, after in _rises(np.minimum(lost / most, 1.0), start):
+            found.append(Alarm(who, int(cases[place]), before * most, after * most))
+    return tuple(sorted(found, key=lambda alarm: alarm.case))
+
+
+def _detector(name: str, settings: dict[str, Any]) -> Callable[[], Any]:
+    """Return what makes a fresh detector."""
+    if name not in DETECTORS:
+        raise UnknownNameError("drift detector", name, DETECTORS)
+    if find_spec("river") is None:
+        raise SettingError(
+            "drift alarms need river, which is not installed; "
+            "pip install 'truepool[drift]'"
+        )
+    known, preset = DETECTORS[name]
+    cls = getattr(import_module("river.drift"), known)
+    takes = signature(cls).parameters
+    for setting in settings:
+        if setting not in takes:
+            raise UnknownNameError(f"setting of {name}", setting, takes)
+    return lambda: cls(**{**preset, **settings})
+
+
+def _loss(watched: Trace | Panel, loss: str | Loss | None) -> Loss:
+    if loss is None and isinstance(watched, Trace):
+        return watched.learner.loss
+    return named(loss or "brier")
+
+
+def _said(watched: Trace | Panel, panel: Panel) -> Iterator[tuple[str, FloatArray]]:
+    """Who is watched, with what it said, (T, C); NaN where it was silent."""
+    if isinstance(watched, Trace) and POOL in panel.agents:
+        raise AgentError(
+            f"an agent called {POOL!r} cannot be told from the pool; rename it"
+        )
+    for i, agent in enumerate(panel.agents):
+        yield agent, panel.values[:, i]
+    if isinstance(watched, Trace):
+        pooled = watched.pooled
+        yield POOL, pooled[:, None] if pooled.ndim == 1 else pooled
+
+
+def _rises(
+    lost: FloatArray, start: Callable[[], Any]
+) -> Iterator[tuple[int, float, float]]:
+    """Where a detector finds that a loss has risen, with the means before and after."""
+    detector, first = start(), 0
+    for place, value in enumerate(lost.tolist()):
+        detector.update(value)
+        if detector.drift_detected:
+            since = lost[first : place + 1]
+            walk = np.cumsum(since - since.mean())
+            cut = int(np.argmax(np.abs(walk[:-1]))) + 1
+            before, after = float(since[:cut].mean()), float(since[cut:].mean())
+            if after > before:
+                yield place, before, after
+            detector, first = start(), place + 1

@@ -1,0 +1,274 @@
+r"""Worlds that move: how far, whose skill, and what the features look like.
+
+A `schedule` says how far the world has moved, :math:`s_t \in [0, 1]`, case by case. Two
+things can move along it, as in sec:drift and apd:drift_detailed of the paper: the
+quality of the agents (`quality_panel` makes agents, `degrade` spoils those of a panel)
+and the features the agents see (`shift_features`). Everything is drawn by seed and by
+axis: another agent, another kind of drift or another size of it leaves the draws of
+the rest alone, so that two worlds differ in what was asked for and in nothing else.
+"""
+
+from collections.abc import Sequence
+from math import ceil
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from truepool.arrays import FloatArray, IntArray, from_log_scale, log_scale, logit
+from truepool.errors import AgentError, SettingError, UnknownNameError
+from truepool.panel import Panel
+
+KINDS = ("none", "sudden", "gradual", "recurring")
+OUTCOMES, SHARED, OWN, BABBLE, WAYS = range(5)
+"""Axes that are drawn apart from each other, whatever the seed."""
+
+
+def schedule(
+    kind: str, cases: int, *, at: float = 0.5, period: float = 0.25
+) -> FloatArray:
+    r"""How far the world has moved in each case, (T,) in [0, 1].
+
+    =============  ===================================================================
+    ``none``       :math:`s_t = 0`
+    ``sudden``     :math:`s_t = 1` from case :math:`at \cdot T` on, 0 before
+    ``gradual``    :math:`s_t = t / (T - 1)`
+    ``recurring``  :math:`s_t = (1 - \cos(2 \pi t / (period \cdot T))) / 2`
+    =============  ===================================================================
+
+    The defaults are those of tab:drift_regret: half of the run, a quarter of it.
+
+    >>> schedule("sudden", 4)
+    array([0., 0., 1., 1.])
+    >>> schedule("gradual", 5)
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ])
+    >>> schedule("recurring", 8, period=0.5).round(3)
+    array([0. , 0.5, 1. , 0.5, 0. , 0.5, 1. , 0.5])
+    """
+    if kind not in KINDS:
+        raise UnknownNameError("drift", kind, KINDS)
+    if not isinstance(cases, int | np.integer) or cases < 1:
+        raise SettingError(f"cases must be a whole number from 1 on; it is {cases!r}")
+    if not 0 <= at <= 1:
+        raise SettingError(
+            "at must be the share of the cases before a sudden drift, in [0, 1]; "
+            f"it is {at!r}"
+        )
+    if not (np.isfinite(period) and period > 0):
+        raise SettingError(
+            f"a period must be a positive share of the cases; it is {period!r}"
+        )
+    t = np.arange(cases)
+    match kind:
+        case "sudden":
+            # 0.7 * 10 is a little more than 7, and case 7 is meant
+            return (t >= at * cases - 1e-9).astype(np.float64)
+        case "gradual":
+            return np.linspace(0.0, 1.0, cases)
+        case "recurring":
+            return np.asarray((1.0 - np.cos(2.0 * np.pi * t / (period * cases))) / 2.0)
+        case _:
+            return np.zeros(cases)
+
+
+def quality_panel(
+    kind: str,
+    *,
+    before: ArrayLike,
+    after: ArrayLike,
+    cases: int,
+    base_rate: float = 0.5,
+    correlation: float = 0.0,
+    honest: bool = False,
+    seed: int = 0,
+    at: float = 0.5,
+    period: float = 0.25,
+) -> Panel:
+    r"""Agents whose skill moves from ``before`` to ``after``, (N,) each.
+
+    Skill is the signal strength of a binormal model. In case t agent i sees a score
+
+    .. math:: x_{ti} = d_{ti} (y_t - \tfrac12) + e_{ti}, \qquad
+              d_{ti} = (1 - s_t)\, before_i + s_t\, after_i,
+
+    with standard normal noise of the given ``correlation`` between any two agents (so
+    its AUC is :math:`\Phi(d / \sqrt2)`), and reports
+
+    .. math:: \operatorname{logit} p_{ti} =
+              \delta_{ti} x_{ti} + \operatorname{logit}(base\_rate).
+
+    An ``honest`` agent knows its skill, :math:`\delta_{ti} = d_{ti}`, and is calibrated
+    throughout. By default it does not notice: :math:`\delta_{ti} = before_i`, which is
+    what a model does that was fitted to the old world; losing skill makes it
+    overconfident. A negative skill points the wrong way.
+
+    >>> quality_panel("sudden", before=[2, 1], after=[0, 1], cases=100)
+    Panel(100 cases, 2 agents (agent0, agent1), 2 classes, 0.0 % silent)
+    """
+    then, now = _skills("before", before), _skills("after", after)
+    if then.size != now.size:
+        raise AgentError(
+            "before and after must hold one skill for each agent; they hold "
+            f"{then.size} and {now.size}"
+        )
+    if not 0 < base_rate < 1:
+        raise SettingError(f"a base rate must lie in (0, 1); it is {base_rate!r}")
+    if not 0 <= correlation <= 1:
+        raise SettingError(f"a correlation must lie in [0, 1]; it is {correlation!r}")
+    moved = schedule(kind, cases, at=at, period=period)[:, None]
+    skills = (1.0 - moved) * then + moved * now  # (T, N)
+    outcomes = _drawn(seed, OUTCOMES).random(cases) < base_rate
+    shared = _drawn(seed, SHARED).normal(size=cases)
+    own = _noise(seed, OWN, range(then.size), (cases,))
+    noise = np.sqrt(correlation) * shared[:, None] + np.sqrt(1.0 - correlation) * own
+    scores = skills * (outcomes[:, None] - 0.5) + noise
+    believed = skills if honest else then
+    reports = from_log_scale(
+        (believed * scores + logit(np.array(base_rate)))[..., None]
+    )
+    return Panel(reports[..., 0], outcomes)
+
+
+def degrade(
+    panel: Panel,
+    agents: str | Sequence[str],
+    kind: str,
+    *,
+    noise: float = 1.0,
+    seed: int = 0,
+    at: float = 0.5,
+    period: float = 0.25,
+) -> Panel:
+    r"""Return the panel with some agents' reports moved towards noise.
+
+    In log-odds, along the schedule over the cases in their order (by time if they have
+    it),
+
+    .. math:: (1 - s_t) \operatorname{logit} p_{ti} + s_t \cdot noise \cdot z_{ti},
+
+    with standard normal z; with K classes this holds for the log-odds of every two of
+    them. Who was silent stays silent, and the other agents are left alone.
+
+    >>> panel = Panel([[0.9, 0.6], [0.2, 0.3]] * 2, [1, 0] * 2, agents=("ada", "bob"))
+    >>> degrade(panel, "bob", "sudden").reports.round(3)
+    array([[0.9  , 0.6  ],
+           [0.2  , 0.3  ],
+           [0.9  , 0.061],
+           [0.2  , 0.889]])
+    """
+    names = (agents,) if isinstance(agents, str) else tuple(agents)
+    unknown = [name for name in names if name not in panel.agents]
+    if unknown:
+        raise AgentError(
+            f"no agent is called {unknown[0]!r}; known: {', '.join(panel.agents)}"
+        )
+    if not (np.isfinite(noise) and noise >= 0):
+        raise SettingError(f"noise must be 0 or more; it is {noise!r}")
+    T, _, C = panel.values.shape
+    spoilt = sorted({panel.agents.index(name) for name in names})
+    moved = np.empty(T)
+    moved[_order(panel)] = schedule(kind, T, at=at, period=period)
+    s = moved[:, None, None]
+    said = panel.values[:, spoilt]
+    drawn = _noise(seed, BABBLE, spoilt, (T, panel.classes))
+    babble = (drawn[..., 1:] - drawn[..., :1]) / np.sqrt(2.0)  # sd 1 for every two
+    spoken = from_log_scale((1.0 - s) * log_scale(said) + s * noise * babble)
+    values = panel.values.copy()
+    values[:, spoilt] = np.where(s > 0, spoken, said)
+    return Panel(
+        values[..., 0] if C == 1 else values,
+        panel.outcomes,
+        panel.agents,
+        ids=panel.ids,
+        times=panel.times,
+        mute_cases=True,
+    )
+
+
+def shift_features(
+    X: ArrayLike,
+    kind: str,
+    *,
+    magnitude: float = 1.0,
+    share: float = 1.0,
+    seed: int = 0,
+    at: float = 0.5,
+    period: float = 0.25,
+) -> FloatArray:
+    r"""Return features (T, F), rows in time order, that drift away with time.
+
+    .. math:: x'_{tj} = x_{tj} + s_t \cdot magnitude \cdot sd_j \cdot u_j, \qquad
+              u_j \in \{-1, 1\},
+
+    so ``magnitude`` (:math:`\sigma_{drift}` of apd:drift_detailed) is in standard
+    deviations of each feature, and every feature goes its own fixed way, drawn by seed.
+    ``share`` of the features move, rounded up; a larger share adds to a smaller one.
+    What is missing (NaN) stays missing, and a constant feature stays where it is.
+
+    >>> shift_features([[1.0, 0.0], [3.0, 0.0], [1.0, 0.0], [3.0, 0.0]], "sudden")
+    array([[1., 0.],
+           [3., 0.],
+           [0., 0.],
+           [2., 0.]])
+    """
+    features = _numbers("features", X)
+    if features.ndim != 2:
+        raise SettingError(
+            f"features must be (T, F), a row a case; an array of {features.shape} came"
+        )
+    if not np.isfinite(magnitude):
+        raise SettingError(f"a magnitude must be a finite number; it is {magnitude!r}")
+    if not 0 <= share <= 1:
+        raise SettingError(
+            f"the share of features that move must lie in [0, 1]; it is {share!r}"
+        )
+    T, F = features.shape
+    rng = _drawn(seed, WAYS)
+    ways = rng.choice([-1.0, 1.0], F)
+    ways[rng.permutation(F)[ceil(share * F - 1e-9) :]] = 0.0
+    spread = np.ma.masked_invalid(features).std(axis=0).filled(0.0)
+    moved = schedule(kind, T, at=at, period=period)
+    return np.asarray(features + np.outer(moved, magnitude * spread * ways))
+
+
+def _drawn(seed: int, *axis: int) -> np.random.Generator:
+    """Return the generator of one axis: no two of them share their draws."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=axis))
+
+
+def _noise(
+    seed: int, axis: int, agents: Sequence[int], shape: tuple[int, ...]
+) -> FloatArray:
+    """Standard normal numbers (T, N, ...), drawn for each agent apart."""
+    noise = np.empty((shape[0], len(agents), *shape[1:]))
+    for place, i in enumerate(agents):
+        noise[:, place] = _drawn(seed, axis, i).normal(size=shape)
+    return noise
+
+
+def _order(panel: Panel) -> IntArray:
+    """Cases from the first in time to the last."""
+    if panel.times is None:
+        return np.arange(len(panel))
+    return np.argsort(panel.times, kind="stable")
+
+
+def _skills(what: str, given: ArrayLike) -> FloatArray:
+    skills = _numbers(what, given)
+    if skills.ndim != 1:
+        raise AgentError(
+            f"{what} must hold one skill for each agent; an array of shape "
+            f"{skills.shape} came"
+        )
+    if not np.isfinite(skills).all():
+        i = int(np.argmin(np.isfinite(skills)))
+        raise SettingError(
+            f"a skill must be a finite number; agent {i} has {skills[i]} {what}"
+        )
+    return skills
+
+
+def _numbers(what: str, given: ArrayLike) -> FloatArray:
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise SettingError(f"{what} must be numbers; {given!r:.60} came") from None
