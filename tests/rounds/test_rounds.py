@@ -111,8 +111,8 @@ def test_a_learner_may_be_given_as_it_is():
 
 
 def test_settings_that_a_learner_does_not_have_are_refused():
-    with pytest.raises(UnknownNameError, match="did you mean 'length'"):
-        replay("window", random_panel(1), lengt=5)
+    with pytest.raises(UnknownNameError, match="no setting of window is called"):
+        replay("window", random_panel(1), size=5)
     with pytest.raises(SettingError, match="keeps its settings; leave out rate"):
         replay(named("hedge"), random_panel(1), rate=0.1)
     with pytest.raises(SettingError, match="keeps its settings"):

@@ -20,12 +20,15 @@ from truepool.kernels.reference import NOTHING_LEFT
 FLOOR = 1e-30
 NOISE = 1e-12  # credit that rounding alone can produce: truepool.weights.NOISE
 C3, C4, C5, C6, C7, C8, C9 = (1.0 / math.factorial(n) for n in range(3, 10))
-_jit = njit(
-    cache=True,
-    nogil=True,
-    error_model="numpy",
-    fastmath={"reassoc", "contract", "arcp", "nsz"},
-)
+_options = {
+    "cache": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"reassoc", "contract", "arcp", "nsz"},
+}
+_jit = njit(**_options)
+# Handing twenty arrays to a function that is not inlined costs as much as its work.
+_inline = njit(forceinline=True, **_options)
 
 
 @_jit
@@ -71,7 +74,7 @@ def _loss(code, p, y, table, line):
     return total
 
 
-@_jit
+@_inline
 def _slope(code, p, y, table, out):
     """Derivative of a convex loss by each coordinate; returns its range."""
     C = p.size
@@ -101,7 +104,7 @@ def _slope(code, p, y, table, out):
     return high - low
 
 
-@_jit
+@_inline
 def _pool(m, w, out, sums):
     """Pool the reports m (N * C,) of those who spoke; False where nobody did.
 
@@ -169,7 +172,7 @@ def _without(m, w, i, mass, count, prior, out):
         out[c] = total / share
 
 
-@_jit
+@_inline
 def _own(code, m, y, table, line, C, g):
     """Loss of each agent's own report, NaN for the silent."""
     N = g.size
@@ -183,11 +186,10 @@ def _own(code, m, y, table, line, C, g):
         g[i] = _loss(code, said, y, table, line) if said[0] == said[0] else np.nan
 
 
-@_jit
+@_inline
 def _marginal(code, m, y, used, table, line, prior, p, rest, sums, g):
     """Minus the leave-one-out contribution of each agent, NaN for the silent."""
     N, C = used.size, p.size
-    everybody = 0.0
     if code == 0 and C == 1 and sums[1] < 0.999998 * sums[0] * sums[0]:
         # Squares this far below the square of the sum leave weight to the others.
         mass = sums[0]
@@ -196,7 +198,7 @@ def _marginal(code, m, y, used, table, line, prior, p, rest, sums, g):
         for i in range(N):
             q = (total - used[i] * m[i]) / (mass - used[i]) - y
             g[i] = base - q * q
-            everybody += m[i]
+        everybody = _sum(m)
         if everybody == everybody:
             return
     count = 0
@@ -214,7 +216,20 @@ def _marginal(code, m, y, used, table, line, prior, p, rest, sums, g):
             g[i] = np.nan
 
 
-@_jit
+@_inline
+def _sum(values):
+    """Sum, in a loop that writes nothing.
+
+    A loop that both sums and writes is compiled twice, and which copy runs depends on
+    where the arrays lie in memory; their sums differ in the last bit.
+    """
+    total = 0.0
+    for i in range(values.size):
+        total += values[i]
+    return total
+
+
+@_inline
 def _tilt(w, g, rate, reach, out):
     """Fill out with w exp(-rate g); return its sum.
 
@@ -223,37 +238,27 @@ def _tilt(w, g, rate, reach, out):
     """
     N = g.size
     size = rate * reach
-    total = 0.0
     if size <= 0.01:
         for i in range(N):
             x = -rate * g[i]
             e = C3 + x * (C4 + x * (C5 + x * C6))
-            v = w[i] * (1.0 + x * (1.0 + x * (0.5 + x * e)))
-            out[i] = v
-            total += v
+            out[i] = w[i] * (1.0 + x * (1.0 + x * (0.5 + x * e)))
     elif size <= 0.1:
         for i in range(N):
             x = -rate * g[i]
             e = C6 + x * (C7 + x * (C8 + x * C9))
             e = C3 + x * (C4 + x * (C5 + x * e))
-            v = w[i] * (1.0 + x * (1.0 + x * (0.5 + x * e)))
-            out[i] = v
-            total += v
+            out[i] = w[i] * (1.0 + x * (1.0 + x * (0.5 + x * e)))
     else:
         for i in range(N):
-            v = w[i] * math.exp(-rate * g[i])
-            out[i] = v
-            total += v
-    return total
+            out[i] = w[i] * math.exp(-rate * g[i])
+    return _sum(out)
 
 
 @_jit
 def _normalise(w, mass):
     """Scale to this mass, none below the floor."""
-    total = 0.0
-    for i in range(w.size):
-        total += w[i]
-    scale = mass / total
+    scale = mass / _sum(w)
     for i in range(w.size):
         w[i] = max(w[i] * scale, FLOOR)
 
@@ -267,7 +272,7 @@ def _from_losses(w, losses, rate):
     _normalise(w, 1.0)
 
 
-@_jit
+@_inline
 def _exponential(mode, rate, share, w, S, s, g, reach, f):
     """Exponential weights: constant rate (0), doubling (1) or AdaHedge (2)."""
     N = w.size
@@ -284,9 +289,7 @@ def _exponential(mode, rate, share, w, S, s, g, reach, f):
         scale = 1.0 / total
         for i in range(N):
             w[i] = max(f[i] * scale, FLOOR)
-        for i in range(N):
-            S[0, i] += g[i]
-    else:
+    else:  # whoever sleeps is charged what the pool pays: its weight stays
         mass = 0.0
         total = 0.0
         for i in range(N):
@@ -294,13 +297,9 @@ def _exponential(mode, rate, share, w, S, s, g, reach, f):
                 mass += w[i]
                 total += f[i]
         scale = mass / total
-        mix = math.log(scale) / eta
         for i in range(N):
             if g[i] == g[i]:
                 w[i] = max(f[i] * scale, FLOOR)
-                S[0, i] += g[i]
-            else:  # whoever sleeps is charged what the pool pays: its weight stays
-                S[0, i] += mix
     s[3] += reach * reach
     s[4] += min(eta * reach * reach / 8.0, reach)
     if share > 0.0:
@@ -311,7 +310,9 @@ def _exponential(mode, rate, share, w, S, s, g, reach, f):
         while s[2] < s[3]:
             s[2] *= 2.0
         s[1] = math.sqrt(8.0 * math.log(N) / s[2])
-        _from_losses(w, S[0], s[1])
+        for i in range(N):  # exp(-eta L) at the new rate is a power of the old one
+            w[i] = math.exp(s[1] / eta * math.log(w[i]))
+        _normalise(w, 1.0)
 
 
 @_jit
@@ -358,7 +359,7 @@ def _adahedge(w, S, s, g):
         _from_losses(w, S[0], s[1])
 
 
-@_jit
+@_inline
 def _wsu(rate, span, w, S, s, g, used):
     """Weighted-score update (Freeman et al. 2020)."""
     N = w.size
@@ -370,13 +371,10 @@ def _wsu(rate, span, w, S, s, g, used):
         mean += used[i] * g[i]
     if mean == mean:
         mean /= mass
-        total = 0.0
         unit = 1.0 / span
         for i in range(N):
-            v = w[i] * (1.0 - rate * unit * (g[i] - mean))
-            w[i] = v
-            total += v
-        scale = 1.0 / total
+            w[i] *= 1.0 - rate * unit * (g[i] - mean)
+        scale = 1.0 / _sum(w)
         for i in range(N):
             w[i] = max(w[i] * scale, FLOOR)
         for i in range(N):
@@ -449,14 +447,13 @@ def _ml_poly(span, w, S, s, g, used):
     """ML-Poly (Gaillard, Stoltz & van Erven 2014): weights by positive regret."""
     N = w.size
     mean = _mean(g, used)
-    total = 0.0
     for i in range(N):
         if g[i] == g[i]:
             r = (mean - g[i]) / span
             S[0, i] += r
             S[1, i] += r * r
         w[i] = max(S[0, i], 0.0) / (1.0 + S[1, i])
-        total += w[i]
+    total = _sum(w)
     for i in range(N):
         w[i] = w[i] / total if total > 0.0 else 1.0 / N
 
@@ -464,11 +461,10 @@ def _ml_poly(span, w, S, s, g, used):
 @_jit
 def _by_credit(w, credit, count):
     """Weights by positive mean credit; equal when there is none."""
-    total = 0.0
     for i in range(w.size):
         mean = credit[i] / count[i] if count[i] > 0.0 else 0.0
         w[i] = mean if mean > NOISE else 0.0
-        total += w[i]
+    total = _sum(w)
     for i in range(w.size):
         w[i] = w[i] / total if total > 0.0 else 1.0 / w.size
 
@@ -511,7 +507,7 @@ def _static(warmup, w, S, s, g):
             _by_credit(w, S[0], S[1])
 
 
-@_jit
+@_inline
 def settle(
     rule, signal, code, table, line, params, w, S, s, m, y, used,
     g, f, even, p, slope, prior, rest, sums,

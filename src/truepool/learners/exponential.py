@@ -62,7 +62,6 @@ class Exponential(Learner):
         before = logsumexp(logs[awake])
         mix = (before - logsumexp(logs[awake] - eta * heard.losses[awake])) / eta
         charged = np.where(awake, heard.losses, mix)
-        memory = state.memory + charged
         weights = np.maximum(np.exp(logs - eta * (charged - mix)), FLOOR)
         s[3] += heard.reach**2
         s[4] += min(eta * heard.reach**2 / 8, heard.reach)
@@ -73,9 +72,11 @@ class Exponential(Learner):
             while s[2] < s[3]:
                 s[2] *= 2
             s[1] = sqrt(8 * log_n / s[2])
-            weights = from_losses(memory[0], s[1])
+            # exp(-eta L) at the new rate is a power of what it was at the old one.
+            tempered = s[1] / eta * np.log(weights)
+            weights = np.maximum(np.exp(tempered - logsumexp(tempered)), FLOOR)
         s[0] += 1
-        return replace(state, weights=weights, memory=memory, scalars=s)
+        return replace(state, weights=weights, scalars=s)
 
     def bound(self, state: State) -> float | None:
         """Regret that theory allows after this state."""
@@ -87,6 +88,8 @@ class Exponential(Learner):
         return float(log_n / s[1] + s[4] + s[5])
 
     def _newcomer(self, state: State, share: float) -> FloatArray:
+        if self.mode != GAP:
+            return np.zeros(1)
         # Charged as much as gives it just this share at the present rate.
         eta = state.scalars[1]
         if not (np.isfinite(eta) and eta > 0):
