@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from panels import random_panel
+from sklearn.model_selection import RepeatedStratifiedKFold
 
 from truepool import compare, pools
 from truepool.costs import Costs
@@ -11,8 +12,10 @@ from truepool.errors import SettingError, UnknownNameError
 from truepool.folds import out_of_fold, splits
 from truepool.losses import Loss
 from truepool.panel import Panel
+from truepool.pools.mean import Mean
 from truepool.pools.platt import Platt
 from truepool.pools.vcg import VCG
+from truepool.render import compared
 
 COSTS = Costs(fn=10, fp=1)
 FEW = ["vcg", "log-odds"]
@@ -78,6 +81,48 @@ def test_a_comparison_is_plain_data():
     assert told["rows"][0]["pool"] == result.rows[0].pool
     assert told["classes"] == 3
     assert "pools on 80 cases" in repr(result)
+
+
+def test_variants_of_a_pool_are_told_apart_by_labels():
+    variants = {"by log": VCG(loss="log"), "by brier": VCG(), "mean": "mean"}
+    result = compare(random_panel(1), pools=variants, resamples=20)
+    assert {row.pool for row in result.rows} == {"by log", "by brier", "mean", "best"}
+    assert compare(random_panel(1), pools=[Mean()], resamples=20)["mean"].p_mean == 1
+
+
+def test_repeated_folds_do_not_make_cases_out_of_nothing():
+    panel = random_panel(1, cases=100)
+    once = compare(panel, pools=FEW, loss="brier", resamples=50)
+    many = compare(panel, pools=FEW, loss="brier", resamples=50,
+                   cv=RepeatedStratifiedKFold(n_splits=5, n_repeats=10))  # fmt: skip
+    assert many.tested == 100
+    width = [r["vcg"].loss.high - r["vcg"].loss.low for r in (once, many)]
+    assert width[1] > 0.5 * width[0]
+
+
+def test_cases_count_by_their_weight():
+    panel = random_panel(1, cases=100)
+    weights = np.where(panel.outcomes == 1, 3.0, 1.0)
+    result = compare(
+        panel, pools=FEW, loss="brier", resamples=20, sample_weight=weights
+    )
+    pooled = out_of_fold(VCG(), panel, splits(panel.outcomes, 5), weights)
+    lost = Loss("brier").of(pooled, panel.outcomes)
+    assert_allclose(result["vcg"].loss.value, np.average(lost, weights=weights))
+    assert_allclose(result["vcg"].brier, result["vcg"].loss.value)
+
+
+def test_pools_that_cannot_be_tried_are_named():
+    panel = random_panel(3, cases=200)
+    outcomes = np.zeros(200, int)
+    outcomes[[5, 100]] = 1
+    rare = Panel(panel.reports, outcomes)
+    result = compare(rare, pools=["mean", Platt(pool="vcg")], resamples=20)
+    assert result.untried == ("platt",)
+    assert "platt" in compared.grid(result).notes[0]
+    assert json.loads(json.dumps(result.to_dict(), allow_nan=False))["untried"] == [
+        "platt"
+    ]
 
 
 def test_pools_with_settings_can_be_compared():

@@ -39,6 +39,8 @@ def test_costs_are_values():
     [
         ({"fn": 0}, "fn is 0"),
         ({"fp": -1}, "fp is -1"),
+        ({"fn": "10"}, "fn is '10'"),
+        ({"fn": None}, "fn is None"),
         ({"fn": float("inf")}, "positive number"),
         ({"fn": float("nan")}, "positive number"),
         ({"fn": 2, "matrix": [[0, 1], [1, 0]]}, "not both"),

@@ -2,13 +2,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from panels import random_panel
-from sklearn.model_selection import TimeSeriesSplit
+from sklearn.model_selection import (
+    GroupKFold,
+    RepeatedStratifiedKFold,
+    TimeSeriesSplit,
+)
 
 from truepool.errors import SettingError
-from truepool.folds import out_of_fold, splits
+from truepool.folds import out_of_fold, splits, tested
 from truepool.panel import Panel
 from truepool.pools.best import Best
+from truepool.pools.vcg import VCG
 
 
 @given(st.integers(0, 100), st.integers(2, 6), st.integers(2, 4))
@@ -61,10 +67,59 @@ def test_a_held_out_case_cannot_teach_the_pool_about_itself():
     assert pooled[0, 0] == 0.0
 
 
-@pytest.mark.parametrize("cv", [0, 1, 81])
-def test_a_number_of_folds_must_fit_the_cases(cv):
+@pytest.mark.parametrize("cv", [0, 1, -3])
+def test_there_must_be_two_folds(cv):
     with pytest.raises(SettingError, match=f"cv is {cv}"):
         splits(random_panel().outcomes, cv)
+
+
+@given(st.integers(0, 100), st.integers(4, 12), st.integers(2, 9))
+def test_few_cases_make_fewer_folds_and_none_is_empty(seed, cases, folds):
+    outcomes = np.append(
+        np.random.default_rng(seed).integers(0, 2, cases - 4), [0, 1, 0, 1]
+    )
+    pairs = splits(outcomes, folds)
+    assert len(pairs) == min(folds, cases)
+    assert all(len(test) for _, test in pairs)
+
+
+def test_a_case_that_several_folds_test_counts_once():
+    panel = random_panel(cases=60)
+    pairs = splits(panel.outcomes, RepeatedStratifiedKFold(n_splits=5, n_repeats=4))
+    assert tested(pairs).tolist() == list(range(60))
+    each = [out_of_fold(VCG(), panel, pairs[5 * r : 5 * r + 5]) for r in range(4)]
+    assert_allclose(out_of_fold(VCG(), panel, pairs), np.mean(each, axis=0))
+
+
+def test_groups_are_kept_together():
+    panel = random_panel(cases=60)
+    groups = np.arange(60) // 6
+    for learn, test in splits(panel.outcomes, GroupKFold(5), groups=groups):
+        assert not set(groups[learn]) & set(groups[test])
+
+
+@given(st.integers(0, 50))
+def test_a_moment_is_never_cut_in_two(seed):
+    rng = np.random.default_rng(seed)
+    outcomes = rng.integers(0, 2, 120)
+    outcomes[:2] = 0, 1
+    times = np.sort(rng.integers(0, 8, 120))
+    for learn, test in splits(outcomes, 5, times=times):
+        assert times[learn].max() < times[test].min()
+
+
+@given(st.integers(0, 50))
+def test_forward_folds_wait_until_both_classes_came(seed):
+    outcomes = (np.random.default_rng(seed).random(400) < 0.02).astype(int)
+    outcomes[[150, 300]] = 1
+    pairs = splits(outcomes, 5, times=np.arange(400))
+    assert all(outcomes[learn].min() != outcomes[learn].max() for learn, _ in pairs)
+    assert pairs[-1][1][-1] == 399
+
+
+def test_moments_that_are_all_one_leave_nothing_to_test():
+    with pytest.raises(SettingError, match="nothing to test"):
+        splits(np.array([0, 1, 0, 1]), 2, times=np.zeros(4))
 
 
 def test_a_fold_that_learns_from_one_class_is_refused():

@@ -20,10 +20,45 @@ def test_a_panel_cannot_be_written_to(panel):
         panel.reports[0, 0] = 0.5
 
 
-def test_a_panel_does_not_touch_the_array_it_was_made_from():
+def test_what_happens_to_an_array_afterwards_does_not_change_the_panel():
     reports = np.array(GOOD)
-    Panel(reports, [1, 0])
-    reports[0, 0] = 0.1  # still the caller's
+    panel = Panel(reports, [1, 0])
+    reports[0, 0] = 0.1
+    assert panel.reports[0, 0] == 0.9
+    shared = Panel(reports, [1, 0], copy=False)
+    assert np.shares_memory(shared.reports, reports)
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        ["2026-01-02", "2026-01-01"],
+        ["2026-01-01T12:00:00+00:00", "2026-01-01T12:30:00+02:00"],
+        [2.5, 1],
+        np.array(["2026-01-02", "2026-01-01"], dtype="datetime64[D]"),
+    ],
+)
+def test_times_may_be_numbers_dates_or_iso_text(times):
+    assert Panel(GOOD, [1, 0], times=times).in_order().outcomes.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("times", "match"),
+    [
+        (["10/1/2024", "9/1/2024"], "cannot be put in order"),
+        ([1.0, NAN], "case 1 has none"),
+        (np.array(["2026-01-02", "NaT"], dtype="datetime64[D]"), "case 1 has none"),
+        (["2026-01-01", None], "case 1 has none"),
+    ],
+)
+def test_times_that_give_no_order_are_refused(times, match):
+    with pytest.raises(PanelError, match=match):
+        Panel(GOOD, [1, 0], times=times)
+
+
+def test_silence_of_two_spelled_out_classes_is_counted_once():
+    spelled = np.array([[[0.1, 0.9], [NAN, NAN]], [[0.8, 0.2], [0.6, 0.4]]])
+    assert Panel(spelled, [1, 0]).silent == 1
 
 
 def test_two_classes_spelled_out_are_kept_as_binary():

@@ -6,7 +6,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, KFold, TimeSeriesSplit
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    RepeatedKFold,
+    TimeSeriesSplit,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -178,7 +184,7 @@ def test_training_in_parallel_changes_nothing():
         (PooledClassifier([]), AgentError, "there is 0"),
         (PooledClassifier(agents()[:1]), AgentError, "there is 1"),
         (PooledClassifier([*agents(), ("svm", LinearSVC())]), AgentError, "'svm' .LinearSVC. has no predict_proba"),
-        (PooledClassifier(agents(), features=1.5), SettingError, "it is 1.5"),
+        (PooledClassifier(agents(), features=np.float32(1.5)), SettingError, "it is 1.5"),
         (PooledClassifier(agents(), features=[[0]]), SettingError, "1 lists came"),
         (PooledClassifier([("a", GaussianNB()), ("a", GaussianNB())]), ValueError, "not unique"),
     ],
@@ -192,8 +198,31 @@ def test_weights_for_an_agent_that_takes_none_are_refused():
     model = PooledClassifier([*agents(), ("knn", KNeighborsClassifier())])
     with pytest.raises(AgentError, match="'knn' .* does not"):
         model.fit(X, Y, sample_weight=np.ones(200))
-    with pytest.raises(TypeError, match="sample_weight only"):
-        model.fit(X, Y, groups=Y)
+    with pytest.raises(TypeError, match="sample_weight and groups"):
+        model.fit(X, Y, colour=Y)
+
+
+def test_weights_reach_pipelines_and_pass_by_fitted_models():
+    pipe = make_pipeline(StandardScaler(), LogisticRegression())
+    old = FrozenEstimator(GaussianNB().fit(X[:100], Y[:100]))
+    model = PooledClassifier([("pipe", pipe), ("old", old)])
+    weights = np.where(Y == 1, 9.0, 1.0)
+    weighed = clone(model).fit(X, Y, sample_weight=weights).estimators_[0]
+    plain = model.fit(X, Y).estimators_[0]
+    assert not np.allclose(weighed.predict_proba(X), plain.predict_proba(X))
+
+
+def test_groups_reach_the_splitter():
+    model = PooledClassifier(agents(), cv=GroupKFold(4))
+    assert model.fit(X, Y, groups=np.arange(200) // 10).predict(X).shape == (200,)
+
+
+def test_repeated_folds_teach_each_row_once():
+    model = PooledClassifier(
+        agents(), pool="mean", cv=RepeatedKFold(n_splits=3, n_repeats=2)
+    )
+    assert_allclose(model.fit(X, Y).pool_.weights_, 0.5)
+    assert PooledClassifier(agents(), cv=None).fit(X, Y).score(X, Y) > 0.8
 
 
 def test_a_fitted_agent_that_knows_other_labels_is_refused():

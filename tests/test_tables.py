@@ -196,3 +196,65 @@ def test_numbers_written_as_text_are_text():
     table = pa.table({"ada": ["0.9", "0.2"], "bob": [0.6, 0.1], "y": [1, 0]})
     with pytest.raises(ReportError, match="'ada' has '0.9' in case 0"):
         read_panel(table)
+
+
+def test_ids_come_through_as_they_are(tmp_path):
+    text = "id,ada,bob,y\n007,.9,.6,1\n9007199254740993,.2,.1,0\n"
+    panel = read_panel(csv_file(tmp_path, text))
+    assert panel.ids.tolist() == ["007", "9007199254740993"]
+    day = datetime.datetime(
+        2026, 1, 1, tzinfo=datetime.timezone(datetime.timedelta(hours=2))
+    )
+    table = pa.table({**COLUMNS, "id": [day, None, day]})
+    assert read_panel(table).ids[0] == day
+    with pytest.raises(SourceError, match="one plain value a case"):
+        read_panel(pa.table({**COLUMNS, "id": [[1], [2], [3]]}))
+
+
+@pytest.mark.parametrize("index", ["", "Unnamed: 0", "__index_level_0__"])
+def test_a_row_index_that_pandas_wrote_is_no_agent(tmp_path, index):
+    text = f"{index},ada,bob,y\n0,.9,.6,1\n1,.2,.1,0\n"
+    assert read_panel(csv_file(tmp_path, text)).agents == ("ada", "bob")
+
+
+def test_classes_and_plain_reports_do_not_mix():
+    table = pa.table(
+        {"a:0": [0.5, 0.2], "a:1": [0.5, 0.8], "b": [0.1, 0.3], "y": [0, 1]}
+    )
+    with pytest.raises(ReportError, match="'a:0' is of a class, 'b' is not"):
+        read_panel(table)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"), [("a;b;y\n1;2;3\n", ";"), ("a\tb\ty\n1\t2\t3\n", "tabs")]
+)
+def test_other_separators_are_named(tmp_path, text, hint):
+    with pytest.raises(SourceError, match=f"seems to use {hint}"):
+        read_panel(csv_file(tmp_path, text))
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path):
+    path = tmp_path / "panel.csv"
+    path.write_bytes(b"zo\xeb,bob,y\n.9,.6,1\n.2,.1,0\n")
+    with pytest.raises(SourceError, match="cannot be read as csv"):
+        read_panel(path)
+
+
+def test_new_reports_are_blamed_on_their_agent():
+    with pytest.raises(ReportError, match="agent 'ada' said 90"):
+        read_reports(pa.table({"bob": [0.6], "ada": [90.0]}), ("ada", "bob"))
+
+
+def test_single_precision_is_forgiven():
+    table = pa.table({"ada": [1.0000001, 0.2], "bob": [-1e-8, 0.1], "y": [1, 0]})
+    assert read_panel(table).reports.tolist() == [[1.0, 0.0], [0.2, 0.1]]
+
+
+@pytest.mark.parametrize(
+    ("path", "match"),
+    [("folder.csv", "is a folder"), ("/proc/nowhere.csv", "cannot be written")],
+)
+def test_places_that_cannot_be_written_to_are_refused(tmp_path, path, match):
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(SourceError, match=match):
+        write_table(tmp_path / path, {"x": np.zeros(3)})

@@ -77,6 +77,12 @@ def as_pooled(pooled: ArrayLike) -> FloatArray:
             "pooled probabilities must be (T,) for class 1 or (T, K); "
             f"an array of shape {array.shape} came"
         )
+    if array.shape[1] > 1 and (np.abs(array.sum(axis=1) - 1) > 1e-6).any():
+        where = int(np.argmax(np.abs(array.sum(axis=1) - 1) > 1e-6))
+        raise ReportError(
+            "the probabilities of a case must sum to 1; "
+            f"case {where} has {array[where].tolist()}"
+        )
     faults = ~((array >= 0) & (array <= 1))
     if faults.any():
         where = int(np.argmax(faults.any(axis=1)))
@@ -144,6 +150,19 @@ def as_case_weights(sample_weight: ArrayLike | None, cases: int) -> FloatArray |
             f"its smallest value is {array.min()!r}"
         )
     return array
+
+
+def case_count(case_weights: FloatArray) -> float:
+    """How many cases these weights stand for.
+
+    A weight of 2 is two cases; weights that were scaled to sum to 1 still stand for
+    as many cases as there effectively are.
+
+    >>> case_count(np.array([2.0, 1.0])), case_count(np.array([0.5, 0.5]))
+    (3.0, 2.0)
+    """
+    total = float(case_weights.sum())
+    return max(total, total**2 / float(np.square(case_weights).sum()))
 
 
 def case_mean(values: FloatArray, sample_weight: FloatArray | None) -> Any:

@@ -1,20 +1,21 @@
 """Every pool side by side on one panel, each judged on cases it did not learn from."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from truepool.arrays import FloatArray, to_classes
+from truepool.arrays import FloatArray, IntArray, as_case_weights, to_classes
 from truepool.costs import Costs
 from truepool.errors import SettingError
-from truepool.folds import Folds, out_of_fold, splits
+from truepool.folds import Folds, out_of_fold, splits, tested
 from truepool.inference import holm, middle, paired_p_values, resampled_means
 from truepool.losses import Loss, named
 from truepool.panel import Panel
 from truepool.pools import Pool, every
-from truepool.pools import named as pool_named
+from truepool.pools.interface import made
 from truepool.scores import confusion, ece, loss
 
 YARDSTICKS = ("mean", "best")
@@ -56,7 +57,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Every pool on one panel, least loss first."""
+    """Every pool on one panel, least loss first; ``untried`` had too few cases."""
 
     rows: tuple[Row, ...]
     loss: str
@@ -67,6 +68,7 @@ class Comparison:
     tested: int
     agents: tuple[str, ...]
     classes: int
+    untried: tuple[str, ...] = ()
 
     def __getitem__(self, pool: str) -> Row:
         for row in self.rows:
@@ -75,8 +77,8 @@ class Comparison:
         raise KeyError(pool)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers and strings, ready for JSON."""
-        return asdict(self)
+        """Return plain numbers and strings, ready for JSON (NaN becomes None)."""
+        return cast(dict[str, Any], _plain(asdict(self)))
 
     def __repr__(self) -> str:
         best = self.rows[0]
@@ -92,8 +94,9 @@ def compare(
     costs: Costs | None = None,
     threshold: float | None = None,
     loss: str = "cost",
-    pools: Sequence[str | Pool] | None = None,
+    pools: Sequence[str | Pool] | Mapping[str, str | Pool] | None = None,
     cv: Folds = 5,
+    sample_weight: ArrayLike | None = None,
     level: float = 0.95,
     resamples: int = 1000,
     seed: int = 0,
@@ -109,10 +112,11 @@ def compare(
         What errors cost, and where to decide (by default at ``costs.threshold``).
     loss : str
         What the pools are ranked by; ``cost`` by default.
-    pools : sequence of str or Pool, optional
+    pools : sequence of str or Pool, or mapping of label to them, optional
         All of `truepool.pools.every` by default; the yardsticks are always there.
-    cv, level, resamples, seed
-        Folds; the interval's level and the number of bootstrap resamples; the seed.
+    cv, sample_weight, level, resamples, seed
+        Folds; how much each case counts; the interval's level and the number of
+        bootstrap resamples; the seed.
     progress : callable
         Told the name of each pool, how many are done and how many there are.
 
@@ -124,14 +128,46 @@ def compare(
     """
     priced = named(loss, costs, threshold)
     chosen = _chosen(pools, priced, seed)
+    weights = as_case_weights(sample_weight, len(panel))
     pairs = splits(panel.outcomes, cv, seed, times=panel.times)
-    tested = np.sort(np.concatenate([test for _, test in pairs]))
+    rows = tested(pairs)
     pooled: dict[str, FloatArray] = {}
     for done, (name, pool) in enumerate(chosen.items()):
         progress(name, done, len(chosen))
-        pooled[name] = out_of_fold(pool, panel, pairs)[tested]
-    outcomes = panel.outcomes[tested]
+        try:
+            pooled[name] = out_of_fold(pool, panel, pairs, weights)[rows]
+        except SettingError:
+            if name in YARDSTICKS:
+                raise
+    outcomes = panel.outcomes[rows]
+    counted = None if weights is None else weights[rows]
     losses = np.stack([priced.of(p, outcomes) for p in pooled.values()], axis=1)
+    if counted is not None:
+        losses *= (counted / counted.mean())[:, None]
+    return Comparison(
+        _rows(pooled, losses, outcomes, counted, priced, level, resamples, seed),
+        priced.name,
+        priced.costs,
+        threshold,
+        level,
+        len(panel),
+        len(rows),
+        panel.agents,
+        panel.classes,
+        tuple(name for name in chosen if name not in pooled),
+    )
+
+
+def _rows(
+    pooled: dict[str, FloatArray],
+    losses: FloatArray,
+    outcomes: IntArray,
+    counted: FloatArray | None,
+    priced: Loss,
+    level: float,
+    resamples: int,
+    seed: int,
+) -> tuple[Row, ...]:
     draws = resampled_means(losses, resamples, seed)
     names = list(pooled)
     yardsticks = [names.index(name) for name in YARDSTICKS]
@@ -143,38 +179,32 @@ def compare(
             for j in yardsticks
         )
         estimate = _estimate(losses[:, i], draws[:, i], level)
-        summary = _summary(pooled[name], outcomes, priced)
+        summary = _summary(pooled[name], outcomes, counted, priced)
         chances = (float(p_mean[i]), float(p_best[i]))
         rows.append(Row(name, estimate, to_mean, to_best, *chances, **summary))
-    return Comparison(
-        tuple(sorted(rows, key=lambda row: (row.loss.value, row.brier))),
-        priced.name,
-        priced.costs,
-        threshold,
-        level,
-        len(panel),
-        len(tested),
-        panel.agents,
-        panel.classes,
-    )
+    return tuple(sorted(rows, key=lambda row: (row.loss.value, row.brier)))
 
 
 def _chosen(
-    pools: Sequence[str | Pool] | None, loss: Loss, seed: int
+    pools: Sequence[str | Pool] | Mapping[str, str | Pool] | None,
+    loss: Loss,
+    seed: int,
 ) -> dict[str, Pool]:
-    wanted = list(every() if pools is None else pools)
-    wanted += [name for name in YARDSTICKS if name not in wanted]
+    given = {"costs": loss.costs, "threshold": loss.threshold, "seed": seed}
     chosen: dict[str, Pool] = {}
-    for pool in wanted:
-        if isinstance(pool, str):
-            pool = pool_named(
-                pool, costs=loss.costs, threshold=loss.threshold, seed=seed
-            )
-        if pool.name in chosen:
-            raise SettingError(
-                f"each pool can be compared once; {pool.name!r} is twice"
-            )
-        chosen[pool.name] = pool
+    if isinstance(pools, Mapping):
+        chosen = {label: made(pool, **given) for label, pool in pools.items()}
+    else:
+        for pool in every() if pools is None else pools:
+            candidate = made(pool, **given)
+            if candidate.name in chosen:
+                raise SettingError(
+                    f"each pool can be compared once by its name; {candidate.name!r} "
+                    "is twice. Give a mapping of labels to pools."
+                )
+            chosen[candidate.name] = candidate
+    for name in YARDSTICKS:
+        chosen.setdefault(name, made(name, **given))
     return chosen
 
 
@@ -192,18 +222,33 @@ def _estimate(by_case: FloatArray, draws: FloatArray, level: float) -> Estimate:
     return Estimate(float(by_case.mean()), float(low[0]), float(high[0]))
 
 
-def _summary(pooled: FloatArray, outcomes: Any, priced: Loss) -> dict[str, float]:
+def _summary(
+    pooled: FloatArray, outcomes: IntArray, counted: FloatArray | None, priced: Loss
+) -> dict[str, float]:
     spelled = to_classes(pooled)
     counts = confusion(
-        spelled, outcomes, costs=priced.costs, threshold=priced.threshold
+        spelled,
+        outcomes,
+        costs=priced.costs,
+        threshold=priced.threshold,
+        sample_weight=counted,
     )
     return {
         "cost": counts.cost(priced.costs),
-        "brier": loss(spelled, outcomes, "brier"),
-        "log": loss(spelled, outcomes, "log"),
-        "ece": ece(spelled, outcomes),
+        "brier": loss(spelled, outcomes, "brier", sample_weight=counted),
+        "log": loss(spelled, outcomes, "log", sample_weight=counted),
+        "ece": ece(spelled, outcomes, sample_weight=counted),
         "recall": counts.recall,
         "precision": counts.precision,
         "fn_rate": counts.fn_rate,
         "fp_rate": counts.fp_rate,
     }
+
+
+def _plain(value: Any) -> Any:
+    """Values with None for NaN, which JSON does not know."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and np.isnan(value) else value

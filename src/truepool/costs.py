@@ -45,7 +45,7 @@ class Costs:
             object.__setattr__(self, "matrix", rows)
         else:
             for name, value in (("fn", fn), ("fp", fp)):
-                if not (np.isfinite(value) and value > 0):
+                if not _positive(value):
                     raise CostError(
                         f"a cost must be a positive number; {name} is {value!r}"
                     )
@@ -84,6 +84,10 @@ class Costs:
         Costs(fn=1.0, fp=10.0, matrix=None)
         """
         return Costs(fn=self.fp, fp=self.fn)
+
+
+def _positive(value: object) -> bool:
+    return isinstance(value, int | float | np.number) and 0 < float(value) < np.inf
 
 
 def _checked(matrix: ArrayLike) -> FloatArray:

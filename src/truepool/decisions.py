@@ -7,6 +7,9 @@ from truepool.arrays import FloatArray, IntArray, as_pooled
 from truepool.costs import Costs
 from truepool.errors import SettingError
 
+EDGE = 1e-12
+"""A pool this close to the threshold lies on it: no last bit of a sum decides."""
+
 
 def decide(
     pooled: ArrayLike, costs: Costs | None = None, threshold: float | None = None
@@ -31,14 +34,15 @@ def choose(pooled: FloatArray, costs: Costs, threshold: float | None) -> IntArra
     """Decide for coordinates (..., C), without checks."""
     if pooled.shape[-1] == 1:
         line = costs.threshold if threshold is None else threshold
-        return (pooled[..., 0] > line).astype(np.int64)
+        return (pooled[..., 0] > line + EDGE).astype(np.int64)
     if threshold is not None:
         raise SettingError(
             "a threshold decides between two classes; the panel has "
             f"{pooled.shape[-1]}. Leave it out, or give a cost matrix."
         )
     expected = pooled @ costs.table(pooled.shape[-1])
-    return np.asarray(np.argmin(expected, axis=-1), dtype=np.int64)
+    least = expected.min(axis=-1, keepdims=True)
+    return np.asarray(np.argmax(expected <= least + EDGE, axis=-1), dtype=np.int64)
 
 
 def check_threshold(threshold: float | None) -> None:

@@ -1,10 +1,12 @@
 """Which cases teach and which test, so that nothing is scored on its own lesson."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.model_selection import check_cv
 
 from truepool.arrays import Array, FloatArray, IntArray
 from truepool.errors import SettingError
@@ -34,29 +36,29 @@ def splits(
     *,
     times: Array | None = None,
     rows: Any = None,
+    groups: Any = None,
 ) -> list[tuple[IntArray, IntArray]]:
     """Pairs of cases (to learn on, to test on).
 
-    A number means stratified folds; where the cases carry times it means time-ordered
-    folds, each tested on what comes after all it learned on. A splitter is asked with
-    ``rows`` (by default the outcomes) and the outcomes.
+    A number means so many stratified folds, or as many as there are cases; where the
+    cases carry times it means time-ordered folds, each tested on what comes after all
+    it learned on. A splitter is asked with ``rows`` (by default the outcomes), the
+    outcomes and ``groups``.
 
     >>> [test.tolist() for _, test in splits(np.array([0, 0, 1, 1]), cv=2)]
     [[0, 2], [1, 3]]
     """
     if isinstance(cv, int | np.integer):
-        if not 2 <= cv <= len(outcomes):
-            raise SettingError(
-                "there must be at least 2 folds and no more than cases "
-                f"({len(outcomes)}); cv is {cv}"
-            )
+        if cv < 2:
+            raise SettingError(f"there must be at least 2 folds; cv is {cv}")
         if times is None:
-            pairs = list(_stratified(outcomes, int(cv), seed))
+            pairs = list(_stratified(outcomes, min(int(cv), len(outcomes)), seed))
         else:
-            pairs = list(_forward(np.argsort(times, kind="stable"), int(cv)))
+            pairs = list(_forward(times, outcomes, int(cv)))
     else:
         given = outcomes[:, None] if rows is None else rows
-        pairs = [(learn, test) for learn, test in cv.split(given, outcomes)]
+        splitter = check_cv(cv, outcomes, classifier=True)
+        pairs = list(splitter.split(given, outcomes, groups))
     for fold, (learn, _) in enumerate(pairs):
         seen = outcomes[learn]
         if not seen.size or seen.min() == seen.max():
@@ -64,7 +66,14 @@ def splits(
                 f"fold {fold} of {len(pairs)} would learn from one class only; "
                 "use fewer folds or more cases"
             )
+    if not pairs:
+        raise SettingError("the cases leave nothing to test on; more are needed")
     return pairs
+
+
+def tested(pairs: list[tuple[IntArray, IntArray]]) -> IntArray:
+    """Cases that some fold tests, each once, in their order."""
+    return np.unique(np.concatenate([test for _, test in pairs]))
 
 
 def out_of_fold(
@@ -72,20 +81,20 @@ def out_of_fold(
     panel: Panel,
     pairs: list[tuple[IntArray, IntArray]],
     case_weights: FloatArray | None = None,
-    each: Callable[[L], None] = lambda _: None,
 ) -> FloatArray:
     """Pooled probabilities (T, C), each by a copy that never saw its case.
 
-    Cases that no fold tests (the first ones of a time-ordered split) are NaN. ``each``
-    is shown every fitted copy.
+    Cases that no fold tests (the first ones of a time-ordered split) are NaN; a case
+    that several test gets the mean of their answers.
     """
-    pooled = np.full((len(panel), panel.values.shape[2]), np.nan)
+    total = np.zeros((len(panel), panel.values.shape[2]))
+    count = np.zeros((len(panel), 1))
     for learn, test in pairs:
         weights = None if case_weights is None else case_weights[learn]
         copy = clone(pool).fit_panel(panel.take(learn), weights)
-        pooled[test] = copy.combine(panel.take(test).values)
-        each(copy)
-    return pooled
+        total[test] += copy.combine(panel.take(test).values)
+        count[test] += 1
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
 def _stratified(
@@ -97,16 +106,35 @@ def _stratified(
     here.
     """
     order = np.random.default_rng(seed).permutation(len(outcomes))
+    drawn = outcomes[order]
+    labels, first, count = np.unique(drawn, return_index=True, return_counts=True)
     fold = np.empty(len(outcomes), dtype=np.int64)
-    for label in np.unique(outcomes):
-        members = order[outcomes[order] == label]
-        fold[members] = np.arange(len(members)) % folds
+    dealt = 0
+    # The commonest class first, and on from where it ended: no fold stays empty, and
+    # what the classes are called does not matter.
+    for label in labels[np.lexsort((first, -count))]:
+        members = order[drawn == label]
+        fold[members] = (dealt + np.arange(len(members))) % folds
+        dealt += len(members)
     for f in range(folds):
         yield np.flatnonzero(fold != f), np.flatnonzero(fold == f)
 
 
-def _forward(order: IntArray, folds: int) -> Iterator[tuple[IntArray, IntArray]]:
-    """Learn on the first blocks in time, test on the next one."""
-    blocks = np.array_split(order, folds + 1)
-    for f in range(1, folds + 1):
-        yield np.concatenate(blocks[:f]), blocks[f]
+def _forward(
+    times: Array, outcomes: Array, folds: int
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """Learn on the first moments, test on the next; a moment is never cut in two.
+
+    The first part is one block of ``folds + 1``, or more until two classes came.
+    """
+    order = np.argsort(times, kind="stable")
+    moments = times[order]
+    cuts = np.flatnonzero(moments[1:] != moments[:-1]) + 1
+    seen = outcomes[order]
+    both = int(np.argmax(seen != seen[0])) + 1
+    start = max(len(order) // (folds + 1), both)
+    wanted = np.linspace(start, len(order), folds + 1)[:-1]
+    places = np.searchsorted(cuts, np.ceil(wanted))
+    ends = np.unique(cuts[places[places < len(cuts)]])
+    for begin, end in pairwise([*ends, len(order)]):
+        yield order[:begin], order[begin:end]

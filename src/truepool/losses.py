@@ -143,7 +143,11 @@ def named(
     loss: "str | Loss", costs: Costs | None = None, threshold: float | None = None
 ) -> Loss:
     """Return the loss of that name under these costs; a `Loss` is passed through."""
-    return loss if isinstance(loss, Loss) else Loss(loss, costs or Costs(), threshold)
+    if not isinstance(loss, Loss):
+        return Loss(loss, costs or Costs(), threshold)
+    if costs is not None or threshold is not None:
+        raise SettingError("a Loss has costs and threshold of its own; leave them out")
+    return loss
 
 
 def brier(pooled: ArrayLike, outcomes: ArrayLike) -> FloatArray:

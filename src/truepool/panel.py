@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Self
 
 import numpy as np
@@ -36,6 +37,8 @@ class Panel:
         A label and a moment for each case; times put the cases in order.
     mute_cases : bool
         Let in cases in which nobody spoke; only `truepool.replay` can skip them.
+    copy : bool
+        Keep reports of its own; False for arrays that nobody will write to.
 
     Examples
     --------
@@ -60,9 +63,12 @@ class Panel:
         ids: ArrayLike | None = None,
         times: ArrayLike | None = None,
         mute_cases: bool = False,
+        copy: bool = True,
     ) -> None:
         names = names_of(reports) if agents is None else tuple(map(str, agents))
         values, silent = checked_reports(reports, names, mute_cases=mute_cases)
+        if copy and np.may_share_memory(values, np.asarray(reports)):
+            values = values.copy()
         T, N, C = values.shape
         names = names or tuple(f"agent{i}" for i in range(N))
         if T < 2:
@@ -86,7 +92,7 @@ class Panel:
                 f"{settled[0]}, so there is nothing to learn from"
             )
         labels = None if ids is None else _one_a_case("ids", ids, T)
-        moments = None if times is None else _one_a_case("times", times, T)
+        moments = None if times is None else _moments(_one_a_case("times", times, T))
         self._set(_squeezed(values), settled, names, labels, moments, silent)
 
     def _set(self, *fields: Any) -> None:
@@ -171,6 +177,32 @@ class Panel:
 
 def _squeezed(values: FloatArray) -> FloatArray:
     return values[:, :, 0] if values.shape[2] == 1 else values
+
+
+def _moments(times: Array) -> Array:
+    """Times that can be put in order: numbers, dates, or ISO 8601 text."""
+    if times.dtype.kind in "OUST":
+        try:
+            times = np.array([_moment(value) for value in times.tolist()])
+        except (TypeError, ValueError):
+            raise PanelError(
+                "a time must be a number, a date, or text such as 2026-01-31T12:00; "
+                f"{times[0]!r} cannot be put in order"
+            ) from None
+    missing = np.isnat(times) if times.dtype.kind == "M" else np.isnan(times * 1.0)
+    if missing.any():
+        raise PanelError(
+            f"every case needs a time; case {int(np.argmax(missing))} has none"
+        )
+    return times
+
+
+def _moment(value: Any) -> np.datetime64:
+    if isinstance(value, str):
+        value = datetime.fromisoformat(value)
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        value = value.astimezone(UTC).replace(tzinfo=None)
+    return np.datetime64(value, "us")
 
 
 def _one_a_case(what: str, column: ArrayLike, cases: int) -> Array:

@@ -7,6 +7,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import LabelEncoder
 from sklearn.utils import _safe_indexing, assert_all_finite, get_tags
 from sklearn.utils.metaestimators import _BaseComposition
@@ -23,7 +24,7 @@ from sklearn.utils.validation import (
 from truepool.agents.partition import feature_silos
 from truepool.arrays import Array, FloatArray
 from truepool.errors import AgentError, SettingError
-from truepool.folds import Folds, splits
+from truepool.folds import Folds, splits, tested
 from truepool.pools.interface import Pool, made
 from truepool.pools.vcg import VCG
 
@@ -93,8 +94,10 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
         """Learn agents and pool from rows X and labels y.
 
-        ``sample_weight`` is passed on to the agents and to the pool.
+        ``sample_weight`` is passed on to the agents and to the pool, ``groups`` to the
+        splitter.
         """
+        groups = fit_params.pop("groups", None)
         weights = self._sample_weight(X, fit_params)
         names, agents = self._agents()
         X = self._table(X, reset=True)
@@ -111,13 +114,13 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
             )
         outcomes = encoder.transform(y)
         self.features_ = self._silos(X.shape[1], len(agents))
-        pairs = splits(outcomes, self.cv, rows=X)
+        pairs = splits(outcomes, self.cv, rows=X, groups=groups)
         reports = self._crossfit(agents, X, y, pairs, weights)
-        tested = np.sort(np.concatenate([test for _, test in pairs]))
+        rows = tested(pairs)
         self.pool_ = clone(made(VCG() if self.pool is None else self.pool)).fit(
-            reports[tested],
-            outcomes[tested],
-            None if weights is None else weights[tested],
+            reports[rows],
+            outcomes[rows],
+            None if weights is None else weights[rows],
         )
         everything = np.arange(len(outcomes))
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
@@ -176,11 +179,14 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
     def _sample_weight(self, X: Any, fit_params: dict[str, Any]) -> FloatArray | None:
         weights = fit_params.pop("sample_weight", None)
         if fit_params:
-            raise TypeError(f"fit takes sample_weight only; {sorted(fit_params)} came")
+            raise TypeError(
+                f"fit takes sample_weight and groups; {sorted(fit_params)} came"
+            )
         if weights is None:
             return None
         for name, agent in self.estimators:
-            if not has_fit_parameter(agent, "sample_weight"):
+            fixed = isinstance(agent, FrozenEstimator)
+            if not fixed and _weight_name(agent) is None:
                 raise AgentError(
                     f"every agent must take sample_weight; {name!r} "
                     f"({type(agent).__name__}) does not"
@@ -203,8 +209,9 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
     def _silos(self, width: int, count: int) -> list[Any]:
         if self.features is None:
             return [None] * count
-        if isinstance(self.features, int | float):
-            return list(feature_silos(width, count, self.features, self.partition_seed))
+        if isinstance(self.features, int | float | np.number):
+            share = float(self.features)
+            return list(feature_silos(width, count, share, self.partition_seed))
         if len(self.features) != count:
             raise SettingError(
                 f"features must give the columns of each of the {count} agents; "
@@ -220,7 +227,10 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
         pairs: list[tuple[Any, Any]],
         weights: FloatArray | None,
     ) -> FloatArray:
-        said = np.full((len(y), len(agents), len(self.classes_)), np.nan)
+        said = np.zeros((len(y), len(agents), len(self.classes_)))
+        count = np.zeros((len(y), 1, 1))
+        for _, test in pairs:
+            count[test] += 1
         tasks = [
             (i, *pair)
             for i, agent in enumerate(agents)
@@ -235,7 +245,8 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
             for i, learn, test in tasks
         )
         for (i, _, test), answer in zip(tasks, answers, strict=True):
-            said[test, i] = answer
+            said[test, i] += answer
+        said /= np.maximum(count, 1)
         for i, agent in enumerate(agents):
             if isinstance(agent, FrozenEstimator):
                 said[:, i] = _said(agent, seen[i], self.classes_)
@@ -258,8 +269,17 @@ def _trained(
 ) -> Any:
     if isinstance(agent, FrozenEstimator):
         return agent
-    extra = {} if weights is None else {"sample_weight": weights[rows]}
+    extra = {} if weights is None else {str(_weight_name(agent)): weights[rows]}
     return clone(agent).fit(_safe_indexing(X, rows), _safe_indexing(y, rows), **extra)
+
+
+def _weight_name(agent: Any) -> str | None:
+    """Keyword by which an agent takes weights; the last step's for a pipeline."""
+    if isinstance(agent, Pipeline):
+        name, last = agent.steps[-1]
+        inner = _weight_name(last)
+        return None if inner is None else f"{name}__{inner}"
+    return "sample_weight" if has_fit_parameter(agent, "sample_weight") else None
 
 
 def _heldout(

@@ -1,7 +1,8 @@
 """The door for raw reports: probabilities come out, or one sentence says why not."""
 
-from typing import cast
+from typing import Any, cast
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -12,11 +13,14 @@ from truepool.errors import AgentError, PanelError, ReportError
 ROUNDING = 1e-3
 """How far from 1 the K probabilities of one report may sum (CSV files round)."""
 
+SLACK = 1e-6
+"""How far outside [0, 1] single precision may carry a probability; it is clipped."""
+
 
 def names_of(reports: object) -> tuple[str, ...]:
     """Return the column names of a frame; () for anything without names."""
-    columns = getattr(reports, "columns", None)
-    return () if columns is None else tuple(map(str, columns))
+    frame = _frame(reports)
+    return () if frame is None else tuple(map(str, frame.columns))
 
 
 def checked_reports(
@@ -50,9 +54,13 @@ def checked_reports(
         raise ReportError("reports of shape (T, N, K) need K of at least 2 classes")
     outside, silent = kernels.scan(values)
     if outside:
-        raise ReportError(_outside(values, names))
+        near = np.clip(values, 0.0, 1.0)
+        if not np.nanmax(np.abs(near - values)) <= SLACK:
+            raise ReportError(_outside(values, names))
+        values = cast(FloatArray, frozen(near))
     if values.shape[2] > 1:
         values = _checked_classes(values, names)
+        silent = int(np.isnan(values).sum()) if silent else 0
     if silent and not mute_cases:
         empty = np.isnan(values[:, :, 0]).all(axis=1)
         if empty.any():
@@ -64,7 +72,20 @@ def checked_reports(
     return values, silent
 
 
+def _frame(reports: object) -> nw.DataFrame[Any] | None:
+    found = nw.from_native(reports, eager_only=True, pass_through=True)
+    return found if isinstance(found, nw.DataFrame) else None
+
+
 def _as_numbers(reports: ArrayLike, agents: tuple[str, ...]) -> FloatArray:
+    frame = _frame(reports)
+    if frame is not None:
+        columns = list(frame.iter_columns())
+        if columns and all(column.dtype.is_numeric() for column in columns):
+            said = [column.cast(nw.Float64).to_numpy() for column in columns]
+            return np.stack(said, axis=1)
+    if isinstance(reports, np.ma.MaskedArray):
+        reports = np.ma.filled(np.ma.asarray(reports, dtype=np.float64), np.nan)
     array = np.asarray(reports)
     if array.dtype.kind in "buif":
         return array.astype(np.float64, copy=False)

@@ -21,9 +21,12 @@ from pyarrow import csv, parquet
 from truepool.arrays import Array, FloatArray
 from truepool.errors import AgentError, OutcomeError, ReportError, SourceError, nearest
 from truepool.panel import Panel
+from truepool.reports import checked_reports
 
 CSV = (".csv", ".csv.gz")
 PARQUET = (".parquet", ".pq")
+INDEXES = ("", "__index_level_0__", "Unnamed: 0")
+"""Columns that pandas writes for its row index; they are no agents."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +69,7 @@ def read_panel(
     >>> read_panel(pa.table({"ada": [0.9, 0.2], "bob": [0.6, None], "y": [1, 0]}))
     Panel(2 cases, 2 agents (ada, bob), 2 classes, 25.0 % silent)
     """
-    frame = _frame(source)
+    frame = _frame(source, id)
     if outcome not in frame.columns:
         raise OutcomeError(
             f"the table needs an outcome column; there is no {outcome!r}"
@@ -100,8 +103,8 @@ def read_reports(
     >>> read_reports(pa.table({"bob": [0.6], "ada": [0.9]}), ("ada", "bob")).values
     array([[0.9, 0.6]])
     """
-    frame = _frame(source)
-    reports = _reports(frame, id, time, {outcome, *ignore}, ignore)
+    frame = _frame(source, id)
+    reports = _reports(frame, id, time, {outcome, *ignore}, ())
     missing = [name for name in agents if name not in reports.agents]
     unknown = [name for name in reports.agents if name not in agents]
     if missing or unknown:
@@ -115,26 +118,50 @@ def read_reports(
             f"{'; '.join(said)}. Columns that are not agents can be ignored by name."
         )
     order = [reports.agents.index(name) for name in agents]
-    return Reports(reports.values[:, order], tuple(agents), reports.ids, reports.times)
+    values, _ = checked_reports(reports.values[:, order], tuple(agents))
+    squeezed = values[:, :, 0] if values.shape[2] == 1 else values
+    return Reports(squeezed, tuple(agents), reports.ids, reports.times)
+
+
+def columns_of(source: str | os.PathLike[str]) -> list[str]:
+    """Names of the columns of a file.
+
+    >>> from importlib.resources import files
+    >>> columns_of(str(files("truepool.datasets") / "example.csv"))[:3]
+    ['id', 'malignant', 'logistic']
+    """
+    return list(_read_file(Path(source), None).column_names)
+
+
+def check_writable(path: str | Path) -> Path:
+    """Refuse a path that no table could be written to."""
+    path = Path(path)
+    _kind(path, "written")
+    if path.is_dir():
+        raise SourceError(f"{str(path)!r} is a folder; name a file in it")
+    if not path.parent.is_dir():
+        raise SourceError(f"there is no folder {str(path.parent)!r} to write into")
+    if not os.access(path.parent, os.W_OK):
+        raise SourceError(f"the folder {str(path.parent)!r} cannot be written into")
+    return path
 
 
 def write_table(path: str | Path, columns: Mapping[str, Array]) -> None:
     """Write columns to a CSV or Parquet file, whole or not at all."""
-    path = Path(path)
-    table = pa.table(
-        {name: pa.array(column, from_pandas=True) for name, column in columns.items()}
-    )
-    writer = _kind(path, "written")
-    if not path.parent.is_dir():
-        raise SourceError(f"there is no folder {str(path.parent)!r} to write into")
-    handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    path = check_writable(path)
+    table = pa.table({n: pa.array(c, from_pandas=True) for n, c in columns.items()})
+    try:
+        handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise SourceError(
+            f"{str(path)!r} cannot be written: {error.strerror}"
+        ) from None
     os.close(handle)
     try:
-        if writer == "csv":
+        if _kind(path, "written") == "csv":
             options = csv.WriteOptions(quoting_style="needed")
-            with pa.output_stream(
-                unfinished, compression="gzip" if path.suffix == ".gz" else None
-            ) as stream:
+            packed = "gzip" if path.suffix == ".gz" else None
+            with pa.output_stream(unfinished, compression=packed) as stream:
                 csv.write_csv(table, stream, options)
         else:
             parquet.write_table(table, unfinished)
@@ -163,9 +190,9 @@ def _kind(path: Path, done: str) -> str:
     )
 
 
-def _frame(source: Any) -> nw.DataFrame[Any]:
+def _frame(source: Any, id: str | None) -> nw.DataFrame[Any]:
     if isinstance(source, str | os.PathLike):
-        source = _read_file(Path(source))
+        source = _read_file(Path(source), id)
     names = [str(name) for name in _column_names(source)]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
@@ -191,18 +218,30 @@ def _column_names(source: Any) -> Sequence[Any]:
     return list(getattr(source, "columns", ()))
 
 
-def _read_file(path: Path) -> pa.Table:
+def _read_file(path: Path, id: str | None) -> pa.Table:
     if not path.is_file():
         raise SourceError(f"there is no file {str(path)!r}")
     kind = _kind(path, "read")
     if path.stat().st_size == 0:
         raise SourceError(f"the table must have at least one row; {path} is empty")
     try:
-        table = csv.read_csv(path) if kind == "csv" else parquet.read_table(path)
-    except (pa.ArrowException, OSError) as error:
+        if kind == "csv":
+            # An id is a label: 007 is not 7, and a long number is not a float.
+            text = {name: pa.string() for name in ("id", id) if name}
+            options = csv.ConvertOptions(column_types=text, strings_can_be_null=False)
+            table = csv.read_csv(path, convert_options=options)
+        else:
+            table = parquet.read_table(path)
+        names = [name.strip() for name in table.column_names]
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0]
         raise SourceError(f"{path} cannot be read as {kind}: {reason}") from None
-    return table.rename_columns([name.strip() for name in table.column_names])
+    if kind == "csv" and len(names) == 1 and {";", "\t"} & set(names[0]):
+        raise SourceError(
+            f"a CSV table separates its columns by commas; {path} seems to use "
+            f"{';' if ';' in names[0] else 'tabs'!s}. Convert it, or use Parquet."
+        )
+    return table.rename_columns(names)
 
 
 def _reports(
@@ -220,13 +259,14 @@ def _reports(
             )
     label = id or ("id" if "id" in frame.columns else None)
     moment = time or ("time" if "time" in frame.columns else None)
-    names = [n for n in frame.columns if n not in apart | {label, moment}]
+    apart = apart | {label or "", moment or "", *INDEXES}
+    names = [n for n in frame.columns if n not in apart]
     columns = {name: _numbers(frame[name]) for name in names}
     agents, values = _by_agent(columns)
     return Reports(
         values,
         agents,
-        None if label is None else _plain(frame[label]),
+        None if label is None else _labels(frame[label]),
         None if moment is None else _plain(frame[moment]),
     )
 
@@ -263,6 +303,13 @@ def _by_agent(
     if not columns:
         raise AgentError("pooling needs at least 2 agents; no column is left for any")
     parts = {name: re.fullmatch(r"(.+):(\d+)", name) for name in columns}
+    if any(parts.values()) and not all(parts.values()):
+        plain = next(name for name, part in parts.items() if part is None)
+        spelled = next(name for name, part in parts.items() if part is not None)
+        raise ReportError(
+            "agents give either one probability or one a class; column "
+            f"{spelled!r} is of a class, {plain!r} is not. Ignore one kind."
+        )
     if not all(parts.values()):
         return tuple(columns), np.stack(list(columns.values()), axis=1)
     classes: dict[str, dict[int, FloatArray]] = {}
@@ -280,6 +327,17 @@ def _by_agent(
         np.stack([found[k] for k in range(K)], axis=1) for found in classes.values()
     ]
     return tuple(classes), np.stack(cube, axis=1)
+
+
+def _labels(column: nw.Series[Any]) -> Array:
+    """Ids as they are: no number among them is rounded, no zone dropped."""
+    if column.dtype.is_nested():
+        raise SourceError(
+            f"the id column {column.name!r} must hold one plain value a case"
+        )
+    labels = np.empty(len(column), dtype=object)
+    labels[:] = column.to_list()
+    return labels
 
 
 def _plain(column: nw.Series[Any]) -> Array:

@@ -138,7 +138,7 @@ def test_pool_of_classes_writes_a_column_a_class(truepool, tmp_path):
     write_table(tmp_path / "train.csv", {**columns, "y": panel.outcomes})
     code, _, _ = truepool(
         "pool", tmp_path / "train.csv", tmp_path / "train.csv", "-o", tmp_path / "out.csv",
-        "--mechanism", "log-odds", "--loss", "brier",
+        "--mechanism", "log-odds",
     )  # fmt: skip
     assert code == 0
     names = csv.read_csv(tmp_path / "out.csv").column_names
@@ -331,5 +331,60 @@ def test_progress_is_shown_to_those_who_look(monkeypatch):
     assert screen.out().is_terminal
 
 
-def test_tables_of_arrow_are_what_arrow_reads():
-    assert isinstance(csv.read_csv(EXAMPLE), pa.Table)
+def test_a_column_of_one_table_only_can_be_ignored(truepool, tables):
+    new = csv.read_csv(tables / "new.csv").append_column("note", pa.array(["x"] * 10))
+    csv.write_csv(new, tables / "new.csv")
+    words = ["pool", tables / "train.csv", tables / "new.csv", "-o", tables / "out.csv"]
+    code, _, err = truepool(*words, "--mechanism", "mean")
+    assert code == 2
+    assert "'note'" in err
+    assert truepool(*words, "--mechanism", "mean", "--ignore", "note")[0] == 0
+    code, _, err = truepool(*words, "--mechanism", "mean", "--ignore", "nots")
+    assert code == 2
+    assert "neither table has a column 'nots' (did you mean 'note'?)" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["-o", "{tables}/train.csv"], "write the result to another file"),
+        (["-o", "{tables}"], "is written as"),
+        (["-o", "{tables}/out.csv", "--id", "pooled"], "rename the id"),
+        (["-o", "{tables}/out.csv", "--mechanism", "median", "--loss", "log"], "no setting of median is called 'loss'"),
+    ],
+)  # fmt: skip
+def test_results_that_would_do_harm_are_refused_before_learning(
+    truepool, tables, words, expected
+):
+    filled = [str(word).format(tables=tables) for word in words]
+    code, _, err = truepool("pool", tables / "train.csv", tables / "new.csv", *filled)
+    assert code == 2
+    assert expected in err
+    assert err.count("\n") == 1
+
+
+def test_pool_learns_by_the_loss_asked_for(truepool, tables):
+    words = [
+        "pool",
+        tables / "train.csv",
+        tables / "new.csv",
+        "-o",
+        tables / "out.csv",
+        "--json",
+    ]
+    by = [
+        json.loads(truepool(*words, "--mechanism", "vcg", "--loss", loss)[1])["weights"]
+        for loss in ("brier", "log")
+    ]
+    assert by[0] != by[1]
+
+
+@pytest.mark.parametrize("cases", [2, 3, 4, 6, 8])
+def test_a_handful_of_cases_is_enough_to_pool(truepool, tables, cases):
+    train = csv.read_csv(tables / "train.csv").slice(0, cases)
+    csv.write_csv(train, tables / "few.csv")
+    code, out, err = truepool(
+        "pool", tables / "few.csv", tables / "new.csv", "-o", tables / "out.csv"
+    )
+    assert (code, err) == (0, "")
+    assert "Pooled 10 cases" in out

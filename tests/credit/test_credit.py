@@ -15,6 +15,8 @@ from truepool.errors import SettingError
 from truepool.kernels import reference
 from truepool.losses import NAMES, Loss
 from truepool.panel import Panel
+from truepool.pools.shapley import Shapley
+from truepool.pools.vcg import VCG
 
 # A threshold no mean of the drawn reports sits on: at a tie the last bit decides.
 COSTS = Costs(fn=10.123, fp=1.0)
@@ -235,3 +237,37 @@ def test_settings_outside_their_range_are_refused(call, match):
 def test_shapley_by_case_is_for_few_agents():
     with pytest.raises(SettingError, match="at most 14 agents; the panel has 15"):
         credit.contributions(random_panel(agents=15), method="shapley")
+
+
+def test_intervals_of_weights_are_those_of_the_pool_itself():
+    # Brute force: resample the cases, fit VCG again. One agent speaks seldom.
+    panel = random_panel(5, cases=300, agents=3)
+    reports = panel.reports.copy()
+    reports[np.arange(300) % 12 > 0, 0] = np.nan
+    seldom = Panel(reports, panel.outcomes)
+    found = credit.intervals(seldom, resamples=400, seed=0)
+    rng = np.random.default_rng(1)
+    again = [
+        VCG().fit_panel(seldom.take(rng.integers(0, 300, 300))).weights_
+        for _ in range(400)
+    ]
+    assert_allclose(found.weights_low, np.quantile(again, 0.025, axis=0), atol=0.05)
+    assert_allclose(found.weights_high, np.quantile(again, 0.975, axis=0), atol=0.05)
+
+
+def test_intervals_count_cases_by_weight():
+    panel = random_panel(5, cases=100)
+    weights = np.linspace(0.5, 2.0, 100)
+    found = credit.intervals(panel, resamples=20, sample_weight=weights)
+    assert_allclose(found.credit, credit.leave_one_out(panel, sample_weight=weights))
+
+
+def test_a_loss_keeps_its_own_costs():
+    with pytest.raises(SettingError, match="costs and threshold of its own"):
+        credit.leave_one_out(random_panel(), loss=Loss("cost"), costs=COSTS)
+
+
+def test_sampled_weights_say_how_sure_they_are():
+    panel = random_panel(7, agents=16)
+    pool = Shapley().fit(panel.reports, panel.outcomes)
+    assert (pool.standard_errors_ > 0).all()

@@ -69,11 +69,24 @@ def test_squared_credit_is_the_same(data):
 def test_threshold_credit_is_the_same(data):
     panel = data.draw(BINARY)
     arguments = credit_arguments(data, panel)
-    # Off every value a pool of these reports can sit on: at a tie the last bit decides.
-    threshold = data.draw(st.sampled_from([0.1234567, 0.4567891, 0.7891234]))
+    threshold = data.draw(st.sampled_from([0.25, 0.5, 1 / 11, 0.4567891]))
     fast = compiled.threshold_credit(*arguments[:4], threshold, 0.3, arguments[4])
     slow = reference.threshold_credit(*arguments[:4], threshold, 0.3, arguments[4])
     assert_allclose(fast, slow, **CLOSE)
+
+
+@given(st.integers(0, 500), st.integers(2, 7))
+def test_a_pool_on_the_threshold_is_not_decided_by_its_last_bit(seed, agents):
+    rng = np.random.default_rng(seed)
+    reports = frozen(rng.integers(0, 11, (40, agents)) / 10)
+    outcomes = rng.integers(0, 2, 40)
+    weights, scale = np.full(agents, 1 / agents), np.array([1.0, 10.0])
+    arguments = (reports, outcomes, weights, scale, 0.5, 0.3, np.empty(0))
+    assert_allclose(
+        compiled.threshold_credit(*arguments),
+        reference.threshold_credit(*arguments),
+        atol=1e-12,
+    )
 
 
 def credit_arguments(data, panel):

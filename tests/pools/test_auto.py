@@ -6,9 +6,11 @@ from sklearn.model_selection import TimeSeriesSplit
 
 from truepool import pools
 from truepool.costs import Costs
-from truepool.errors import UnknownNameError
+from truepool.errors import SettingError, UnknownNameError
 from truepool.panel import Panel
 from truepool.pools.auto import CANDIDATES, Auto
+from truepool.pools.best import Best
+from truepool.pools.platt import Platt
 from truepool.pools.vcg import VCG
 
 
@@ -64,13 +66,44 @@ def test_auto_judges_by_the_users_costs():
     # One agent never misses but alarms often, the other never alarms but misses.
     rng = np.random.default_rng(1)
     outcomes = rng.integers(0, 2, 600)
-    timid = np.where((outcomes == 1) | (rng.random(600) < 0.3), 0.9, 0.1)
-    bold = np.where((outcomes == 1) & (rng.random(600) < 0.7), 0.9, 0.1)
-    reports = np.stack([timid, bold], axis=1)
-    choose = {"candidates": ("best",), "cv": 4}
+    timid = np.where((outcomes == 1) | (rng.random(600) < 0.3), 0.99, 0.01)
+    bold = np.where((outcomes == 1) & (rng.random(600) < 0.7), 0.99, 0.01)
+    reports = np.stack([timid, bold, bold], axis=1)
+    choose = {"candidates": ("median", Best(loss="cost")), "cv": 4}
     costly = Auto(costs=Costs(fn=20, fp=1), **choose).fit(reports, outcomes)
     cheap = Auto(costs=Costs(fn=1, fp=20), **choose).fit(reports, outcomes)
-    assert costly.table_[0].loss != cheap.table_[0].loss
+    assert (costly.choice_, cheap.choice_) == ("best", "median")
+
+
+def test_a_second_fit_forgets_the_first():
+    panel = random_panel(2)
+    auto = Auto(candidates=("mean",)).fit(panel.reports, panel.outcomes)
+    assert_allclose(auto.weights_, 0.25)
+    auto.set_params(candidates=("median",)).fit(panel.reports, panel.outcomes)
+    assert not hasattr(auto, "weights_")
+
+
+@pytest.mark.parametrize("cases", [2, 3, 4, 6, 8])
+def test_auto_does_what_it_can_with_a_handful_of_cases(cases):
+    panel = random_panel(3, cases=cases)
+    auto = Auto().fit(panel.reports, panel.outcomes)
+    assert auto.choice_
+    assert auto.why_
+
+
+def test_a_candidate_that_cannot_be_tried_is_left_out():
+    panel = random_panel(3, cases=300)
+    outcomes = np.zeros(300, int)
+    outcomes[[5, 100]] = 1
+    auto = Auto(candidates=("mean", Platt(pool="vcg", cv=5))).fit(
+        panel.reports, outcomes
+    )
+    assert auto.choice_ == "mean"
+    only = Auto(candidates=(Platt(pool="vcg", cv=2),)).fit(
+        random_panel(3, cases=6).reports, [0, 0, 0, 0, 1, 1]
+    )
+    assert "too few" in only.why_
+    assert only.table_ == []
 
 
 def test_candidates_may_be_pools_and_folds_may_be_any_splitter():
@@ -91,3 +124,14 @@ def test_time_ordered_panels_are_judged_forward():
 def test_an_unknown_candidate_is_refused():
     with pytest.raises(UnknownNameError, match="did you mean 'vcg'"):
         Auto(candidates=("vgc",)).fit([[0.9, 0.5], [0.1, 0.5]], [1, 0])
+    with pytest.raises(SettingError, match="list of pools"):
+        Auto(candidates="mean").fit([[0.9, 0.5], [0.1, 0.5]], [1, 0])
+
+
+def test_costs_reach_candidates_that_have_none_of_their_own():
+    panel = random_panel(2)
+    costs = Costs(fn=10, fp=1)
+    auto = Auto(candidates=[VCG(loss="cost")], costs=costs).fit(
+        panel.reports, panel.outcomes
+    )
+    assert auto.pool_.costs == costs

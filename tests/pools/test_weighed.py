@@ -10,6 +10,7 @@ from panels import random_panel
 from truepool import credit
 from truepool.costs import Costs
 from truepool.errors import SettingError
+from truepool.hindsight import Hindsight
 from truepool.losses import Loss
 from truepool.panel import Panel
 from truepool.pools.best import Best
@@ -80,8 +81,9 @@ def test_iterating_recomputes_credit_at_the_learned_weights():
     once = VCG().fit(panel.reports, panel.outcomes)
     twice = VCG(iterations=2).fit(panel.reports, panel.outcomes)
     at = credit.leave_one_out(panel, weights=once.weights_)
-    assert_allclose(twice.weights_, np.maximum(at, 0) / np.maximum(at, 0).sum())
-    assert_allclose(twice.credit_, at)
+    expected = np.maximum(at, 0) / np.maximum(at, 0).sum()
+    assert_allclose(twice.weights_, expected, atol=1e-12)
+    assert_allclose(twice.credit_, at, atol=1e-15)
 
 
 def test_iterating_stops_when_nothing_moves():
@@ -90,13 +92,14 @@ def test_iterating_stops_when_nothing_moves():
     assert_allclose(pool.weights_, 0.5)
 
 
-def test_all_removals_are_exact_and_few_are_near():
-    panel = random_panel(4, cases=2000)
+@pytest.mark.parametrize("silent", [0.0, 0.6])
+def test_all_removals_are_exact_and_few_are_near(silent):
+    panel = random_panel(4, cases=2000, silent=silent)
     exact = VCG().fit(panel.reports, panel.outcomes)
     every = VCG(removals=4).fit(panel.reports, panel.outcomes)
     few = VCG(removals=1, seed=5).fit(panel.reports, panel.outcomes)
     assert_allclose(every.weights_, exact.weights_, atol=1e-12)
-    assert np.abs(few.weights_ - exact.weights_).max() < 0.1
+    assert np.abs(few.weights_ - exact.weights_).max() < 0.2
 
 
 def test_an_agent_that_is_often_silent_is_weighed_by_what_it_says():
@@ -181,6 +184,16 @@ def test_greedy_adds_the_agent_that_helps_most(seed):
     expected = np.bincount(kept, minlength=3) / len(kept)
     pool = Greedy(rounds=10).fit(panel.reports, panel.outcomes)
     assert_allclose(pool.weights_, expected, atol=1e-12)
+
+
+@given(SEEDS)
+def test_greedy_never_keeps_a_bag_worse_than_the_best_agent(seed):
+    rng = np.random.default_rng(seed)
+    reports = rng.integers(0, 11, (30, 3)) / 10  # ties everywhere
+    panel = Panel(reports, np.append(rng.integers(0, 2, 28), [0, 1]))
+    pool = Greedy(loss="cost").fit(panel.reports, panel.outcomes)
+    past = Hindsight(panel, Loss("cost"))
+    assert past.losses(pool.weights_[None])[0] <= past.losses(np.eye(3)).min() + 1e-12
 
 
 @given(SEEDS)

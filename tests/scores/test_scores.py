@@ -10,7 +10,7 @@ from sklearn import metrics
 from truepool import scores
 from truepool.costs import Costs
 from truepool.decisions import decide
-from truepool.errors import SettingError
+from truepool.errors import ReportError, SettingError
 
 SEEDS = st.integers(0, 10_000)
 
@@ -173,6 +173,13 @@ def test_series_that_do_not_fit_are_refused(arguments, match):
         scores.loss(pooled, outcomes, sample_weight=weights[0] if weights else None)
 
 
+def test_rows_that_do_not_sum_to_one_are_refused():
+    with pytest.raises(ReportError, match="must sum to 1; case 0"):
+        scores.loss([[0.9, 0.9, 0.9]], [1])
+
+
 def test_no_bins_is_refused():
+    with pytest.raises(SettingError, match="at least one bin"):
+        scores.murphy([0.5], [1], bins=0)
     with pytest.raises(SettingError, match="at least one bin"):
         scores.ece([0.5], [1], bins=0)

@@ -37,7 +37,7 @@ Threshold: TypeAlias = Annotated[
     float | None,
     typer.Option(help="Decide 1 above this probability (default: what costs ask for)."),
 ]
-Seed: TypeAlias = Annotated[int, typer.Option(help="Same seed, same numbers.")]
+Seed: TypeAlias = Annotated[int, typer.Option(min=0, help="Same seed, same numbers.")]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

@@ -34,15 +34,36 @@ def pool(
     as_json: options.Json = False,
 ) -> None:
     """Learn a pool on TRAIN, pool the reports in NEW, and write the decisions."""
+    from truepool.errors import SourceError, nearest
     from truepool.pools import named
-    from truepool.tables import read_panel, read_reports, write_table
+    from truepool.pools.interface import made
+    from truepool.tables import (
+        check_writable,
+        columns_of,
+        read_panel,
+        read_reports,
+        write_table,
+    )
 
     costs = options.costs_of(cost_fn, cost_fp, cost_matrix)
-    settings: dict[str, Any] = {"costs": costs, "threshold": threshold, "seed": seed}
+    learner = made(mechanism, costs=costs, threshold=threshold, seed=seed)
     if loss is not None:
-        settings["loss"] = loss
-    learner = named(mechanism, **settings)
-    panel = read_panel(train, outcome, id=id, time=time, ignore=ignore or ())
+        named(mechanism, loss=loss)  # says so if the pool takes no loss
+        learner.set_params(loss=loss)
+    check_writable(output)
+    if output.resolve() in (train.resolve(), new.resolve()):
+        raise SourceError(f"{output} is read from; write the result to another file")
+    if id in ("pooled", "decision"):
+        raise SourceError(f"the result has a column {id!r} of its own; rename the id")
+    there = columns_of(train)
+    either = [*there, *columns_of(new)]
+    unknown = [name for name in ignore or () if name not in either]
+    if unknown:
+        raise SourceError(
+            f"neither table has a column {unknown[0]!r}{nearest(unknown[0], either)}"
+        )
+    known = [name for name in ignore or () if name in there]
+    panel = read_panel(train, outcome, id=id, time=time, ignore=known)
     reports = read_reports(
         new, panel.agents, outcome=outcome, id=id, time=time, ignore=ignore or ()
     )

@@ -71,15 +71,17 @@ def sample_shapley(
     threshold: float | None = None,
     sample_weight: ArrayLike | None = None,
     tolerance: float = 0.05,
-    orders: tuple[int, int] = (20, 400),
+    orders: tuple[int, int] | None = None,
     seed: int = 0,
 ) -> Sampled:
     """Shapley credit from random orders of joining, each used forwards and backwards.
 
     Stops when the largest standard error is below ``tolerance`` times the largest
-    credit, but not before ``orders[0]`` orders and never after ``orders[1]``.
+    credit, but not before ``orders[0]`` orders and never after ``orders[1]``: 20 and
+    400 by default, 20,000 where a squared loss without silence makes an order cheap.
     """
-    fewest, most = orders
+    cheap = named(loss, costs, threshold).squared and not panel.silent
+    fewest, most = orders or (20, 20_000 if cheap else 400)
     if not (4 <= fewest <= most and tolerance >= 0):
         raise SettingError(
             "sampling needs 4 <= fewest <= most orders and a tolerance of at least 0; "

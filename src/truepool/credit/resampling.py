@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool.arrays import FloatArray, case_mean
+from truepool.arrays import FloatArray, as_case_weights, case_mean
 from truepool.costs import Costs
 from truepool.credit.joining import shares
 from truepool.credit.leaving import pool_weights, rises
@@ -41,6 +41,7 @@ def intervals(
     weights: ArrayLike | None = None,
     costs: Costs | None = None,
     threshold: float | None = None,
+    sample_weight: ArrayLike | None = None,
     level: float = 0.95,
     resamples: int = 1000,
     seed: int = 0,
@@ -48,7 +49,8 @@ def intervals(
     """Bootstrap intervals, over the cases, of credit and of the weights it earns.
 
     Weights are proportional to positive credit, as the ``vcg`` and ``shapley`` pools
-    set them. Credit is a mean over cases, so each resample is one product.
+    set them (from credit per case in which the agent spoke; ``credit`` itself is per
+    case). Credit is a mean over cases, so each resample is one product.
 
     >>> panel = Panel([[0.9, 0.5], [0.1, 0.5]] * 50, [1, 0] * 50)
     >>> intervals(panel, resamples=200).weights_low
@@ -62,9 +64,16 @@ def intervals(
         costs=costs,
         threshold=threshold,
     )
-    spoken = spoken_share(panel)
-    drawn = resampled_means(by_case, resamples, seed)
-    earned = np.apply_along_axis(by_credit, 1, drawn / spoken)
+    spoke = (~np.isnan(panel.values[:, :, 0])).astype(np.float64)
+    cases = as_case_weights(sample_weight, len(panel))
+    if cases is not None:
+        share = (cases / cases.mean())[:, None]
+        by_case, spoke = by_case * share, spoke * share
+    N = len(panel.agents)
+    both = resampled_means(np.hstack([by_case, spoke]), resamples, seed)
+    drawn, heard = both[:, :N], both[:, N:]
+    when_spoken = drawn / np.where(heard > 0, heard, 1.0)
+    earned = np.apply_along_axis(by_credit, 1, when_spoken)
     low, high = middle(drawn, level)
     weights_low, weights_high = middle(earned, level)
     credit = by_case.mean(axis=0)
@@ -73,7 +82,7 @@ def intervals(
         credit,
         low,
         high,
-        by_credit(credit / spoken),
+        by_credit(when_speaking(credit, panel, cases)),
         weights_low,
         weights_high,
         level,

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from truepool.arrays import FloatArray
-from truepool.kernels.reference import NOTHING_LEFT
+from truepool.kernels.reference import EDGE, NOTHING_LEFT
 
 # Sums may be reordered and contracted; NaN stays NaN, for it means silence.
 _jit = njit(
@@ -51,8 +51,8 @@ def _linear_row(row, weights, c):
             plain += v
             count += 1
     if mass > 0.0:
-        return total / mass
-    return plain / count if count else np.nan
+        return min(total / mass, 1.0)
+    return min(plain / count, 1.0) if count else np.nan
 
 
 @_jit
@@ -67,7 +67,7 @@ def linear(values, weights):
             for i in range(N):
                 total += weights[i] * values[t, i, c]
             if total == total and mass > 0.0:
-                out[t, c] = total / mass
+                out[t, c] = min(total / mass, 1.0)
             else:
                 out[t, c] = _linear_row(values[t], weights, c)
     return out
@@ -165,6 +165,7 @@ def squared_credit(values, outcomes, weights, scale, prior, case_weights):
 def threshold_credit(values, outcomes, weights, scale, threshold, prior, case_weights):
     """Mirror of `reference.threshold_credit`."""
     T, N = values.shape
+    line = threshold + EDGE
     credit = np.zeros(N)
     rest = np.empty(N)
     mass = weights.sum()
@@ -180,16 +181,16 @@ def threshold_credit(values, outcomes, weights, scale, threshold, prior, case_we
         for i in range(N):
             total += weights[i] * values[t, i]
         if total == total and inverse.size:
-            base = 1.0 if total / mass > threshold else 0.0
+            base = 1.0 if total / mass > line else 0.0
             for i in range(N):
                 others = (total - weights[i] * values[t, i]) * inverse[i]
-                says = 1.0 if others > threshold else 0.0
+                says = 1.0 if others > line else 0.0
                 credit[i] += factor * (says - base)
         else:
             row = values[t].reshape(N, 1)
             pooled = _without_row(row, weights, prior, 0, rest)
-            base = 1.0 if pooled > threshold else 0.0
+            base = 1.0 if pooled > line else 0.0
             for i in range(N):
-                says = 1.0 if rest[i] > threshold else 0.0
+                says = 1.0 if rest[i] > line else 0.0
                 credit[i] += factor * (says - base)
     return credit

@@ -11,16 +11,17 @@ weights need no logarithms: they never reach 0.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from numba import njit
 
-from truepool.kernels.reference import NOTHING_LEFT
+from truepool.kernels.reference import EDGE, NOTHING_LEFT
 
 FLOOR = 1e-30
 NOISE = 1e-12  # credit that rounding alone can produce: truepool.weights.NOISE
 C3, C4, C5, C6, C7, C8, C9 = (1.0 / math.factorial(n) for n in range(3, 10))
-_options = {
+_options: dict[str, Any] = {
     "cache": True,
     "nogil": True,
     "error_model": "numpy",
@@ -51,14 +52,14 @@ def _loss(code, p, y, table, line):
         return -math.log(max(given, 1e-12))
     if code == 3:  # cost
         if C == 1:
-            return table[y, 1 if p[0] > line else 0]
+            return table[y, 1 if p[0] > line + EDGE else 0]
         best = 0
         least = np.inf
         for k in range(K):
             expected = 0.0
             for c in range(K):
                 expected += p[c] * table[c, k]
-            if expected < least:
+            if expected < least - EDGE:
                 least = expected
                 best = k
         return table[y, best]
@@ -120,7 +121,7 @@ def _pool(m, w, out, sums):
             mass += v
             squares += v * v
             total += v * m[i]
-        out[0] = total / mass
+        out[0] = min(total / mass, 1.0)
         sums[0] = mass
         sums[1] = squares
     else:
@@ -130,7 +131,7 @@ def _pool(m, w, out, sums):
             total = 0.0
             for i in range(N):
                 total += w[i] * m[i * C + c]
-            out[c] = total / mass
+            out[c] = min(total / mass, 1.0)
     if out[0] == out[0]:
         return True
     mass = 0.0

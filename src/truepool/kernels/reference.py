@@ -11,6 +11,9 @@ from truepool.arrays import FloatArray, IntArray
 NOTHING_LEFT = 1e-12
 """Share of the weight below which the others count as having none."""
 
+EDGE = 1e-12
+"""A pool this close to the threshold lies on it: truepool.decisions.EDGE."""
+
 
 def scan(values: FloatArray) -> tuple[int, int]:
     """Count the entries outside [0, 1] and the silent ones (NaN)."""
@@ -32,7 +35,7 @@ def linear(values: FloatArray, weights: FloatArray) -> FloatArray:
     share = np.where((mass > 0)[:, None], spoke * weights, spoke)
     with np.errstate(invalid="ignore"):
         share = share / share.sum(axis=1, keepdims=True)
-    return np.asarray(np.einsum("tn,tnc->tc", share, heard))
+    return np.asarray(np.minimum(np.einsum("tn,tnc->tc", share, heard), 1.0))
 
 
 def without(values: FloatArray, weights: FloatArray, prior: FloatArray) -> FloatArray:
@@ -91,13 +94,15 @@ def threshold_credit(
 ) -> FloatArray:
     r"""Sum over cases of the leave-one-out rise of the cost of deciding, (N,).
 
-    Deciding 1 exactly when p > threshold costs :math:`s_y` when it is wrong.
+    Deciding 1 exactly when p > threshold, by more than `EDGE`, costs :math:`s_y` when
+    it is wrong.
     """
     cube = values[:, :, None]
     factor = scale[outcomes] * (case_weights if case_weights.size else 1.0)
     pooled = linear(cube, weights)[:, 0]
     others = without(cube, weights, np.array([prior]))[:, :, 0]
     happened = outcomes == 1
-    wrong = (pooled > threshold) != happened
-    rise = ((others > threshold) != happened[:, None]) * 1.0 - wrong[:, None]
+    line = threshold + EDGE
+    wrong = (pooled > line) != happened
+    rise = ((others > line) != happened[:, None]) * 1.0 - wrong[:, None]
     return np.asarray(factor @ rise)

@@ -3,6 +3,7 @@
 from typing import Any, cast
 
 from truepool import registry
+from truepool.errors import UnknownNameError
 from truepool.pools.interface import LinearPool, Pool, made
 
 __all__ = ["LinearPool", "Pool", "every", "named"]
@@ -17,10 +18,14 @@ def every() -> dict[str, type[Pool]]:
     return cast(dict[str, type[Pool]], registry.every(__name__))
 
 
-def named(name: str, **settings: Any) -> Pool:
-    """Make the pool of that name with those of the settings that it takes.
+def named(name: str, /, **settings: Any) -> Pool:
+    """Make the pool of that name with these settings.
 
     >>> named("vcg", loss="log")
     VCG(loss='log')
     """
-    return made(name, **settings)
+    pool = made(name, **settings)
+    for setting in settings:
+        if setting not in pool.settings():
+            raise UnknownNameError(f"setting of {name}", setting, pool.settings())
+    return pool

@@ -7,12 +7,13 @@ from typing import ClassVar, final
 import numpy as np
 from sklearn.base import clone
 
-from truepool.arrays import FloatArray, case_mean
+from truepool.arrays import FloatArray, IntArray, case_mean
 from truepool.costs import Costs
-from truepool.folds import Folds, out_of_fold, splits
+from truepool.errors import SettingError
+from truepool.folds import Folds, out_of_fold, splits, tested
 from truepool.losses import Loss, named
 from truepool.panel import Panel
-from truepool.pools.interface import LinearPool, Pool, made
+from truepool.pools.interface import Pool, made
 
 CANDIDATES = (
     "mean",
@@ -69,7 +70,7 @@ class Auto(Pool):
     why_ : str
         One sentence.
     table_ : list of Trial
-        Every candidate, best first.
+        Every candidate that could be tried, best first.
     pool_ : Pool
         The pool kept, learned from all cases.
 
@@ -83,6 +84,7 @@ class Auto(Pool):
 
     name: ClassVar[str] = "auto"
     complexity: ClassVar[int] = 3
+    table_: list[Trial]
     excused: ClassVar = {"unanimity": "it may choose a pool that does not owe it"}
 
     def __init__(
@@ -104,36 +106,70 @@ class Auto(Pool):
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         loss = named(self.loss, self.costs, self.threshold)
+        if isinstance(self.candidates, str):
+            raise SettingError(
+                f"candidates must be a list of pools; {self.candidates!r} came"
+            )
         pools = [
             made(given, costs=self.costs, threshold=self.threshold, seed=self.seed)
             for given in self.candidates or CANDIDATES
         ]
-        pairs = splits(panel.outcomes, self.cv, self.seed, times=panel.times)
-        tested = np.sort(np.concatenate([test for _, test in pairs]))
-        cases = None if case_weights is None else case_weights[tested]
-        outcomes = panel.outcomes[tested]
-        pooled = [
-            out_of_fold(pool, panel, pairs, case_weights)[tested] for pool in pools
-        ]
+        try:
+            pairs = splits(panel.outcomes, self.cv, self.seed, times=panel.times)
+        except SettingError as error:
+            kept = pools[0]
+            self.table_ = []
+            self.why_ = f"{kept.name} was kept untried: {error}"
+        else:
+            kept = self._best(pools, panel, pairs, loss, case_weights)
+        self.choice_ = kept.name
+        self.pool_ = clone(kept).fit_panel(panel, case_weights)
+        self.__dict__.pop("weights_", None)  # of an earlier choice
+        if "weights_" in self.pool_.__dict__:
+            self.weights_ = self.pool_.__dict__["weights_"]
+
+    def _best(
+        self,
+        pools: list[Pool],
+        panel: Panel,
+        pairs: list[tuple[IntArray, IntArray]],
+        loss: Loss,
+        case_weights: FloatArray | None,
+    ) -> Pool:
+        """Return the simplest pool within one standard error of the best."""
+        rows = tested(pairs)
+        cases = None if case_weights is None else case_weights[rows]
+        outcomes = panel.outcomes[rows]
+        tried, pooled = [], []
+        for pool in pools:
+            try:
+                answer = out_of_fold(pool, panel, pairs, case_weights)[rows]
+            except SettingError:
+                continue  # too few cases for this one
+            tried.append(pool)
+            pooled.append(answer)
+        if not tried:
+            self.table_, self.why_ = (
+                [],
+                f"{pools[0].name} was kept: there are too few cases to try any",
+            )
+            return pools[0]
         losses = [loss.of(p, outcomes) for p in pooled]
         # The Brier loss breaks ties that a loss counted in whole errors leaves.
         rank = [
             (case_mean(lost, cases), case_mean(Loss("brier").of(p, outcomes), cases))
             for lost, p in zip(losses, pooled, strict=True)
         ]
-        best = min(range(len(pools)), key=rank.__getitem__)
+        order = sorted(range(len(tried)), key=rank.__getitem__)
+        best = order[0]
         trials = [
-            _trial(pool, losses[i], losses[best], cases) for i, pool in enumerate(pools)
+            _trial(pool, losses[i], losses[best], cases) for i, pool in enumerate(tried)
         ]
         eligible = [i for i, trial in enumerate(trials) if trial.eligible]
-        kept = min(eligible, key=lambda i: (pools[i].complexity, rank[i]))
-        order = sorted(range(len(pools)), key=rank.__getitem__)
+        kept = min(eligible, key=lambda i: (tried[i].complexity, rank[i]))
         self.table_ = [trials[i] for i in order]
-        self.choice_ = pools[kept].name
         self.why_ = _why(trials[kept], trials[best], loss)
-        self.pool_ = clone(pools[kept]).fit_panel(panel, case_weights)
-        if isinstance(self.pool_, LinearPool):
-            self.weights_ = self.pool_.weights_
+        return tried[kept]
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool sound reports (T, N, C) into (T, C)."""

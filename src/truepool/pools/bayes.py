@@ -5,7 +5,7 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool.arrays import FloatArray, as_pooled, from_log_scale, log_scale
+from truepool.arrays import FloatArray, as_pooled, case_count, from_log_scale, log_scale
 from truepool.costs import Costs
 from truepool.errors import SettingError
 from truepool.panel import Panel
@@ -53,7 +53,7 @@ class Bayes(Pool):
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         if self.prior is None:
-            total = len(panel) if case_weights is None else case_weights.sum()
+            total = len(panel) if case_weights is None else case_count(case_weights)
             # A class that never came is rare, not impossible: one case in T + K.
             counts = panel.base_rate(case_weights) * total
             share = (counts + 1) / (total + panel.classes)

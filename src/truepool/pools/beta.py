@@ -6,7 +6,14 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import betainc
 
-from truepool.arrays import SMALLEST, FloatArray, IntArray, classes, scaled_to_one
+from truepool.arrays import (
+    SMALLEST,
+    FloatArray,
+    IntArray,
+    case_count,
+    classes,
+    scaled_to_one,
+)
 from truepool.losses import happened
 from truepool.pools.recalibrated import (
     BENDS,
@@ -56,7 +63,7 @@ class Beta(RecalibratedPool):
 def _fit(said: FloatArray, came: IntArray, cases: FloatArray) -> FloatArray:
     """Shape (a, b) of least log loss for one class."""
     said, mass = _condensed(np.clip(said, SMALLEST, 1 - SMALLEST), came, cases)
-    pull = CAUTION / cases.sum()
+    pull = CAUTION / case_count(cases)
 
     def price(x: FloatArray) -> float:
         bent = np.clip(betainc(*np.exp(x), said), SMALLEST, 1 - SMALLEST)

@@ -26,7 +26,9 @@ class Extremized(RecalibratedPool):
     factor : "fit", "neyman-roughgarden" or float
         ``fit`` takes the a of least log loss. ``neyman-roughgarden`` needs no outcome:
         :math:`a = n(\sqrt{3n^2 - 3n + 1} - 2) / (n^2 - n - 1)` for the n agents that
-        spoke (Neyman & Roughgarden 2022), from 1 at n = 1 towards :math:`\sqrt 3`.
+        spoke, from 1 at n = 1 towards :math:`\sqrt 3`. Neyman & Roughgarden (2022)
+        derive it for a mean moved away from a known prior; here, as forecasters use it,
+        it scales log-odds away from even.
 
     Examples
     --------
@@ -62,7 +64,7 @@ class Extremized(RecalibratedPool):
             )
         elif self.factor == "neyman-roughgarden":
             self.factor_ = np.nan  # one for each case, by who speaks
-        elif isinstance(self.factor, str) or not self.factor > 0:
+        elif isinstance(self.factor, str) or not 0 < self.factor < np.inf:
             raise SettingError(
                 "factor must be 'fit', 'neyman-roughgarden' or a positive number; "
                 f"it is {self.factor!r}"

@@ -54,6 +54,7 @@ class Greedy(LinearPool):
             losses = past.losses(tried / tried.sum(axis=1, keepdims=True))
             ties = losses <= losses.min() + 1e-12
             bag = bag + ties / ties.sum()
-            if losses.min() < least - 1e-12:
-                least, kept = float(losses.min()), bag
+            lost = float(past.losses((bag / bag.sum())[None])[0])
+            if lost < least - 1e-12:
+                least, kept = lost, bag
         return np.asarray(kept / kept.sum())

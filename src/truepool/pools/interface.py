@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from truepool import kernels, registry
@@ -49,6 +49,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     classes_: IntArray
     agents_: tuple[str, ...]
+    named_: bool
 
     def __init__(
         self, *, costs: Costs | None = None, threshold: float | None = None
@@ -68,8 +69,10 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Learn from reports (T, N) or (T, N, K) and outcomes (T,)."""
-        panel = Panel(reports, outcomes)
-        return self.fit_panel(panel, as_case_weights(sample_weight, len(panel)))
+        panel = Panel(reports, outcomes, copy=False)
+        self.fit_panel(panel, as_case_weights(sample_weight, len(panel)))
+        self.named_ = bool(names_of(reports))
+        return self
 
     def fit_panel(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
         """Learn from a panel that is known to be sound."""
@@ -77,6 +80,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         (self.costs or Costs()).table(panel.classes)
         self.classes_ = np.arange(panel.classes)
         self.agents_ = panel.agents
+        self.named_ = True
         self.n_features_in_ = len(panel.agents)
         self._learn(panel, case_weights)
         return self
@@ -87,8 +91,8 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         Columns of a frame are matched to the agents by name, in any order.
         """
         check_is_fitted(self)
-        names = names_of(reports)
-        values, _ = checked_reports(reports, names)
+        names = names_of(reports) if self.named_ else ()
+        values, _ = checked_reports(reports, names or self._known_as(reports))
         if names and names != self.agents_:
             values = frozen(values[:, self._order(names)])
         if values.shape[1] != len(self.agents_):
@@ -108,6 +112,12 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         pooled = self.predict_proba(reports)
         pooled = pooled[:, 1:] if len(self.classes_) == 2 else pooled
         return choose(pooled, self.costs or Costs(), self.threshold)
+
+    def _known_as(self, reports: ArrayLike) -> tuple[str, ...]:
+        """Agents' names for a message, where the reports have the right width."""
+        shape = np.shape(reports)
+        fits = len(shape) > 1 and shape[1] == len(self.agents_)
+        return self.agents_ if fits else ()
 
     @abstractmethod
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
@@ -139,10 +149,19 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return tags
 
 
-def made(pool: Pool | str, **settings: Any) -> Pool:
-    """Return a pool as it is, or make the one of that name with what it takes."""
+def made(pool: Pool | str, /, **settings: Any) -> Pool:
+    """Make the pool of that name with what it takes of the settings.
+
+    A pool that is made already gets what it was not given: costs and threshold.
+    """
     if isinstance(pool, Pool):
-        return pool
+        wanting = {
+            key: settings[key]
+            for key in ("costs", "threshold")
+            if key in settings and getattr(pool, key) is None
+        }
+        copy: Pool = clone(pool).set_params(**wanting)
+        return copy
     cls = cast(type[Pool], registry.named("truepool.pools", "pool", pool))
     return cls(**{key: settings[key] for key in settings if key in cls.settings()})
 

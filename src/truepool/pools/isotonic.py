@@ -5,7 +5,7 @@ from typing import ClassVar, final
 import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
-from truepool.arrays import FloatArray, IntArray, classes, scaled_to_one
+from truepool.arrays import FloatArray, IntArray, case_count, classes, scaled_to_one
 from truepool.losses import happened
 from truepool.pools.recalibrated import BENDS, RecalibratedPool
 
@@ -29,7 +29,7 @@ class Isotonic(RecalibratedPool):
     def _correct(
         self, pooled: FloatArray, outcomes: IntArray, cases: FloatArray
     ) -> None:
-        doubt = 1.0 / (cases.sum() + 2)
+        doubt = 1.0 / (case_count(cases) + 2)
         truth = happened(outcomes, classes(pooled.shape[1]))
         self.curves_ = [
             IsotonicRegression(y_min=doubt, y_max=1 - doubt, out_of_bounds="clip").fit(

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.base import clone
 
-from truepool.arrays import FloatArray, IntArray, from_log_scale
+from truepool.arrays import FloatArray, IntArray, case_count, from_log_scale
 from truepool.costs import Costs
 from truepool.folds import Folds, out_of_fold, splits
 from truepool.losses import Loss
@@ -55,7 +55,8 @@ class RecalibratedPool(Pool):
         self.seed = seed
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
-        inner = made(self.pool, costs=self.costs, threshold=self.threshold)
+        given = {"costs": self.costs, "threshold": self.threshold, "seed": self.seed}
+        inner = made(self.pool, **given)
         self.pool_ = clone(inner).fit_panel(panel, case_weights)
         if inner.complexity == 0:  # it learned nothing, so nothing can leak
             pooled = self.pool_.combine(panel.values)
@@ -87,7 +88,7 @@ def fit_scaling(
     r"""Factor a and shift b of least log loss for :math:`a z + b` on the log scale."""
     loss = Loss("log")
     share = cases / cases.sum()
-    pull = CAUTION / cases.sum()
+    pull = CAUTION / case_count(cases)
 
     def price(x: FloatArray) -> tuple[float, FloatArray]:
         moved = x[0] * scale + x[1:]

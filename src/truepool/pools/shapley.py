@@ -2,9 +2,11 @@
 
 from typing import ClassVar, final
 
+import numpy as np
+
 from truepool.arrays import FloatArray
 from truepool.costs import Costs
-from truepool.credit import shapley, when_speaking
+from truepool.credit import EXACT_LIMIT, sample_shapley, shapley, when_speaking
 from truepool.losses import named
 from truepool.panel import Panel
 from truepool.pools.interface import LinearPool
@@ -22,6 +24,8 @@ class Shapley(LinearPool):
     ----------
     weights_, credit_ : (N,)
         The weights, and the credit per case in which the agent spoke.
+    standard_errors_ : (N,)
+        Of the credit per case, where it was sampled; 0 where it is exact.
 
     Examples
     --------
@@ -47,11 +51,14 @@ class Shapley(LinearPool):
         self.seed = seed
 
     def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
-        credit = shapley(
-            panel,
-            loss=named(self.loss, self.costs, self.threshold),
-            sample_weight=case_weights,
-            seed=self.seed,
-        )
+        loss = named(self.loss, self.costs, self.threshold)
+        if len(panel.agents) <= EXACT_LIMIT:
+            credit = shapley(panel, loss=loss, sample_weight=case_weights)
+            self.standard_errors_ = np.zeros(len(credit))
+        else:
+            found = sample_shapley(
+                panel, loss=loss, sample_weight=case_weights, seed=self.seed
+            )
+            credit, self.standard_errors_ = found.credit, found.standard_errors
         self.credit_ = when_speaking(credit, panel, case_weights)
         return by_credit(self.credit_)

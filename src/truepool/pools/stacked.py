@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from truepool.arrays import FloatArray, from_classes, log_scale
 from truepool.costs import Costs
+from truepool.errors import SettingError
 from truepool.folds import Folds, splits
 from truepool.panel import Panel
 from truepool.pools.interface import Pool
@@ -21,7 +22,8 @@ class StackedPool(Pool):
     """A model on the log-odds of the reports, cross-fitted.
 
     One model is learned without each fold and their answers are averaged, so that no
-    answer hangs on one model's luck. A silent agent is taken to agree with those who
+    answer hangs on one model's luck; where the cases are too few for folds, one model
+    learns from all. A silent agent is taken to agree with those who
     spoke.
 
     Parameters
@@ -54,11 +56,14 @@ class StackedPool(Pool):
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         features = _features(panel.values)
         cases = np.ones(len(panel)) if case_weights is None else case_weights
+        try:
+            pairs = splits(panel.outcomes, self.cv, self.seed, times=panel.times)
+            lessons = [learn for learn, _ in pairs]
+        except SettingError:
+            lessons = [np.arange(len(panel))]
         self.models_ = [
             self._fitted(features[learn], panel.outcomes[learn], cases[learn])
-            for learn, _ in splits(
-                panel.outcomes, self.cv, self.seed, times=panel.times
-            )
+            for learn in lessons
         ]
 
     def combine(self, values: FloatArray) -> FloatArray:

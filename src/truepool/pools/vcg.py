@@ -87,8 +87,7 @@ class VCG(LinearPool):
                 removals=self.removals,
                 seed=self.seed,
             )
-            if self.removals is None:
-                credit = when_speaking(credit, panel, case_weights)
+            credit = when_speaking(credit, panel, case_weights)
             before, weights = weights, by_credit(credit)
             if np.abs(weights - before).max() < 1e-12:
                 break

@@ -62,8 +62,11 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
             "decided; recall is the mean over classes"
         )
     share = f"{100 * comparison.level:g} %"
+    missing = ""
+    if comparison.untried:
+        missing = f" Too few cases to try: {', '.join(comparison.untried)}."
     return (
-        f"{decision}. Brackets: {share} intervals by resampling cases.",
+        f"{decision}. Brackets: {share} intervals by resampling cases.{missing}",
         "Differences: below 0 is better; * marks what is clear even after trying "
         f"{len(comparison.rows)} pools (paired t-tests, Holm).",
         "ECE: calibration error. Alarms: false ones, where 0 happened.",

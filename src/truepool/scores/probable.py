@@ -78,9 +78,10 @@ def ece(
 
     :math:`\sum_b \frac{n_b}{n} |\bar p_b - \bar y_b|`. Binary: probability of class 1
     against its frequency. K > 2: confidence in the likeliest class against how often
-    it came. The plain estimate is above 0 even for a calibrated pool; ``debias``
-    takes off the share that sampling alone explains, bin by bin, under a normal
-    approximation (Kumar, Liang & Ma 2019), so it may fall a little below 0.
+    it came. The plain estimate is above 0 even for a calibrated pool; ``debias`` takes
+    off what sampling adds to the gap seen in each bin, under a normal approximation
+    (Kumar, Liang & Ma 2019). That is about a third of the excess of a calibrated pool,
+    and nearly all of it where the gaps are large.
 
     >>> ece([0.2] * 10, [1] * 3 + [0] * 7, bins=10).__round__(6)
     0.1
@@ -122,6 +123,8 @@ def murphy(
     0.19
     """
     p, y, w = door(pooled, outcomes, sample_weight)
+    if bins is not None and bins < 1:
+        raise SettingError(f"there must be at least one bin; bins is {bins}")
     w = np.ones(len(p)) if w is None else w
     truth = happened(y, classes(p.shape[1]))
     parts = np.zeros(5)
