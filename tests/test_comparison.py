@@ -140,6 +140,11 @@ def test_pools_with_settings_can_be_compared():
         ({"level": 1.0}, SettingError, "between 0 and 1"),
         ({"cv": 1}, SettingError, "at least 2 folds"),
         ({"loss": "x"}, UnknownNameError, "no loss"),
+        (
+            {"pools": {"best": Platt(pool="vcg", cv=1)}},
+            SettingError,
+            "at least 2 folds",
+        ),
     ],
 )
 def test_settings_outside_their_range_are_refused(options, kind, match):

@@ -258,3 +258,9 @@ def test_places_that_cannot_be_written_to_are_refused(tmp_path, path, match):
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(SourceError, match=match):
         write_table(tmp_path / path, {"x": np.zeros(3)})
+
+
+def test_a_folder_that_may_not_be_written_into_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("truepool.tables.os.access", lambda path, mode: False)
+    with pytest.raises(SourceError, match="cannot be written into"):
+        write_table(tmp_path / "out.csv", {"x": np.zeros(3)})

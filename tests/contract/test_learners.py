@@ -145,6 +145,37 @@ def test_the_old_state_stays_valid(name):
 
 
 @each
+def test_without_compiled_code_a_stream_is_its_replay(name, monkeypatch):
+    monkeypatch.setattr(kernels, "online", None)
+    base = random_panel(2, cases=140)
+    reports = base.reports.copy()
+    reports[7] = np.nan
+    panel = Panel(reports, base.outcomes, mute_cases=True)
+    trace = replay(name, panel)
+    assert trace.skipped == 1
+    stream = Stream(name, panel.agents, horizon=140)
+    for t in np.delete(np.arange(140), 7):
+        x = dict(zip(panel.agents, panel.reports[t], strict=True))
+        stream.learn_one(x, int(panel.outcomes[t]))
+    assert_allclose(stream.state.weights, trace.weights[-1], rtol=1e-12)
+
+
+@each
+def test_before_any_case_nothing_is_regretted(name):
+    mind = learners.named(name)
+    bound = mind.bound(mind.start(("a", "b")))
+    assert bound is None or bound >= 0
+    if learners.every()[name].rule in (0, 1) and bound is not None:
+        assert bound == 0
+
+
+def test_an_agent_may_join_before_any_case():
+    mind = learners.named("adahedge")
+    joined = mind.join(mind.start(("a", "b")), "c")
+    assert_allclose(joined.weights, 1 / 3)
+
+
+@each
 def test_the_order_of_the_agents_does_not_matter(name):
     panel = random_panel(5, silent=0.1)
     order = [2, 0, 3, 1]

@@ -45,6 +45,14 @@ def test_a_loss_that_is_not_convex_has_no_best_weighting():
     assert trace.regret_to_agent.shape == (80,)
 
 
+def test_a_threshold_decides_what_a_decision_costs():
+    panel = random_panel(1)
+    costs = Costs(fn=10, fp=1)
+    trace = replay("hedge", panel, loss="cost", costs=costs, threshold=0.7)
+    missed = (trace.pooled <= 0.7) & (panel.outcomes == 1)
+    assert_allclose(trace.losses[missed], 10.0)
+
+
 def test_pools_of_classes_have_a_column_a_class():
     trace = replay("gradient", random_panel(1, classes=3))
     assert trace.pooled.shape == (80, 3)
