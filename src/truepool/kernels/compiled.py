@@ -38,7 +38,8 @@ def scan(values: FloatArray) -> tuple[int, int]:
 
 
 @_jit
-def _linear_row(row, weights, c):
+def _heard(row, weights, c):
+    """Mass, weighted sum, plain sum and number of those who spoke."""
     mass = 0.0
     total = 0.0
     plain = 0.0
@@ -50,6 +51,12 @@ def _linear_row(row, weights, c):
             total += weights[i] * v
             plain += v
             count += 1
+    return mass, total, plain, count
+
+
+@_jit
+def _linear_row(row, weights, c):
+    mass, total, plain, count = _heard(row, weights, c)
     if mass > 0.0:
         return min(total / mass, 1.0)
     return min(plain / count, 1.0) if count else np.nan
@@ -76,17 +83,7 @@ def linear(values, weights):
 @_jit
 def _without_row(row, weights, prior, c, out):
     """Fill ``out`` with the pools of the others; return the pool of all."""
-    mass = 0.0
-    total = 0.0
-    plain = 0.0
-    count = 0
-    for i in range(weights.size):
-        v = row[i, c]
-        if v == v:
-            mass += weights[i]
-            total += weights[i] * v
-            plain += v
-            count += 1
+    mass, total, plain, count = _heard(row, weights, c)
     pooled = np.nan
     if mass > 0.0:
         pooled = total / mass

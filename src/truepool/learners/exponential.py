@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from truepool.arrays import FloatArray
-from truepool.learners.interface import FLOOR, Heard, Learner, State
+from truepool.learners.interface import FLOOR, Heard, Learner, State, check_rate
 
 CONSTANT, DOUBLING, GAP = 0, 1, 2
 
@@ -96,6 +96,30 @@ class Exponential(Learner):
             return np.array([state.memory[0].mean()])
         total = logsumexp(-eta * state.memory[0])
         return np.array([-(log(share / (1 - share)) + total) / eta])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paced(Exponential):
+    """Exponential weights at a given rate, or at one that adapts and needs no horizon.
+
+    Without a rate, the learner lowers its own whenever the sum of squared reaches has
+    doubled.
+    """
+
+    rate: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_rate(self.rate)
+
+    @property
+    def mode(self) -> int:
+        """Doubling unless a rate is given."""
+        return DOUBLING if self.rate is None else CONSTANT
+
+    def pace(self, agents: int, classes: int) -> float:
+        """Rate, where it is constant."""
+        return self.rate or 0.0
 
 
 def from_losses(losses: FloatArray, eta: float) -> FloatArray:

@@ -1,13 +1,7 @@
-"""Tables in and out: CSV, Parquet, and pandas, polars or pyarrow frames.
-
-A row is a case. One column is the outcome, ``id`` and ``time`` columns are recognised,
-every other column is an agent: the probability of class 1, empty where the agent was
-silent. For K classes an agent has K columns, ``name:0`` to ``name:K-1``.
-"""
+"""Tables in: from CSV, Parquet or a frame to reports by agent."""
 
 import os
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,9 +16,8 @@ from truepool.arrays import Array, FloatArray
 from truepool.errors import AgentError, OutcomeError, ReportError, SourceError, nearest
 from truepool.panel import Panel
 from truepool.reports import checked_reports
+from truepool.tables.files import kind_of
 
-CSV = (".csv", ".csv.gz")
-PARQUET = (".parquet", ".pq")
 INDEXES = ("", "__index_level_0__", "Unnamed: 0")
 """Columns that pandas writes for its row index; they are no agents."""
 
@@ -133,63 +126,6 @@ def columns_of(source: str | os.PathLike[str]) -> list[str]:
     return list(_read_file(Path(source), None).column_names)
 
 
-def check_writable(path: str | Path) -> Path:
-    """Refuse a path that no table could be written to."""
-    path = Path(path)
-    _kind(path, "written")
-    if path.is_dir():
-        raise SourceError(f"{str(path)!r} is a folder; name a file in it")
-    if not path.parent.is_dir():
-        raise SourceError(f"there is no folder {str(path.parent)!r} to write into")
-    if not os.access(path.parent, os.W_OK):
-        raise SourceError(f"the folder {str(path.parent)!r} cannot be written into")
-    return path
-
-
-def write_table(path: str | Path, columns: Mapping[str, Array]) -> None:
-    """Write columns to a CSV or Parquet file, whole or not at all."""
-    path = check_writable(path)
-    table = pa.table({n: pa.array(c, from_pandas=True) for n, c in columns.items()})
-    try:
-        handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise SourceError(
-            f"{str(path)!r} cannot be written: {error.strerror}"
-        ) from None
-    os.close(handle)
-    try:
-        if _kind(path, "written") == "csv":
-            options = csv.WriteOptions(quoting_style="needed")
-            packed = "gzip" if path.suffix == ".gz" else None
-            with pa.output_stream(unfinished, compression=packed) as stream:
-                csv.write_csv(table, stream, options)
-        else:
-            parquet.write_table(table, unfinished)
-        os.chmod(unfinished, 0o666 & ~_umask())
-        os.replace(unfinished, path)
-    except BaseException:
-        os.unlink(unfinished)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def _kind(path: Path, done: str) -> str:
-    name = path.name.lower()
-    if name.endswith(CSV):
-        return "csv"
-    if name.endswith(PARQUET):
-        return "parquet"
-    raise SourceError(
-        f"a table is {done} as {', '.join((*CSV, *PARQUET))}; "
-        f"{str(path)!r} is none of these"
-    )
-
-
 def _frame(source: Any, id: str | None) -> nw.DataFrame[Any]:
     if isinstance(source, str | os.PathLike):
         source = _read_file(Path(source), id)
@@ -221,7 +157,7 @@ def _column_names(source: Any) -> Sequence[Any]:
 def _read_file(path: Path, id: str | None) -> pa.Table:
     if not path.is_file():
         raise SourceError(f"there is no file {str(path)!r}")
-    kind = _kind(path, "read")
+    kind = kind_of(path, "read")
     if path.stat().st_size == 0:
         raise SourceError(f"the table must have at least one row; {path} is empty")
     try:
