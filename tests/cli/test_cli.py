@@ -331,6 +331,13 @@ def test_progress_is_shown_to_those_who_look(monkeypatch):
     assert screen.out().is_terminal
 
 
+@pytest.mark.parametrize("verb", ["compare", "replay"])
+def test_columns_without_a_table_are_refused(truepool, verb):
+    code, _, err = truepool(verb, "--outcome", "fraud")
+    assert code == 2
+    assert "name the table too" in err
+
+
 def test_a_column_of_one_table_only_can_be_ignored(truepool, tables):
     new = csv.read_csv(tables / "new.csv").append_column("note", pa.array(["x"] * 10))
     csv.write_csv(new, tables / "new.csv")

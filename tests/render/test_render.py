@@ -45,6 +45,15 @@ def test_a_clear_lead_is_marked_with_a_star():
     assert "] *" in page
 
 
+def test_a_narrow_terminal_shows_what_matters_most():
+    result = compare(random_panel(3), pools=["convex"], loss="brier", resamples=20)
+    page = io.StringIO()
+    compared.grid(result).print(Console(file=page, width=80))
+    lines = page.getvalue().splitlines()
+    assert any(line.startswith("convex") and "]" in line for line in lines)
+    assert "A wider terminal shows more: against best agent" in page.getvalue()
+
+
 @pytest.mark.parametrize("credit", [None, np.array([0.01, -0.02])])
 def test_weights_are_shown_heaviest_first(credit):
     page = shown(weighed.grid(("ada", "bob"), np.array([0.2, 0.8]), credit, "brier"))

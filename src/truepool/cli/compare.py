@@ -47,6 +47,7 @@ def compare(
         raise SettingError("choose one of --json and --markdown")
     costs = options.costs_of(cost_fn, cost_fp, cost_matrix)
     if panel is None:
+        options.check_example(outcome, id, time, ignore)
         cases = example()
     else:
         cases = read_panel(panel, outcome, id=id, time=time, ignore=ignore or ())

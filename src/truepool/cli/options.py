@@ -41,6 +41,19 @@ Seed: TypeAlias = Annotated[int, typer.Option(min=0, help="Same seed, same numbe
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
+def check_example(
+    outcome: str, id: str | None, time: str | None, ignore: list[str] | None
+) -> None:
+    """Refuse columns that are named without a table to find them in."""
+    from truepool.errors import SourceError
+
+    if outcome != "y" or id or time or ignore:
+        raise SourceError(
+            "columns belong to a table; name the table too, or leave them out to see "
+            "the bundled example"
+        )
+
+
 def costs_of(fn: float, fp: float, matrix: str | None) -> "Costs":
     """Costs from the options that give them."""
     from truepool.costs import Costs

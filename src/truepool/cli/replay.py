@@ -49,6 +49,7 @@ def replay(
 
     costs = options.costs_of(cost_fn, cost_fp, cost_matrix)
     if panel is None:
+        options.check_example(outcome, id, time, ignore)
         cases = example()
     else:
         cases = read_panel(

@@ -22,7 +22,7 @@ def grid(comparison: Comparison) -> Grid:
         f"{len(rows)} pools of {len(comparison.agents)} agents on "
         f"{comparison.tested:,} cases, each case pooled by weights that never saw it"
     )
-    return Grid(title, tuple(headers), rows, _notes(comparison))
+    return Grid(title, tuple(headers), rows, _notes(comparison), essential=3)
 
 
 def _row(row: Row, loss: str, doubt: float) -> tuple[str, ...]:

@@ -9,12 +9,16 @@ from rich.table import Table
 
 @dataclass(frozen=True)
 class Grid:
-    """Headers, rows of text, and what a reader needs to know before and after."""
+    """Headers, rows of text, and what a reader needs to know before and after.
+
+    Where a terminal is too narrow for all columns, the first ``essential`` are shown.
+    """
 
     title: str
     headers: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
+    essential: int | None = None
 
     def to_markdown(self) -> str:
         """Return a Markdown table with its title and notes.
@@ -37,16 +41,28 @@ class Grid:
         """Print to a terminal, as wide as it is."""
         console.print(self.title, style="bold", highlight=False)
         table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-        for i, header in enumerate(self.headers):
+        shown = self._shown(console.width)
+        for i, header in enumerate(self.headers[:shown]):
             table.add_column(
                 header, justify="left" if i == 0 else "right", no_wrap=i == 0
             )
         for row in self.rows:
-            table.add_row(*row)
+            table.add_row(*row[:shown])
         console.print(table)
         console.print()
         for note in self.notes:
             console.print(note, highlight=False)
+        if shown < len(self.headers):
+            left = ", ".join(self.headers[shown:])
+            console.print(f"A wider terminal shows more: {left}.", highlight=False)
+
+    def _shown(self, width: int) -> int:
+        """How many columns fit."""
+        columns = zip(self.headers, *self.rows, strict=True)
+        needed = sum(max(map(len, column)) + 2 for column in columns)
+        if self.essential is None or needed <= width:
+            return len(self.headers)
+        return self.essential
 
 
 def _line(cells: tuple[str, ...]) -> str:

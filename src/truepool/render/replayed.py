@@ -77,7 +77,7 @@ def grid(traces: Sequence[Trace]) -> Grid:
             f"{first['skipped']:,} cases skipped (nobody spoke); "
             f"{first['unsettled']:,} outcomes had not come by the end."
         )
-    return Grid(title, headers, lines, tuple(notes))
+    return Grid(title, headers, lines, tuple(notes), essential=3)
 
 
 def weights(trace: Trace) -> Grid:

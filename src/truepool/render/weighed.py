@@ -22,5 +22,8 @@ def grid(
     rows = tuple(
         (agents[i], percent(weights[i]), signed(credit[i], like)) for i in order
     )
-    note = f"Without an agent the {loss} loss a case would change by this much."
+    note = (
+        f"Without an agent the {loss} loss would change by this much, a case in which "
+        "it spoke."
+    )
     return Grid("Weights", ("agent", "weight", "credit"), rows, (note,))
