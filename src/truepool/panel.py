@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from truepool import kernels
 from truepool.arrays import (
     Array,
     FloatArray,
@@ -74,10 +75,10 @@ class Panel:
         if T < 2:
             raise PanelError(f"a panel needs at least 2 cases; it has {T}")
         if silent:
-            mute = np.isnan(values[:, :, 0]).all(axis=0)
-            if mute.any():
+            spoken, _, _ = kernels.voices(values)
+            if not spoken.all():
                 raise AgentError(
-                    f"agent {names[int(np.argmax(mute))]!r} is silent in every case; "
+                    f"agent {names[int(np.argmin(spoken))]!r} is silent in every case; "
                     "leave that agent out"
                 )
         settled = as_outcomes(outcomes, classes(C))

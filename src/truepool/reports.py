@@ -62,12 +62,11 @@ def checked_reports(
         values = _checked_classes(values, names)
         silent = int(np.isnan(values).sum()) if silent else 0
     if silent and not mute_cases:
-        empty = np.isnan(values[:, :, 0]).all(axis=1)
-        if empty.any():
+        _, first, mute = kernels.voices(values)
+        if mute:
             raise ReportError(
                 "at least one agent must speak in every case; all are silent in case "
-                f"{int(np.argmax(empty))} ({int(empty.sum())} such). "
-                "Leave those cases out."
+                f"{first} ({mute} such). Leave those cases out."
             )
     return values, silent
 

@@ -39,6 +39,19 @@ def test_scan_counts_the_same_faults_and_silences(flat):
     assert compiled.scan(cube) == reference.scan(cube)
 
 
+@given(
+    arrays(
+        np.float64,
+        st.tuples(st.integers(1, 8), st.integers(1, 4), st.just(1)),
+        elements=st.sampled_from([0.5, np.nan]),
+    )
+)
+def test_voices_are_the_same(values):
+    fast, slow = compiled.voices(frozen(values)), reference.voices(values)
+    assert fast[0].tolist() == slow[0].tolist()
+    assert fast[1:] == slow[1:]
+
+
 @given(st.data())
 def test_linear_pools_are_the_same(data):
     panel = data.draw(ANY)

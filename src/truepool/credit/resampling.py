@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from truepool import kernels
 from truepool.arrays import FloatArray, as_case_weights, case_mean
 from truepool.costs import Costs
 from truepool.credit.joining import shares
@@ -133,6 +134,9 @@ def spoken_share(panel: Panel, case_weights: FloatArray | None = None) -> FloatA
     """Share of the cases (N,) in which each agent spoke; 1 for one that never did."""
     if not panel.silent:
         return np.ones(len(panel.agents))
-    spoke = (~np.isnan(panel.values[:, :, 0])).astype(np.float64)
-    share = np.asarray(case_mean(spoke, case_weights))
+    if case_weights is None:
+        share = kernels.voices(panel.values)[0] / len(panel)
+    else:
+        spoke = (~np.isnan(panel.values[:, :, 0])).astype(np.float64)
+        share = np.asarray(case_mean(spoke, case_weights))
     return np.where(share > 0, share, 1.0)

@@ -18,5 +18,14 @@ linear = chosen.linear
 without = chosen.without
 squared_credit = chosen.squared_credit
 threshold_credit = chosen.threshold_credit
+voices = chosen.voices
 
-__all__ = ["linear", "online", "scan", "squared_credit", "threshold_credit", "without"]
+__all__ = [
+    "linear",
+    "online",
+    "scan",
+    "squared_credit",
+    "threshold_credit",
+    "voices",
+    "without",
+]

@@ -38,6 +38,26 @@ def scan(values: FloatArray) -> tuple[int, int]:
 
 
 @_jit
+def voices(values):
+    """Mirror of `reference.voices`."""
+    T, N, _ = values.shape
+    spoken = np.zeros(N, dtype=np.int64)
+    first = -1
+    mute = 0
+    for t in range(T):
+        count = 0
+        for i in range(N):
+            spoke = values[t, i, 0] == values[t, i, 0]
+            spoken[i] += spoke
+            count += spoke
+        if count == 0:
+            mute += 1
+            if first < 0:
+                first = t
+    return spoken, first, mute
+
+
+@_jit
 def _heard(row, weights, c):
     """Mass, weighted sum, plain sum and number of those who spoke."""
     mass = 0.0
@@ -106,6 +126,27 @@ def _without_row(row, weights, prior, c, out):
 
 
 @_jit
+def _rests(row, weights, heaviest, prior, out):
+    """`_without_row` for one binary case with silences, without a branch an agent."""
+    N = weights.size
+    mass = 0.0
+    total = 0.0
+    for i in range(N):
+        v = row[i]
+        spoke = v == v
+        mass += weights[i] if spoke else 0.0
+        total += weights[i] * v if spoke else 0.0
+    if not heaviest < 0.999999 * mass:  # somebody may have nobody beside them
+        return _without_row(row.reshape(N, 1), weights, prior, 0, out)
+    pooled = min(total / mass, 1.0)
+    for i in range(N):
+        v = row[i]
+        rest = (total - weights[i] * v) / (mass - weights[i])
+        out[i] = rest if v == v else pooled
+    return pooled
+
+
+@_jit
 def without(values, weights, prior):
     """Mirror of `reference.without`."""
     T, N, C = values.shape
@@ -136,6 +177,7 @@ def squared_credit(values, outcomes, weights, scale, prior, case_weights):
     rest = np.empty(N)
     mass = weights.sum()
     inverse = _inverse_mass_of_others(weights)
+    heaviest = weights.max()
     for t in range(T):
         y = outcomes[t]
         factor = scale[y]
@@ -150,8 +192,7 @@ def squared_credit(values, outcomes, weights, scale, prior, case_weights):
                 error = (total - weights[i] * values[t, i]) * inverse[i] - y
                 credit[i] += factor * (error * error - base)
         else:
-            row = values[t].reshape(N, 1)
-            pooled = _without_row(row, weights, prior, 0, rest)
+            pooled = _rests(values[t], weights, heaviest, prior, rest)
             base = (pooled - y) ** 2
             for i in range(N):
                 credit[i] += factor * ((rest[i] - y) ** 2 - base)
@@ -167,6 +208,7 @@ def threshold_credit(values, outcomes, weights, scale, threshold, prior, case_we
     rest = np.empty(N)
     mass = weights.sum()
     inverse = _inverse_mass_of_others(weights)
+    heaviest = weights.max()
     for t in range(T):
         # Saying 1 costs nothing more than saying 0 when y = 1: the sign of the rise.
         factor = scale[outcomes[t]]
@@ -184,8 +226,7 @@ def threshold_credit(values, outcomes, weights, scale, threshold, prior, case_we
                 says = 1.0 if others > line else 0.0
                 credit[i] += factor * (says - base)
         else:
-            row = values[t].reshape(N, 1)
-            pooled = _without_row(row, weights, prior, 0, rest)
+            pooled = _rests(values[t], weights, heaviest, prior, rest)
             base = 1.0 if pooled > line else 0.0
             for i in range(N):
                 says = 1.0 if rest[i] > line else 0.0

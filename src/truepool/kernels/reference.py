@@ -22,6 +22,17 @@ def scan(values: FloatArray) -> tuple[int, int]:
     return int(outside.sum()), int(silent.sum())
 
 
+def voices(values: FloatArray) -> tuple[IntArray, int, int]:
+    """In how many cases each agent spoke (N,); the first mute case; how many there are.
+
+    The first mute case is -1 where somebody spoke in every case.
+    """
+    spoke = ~np.isnan(values[:, :, 0])
+    mute = ~spoke.any(axis=1)
+    first = int(np.argmax(mute)) if mute.any() else -1
+    return spoke.sum(axis=0), first, int(mute.sum())
+
+
 def linear(values: FloatArray, weights: FloatArray) -> FloatArray:
     r"""Weighted mean of those who spoke, (T, N, C) and (N,) -> (T, C).
 
