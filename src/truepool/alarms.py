@@ -57,7 +57,8 @@ def alarms(
     Only a loss that rises sets an alarm off: the change is placed where the cumulated
     deviation from the mean is largest, and if the mean after it is lower than the one
     before, the detector starts anew and nothing is said. Cases in which somebody was
-    silent are passed over. An outcome that comes late delays its alarm as much.
+    silent are passed over. Cases count in the order in which they were decided; an
+    outcome that comes late would sound its alarm as much later.
 
     Parameters
     ----------
@@ -140,7 +141,9 @@ def _rises(
         if detector.drift_detected:
             since = lost[first : place + 1]
             walk = np.cumsum(since - since.mean())
-            cut = int(np.argmax(np.abs(walk[:-1]))) + 1
+            cut = int(np.argmax(np.abs(walk[:-1]))) + 1 if len(walk) > 1 else 1
+            if cut == len(since):  # nothing before it to compare with
+                continue
             before, after = float(since[:cut].mean()), float(since[cut:].mean())
             if after > before:
                 yield place, before, after

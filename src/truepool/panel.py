@@ -183,13 +183,16 @@ def _squeezed(values: FloatArray) -> FloatArray:
 def _moments(times: Array) -> Array:
     """Times that can be put in order: numbers, dates, or ISO 8601 text."""
     if times.dtype.kind in "OUST":
-        try:
-            times = np.array([_moment(value) for value in times.tolist()])
-        except (TypeError, ValueError):
-            raise PanelError(
-                "a time must be a number, a date, or text such as 2026-01-31T12:00; "
-                f"{times[0]!r} cannot be put in order"
-            ) from None
+        moments = []
+        for t, value in enumerate(times.tolist()):
+            try:
+                moments.append(_moment(value))
+            except (TypeError, ValueError):
+                raise PanelError(
+                    "a time must be a number, a date, or text such as "
+                    f"2026-01-31T12:00; case {t} has {value!r}"
+                ) from None
+        times = np.array(moments)
     missing = np.isnat(times) if times.dtype.kind == "M" else np.isnan(times * 1.0)
     if missing.any():
         raise PanelError(

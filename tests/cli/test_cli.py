@@ -164,6 +164,14 @@ def test_replay_sets_all_learners_side_by_side(truepool):
     assert "20 outcomes had not come by the end" in out
 
 
+def test_replay_of_all_draws_the_learner_asked_for(truepool, tmp_path):
+    code, _, _ = truepool(
+        "replay", "--all", "--learner", "wsu", "--plot", tmp_path / "w.svg"
+    )
+    assert code == 0
+    assert "wsu" in (tmp_path / "w.svg").read_text()
+
+
 def test_replay_of_decisions_leaves_out_learners_that_need_slopes(truepool):
     code, out, _ = truepool("replay", "--all", "--loss", "cost", "--cost-fn", 10)
     assert code == 0
@@ -190,6 +198,9 @@ def test_replay_tells_machines_in_json(truepool):
         (["--delay", -1], "whole number of cases"),
         (["--plot", "weights.txt"], "is written as .svg, .png, .pdf"),
         (["--plot", "nowhere/weights.svg"], "no folder"),
+        (["--plot", "."], "is a folder"),
+        (["--all", "--loss", "cost", "--delay", -1], "whole number of cases"),
+        (["--all", "--loss", "cost", "--plot", "weights.svg"], "convex"),
     ],
 )
 def test_bad_replays_get_one_sentence(truepool, words, expected):

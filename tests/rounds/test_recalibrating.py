@@ -74,3 +74,12 @@ def test_cases_in_which_nobody_spoke_are_passed_over():
     trace = replay("hedge", panel, recalibrate=True)
     assert np.isnan(trace.pooled[3])
     assert np.isfinite(np.delete(trace.pooled, 3)).all()
+
+
+def test_one_surprise_does_not_turn_the_pool_around():
+    now = Recalibration.start(2).learn(np.array([0.999]), 0)
+    low, high = now.apply(np.array([[0.001], [0.999]]))[:, 0]
+    assert low < 0.5 < high
+    for _ in range(50):
+        now = now.learn(np.array([0.999]), 0)
+    assert now.scale[0] > 0

@@ -434,3 +434,8 @@ def test_following_pays_on_average_in_the_other_worlds_too(kind, learner):
         for panel in _worlds(kind)
     ]
     assert np.mean(gains) > 2 * np.std(gains) / np.sqrt(len(gains))
+
+
+def test_a_negative_seed_is_refused():
+    with pytest.raises(SettingError, match="must not be negative"):
+        quality_panel("none", before=[1, 1], after=[1, 1], cases=10, seed=-1)

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -43,6 +43,7 @@ def replay(
     from truepool.cli.screen import out, watched
     from truepool.datasets import example
     from truepool.errors import SettingError
+    from truepool.losses import named as named_loss
     from truepool.render import replayed
     from truepool.rounds import replay as run
     from truepool.tables import read_panel
@@ -55,25 +56,26 @@ def replay(
         cases = read_panel(
             panel, outcome, id=id, time=time, ignore=ignore or (), mute_cases=True
         )
-    names = list(learners.every()) if every else [learner]
-    settings: dict[str, Any] = {
-        "loss": loss,
-        "costs": costs,
-        "threshold": threshold,
-        "delay": delay,
-        "recalibrate": recalibrate,
-    }
+    priced = named_loss(loss, costs, threshold)
+    chosen = []
+    for name in learners.every() if every else [learner]:
+        try:
+            chosen.append(learners.named(name, loss=priced, horizon=len(cases)))
+        except SettingError:
+            if not every:
+                raise  # with --all, learners that this loss does not suit sit out
+    drawn = next((i for i, mind in enumerate(chosen) if mind.name == learner), None)
+    if plot is not None:
+        replayed.check_figure(plot)
+        if drawn is None:
+            learners.named(learner, loss=priced)  # says why it cannot be drawn
     traces = []
     with watched("Replaying") as progress:
-        for done, name in enumerate(names):
-            progress(name, done, len(names))
-            try:
-                traces.append(run(name, cases, **settings))
-            except SettingError:
-                if not every or loss in ("brier", "log", "cost-brier"):
-                    raise  # some learners need a convex loss; with --all they sit out
-    if plot is not None:
-        replayed.save(replayed.figure(traces[0]), plot)
+        for done, mind in enumerate(chosen):
+            progress(mind.name, done, len(chosen))
+            traces.append(run(mind, cases, delay=delay, recalibrate=recalibrate))
+    if plot is not None and drawn is not None:
+        replayed.save(replayed.figure(traces[drawn]), plot)
     if as_json:
         rows = [replayed.told(trace) for trace in traces]
         print(json.dumps(rows if every else rows[0], indent=2))

@@ -232,7 +232,7 @@ def _sum(values):
 
 @_inline
 def _tilt(w, g, rate, reach, out):
-    """Fill out with w exp(-rate g); return its sum.
+    """Fill out with w exp(-rate g), up to a common factor; return its sum.
 
     Where rate * |g| <= rate * reach is small, the exponential is a polynomial whose
     remainder lies below the last bit.
@@ -251,8 +251,12 @@ def _tilt(w, g, rate, reach, out):
             e = C3 + x * (C4 + x * (C5 + x * e))
             out[i] = w[i] * (1.0 + x * (1.0 + x * (0.5 + x * e)))
     else:
+        low = np.inf  # a common factor cancels, and without it large losses overflow
         for i in range(N):
-            out[i] = w[i] * math.exp(-rate * g[i])
+            if g[i] < low:
+                low = g[i]
+        for i in range(N):
+            out[i] = w[i] * math.exp(-rate * (g[i] - low))
     return _sum(out)
 
 
@@ -460,18 +464,18 @@ def _ml_poly(span, w, S, s, g, used):
 
 
 @_jit
-def _by_credit(w, credit, count):
+def _by_credit(w, credit, count, span):
     """Weights by positive mean credit; equal when there is none."""
     for i in range(w.size):
         mean = credit[i] / count[i] if count[i] > 0.0 else 0.0
-        w[i] = mean if mean > NOISE else 0.0
+        w[i] = mean if mean > NOISE * span else 0.0
     total = _sum(w)
     for i in range(w.size):
         w[i] = w[i] / total if total > 0.0 else 1.0 / w.size
 
 
 @_jit
-def _window(length, w, S, s, g):
+def _window(length, span, w, S, s, g):
     """Static VCG weights of the last ``length`` settled rounds."""
     place = 2 + int(s[0]) % length
     for i in range(w.size):
@@ -483,21 +487,26 @@ def _window(length, w, S, s, g):
         if g[i] == g[i]:
             S[0, i] -= g[i]
             S[1, i] += 1.0
-    _by_credit(w, S[0], S[1])
+    if place == 1 + length:  # once a turn the sums are made anew: no rounding piles up
+        for i in range(w.size):
+            S[0, i] = 0.0
+            for row in range(2, 2 + length):
+                S[0, i] += S[row, i] if S[row, i] == S[row, i] else 0.0
+    _by_credit(w, S[0], S[1], span)
 
 
 @_jit
-def _ema(alpha, w, S, g):
+def _ema(alpha, span, w, S, g):
     """Weights by exponentially averaged contributions."""
     for i in range(w.size):
         if g[i] == g[i]:
             S[0, i] = (1.0 - alpha) * S[0, i] - alpha * g[i]
             S[1, i] = 1.0
-    _by_credit(w, S[0], S[1])
+    _by_credit(w, S[0], S[1], span)
 
 
 @_jit
-def _static(warmup, w, S, s, g):
+def _static(warmup, span, w, S, s, g):
     """VCG weights of the first ``warmup`` settled rounds, then fixed."""
     if s[0] < warmup:
         for i in range(w.size):
@@ -505,7 +514,7 @@ def _static(warmup, w, S, s, g):
                 S[0, i] -= g[i]
                 S[1, i] += 1.0
         if s[0] + 1.0 >= warmup:
-            _by_credit(w, S[0], S[1])
+            _by_credit(w, S[0], S[1], span)
 
 
 @_inline
@@ -556,11 +565,11 @@ def settle(
     elif rule == 3:
         _ml_poly(params[4], w, S, s, g, used)
     elif rule == 4:
-        _window(int(params[3]), w, S, s, g)
+        _window(int(params[3]), params[4], w, S, s, g)
     elif rule == 5:
-        _ema(params[3], w, S, g)
+        _ema(params[3], params[4], w, S, g)
     else:
-        _static(params[3], w, S, s, g)
+        _static(params[3], params[4], w, S, s, g)
     s[0] += 1.0
 
 

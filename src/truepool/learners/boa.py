@@ -35,6 +35,10 @@ class BOA(Learner):
         """Slopes, or own losses."""
         return self.signal
 
+    @property
+    def _needs_span(self) -> bool:
+        return True
+
     def _memory(self, agents: int) -> FloatArray:
         return np.zeros((3, agents))
 

@@ -27,6 +27,6 @@ class Credited(Learner):
         return np.zeros((2, agents))
 
 
-def by_mean_credit(credit: FloatArray, count: FloatArray) -> FloatArray:
-    """Weights by positive mean credit; equal when there is none."""
-    return by_credit(credit / np.where(count > 0, count, 1.0))
+def by_mean_credit(credit: FloatArray, count: FloatArray, span: float) -> FloatArray:
+    """Weights by positive mean credit in units of the loss; equal if there is none."""
+    return by_credit(credit / np.where(count > 0, count, 1.0) / span)

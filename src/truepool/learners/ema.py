@@ -40,6 +40,6 @@ class EMA(Credited):
         moved = (1 - self.alpha) * credit - self.alpha * heard.losses
         credit = np.where(heard.awake, moved, credit)
         seen = np.maximum(seen, heard.awake)
-        weights = by_mean_credit(credit, seen)
+        weights = by_mean_credit(credit, seen, self.span(state.classes))
         memory = np.stack([credit, seen])
         return replace(state, weights=weights, memory=memory, scalars=s)

@@ -40,6 +40,10 @@ class FixedShare(Exponential):
         return self.signal
 
     @property
+    def _needs_span(self) -> bool:
+        return self.rate is None
+
+    @property
     def sharing(self) -> float:
         """Share of the weight that is dealt out evenly after each case."""
         return self.share
@@ -49,4 +53,4 @@ class FixedShare(Exponential):
         if self.rate is not None:
             return self.rate
         changes = log(agents / self.share) * self.share
-        return sqrt(8 * changes) / min(self.span(classes), 1e3)
+        return sqrt(8 * changes) / self.span(classes)

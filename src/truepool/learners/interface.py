@@ -101,6 +101,16 @@ class Learner(ABC):
                 f"{self.name} follows slopes, which need a convex loss; "
                 f"{self.loss.name!r} is not. Use brier, log or cost-brier."
             )
+        if self.hears == "slope" and self.loss.name == "log" and self._needs_span:
+            raise SettingError(
+                f"{self.name} scales by how far slopes can lie apart, which the log "
+                "loss does not bound. Use signal='own', or gradient or adahedge."
+            )
+
+    @property
+    def _needs_span(self) -> bool:
+        """Whether the learner must know beforehand how far signals can lie apart."""
+        return False
 
     @property
     @abstractmethod
@@ -117,13 +127,20 @@ class Learner(ABC):
         """Return the state after one more settled case: the specification."""
 
     def bound(self, state: State) -> float | None:
-        """Regret that theory allows after this state, or None where none holds."""
+        """Regret that theory allows after this state, or None where none holds.
+
+        For agents that were there from the start: who joins later brings no theorem.
+        """
         return None
 
     def start(self, agents: tuple[str, ...], classes: int = 2) -> State:
         """State before any case: equal weights."""
         if len(agents) < 2:
             raise AgentError(f"pooling needs at least 2 agents; there is {len(agents)}")
+        if len(set(agents)) < len(agents):
+            raise AgentError(f"every agent needs a name of its own; {agents} came")
+        if classes < 2:
+            raise SettingError(f"there must be at least 2 classes; {classes} came")
         N = len(agents)
         return State(uniform(N), self._memory(N), np.zeros(8), agents, classes)
 

@@ -35,6 +35,10 @@ class MLPoly(Learner):
         """Slopes, or own losses."""
         return self.signal
 
+    @property
+    def _needs_span(self) -> bool:
+        return True
+
     def _memory(self, agents: int) -> FloatArray:
         return np.zeros((2, agents))
 

@@ -39,6 +39,7 @@ class Static(Credited):
                 [memory[0] - np.nan_to_num(heard.losses), memory[1] + heard.awake]
             )
             if s[0] + 1 >= self.warmup:
-                weights = by_mean_credit(memory[0], memory[1])
+                span = self.span(state.classes)
+                weights = by_mean_credit(memory[0], memory[1], span)
         s[0] += 1
         return replace(state, weights=weights, memory=memory, scalars=s)

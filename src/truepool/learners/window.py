@@ -49,6 +49,8 @@ class Window(Credited):
         memory[place] = -heard.losses
         memory[0] -= np.nan_to_num(heard.losses)
         memory[1] += heard.awake
+        if place == 1 + self.length:  # made anew once a turn: no rounding piles up
+            memory[0] = np.nansum(memory[2:], axis=0)
         s[0] += 1
-        weights = by_mean_credit(memory[0], memory[1])
+        weights = by_mean_credit(memory[0], memory[1], self.span(state.classes))
         return replace(state, weights=weights, memory=memory, scalars=s)

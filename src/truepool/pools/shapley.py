@@ -61,4 +61,4 @@ class Shapley(LinearPool):
             )
             credit, self.standard_errors_ = found.credit, found.standard_errors
         self.credit_ = when_speaking(credit, panel, case_weights)
-        return by_credit(self.credit_)
+        return by_credit(self.credit_ / loss.span(panel.classes))

@@ -88,7 +88,8 @@ class VCG(LinearPool):
                 seed=self.seed,
             )
             credit = when_speaking(credit, panel, case_weights)
-            before, weights = weights, by_credit(credit)
+            before = weights
+            weights = by_credit(credit / loss.span(panel.classes))
             if np.abs(weights - before).max() < 1e-12:
                 break
         self.credit_ = credit

@@ -116,13 +116,25 @@ def figure(trace: Trace, smooth: int = 50) -> "Figure":
     return page
 
 
-def save(page: "Figure", path: Path) -> None:
-    """Write a figure as SVG, PNG or PDF."""
+def check_figure(path: Path) -> None:
+    """Refuse a path that no figure could be written to."""
+    if path.is_dir():
+        raise SourceError(f"{str(path)!r} is a folder; name a file in it")
     if path.suffix.lower() not in FORMATS:
         raise SourceError(f"a figure is written as {', '.join(FORMATS)}; {path} is not")
     if not path.parent.is_dir():
         raise SourceError(f"there is no folder {str(path.parent)!r} to write into")
-    page.savefig(path, dpi=120)
+
+
+def save(page: "Figure", path: Path) -> None:
+    """Write a figure as SVG, PNG or PDF."""
+    check_figure(path)
+    try:
+        page.savefig(path, dpi=120)
+    except OSError as error:
+        raise SourceError(
+            f"{str(path)!r} cannot be written: {error.strerror}"
+        ) from None
 
 
 def _running(values: Any, length: int) -> Any:

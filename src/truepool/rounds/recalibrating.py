@@ -15,6 +15,9 @@ FIRMNESS = 5.0
 FADING = 0.998
 """What is kept, a case, of the confidence in the scale so far: some 500 cases count."""
 
+STRIDE, LEAST = 0.25, 0.1
+"""No single case moves the scale further, or turns the pool around."""
+
 
 @dataclass(frozen=True, eq=False)
 class Recalibration:
@@ -60,7 +63,10 @@ class Recalibration:
         faded = firm + FADING * (self.precision - firm)
         precision = faded + lever.T @ spread @ lever
         step = np.linalg.solve(precision, lever.T @ (said - came))
-        return Recalibration(self.scale - step, precision)
+        step *= min(1.0, STRIDE / max(float(np.abs(step).max()), STRIDE))
+        scale = self.scale - step
+        scale[0] = max(scale[0], LEAST)
+        return Recalibration(scale, precision)
 
 
 def recalibrated(

@@ -82,7 +82,7 @@ def replay(
         losses,
         state,
         skipped,
-        int((np.arange(T) + late >= T).sum()),
+        int(((np.arange(T) + late >= T) & ~np.isnan(losses)).sum()),
         chosen.bound(state) if covered else None,
     )
 
@@ -98,7 +98,7 @@ def _delays(delay: int | ArrayLike, cases: int) -> IntArray:
             f"a delay is a whole number of cases, 0 or more, one for each of the "
             f"{cases} cases or one for all; {np.asarray(delay)!r:.60} came"
         )
-    return late.astype(np.int64)
+    return np.asarray(np.minimum(late, cases), dtype=np.int64)
 
 
 def _arrivals(late: IntArray, T: int) -> list[IntArray]:

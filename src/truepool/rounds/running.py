@@ -29,6 +29,17 @@ class Delay:
 AT_ONCE = Delay(NONE, NONE, NONE, NO_PATH)
 # One late case: due after this call's only decision, its weights in the last row.
 ONE, FIRST, LAST = np.array([0]), np.array([0, 1]), np.array([-1])
+# One case of which nothing settles.
+UNDECIDED = Delay(ONE, np.array([0, 0]), LAST, NO_PATH)
+
+
+def pooled(learner: Learner, decision: Decision, classes: int) -> FloatArray:
+    """Pool of one case (C,), by the very instructions that a replay executes."""
+    if kernels.online is None:
+        return decision.pooled
+    nobody = State(decision.weights, NO_PATH, np.zeros(0), (), classes)
+    values = frozen(decision.reports[None])
+    return np.asarray(run(learner, nobody, values, ONE, UNDECIDED, NO_PATH)[0][0])
 
 
 def settle(learner: Learner, state: State, decision: Decision, outcome: int) -> State:
@@ -73,12 +84,12 @@ def run(
         )
         return pooled, losses, skipped
     skipped = kernels.online.run(
-        *program(learner, len(state.agents), state.classes),
+        *program(learner, state.weights.size, state.classes),
         state.weights,
         state.memory,
         state.scalars,
         values,
-        outcomes,
+        frozen(outcomes),  # one signature, one compiled loop, for all who call it
         pooled,
         losses,
         path,

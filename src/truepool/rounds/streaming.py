@@ -5,15 +5,19 @@ from typing import Any
 
 import numpy as np
 
-from truepool.arrays import FloatArray, to_classes
+from truepool.arrays import FloatArray, from_classes, to_classes
 from truepool.costs import Costs
 from truepool.errors import AgentError, OutcomeError, ReportError, SettingError
 from truepool.learners.interface import Learner
 from truepool.losses import Loss
+from truepool.reports import ROUNDING
 from truepool.rounds.deciding import Decision, decide
 from truepool.rounds.recalibrating import Recalibration
 from truepool.rounds.replaying import made
-from truepool.rounds.running import settle
+from truepool.rounds.running import pooled, settle
+
+REMEMBERED = 100_000
+"""So many settled cases are remembered, to answer an outcome that comes twice."""
 
 
 class Stream:
@@ -60,12 +64,14 @@ class Stream:
         recalibrate: bool = False,
         **settings: Any,
     ) -> None:
-        horizon = settings.pop("horizon", 10_000)
+        horizon = 10_000 if isinstance(learner, str) else 0
+        horizon = settings.pop("horizon", horizon) if horizon else horizon
         self.learner = made(learner, loss, costs, threshold, settings, horizon)
         self.state = self.learner.start(tuple(agents), classes)
         self.scaling = Recalibration.start(classes) if recalibrate else None
         self.waiting: dict[Any, Decision] = {}
         self.settled: dict[Any, int] = {}
+        self.forgotten: set[Any] = set()
 
     @property
     def weights(self) -> dict[str, float]:
@@ -82,11 +88,17 @@ class Stream:
             )
         decision = self._decided(x)
         if case is not None:
-            self.waiting[case] = decision
-        pooled = decision.pooled
+            first = self.waiting.setdefault(case, decision)
+            if not np.array_equal(first.reports, decision.reports, equal_nan=True):
+                raise ReportError(
+                    f"case {case!r} was decided with other reports and waits for its "
+                    "outcome; a case is decided once"
+                )
+            decision = first
+        answer = pooled(self.learner, decision, self.state.classes)
         if self.scaling is not None:
-            pooled = self.scaling.apply(pooled)
-        spelled = to_classes(pooled)
+            answer = self.scaling.apply(answer)
+        spelled = to_classes(answer)
         return dict(enumerate(spelled.tolist()))
 
     def learn_one(self, x: Mapping[str, Any], y: Any) -> None:
@@ -107,11 +119,15 @@ class Stream:
                     f"{outcome} came"
                 )
             return
+        if case in self.forgotten:  # all who had spoken in it have left
+            self.forgotten.discard(case)
+            self._remember(case, outcome)
+            return
         if case not in self.waiting:
             raise OutcomeError(f"no case {case!r} is waiting for its outcome")
         self._settle(self.waiting[case], outcome)
         del self.waiting[case]
-        self.settled[case] = outcome
+        self._remember(case, outcome)
 
     def join(self, agent: str, prior: float | None = None) -> None:
         """Let an agent in; it is silent in the cases that still wait."""
@@ -133,12 +149,20 @@ class Stream:
             reports = np.delete(d.reports, i, axis=0)
             if not np.isnan(reports[:, 0]).all():
                 kept[case] = Decision(reports, np.delete(d.weights, i))
+            else:
+                self.forgotten.add(case)
         self.waiting = kept
+
+    def _remember(self, case: Any, outcome: int) -> None:
+        self.settled[case] = outcome
+        if len(self.settled) > REMEMBERED:
+            del self.settled[next(iter(self.settled))]
 
     def _settle(self, decision: Decision, outcome: int) -> None:
         self.state = settle(self.learner, self.state, decision, outcome)
         if self.scaling is not None:
-            self.scaling = self.scaling.learn(decision.pooled, outcome)
+            raw = pooled(self.learner, decision, self.state.classes)
+            self.scaling = self.scaling.learn(raw, outcome)
 
     def _decided(self, x: Mapping[str, Any]) -> Decision:
         decision = decide(self.state, self._reports(x))
@@ -161,21 +185,34 @@ class Stream:
             if C == 1 and isinstance(said, float) and 0.0 <= said <= 1.0:
                 reports[agents.index(name), 0] = said
                 continue
-            value = np.atleast_1d(np.asarray(said, dtype=np.float64))
-            value = value[1:] if K == 2 and value.size == 2 else value
-            inside = value.shape == (C,) and ((value >= 0) & (value <= 1)).all()
-            if not inside and not np.isnan(value).all():
-                raise ReportError(
-                    f"a report must lie in [0, 1]; agent {name!r} said {said!r}"
-                )
-            reports[agents.index(name)] = value
+            reports[agents.index(name)] = _coordinates(name, said, K)
         return reports
 
     def _outcome(self, y: Any) -> int:
         K = self.state.classes
-        known = isinstance(y, int | float | np.number) and y in range(K)
+        known = isinstance(y, int | float | np.number | np.bool_) and y in range(K)
         if not known:
             raise OutcomeError(
                 f"an outcome must be one of the whole numbers 0..{K - 1}; {y!r} came"
             )
         return int(y)
+
+
+def _coordinates(agent: str, said: Any, classes: int) -> FloatArray:
+    """Report as coordinates (C,): a probability, one a class, or NaN for silence."""
+    try:
+        value = np.atleast_1d(np.asarray(said, dtype=np.float64))
+    except (TypeError, ValueError):
+        value = np.array([np.inf])
+    if np.isnan(value).all():
+        return np.full(1 if classes == 2 else classes, np.nan)
+    inside = bool(((value >= 0) & (value <= 1)).all())
+    if inside and classes == 2 and value.shape == (1,):
+        return value
+    if inside and value.shape == (classes,) and abs(value.sum() - 1) <= ROUNDING:
+        exact = abs(value.sum() - 1) <= 1e-12
+        return from_classes(value if exact else value / value.sum())
+    raise ReportError(
+        f"a report must lie in [0, 1] (and one a class sum to 1); agent {agent!r} said "
+        f"{said!r}"
+    )

@@ -232,6 +232,8 @@ def shift_features(
 
 def _drawn(seed: int, *axis: int) -> np.random.Generator:
     """Return the generator of one axis: no two of them share their draws."""
+    if seed < 0:
+        raise SettingError(f"a seed must not be negative; it is {seed}")
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=axis))
 
 
