@@ -66,7 +66,8 @@ def read_panel(
     if outcome not in frame.columns:
         raise OutcomeError(
             f"the table needs an outcome column; there is no {outcome!r}"
-            f"{nearest(outcome, frame.columns)}; columns: {', '.join(frame.columns)}"
+            f"{nearest(outcome, frame.columns)}; columns: {', '.join(frame.columns)}. "
+            "Say which one holds what happened (--outcome)."
         )
     reports = _reports(frame, id, time, {outcome, *ignore}, ignore)
     return Panel(
