@@ -43,7 +43,8 @@ class Exponential(Learner):
         """Numbers for the compiled loop."""
         span = self.span(classes)
         rate = self.pace(agents, classes)
-        return np.array([float(self.mode), rate, self.sharing, 0.0, span, 1.0])
+        factor = self.factor(agents)
+        return np.array([float(self.mode), rate, self.sharing, 0.0, span, factor])
 
     def update(self, state: State, heard: Heard) -> State:
         """Return the state after one more settled case."""

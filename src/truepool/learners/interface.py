@@ -151,6 +151,10 @@ class Learner(ABC):
         """How far apart two agents' signals of one case can lie."""
         return self.loss.span(classes, of_slopes=self.hears == "slope")
 
+    def factor(self, agents: int) -> float:
+        """What contributions are multiplied with."""
+        return 1.0
+
     def parameters(self, agents: int, classes: int) -> FloatArray:
         """Numbers for the compiled loop: mode, rate, share, extra, span, factor."""
         return np.array([0.0, 0.0, 0.0, 0.0, self.span(classes), 1.0])

@@ -3,9 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-import numpy as np
-
-from truepool.arrays import FloatArray
 from truepool.learners.exponential import Exponential
 from truepool.learners.interface import Signal, State, check_rate, horizon_rate
 
@@ -58,12 +55,6 @@ class Marginal(Exponential):
         if self.rate is not None:
             return self.rate
         return self.scale * horizon_rate(agents, self.horizon)
-
-    def parameters(self, agents: int, classes: int) -> FloatArray:
-        """Numbers for the compiled loop."""
-        numbers = super().parameters(agents, classes)
-        numbers[5] = self.factor(agents)
-        return np.asarray(numbers)
 
     def factor(self, agents: int) -> float:
         """What contributions are multiplied with."""

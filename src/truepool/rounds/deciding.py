@@ -8,7 +8,6 @@ import numpy as np
 from truepool import kernels
 from truepool.arrays import FloatArray, frozen
 from truepool.learners.interface import Heard, Learner, State
-from truepool.learners.marginal import Marginal
 from truepool.weights import uniform
 
 
@@ -57,7 +56,7 @@ def hear(learner: Learner, decision: Decision, outcome: int, agents: int) -> Hea
         prior = np.full(m.shape[1], 1.0 / K)
         rest = kernels.without(frozen(m[None]), at, prior)[0]
         base = kernels.linear(frozen(m[None]), at)[0]
-        factor = learner.factor(agents) if isinstance(learner, Marginal) else 1.0
+        factor = learner.factor(agents)
         heard = factor * (loss.of(base, y) - loss.of(rest, np.full(agents, outcome)))
         reach *= factor
     return Heard(np.where(silent, np.nan, heard), reach, used)
