@@ -227,3 +227,9 @@ def test_without_river_one_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setattr(room, "find_spec", lambda name: None)
     with pytest.raises(SettingError, match=r"pip install 'truepool\[drift\]'"):
         alarms(random_panel())
+
+
+def test_a_detector_that_cries_at_once_has_nothing_to_compare_with():
+    # Whatever it is told, the first case alone is no rise.
+    found = alarms(random_panel(1), "page-hinkley", min_instances=1, threshold=-1.0)
+    assert all(alarm.case > 0 for alarm in found)

@@ -156,6 +156,7 @@ def test_without_compiled_code_a_stream_is_its_replay(name, monkeypatch):
     stream = Stream(name, panel.agents, horizon=140)
     for t in np.delete(np.arange(140), 7):
         x = dict(zip(panel.agents, panel.reports[t], strict=True))
+        assert stream.predict_proba_one(x)[1] == pytest.approx(trace.pooled[t])
         stream.learn_one(x, int(panel.outcomes[t]))
     assert_allclose(stream.state.weights, trace.weights[-1], rtol=1e-12)
 

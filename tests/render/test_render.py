@@ -6,6 +6,7 @@ from panels import random_panel
 from rich.console import Console
 
 from truepool import compare, replay
+from truepool.errors import SourceError
 from truepool.panel import Panel
 from truepool.render import compared, replayed, weighed
 
@@ -80,3 +81,14 @@ def test_the_weights_of_a_replay_are_drawn(path, tmp_path):
 def test_running_means_pass_over_what_is_not_known():
     values = np.array([1.0, np.nan, 3.0, 5.0])
     np.testing.assert_allclose(replayed._running(values, 2), [1.0, 1.0, 3.0, 4.0])
+
+
+def test_a_figure_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
+    page = replayed.figure(replay("hedge", random_panel(1)))
+    monkeypatch.setattr(page, "savefig", full_disk)
+    with pytest.raises(SourceError, match="cannot be written: no space left"):
+        replayed.save(page, tmp_path / "weights.svg")
+
+
+def full_disk(*arguments, **options):
+    raise OSError(28, "no space left")

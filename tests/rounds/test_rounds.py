@@ -135,6 +135,7 @@ def stream_of(**options):
 def test_reports_are_by_name_and_may_be_missing():
     stream = stream_of()
     assert stream.predict_proba_one({"gbm": 0.4})[1] == pytest.approx(0.4)
+    assert stream.predict_proba_one({"gbm": 0.4, "rf": 1})[1] == pytest.approx(0.7)
     assert stream.predict_proba_one({"gbm": 0.4, "rf": NAN})[1] == pytest.approx(0.4)
     assert stream.predict_proba_one({"rf": (0.8, 0.2), "gbm": 0.4})[1] == pytest.approx(
         0.3
