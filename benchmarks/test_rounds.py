@@ -22,7 +22,7 @@ def sized(request):
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_the_compiled_loop_against_the_plain_one(name, sized, monkeypatch, record):
+def test_the_compiled_loop_against_its_specification(name, sized, monkeypatch, record):
     panel, N, times = sized
     replay(name, panel.take(np.arange(10)), path=False)
     few = panel.take(np.arange(PLAIN))
@@ -31,10 +31,55 @@ def test_the_compiled_loop_against_the_plain_one(name, sized, monkeypatch, recor
         slow = (
             min(timed(lambda: replay(name, few, path=False)) for _ in range(3)) / PLAIN
         )
-    fast = min(timed(lambda: replay(name, panel, path=False)) for _ in range(5)) / len(
+    record(
+        f"specification / compiled, {name} at N = {N}",
+        slow / per_case(name, panel),
+        at_least=times,
+    )
+
+
+@pytest.mark.xfail(
+    reason="not reached yet: a lean loop without silence, delay, classes or bookkeeping "
+    "is 24-42x slower at N = 5, 21-32x at N = 50, 11-17x at N = 500"
+)
+@pytest.mark.parametrize("name", LEARNERS)
+def test_the_compiled_loop_against_a_lean_loop_of_numpy(name, sized, record):
+    panel, N, times = sized
+    few = 20_000
+    step = LEAN[name]
+    lean = min(timed(lambda: lean_loop(step, panel, few)) for _ in range(3)) / few
+    record(
+        f"lean numpy loop / compiled, {name} at N = {N}",
+        lean / per_case(name, panel),
+        at_least=times,
+    )
+
+
+LEAN = {
+    "marginal": lambda w, m, p, y: (
+        w * np.exp(0.01 * (((p - w * m) / (1 - w) - y) ** 2 - (p - y) ** 2))
+    ),
+    "gradient": lambda w, m, p, y: w * np.exp(-0.02 * (p - y) * m),
+    "hedge": lambda w, m, p, y: w * np.exp(-0.01 * (m - y) ** 2),
+    "wsu": lambda w, m, p, y: w * (1 - 0.01 * ((m - y) ** 2 - w @ (m - y) ** 2)),
+}
+
+
+def lean_loop(step, panel, cases):
+    """The least that Python and numpy can do for these learners, a case at a time."""
+    reports, outcomes = panel.reports, panel.outcomes
+    w = np.full(reports.shape[1], 1 / reports.shape[1])
+    for t in range(cases):
+        m = reports[t]
+        w = step(w, m, w @ m, outcomes[t])
+        w = w / w.sum()
+
+
+def per_case(name, panel):
+    replay(name, panel, path=False)
+    return min(timed(lambda: replay(name, panel, path=False)) for _ in range(5)) / len(
         panel
     )
-    record(f"plain loop / compiled, {name} at N = {N}", slow / fast, at_least=times)
 
 
 @pytest.mark.parametrize("name", LEARNERS)
