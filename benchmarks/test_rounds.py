@@ -40,7 +40,7 @@ def test_the_compiled_loop_against_its_specification(name, sized, monkeypatch, r
 
 @pytest.mark.xfail(
     reason="not reached yet: a lean loop without silence, delay, classes or bookkeeping "
-    "is 24-42x slower at N = 5, 21-32x at N = 50, 11-17x at N = 500"
+    "is 29-45x slower at N = 5, 20-36x at N = 50, 8-18x at N = 500"
 )
 @pytest.mark.parametrize("name", LEARNERS)
 def test_the_compiled_loop_against_a_lean_loop_of_numpy(name, sized, record):
