@@ -2,18 +2,19 @@
 
 from dataclasses import dataclass, replace
 from math import log
-from typing import ClassVar, Literal, final
+from typing import ClassVar, final
 
 import numpy as np
 from scipy.special import logsumexp
 
 from truepool.arrays import FloatArray
-from truepool.learners.interface import FLOOR, Heard, Learner, Signal, State
+from truepool.learners.interface import FLOOR, Heard, State
+from truepool.learners.regretting import Regretting
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class BOA(Learner):
+class BOA(Regretting):
     r"""Bernstein online aggregation (Wintenberger, Machine Learning 2017).
 
     :math:`w_i \propto \eta_i \exp(\eta_i \sum_s r_{is}(1 - \eta_{i,s-1} r_{is}))` with
@@ -28,16 +29,6 @@ class BOA(Learner):
     excused: ClassVar = {
         "asleep": "each agent has a rate of its own, and all weights are normalised"
     }
-    signal: Literal["own", "slope"] = "slope"
-
-    @property
-    def hears(self) -> Signal:
-        """Slopes, or own losses."""
-        return self.signal
-
-    @property
-    def _needs_span(self) -> bool:
-        return True
 
     def _memory(self, agents: int) -> FloatArray:
         return np.zeros((3, agents))
@@ -46,8 +37,7 @@ class BOA(Learner):
         """Return the state after one more settled case."""
         s = state.scalars.copy()
         N = len(state.agents)
-        regret = np.where(heard.awake, heard.mean - heard.losses, 0.0)
-        regret = regret / self.span(state.classes)
+        regret = self._regret(heard, state.classes)
         gained, squares, paid = state.memory
         eta = self._rates(squares, N)
         gained = gained + regret * (1 - eta * regret)

@@ -2,18 +2,19 @@
 
 from dataclasses import dataclass, replace
 from math import log, sqrt
-from typing import ClassVar, Literal, final
+from typing import ClassVar, final
 
 import numpy as np
 
 from truepool.arrays import FloatArray
-from truepool.learners.interface import Heard, Learner, Signal, State
+from truepool.learners.interface import Heard, State
+from truepool.learners.regretting import Regretting
 from truepool.weights import proportional
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class MLPoly(Learner):
+class MLPoly(Regretting):
     r"""Polynomially weighted averages with a rate for each agent (ML-Poly).
 
     :math:`w_i \propto (R_i)_+ / (1 + \sum_s r_{is}^2)` with :math:`r_{is}` the regret
@@ -24,20 +25,10 @@ class MLPoly(Learner):
 
     name: ClassVar[str] = "ml-poly"
     rule: ClassVar[int] = 3
-    signal: Literal["own", "slope"] = "slope"
     excused: ClassVar = {
         "asleep": "weights are shares of all positive regret, which others may add to",
         "joining": "a newcomer that nobody regrets yet has no weight",
     }
-
-    @property
-    def hears(self) -> Signal:
-        """Slopes, or own losses."""
-        return self.signal
-
-    @property
-    def _needs_span(self) -> bool:
-        return True
 
     def _memory(self, agents: int) -> FloatArray:
         return np.zeros((2, agents))
@@ -46,8 +37,7 @@ class MLPoly(Learner):
         """Return the state after one more settled case."""
         s = state.scalars.copy()
         s[0] += 1
-        regret = np.where(heard.awake, heard.mean - heard.losses, 0.0)
-        regret = regret / self.span(state.classes)
+        regret = self._regret(heard, state.classes)
         total, squares = state.memory[0] + regret, state.memory[1] + regret**2
         weights = proportional(total / (1 + squares))
         memory = np.stack([total, squares])

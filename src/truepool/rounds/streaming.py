@@ -64,8 +64,8 @@ class Stream:
         recalibrate: bool = False,
         **settings: Any,
     ) -> None:
-        horizon = 10_000 if isinstance(learner, str) else 0
-        horizon = settings.pop("horizon", horizon) if horizon else horizon
+        by_name = isinstance(learner, str)  # one that is made already keeps its own
+        horizon = settings.pop("horizon", 10_000) if by_name else 0
         self.learner = made(learner, loss, costs, threshold, settings, horizon)
         self.state = self.learner.start(tuple(agents), classes)
         self.scaling = Recalibration.start(classes) if recalibrate else None
