@@ -37,6 +37,7 @@ def record():
 
     def note(what, found, *, at_most=float("inf"), at_least=0.0):
         limit = f"at least {at_least:g}" if at_least else f"at most {at_most:g}"
+        limit = limit.replace("at most inf", "for information")
         RATIOS.append((what, found, limit))
         assert at_least <= found <= at_most
 

@@ -233,7 +233,7 @@ def wsu_weight(report, weights, others, y, loss):
     from truepool.rounds import decide, settle
 
     mind = named("wsu", rate=0.3, loss=Loss(loss))
-    state = replace(mind.start(tuple("abcd")), weights=weights)
+    state = replace(mind.start(tuple("abcd")), stakes=weights)
     m = np.append(report, others[1:])[:, None]
     return settle(mind, state, decide(state, m), y).weights[0]
 
@@ -252,3 +252,9 @@ def test_under_hedge_an_agent_can_gain_by_shading():
     reports = np.linspace(0, 1, 1001)
     best = reports[np.argmax([expected_weight(r) for r in reports])]
     assert abs(best - belief) > 0.02
+
+
+def test_adahedge_makes_no_winner_of_a_rounding_error():
+    nearly = 0.1 + 0.2  # 0.30000000000000004
+    trace = replay("adahedge", Panel([[0.3, nearly, 0.3]] * 50, [0, 1] * 25))
+    assert trace.weights == pytest.approx(1 / 3)

@@ -114,7 +114,6 @@ def test_a_delay_is_a_number_of_cases(delay):
 def test_a_learner_may_be_given_as_it_is():
     mind = named("hedge", rate=0.3)
     assert replay(mind, random_panel(1)).learner is mind
-    assert mind.with_horizon(5).horizon == 5
     with pytest.raises(UnknownNameError, match="did you mean 'hedge'"):
         replay("hege", random_panel(1))
 

@@ -34,12 +34,11 @@ def pool(
     as_json: options.Json = False,
 ) -> None:
     """Learn a pool on TRAIN, pool the reports in NEW, and write the decisions."""
-    from truepool.errors import SourceError, nearest
+    from truepool.errors import SourceError
     from truepool.pools import named
     from truepool.pools.interface import made
     from truepool.tables import (
         check_writable,
-        columns_of,
         read_panel,
         read_reports,
         write_table,
@@ -55,14 +54,7 @@ def pool(
         raise SourceError(f"{output} is read from; write the result to another file")
     if id in ("pooled", "decision"):
         raise SourceError(f"the result has a column {id!r} of its own; rename the id")
-    there = columns_of(train)
-    either = [*there, *columns_of(new)]
-    unknown = [name for name in ignore or () if name not in either]
-    if unknown:
-        raise SourceError(
-            f"neither table has a column {unknown[0]!r}{nearest(unknown[0], either)}"
-        )
-    known = [name for name in ignore or () if name in there]
+    known = _known(ignore, train, new) if ignore else []
     panel = read_panel(train, outcome, id=id, time=time, ignore=known)
     reports = read_reports(
         new, panel.agents, outcome=outcome, id=id, time=time, ignore=ignore or ()
@@ -127,3 +119,18 @@ def _show(learner: "Pool", summary: dict[str, Any]) -> None:
         highlight=False,
         soft_wrap=True,
     )
+
+
+def _known(ignore: list[str], train: Path, new: Path) -> list[str]:
+    """Return those that the first table has; each must be in one of the two."""
+    from truepool.errors import SourceError, nearest
+    from truepool.tables import columns_of
+
+    there = columns_of(train)
+    either = [*there, *columns_of(new)]
+    unknown = [name for name in ignore if name not in either]
+    if unknown:
+        raise SourceError(
+            f"neither table has a column {unknown[0]!r}{nearest(unknown[0], either)}"
+        )
+    return [name for name in ignore if name in there]

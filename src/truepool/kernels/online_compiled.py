@@ -5,9 +5,10 @@ One function runs any number of rounds, so that a stream (one round a call) and 
 replay (all rounds in one call) execute the same instructions and agree bit for bit.
 
 What makes it fast: the leave-one-out pools come from one running sum; the exponential
-of a small argument is a short polynomial, which vectorises; and weights are held above
-1e-30, since arithmetic on denormal numbers is many times slower. With that floor the
-weights need no logarithms: they never reach 0.
+of a small argument is a short polynomial, which vectorises; weights are held above
+1e-30, since arithmetic on denormal numbers is many times slower; and they are held up
+to a common factor ("stakes"), so that few agents do not wait for a division a case.
+With that floor the weights need no logarithms: they never reach 0.
 """
 
 import math
@@ -277,6 +278,19 @@ def _from_losses(w, losses, rate):
     _normalise(w, 1.0)
 
 
+@_jit
+def _slow_down(w, s):
+    """Lower the rate after the sum of squared reaches has outgrown its limit."""
+    _normalise(w, 1.0)
+    eta = s[1]
+    while s[2] < s[3]:
+        s[2] *= 2.0
+    s[1] = math.sqrt(8.0 * math.log(w.size) / s[2])
+    for i in range(w.size):  # exp(-eta L) at the new rate is a power of the old one
+        w[i] = math.exp(s[1] / eta * math.log(w[i]))
+    _normalise(w, 1.0)
+
+
 @_inline
 def _exponential(mode, rate, share, w, S, s, g, reach, f):
     """Exponential weights: constant rate (0), doubling (1) or AdaHedge (2)."""
@@ -312,12 +326,7 @@ def _exponential(mode, rate, share, w, S, s, g, reach, f):
         for i in range(N):
             w[i] = (1.0 - share) * w[i] + share / N
     elif mode == 1 and s[3] > s[2]:
-        while s[2] < s[3]:
-            s[2] *= 2.0
-        s[1] = math.sqrt(8.0 * math.log(N) / s[2])
-        for i in range(N):  # exp(-eta L) at the new rate is a power of the old one
-            w[i] = math.exp(s[1] / eta * math.log(w[i]))
-        _normalise(w, 1.0)
+        _slow_down(w, s)
 
 
 @_jit
@@ -325,16 +334,25 @@ def _adahedge(w, S, s, g):
     """AdaHedge (de Rooij et al. 2014): the rate follows the mixability gap."""
     N = w.size
     eta = s[1]
-    mass = 0.0
-    mean = 0.0
     low = np.inf
     high = -np.inf
     for i in range(N):
         if g[i] == g[i]:
-            mass += w[i]
-            mean += w[i] * g[i]
             low = min(low, g[i])
             high = max(high, g[i])
+    reach = high - low
+    apart = reach > NOISE * max(abs(low), abs(high))
+    if not apart:
+        reach = 0.0
+    for i in range(N):
+        if g[i] == g[i]:
+            g[i] = g[i] - low if apart else 0.0
+    mass = 0.0
+    mean = 0.0
+    for i in range(N):
+        if g[i] == g[i]:
+            mass += w[i]
+            mean += w[i] * g[i]
     mean /= mass
     if eta == np.inf:
         mix = np.inf  # the least loss among those that carry weight
@@ -345,13 +363,13 @@ def _adahedge(w, S, s, g):
         total = 0.0
         for i in range(N):
             if g[i] == g[i]:
-                total += w[i] * math.exp(-eta * (g[i] - low))
-        mix = low - math.log(total / mass) / eta
+                total += w[i] * math.exp(-eta * g[i])
+        mix = -math.log(total / mass) / eta
     for i in range(N):
         S[0, i] += g[i] if g[i] == g[i] else mix
     s[2] += max(0.0, mean - mix)
-    s[3] += (high - low) * (high - low)
-    s[5] = max(s[5], high - low)
+    s[3] += reach * reach
+    s[5] = max(s[5], reach)
     s[1] = math.log(N) / s[2] if s[2] > 0.0 else np.inf
     if s[1] == np.inf:
         least = S[0].min()
@@ -573,6 +591,138 @@ def settle(
     s[0] += 1.0
 
 
+@_inline
+def _exp(x, wide):
+    """Exponential of |x| <= 1/32, or <= 0.1 if wide, to half of the last bit.
+
+    Summed in pairs (Estrin): few agents wait for the depth of a polynomial.
+    """
+    xx = x * x
+    high = (C4 + x * C5) + xx * (C6 + x * C7)
+    if wide:
+        high += xx * xx * (C8 + x * C9)
+    return (1.0 + x) + xx * (0.5 + x * C3) + xx * xx * high
+
+
+@_jit
+def _run_quickly(
+    rule, signal, params, stakes, S, s, reports, outcomes, pooled, losses, path, due,
+    first, slots, g, at,
+):  # fmt: skip
+    """Run on from ``at`` until a case that needs `settle`; move ``at`` there.
+
+    For what nearly every case is: two classes under Brier, everybody speaks, weights
+    exponential with a small constant or doubling rate, or by wsu. The numbers are those
+    of `settle`, but nothing here makes a view, calls a function or divides each stake:
+    they are scaled to sum to 1 only when their sum has moved far. Sums are formed in
+    loops that write nothing (see `_sum`).
+    """
+    T, N = reports.shape[0], stakes.shape[1]
+    now = stakes.shape[0] - 1
+    delayed, keeps = first.size > 0, path.size > 0
+    doubling = rule == 0 and params[0] == 1.0
+    t, d = at[0], at[1]
+    while t < T:
+        total, mass = 0.0, 0.0
+        if d < 0:
+            for i in range(N):
+                total += stakes[now, i] * reports[t, i]
+                mass += stakes[now, i]
+            if not total == total:
+                break
+            if keeps:
+                for i in range(N):
+                    path[t, i] = stakes[now, i]
+            p = min(total / mass, 1.0)
+            pooled[t, 0] = p
+            losses[t] = (p - outcomes[t]) * (p - outcomes[t])
+            d = 0
+            if delayed:
+                d = first[t]
+                if slots[t] >= 0:
+                    for i in range(N):
+                        stakes[slots[t], i] = stakes[now, i]
+        end = first[t + 1] if delayed else 1
+        if d == end:
+            t, d = t + 1, -1
+            continue
+        case, row, held = t, now, mass
+        if delayed or mass == 0.0:
+            if delayed:
+                case, row = due[d], slots[due[d]]
+            total, mass, held = 0.0, 0.0, 0.0
+            for i in range(N):
+                total += stakes[row, i] * reports[case, i]
+                mass += stakes[row, i]
+            for i in range(N):
+                held += stakes[now, i]
+            if not total == total:
+                break
+        y = float(outcomes[case])
+        eta, reach, least = params[1], params[4], FLOOR * held
+        if rule == 1:
+            mean = 0.0
+            for i in range(N):
+                miss = reports[case, i] - y
+                mean += stakes[row, i] * (miss * miss)
+            mean /= mass
+            unit = 1.0 / reach
+            for i in range(N):
+                miss = reports[case, i] - y
+                gap = unit * (miss * miss - mean)
+                stakes[now, i] = max(stakes[now, i], least) * (1.0 - eta * gap)
+            for i in range(N):
+                miss = reports[case, i] - y
+                gap = unit * (miss * miss - mean)
+                S[0, i] += gap * gap
+        else:
+            if doubling:
+                eta = s[1] if s[0] > 0.0 else np.inf
+            error = total / mass - y
+            if signal == 1:
+                reach = 2.0 * abs(error)
+            elif signal == 2:
+                reach *= params[5]
+            wide = eta * reach > 1.0 / 32.0
+            if not eta * reach <= 0.1:
+                break
+            if signal == 0:
+                for i in range(N):
+                    miss = reports[case, i] - y
+                    e = _exp(-eta * (miss * miss), wide)
+                    stakes[now, i] = max(stakes[now, i], least) * e
+            elif signal == 1:
+                pull = -2.0 * eta * error
+                for i in range(N):
+                    e = _exp(pull * reports[case, i], wide)
+                    stakes[now, i] = max(stakes[now, i], least) * e
+            else:
+                squares = 0.0
+                for i in range(N):
+                    squares += stakes[row, i] * stakes[row, i]
+                if squares >= 0.999998 * mass * mass:  # nearly all is one agent's
+                    break
+                pull = eta * params[5]
+                for i in range(N):
+                    v = stakes[row, i]
+                    q = (total - v * reports[case, i]) / (mass - v) - y
+                    g[i] = pull * (q * q - error * error)
+                for i in range(N):
+                    stakes[now, i] = max(stakes[now, i], least) * _exp(g[i], wide)
+            s[3] += reach * reach
+            s[4] += min(eta * reach * reach / 8.0, reach)
+        s[0] += 1.0
+        s[1] = eta
+        if doubling and s[3] > s[2]:
+            _slow_down(stakes[now], s)
+        elif not 0.5 <= held <= 2.0:
+            scale = 1.0 / held
+            for i in range(N):
+                stakes[now, i] *= scale
+        d += 1
+    at[0], at[1] = t, d
+
+
 @_jit
 def run(
     rule, signal, code, table, line, params, w, S, s, values, outcomes, pooled, losses,
@@ -580,45 +730,66 @@ def run(
 ):  # fmt: skip
     """Decide every case in turn and settle each when it is due; count the skipped.
 
-    ``path`` is (T + 1, N), or empty when the weights are not to be kept. Without
-    delays ``due`` is empty; else ``due[first[t]:first[t + 1]]`` are the cases whose
-    outcome comes after decision t, and ``slots[t]`` is the row of ``kept`` in which
-    the weights of case t wait for it.
+    ``w`` are stakes: weights up to a common factor. ``path`` is (T + 1, N), or empty
+    when they are not to be kept. Without delays ``due`` is empty; else
+    ``due[first[t]:first[t + 1]]`` are the cases whose outcome comes after decision t,
+    and ``slots[t]`` is the row of ``kept`` in which the stakes of case t wait for it.
+    The last row of ``kept`` is for those of now.
     """
     T, N, C = values.shape
     reports = values.reshape(T, N * C)
-    g, f, even = np.empty(N), np.empty(N), np.empty(N)
+    g, f, even, used = np.empty(N), np.empty(N), np.empty(N), np.empty(N)
     p, slope, prior, rest = np.empty(C), np.empty(C), np.empty(C), np.empty(C)
     sums = np.empty(2)
     delayed = first.size > 0
+    stakes = kept if delayed else np.empty((1, N))
+    now = stakes.shape[0] - 1
+    stakes[now] = w
+    paced = rule == 0 and params[0] < 2.0 and params[2] == 0.0 and signal < 3
+    quick = code == 0 and C == 1 and (paced or rule == 1)
     skipped = 0
-    for t in range(T):
-        if path.size:
-            path[t] = w
-        spoke = _pool(reports[t], w, p, sums)
-        if spoke:
-            losses[t] = _loss(code, p, outcomes[t], table, line)
-        else:
-            skipped += 1
-            losses[t] = np.nan
-        for c in range(C):
-            pooled[t, c] = p[c] if spoke else np.nan
-        begin, end = 0, 1
-        if delayed:
-            begin, end = first[t], first[t + 1]
-            if slots[t] >= 0:
-                kept[slots[t]] = w
-        for d in range(begin, end):
-            case, used = t, w
-            if delayed:
-                case = due[d]
-                used = kept[slots[case]]
-                spoke = _pool(reports[case], used, p, sums)
-            if spoke:
+    at = np.array([0, -1])  # the case, and its place among the due: -1 before deciding
+    while True:
+        if quick:
+            _run_quickly(
+                rule, signal, params, stakes, S, s, reports, outcomes, pooled, losses,
+                path, due, first, slots, g, at,
+            )  # fmt: skip
+        t, d = at
+        if t == T:
+            break
+        if d < 0:
+            if path.size:
+                path[t] = stakes[now]
+            if delayed and slots[t] >= 0:
+                stakes[slots[t]] = stakes[now]
+            spoke = _pool(reports[t], stakes[now], p, sums)
+            losses[t] = _loss(code, p, outcomes[t], table, line) if spoke else np.nan
+            for c in range(C):
+                pooled[t, c] = p[c] if spoke else np.nan
+            skipped += not spoke
+            d = first[t] if delayed else 0
+            if quick:  # settles all it can, whoever decided
+                at[1] = d
+                continue
+        end = first[t + 1] if delayed else 1
+        while d < end:
+            case = due[d] if delayed else t
+            row = slots[case] if delayed else now
+            used[:] = stakes[row]
+            if _pool(reports[case], used, p, sums):
+                if quick:  # may have left stakes that do not sum to 1
+                    _normalise(stakes[now], 1.0)
                 settle(
-                    rule, signal, code, table, line, params, w, S, s, reports[case],
-                    outcomes[case], used, g, f, even, p, slope, prior, rest, sums,
+                    rule, signal, code, table, line, params, stakes[now], S, s,
+                    reports[case], outcomes[case], used, g, f, even, p, slope, prior,
+                    rest, sums,
                 )  # fmt: skip
+            d += 1
+            if quick:
+                break
+        at[0], at[1] = (t, d) if d < end else (t + 1, -1)
     if path.size:
-        path[T] = w
+        path[T] = stakes[now]
+    w[:] = stakes[now]
     return skipped

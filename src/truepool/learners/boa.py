@@ -49,7 +49,7 @@ class BOA(Regretting):
         logs = np.log(later) + later * gained
         weights = np.maximum(np.exp(logs - logsumexp(logs)), FLOOR)
         memory = np.stack([gained, squares, paid])
-        return replace(state, weights=weights, memory=memory, scalars=s)
+        return replace(state, stakes=weights, memory=memory, scalars=s)
 
     def bound(self, state: State) -> float | None:
         """Regret that theory allows after this state."""

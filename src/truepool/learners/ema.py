@@ -42,4 +42,4 @@ class EMA(Credited):
         seen = np.maximum(seen, heard.awake)
         weights = by_mean_credit(credit, seen, self.span(state.classes))
         memory = np.stack([credit, seen])
-        return replace(state, weights=weights, memory=memory, scalars=s)
+        return replace(state, stakes=weights, memory=memory, scalars=s)

@@ -15,6 +15,7 @@ from scipy.special import logsumexp
 
 from truepool.arrays import FloatArray
 from truepool.learners.interface import FLOOR, Heard, Learner, State, check_rate
+from truepool.weights import NOISE
 
 CONSTANT, DOUBLING, GAP = 0, 1, 2
 
@@ -77,7 +78,7 @@ class Exponential(Learner):
             tempered = s[1] / eta * np.log(weights)
             weights = np.maximum(np.exp(tempered - logsumexp(tempered)), FLOOR)
         s[0] += 1
-        return replace(state, weights=weights, scalars=s)
+        return replace(state, stakes=weights, scalars=s)
 
     def bound(self, state: State) -> float | None:
         """Regret that theory allows after this state."""
@@ -129,12 +130,24 @@ def from_losses(losses: FloatArray, eta: float) -> FloatArray:
     return np.asarray(np.maximum(np.exp(logs - logsumexp(logs)), FLOOR))
 
 
+def _above_least(losses: FloatArray) -> FloatArray:
+    """Losses above the least one; all 0 where rounding alone may tell them apart.
+
+    A rate without a floor would make a winner of a rounding error.
+    """
+    above = losses - np.nanmin(losses)
+    if np.nanmax(above) <= NOISE * np.nanmax(np.abs(losses)):
+        return np.where(np.isnan(losses), np.nan, 0.0)
+    return np.asarray(above)
+
+
 def _by_gap(state: State, heard: Heard) -> State:
     """AdaHedge (de Rooij et al. 2014): the rate follows the mixability gap."""
     s = state.scalars.copy()
     log_n = log(len(state.agents))
     eta = np.inf if s[0] == 0 else s[1]
-    awake, g = heard.awake, heard.losses
+    awake = heard.awake
+    g = _above_least(heard.losses)
     weights = state.weights[awake]
     mean = weights @ g[awake] / weights.sum()
     if eta == np.inf:
@@ -143,7 +156,7 @@ def _by_gap(state: State, heard: Heard) -> State:
         logs = np.log(weights)
         mix = (logsumexp(logs) - logsumexp(logs - eta * g[awake])) / eta
     memory = state.memory + np.where(awake, g, mix)
-    reach = g[awake].max() - g[awake].min()
+    reach = g[awake].max()
     s[2] += max(0.0, mean - mix)
     s[3] += reach**2
     s[5] = max(s[5], reach)
@@ -154,4 +167,4 @@ def _by_gap(state: State, heard: Heard) -> State:
     else:
         after = from_losses(memory[0], s[1])
     s[0] += 1
-    return replace(state, weights=after, memory=memory, scalars=s)
+    return replace(state, stakes=after, memory=memory, scalars=s)

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import log, sqrt
-from typing import ClassVar, Literal, Self, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -21,9 +21,13 @@ FLOOR = 1e-30
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What a learner knows after some settled cases. Old states stay valid."""
+    """What a learner knows after some settled cases. Old states stay valid.
 
-    weights: FloatArray
+    ``stakes`` (N,) are the weights up to a common factor: few agents would otherwise
+    spend most of a case's time on scaling them.
+    """
+
+    stakes: FloatArray
     memory: FloatArray
     scalars: FloatArray
     agents: tuple[str, ...]
@@ -35,13 +39,18 @@ class State:
         return int(self.scalars[0])
 
     @property
+    def weights(self) -> FloatArray:
+        """What part each agent has in the pool."""
+        return shares(self.stakes)
+
+    @property
     def log_weights(self) -> FloatArray:
         """Weights on the log scale."""
         return np.asarray(np.log(np.maximum(self.weights, FLOOR)))
 
     def copy(self) -> "State":
         """Return the same knowledge in arrays of its own."""
-        arrays = (self.weights.copy(), self.memory.copy(), self.scalars.copy())
+        arrays = (self.stakes.copy(), self.memory.copy(), self.scalars.copy())
         return State(*arrays, self.agents, self.classes)
 
 
@@ -50,7 +59,7 @@ class Heard:
     """What one settled case says of each agent.
 
     ``losses`` (N,) is smaller for the better, NaN for the silent; ``reach`` bounds how
-    far apart they can lie; ``used`` are the weights the case was decided with.
+    far apart they can lie; ``used`` are the stakes the case was decided with.
     """
 
     losses: FloatArray
@@ -64,7 +73,7 @@ class Heard:
 
     @property
     def mean(self) -> float:
-        """Mean loss under the weights that were used."""
+        """Mean loss under the stakes that were used."""
         used, losses = self.used[self.awake], self.losses[self.awake]
         if not used.sum() > 0:  # weightless agents are pooled equally
             return float(losses.mean())
@@ -177,7 +186,7 @@ class Learner(ABC):
         weights = np.append(state.weights * (1 - share), share)
         memory = np.column_stack([state.memory, self._newcomer(state, share)])
         return replace(
-            state, weights=weights, memory=memory, agents=(*state.agents, agent)
+            state, stakes=weights, memory=memory, agents=(*state.agents, agent)
         )
 
     def leave(self, state: State, agent: str) -> State:
@@ -194,15 +203,20 @@ class Learner(ABC):
         weights = weights / total if total > 0 else uniform(weights.size)
         agents = tuple(name for name in state.agents if name != agent)
         memory = np.delete(state.memory, i, axis=1)
-        return replace(state, weights=weights, memory=memory, agents=agents)
+        return replace(state, stakes=weights, memory=memory, agents=agents)
 
     def _newcomer(self, state: State, share: float) -> FloatArray:
         """Memory (R,) of an agent that joins now."""
         return self._memory(2)[:, 0]
 
-    def with_horizon(self, horizon: int) -> Self:
-        """Return the same learner for another number of expected cases."""
-        return replace(self, horizon=horizon)
+
+def shares(stakes: FloatArray) -> FloatArray:
+    """Scale stakes to weights, which sum to 1.
+
+    >>> shares(np.array([1.0, 3.0]))
+    array([0.25, 0.75])
+    """
+    return np.asarray(stakes / stakes.sum())
 
 
 def horizon_rate(agents: int, horizon: int) -> float:

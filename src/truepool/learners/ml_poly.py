@@ -41,7 +41,7 @@ class MLPoly(Regretting):
         total, squares = state.memory[0] + regret, state.memory[1] + regret**2
         weights = proportional(total / (1 + squares))
         memory = np.stack([total, squares])
-        return replace(state, weights=weights, memory=memory, scalars=s)
+        return replace(state, stakes=weights, memory=memory, scalars=s)
 
     def bound(self, state: State) -> float | None:
         """Regret that theory allows after this state."""

@@ -42,4 +42,4 @@ class Static(Credited):
                 span = self.span(state.classes)
                 weights = by_mean_credit(memory[0], memory[1], span)
         s[0] += 1
-        return replace(state, weights=weights, memory=memory, scalars=s)
+        return replace(state, stakes=weights, memory=memory, scalars=s)

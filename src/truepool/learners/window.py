@@ -53,4 +53,4 @@ class Window(Credited):
             memory[0] = np.nansum(memory[2:], axis=0)
         s[0] += 1
         weights = by_mean_credit(memory[0], memory[1], self.span(state.classes))
-        return replace(state, weights=weights, memory=memory, scalars=s)
+        return replace(state, stakes=weights, memory=memory, scalars=s)

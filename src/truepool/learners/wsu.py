@@ -71,7 +71,7 @@ class WSU(Learner):
         weights[awake] *= state.weights[awake].sum() / weights[awake].sum()
         weights = np.maximum(weights, FLOOR)
         memory = state.memory + gaps**2
-        return replace(state, weights=weights, memory=memory, scalars=s)
+        return replace(state, stakes=weights, memory=memory, scalars=s)
 
     def bound(self, state: State) -> float | None:
         """Regret against the best agent that theory allows after this state."""

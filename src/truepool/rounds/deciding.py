@@ -13,15 +13,15 @@ from truepool.weights import uniform
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """One case as it was decided: what was said (N, C), and the weights used (N,)."""
+    """One case as it was decided: what was said (N, C), and the stakes then (N,)."""
 
     reports: FloatArray
-    weights: FloatArray
+    stakes: FloatArray
 
     @cached_property
     def pooled(self) -> FloatArray:
         """The pool, as coordinates (C,)."""
-        return np.asarray(kernels.linear(frozen(self.reports[None]), self.weights)[0])
+        return np.asarray(kernels.linear(frozen(self.reports[None]), self.stakes)[0])
 
 
 def decide(state: State, reports: FloatArray) -> Decision | None:
@@ -34,12 +34,12 @@ def decide(state: State, reports: FloatArray) -> Decision | None:
     """
     if np.isnan(reports[:, 0]).all():
         return None
-    return Decision(reports, state.weights)
+    return Decision(reports, state.stakes)
 
 
 def hear(learner: Learner, decision: Decision, outcome: int, agents: int) -> Heard:
     """Return what a settled case says of each agent: the plain specification."""
-    m, used, p = decision.reports, decision.weights, decision.pooled
+    m, used, p = decision.reports, decision.stakes, decision.pooled
     loss, y = learner.loss, np.array(outcome)
     silent = np.isnan(m[:, 0])
     K = 2 if m.shape[1] == 1 else m.shape[1]

@@ -15,7 +15,7 @@ from truepool.losses import Loss
 from truepool.losses import named as named_loss
 from truepool.panel import Panel
 from truepool.rounds.recalibrating import recalibrated
-from truepool.rounds.running import NONE, Delay, run
+from truepool.rounds.running import AT_ONCE, Delay, run
 from truepool.rounds.tracing import Trace
 
 
@@ -69,36 +69,41 @@ def replay(
         chosen, state, panel.values, panel.outcomes, plan, kept
     )
     if recalibrate:
-        arrivals = _arrivals(late, T)
+        arrivals = _arrivals(np.zeros(T, int) if late is None else late, T)
         pooled, _ = recalibrated(pooled, panel.outcomes, arrivals, panel.classes)
         spoken = ~np.isnan(losses)
         losses[spoken] = chosen.loss.of(pooled[spoken], panel.outcomes[spoken])
-    covered = chosen.loss.convex and not (late.any() or recalibrate)
+    covered = chosen.loss.convex and late is None and not recalibrate
     return Trace(
         chosen,
         panel,
         pooled[:, 0] if C == 1 else pooled,
-        kept if path else None,
+        kept / kept.sum(axis=1, keepdims=True) if path else None,
         losses,
         state,
         skipped,
-        int(((np.arange(T) + late >= T) & ~np.isnan(losses)).sum()),
+        0 if late is None else _unsettled(late, losses),
         chosen.bound(state) if covered else None,
     )
 
 
-def _delays(delay: int | ArrayLike, cases: int) -> IntArray:
-    late = (
-        np.broadcast_to(np.asarray(delay), (cases,))
-        if np.ndim(delay) == 0
-        else (np.asarray(delay))
-    )
-    if late.shape != (cases,) or late.dtype.kind not in "iu" or (late < 0).any():
+def _delays(delay: int | ArrayLike, cases: int) -> IntArray | None:
+    """Delay of each case, or None where every outcome comes at once."""
+    late = np.asarray(delay)
+    fits = late.ndim == 0 or late.shape == (cases,)
+    if not fits or late.dtype.kind not in "iu" or (late < 0).any():
         raise SettingError(
             f"a delay is a whole number of cases, 0 or more, one for each of the "
-            f"{cases} cases or one for all; {np.asarray(delay)!r:.60} came"
+            f"{cases} cases or one for all; {late!r:.60} came"
         )
-    return np.asarray(np.minimum(late, cases), dtype=np.int64)
+    if not late.any():
+        return None
+    return np.broadcast_to(np.minimum(late, cases).astype(np.int64), (cases,))
+
+
+def _unsettled(late: IntArray, losses: FloatArray) -> int:
+    T = late.size
+    return int(((np.arange(T) + late >= T) & ~np.isnan(losses)).sum())
 
 
 def _arrivals(late: IntArray, T: int) -> list[IntArray]:
@@ -108,16 +113,16 @@ def _arrivals(late: IntArray, T: int) -> list[IntArray]:
     return np.split(due, np.searchsorted(arrival[due], np.arange(1, T + 1)))[:T]
 
 
-def _plan(late: IntArray, T: int, N: int, path: FloatArray) -> Delay:
-    if not late.any():
-        return Delay(NONE, NONE, NONE, np.empty((0, N)))
+def _plan(late: IntArray | None, T: int, N: int, path: FloatArray) -> Delay:
+    if late is None:
+        return AT_ONCE
     arrival = np.arange(T) + late
     due = np.argsort(arrival, kind="stable")
     first = np.searchsorted(arrival[due], np.arange(T + 1))
-    if path.size:  # the path keeps every case's weights anyway
+    if path.size:  # the path keeps every case's stakes anyway
         return Delay(due, first, np.arange(T), path)
     longest = int(late.max()) + 1
-    return Delay(due, first, np.arange(T) % longest, np.empty((longest, N)))
+    return Delay(due, first, np.arange(T) % longest, np.empty((longest + 1, N)))
 
 
 def made(

@@ -18,7 +18,10 @@ NO_PATH = np.empty((0, 0))
 
 @dataclass(frozen=True, eq=False)
 class Delay:
-    """Which cases settle after which decision, and where their weights wait."""
+    """Which cases settle after which decision, and where their stakes wait.
+
+    The last row of ``kept`` is not for those who wait, but for the stakes of now.
+    """
 
     due: IntArray
     first: IntArray
@@ -27,19 +30,21 @@ class Delay:
 
 
 AT_ONCE = Delay(NONE, NONE, NONE, NO_PATH)
-# One late case: due after this call's only decision, its weights in the last row.
-ONE, FIRST, LAST = np.array([0]), np.array([0, 1]), np.array([-1])
+# One late case, due after this call's only decision: its stakes are in the row before
+# the last.
+ONE, FIRST, LAST = np.array([0]), np.array([0, 1]), np.array([-2])
 # One case of which nothing settles.
-UNDECIDED = Delay(ONE, np.array([0, 0]), LAST, NO_PATH)
+UNDECIDED = np.array([0, 0])
 
 
 def pooled(learner: Learner, decision: Decision, classes: int) -> FloatArray:
     """Pool of one case (C,), by the very instructions that a replay executes."""
     if kernels.online is None:
         return decision.pooled
-    nobody = State(decision.weights, NO_PATH, np.zeros(0), (), classes)
+    nobody = State(decision.stakes, NO_PATH, np.zeros(0), (), classes)
+    plan = Delay(ONE, UNDECIDED, LAST, np.empty((1, decision.stakes.size)))
     values = frozen(decision.reports[None])
-    return np.asarray(run(learner, nobody, values, ONE, UNDECIDED, NO_PATH)[0][0])
+    return np.asarray(run(learner, nobody, values, ONE, plan, NO_PATH)[0][0])
 
 
 def settle(learner: Learner, state: State, decision: Decision, outcome: int) -> State:
@@ -60,8 +65,8 @@ def settle(learner: Learner, state: State, decision: Decision, outcome: int) -> 
         return learner.update(state, heard)
     new = state.copy()
     plan = AT_ONCE
-    if decision.weights is not state.weights:
-        plan = Delay(ONE, FIRST, LAST, decision.weights[None].copy())
+    if decision.stakes is not state.stakes:
+        plan = Delay(ONE, FIRST, LAST, np.stack([decision.stakes, state.stakes]))
     outcomes = np.array([outcome])
     run(learner, new, frozen(decision.reports[None]), outcomes, plan, NO_PATH)
     return new
@@ -84,8 +89,8 @@ def run(
         )
         return pooled, losses, skipped
     skipped = kernels.online.run(
-        *program(learner, state.weights.size, state.classes),
-        state.weights,
+        *program(learner, state.stakes.size, state.classes),
+        state.stakes,
         state.memory,
         state.scalars,
         values,
@@ -116,7 +121,7 @@ def _plain_run(
     waiting: dict[int, Decision] = {}
     for t in range(len(values)):
         if path.size:
-            path[t] = now.weights
+            path[t] = now.stakes
         case = decide(now, values[t])
         pooled[t] = np.nan if case is None else case.pooled
         losses[t] = np.nan
@@ -132,9 +137,9 @@ def _plain_run(
                 y = int(outcomes[done])
                 now = learner.update(now, hear(learner, settled, y, len(now.agents)))
     if path.size:
-        path[-1] = now.weights
-    state.weights[:], state.memory[:], state.scalars[:] = (
-        now.weights,
+        path[-1] = now.stakes
+    state.stakes[:], state.memory[:], state.scalars[:] = (
+        now.stakes,
         now.memory,
         now.scalars,
     )

@@ -135,7 +135,7 @@ class Stream:
         self.waiting = {
             case: Decision(
                 np.vstack([d.reports, np.full((1, d.reports.shape[1]), np.nan)]),
-                np.append(d.weights, 0.0),
+                np.append(d.stakes, 0.0),
             )
             for case, d in self.waiting.items()
         }
@@ -148,7 +148,7 @@ class Stream:
         for case, d in self.waiting.items():
             reports = np.delete(d.reports, i, axis=0)
             if not np.isnan(reports[:, 0]).all():
-                kept[case] = Decision(reports, np.delete(d.weights, i))
+                kept[case] = Decision(reports, np.delete(d.stakes, i))
             else:
                 self.forgotten.add(case)
         self.waiting = kept
