@@ -10,7 +10,7 @@ from panels import panels, random_panel
 from truepool import alarms as room
 from truepool.alarms import Alarm, alarms
 from truepool.costs import Costs
-from truepool.errors import AgentError, SettingError, UnknownNameError
+from truepool.errors import AgentError, MissingExtraError, UnknownNameError
 from truepool.learners import named
 from truepool.losses import Loss
 from truepool.panel import Panel
@@ -225,7 +225,7 @@ def test_an_agent_called_pool_cannot_be_told_from_the_pool():
 
 def test_without_river_one_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setattr(room, "find_spec", lambda name: None)
-    with pytest.raises(SettingError, match=r"pip install 'truepool\[drift\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'truepool\[drift\]'"):
         alarms(random_panel())
 
 

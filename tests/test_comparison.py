@@ -21,7 +21,7 @@ COSTS = Costs(fn=10, fp=1)
 FEW = ["vcg", "log-odds"]
 
 
-def test_every_pool_is_compared_with_the_mean_and_the_best_agent():
+def test_every_pool_that_is_not_costly_is_compared_with_the_mean_and_the_best_agent():
     seen = []
     result = compare(
         random_panel(1, cases=60),
@@ -29,8 +29,15 @@ def test_every_pool_is_compared_with_the_mean_and_the_best_agent():
         resamples=20,
         progress=lambda name, done, total: seen.append((name, done, total)),
     )
-    assert {row.pool for row in result.rows} == set(pools.every())
-    assert [done for _, done, _ in seen] == list(range(len(pools.every())))
+    usual = {name for name, pool in pools.every().items() if not pool.costly}
+    assert {row.pool for row in result.rows} == usual
+    assert [done for _, done, _ in seen] == list(range(len(usual)))
+    assert set(pools.every()) - usual == {"mlp-2", "mlp-4", "deep-sets", "attention"}
+
+
+def test_a_costly_pool_is_compared_when_it_is_asked_for():
+    result = compare(random_panel(1), pools=["deep-sets"], resamples=20)
+    assert {row.pool for row in result.rows} == {"deep-sets", "mean", "best"}
 
 
 def test_losses_are_out_of_fold_and_sorted():

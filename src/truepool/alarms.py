@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from truepool.arrays import FloatArray
-from truepool.errors import AgentError, SettingError, UnknownNameError
+from truepool.errors import AgentError, MissingExtraError, UnknownNameError
 from truepool.losses import Loss, named
 from truepool.panel import Panel
 from truepool.rounds import Trace
@@ -99,10 +99,7 @@ def _detector(name: str, settings: dict[str, Any]) -> Callable[[], Any]:
     if name not in DETECTORS:
         raise UnknownNameError("drift detector", name, DETECTORS)
     if find_spec("river") is None:
-        raise SettingError(
-            "drift alarms need river, which is not installed; "
-            "pip install 'truepool[drift]'"
-        )
+        raise MissingExtraError("a drift detector", "river", "drift")
     known, preset = DETECTORS[name]
     cls = getattr(import_module("river.drift"), known)
     takes = signature(cls).parameters

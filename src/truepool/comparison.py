@@ -113,7 +113,8 @@ def compare(
     loss : str
         What the pools are ranked by; ``cost`` by default.
     pools : sequence of str or Pool, or mapping of label to them, optional
-        All of `truepool.pools.every` by default; the yardsticks are always there.
+        All of `truepool.pools.every` but the costly ones (the neural pools) by default;
+        the yardsticks are always there.
     cv, sample_weight, level, resamples, seed
         Folds; how much each case counts; the interval's level and the number of
         bootstrap resamples; the seed.
@@ -195,7 +196,7 @@ def _chosen(
     if isinstance(pools, Mapping):
         chosen = {label: made(pool, **given) for label, pool in pools.items()}
     else:
-        for pool in every() if pools is None else pools:
+        for pool in _usual() if pools is None else pools:
             candidate = made(pool, **given)
             if candidate.name in chosen:
                 raise SettingError(
@@ -206,6 +207,11 @@ def _chosen(
     for name in YARDSTICKS:
         chosen.setdefault(name, made(name, **given))
     return chosen
+
+
+def _usual() -> list[str]:
+    """Pools that are tried without being asked for."""
+    return [name for name, pool in every().items() if not pool.costly]
 
 
 def _adjusted(losses: FloatArray, yardstick: int) -> FloatArray:

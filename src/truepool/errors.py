@@ -10,7 +10,8 @@
     │   └── SourceError                 a file or frame that cannot be read
     ├── CostError (ValueError)          costs that are not positive, or of another K
     ├── SettingError (ValueError)       an option outside what it may be
-    └── UnknownNameError (LookupError)  no pool, loss or learner of that name
+    ├── UnknownNameError (LookupError)  no pool, loss or learner of that name
+    └── MissingExtraError (ImportError) a package that is installed only when asked for
 
 Each message is one sentence or two: what must hold, who broke it, where, what came,
 and the cure. Only ``cli`` (and later ``serve``) turns them into text for people.
@@ -60,6 +61,16 @@ class UnknownNameError(TruepoolError, LookupError):
         super().__init__(
             f"no {kind} is called {name!r}{nearest(str(name), names)}; "
             f"known: {', '.join(names)}"
+        )
+
+
+class MissingExtraError(TruepoolError, ImportError):
+    """A package of an extra that is not installed."""
+
+    def __init__(self, what: str, package: str, extra: str) -> None:
+        super().__init__(
+            f"{what} needs {package}, which is not installed; "
+            f"pip install 'truepool[{extra}]'"
         )
 
 

@@ -25,7 +25,10 @@ def compare(
     loss: Annotated[str, typer.Option(help="What the pools are ranked by.")] = "cost",
     mechanism: Annotated[
         list[str] | None,
-        typer.Option(help="Only this pool; may be repeated. Default: all."),
+        typer.Option(
+            help="Only this pool; may be repeated. Default: all but the neural ones "
+            "(mlp-2, mlp-4, deep-sets, attention), which are tried only by name."
+        ),
     ] = None,
     folds: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 5,
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,

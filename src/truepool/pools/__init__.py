@@ -13,7 +13,7 @@ def every() -> dict[str, type[Pool]]:
     """All pools by name.
 
     >>> sorted(every())[:4]
-    ['auto', 'bayes', 'best', 'beta']
+    ['attention', 'auto', 'bayes', 'best']
     """
     return cast(dict[str, type[Pool]], registry.every(__name__))
 

@@ -39,12 +39,16 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     complexity : int
         0 learns nothing, 1 one or two numbers, 2 weights, 3 a model. `auto` prefers
         the simpler of two pools that it cannot tell apart.
+    costly : bool
+        Whether it takes long to learn or needs an extra; `truepool.compare` then tries
+        it only when it is asked for by name.
     excused : mapping of str to str
         Promises of the contract suite this pool does not make, and why.
     """
 
     name: ClassVar[str]
     complexity: ClassVar[int]
+    costly: ClassVar[bool] = False
     excused: ClassVar[Mapping[str, str]] = {}
 
     classes_: IntArray

@@ -1,0 +1,45 @@
+"""A network that sees a set of reports, not who said what."""
+
+from collections.abc import Mapping
+from typing import ClassVar, final
+
+import numpy as np
+
+from truepool.pools.layers import Parameters, Tensor, drawn, joined, through
+from truepool.pools.neural import NeuralPool
+
+
+@final
+class DeepSets(NeuralPool):
+    r"""DeepSets (Zaheer et al. 2017): the same answer in whatever order agents speak.
+
+    .. math:: \rho \Bigl( \frac1{|S|} \sum_{i \in S} \phi(z_i),\;
+              1 - \frac{|S|}{N} \Bigr),
+
+    over the set S of those who spoke, with two dense layers each for :math:`\phi` (half
+    as wide) and :math:`\rho`. Every agent counts alike; what is learned is how to read
+    their spread. The slopes of the share of silent agents start at zero.
+
+    >>> reports = [[0.9, 0.6], [0.2, 0.4], [0.7, 0.9], [0.3, 0.1]] * 5
+    >>> pool = DeepSets(epochs=50, rate=0.01).fit(reports, [1, 0, 1, 0] * 5)
+    >>> pool.predict([[0.8, 0.7], [0.7, 0.8], [0.2, 0.3]])
+    array([1, 1, 0])
+    """
+
+    name: ClassVar[str] = "deep-sets"
+
+    def _start(self, rng: np.random.Generator, agents: int, odds: int) -> Parameters:
+        wide = max(1, self.hidden // 2)
+        each = drawn(rng, "each", [odds, wide, wide])
+        head = drawn(rng, "head", [wide, self.hidden, odds])
+        silence = np.zeros((1, self.hidden))
+        return each | head | {"head.0": np.vstack([head["head.0"], silence])}
+
+    def _network(
+        self, known: Mapping[str, Tensor], scale: Tensor, spoke: Tensor
+    ) -> Tensor:
+        each = through(known, "each", scale)  # (T, N, H)
+        heard = spoke.sum(1, keepdim=True)
+        mean = (each * spoke[..., None]).sum(1) / heard
+        silent = 1.0 - heard / spoke.shape[1]
+        return through(known, "head", joined((mean, silent)), open_end=True)

@@ -1,0 +1,207 @@
+"""Pools that are small neural networks."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from truepool.arrays import (
+    FloatArray,
+    IntArray,
+    from_log_scale,
+    log_scale,
+)
+from truepool.costs import Costs
+from truepool.errors import SettingError
+from truepool.folds import splits
+from truepool.panel import Panel
+from truepool.pools.interface import Pool
+from truepool.pools.layers import Parameters, Tensor, depth
+from truepool.pools.stacked import CLEAR
+from truepool.pools.training import Course, Heard, Lesson, answers, train
+
+ENOUGH = 2
+"""Fewer held-out cases than this say nothing."""
+
+LEAST_SPREAD = 1e-3
+"""Agents that all say the same are not blown up to look different."""
+
+LEARNED = (
+    "a learned model answers how often the event came when the agents said p, not p"
+)
+CLASSES = "the network starts from random numbers that belong to classes"
+
+
+class NeuralPool(Pool):
+    """A network on the log-odds of the reports, trained on the log loss.
+
+    It needs torch (``pip install 'truepool[neural]'``) and uses a GPU if there is one.
+    A fifth of the cases is held out, the last ones where cases have times, and the
+    network is kept that lost least on them; where they are too few for that, all are
+    learned from, in ``patience`` epochs. What was learned is kept as numpy arrays.
+
+    Parameters
+    ----------
+    hidden : int
+        Width of the hidden layers; 64 as in tab:hyperparams.
+    epochs, patience : int
+        Passes over the cases at most, and how many to wait for a smaller held-out loss.
+    batch : int
+        Cases a step.
+    rate, decay : float
+        Adam's rate, and how fast it pulls parameters to zero.
+    held_out : float
+        Share of the cases that say when to stop; 0 for none: then all epochs are run.
+    device : str
+        ``auto``, or what torch calls a device.
+
+    Attributes
+    ----------
+    parameters_ : dict of str to array
+        What was learned.
+    held_losses_ : (E,)
+        Log loss of the held-out cases after each epoch; NaN where none were.
+    """
+
+    complexity: ClassVar[int] = 3
+    costly: ClassVar[bool] = True
+    excused: ClassVar[Mapping[str, str]] = {
+        "unanimity": LEARNED,
+        "label swap": CLASSES,
+    }
+
+    def __init__(
+        self,
+        *,
+        hidden: int = 64,
+        epochs: int = 200,
+        patience: int = 10,
+        batch: int = 256,
+        rate: float = 1e-3,
+        decay: float = 1e-2,
+        held_out: float = 0.2,
+        device: str = "auto",
+        costs: Costs | None = None,
+        threshold: float | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.hidden = hidden
+        self.epochs = epochs
+        self.patience = patience
+        self.batch = batch
+        self.rate = rate
+        self.decay = decay
+        self.held_out = held_out
+        self.device = device
+        self.costs = costs
+        self.threshold = threshold
+        self.seed = seed
+
+    @abstractmethod
+    def _start(self, rng: np.random.Generator, agents: int, odds: int) -> Parameters:
+        """Parameters before the first lesson, for N agents and J = K - 1 log-odds.
+
+        ``head`` are the last layers, from anything to J.
+        """
+
+    @abstractmethod
+    def _network(
+        self, known: Mapping[str, Tensor], scale: Tensor, spoke: Tensor
+    ) -> Tensor:
+        """Pool log-odds (T, N, J) of those who spoke (T, N) into (T, J)."""
+
+    def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
+        self._check()
+        cases = np.ones(len(panel)) if case_weights is None else case_weights
+        said = _log_odds(panel.values)
+        self.centre_, self.spread_ = _standard(said, cases)
+        learn, held = self._parted(panel, cases)
+        rng = np.random.default_rng(self.seed)
+        start = self._start(rng, len(panel.agents), panel.classes - 1)
+        self.parameters_, self.held_losses_ = train(
+            self._network,
+            start | _answering(start, panel, case_weights),
+            Lesson(self._heard(said), panel.outcomes, cases, learn, held),
+            self._course(stops=bool(held.size)),
+            rng,
+        )
+
+    def combine(self, values: FloatArray) -> FloatArray:
+        """Pool sound reports (T, N, C) into (T, C)."""
+        heard = self._heard(_log_odds(values))
+        pooled = answers(self._network, self.parameters_, heard, self.device)
+        return from_log_scale(pooled)
+
+    def _heard(self, said: FloatArray) -> Heard:
+        """Centre and scale all agents alike; the silent agree with those who spoke."""
+        scale = (said - self.centre_) / self.spread_
+        silent = np.isnan(scale[:, :, 0])
+        if silent.any():
+            mean = np.nanmean(scale, axis=1, keepdims=True)
+            scale = np.where(silent[:, :, None], mean, scale)
+        return Heard(scale, (~silent).astype(np.float64))
+
+    def _parted(self, panel: Panel, cases: FloatArray) -> tuple[IntArray, IntArray]:
+        """Cases to learn from, and cases held out."""
+        everything, nothing = np.arange(len(panel)), np.arange(0)
+        if self.held_out * len(panel) < ENOUGH:
+            return everything, nothing
+        folds = max(2, round(1 / self.held_out))
+        try:
+            pairs = splits(panel.outcomes, folds, self.seed, times=panel.times)
+        except SettingError:  # a class too rare to be in both parts
+            return everything, nothing
+        learn, held = pairs[-1]
+        counted = cases[learn].sum() > 0 and cases[held].sum() > 0
+        return (learn, held) if counted else (everything, nothing)
+
+    def _course(self, *, stops: bool) -> Course:
+        # Nobody says when to stop: a few epochs if that was not asked for.
+        blind = self.held_out > 0 and not stops
+        epochs = min(self.epochs, self.patience) if blind else self.epochs
+        patience = self.patience if stops else epochs
+        return Course(self.rate, self.decay, self.batch, epochs, patience, self.device)
+
+    def _check(self) -> None:
+        for name in ("hidden", "epochs", "patience", "batch"):
+            value = getattr(self, name)
+            if not isinstance(value, int | np.integer) or value < 1:
+                raise SettingError(
+                    f"{name} must be a whole number from 1 on; it is {value!r}"
+                )
+        if not (np.isfinite(self.rate) and self.rate > 0):
+            raise SettingError(f"a rate must be positive; it is {self.rate!r}")
+        if not (np.isfinite(self.decay) and self.decay >= 0):
+            raise SettingError(f"decay must be 0 or more; it is {self.decay!r}")
+        if not 0 <= self.held_out <= 0.5:
+            raise SettingError(
+                f"the share held out must lie in [0, 0.5]; it is {self.held_out!r}"
+            )
+
+
+def _log_odds(values: FloatArray) -> FloatArray:
+    """Log-odds (T, N, J), no clearer than 1 in 1,000; NaN where silent."""
+    return np.clip(log_scale(values), -CLEAR, CLEAR)
+
+
+def _standard(said: FloatArray, cases: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and standard deviation (J,) of all that was said, the same for all agents.
+
+    Scaling each agent by itself would let the order of agents in, and hide who is bold.
+    """
+    share = np.where(np.isnan(said), 0.0, cases[:, None, None])
+    mass = share.sum(axis=(0, 1))
+    centre = (np.nan_to_num(said) * share).sum(axis=(0, 1)) / mass
+    apart = np.nan_to_num(said - centre) ** 2
+    spread = np.sqrt((apart * share).sum(axis=(0, 1)) / mass)
+    return centre, np.maximum(spread, LEAST_SPREAD)
+
+
+def _answering(
+    start: Parameters, panel: Panel, case_weights: FloatArray | None
+) -> Parameters:
+    """Last layer that answers the base rate, whatever it is asked."""
+    last = f"head.{depth(start, 'head') - 1}"
+    rate = np.clip(log_scale(panel.base_rate(case_weights)), -CLEAR, CLEAR)
+    return {last: np.zeros_like(start[last]), f"{last}+": rate}
