@@ -15,7 +15,8 @@ from truepool.learners import named
 from truepool.losses import Loss
 from truepool.panel import Panel
 from truepool.rounds import replay
-from truepool.stress.drift import degrade, quality_panel
+from truepool.stress.degraded import Degraded
+from truepool.stress.drift import quality_panel
 
 drift = pytest.importorskip("river.drift")
 
@@ -132,7 +133,7 @@ def test_a_drift_that_comes_back_alarms_again(detector):
 def test_an_alarm_sounds_when_rivers_does(loss, classes):
     chosen = Loss(loss, Costs(fn=5, fp=1))
     panel = random_panel(4, cases=600, classes=classes, silent=0.2, skill=3.0)
-    panel = degrade(panel, "agent0", "sudden", noise=3.0)
+    panel = Degraded("sudden", noise=3.0)(panel, "agent0")
     trace = replay("static", panel, loss=chosen)
     said = {agent: panel.values[:, i] for i, agent in enumerate(panel.agents)}
     said["pool"] = trace.pooled.reshape(600, -1)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from truepool import learners, pools
+from truepool import learners, pools, stress
 from truepool.cli import app
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -23,6 +23,14 @@ def test_every_pool_has_its_line(name):
 @pytest.mark.parametrize("name", list(learners.every()))
 def test_every_learner_has_its_line(name):
     assert f"| `{name}` |" in (DOCS / "learners.md").read_text()
+
+
+@pytest.mark.parametrize("name", list(stress.every()))
+def test_every_stress_has_its_line(name):
+    cls = stress.every()[name]
+    room = cls.__module__.rpartition(".")[2]
+    line = f"| `{name}` | `{room}.{cls.__name__}` |"
+    assert line in (DOCS / "stress.md").read_text()
 
 
 @pytest.mark.parametrize("verb", list(VERBS))

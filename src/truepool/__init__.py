@@ -15,7 +15,17 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from truepool import credit, datasets, learners, losses, pools, scores, weights
+    from truepool import (
+        credit,
+        datasets,
+        diversity,
+        learners,
+        losses,
+        pools,
+        scores,
+        stress,
+        weights,
+    )
     from truepool.comparison import Comparison, compare
     from truepool.costs import Costs
     from truepool.decisions import decide
@@ -28,7 +38,17 @@ if TYPE_CHECKING:
     from truepool.rounds import Stream, Trace, replay
     from truepool.tables import Reports, read_panel, read_reports
 
-_ROOMS = ("credit", "datasets", "learners", "losses", "pools", "scores", "weights")
+_ROOMS = (
+    "credit",
+    "datasets",
+    "diversity",
+    "learners",
+    "losses",
+    "pools",
+    "scores",
+    "stress",
+    "weights",
+)
 _NAMES = {
     "Comparison": "comparison",
     "Costs": "costs",
@@ -61,6 +81,7 @@ __all__ = [
     "credit",
     "datasets",
     "decide",
+    "diversity",
     "learners",
     "losses",
     "pools",
@@ -68,6 +89,7 @@ __all__ = [
     "read_reports",
     "replay",
     "scores",
+    "stress",
     "weights",
 ]
 

@@ -148,10 +148,15 @@ class Panel:
             return self
         values = self.values
         heard = np.nanmean(values, axis=1) if words is None else words
-        full = object.__new__(type(self))
-        reports = _squeezed(np.where(np.isnan(values), heard[:, None], values))
-        full._set(reports, self.outcomes, self.agents, self.ids, self.times, 0)
-        return full
+        return self.saying(np.where(np.isnan(values), heard[:, None], values))
+
+    def saying(self, values: FloatArray) -> Self:
+        """Return the panel with other reports (T, N, C), which are trusted."""
+        other = object.__new__(type(self))
+        silent = int(np.isnan(values).sum()) if self.silent else 0
+        fields = (self.outcomes, self.agents, self.ids, self.times, silent)
+        other._set(_squeezed(values), *fields)
+        return other
 
     def in_order(self) -> Self:
         """Return the panel sorted by its times; cases of one moment keep their order.
@@ -159,9 +164,14 @@ class Panel:
         >>> Panel([[0.1, 0.2], [0.8, 0.9]], [0, 1], times=[5, 3]).in_order().outcomes
         array([1, 0])
         """
+        return self if self.times is None else self.take(self.order)
+
+    @property
+    def order(self) -> IntArray:
+        """Cases from the first in time to the last, (T,)."""
         if self.times is None:
-            return self
-        return self.take(np.argsort(self.times, kind="stable"))
+            return np.arange(len(self))
+        return np.argsort(self.times, kind="stable")
 
     def __len__(self) -> int:
         """Return the number of cases, T."""

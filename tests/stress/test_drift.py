@@ -8,17 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from panels import panels, random_panel
 from scipy.stats import norm
 
-from truepool.arrays import log_scale, logit
+from truepool.arrays import logit
 from truepool.errors import AgentError, OutcomeError, SettingError, UnknownNameError
-from truepool.panel import Panel
 from truepool.rounds import replay
 from truepool.scores import auc, confusion
 from truepool.stress.drift import (
     KINDS,
-    degrade,
     quality_panel,
     schedule,
     shift_features,
@@ -219,94 +216,6 @@ def test_a_world_that_cannot_be_is_refused(settings, kind, said):
     sound = {"before": [1.0, 2.0], "after": [2.0, 1.0], "cases": 20}
     with pytest.raises(kind, match=said):
         quality_panel("sudden", **{**sound, **settings})
-
-
-# Agents of a panel that get worse
-
-ANY_PANEL = st.one_of(panels(), panels(classes=3), panels(classes=4, agents=(2, 3)))
-
-
-@given(ANY_PANEL, st.sampled_from(KINDS), st.integers(0, 50), st.data())
-def test_others_are_left_alone_and_silence_stays_silence(panel, kind, seed, data):
-    who = data.draw(st.sets(st.sampled_from(panel.agents)))
-    spoilt = degrade(panel, sorted(who), kind, seed=seed)
-    # K probabilities are scaled to sum to 1 once more: the last bit may differ.
-    rtol = 0 if panel.classes == 2 else 1e-15
-    for i, agent in enumerate(panel.agents):
-        if agent not in who or kind == "none":
-            assert_allclose(spoilt.values[:, i], panel.values[:, i], rtol=rtol)
-    assert_array_equal(np.isnan(spoilt.reports), np.isnan(panel.reports))
-    assert_array_equal(spoilt.outcomes, panel.outcomes)
-    assert spoilt.agents == panel.agents
-
-
-@given(ANY_PANEL, st.sampled_from(MOVING), st.integers(0, 50))
-def test_two_agents_degrade_together_as_they_do_one_after_the_other(panel, kind, seed):
-    one, other = panel.agents[0], panel.agents[-1]
-    both = degrade(panel, [other, one], kind, seed=seed)
-    each = degrade(degrade(panel, one, kind, seed=seed), other, kind, seed=seed)
-    assert_allclose(both.reports, each.reports, rtol=1e-14)
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("kind", MOVING)
-def test_log_odds_move_along_the_schedule_to_the_noise(kind, classes):
-    panel = random_panel(3, cases=60, classes=classes, silent=0.2)
-    at_once = degrade(panel, "agent1", "sudden", noise=2.0, at=0.0)
-    moved = schedule(kind, 60)[:, None]
-    asked = (1 - moved) * log_scale(panel.values[:, 1])
-    asked = asked + moved * log_scale(at_once.values[:, 1])
-    found = log_scale(degrade(panel, "agent1", kind, noise=2.0).values[:, 1])
-    assert_allclose(found, asked, atol=1e-9)
-
-
-@pytest.mark.parametrize("classes", [2, 4])
-def test_the_noise_knows_nothing_and_has_its_size(classes):
-    T = 20_000
-    panel = random_panel(1, cases=T, classes=classes)
-    spoilt = degrade(panel, "agent0", "sudden", noise=1.5, at=0.0)
-    odds = log_scale(spoilt.values[:, 0])
-    pairs = [*odds.T, *(odds[:, 1:] - odds[:, :-1]).T]  # of every class with others
-    for pair in pairs:
-        assert_allclose(pair.std(), 1.5, atol=5 * 1.5 / np.sqrt(2 * T))
-        for k in range(classes):
-            came = panel.outcomes == k
-            assert abs(pair[came].mean()) < 5 * 1.5 / np.sqrt(came.sum())
-
-
-def test_no_noise_leaves_an_agent_undecided():
-    spoilt = degrade(random_panel(), "agent0", "sudden", noise=0.0)
-    assert_allclose(spoilt.reports[40:, 0], 0.5)
-
-
-def test_time_orders_the_drift_not_the_rows():
-    panel = random_panel(cases=40)
-    backwards = Panel(
-        panel.reports, panel.outcomes, ids=range(40), times=np.arange(40)[::-1]
-    )
-    spoilt = degrade(backwards, "agent0", "sudden")
-    assert (spoilt.reports[:20, 0] != panel.reports[:20, 0]).all()
-    assert_array_equal(spoilt.reports[20:], panel.reports[20:])
-    assert_array_equal(spoilt.times, backwards.times)
-    assert_array_equal(spoilt.ids, backwards.ids)
-
-
-def test_a_case_in_which_nobody_spoke_may_degrade_too():
-    reports = random_panel().reports.copy()
-    reports[5] = np.nan
-    panel = Panel(reports, random_panel().outcomes, mute_cases=True)
-    assert np.isnan(degrade(panel, "agent0", "gradual").reports[5]).all()
-
-
-def test_an_unknown_agent_cannot_degrade():
-    with pytest.raises(AgentError, match="'bob'; known: agent0, agent1"):
-        degrade(random_panel(agents=2), ["agent0", "bob"], "sudden")
-
-
-@pytest.mark.parametrize("noise", [-1.0, np.nan, np.inf])
-def test_noise_has_a_size(noise):
-    with pytest.raises(SettingError, match="noise must be"):
-        degrade(random_panel(), "agent0", "sudden", noise=noise)
 
 
 # Features that shift

@@ -1,1 +1,39 @@
-"""What the world does to a pool: worlds that move, made to order and by seed."""
+"""What the world does to a pool: agents that turn bad and worlds that move, by seed.
+
+A stress is a transform of a panel, ``stress(panel, agents, seed=0)``, and the folder is
+the registry. Stresses are composed by calling one on what another returned: the later
+sees what the earlier left. On different agents the order does not matter, except for
+those that listen to others (`Copycat`, and a `Sleeper` by weight).
+"""
+
+from dataclasses import fields
+from typing import Any, cast
+
+from truepool import registry
+from truepool.errors import UnknownNameError
+from truepool.stress.interface import Agents, Stress, chosen
+
+__all__ = ["Agents", "Stress", "chosen", "every", "named"]
+
+
+def every() -> dict[str, type[Stress]]:
+    """All stresses by name.
+
+    >>> sorted(every())[:4]
+    ['collusion', 'constant-low', 'copycat', 'degraded']
+    """
+    return cast(dict[str, type[Stress]], registry.every(__name__))
+
+
+def named(name: str, /, **settings: Any) -> Stress:
+    """Make the stress of that name with these settings.
+
+    >>> named("temperature", T=0.5)
+    Temperature(T=0.5)
+    """
+    cls = registry.named(__name__, "stress", name)
+    known = [setting.name for setting in fields(cls)]
+    for setting in settings:
+        if setting not in known:
+            raise UnknownNameError(f"setting of {name}", setting, known)
+    return cast(Stress, cls(**settings))

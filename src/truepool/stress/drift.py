@@ -2,25 +2,24 @@ r"""Worlds that move: how far, whose skill, and what the features look like.
 
 A `schedule` says how far the world has moved, :math:`s_t \in [0, 1]`, case by case. Two
 things can move along it, as in sec:drift and apd:drift_detailed of the paper: the
-quality of the agents (`quality_panel` makes agents, `degrade` spoils those of a panel)
-and the features the agents see (`shift_features`). Everything is drawn by seed and by
-axis: another agent, another kind of drift or another size of it leaves the draws of
-the rest alone, so that two worlds differ in what was asked for and in nothing else.
+quality of the agents (`quality_panel` makes agents, `truepool.stress.degraded` spoils
+those of a panel) and the features the agents see (`shift_features`). Everything is
+drawn by seed and by axis: another agent, another kind of drift or another size of it
+leaves the draws of the rest alone, so that two worlds differ in what was asked for and
+in nothing else.
 """
 
-from collections.abc import Sequence
 from math import ceil
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool.arrays import FloatArray, IntArray, from_log_scale, log_scale, logit
+from truepool.arrays import FloatArray, from_log_scale, logit
 from truepool.errors import AgentError, SettingError, UnknownNameError
 from truepool.panel import Panel
+from truepool.stress.chance import OUTCOMES, OWN, SHARED, WAYS, drawn, normals
 
 KINDS = ("none", "sudden", "gradual", "recurring")
-OUTCOMES, SHARED, OWN, BABBLE, WAYS = range(5)
-"""Axes that are drawn apart from each other, whatever the seed."""
 
 
 def schedule(
@@ -116,9 +115,9 @@ def quality_panel(
         raise SettingError(f"a correlation must lie in [0, 1]; it is {correlation!r}")
     moved = schedule(kind, cases, at=at, period=period)[:, None]
     skills = (1.0 - moved) * then + moved * now  # (T, N)
-    outcomes = _drawn(seed, OUTCOMES).random(cases) < base_rate
-    shared = _drawn(seed, SHARED).normal(size=cases)
-    own = _noise(seed, OWN, range(then.size), (cases,))
+    outcomes = drawn(seed, OUTCOMES).random(cases) < base_rate
+    shared = drawn(seed, SHARED).normal(size=cases)
+    own = normals(seed, OWN, range(then.size), (cases,))
     noise = np.sqrt(correlation) * shared[:, None] + np.sqrt(1.0 - correlation) * own
     scores = skills * (outcomes[:, None] - 0.5) + noise
     believed = skills if honest else then
@@ -126,62 +125,6 @@ def quality_panel(
         (believed * scores + logit(np.array(base_rate)))[..., None]
     )
     return Panel(reports[..., 0], outcomes)
-
-
-def degrade(
-    panel: Panel,
-    agents: str | Sequence[str],
-    kind: str,
-    *,
-    noise: float = 1.0,
-    seed: int = 0,
-    at: float = 0.5,
-    period: float = 0.25,
-) -> Panel:
-    r"""Return the panel with some agents' reports moved towards noise.
-
-    In log-odds, along the schedule over the cases in their order (by time if they have
-    it),
-
-    .. math:: (1 - s_t) \operatorname{logit} p_{ti} + s_t \cdot noise \cdot z_{ti},
-
-    with standard normal z; with K classes this holds for the log-odds of every two of
-    them. Who was silent stays silent, and the other agents are left alone.
-
-    >>> panel = Panel([[0.9, 0.6], [0.2, 0.3]] * 2, [1, 0] * 2, agents=("ada", "bob"))
-    >>> degrade(panel, "bob", "sudden").reports.round(3)
-    array([[0.9  , 0.6  ],
-           [0.2  , 0.3  ],
-           [0.9  , 0.061],
-           [0.2  , 0.889]])
-    """
-    names = (agents,) if isinstance(agents, str) else tuple(agents)
-    unknown = [name for name in names if name not in panel.agents]
-    if unknown:
-        raise AgentError(
-            f"no agent is called {unknown[0]!r}; known: {', '.join(panel.agents)}"
-        )
-    if not (np.isfinite(noise) and noise >= 0):
-        raise SettingError(f"noise must be 0 or more; it is {noise!r}")
-    T, _, C = panel.values.shape
-    spoilt = sorted({panel.agents.index(name) for name in names})
-    moved = np.empty(T)
-    moved[_order(panel)] = schedule(kind, T, at=at, period=period)
-    s = moved[:, None, None]
-    said = panel.values[:, spoilt]
-    drawn = _noise(seed, BABBLE, spoilt, (T, panel.classes))
-    babble = (drawn[..., 1:] - drawn[..., :1]) / np.sqrt(2.0)  # sd 1 for every two
-    spoken = from_log_scale((1.0 - s) * log_scale(said) + s * noise * babble)
-    values = panel.values.copy()
-    values[:, spoilt] = np.where(s > 0, spoken, said)
-    return Panel(
-        values[..., 0] if C == 1 else values,
-        panel.outcomes,
-        panel.agents,
-        ids=panel.ids,
-        times=panel.times,
-        mute_cases=True,
-    )
 
 
 def shift_features(
@@ -222,36 +165,12 @@ def shift_features(
             f"the share of features that move must lie in [0, 1]; it is {share!r}"
         )
     T, F = features.shape
-    rng = _drawn(seed, WAYS)
+    rng = drawn(seed, WAYS)
     ways = rng.choice([-1.0, 1.0], F)
     ways[rng.permutation(F)[ceil(share * F - 1e-9) :]] = 0.0
     spread = np.ma.masked_invalid(features).std(axis=0).filled(0.0)
     moved = schedule(kind, T, at=at, period=period)
     return np.asarray(features + np.outer(moved, magnitude * spread * ways))
-
-
-def _drawn(seed: int, *axis: int) -> np.random.Generator:
-    """Return the generator of one axis: no two of them share their draws."""
-    if seed < 0:
-        raise SettingError(f"a seed must not be negative; it is {seed}")
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=axis))
-
-
-def _noise(
-    seed: int, axis: int, agents: Sequence[int], shape: tuple[int, ...]
-) -> FloatArray:
-    """Standard normal numbers (T, N, ...), drawn for each agent apart."""
-    noise = np.empty((shape[0], len(agents), *shape[1:]))
-    for place, i in enumerate(agents):
-        noise[:, place] = _drawn(seed, axis, i).normal(size=shape)
-    return noise
-
-
-def _order(panel: Panel) -> IntArray:
-    """Cases from the first in time to the last."""
-    if panel.times is None:
-        return np.arange(len(panel))
-    return np.argsort(panel.times, kind="stable")
 
 
 def _skills(what: str, given: ArrayLike) -> FloatArray:
