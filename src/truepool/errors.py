@@ -8,6 +8,8 @@
     │   ├── OutcomeError                an outcome that is not one of 0..K-1
     │   ├── AgentError                  agents missing, unknown or named twice
     │   └── SourceError                 a file or frame that cannot be read
+    │       └── ChecksumError           a data file that is not the published one
+    ├── FeatureError (ValueError)       features that no agent can be trained on
     ├── CostError (ValueError)          costs that are not positive, or of another K
     ├── SettingError (ValueError)       an option outside what it may be
     ├── UnknownNameError (LookupError)  no pool, loss or learner of that name
@@ -43,6 +45,14 @@ class AgentError(PanelError):
 
 class SourceError(PanelError):
     """A file or a frame that cannot be read as a panel."""
+
+
+class ChecksumError(SourceError):
+    """A data file whose content is not what its publisher gave out."""
+
+
+class FeatureError(TruepoolError, ValueError):
+    """Features that no agent can be trained on or asked with."""
 
 
 class CostError(TruepoolError, ValueError):
