@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from truepool.costs import Costs
     from truepool.decisions import decide
     from truepool.errors import TruepoolError
+    from truepool.features import Features
     from truepool.panel import Panel
     from truepool.pooled_classifier import PooledClassifier
     from truepool.pools.auto import Auto
@@ -52,6 +53,7 @@ _ROOMS = (
 _NAMES = {
     "Comparison": "comparison",
     "Costs": "costs",
+    "Features": "features",
     "Panel": "panel",
     "PooledClassifier": "pooled_classifier",
     "Reports": "tables",
@@ -70,6 +72,7 @@ __all__ = [
     "Auto",
     "Comparison",
     "Costs",
+    "Features",
     "Mean",
     "Panel",
     "PooledClassifier",
