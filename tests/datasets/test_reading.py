@@ -9,6 +9,7 @@ import pytest
 from truepool.datasets.reading import numbers, read_columns
 from truepool.errors import SourceError
 
+pytestmark = pytest.mark.usefixtures("nowhere")
 TEXT = b"a,b,c\n1,x,\n2.5,y,4\n"
 
 
