@@ -159,6 +159,11 @@ def test_rows_that_cannot_be_prepared_are_refused(train, new, fault):
         Preparation().fit(train).transform(new)
 
 
+def test_categorical_columns_must_be_there():
+    with pytest.raises(FeatureError, match=r"must be among 0\.\.0; \[0, 1\] came"):
+        Preparation([0, 1]).fit([[1.0], [2.0]])
+
+
 def test_categories_must_stay_of_one_kind():
     with pytest.raises(FeatureError, match="trained on, text; numbers came"):
         Preparation([0]).fit([["a"], ["b"]]).transform([[1.0]])

@@ -71,10 +71,16 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise UnknownNameError("way with unseen categories", self.unseen, UNSEEN)
         table = _table(X)
         self.n_features_in_ = table.shape[1]
+        apart = set(self.categorical)
+        if not apart <= set(range(self.n_features_in_)):
+            raise FeatureError(
+                f"categorical columns must be among 0..{self.n_features_in_ - 1}; "
+                f"{sorted(apart)} came"
+            )
         self.categories_: dict[int, Array] = {}
         self.medians_: dict[int, float] = {}
         for j in range(self.n_features_in_):
-            if j in set(self.categorical):
+            if j in apart:
                 column, gone = _category(table[:, j])
                 self.categories_[j] = np.unique(column[~gone])
             else:

@@ -66,7 +66,7 @@ class Features:
         _check(numbers, known)
         kinds = {str(key): tuple(map(str, of)) for key, of in (levels or {}).items()}
         _check_levels(numbers, known, kinds)
-        settled = _settled(outcomes, len(numbers), None if labels is None else labels)
+        settled = _settled(outcomes, len(numbers), labels)
         called = labels or [str(k) for k in range(int(settled.max()) + 1)]
         self._set(numbers, settled, known, tuple(map(str, called)), kinds, name)
 
