@@ -78,6 +78,6 @@ def test_a_disk_that_fills_leaves_nothing_behind(nowhere, slow, monkeypatch):
     def full(*args, **settings):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(keeping.feather, "write_feather", full)
+    monkeypatch.setattr(keeping, "_write", full)
     assert kept(slow, ["a"], Reading()).equals(TABLE)
     assert list((nowhere / "parsed").iterdir()) == []

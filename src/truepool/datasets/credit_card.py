@@ -5,7 +5,7 @@ from typing import ClassVar, final
 from truepool.datasets.drawing import Seed, check_seed, of_each, some
 from truepool.datasets.files import File
 from truepool.datasets.interface import Dataset
-from truepool.datasets.reading import numbers, read_columns
+from truepool.datasets.reading import column, numbers, read_columns
 from truepool.features import Features
 
 NAMES = ("Time", *(f"V{i}" for i in range(1, 29)), "Amount")
@@ -54,7 +54,7 @@ class CreditCard(Dataset):
         table = read_columns(path, [*NAMES, "Class"])
         every = Features(
             numbers(table, NAMES),
-            table["Class"].to_numpy(),
+            column(table, "Class"),
             NAMES,
             labels=cls.labels,
             name=cls.name,

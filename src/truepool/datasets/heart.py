@@ -5,7 +5,7 @@ from typing import ClassVar, final
 from truepool.datasets.drawing import Seed, check_seed, some
 from truepool.datasets.files import File
 from truepool.datasets.interface import Dataset
-from truepool.datasets.reading import numbers, read_columns
+from truepool.datasets.reading import column, numbers, read_columns
 from truepool.features import Features
 
 NAMES = (
@@ -58,7 +58,7 @@ class Heart(Dataset):
         table = read_columns(path, [*NAMES, "num"], header=False, missing="?")
         every = Features(
             numbers(table, NAMES),
-            table["num"].to_numpy() > 0,
+            column(table, "num") > 0,
             NAMES,
             labels=cls.labels,
             name=cls.name,

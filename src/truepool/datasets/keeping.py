@@ -12,7 +12,6 @@ from hashlib import sha256
 from pathlib import Path
 
 import pyarrow as pa
-from pyarrow import feather
 
 from truepool.datasets.finding import cache_folder
 
@@ -26,7 +25,8 @@ def kept(path: Path, columns: Sequence[str], read: Callable[[], pa.Table]) -> pa
     folder = cache_folder() / "parsed"
     place = folder / f"{path.name}-{_print(path, columns)}.arrow"
     try:
-        return feather.read_table(place, memory_map=True)
+        with pa.memory_map(str(place)) as stream:
+            return pa.ipc.open_file(stream).read_all()
     except (OSError, pa.ArrowException):
         table = read()  # never kept, or not readable any more
     try:
@@ -43,12 +43,18 @@ def _print(path: Path, columns: Sequence[str]) -> str:
     return sha256(repr(told).encode()).hexdigest()[:16]
 
 
+def _write(table: pa.Table, path: str) -> None:
+    # pyarrow.feather would do, but it imports pandas first.
+    with pa.OSFile(path, "wb") as out, pa.ipc.new_file(out, table.schema) as file:
+        file.write_table(table)
+
+
 def _keep(table: pa.Table, folder: Path, name: str, place: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     handle, unfinished = tempfile.mkstemp(dir=folder, prefix=f".{name}.")
     os.close(handle)
     try:
-        feather.write_feather(table, unfinished, compression="uncompressed")
+        _write(table, unfinished)
     except BaseException:
         os.unlink(unfinished)
         raise

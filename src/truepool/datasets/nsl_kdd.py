@@ -8,7 +8,7 @@ import pyarrow as pa
 from truepool.datasets.drawing import Seed, check_seed, of_each, some
 from truepool.datasets.files import File
 from truepool.datasets.interface import Dataset
-from truepool.datasets.reading import read_columns, words
+from truepool.datasets.reading import column, read_columns, words
 from truepool.features import Features
 
 MIRROR = "https://raw.githubusercontent.com/defcom17/NSL_KDD/master"
@@ -95,7 +95,7 @@ class NSLKDD(Dataset):
         kept = place >= len(parts[0])
         kept |= place < (len(parts[0]) if train is None else train)
         every = Features.from_columns(
-            {n: words(table, n) if n in CATEGORIES else table[n] for n in NAMES},
+            {n: (words if n in CATEGORIES else column)(table, n) for n in NAMES},
             words(table, "label") != cls.labels[0],
             labels=cls.labels,
             name=cls.name,

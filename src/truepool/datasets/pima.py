@@ -7,7 +7,7 @@ import numpy as np
 from truepool.datasets.drawing import Seed, check_seed, some
 from truepool.datasets.files import File
 from truepool.datasets.interface import Dataset
-from truepool.datasets.reading import numbers, read_columns
+from truepool.datasets.reading import column, numbers, read_columns
 from truepool.features import Features
 
 NAMES = (
@@ -73,7 +73,7 @@ class Pima(Dataset):
             values[:, measured] = np.where(part == 0, np.nan, part)
         every = Features(
             values,
-            table["Outcome"].to_numpy(),
+            column(table, "Outcome"),
             NAMES,
             labels=cls.labels,
             name=cls.name,

@@ -5,7 +5,7 @@ from typing import ClassVar, final
 from truepool.datasets.drawing import Seed, check_seed, some
 from truepool.datasets.files import File
 from truepool.datasets.interface import Dataset
-from truepool.datasets.reading import read_columns, words
+from truepool.datasets.reading import column, read_columns, words
 from truepool.features import Features
 
 CATEGORIES = ("proto", "service", "state")
@@ -68,8 +68,8 @@ class UNSWNB15(Dataset):
         (path,) = cls.paths()
         table = read_columns(path, [*NAMES, "label"], CATEGORIES)
         every = Features.from_columns(
-            {n: words(table, n) if n in CATEGORIES else table[n] for n in NAMES},
-            table["label"].to_numpy(),
+            {n: (words if n in CATEGORIES else column)(table, n) for n in NAMES},
+            column(table, "label"),
             labels=cls.labels,
             name=cls.name,
         )
