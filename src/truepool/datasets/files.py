@@ -69,13 +69,8 @@ def opened(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile | lzma.LZMAFile]:
 
 
 def content(path: Path) -> bytes:
-    """Return all of a file, unpacked.
-
-    In one piece: read bit by bit, an xz archive takes a third longer.
-    """
+    """Return all of a file, unpacked."""
     with opened(path) as stream:
-        if path.suffix == ".xz":
-            return lzma.decompress(path.read_bytes())
         return stream.read()
 
 

@@ -1,7 +1,7 @@
 """Tables that are slow to unpack are kept, parsed, in the cache.
 
-Unpacking the xz archive of the largest data set takes five times as long as parsing
-what is in it. So its columns are kept as an Arrow file, under a name that changes when
+Unpacking the xz archive of the largest data set takes four times as long as all the
+rest of loading it. So its columns are kept as an Arrow file, under a name that changes when
 the archive does.
 """
 

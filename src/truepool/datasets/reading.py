@@ -8,7 +8,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from truepool.arrays import Array, FloatArray
-from truepool.datasets.files import content
+from truepool.datasets.files import PACKED, content
 from truepool.datasets.keeping import kept
 from truepool.errors import SourceError, nearest
 
@@ -35,7 +35,7 @@ def _parsed(
     types = {name: pa.string() if name in text else pa.float64() for name in names}
     try:
         table = csv.read_csv(
-            pa.py_buffer(content(path)),
+            pa.py_buffer(content(path)) if path.suffix in PACKED else str(path),
             csv.ReadOptions(column_names=None if header else list(names)),
             convert_options=csv.ConvertOptions(
                 column_types=types, null_values=[missing, ""]
