@@ -1,8 +1,8 @@
 """Tables that are slow to unpack are kept, parsed, in the cache.
 
 Unpacking the xz archive of the largest data set takes four times as long as all the
-rest of loading it. So its columns are kept as an Arrow file, under a name that changes when
-the archive does.
+rest of loading it. So its columns are kept as an Arrow file, under a name that changes
+when the archive does.
 """
 
 import os
