@@ -8,6 +8,8 @@
     │   ├── OutcomeError                an outcome that is not one of 0..K-1
     │   ├── AgentError                  agents missing, unknown or named twice
     │   └── SourceError                 a file or frame that cannot be read
+    ├── FeatureError (ValueError)       rows that an agent cannot read
+    ├── ExportError (ValueError)        an agent that cannot be exported faithfully
     ├── CostError (ValueError)          costs that are not positive, or of another K
     ├── SettingError (ValueError)       an option outside what it may be
     └── UnknownNameError (LookupError)  no pool, loss or learner of that name
@@ -42,6 +44,14 @@ class AgentError(PanelError):
 
 class SourceError(PanelError):
     """A file or a frame that cannot be read as a panel."""
+
+
+class FeatureError(TruepoolError, ValueError):
+    """Rows that an agent cannot read: other columns, unseen categories, infinities."""
+
+
+class ExportError(TruepoolError, ValueError):
+    """An agent that cannot be exported, or not faithfully."""
 
 
 class CostError(TruepoolError, ValueError):
