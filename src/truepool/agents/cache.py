@@ -18,7 +18,7 @@ from truepool.agents.zoo.interface import Model
 from truepool.arrays import Array, FloatArray
 
 DIGEST = hashlib.sha256().digest_size
-PLAIN = (bool, int, float, str, bytes, type(None))
+PLAIN = bool | int | float | str | bytes | None | np.number
 
 
 def folder() -> Path:
@@ -106,7 +106,7 @@ def store(name: str, reports: FloatArray, place: Path) -> None:
 
 def _plain(value: Any) -> str | None:
     """Spell a value out, estimators by class, version and settings; None: cannot."""
-    if isinstance(value, PLAIN | np.number):
+    if isinstance(value, PLAIN):
         return repr(value)
     if isinstance(value, Mapping):
         items = {key: _plain(value[key]) for key in value}

@@ -8,6 +8,8 @@ from typing import Any, ClassVar, final
 from truepool.agents.extras import brought
 from truepool.agents.zoo.interface import Model, settings_of
 
+QUIET = {"verbose": 0, "allow_writing_files": False}
+
 
 @final
 class CatBoost(Model):
@@ -18,11 +20,15 @@ class CatBoost(Model):
     libraries: ClassVar[tuple[str, ...]] = ("catboost",)
     effort: ClassVar[int] = 2
 
-    def _classifier(self, seed: int) -> tuple[Any, set[str]]:
-        kind = brought("catboost", "agents", self.name).CatBoostClassifier
-        fixed = {"thread_count": 1, "verbose": 0, "allow_writing_files": False}
-        made = kind(**{"random_seed": seed, **fixed, **self.settings})
-        return made, settings_of(kind)
+    def _known(self) -> set[str]:
+        return settings_of(self._kind())
+
+    def _made(self, seed: int) -> Any:
+        fixed = {"random_seed": seed, "thread_count": 1, **QUIET}
+        return self._kind()(**{**fixed, **self.settings})
+
+    def _kind(self) -> Any:
+        return brought("catboost", "agents", self.name).CatBoostClassifier
 
     def to_onnx(self, fitted: Any, width: int) -> Any:
         """Return a fitted classifier over so many features as an ONNX model."""

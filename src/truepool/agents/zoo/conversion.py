@@ -1,7 +1,9 @@
 """ONNX models out of fitted classifiers, all in one form.
 
-One input, ``features`` (T, F) of floats, and one output, ``probabilities`` (T, K):
-labels are left out, because argmax of rounded probabilities breaks ties otherwise.
+One input, ``features`` (T, F), and one output, ``probabilities`` (T, K): labels are
+left out, because argmax of rounded probabilities breaks ties otherwise. Boosted trees
+compute in single precision, as onnxruntime does; networks, regressions and forests in
+double, where single would lose 1e-6 and more.
 """
 
 from typing import Any
@@ -12,16 +14,36 @@ FEATURES, PROBABILITIES = "features", "probabilities"
 OPSET = 15
 
 
-def from_scikit_learn(fitted: Any, width: int) -> Any:
-    """Convert a scikit-learn classifier or pipeline."""
+def from_scikit_learn(fitted: Any, width: int, *, double: bool = False) -> Any:
+    """Convert a scikit-learn classifier, or a pipeline, in single or double."""
     skl2onnx = brought("skl2onnx", "onnx", "exporting")
     types = brought("skl2onnx.common.data_types", "onnx", "exporting")
+    table = types.DoubleTensorType if double else types.FloatTensorType
     return skl2onnx.to_onnx(
         fitted,
-        initial_types=[(FEATURES, types.FloatTensorType([None, width]))],
+        initial_types=[(FEATURES, table([None, width]))],
         options={id(fitted): {"zipmap": False}},
         target_opset=OPSET,
     )
+
+
+def from_filled(pipeline: Any, width: int) -> Any:
+    """Convert a pipeline that begins by filling gaps, in double precision.
+
+    onnxruntime fills in single precision only, so that step is written out.
+    """
+    onnx = brought("onnx", "onnx", "exporting")
+    model = from_scikit_learn(pipeline[1:], width, double=True)
+    whole = "without_gaps"
+    for node in model.graph.node:
+        node.input[:] = [whole if name == FEATURES else name for name in node.input]
+    medians = onnx.numpy_helper.from_array(pipeline[0].statistics_, "medians")
+    model.graph.initializer.append(medians)
+    make = onnx.helper.make_node
+    model.graph.node.insert(0, make("IsNaN", [FEATURES], ["gaps"]))
+    fill = make("Where", ["gaps", "medians", FEATURES], [whole])
+    model.graph.node.insert(1, fill)
+    return model
 
 
 def from_booster(library: str, fitted: Any, width: int, **options: Any) -> Any:
@@ -37,26 +59,40 @@ def from_booster(library: str, fitted: Any, width: int, **options: Any) -> Any:
     )
 
 
-def with_missing(model: Any, trees: list[Any]) -> Any:
+def from_trees(fitted: Any, trees: list[Any], width: int) -> Any:
+    """Convert a tree or a forest of scikit-learn's.
+
+    Rows are rounded to single precision, as scikit-learn does before it compares, and
+    then made double, because onnxruntime adds the trees up in the precision of its
+    input: 500 trees in single would lose 5e-6.
+    """
+    onnx = brought("onnx", "onnx", "exporting")
+    model = from_scikit_learn(fitted, width)  # its double form may never return
+    double = "rounded"
+    for node in model.graph.node:
+        node.input[:] = [double if name == FEATURES else name for name in node.input]
+        _let_missing_through(onnx, node, trees)
+    to = onnx.TensorProto.DOUBLE
+    cast = onnx.helper.make_node("Cast", [FEATURES], [double], to=to)
+    model.graph.node.insert(0, cast)
+    return model
+
+
+def _let_missing_through(onnx: Any, node: Any, trees: list[Any]) -> None:
     """Let missing values go the way they go in scikit-learn's trees.
 
     The converter sends all of them right, silently (sklearn-onnx issue 1253). Each node
     of the export is a node of a tree with the same number, so the way is written in.
     """
-    onnx = brought("onnx", "onnx", "exporting")
-    for node in model.graph.node:
-        there = {attribute.name: attribute for attribute in node.attribute}
-        if "nodes_treeids" not in there:
-            continue
-        where = zip(
-            there["nodes_treeids"].ints, there["nodes_nodeids"].ints, strict=True
-        )
-        left = [int(trees[tree].tree_.missing_go_to_left[i]) for tree, i in where]
-        way = "nodes_missing_value_tracks_true"
-        if way in there:
-            node.attribute.remove(there[way])
-        node.attribute.append(onnx.helper.make_attribute(way, left))
-    return model
+    there = {attribute.name: attribute for attribute in node.attribute}
+    if "nodes_treeids" not in there:
+        return
+    where = zip(there["nodes_treeids"].ints, there["nodes_nodeids"].ints, strict=True)
+    left = [int(trees[tree].tree_.missing_go_to_left[i]) for tree, i in where]
+    way = "nodes_missing_value_tracks_true"
+    if way in there:
+        node.attribute.remove(there[way])
+    node.attribute.append(onnx.helper.make_attribute(way, left))
 
 
 def only_probabilities(model: Any, classes: int) -> Any:
@@ -64,6 +100,7 @@ def only_probabilities(model: Any, classes: int) -> Any:
     onnx = brought("onnx", "onnx", "exporting")
     graph = model.graph
     names = [output.name for output in graph.output]
+    precision = graph.input[0].type.tensor_type.elem_type
     for node in [node for node in graph.node if node.op_type == "ZipMap"]:
         names[names.index(node.output[0])] = node.input[0]
         graph.node.remove(node)
@@ -74,6 +111,6 @@ def only_probabilities(model: Any, classes: int) -> Any:
     del graph.output[:]
     shape = ["rows", classes]
     graph.output.append(
-        onnx.helper.make_tensor_value_info(PROBABILITIES, onnx.TensorProto.FLOAT, shape)
+        onnx.helper.make_tensor_value_info(PROBABILITIES, precision, shape)
     )
     return model

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, final
 
+from sklearn.ensemble import GradientBoostingClassifier
+
 from truepool.agents.zoo.conversion import from_scikit_learn
 from truepool.agents.zoo.interface import Model, settings_of
 from truepool.agents.zoo.preparing import filled
@@ -16,11 +18,12 @@ class GradientBoosting(Model):
     preset: ClassVar[Mapping[str, Any]] = {"n_estimators": 100, "max_depth": 3}
     effort: ClassVar[int] = 4
 
-    def _classifier(self, seed: int) -> tuple[Any, set[str]]:
-        from sklearn.ensemble import GradientBoostingClassifier as Kind
+    def _known(self) -> set[str]:
+        return settings_of(GradientBoostingClassifier)
 
-        return filled(Kind(**{"random_state": seed, **self.settings})), settings_of(
-            Kind
+    def _made(self, seed: int) -> Any:
+        return filled(
+            GradientBoostingClassifier(**{"random_state": seed, **self.settings})
         )
 
     def to_onnx(self, fitted: Any, width: int) -> Any:

@@ -11,8 +11,9 @@ from truepool.errors import UnknownNameError
 class Model(ABC):
     """A kind of model, not trained yet.
 
-    A model is a file with a ``name``, its settings, and two methods: `_classifier`,
-    which makes a scikit-learn classifier, and `to_onnx`, which converts a fitted one.
+    A model is a file with a ``name``, its settings, and three methods: `_known` names
+    the settings there are, `_made` makes a scikit-learn classifier, and `to_onnx`
+    converts a fitted one.
 
     Attributes
     ----------
@@ -39,15 +40,19 @@ class Model(ABC):
 
     def classifier(self, seed: int) -> Any:
         """Return an unfitted classifier: one thread, every draw from the seed."""
-        made, known = self._classifier(seed)
+        known = self._known()
         for setting in self.settings:
             if setting not in known:
                 raise UnknownNameError(f"setting of {self.name}", setting, known)
-        return made
+        return self._made(seed)
 
     @abstractmethod
-    def _classifier(self, seed: int) -> tuple[Any, set[str]]:
-        """Return the classifier and the names of all settings that it takes."""
+    def _known(self) -> set[str]:
+        """Names of all settings that it takes."""
+
+    @abstractmethod
+    def _made(self, seed: int) -> Any:
+        """Return the classifier with its settings, which are sound."""
 
     @abstractmethod
     def to_onnx(self, fitted: Any, width: int) -> Any:

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, final
 
-from truepool.agents.zoo.conversion import from_scikit_learn
+from sklearn.linear_model import LogisticRegression
+
+from truepool.agents.zoo.conversion import from_filled
 from truepool.agents.zoo.interface import Model, settings_of
 from truepool.agents.zoo.preparing import scaled
 
@@ -15,13 +17,12 @@ class Logistic(Model):
     name: ClassVar[str] = "logistic"
     preset: ClassVar[Mapping[str, Any]] = {"max_iter": 1000}
 
-    def _classifier(self, seed: int) -> tuple[Any, set[str]]:
-        from sklearn.linear_model import LogisticRegression as Kind
+    def _known(self) -> set[str]:
+        return settings_of(LogisticRegression)
 
-        return scaled(Kind(**{"random_state": seed, **self.settings})), settings_of(
-            Kind
-        )
+    def _made(self, seed: int) -> Any:
+        return scaled(LogisticRegression(**{"random_state": seed, **self.settings}))
 
     def to_onnx(self, fitted: Any, width: int) -> Any:
         """Return a fitted classifier over so many features as an ONNX model."""
-        return from_scikit_learn(fitted, width)
+        return from_filled(fitted, width)

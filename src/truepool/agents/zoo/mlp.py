@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, final
 
-from truepool.agents.zoo.conversion import from_scikit_learn
+from sklearn.neural_network import MLPClassifier
+
+from truepool.agents.zoo.conversion import from_filled
 from truepool.agents.zoo.interface import Model, settings_of
 from truepool.agents.zoo.preparing import scaled
 
@@ -23,13 +25,12 @@ class MLP(Model):
     }
     effort: ClassVar[int] = 9
 
-    def _classifier(self, seed: int) -> tuple[Any, set[str]]:
-        from sklearn.neural_network import MLPClassifier as Kind
+    def _known(self) -> set[str]:
+        return settings_of(MLPClassifier)
 
-        return scaled(Kind(**{"random_state": seed, **self.settings})), settings_of(
-            Kind
-        )
+    def _made(self, seed: int) -> Any:
+        return scaled(MLPClassifier(**{"random_state": seed, **self.settings}))
 
     def to_onnx(self, fitted: Any, width: int) -> Any:
         """Return a fitted classifier over so many features as an ONNX model."""
-        return from_scikit_learn(fitted, width)
+        return from_filled(fitted, width)

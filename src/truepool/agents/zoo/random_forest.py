@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, final
 
-from truepool.agents.zoo.conversion import from_scikit_learn, with_missing
+from sklearn.ensemble import RandomForestClassifier
+
+from truepool.agents.zoo.conversion import from_trees
 from truepool.agents.zoo.interface import Model, settings_of
 
 
@@ -15,12 +17,14 @@ class RandomForest(Model):
     preset: ClassVar[Mapping[str, Any]] = {"n_estimators": 100, "max_depth": None}
     effort: ClassVar[int] = 3
 
-    def _classifier(self, seed: int) -> tuple[Any, set[str]]:
-        from sklearn.ensemble import RandomForestClassifier as Kind
+    def _known(self) -> set[str]:
+        return settings_of(RandomForestClassifier)
 
-        made = Kind(**{"random_state": seed, "n_jobs": 1, **self.settings})
-        return made, settings_of(Kind)
+    def _made(self, seed: int) -> Any:
+        return RandomForestClassifier(
+            **{"random_state": seed, "n_jobs": 1, **self.settings}
+        )
 
     def to_onnx(self, fitted: Any, width: int) -> Any:
         """Return a fitted classifier over so many features as an ONNX model."""
-        return with_missing(from_scikit_learn(fitted, width), fitted.estimators_)
+        return from_trees(fitted, fitted.estimators_, width)

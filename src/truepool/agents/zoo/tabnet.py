@@ -34,11 +34,12 @@ class TabNet(Model):
     # Its sorts and running sums in single precision do not agree to the last digits.
     tolerance: ClassVar[float] = 1e-4
 
-    def _classifier(self, seed: int) -> tuple[Any, set[str]]:
+    def _known(self) -> set[str]:
         brought("torch", "neural", self.name)
-        kind = _tabnet()
-        known = {*signature(kind.__init__).parameters} - {"self"}
-        return scaled(Network(seed, self.settings)), known | {*PASSES}
+        return {*signature(_tabnet().__init__).parameters, *PASSES} - {"self"}
+
+    def _made(self, seed: int) -> Any:
+        return scaled(Network(seed, self.settings))
 
     def to_onnx(self, fitted: Any, width: int) -> Any:
         """Return a fitted classifier over so many features as an ONNX model."""

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, final
 
-from truepool.agents.zoo.conversion import from_scikit_learn, with_missing
+from sklearn.tree import DecisionTreeClassifier
+
+from truepool.agents.zoo.conversion import from_trees
 from truepool.agents.zoo.interface import Model, settings_of
 
 
@@ -14,11 +16,12 @@ class Tree(Model):
     name: ClassVar[str] = "tree"
     preset: ClassVar[Mapping[str, Any]] = {"min_samples_leaf": 20}
 
-    def _classifier(self, seed: int) -> tuple[Any, set[str]]:
-        from sklearn.tree import DecisionTreeClassifier as Kind
+    def _known(self) -> set[str]:
+        return settings_of(DecisionTreeClassifier)
 
-        return Kind(**{"random_state": seed, **self.settings}), settings_of(Kind)
+    def _made(self, seed: int) -> Any:
+        return DecisionTreeClassifier(**{"random_state": seed, **self.settings})
 
     def to_onnx(self, fitted: Any, width: int) -> Any:
         """Return a fitted classifier over so many features as an ONNX model."""
-        return with_missing(from_scikit_learn(fitted, width), [fitted])
+        return from_trees(fitted, [fitted], width)

@@ -16,10 +16,15 @@ class XGBoost(Model):
     preset: ClassVar[Mapping[str, Any]] = {"n_estimators": 100, "max_depth": 6}
     libraries: ClassVar[tuple[str, ...]] = ("xgboost",)
 
-    def _classifier(self, seed: int) -> tuple[Any, set[str]]:
-        kind = brought("xgboost", "agents", self.name).XGBClassifier
-        made = kind(**{"random_state": seed, "n_jobs": 1, **self.settings})
-        return made, settings_of(kind)
+    def _known(self) -> set[str]:
+        return settings_of(self._kind())
+
+    def _made(self, seed: int) -> Any:
+        fixed = {"random_state": seed, "n_jobs": 1}
+        return self._kind()(**{**fixed, **self.settings})
+
+    def _kind(self) -> Any:
+        return brought("xgboost", "agents", self.name).XGBClassifier
 
     def to_onnx(self, fitted: Any, width: int) -> Any:
         """Return a fitted classifier over so many features as an ONNX model."""
