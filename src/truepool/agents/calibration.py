@@ -37,7 +37,7 @@ def calibrated(agent: Agent, X: Any, y: Any, method: str = "platt") -> Any:
     chosen = METHODS[check_method(method)]
     # One fold of everything: a frozen agent learns from none of it.
     pair = [(rows, rows)]
-    return CalibratedClassifierCV(frozen, method=chosen, cv=pair, ensemble=False).fit(
+    return CalibratedClassifierCV(frozen, method=chosen, cv=pair, ensemble=True).fit(
         X, y
     )
 

@@ -87,18 +87,18 @@ def write_whole(path: Path, content: bytes) -> None:
     """Write a file, whole or not at all."""
     try:
         handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            os.chmod(unfinished, 0o644)
+            os.replace(unfinished, path)
+        except BaseException:
+            os.unlink(unfinished)
+            raise
     except OSError as error:
         raise SourceError(
             f"{str(path)!r} cannot be written: {error.strerror}"
         ) from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.chmod(unfinished, 0o644)
-        os.replace(unfinished, path)
-    except BaseException:
-        os.unlink(unfinished)
-        raise
 
 
 def _checked(agent: Any) -> Fitted:

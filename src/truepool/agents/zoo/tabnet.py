@@ -78,7 +78,7 @@ class Network(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         passes = {key: settings.pop(key) for key in PASSES}
         # Batches that are not full are dropped: of few rows nothing would be left.
         passes["batch_size"] = min(passes["batch_size"], len(X))
-        with one_thread(torch), torch.random.fork_rng(devices=[]):
+        with one_thread(torch):
             quiet = {"verbose": 0, "device_name": "cpu", "seed": self.seed}
             self.network_ = _tabnet()(**quiet | settings)
             self.network_.fit(
@@ -96,11 +96,14 @@ class Network(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 @contextmanager
 def one_thread(torch: Any) -> Iterator[None]:
-    """One thread, because TabNet's numbers hang on how many there are; no chatter."""
+    """One thread, because TabNet's numbers hang on how many there are.
+
+    Its draws and its chatter stay inside.
+    """
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), torch.random.fork_rng(devices=[]):
             warnings.simplefilter("ignore")
             yield
     finally:
