@@ -7,8 +7,10 @@ CACHE = tempfile.TemporaryDirectory(prefix="truepool-cache-")
 
 
 def pytest_configure():
+    """Name a folder of our own."""
     os.environ["TRUEPOOL_CACHE"] = CACHE.name
 
 
 def pytest_unconfigure():
+    """Leave nothing behind."""
     CACHE.cleanup()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from truepool import learners, pools
+from truepool import agents, learners, pools
 from truepool.cli import app
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -28,10 +28,18 @@ def test_every_learner_has_its_line(name):
 @pytest.mark.parametrize("verb", list(VERBS))
 def test_every_verb_has_its_page_with_all_its_options(verb):
     page = (DOCS / f"{verb}.md").read_text()
-    for parameter in VERBS[verb].params:
-        for option in parameter.opts:
-            if option.startswith("--") and option != "--help":
-                assert f"`{option}`" in page, option
+    parts = getattr(VERBS[verb], "commands", {"": VERBS[verb]})
+    for name, part in parts.items():
+        assert f"truepool {verb} {name}".strip() in page
+        for parameter in part.params:
+            for option in parameter.opts:
+                if option.startswith("--") and option != "--help":
+                    assert f"`{option}`" in page, option
+
+
+@pytest.mark.parametrize("name", list(agents.zoo.every()))
+def test_every_model_of_the_zoo_has_its_line(name):
+    assert f"| `{name}` |" in (DOCS / "agents.md").read_text()
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,16 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from truepool import credit, datasets, learners, losses, pools, scores, weights
+    from truepool import (
+        agents,
+        credit,
+        datasets,
+        learners,
+        losses,
+        pools,
+        scores,
+        weights,
+    )
     from truepool.comparison import Comparison, compare
     from truepool.costs import Costs
     from truepool.decisions import decide
@@ -28,7 +37,16 @@ if TYPE_CHECKING:
     from truepool.rounds import Stream, Trace, replay
     from truepool.tables import Reports, read_panel, read_reports
 
-_ROOMS = ("credit", "datasets", "learners", "losses", "pools", "scores", "weights")
+_ROOMS = (
+    "agents",
+    "credit",
+    "datasets",
+    "learners",
+    "losses",
+    "pools",
+    "scores",
+    "weights",
+)
 _NAMES = {
     "Comparison": "comparison",
     "Costs": "costs",
@@ -57,6 +75,7 @@ __all__ = [
     "Stream",
     "Trace",
     "TruepoolError",
+    "agents",
     "compare",
     "credit",
     "datasets",

@@ -95,7 +95,7 @@ def test_a_write_that_fails_leaves_nothing(tmp_path, monkeypatch):
     agent = trained("tree")
     (tmp_path / "a.onnx").write_text("precious")
 
-    def full(*paths):
+    def full(*paths, **options):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.replace", full)

@@ -4,7 +4,6 @@ import hashlib
 import io
 import os
 import sys
-import tempfile
 import warnings
 from collections.abc import Mapping
 from functools import cache
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from truepool.agents.files import write_whole
 from truepool.agents.zoo.interface import Model
 from truepool.arrays import Array, FloatArray
 
@@ -88,14 +88,8 @@ def store(name: str, reports: FloatArray, place: Path) -> None:
     content = written.getvalue()
     try:
         place.mkdir(parents=True, exist_ok=True)
-        handle, unfinished = tempfile.mkstemp(dir=place, prefix=".unfinished.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(hashlib.sha256(content).digest() + content)
-            os.replace(unfinished, place / f"{name}.reports")
-        except BaseException:
-            os.unlink(unfinished)
-            raise
+        marked = hashlib.sha256(content).digest() + content
+        write_whole(place / f"{name}.reports", marked)
     except OSError as error:
         warnings.warn(
             f"reports cannot be kept in {str(place)!r}: {error.strerror}. Name another "

@@ -1,8 +1,6 @@
 """Export: an agent as an ONNX file, written only if it says what the agent says."""
 
 import json
-import os
-import tempfile
 import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from truepool.agents.files import check_path, write
 from truepool.agents.fitted import Fitted
 from truepool.agents.onnx import OnnxAgent
 from truepool.agents.zoo.conversion import from_scikit_learn, only_probabilities
 from truepool.arrays import FloatArray
-from truepool.errors import ExportError, SourceError
+from truepool.errors import ExportError
 
 PROBES = 1000
 TOLERANCE = 1e-6
@@ -69,36 +68,8 @@ def export(
     missing_gap = None
     if takes:
         missing_gap = _gap(fitted, copy, holes, allowed, " with missing values")
-    write_whole(path, content)
+    write(path, content)
     return Exported(path, len(asked), gap, missing_gap)
-
-
-def check_path(path: str | Path, suffix: str) -> Path:
-    """Refuse a path that no agent could be written to."""
-    path = Path(path)
-    if path.suffix != suffix:
-        raise SourceError(f"such an agent is written as {suffix}; {str(path)!r} came")
-    if not path.parent.is_dir():
-        raise SourceError(f"there is no folder {str(path.parent)!r} to write into")
-    return path
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file, whole or not at all."""
-    try:
-        handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            os.chmod(unfinished, 0o644)
-            os.replace(unfinished, path)
-        except BaseException:
-            os.unlink(unfinished)
-            raise
-    except OSError as error:
-        raise SourceError(
-            f"{str(path)!r} cannot be written: {error.strerror}"
-        ) from None
 
 
 def _checked(agent: Any) -> Fitted:

@@ -6,7 +6,7 @@ from typing import Any
 
 import joblib
 
-from truepool.agents.exporting import check_path, write_whole
+from truepool.agents.files import check_path, write
 from truepool.agents.fitted import Fitted
 from truepool.agents.onnx import OnnxAgent
 from truepool.errors import AgentError, SourceError
@@ -24,7 +24,7 @@ def save(agent: Any, path: str | Path) -> Path:
         )
     content = io.BytesIO()
     joblib.dump((MARK, agent), content, compress=3)
-    write_whole(path, content.getvalue())
+    write(path, content.getvalue())
     return path
 
 
