@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from silos import features
 
 from truepool import agents
-from truepool.agents.calibration import METHODS, held_out
+from truepool.agents.calibration import METHODS, LogOdds, held_out
 from truepool.arrays import logit
 from truepool.errors import SettingError, UnknownNameError
 
@@ -72,6 +72,14 @@ def test_held_out_rows_are_a_fifth_of_every_class():
     assert sorted([*learn, *rest]) == list(range(102))
     with pytest.raises(SettingError, match="'ada' has 1 of class 1"):
         held_out(np.array([0, 0, 1]), 0, "ada")
+
+
+def test_log_odds_learn_nothing_and_are_the_agents():
+    X, y = drawn(3, rows=20)
+    spoken = LogOdds(Told(1.0, 3)).fit(X, 2 - y)
+    power = np.exp(spoken.decision_function(X))
+    assert_allclose(power, Told(1.0, 3).predict_proba(X), rtol=1e-12)
+    assert_allclose(LogOdds(Told()).decision_function(X), X[:, 0], rtol=1e-9)
 
 
 def test_an_unknown_method_is_refused():

@@ -94,7 +94,7 @@ def test_a_column_may_be_empty_where_it_held_numbers():
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [
-        (pa.table({"siz": [1.0], "flag": ["SF"]}), r"no 'size' \(did you mean 'siz'\?\)"),
+        (pa.table({"sizes": [1.0], "flag": ["SF"]}), r"no 'size' \(did you mean 'sizes'\?\)"),
         (pa.table({"size": ["big"], "flag": ["SF"]}), "'size' must hold numbers, as in training; it says 'big' in row 0"),
         (pa.table({"size": [np.inf], "flag": ["SF"]}), "'size' is inf in row 0"),
         (np.zeros((2, 2)), "'flag' held text in training; a table of numbers came"),

@@ -185,7 +185,7 @@ BAD = {
     "column": (lambda: train(features=[[1], [5]]), SettingError, "numbered 0..4; 5 came"),
     "column name": (lambda: train(features=[["x1"], ["xx1"]]), SettingError, "no feature 'xx1' (did you mean 'x1'?)"),
     "calibration": (lambda: train(calibration="plat"), UnknownNameError, "did you mean 'platt'"),
-    "calibrated who": (lambda: train(calibration={"tre": "platt"}), SettingError, "no agent 'tre' to calibrate (did you mean 'tree'?)"),
+    "calibrated who": (lambda: train(calibration={"trees": "platt"}), SettingError, "no agent 'trees' to calibrate (did you mean 'tree'?)"),
     "calibrated twice": (lambda: train({"f": FrozenEstimator(GaussianNB().fit(X, Y))}, calibration="platt"), SettingError, "'f' is fitted already"),
     "who": (lambda: train()["forest"], UnknownNameError, "no agent is called 'forest'"),
 }  # fmt: skip

@@ -139,7 +139,7 @@ BAD = {
     "one file": (["train", "{}/train.csv", "-o", "{}/a.joblib", "--model", "paper"], "5 agents need a folder"),
     "no folder": (["train", "{}/train.csv", "-o", "{}/no/where"], "is neither"),
     "a file": (["train", "{}/train.csv", "-o", "{}/new.csv"], "is neither"),
-    "ignore": (["train", "{}/train.csv", "-o", "{}/a.joblib", "--ignore", "siz"], "did you mean 'size'"),
+    "ignore": (["train", "{}/train.csv", "-o", "{}/a.joblib", "--ignore", "sizes"], "did you mean 'size'"),
     "share": (["train", "{}/train.csv", "-o", "{}/a.joblib", "--features", "2"], "must lie in (0, 1]"),
     "unseen": (["train", "{}/train.csv", "-o", "{}/a.joblib", "--unseen", "guess"], "'refuse' or 'missing'"),
     "report onto": (["report", "{}/new.csv", "{}/a.joblib", "-o", "{}/new.csv"], "write the result to another file"),

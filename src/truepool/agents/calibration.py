@@ -80,7 +80,7 @@ class LogOdds(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.agent.classes_
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn nothing."""
+        """Learn nothing; scikit-learn takes for an estimator only what has it."""
         return self
 
     def decision_function(self, X: Any) -> FloatArray:

@@ -69,9 +69,9 @@ def from_trees(fitted: Any, trees: list[Any], width: int) -> Any:
     onnx = brought("onnx", "onnx", "exporting")
     model = from_scikit_learn(fitted, width)  # its double form may never return
     double = "rounded"
-    for node in model.graph.node:
-        node.input[:] = [double if name == FEATURES else name for name in node.input]
-        _let_missing_through(onnx, node, trees)
+    forest = next(node for node in model.graph.node if FEATURES in node.input)
+    forest.input[:] = [double]
+    _let_missing_through(onnx, forest, trees)
     to = onnx.TensorProto.DOUBLE
     cast = onnx.helper.make_node("Cast", [FEATURES], [double], to=to)
     model.graph.node.insert(0, cast)
@@ -85,8 +85,6 @@ def _let_missing_through(onnx: Any, node: Any, trees: list[Any]) -> None:
     of the export is a node of a tree with the same number, so the way is written in.
     """
     there = {attribute.name: attribute for attribute in node.attribute}
-    if "nodes_treeids" not in there:
-        return
     where = zip(there["nodes_treeids"].ints, there["nodes_nodeids"].ints, strict=True)
     left = [int(trees[tree].tree_.missing_go_to_left[i]) for tree, i in where]
     way = "nodes_missing_value_tracks_true"
