@@ -23,5 +23,10 @@ def test_an_unknown_label_is_named():
         places(np.array(["no", "zz"]), np.array(["no", "yes"]))
 
 
+def test_a_label_that_is_a_measurement_is_refused():
+    with pytest.raises(OutcomeError, match="whole number or text; row 1 has 0.37"):
+        as_labels([1.0, 0.37])
+
+
 def test_objects_that_are_numbers_stay_numbers():
     assert as_labels(np.array([1, 0], dtype=object)).dtype == np.int64

@@ -67,6 +67,13 @@ def test_disjoint_rows_are_learned_from_apart():
         assert_allclose(reports[:, i], alone.predict_proba(NEW)[:, 1], rtol=1e-12)
 
 
+def test_rows_may_be_a_mask():
+    mask = np.arange(300) % 2 == 0
+    by_mask = train(rows=[mask, ~mask]).reports(NEW)
+    by_number = train(rows=[np.flatnonzero(mask), np.flatnonzero(~mask)]).reports(NEW)
+    assert_array_equal(by_mask, by_number)
+
+
 def test_an_agent_that_never_met_a_class_gives_it_nothing():
     X3, y3 = features(300, classes=3)
     some = [np.flatnonzero(y3 != 1), np.arange(300)]
@@ -182,6 +189,9 @@ BAD = {
     "rows short": (lambda: train(rows=[[1]]), SettingError, "each of the 2 agents; 1 lists came"),
     "rows word": (lambda: train(rows="mine"), SettingError, "'disjoint', or given; 'mine' came"),
     "columns short": (lambda: train(features=[[1]]), SettingError, "each of the 2 agents; 1 lists came"),
+    "rows beyond": (lambda: train(rows=[[1, 300], [2]]), SettingError, "numbered 0..299, or a mask of that length; [  1 300] came"),
+    "rows of words": (lambda: train(rows=[["a"], [2]]), SettingError, "numbered 0..299"),
+    "no columns": (lambda: train(features=[[1], []]), SettingError, "agent 1 sees none"),
     "column": (lambda: train(features=[[1], [5]]), SettingError, "numbered 0..4; 5 came"),
     "column name": (lambda: train(features=[["x1"], ["xx1"]]), SettingError, "no feature 'xx1' (did you mean 'x1'?)"),
     "calibration": (lambda: train(calibration="plat"), UnknownNameError, "did you mean 'platt'"),

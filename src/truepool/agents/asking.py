@@ -28,6 +28,9 @@ def reported(
     agents = {path.stem: load(path) for path in files}
     if len(agents) < len(files):
         raise AgentError("every agent needs a name of its own; rename one of the files")
+    kinds = {agent.classes_.dtype.kind == "U" for agent in agents.values()}
+    if len(kinds) > 1:
+        raise AgentError("agents must agree on labels; some know text, some numbers")
     classes = np.unique(np.concatenate([agent.classes_ for agent in agents.values()]))
     columns: dict[str, Array] = {}
     if id in frame.columns:

@@ -21,6 +21,11 @@ def as_labels(y: ArrayLike) -> Array:
         gaps = np.isnan(labels) if labels.dtype.kind == "f" else np.array([False])
     if gaps.any():
         raise OutcomeError(f"every row needs a label; row {np.argmax(gaps)} has none")
+    if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
+        t = int(np.argmax(labels != np.floor(labels)))
+        raise OutcomeError(
+            f"a label must be a whole number or text; row {t} has {labels[t].item()!r}"
+        )
     return labels
 
 

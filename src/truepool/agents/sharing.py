@@ -26,7 +26,12 @@ def columns_of(
             f"features must give the columns of each of the {count} agents; "
             f"{len(features)} lists came"
         )
-    return [np.array([_place(c, encoder) for c in silo]) for silo in features]
+    silos = [[_place(column, encoder) for column in silo] for silo in features]
+    if not all(silos):
+        raise SettingError(
+            f"an agent must see at least one feature; agent {silos.index([])} sees none"
+        )
+    return [np.array(silo) for silo in silos]
 
 
 def _place(column: Any, encoder: Encoder) -> int:
@@ -57,4 +62,18 @@ def rows_of(
         raise SettingError(
             f"rows must be given for each of the {count} agents; {len(rows)} lists came"
         )
-    return [np.asarray(share, dtype=np.int64) for share in rows]
+    return [_share(share, len(labels)) for share in rows]
+
+
+def _share(rows: ArrayLike, count: int) -> IntArray:
+    """Rows by number; a mask becomes the numbers it lets through."""
+    given = np.asarray(rows)
+    if given.dtype == bool and given.shape == (count,):
+        return np.flatnonzero(given)
+    wrong = given.size and (given.dtype.kind not in "ui" or not given.ndim == 1)
+    if wrong or (given.size and not (0 <= given.min() and given.max() < count)):
+        raise SettingError(
+            f"rows are numbered 0..{count - 1}, or a mask of that length; "
+            f"{np.array2string(given, threshold=4, edgeitems=2)} came"
+        )
+    return given.astype(np.int64)
