@@ -41,7 +41,7 @@ def export(
     The comparison is made on 1,000 rows put together from quantiles of what the agent
     was trained on, on the same rows with a tenth of the values missing, and on the
     ``rows`` that are given, if any. Where a probability differs by more than the
-    ``tolerance`` (1e-6; 1e-4 for TabNet) nothing is written.
+    ``tolerance`` (1e-6; 1e-3 for TabNet) nothing is written.
 
     Parameters
     ----------
