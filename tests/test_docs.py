@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from truepool import datasets, learners, pools, stress
+from truepool import agents, datasets, learners, pools, stress
 from truepool.cli import app
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -52,6 +52,11 @@ def test_every_verb_has_its_page_with_all_its_options(verb):
             for option in parameter.opts:
                 if option.startswith("--") and option != "--help":
                     assert f"`{option}`" in page, option
+
+
+@pytest.mark.parametrize("name", list(agents.zoo.every()))
+def test_every_model_of_the_zoo_has_its_line(name):
+    assert f"| `{name}` |" in (DOCS / "agents.md").read_text()
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from truepool import (
+        agents,
         credit,
         datasets,
         diversity,
@@ -43,6 +44,7 @@ _ROOMS = (
     "credit",
     "datasets",
     "diversity",
+    "agents",
     "learners",
     "losses",
     "pools",
@@ -80,6 +82,7 @@ __all__ = [
     "Stream",
     "Trace",
     "TruepoolError",
+    "agents",
     "compare",
     "credit",
     "datasets",

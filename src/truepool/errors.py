@@ -10,6 +10,7 @@
     │   └── SourceError                 a file or frame that cannot be read
     │       └── ChecksumError           a data file that is not the published one
     ├── FeatureError (ValueError)       features that no agent can be trained on
+    ├── ExportError (ValueError)        an agent that cannot be exported faithfully
     ├── CostError (ValueError)          costs that are not positive, or of another K
     ├── SettingError (ValueError)       an option outside what it may be
     ├── UnknownNameError (LookupError)  no pool, loss or learner of that name
@@ -53,6 +54,10 @@ class ChecksumError(SourceError):
 
 class FeatureError(TruepoolError, ValueError):
     """Features that no agent can be trained on or asked with."""
+
+
+class ExportError(TruepoolError, ValueError):
+    """An agent that cannot be exported, or not faithfully."""
 
 
 class CostError(TruepoolError, ValueError):

@@ -40,7 +40,7 @@ def folder(tmp_path, monkeypatch):
     path = tmp_path / "heart.data.gz"
     path.write_bytes(gzip.compress(CONTENT))
     monkeypatch.setenv("TRUEPOOL_DATA", str(tmp_path))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    monkeypatch.setenv("TRUEPOOL_CACHE", str(tmp_path / "caches" / "truepool"))
     for proxy in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(proxy, raising=False)
     files = (File("heart.data", sha256(CONTENT).hexdigest(), len(CONTENT)),)

@@ -151,7 +151,7 @@ def test_it_says_where_it_comes_from(name):
 def bare(tmp_path, monkeypatch):
     """A folder without data, and a cache without any."""
     monkeypatch.setenv("TRUEPOOL_DATA", str(tmp_path))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    monkeypatch.setenv("TRUEPOOL_CACHE", str(tmp_path / "caches" / "truepool"))
     for proxy in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(proxy, raising=False)
     return tmp_path

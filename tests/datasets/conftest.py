@@ -7,7 +7,7 @@ import pytest
 def nowhere(tmp_path, monkeypatch):
     """No folder of data, an empty cache, and no proxy before loopback."""
     monkeypatch.delenv("TRUEPOOL_DATA", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    monkeypatch.setenv("TRUEPOOL_CACHE", str(tmp_path / "caches" / "truepool"))
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path / "caches" / "truepool"

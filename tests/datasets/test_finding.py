@@ -1,29 +1,13 @@
 """Where files are looked for, and in what order."""
 
 from hashlib import sha256
-from pathlib import Path
 
-import pytest
 from served import published
 
 from truepool.datasets.files import File
-from truepool.datasets.finding import cache_folder, folders, found, located
+from truepool.datasets.finding import folders, found, located
 
 FILE = File("some.csv", sha256(b"right").hexdigest(), 5)
-
-
-@pytest.mark.parametrize(
-    ("platform", "environ", "folder"),
-    [
-        ("linux", {}, "~/.cache/truepool"),
-        ("linux", {"XDG_CACHE_HOME": "/caches"}, "/caches/truepool"),
-        ("darwin", {"XDG_CACHE_HOME": "/caches"}, "~/Library/Caches/truepool"),
-        ("win32", {}, "~/AppData/Local/truepool"),
-        ("win32", {"LOCALAPPDATA": "/local"}, "/local/truepool"),
-    ],
-)
-def test_the_cache_lies_where_the_platform_keeps_caches(platform, environ, folder):
-    assert cache_folder(platform, environ) == Path(folder).expanduser()
 
 
 def test_the_named_folder_comes_before_the_cache(nowhere, tmp_path, monkeypatch):

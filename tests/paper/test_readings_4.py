@@ -3,20 +3,14 @@
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from held import needs
-from joblib import Parallel, delayed
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
-from sklearn.neural_network import MLPClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
-from truepool import pools, scores
-from truepool.agents.partition import feature_silos
+from truepool import agents, pools, scores
 from truepool.arrays import FloatArray, IntArray
 from truepool.costs import Costs
 from truepool.datasets.nsl_kdd import FIFTH, Features, nsl_kdd
@@ -67,30 +61,6 @@ class Said(NamedTuple):
     test_outcomes: IntArray
 
 
-def five_agents(seed: int) -> list[Any]:
-    from catboost import CatBoostClassifier
-    from lightgbm import LGBMClassifier
-    from xgboost import XGBClassifier
-
-    network = MLPClassifier(
-        (64, 32), max_iter=500, learning_rate_init=0.001, random_state=seed
-    )
-    return [
-        LGBMClassifier(n_estimators=100, random_state=seed, n_jobs=1, verbose=-1),
-        CatBoostClassifier(
-            iterations=100,
-            depth=6,
-            random_seed=seed,
-            thread_count=1,
-            verbose=0,
-            allow_writing_files=False,
-        ),
-        XGBClassifier(n_estimators=100, max_depth=6, random_state=seed, n_jobs=1),
-        RandomForestClassifier(100, random_state=seed, n_jobs=1),
-        make_pipeline(StandardScaler(), network),
-    ]
-
-
 def said_by_agents(rows: Features, seed: int) -> Said:
     X, y = rows.values, rows.outcomes
     rest, test = train_test_split(
@@ -99,18 +69,11 @@ def said_by_agents(rows: Features, seed: int) -> Said:
     learn, validation = train_test_split(
         rest, test_size=VALIDATION, stratify=y[rest], random_state=seed
     )
-    silos = feature_silos(X.shape[1], 5, 0.6, 42)
-    agents = Parallel(n_jobs=2)(
-        delayed(agent.fit)(X[np.ix_(learn, silo)], y[learn])
-        for agent, silo in zip(five_agents(seed), silos, strict=True)
+    trained = agents.train(
+        X[learn], y[learn], features=0.6, seed=seed, n_jobs=2, cache=False
     )
-
-    def said(part: IntArray) -> FloatArray:
-        asked = zip(agents, silos, strict=True)
-        columns = [a.predict_proba(X[np.ix_(part, silo)])[:, 1] for a, silo in asked]
-        return np.stack(columns, axis=1).astype(np.float64)
-
-    return Said(said(validation), y[validation], said(test), y[test])
+    said = trained.reports
+    return Said(said(X[validation]), y[validation], said(X[test]), y[test])
 
 
 @pytest.fixture(scope="module")

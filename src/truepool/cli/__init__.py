@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from truepool.cli import compare, data, pool, replay
+from truepool.cli import agent, compare, data, pool, replay
 from truepool.errors import TruepoolError
 
 app = typer.Typer(
@@ -19,6 +19,7 @@ app.command("pool")(pool.pool)
 app.command("compare")(compare.compare)
 app.command("replay")(replay.replay)
 app.add_typer(data.app, name="data")
+app.add_typer(agent.app, name="agent")
 
 
 def main() -> None:

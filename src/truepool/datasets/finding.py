@@ -1,30 +1,13 @@
 """Where data files lie: the folder a user names, else the cache, else the publisher."""
 
 import os
-import sys
-from collections.abc import Mapping
 from pathlib import Path
 
+from truepool.caches import cache_folder
 from truepool.datasets.fetching import Progress, fetched
 from truepool.datasets.files import File, names_of
 
 VARIABLE = "TRUEPOOL_DATA"
-
-
-def cache_folder(
-    platform: str = sys.platform, environ: Mapping[str, str] = os.environ
-) -> Path:
-    """Folder for fetched files, where this platform keeps such things.
-
-    >>> cache_folder("linux", {"XDG_CACHE_HOME": "/var/caches"}).as_posix()
-    '/var/caches/truepool'
-    """
-    home = Path.home()
-    if platform == "win32":
-        return Path(environ.get("LOCALAPPDATA") or home / "AppData/Local") / "truepool"
-    if platform == "darwin":
-        return home / "Library/Caches/truepool"
-    return Path(environ.get("XDG_CACHE_HOME") or home / ".cache") / "truepool"
 
 
 def folders() -> dict[str, Path]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from truepool.datasets.finding import cache_folder
+from truepool.caches import cache_folder
 
 SLOW = ".xz"
 
