@@ -12,6 +12,7 @@ CONTRACT = {
     "Panel", "read_panel", "Costs", "VCG", "pools", "PooledClassifier", "credit", "compare",
     "Auto", "Mean", "Comparison", "decide", "losses", "scores", "weights", "datasets",
     "Reports", "read_reports", "TruepoolError", "learners", "replay", "Stream", "Trace",
+    "games",
 }  # fmt: skip
 
 

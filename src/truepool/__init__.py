@@ -15,7 +15,16 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from truepool import credit, datasets, learners, losses, pools, scores, weights
+    from truepool import (
+        credit,
+        datasets,
+        games,
+        learners,
+        losses,
+        pools,
+        scores,
+        weights,
+    )
     from truepool.comparison import Comparison, compare
     from truepool.costs import Costs
     from truepool.decisions import decide
@@ -28,7 +37,16 @@ if TYPE_CHECKING:
     from truepool.rounds import Stream, Trace, replay
     from truepool.tables import Reports, read_panel, read_reports
 
-_ROOMS = ("credit", "datasets", "learners", "losses", "pools", "scores", "weights")
+_ROOMS = (
+    "credit",
+    "datasets",
+    "games",
+    "learners",
+    "losses",
+    "pools",
+    "scores",
+    "weights",
+)
 _NAMES = {
     "Comparison": "comparison",
     "Costs": "costs",
@@ -61,6 +79,7 @@ __all__ = [
     "credit",
     "datasets",
     "decide",
+    "games",
     "learners",
     "losses",
     "pools",
