@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from truepool.cli import compare, pool, replay
+from truepool.cli import compare, game, pool, replay
 from truepool.errors import TruepoolError
 
 app = typer.Typer(
@@ -18,6 +18,7 @@ app = typer.Typer(
 app.command("pool")(pool.pool)
 app.command("compare")(compare.compare)
 app.command("replay")(replay.replay)
+app.command("game")(game.game)
 
 
 def main() -> None:
