@@ -7,6 +7,7 @@ from typer.main import get_command
 
 from truepool import learners, pools
 from truepool.cli import app
+from truepool.games import mechanisms
 
 DOCS = Path(__file__).parents[1] / "docs"
 VERBS = get_command(app).commands
@@ -23,6 +24,11 @@ def test_every_pool_has_its_line(name):
 @pytest.mark.parametrize("name", list(learners.every()))
 def test_every_learner_has_its_line(name):
     assert f"| `{name}` |" in (DOCS / "learners.md").read_text()
+
+
+@pytest.mark.parametrize("name", list(mechanisms.every()))
+def test_every_mechanism_has_its_line(name):
+    assert f"| `{name}` |" in (DOCS / "incentives.md").read_text()
 
 
 @pytest.mark.parametrize("verb", list(VERBS))
