@@ -7,6 +7,7 @@ from typer.main import get_command
 
 from truepool import agents, datasets, learners, pools, stress
 from truepool.cli import app
+from truepool.games import mechanisms
 
 DOCS = Path(__file__).parents[1] / "docs"
 VERBS = get_command(app).commands
@@ -41,6 +42,11 @@ def test_every_data_set_has_its_line(name):
 def parts_of(verb):
     """The verb itself, or the verbs under it."""
     return getattr(verb, "commands", {"": verb}).items()
+
+
+@pytest.mark.parametrize("name", list(mechanisms.every()))
+def test_every_mechanism_has_its_line(name):
+    assert f"| `{name}` |" in (DOCS / "incentives.md").read_text()
 
 
 @pytest.mark.parametrize("verb", list(VERBS))

@@ -13,6 +13,7 @@ CONTRACT = {
     "Auto", "Mean", "Comparison", "decide", "losses", "scores", "weights", "datasets",
     "Features", "Reports", "read_reports", "TruepoolError", "learners", "replay", "Stream", "Trace", "stress", "diversity",
     "agents",
+    "games",
 }  # fmt: skip
 
 

@@ -12,6 +12,7 @@
     ├── FeatureError (ValueError)       features that no agent can be trained on
     ├── ExportError (ValueError)        an agent that cannot be exported faithfully
     ├── CostError (ValueError)          costs that are not positive, or of another K
+    ├── BeliefError (ValueError)        beliefs that nobody could hold
     ├── SettingError (ValueError)       an option outside what it may be
     ├── UnknownNameError (LookupError)  no pool, loss or learner of that name
     └── MissingExtraError (ImportError) a package that is installed only when asked for
@@ -62,6 +63,10 @@ class ExportError(TruepoolError, ValueError):
 
 class CostError(TruepoolError, ValueError):
     """Costs that are not positive, or made for another number of classes."""
+
+
+class BeliefError(TruepoolError, ValueError):
+    """Beliefs that nobody could hold: a correlation or a mean that cannot be."""
 
 
 class SettingError(TruepoolError, ValueError):

@@ -150,12 +150,19 @@ class Panel:
         heard = np.nanmean(values, axis=1) if words is None else words
         return self.saying(np.where(np.isnan(values), heard[:, None], values))
 
-    def saying(self, values: FloatArray) -> Self:
-        """Return the panel with other reports (T, N, C), which are trusted."""
+    def saying(self, reports: FloatArray) -> Self:
+        """Return the panel with other sound reports of the same agents and cases.
+
+        Reports (T, N), or coordinates (T, N, C); they are trusted.
+
+        >>> Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0]).saying(np.eye(2)).reports
+        array([[1., 0.],
+               [0., 1.]])
+        """
         other = object.__new__(type(self))
-        silent = int(np.isnan(values).sum()) if self.silent else 0
+        silent = int(np.isnan(reports).sum()) if self.silent else 0
         fields = (self.outcomes, self.agents, self.ids, self.times, silent)
-        other._set(_squeezed(values), *fields)
+        other._set(_squeezed(reports), *fields)
         return other
 
     def in_order(self) -> Self:
@@ -187,7 +194,7 @@ class Panel:
 
 
 def _squeezed(values: FloatArray) -> FloatArray:
-    return values[:, :, 0] if values.shape[2] == 1 else values
+    return values[:, :, 0] if values.shape[2:] == (1,) else values
 
 
 def _moments(times: Array) -> Array:

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from truepool.cli import agent, compare, data, pool, replay
+from truepool.cli import agent, compare, data, game, pool, replay
 from truepool.errors import TruepoolError
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app.command("compare")(compare.compare)
 app.command("replay")(replay.replay)
 app.add_typer(data.app, name="data")
 app.add_typer(agent.app, name="agent")
+app.command("game")(game.game)
 
 
 def main() -> None:
