@@ -7,6 +7,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from truepool import showing
 from truepool.arrays import FloatArray, IntArray, as_case_weights, to_classes
 from truepool.costs import Costs
 from truepool.errors import SettingError
@@ -79,6 +80,9 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and strings, ready for JSON (NaN becomes None)."""
         return cast(dict[str, Any], _plain(asdict(self)))
+
+    def _repr_html_(self) -> str:
+        return str(showing.by("compared", "html", self))
 
     def __repr__(self) -> str:
         best = self.rows[0]
