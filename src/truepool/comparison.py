@@ -1,7 +1,7 @@
 """Every pool side by side on one panel, each judged on cases it did not learn from."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -57,7 +57,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Every pool on one panel, least loss first; ``untried`` had too few cases."""
+    """Every pool on one panel, least loss first; ``untried`` had too few cases.
+
+    ``by_case`` holds the loss of every tested case by pool, for tests of your own.
+    """
 
     rows: tuple[Row, ...]
     loss: str
@@ -69,6 +72,9 @@ class Comparison:
     agents: tuple[str, ...]
     classes: int
     untried: tuple[str, ...] = ()
+    by_case: Mapping[str, FloatArray] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     def __getitem__(self, pool: str) -> Row:
         for row in self.rows:
@@ -78,7 +84,9 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and strings, ready for JSON (NaN becomes None)."""
-        return cast(dict[str, Any], _plain(asdict(self)))
+        told = asdict(replace(self, by_case={}))
+        del told["by_case"]
+        return cast(dict[str, Any], _plain(told))
 
     def __repr__(self) -> str:
         best = self.rows[0]
@@ -156,6 +164,7 @@ def compare(
         panel.agents,
         panel.classes,
         tuple(name for name in chosen if name not in pooled),
+        {name: losses[:, i] for i, name in enumerate(pooled)},
     )
 
 
