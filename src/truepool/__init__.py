@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         stress,
         weights,
     )
+    from truepool.audit import Audit, audit
     from truepool.comparison import Comparison, compare
     from truepool.costs import Costs
     from truepool.decisions import decide
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from truepool.tables import Reports, read_panel, read_reports
 
 _ROOMS = (
+    "audit",  # a room that can be called
     "credit",
     "datasets",
     "diversity",
@@ -50,6 +52,7 @@ _ROOMS = (
     "weights",
 )
 _NAMES = {
+    "Audit": "audit",
     "Comparison": "comparison",
     "Costs": "costs",
     "Panel": "panel",
@@ -67,6 +70,7 @@ _NAMES = {
 
 __all__ = [
     "VCG",
+    "Audit",
     "Auto",
     "Comparison",
     "Costs",
@@ -77,6 +81,7 @@ __all__ = [
     "Stream",
     "Trace",
     "TruepoolError",
+    "audit",
     "compare",
     "credit",
     "datasets",

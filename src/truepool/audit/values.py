@@ -76,7 +76,8 @@ class Standing:
     spoke: float
     brier: float
     cost: float
-    weight: Estimate
+    weight: Estimate | None
+    """What its leave-one-out credit earns it, as ``vcg`` sets weights."""
     leave_one_out: Estimate | None
     shapley: Estimate | None
     gain: float | None

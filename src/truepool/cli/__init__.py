@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from truepool.cli import compare, pool, replay
+from truepool.cli import audit, compare, pool, replay
 from truepool.errors import TruepoolError
 
 app = typer.Typer(
@@ -17,6 +17,7 @@ app = typer.Typer(
 )
 app.command("pool")(pool.pool)
 app.command("compare")(compare.compare)
+app.command("audit")(audit.audit)
 app.command("replay")(replay.replay)
 
 
