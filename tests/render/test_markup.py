@@ -3,7 +3,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truepool.render.markup import Markup, joined, tag
+from truepool.render.markup import Markup, joined, prose, tag
 
 
 class Reader(HTMLParser):
@@ -38,6 +38,11 @@ def test_attributes_that_are_not_there_are_left_out():
 
 def test_elements_without_an_end_have_none():
     assert tag("meta", charset="utf-8") == '<meta charset="utf-8">'
+
+
+def test_a_backtick_in_a_name_is_no_code():
+    assert prose("`ada` and `<b>`") == "<code>ada</code> and <code>&lt;b&gt;</code>"
+    assert prose("ada` harms") == "ada` harms"
 
 
 def test_markup_is_escaped_once():

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from truepool.cli import audit, compare, pool, replay
+from truepool.cli import audit, compare, demo, pool, replay
 from truepool.errors import TruepoolError
 
 app = typer.Typer(
@@ -15,6 +15,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.command("demo")(demo.demo)
 app.command("pool")(pool.pool)
 app.command("compare")(compare.compare)
 app.command("audit")(audit.audit)

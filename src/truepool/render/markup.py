@@ -38,6 +38,18 @@ def joined(*parts: str | None) -> Markup:
     return Markup("".join(_safe(part) for part in parts if part is not None))
 
 
+def prose(text: str) -> Markup:
+    """Return a sentence whose `names in backticks` are shown as code.
+
+    >>> prose("use `platt` & wait")
+    'use <code>platt</code> &amp; wait'
+    """
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # a backtick of somebody's name
+        return joined(text)
+    return joined(*(tag("code", p) if i % 2 else p for i, p in enumerate(parts)))
+
+
 def _safe(part: str) -> str:
     return part if isinstance(part, Markup) else escape(part)
 

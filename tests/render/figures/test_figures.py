@@ -13,7 +13,7 @@ from truepool import replay
 from truepool.audit.values import CaseStudy
 from truepool.comparison import Estimate
 from truepool.render import figures
-from truepool.render.figures.over_time import thinned
+from truepool.render.figures.over_time import running, thinned
 from truepool.render.figures.style import PALETTE, SERIES
 
 NAN = float("nan")
@@ -94,6 +94,13 @@ def test_credit_of_one_kind_needs_no_legend_and_what_is_not_known_comes_last():
     figure = figures.credit([unknown, known])
     assert names(figure) == ["logistic", "forest"]
     assert figure.axes[0].get_legend() is None
+
+
+def test_a_weight_that_is_not_known_is_left_out():
+    one, *others = standings()
+    assert names(figures.weights([replace(one, weight=None), *others])) == list(
+        AGENTS[1:]
+    )
 
 
 def test_a_heat_map_is_deeper_where_agents_are_closer():
@@ -201,6 +208,27 @@ def test_a_replay_is_drawn_thinned(path):
     top, bottom = figure.axes
     assert len(top.collections) == (4 if path else 0)
     assert [len(line.get_xdata()) for line in bottom.lines] == [400, 400]
+
+
+def test_running_means_pass_over_what_is_not_known():
+    values = np.array([NAN, 1.0, NAN, 3.0, NAN, NAN])
+    np.testing.assert_array_equal(running(values, 2), [NAN, 1.0, 1.0, 3.0, 3.0, NAN])
+
+
+def test_an_agent_called_pool_is_not_the_pool():
+    odd = drift(("pool", *AGENTS[1:]))
+    losses = {**odd.losses, "the pool": odd.losses["forest"]}
+    ax = figures.losses(replace(odd, losses=losses)).axes[0]
+    thick = [line.get_label() for line in ax.lines if line.get_linewidth() == 2.2]
+    assert thick == ["the pool"]
+
+
+def test_many_alarms_are_drawn_without_names():
+    many = tuple((AGENTS[i % 5], 50 * i, 0.1, 0.2) for i in range(8))
+    assert not figures.losses(replace(drift(), alarms=many)).axes[0].texts
+    assert [
+        text.get_text().strip() for text in figures.losses(drift()).axes[0].texts
+    ] == ["bayes"]
 
 
 def test_thinning_keeps_the_ends():

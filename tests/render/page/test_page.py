@@ -158,11 +158,11 @@ def test_what_cannot_be_told_is_left_out():
     bare = audit(
         findings=(), curve=None, comparison=None, drift=None, robustness=(), threshold=None, silent=0.0, withheld=(), sampled=(),
         calibration=tuple(replace(calibration(agent), slope=None, bias=None, p_value=None, reliability=None) for agent in AGENTS),
-        standings=tuple(replace(one, leave_one_out=None, shapley=None, gain=None) for one in standings()),
+        standings=tuple(replace(one, leave_one_out=None, shapley=None, weight=None, gain=None) for one in standings()),
     )  # fmt: skip
     page = Page(html(bare))
     assert "Nothing was found." in page.text["main"]
-    assert len(page.all("svg")) == 2
+    assert len(page.all("svg")) == 1
     assert "Not told, and why" not in page.text["main"]
     assert "nan" not in page.text["main"].lower()
 

@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-POOL = "pool"
+POOLS = ("the pool", "pool")
+"""What the pool is called among the agents, the first of these that is there."""
+SMOOTH = 5
+"""Points of a thinned line that are drawn as their mean."""
+NAMED_ALARMS = 6
+"""Alarms up to which their names fit beside them."""
 POINTS = 400
 """A line of a figure needs no more points than this."""
 
@@ -40,17 +45,24 @@ def paths(drift: Drift, agents: Sequence[str]) -> "Figure":
 def losses(drift: Drift) -> "Figure":
     """Draw the loss of pool and agents over time; an alarm is a line down."""
     figure, ax = canvas(2.9)
+    whole = _pool(drift)
+    alarmed = {alarm[0] for alarm in drift.alarms}
     for place, who in enumerate(_worth_drawing(drift)):
-        pool = who == POOL
+        pool = who == whole
         colour = INK if pool else SERIES[(place - 1) % len(SERIES)]
         ax.plot(
-            drift.cases, drift.losses[who], color=colour, label=short(who),
+            drift.cases, running(drift.losses[who], SMOOTH), color=colour,
+            label=short(who),
             linestyle="-" if pool else DASHES[(place - 1) % len(DASHES)],
-            linewidth=2.2 if pool else 1.3,
+            linewidth=2.2 if pool else 1.5 if who in alarmed else 0.9,
         )  # fmt: skip
-    for alarm in drift.alarms:
-        ax.axvline(alarm[1], color=SERIES[1], linewidth=1, alpha=0.7)
-    ax.set(xlabel="case (upright: alarms)", ylabel="loss a case")
+    for who, case, _, _ in drift.alarms:
+        ax.axvline(case, color=INK, linewidth=0.9, linestyle=":")
+        if len(drift.alarms) <= NAMED_ALARMS:
+            place = ax.get_xaxis_transform()
+            told = f" {short(who)} "
+            ax.text(case, 1, told, transform=place, rotation=90, va="top", ha="right")
+    ax.set(xlabel="case (dotted: alarms)", ylabel="loss a case")
     ax.set_ylim(bottom=0)
     ax.margins(x=0)
     ax.grid(axis="y")
@@ -72,7 +84,7 @@ def replayed(trace: Trace, smooth: int = 50) -> "Figure":
     lost = trace.losses
     best = lost - np.diff(trace.regret_to_agent, prepend=0.0)
     kept = thinned(len(lost))
-    names = (POOL, f"best agent ({short(trace.best_agent)})")
+    names = ("pool", f"best agent ({short(trace.best_agent)})")
     for line, label, colour in zip((lost, best), names, SERIES, strict=False):
         bottom.plot(kept, running(line, smooth)[kept], label=label, color=colour)
     bottom.set_ylabel(f"{trace.learner.loss.name} loss\n(mean of {smooth})")
@@ -82,7 +94,7 @@ def replayed(trace: Trace, smooth: int = 50) -> "Figure":
 
 
 def running(values: FloatArray, length: int) -> FloatArray:
-    """Mean of the last ``length`` values, NaN passed over.
+    """Mean of the last ``length`` values, NaN passed over; NaN if there is no other.
 
     >>> running(np.array([1.0, np.nan, 3.0, 5.0]), 2)
     array([1., 1., 3., 4.])
@@ -93,7 +105,8 @@ def running(values: FloatArray, length: int) -> FloatArray:
     before = np.maximum(np.arange(len(values)) - length, -1)
     past = np.where(before >= 0, total[before], 0.0)
     seen = np.where(before >= 0, count[before], 0)
-    return np.asarray((total - past) / np.maximum(count - seen, 1))
+    heard = count - seen
+    return np.where(heard > 0, (total - past) / np.maximum(heard, 1), np.nan)
 
 
 def thinned(length: int) -> np.ndarray:
@@ -127,10 +140,14 @@ def _stack(
 def _worth_drawing(drift: Drift) -> list[str]:
     """The pool, then those with alarms, then those of most loss, while ink lasts."""
     alarmed = {alarm[0] for alarm in drift.alarms}
-    agents = [who for who in drift.losses if who != POOL]
+    whole = _pool(drift)
+    agents = [who for who in drift.losses if who != whole]
     agents.sort(key=lambda who: (who not in alarmed, -np.nanmean(drift.losses[who])))
-    first = [POOL] if POOL in drift.losses else []
-    return first + agents[: len(SERIES)]
+    return ([whole] if whole else []) + agents[: len(SERIES)]
+
+
+def _pool(drift: Drift) -> str | None:
+    return next((name for name in POOLS if name in drift.losses), None)
 
 
 def _patch(colour: str) -> object:

@@ -27,14 +27,15 @@ ROW = 0.23
 
 @styled
 def weights(standings: Sequence[Standing]) -> "Figure":
-    """Draw the weight of each agent as a bar, with its interval, heaviest first."""
-    ordered = sorted(standings, key=lambda one: -one.weight.value)
-    figure, ax = canvas(0.7 + ROW * len(ordered))
-    values = [one.weight.value for one in ordered]
-    ax.barh(range(len(ordered)), values, color=SERIES[0], alpha=0.45, height=0.62)
-    _spans(ax, [one.weight for one in ordered], 0.0, None, INK)
-    _rows(ax, [short(one.agent) for one in ordered], "weight in the pool")
-    ax.set_xlim(left=min(0.0, *values))
+    """Draw the weight each agent earns as a bar with its interval, heaviest first."""
+    known = [(one.agent, one.weight) for one in standings if one.weight is not None]
+    known.sort(key=lambda pair: -pair[1].value)
+    figure, ax = canvas(0.7 + ROW * len(known))
+    values = [weight.value for _, weight in known]
+    ax.barh(range(len(known)), values, color=SERIES[0], alpha=0.45, height=0.62)
+    _spans(ax, [weight for _, weight in known], 0.0, None, INK)
+    _rows(ax, [short(agent) for agent, _ in known], "weight earned")
+    ax.set_xlim(left=0.0)
     return figure
 
 
@@ -90,7 +91,7 @@ def _happening(study: CaseStudy) -> str:
 
 def _worth(standing: Standing) -> float:
     known = standing.leave_one_out or standing.shapley
-    return standing.weight.value - 1e9 if known is None else known.value
+    return float("-inf") if known is None else known.value
 
 
 def _spans(

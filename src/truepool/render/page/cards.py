@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from truepool.audit.values import Audit, Finding
-from truepool.render.markup import Markup, joined, tag
+from truepool.render.markup import Markup, joined, prose, tag
 from truepool.render.numbers import estimated, number, percent
 from truepool.render.page.anchors import ANCHORS
 from truepool.render.page.frame import Section
@@ -45,10 +45,16 @@ def _card(finding: Finding, there: Collection[str]) -> Markup:
     return tag(
         "article",
         tag("span", finding.severity.capitalize(), class_=f"badge {finding.severity}"),
-        tag("h3", finding.sentence),
+        tag("h3", prose(finding.sentence)),
         _pairs(numbers) if numbers else None,
-        tag("p", tag("strong", "What to do: "), finding.advice, class_="todo"),
-        tag("a", "See the evidence", href=f"#{anchor}") if linked else None,
+        tag(
+            "p",
+            tag("strong", "What to do: "),
+            prose(finding.advice),
+            joined(" ", tag("a", "See the evidence", href=f"#{anchor}"))
+            if linked
+            else None,
+        ),
         class_=f"finding {finding.severity}",
     )
 
@@ -56,7 +62,7 @@ def _card(finding: Finding, there: Collection[str]) -> Markup:
 def _facts(audit: Audit) -> Markup:
     facts = {
         "settled cases": f"{audit.cases:,}",
-        "agents": f"{len(audit.agents)}, worth {audit.effective_agents:.1f}",
+        "agents": f"{len(audit.agents)} (worth {audit.effective_agents:.1f})",
         "pooled by": audit.mechanism,
     }
     if audit.classes == 2:

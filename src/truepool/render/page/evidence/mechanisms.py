@@ -3,7 +3,7 @@
 from truepool.audit.values import Audit
 from truepool.comparison import Comparison
 from truepool.render import compared, figures
-from truepool.render.markup import joined, tag
+from truepool.render.markup import joined, prose, tag
 from truepool.render.numbers import estimated
 from truepool.render.page.frame import Section
 from truepool.render.page.pictures import pictured, row_of, table
@@ -18,9 +18,9 @@ def section(audit: Audit, comparison: Comparison) -> Section:
         "comparison",
         f"Loss a case of {len(comparison.rows)} pools with intervals. Least: "
         f"{first.pool}, {estimated(first.loss)}.",
-        f"Every mechanism on cases it never saw. Filled: in use ({audit.mechanism}).",
+        f"Each on cases it never saw. Filled: in use ({audit.mechanism}).",
     )
     notes = [tag("p", note) for note in grid.notes]
-    advice = tag("p", tag("strong", audit.advice)) if audit.advice else None
+    advice = tag("p", tag("strong", prose(audit.advice))) if audit.advice else None
     inside = joined(advice, row_of([drawn]), table(grid), *notes)
     return Section("mechanisms", "Mechanisms", "Which mechanism is best here?", inside)

@@ -17,27 +17,39 @@ from truepool.render.page.pictures import (
 
 def section(audit: Audit) -> Section:
     """Return weights, credit, and what each agent is worth."""
-    heaviest = sorted(audit.standings, key=lambda one: -one.weight.value)[:MOST_ROWS]
-    known = [one for one in heaviest if one.leave_one_out or one.shapley]
-    drawn = [_weights(audit, heaviest)] + ([_credit(known)] if known else [])
+    drawn = []
+    weighed = [one for one in audit.standings if one.weight is not None]
+    if weighed:
+        drawn.append(_weights(audit, sorted(weighed, key=_weight)[:MOST_ROWS]))
+    known = [one for one in audit.standings if one.leave_one_out or one.shapley]
+    if known:
+        drawn.append(_credit(sorted(known, key=_weight)[:MOST_ROWS]))
     note = tag(
         "p",
-        "Credit is what the pool would lose without an agent, in your costs. Gain is "
-        "the most an agent could win by not telling what it believes, in the units of "
-        "its reward.",
+        "Own cost: what its own decisions would cost a case. Weight earned: by "
+        "leave-one-out credit. Without it (leave-one-out): rise of the pool's cost a "
+        "case if it falls silent; below 0 the pool is better off. Shapley: its share "
+        "of what the pool saves. Gain by lying: the most it could win by not telling "
+        "what it believes.",
     )
     inside = joined(row_of(drawn), table(_grid(audit)), note)
     return Section("standing", "Agents", "Who earns the weight?", inside)
 
 
+def _weight(one: Standing) -> float:
+    """What puts the heaviest first."""
+    return 0.0 if one.weight is None else -one.weight.value
+
+
 def _weights(audit: Audit, heaviest: list[Standing]) -> Markup:
     few = len(heaviest) < len(audit.standings)
-    told = listed((one.agent, percent(one.weight.value)) for one in heaviest)
+    told = listed((one.agent, estimated(one.weight)) for one in heaviest)
     return pictured(
         figures.weights(heaviest),
         "weights",
-        f"Weights in the pool, with {100 * audit.level:g} % intervals: {told}.",
-        f"Who counts how much.{f' The {MOST_ROWS} heaviest.' if few else ''}",
+        f"Weights earned, with {100 * audit.level:g} % intervals: {told}.",
+        "How much each agent should count by the credit it earns."
+        f"{f' The {MOST_ROWS} heaviest.' if few else ''}",
     )
 
 
@@ -69,6 +81,7 @@ def _grid(audit: Audit) -> Grid:
         for one in audit.standings
     )
     heads = (
-        "agent", "spoke", "Brier", "cost", "weight", "leave-one-out", "Shapley", "gain",
+        "agent", "spoke", "Brier", "own cost", "weight earned", "without it", "Shapley",
+        "gain by lying",
     )  # fmt: skip
     return Grid("What each agent is worth", heads, rows)
