@@ -59,9 +59,9 @@ def losses(drift: Drift) -> "Figure":
     for who, case, _, _ in drift.alarms:
         ax.axvline(case, color=INK, linewidth=0.9, linestyle=":")
         if len(drift.alarms) <= NAMED_ALARMS:
-            place = ax.get_xaxis_transform()
+            top = ax.get_xaxis_transform()
             told = f" {short(who)} "
-            ax.text(case, 1, told, transform=place, rotation=90, va="top", ha="right")
+            ax.text(case, 1, told, transform=top, rotation=90, va="top", ha="right")
     ax.set(xlabel="case (dotted: alarms)", ylabel="loss a case")
     ax.set_ylim(bottom=0)
     ax.margins(x=0)
