@@ -158,6 +158,18 @@ class Panel:
         other._set(_squeezed(values), *fields)
         return other
 
+    def saying(self, reports: FloatArray) -> Self:
+        """Return the panel with other sound reports of the same agents and cases.
+
+        >>> Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0]).saying(np.eye(2)).reports
+        array([[1., 0.],
+               [0., 1.]])
+        """
+        other = object.__new__(type(self))
+        silent = int(np.isnan(reports).sum()) if self.silent else 0
+        other._set(reports, self.outcomes, self.agents, self.ids, self.times, silent)
+        return other
+
     def in_order(self) -> Self:
         """Return the panel sorted by its times; cases of one moment keep their order.
 
