@@ -13,7 +13,7 @@ from truepool.games.beliefs import Beliefs
 from truepool.games.mechanisms import Mechanism
 from truepool.games.responses import Exact, Move, Response
 from truepool.games.seats import Seat
-from truepool.pools import Pool
+from truepool.pools import LinearPool, Pool
 
 ORDERS = ("sequential", "simultaneous")
 
@@ -38,17 +38,25 @@ class Table:
     seen: Sequence[tuple[int, ...]]
     known: list[Move | None] = field(default_factory=list)
 
-    def answer(self, agent: int, sent: FloatArray, pool: Pool) -> Move:
+    def answer(
+        self, agent: int, sent: FloatArray, pool: Pool, total: FloatArray | None
+    ) -> Move:
         """Best response of an agent to the reports sent, as far as it sees them."""
         if not self.mechanism.social and self.known[agent] is not None:
             return self.known[agent]  # type: ignore[return-value]
         truth = self.beliefs.values[:, agent]
-        payoff = self.mechanism.payoff(self.seat(agent, sent, pool))
+        payoff = self.mechanism.payoff(self.seat(agent, sent, pool, total))
         move = self.response.respond(payoff, truth)
         self.known[agent] = move
         return move
 
-    def seat(self, agent: int, sent: FloatArray, pool: Pool) -> Seat:
+    def seat(
+        self,
+        agent: int,
+        sent: FloatArray,
+        pool: Pool,
+        total: FloatArray | None = None,
+    ) -> Seat:
         """What the agent knows; it takes those it does not see to tell the truth."""
         N = self.beliefs.agents
         seen = self.seen[agent]
@@ -56,10 +64,13 @@ class Table:
         if self.mechanism.social and len(seen) < N - 1:
             reports = self.beliefs.values.copy(order="F")
             reports[:, list(seen)] = sent[:, list(seen)]
+            total = None
         chance = self.chance
         if isinstance(self.response, Exact):
             chance = self.beliefs.posterior([agent, *seen])
-        return Seat(agent, reports, chance, pool, self.costs, self.threshold)
+        return Seat(
+            agent, reports, chance, pool, self.costs, self.threshold, total=total
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,13 +152,28 @@ def check(rounds: int, order: str) -> None:
 def _round(table: Table, before: Profile, order: str) -> Profile:
     sent = _sent(before)
     pool = table.fitted(sent)
-    after = list(before)
+    total = _total(pool, sent)
+    in_turn = order == "sequential" and table.mechanism.social
+    after = []
     for i in range(len(before)):
-        after[i] = table.answer(i, sent, pool)
-        if order == "sequential" and table.mechanism.social:
-            sent[:, i] = after[i].reports
-            pool = table.fitted(sent)
+        after.append(table.answer(i, sent, pool, total))
+        if not in_turn:
+            continue
+        change = after[i].reports - sent[:, i]
+        sent[:, i] = after[i].reports
+        learned = table.fitted(sent)
+        if learned is pool and total is not None:
+            total = total + pool.weights_[i] * change
+        else:
+            pool, total = learned, _total(learned, sent)
     return tuple(after)
+
+
+def _total(pool: Pool, sent: FloatArray) -> FloatArray | None:
+    """Pool of the reports, kept up to date move by move; linear pools only."""
+    if not isinstance(pool, LinearPool):
+        return None
+    return pool.combine(np.ascontiguousarray(sent)[:, :, None])[:, 0]
 
 
 def _since(keys: list[bytes]) -> int | None:

@@ -16,7 +16,8 @@ class Seat:
     """What agent ``agent`` knows: the reports of all (T, N), chances, pool and costs.
 
     The pool is fitted; its weights are taken as given. ``threshold`` decides.
-    With ``silences`` the reports may be NaN where another agent is silent, not where
+    ``total`` is the pool of these reports, where somebody knows it already. With
+    ``silences`` the reports may be NaN where another agent is silent, not where
     this one is.
     """
 
@@ -27,6 +28,7 @@ class Seat:
     costs: Costs
     threshold: float
     silences: bool = False
+    total: FloatArray | None = None
 
     @property
     def line(self) -> float:
@@ -64,6 +66,8 @@ class Seat:
     @cached_property
     def rest(self) -> FloatArray:
         """What the others put into a linear pool, (T,)."""
+        if self.total is not None:
+            return self.total - self.weight * self.reports[:, self.agent]
         if not self.silences:
             weights = self._shares.copy()
             weights[self.agent] = 0.0

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import product
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,10 @@ from truepool.games.game import Game
 
 ALIASES = {"rho": "correlation", "n": "agents", "tau": "threshold", "mu": "mean"}
 SETTINGS = ("rounds", "response", "order", "sees")
-FEW = 16
-"""So few games are solved faster than other processes are started."""
+FIRST = 4
+"""Games solved here before it is known how long the others will take."""
+START = 4.0
+"""Seconds of work that other processes take to start."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +97,8 @@ def sweep(
         Games drawn at every point. The same seeds serve all the points, so that they
         differ by what was varied and not by luck.
     workers : int, optional
-        Processes; all cores by default, one for a few games. The numbers do not hang
-        on it.
+        Processes; by default all cores, or one if that is done sooner than others are
+        started. The numbers do not hang on it.
     **settings
         Passed on to `Game.solve`.
 
@@ -141,15 +144,22 @@ def _jobs(
 
 
 def _solved(jobs: list[Job], workers: int | None) -> Iterator[list[dict[str, Any]]]:
-    games = sum(len(job[4]) for job in jobs)
-    count = workers if workers is not None else -1 if games > FEW else 1
-    if count == 1:
-        yield from map(_solve, jobs)
+    """Solve the games here, or on many cores if that is asked for or pays."""
+    rest = jobs
+    if workers is None:
+        yield from map(_solve, jobs[:1])  # the first one also warms up
+        started = process_time()
+        yield from map(_solve, jobs[1:FIRST])
+        rest = jobs[FIRST:]
+        left = (process_time() - started) / (FIRST - 1) * len(rest)
+        workers = -1 if left > START else 1
+    if workers == 1:
+        yield from map(_solve, rest)
         return
     from joblib import Parallel, delayed
 
-    run = Parallel(n_jobs=count, return_as="generator")
-    yield from run(delayed(_solve)(job) for job in jobs)
+    run = Parallel(n_jobs=workers, return_as="generator")
+    yield from run(delayed(_solve)(job) for job in rest)
 
 
 def _solve(job: Job) -> list[dict[str, Any]]:
