@@ -9,7 +9,7 @@ import numpy as np
 from truepool.arrays import FloatArray, IntArray
 from truepool.errors import BeliefError, SettingError
 from truepool.games.marginals import marginal
-from truepool.games.signals import Signals, draw_signals
+from truepool.games.signals import Signals, draw_signals, feasible
 from truepool.panel import Panel
 
 CLIPPED_SHARE = 0.05
@@ -121,7 +121,7 @@ def drawn(
     >>> drawn(agents=3, correlation=0.5, cases=100_000)
     Beliefs(100,000 cases, 3 agents, correlation 0.498, offset +0.000)
     """
-    _check(agents, cases, offset)
+    check(agents, correlation, mean, offset, concentration, model, truth, cases)
     rng = np.random.default_rng(seed)
     shape = marginal(model, mean, concentration)
     signals = draw_signals(shape, truth, agents, correlation, cases, rng)
@@ -152,16 +152,25 @@ def from_panel(panel: Panel) -> Beliefs:
         raise SettingError(
             f"games are played with two classes; the panel has {panel.classes}"
         )
-    if len(panel.agents) < 2:
-        raise BeliefError("a game needs at least 2 agents; the panel has 1")
     values = np.asfortranarray(panel.filled().reports)
     return Beliefs(values, panel.outcomes.astype(np.float64), panel.outcomes)
 
 
-def _check(agents: int, cases: int, offset: float) -> None:
+def check(
+    agents: int,
+    correlation: float,
+    mean: float,
+    offset: float,
+    concentration: float,
+    model: str,
+    truth: str,
+    cases: int,
+) -> None:
+    """Refuse beliefs that cannot be drawn, and say what could be."""
     if agents < 2:
         raise BeliefError(f"a game needs at least 2 agents; {agents!r} came")
     if cases < 2:
         raise BeliefError(f"a game needs at least 2 cases; {cases!r} came")
     if not -1 < offset < 1:
         raise BeliefError(f"an offset must lie between -1 and 1; it is {offset!r}")
+    feasible(marginal(model, mean, concentration), truth, agents, correlation)

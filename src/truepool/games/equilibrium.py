@@ -65,7 +65,7 @@ class Equilibrium:
         Rounds played; whether the last changed nothing; the length of the circle the
         agents go in, None if they do not.
     path : (R + 1, N)
-        Mean shifts after every round.
+        Mean shifts after every round played; whole turns of a circle are left out.
     """
 
     mechanism: str

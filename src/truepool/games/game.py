@@ -11,6 +11,7 @@ from truepool.costs import Costs
 from truepool.decisions import check_threshold
 from truepool.errors import SettingError, UnknownNameError
 from truepool.games.beliefs import Beliefs, drawn, from_panel
+from truepool.games.beliefs import check as check_beliefs
 from truepool.games.dynamics import Play, Table, check, play, sights
 from truepool.games.equilibrium import Equilibrium, errors_by_case, rates
 from truepool.games.mechanisms import Mechanism
@@ -69,6 +70,11 @@ class Game:
         if self.outcomes not in OUTCOMES:
             raise UnknownNameError("way to count outcomes", self.outcomes, OUTCOMES)
         made(self.pool)
+        if self.panel is None:
+            check_beliefs(
+                self.agents, self.correlation, self.mean, self.offset,
+                self.concentration, self.model, self.truth, self.cases,
+            )  # fmt: skip
 
     @classmethod
     def on(cls, panel: Panel, **settings: Any) -> Self:

@@ -38,16 +38,16 @@ class Beta:
 
     def quantile(self, signals: FloatArray) -> FloatArray:
         """Belief that goes with each signal, from a table (to 1e-7)."""
-        return np.interp(signals, *self._table)
+        return looked_up(self._table, signals)
 
     @cached_property
-    def _table(self) -> tuple[FloatArray, FloatArray]:
+    def _table(self) -> FloatArray:
         z = np.linspace(-REACH, REACH, 2**14 + 1)
         a, b = self.mean * self.concentration, (1 - self.mean) * self.concentration
         # The upper half from its own tail: 1 - Phi(z) keeps digits that Phi(z) loses.
         low = betaincinv(a, b, ndtr(np.minimum(z, 0)))
         high = 1 - betaincinv(b, a, ndtr(-np.maximum(z, 0)))
-        return z, np.where(z < 0, low, high)
+        return np.asarray(np.where(z < 0, low, high), dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -125,14 +125,27 @@ def variance(mean: float, concentration: float) -> float:
 
 def smoothed(of: Marginal, centres: FloatArray, spread: float) -> FloatArray:
     """Expected belief when the signal is normal about each centre."""
-    return np.interp(centres, *_smoothed_table(of, float(spread)))
+    return looked_up(_smoothed_table(of, float(spread)), centres)
 
 
 @lru_cache(maxsize=256)
-def _smoothed_table(of: Marginal, spread: float) -> tuple[FloatArray, FloatArray]:
+def _smoothed_table(of: Marginal, spread: float) -> FloatArray:
     nodes, weights = _hermite()
     z = np.linspace(-REACH, REACH, 2**12 + 1)
-    return z, of.quantile(z[:, None] + spread * nodes) @ weights
+    return np.asarray(of.quantile(z[:, None] + spread * nodes) @ weights)
+
+
+def looked_up(table: FloatArray, signals: FloatArray) -> FloatArray:
+    """Interpolate a table of equal steps from -REACH to REACH; flat beyond.
+
+    >>> looked_up(np.array([0.0, 1.0]), np.array([-20.0, 0.0, 20.0]))
+    array([0. , 0.5, 1. ])
+    """
+    steps = len(table) - 1
+    place = (np.clip(signals, -REACH, REACH) + REACH) * (steps / (2 * REACH))
+    low = np.minimum(place.astype(np.int64), steps - 1)
+    left = table[low]
+    return np.asarray(left + (place - low) * (table[low + 1] - left))
 
 
 @lru_cache(maxsize=1)
@@ -169,6 +182,7 @@ def delivered(of: Marginal, copula: float) -> float:
     return float((series + left * copula ** (len(powers) + 1)) / total)
 
 
+@lru_cache(maxsize=4096)
 def copula_for(of: Marginal, correlation: float, agents: int) -> float:
     """Correlation of the signals that delivers this Pearson correlation of beliefs.
 

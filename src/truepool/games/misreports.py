@@ -134,8 +134,6 @@ def incentives(
         raise SettingError(
             f"incentives are found for two classes; the panel has {panel.classes}"
         )
-    if len(panel.agents) < 2:
-        raise SettingError("incentives need at least 2 agents; the panel has 1")
     costs = costs or Costs()
     total = len(panel)
     if total > cases:

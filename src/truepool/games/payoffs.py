@@ -86,10 +86,9 @@ class Steps:
         return np.where((at >= 1) | np.isnan(at), np.inf, at)
 
     def best(self, truth: FloatArray) -> FloatArray:
-        """Report 0 or 1 where the truth leads to the wrong decision."""
-        wanted = self.gains > 0
-        happy = (self.of(truth) != 0) == wanted
-        return np.where(happy | (self.gains == 0), truth, wanted.astype(np.float64))
+        """Report 0 or 1 where that turns a decision the right way; else the truth."""
+        extreme = (self.gains > 0).astype(np.float64)
+        return np.where(self.of(extreme) > self.of(truth), extreme, truth)
 
 
 @final

@@ -70,11 +70,7 @@ def draw_signals(
     rng: np.random.Generator,
 ) -> Signals:
     """Draw signals whose beliefs have this Pearson correlation."""
-    if truth not in TRUTHS:
-        raise UnknownNameError("truth", truth, TRUTHS)
-    r = copula_for(marginal, correlation, agents)
-    if truth == "latent":
-        _check_factor(marginal, r, correlation)
+    r = feasible(marginal, truth, agents, correlation)
     factor = rng.standard_normal(cases)
     noise = rng.standard_normal((agents, cases)).T  # each agent's column in one piece
     if r >= 0:
@@ -87,9 +83,13 @@ def draw_signals(
     return Signals(values, factor, r, marginal, truth)
 
 
-def _check_factor(marginal: Marginal, copula: float, correlation: float) -> None:
-    least = 0.0
-    if isinstance(marginal, Probit):
+def feasible(marginal: Marginal, truth: str, agents: int, correlation: float) -> float:
+    """Correlation of the signals, or an error that says what could be asked for."""
+    if truth not in TRUTHS:
+        raise UnknownNameError("truth", truth, TRUTHS)
+    copula = copula_for(marginal, correlation, agents)
+    least = -1.0 if truth == "mean" else 0.0
+    if truth == "latent" and isinstance(marginal, Probit):
         least = marginal.share  # agents cannot know more than what they share
     if copula < least:
         bound = delivered(marginal, least)
@@ -98,3 +98,4 @@ def _check_factor(marginal: Marginal, copula: float, correlation: float) -> None
             f"lie in [{bound:.4f}, 1]; it is {correlation!r}. Take truth='mean', or "
             "a larger concentration."
         )
+    return copula
