@@ -44,6 +44,12 @@ class Beliefs:
     clipped: float = 0.0
     signals: Signals | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("values", "chance", "outcomes"):
+            view = getattr(self, name).view()
+            view.flags.writeable = False
+            object.__setattr__(self, name, view)
+
     def __len__(self) -> int:
         return len(self.values)
 

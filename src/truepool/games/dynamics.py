@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from hashlib import blake2b
 
 import numpy as np
@@ -12,7 +13,7 @@ from truepool.errors import SettingError, UnknownNameError
 from truepool.games.beliefs import Beliefs
 from truepool.games.mechanisms import Mechanism
 from truepool.games.responses import Exact, Move, Response
-from truepool.games.seats import Seat
+from truepool.games.seats import Seat, saved
 from truepool.pools import LinearPool, Pool
 
 ORDERS = ("sequential", "simultaneous")
@@ -37,6 +38,11 @@ class Table:
     threshold: float
     seen: Sequence[tuple[int, ...]]
     known: list[Move | None] = field(default_factory=list)
+
+    @cached_property
+    def stakes(self) -> FloatArray:
+        """What deciding 1 saves in each case."""
+        return saved(self.chance, self.costs)
 
     def answer(
         self, agent: int, sent: FloatArray, pool: Pool, total: FloatArray | None
@@ -68,9 +74,11 @@ class Table:
         chance = self.chance
         if isinstance(self.response, Exact):
             chance = self.beliefs.posterior([agent, *seen])
+        stakes = self.stakes if chance is self.chance else None
         return Seat(
-            agent, reports, chance, pool, self.costs, self.threshold, total=total
-        )
+            agent, reports, chance, pool, self.costs, self.threshold,
+            total=total, stakes=stakes,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,12 +103,14 @@ def play(table: Table, rounds: int, order: str) -> Play:
     check(rounds, order)
     table = replace(table, known=[None] * table.beliefs.agents)
     values = np.asfortranarray(table.beliefs.values)
-    profile = tuple(Move((), column) for column in values.T)
+    means = values.mean(axis=0)
+    truth = table.response.truth
+    profile = tuple(Move(truth, column) for column in values.T)
     keys, path = [_key(profile)], [np.zeros(len(profile))]
     cycle, left = None, rounds
     while left:
         profile = _round(table, profile, order)
-        path.append(_mean_shifts(profile, values))
+        path.append(_mean_shifts(profile, means))
         left -= 1
         if cycle is None:
             keys.append(_key(profile))
@@ -157,7 +167,7 @@ def _round(table: Table, before: Profile, order: str) -> Profile:
     after = []
     for i in range(len(before)):
         after.append(table.answer(i, sent, pool, total))
-        if not in_turn:
+        if not in_turn or after[i].key == before[i].key:
             continue
         change = after[i].reports - sent[:, i]
         sent[:, i] = after[i].reports
@@ -173,7 +183,7 @@ def _total(pool: Pool, sent: FloatArray) -> FloatArray | None:
     """Pool of the reports, kept up to date move by move; linear pools only."""
     if not isinstance(pool, LinearPool):
         return None
-    return pool.combine(np.ascontiguousarray(sent)[:, :, None])[:, 0]
+    return np.asarray(np.einsum("tn,n->t", sent, pool.weights_))
 
 
 def _since(keys: list[bytes]) -> int | None:
@@ -193,10 +203,8 @@ def _key(profile: Profile) -> bytes:
 
 
 def _mean_shifts(profile: Profile, truth: FloatArray) -> FloatArray:
-    return np.array(
-        [m.reports.mean() - t.mean() for m, t in zip(profile, truth.T, strict=True)]
-    )
+    return np.array([move.reports.mean() for move in profile]) - truth
 
 
 def _sent(profile: Profile) -> FloatArray:
-    return np.asfortranarray(np.stack([move.reports for move in profile], axis=1))
+    return np.array([move.reports for move in profile]).T

@@ -26,14 +26,17 @@ class Move:
 
     @cached_property
     def key(self) -> bytes:
-        """What tells two moves apart: reports that differ below 1e-9 are one."""
+        """What tells two moves apart; reports that differ below 1e-9 are one."""
+        if self.deviation:
+            return np.array(self.deviation).tobytes()
         return (self.reports.round(9) + 0.0).tobytes()  # -0.0 is 0.0
 
 
 class Response(Protocol):
-    """A family of misreports."""
+    """A family of misreports; ``truth`` is the deviation that is none."""
 
     name: ClassVar[str]
+    truth: ClassVar[tuple[float, ...]]
 
     def respond(self, payoff: Payoff, truth: FloatArray) -> Move:
         """Best reports of the family; the truer of equals."""
@@ -51,9 +54,11 @@ class Shift:
     """
 
     name: ClassVar[str] = "shift"
+    truth: ClassVar[tuple[float, ...]] = (0.0,)
     reach: float = 0.5
     step: float = 0.01
     shifts: FloatArray = field(init=False, repr=False, compare=False)
+    sizes: FloatArray = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not 0 < self.step <= self.reach <= 1:
@@ -65,6 +70,7 @@ class Shift:
         # Whole steps over a whole number: 0.29, not 0.29000000000000004.
         grid = np.arange(-steps, steps + 1) * self.step
         object.__setattr__(self, "shifts", grid.round(12))
+        object.__setattr__(self, "sizes", np.abs(self.shifts))
 
     def values(self, payoff: Payoff, truth: FloatArray) -> FloatArray:
         """Mean payoff (G,) of every shift."""
@@ -73,15 +79,18 @@ class Shift:
     def respond(self, payoff: Payoff, truth: FloatArray) -> Move:
         """Best shift; the smaller of equals."""
         values = self.values(payoff, truth)
-        size = np.abs(self.shifts)
-        k = truest(values, size)
+        k = truest(values, self.sizes)
         d = float(self.shifts[k])
-        gain = float(values[k] - values[int(np.argmin(size))])
+        gain = float(values[k] - values[len(values) // 2])
         return Move((d,), self.sent((d,), truth), gain)
 
     def sent(self, deviation: tuple[float, ...], truth: FloatArray) -> FloatArray:
         """Reports that this shift makes of beliefs."""
-        return np.clip(truth + deviation[0], 0.0, 1.0)
+        if deviation == self.truth:
+            return truth
+        pushed = truth + deviation[0]
+        np.maximum(pushed, 0.0, out=pushed)
+        return np.minimum(pushed, 1.0, out=pushed)
 
 
 @final
@@ -94,6 +103,7 @@ class Affine:
     """
 
     name: ClassVar[str] = "affine"
+    truth: ClassVar[tuple[float, ...]] = (0.0, 1.0)
     reach: float = 3.0
     steepest: float = 2.0
     step: float = 0.1
@@ -159,7 +169,7 @@ class Affine:
     def sent(self, deviation: tuple[float, ...], truth: FloatArray) -> FloatArray:
         """Reports that this map makes of beliefs."""
         intercept, slope = deviation
-        if (intercept, slope) == (0.0, 1.0):
+        if deviation == self.truth:
             return truth
         return np.asarray(expit(intercept + slope * logit(truth)))
 
@@ -173,6 +183,7 @@ class Cut:
     """
 
     name: ClassVar[str] = "threshold"
+    truth: ClassVar[tuple[float, ...]] = ()
 
     def respond(self, payoff: Payoff, truth: FloatArray) -> Move:
         """Best cut; the truth where none gains."""
@@ -204,6 +215,7 @@ class Exact:
     """
 
     name: ClassVar[str] = "exact"
+    truth: ClassVar[tuple[float, ...]] = ()
 
     def respond(self, payoff: Payoff, truth: FloatArray) -> Move:
         """Best report in each case."""
@@ -232,5 +244,7 @@ def truest(values: FloatArray, distance: FloatArray) -> int:
     >>> truest(np.array([1.0, 1.0, 0.5]), np.array([0.2, 0.1, 0.0]))
     1
     """
-    best = values >= values.max() - NO_BETTER * max(1.0, float(np.abs(values).max()))
-    return int(np.argmin(np.where(best, distance, np.inf)))
+    top = values.max()
+    scale = max(1.0, abs(float(top)), abs(float(values.min())))
+    best = np.flatnonzero(values >= top - NO_BETTER * scale)
+    return int(best[distance[best].argmin()])

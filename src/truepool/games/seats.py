@@ -16,7 +16,8 @@ class Seat:
     """What agent ``agent`` knows: the reports of all (T, N), chances, pool and costs.
 
     The pool is fitted; its weights are taken as given. ``threshold`` decides.
-    ``total`` is the pool of these reports, where somebody knows it already. With
+    ``total``, the pool of these reports, and ``stakes``, what deciding 1 saves, are
+    given by whom has worked them out already. With
     ``silences`` the reports may be NaN where another agent is silent, not where
     this one is.
     """
@@ -29,6 +30,7 @@ class Seat:
     threshold: float
     silences: bool = False
     total: FloatArray | None = None
+    stakes: FloatArray | None = None
 
     @property
     def line(self) -> float:
@@ -38,8 +40,9 @@ class Seat:
     @property
     def gains(self) -> FloatArray:
         """What deciding 1 rather than 0 saves in each case, in expectation."""
-        both = self.costs.fn + self.costs.fp
-        return np.asarray(both * self.chance - self.costs.fp)
+        return (
+            self.stakes if self.stakes is not None else saved(self.chance, self.costs)
+        )
 
     @property
     def linear(self) -> bool:
@@ -113,3 +116,12 @@ class Seat:
     def combined(self, reports: FloatArray) -> FloatArray:
         """Pool (T,) of reports (T, N)."""
         return self.pool.combine(np.ascontiguousarray(reports)[:, :, None])[:, 0]
+
+
+def saved(chance: FloatArray, costs: Costs) -> FloatArray:
+    """What deciding 1 rather than 0 saves in each case, in expectation.
+
+    >>> saved(np.array([0.0, 1.0]), Costs(fn=10, fp=1))
+    array([-1., 10.])
+    """
+    return np.asarray((costs.fn + costs.fp) * chance - costs.fp)

@@ -14,7 +14,8 @@ class Externality(Mechanism):
     r"""Utility :math:`-(m_i - \bar m_{-i})^2` (sec:problem).
 
     No outcome enters: any shift that all make alike is an equilibrium, and truth is
-    one of many.
+    one of many. Reports end at 0 and 1, where agreeing is easiest: agents whose
+    beliefs lie near a bound and do not agree much run to it.
     """
 
     name: ClassVar[str] = "externality"
