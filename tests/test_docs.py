@@ -7,6 +7,7 @@ from typer.main import get_command
 
 from truepool import learners, pools, stress
 from truepool.cli import app
+from truepool.games import mechanisms
 
 DOCS = Path(__file__).parents[1] / "docs"
 VERBS = get_command(app).commands
@@ -31,6 +32,11 @@ def test_every_stress_has_its_line(name):
     room = cls.__module__.rpartition(".")[2]
     line = f"| `{name}` | `{room}.{cls.__name__}` |"
     assert line in (DOCS / "stress.md").read_text()
+
+
+@pytest.mark.parametrize("name", list(mechanisms.every()))
+def test_every_mechanism_has_its_line(name):
+    assert f"| `{name}` |" in (DOCS / "incentives.md").read_text()
 
 
 @pytest.mark.parametrize("verb", list(VERBS))

@@ -9,6 +9,7 @@
     │   ├── AgentError                  agents missing, unknown or named twice
     │   └── SourceError                 a file or frame that cannot be read
     ├── CostError (ValueError)          costs that are not positive, or of another K
+    ├── BeliefError (ValueError)        beliefs that nobody could hold
     ├── SettingError (ValueError)       an option outside what it may be
     ├── UnknownNameError (LookupError)  no pool, loss or learner of that name
     └── MissingExtraError (ImportError) a package that is installed only when asked for
@@ -47,6 +48,10 @@ class SourceError(PanelError):
 
 class CostError(TruepoolError, ValueError):
     """Costs that are not positive, or made for another number of classes."""
+
+
+class BeliefError(TruepoolError, ValueError):
+    """Beliefs that nobody could hold: a correlation or a mean that cannot be."""
 
 
 class SettingError(TruepoolError, ValueError):

@@ -151,11 +151,16 @@ class Panel:
         return self.saying(np.where(np.isnan(values), heard[:, None], values))
 
     def saying(self, values: FloatArray) -> Self:
-        """Return the panel with other reports (T, N, C), which are trusted."""
+        """Return the panel with other reports, (T, N) or (T, N, C), which are trusted.
+
+        >>> Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0]).saying(np.eye(2)).reports
+        array([[1., 0.],
+               [0., 1.]])
+        """
         other = object.__new__(type(self))
         silent = int(np.isnan(values).sum()) if self.silent else 0
         fields = (self.outcomes, self.agents, self.ids, self.times, silent)
-        other._set(_squeezed(values), *fields)
+        other._set(_squeezed(values) if values.ndim == 3 else values, *fields)
         return other
 
     def in_order(self) -> Self:

@@ -14,25 +14,10 @@ from panels import random_panel
 from pyarrow import csv
 
 from truepool import learners
-from truepool.cli import main
 from truepool.tables import write_table
 
 EXAMPLE = str(files("truepool.datasets") / "example.csv")
 QUICK = ["--mechanism", "vcg", "--mechanism", "platt"]
-
-
-@pytest.fixture
-def truepool(monkeypatch, capsys):
-    """Run the command in this process; exit code, standard output, standard error."""
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["truepool", *map(str, words)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        shown = capsys.readouterr()
-        return stop.value.code or 0, shown.out, shown.err
-
-    return run
 
 
 @pytest.fixture

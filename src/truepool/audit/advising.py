@@ -17,8 +17,20 @@ from truepool.inference import (
     signed_rank_p_value,
 )
 from truepool.pools import every
-from truepool.pools.auto import CANDIDATES
 
+POOLS = (
+    "mean",
+    "median",
+    "log-odds",
+    "best",
+    "extremized",
+    "platt",
+    "brier",
+    "vcg",
+    "convex",
+    "stacked-lr",
+)
+"""What is tried beside the pool in use: each family once, none that is slow."""
 TRIED = 10_000
 """Pools are tried on at most this many cases."""
 CLEAR = 0.05
@@ -45,7 +57,7 @@ def compared(evidence: Evidence) -> Comparison | None:
         return None
     cases = evidence.thinned(np.arange(len(evidence.panel)), TRIED, "the comparison")
     own = evidence.pool
-    pools = {name: name for name in CANDIDATES} | {own.name: own}
+    pools = {name: name for name in POOLS} | {own.name: own}
     try:
         return compare(
             evidence.panel.take(cases),

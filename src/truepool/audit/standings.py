@@ -14,7 +14,7 @@ from truepool.standing import own_losses
 from truepool.weights import by_credit
 
 EXACT_AGENTS = 10
-WORK = 40_000_000
+WORK = 20_000_000
 """Up to so many agents Shapley credit is exact, on as many cases as this much work
 allows; above, the mean over random orders of joining."""
 ORDERS = 40

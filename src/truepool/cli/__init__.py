@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from truepool.cli import audit, compare, demo, pool, replay
+from truepool.cli import audit, compare, demo, game, pool, replay
 from truepool.errors import TruepoolError
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app.command("pool")(pool.pool)
 app.command("compare")(compare.compare)
 app.command("audit")(audit.audit)
 app.command("replay")(replay.replay)
+app.command("game")(game.game)
 
 
 def main() -> None:

@@ -54,6 +54,19 @@ def check_example(
         )
 
 
+def check_no_columns(
+    outcome: str, id: str | None, time: str | None, ignore: list[str] | None
+) -> None:
+    """Refuse columns that are named where beliefs are drawn."""
+    from truepool.errors import SourceError
+
+    if outcome != "y" or id or time or ignore:
+        raise SourceError(
+            "columns belong to a table; name the table too, or leave them out to draw "
+            "beliefs"
+        )
+
+
 def costs_of(fn: float, fp: float, matrix: str | None) -> "Costs":
     """Costs from the options that give them."""
     from truepool.costs import Costs

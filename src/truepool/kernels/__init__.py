@@ -12,6 +12,10 @@ fast = find_spec("numba") and os.environ.get("TRUEPOOL_KERNELS") != "reference"
 chosen = import_module(f"truepool.kernels.{'compiled' if fast else 'reference'}")
 online = import_module("truepool.kernels.online_compiled") if fast else None
 """The compiled round loop; without it `truepool.rounds` steps in plain numpy."""
+shading = import_module(
+    f"truepool.kernels.shading_{'compiled' if fast else 'reference'}"
+)
+"""What each shift of an agent's reports would earn, for `truepool.games`."""
 
 scan = chosen.scan
 linear = chosen.linear
@@ -24,6 +28,7 @@ __all__ = [
     "linear",
     "online",
     "scan",
+    "shading",
     "squared_credit",
     "threshold_credit",
     "voices",

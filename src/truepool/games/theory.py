@@ -1,0 +1,185 @@
+r"""Closed forms: what theory says of these games, and what the paper printed.
+
+Model: N agents of mean belief mu, pairwise correlation rho, and
+:math:`\Pr(y = 1 \mid b) = \bar b` (READINGS 1).
+"""
+
+import numpy as np
+
+from truepool.costs import Costs
+from truepool.errors import SettingError, UnknownNameError
+from truepool.games import quadrature
+from truepool.games.equilibrium import Price
+
+
+def shrinkage(agents: int, correlation: float) -> float:
+    r"""How much of a belief's distance from the base rate the Brier-best report keeps.
+
+    :math:`m_i^* = \mu + k (b_i - \mu)`, :math:`k = (1 + (n - 1) \rho) / n`, exact
+    where E[b_j | b_i] is linear. Least at rho = 0, none (k = 1) at rho = 1.
+
+    >>> shrinkage(5, 0.5), shrinkage(5, 0.0), shrinkage(5, 1.0)
+    (0.6, 0.2, 1.0)
+    """
+    _check(agents, correlation)
+    return (1 + (agents - 1) * correlation) / agents
+
+
+def effective_threshold(
+    agents: int, correlation: float, mean: float, threshold: float
+) -> float:
+    r"""Threshold on the mean belief that deciding on shrunken reports amounts to.
+
+    :math:`\tau_{eff} = \mu + (\tau - \mu) / k`: above tau exactly when tau > mu.
+
+    >>> round(effective_threshold(5, 0.5, mean=0.3, threshold=0.4), 4)
+    0.4667
+    """
+    k = shrinkage(agents, correlation)
+    if k <= 0:
+        return float(np.sign(threshold - mean)) * np.inf
+    return mean + (threshold - mean) / k
+
+
+def brier_bias() -> float:
+    """Mean Brier-best report less mean belief of calibrated agents: 0 for any n, rho.
+
+    E[E[y | b_i]] = E[y] = E[b_i], by the law of total expectation.
+    """
+    return 0.0
+
+
+def brier_shift(offset: float) -> float:
+    """Best constant shift under the Brier score: minus the offset, and nothing else.
+
+    >>> brier_shift(0.36)
+    -0.36
+    """
+    return -offset
+
+
+def brier_gain(shift: float, offset: float) -> float:
+    r"""Utility a constant shift d gains under Brier, :math:`-d^2 - 2 d (E[b] - E[y])`.
+
+    eq:delta_U with its slip mended: b(1 - y) - (1 - b)y is b - y, not b - 2by. The
+    paper's d is minus ours.
+
+    >>> brier_gain(brier_shift(0.1), 0.1), brier_gain(0.2, 0.0)
+    (0.010000000000000002, -0.04000000000000001)
+    """
+    return -(shift**2) - 2 * shift * offset
+
+
+def vcg_threshold(costs: Costs) -> float:
+    """Return the threshold at which truth is a VCG equilibrium of a calibrated pool.
+
+    >>> round(vcg_threshold(Costs(fn=10, fp=1)), 4)
+    0.0909
+    """
+    return costs.threshold
+
+
+def vcg_shift(threshold: float, costs: Costs) -> float:
+    """Mean shift at which a calibrated pool decides as VCG agents want it to.
+
+    They move the pool so that p + d > tau exactly when p > tau*: d = tau - tau*, where
+    no report is clipped.
+
+    >>> round(vcg_shift(0.3, Costs(fn=10, fp=1)), 3)
+    0.209
+    """
+    return threshold - costs.threshold
+
+
+def miss_rates(
+    agents: int,
+    correlation: float,
+    mean: float,
+    threshold: float,
+    *,
+    concentration: float = 4.0,
+    response: str = "exact",
+) -> Price:
+    """Share of 1s missed with Brier-best and with truthful reports, by quadrature.
+
+    Gaussian copula with Beta marginals, mean-belief outcomes. ``response='exact'``
+    uses E[y | b_i] of the copula, ``'linear'`` the shrinkage above.
+
+    >>> price = miss_rates(5, 0.5, 0.3, 0.4)
+    >>> f"{price.before:.3f} -> {price.after:.3f}"
+    '0.560 -> 0.705'
+    """
+    _check(agents, correlation)
+    if response not in ("exact", "linear"):
+        raise UnknownNameError("response of theory", response, ("exact", "linear"))
+    if not 0 <= correlation < 1:
+        raise SettingError(
+            f"the quadrature needs a correlation in [0, 1); it is {correlation!r}"
+        )
+    k = shrinkage(agents, correlation) if response == "linear" else None
+    after, before = quadrature.miss_rates(
+        agents, correlation, mean, concentration, threshold, k
+    )
+    return Price(after, before)
+
+
+def price_of_anarchy(
+    agents: int,
+    correlation: float,
+    mean: float,
+    threshold: float,
+    *,
+    concentration: float = 4.0,
+    response: str = "exact",
+) -> float | None:
+    """FN with Brier-best over FN with truthful reports, by quadrature (`miss_rates`).
+
+    Above 1 where tau > mu, below 1 where tau < mu; at tau = mu exactly 1 under the
+    linear response.
+
+    >>> round(price_of_anarchy(5, 0.5, 0.3, 0.3, response="linear"), 5)
+    1.0
+    """
+    return miss_rates(
+        agents,
+        correlation,
+        mean,
+        threshold,
+        concentration=concentration,
+        response=response,
+    ).ratio
+
+
+def paper_delta_star(variance: float, covariance: float, mean: float) -> float:
+    r"""The paper's eq:delta_star, as printed: not the Brier-best deviation.
+
+    :math:`\frac{Cov}{2 (Var + Cov)} (1 - 2\mu)`, called the amount by which each of two
+    agents under-reports. The true mean deviation is 0 (`brier_bias`).
+
+    >>> paper_delta_star(0.042, 0.021, 0.3)
+    0.06666666666666668
+    """
+    return covariance / (2 * (variance + covariance)) * (1 - 2 * mean)
+
+
+def paper_delta_general(agents: int, correlation: float, mean: float) -> float:
+    r"""The paper's conjecture eq:delta_general, as printed: false wherever rho > 0.
+
+    :math:`\frac{(n-1)\rho}{2n(1 + (n-1)\rho)} (1 - 2\mu)`.
+
+    >>> round(paper_delta_general(5, 0.5, 0.3), 3)
+    0.027
+    """
+    _check(agents, correlation)
+    shared = (agents - 1) * correlation
+    return shared / (2 * agents * (1 + shared)) * (1 - 2 * mean)
+
+
+def _check(agents: int, correlation: float) -> None:
+    if agents < 2:
+        raise SettingError(f"a game needs at least 2 agents; {agents!r} came")
+    if not -1 / (agents - 1) <= correlation <= 1:
+        raise SettingError(
+            f"{agents} beliefs can have a correlation in [{-1 / (agents - 1):.3g}, 1]; "
+            f"it is {correlation!r}"
+        )

@@ -1,0 +1,131 @@
+"""``truepool game``, as a user runs it."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from panels import random_panel
+
+from truepool.cli.game import varied
+from truepool.errors import SettingError
+from truepool.tables import write_table
+
+QUICK = ["--cases", "500", "--cost-fn", "10"]
+
+
+def test_game_prints_a_table_of_all_mechanisms(truepool):
+    code, out, err = truepool("game", *QUICK, "--threshold", 0.3)
+    assert (code, err) == (0, "")
+    assert "5 agents, correlation" in out
+    for name in ("brier", "vcg", "wsu", "own-accuracy"):
+        assert re.search(rf"^{name} +[+-]0\.\d", out, re.MULTILINE)
+
+
+def test_game_takes_every_parameter(truepool):
+    code, out, err = truepool(
+        "game", *QUICK, "--mechanism", "vcg", "--agents", 3, "--correlation", 0.4,
+        "--mean", 0.2, "--offset", 0.05, "--concentration", 6, "--model", "factor",
+        "--truth", "latent", "--drawn", "--pool", "median", "--response", "affine",
+        "--order", "simultaneous", "--sees", 1, "--rounds", 2, "--seed", 3, "--json",
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    (told,) = json.loads(out)
+    assert told["mechanism"] == "vcg"
+    assert len(told["shifts"]) == 3
+    assert told["rounds"] <= 2
+    assert set(told["price_cost"]) == {"ratio", "difference", "defined"}
+
+
+def test_game_sweeps_and_draws(truepool, tmp_path):
+    path = tmp_path / "sweep.png"
+    code, out, _ = truepool(
+        "game", *QUICK, "--mechanism", "brier", "--sweep", "rho=0:0.4:0.2",
+        "--sweep", "n=2,3", "--repetitions", 2, "--workers", 1, "--figure", path,
+    )  # fmt: skip
+    assert code == 0
+    assert "12 games, each setting drawn 2 times" in out
+    assert path.read_bytes().startswith(b"\x89PNG")
+    assert "Wrote" in out
+
+
+def test_game_draws_the_rounds_of_one_game(truepool, tmp_path):
+    code, out, _ = truepool(
+        "game", *QUICK, "--mechanism", "vcg", "--figure", tmp_path / "rounds.svg"
+    )
+    assert code == 0
+    assert (tmp_path / "rounds.svg").exists()
+    assert "Wrote" in out
+
+
+def test_game_tells_a_sweep_in_json(truepool):
+    code, out, _ = truepool(
+        "game", *QUICK, "--mechanism", "wsu", "--sweep", "tau=0.1,0.2", "--json"
+    )
+    told = json.loads(out)
+    assert code == 0
+    assert told["over"] == {"threshold": [0.1, 0.2]}
+    assert len(told["points"]) == 2
+
+
+def test_game_takes_beliefs_from_a_table(truepool, tmp_path):
+    panel = random_panel(1, cases=100)
+    columns = {f"m{i}": panel.reports[:, i] for i in range(4)}
+    write_table(tmp_path / "panel.csv", {**columns, "hit": panel.outcomes})
+    code, out, _ = truepool(
+        "game", tmp_path / "panel.csv", "--outcome", "hit", "--mechanism", "brier"
+    )
+    assert code == 0
+    assert "4 agents" in out
+    assert "100 cases" in out
+    code, _, err = truepool(
+        "game", tmp_path / "panel.csv", "--outcome", "hit", "--sweep", "n=2,3"
+    )
+    assert code == 2
+    assert "leave the table out" in err
+
+
+def test_game_warns_of_clipping_in_one_line(truepool):
+    code, out, err = truepool(
+        "game", *QUICK, "--mechanism", "brier", "--offset", 0.5, "--threshold", 0.3
+    )
+    assert code == 0
+    assert "undefined" in out
+    assert err.startswith("warning: the offset +0.5 pushes ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--correlation", -0.9], "must lie in [-0.2353, 1]; it is -0.9"),
+        (["--mean", 1.5], "mean of the beliefs must lie between 0 and 1; it is 1.5"),
+        (["--agents", 1], "at least 2 agents; 1 came"),
+        (["--mechanism", "vgc"], "no mechanism is called 'vgc' (did you mean 'vcg'?)"),
+        (["--sees", "most"], "'none', 'all' or a number"),
+        (["--sweep", "rho=low"], "no parameter"),
+        (["--sweep", "rho"], "a sweep is written rho=0:0.95:0.05"),
+        (["--figure", "plot.gif"], "a figure is written as"),
+        (["--outcome", "hit"], "columns belong to a table"),
+        (["--cost-fn", 0], "a cost must be a positive number"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(truepool, words, sentence):
+    if sentence == "no parameter":
+        words, sentence = ["--sweep", "rhoo=0.1"], "no parameter to sweep is called"
+    code, out, err = truepool("game", "--cases", 100, *words)
+    assert (code, out) == (2, "")
+    assert sentence in err
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+
+
+def test_what_is_varied_is_read():
+    name, values = varied("rho=0:0.95:0.05")
+    assert name == "rho"
+    np.testing.assert_allclose(values, np.arange(20) * 0.05)
+    assert varied("sees=none,2,all") == ("sees", ["none", 2, "all"])
+    assert varied("agents=2:6:2") == ("agents", [2, 4, 6])
+    for bad in ("rho", "rho=", "rho=0:1", "rho=0:1:0", "rho=a:b:c", "rho=0:nan:1"):
+        with pytest.raises(SettingError, match="a sweep is written"):
+            varied(bad)

@@ -1,0 +1,180 @@
+"""Incentives on a panel: what could be gained, held to brute force and to theory."""
+
+import json
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from panels import random_panel
+
+import truepool as tp
+from truepool.costs import Costs
+from truepool.errors import SettingError, UnknownNameError
+from truepool.games import drawn, incentives
+from truepool.games.lying import FAMILIES
+from truepool.panel import Panel
+
+COSTS = Costs(fn=10, fp=1)
+
+
+def panel_of(cases=4000, offset=0.0, seed=0, **settings):
+    beliefs = drawn(4, 0.5, offset=offset, cases=cases, seed=seed, **settings)
+    return Panel(beliefs.values, beliefs.outcomes, agents=("ada", "bob", "cleo", "dan"))
+
+
+def test_at_the_costs_own_threshold_a_calibrated_pool_tempts_nobody():
+    found = incentives(panel_of(), "mean", COSTS)
+    assert not any(row.tempted for row in found.rows)
+    assert found.threshold == 1 / 11
+
+
+def test_at_another_threshold_everybody_gains_by_over_reporting():
+    found = incentives(panel_of(), "mean", COSTS, threshold=0.3)
+    for row in found.rows:
+        assert row.tempted
+        assert row.best.gain > 5 * row.best.error
+        # A team player's gain is the pool's saving, case by case.
+        assert_allclose(row.best.pool_cost, -row.best.gain)
+        shift = row.families[0]
+        assert shift.family == "shift"
+        assert shift.deviation[0] > 0.3
+        assert row.best.pool_fn < 0 < row.best.pool_fp
+
+
+def test_hindsight_is_the_best_of_the_grid():
+    panel = panel_of(300)
+    found = incentives(panel, "mean", COSTS, threshold=0.3)
+    y = panel.outcomes
+    for i, agent in enumerate(panel.agents):
+
+        def lost(report, i=i):
+            reports = panel.reports.copy()
+            reports[:, i] = report
+            says = reports.mean(axis=1) > 0.3 + 1e-12
+            return (10.0 * (~says & (y == 1)) + (says & (y == 0))).mean()
+
+        own = panel.reports[:, i]
+        truth = lost(own)
+        for family, misreport in zip(FAMILIES, found[agent].families, strict=True):
+            sent = family.sent(misreport.deviation, own)
+            assert_allclose(misreport.hindsight, truth - lost(sent), atol=1e-12)
+        shifts = [truth - lost(np.clip(own + d, 0, 1)) for d in FAMILIES[0].shifts]
+        assert_allclose(found[agent].families[0].hindsight, max(shifts), atol=1e-12)
+        cuts = [truth - lost((own > c) * 1.0) for c in [-1.0, *own]]
+        best = max(0.0, *cuts)
+        assert_allclose(found[agent].families[2].hindsight, best, atol=1e-12)
+        top = max(m.hindsight for m in found[agent].families)
+        assert found[agent].best.hindsight == top
+
+
+def test_paid_by_brier_agents_take_out_their_error_in_the_large():
+    # Calibrated agents of the factor model: nothing to gain but the offset.
+    panel = panel_of(8000, offset=0.1, model="factor", truth="latent")
+    found = incentives(panel, "mean", COSTS, mechanism="brier")
+    for row in found.rows:
+        assert_allclose(row.families[0].deviation[0], -0.1, atol=0.021)
+        assert_allclose(row.families[0].gain, 0.01, atol=0.003)
+        assert row.tempted
+        assert row.best.pool_cost != -row.best.gain
+    honest = incentives(
+        panel_of(8000, model="factor", truth="latent"), "mean", mechanism="brier"
+    )
+    assert not any(row.tempted for row in honest.rows)
+
+
+def test_cross_validation_takes_luck_out():
+    # Reports that know nothing: in hindsight something always gains.
+    rng = np.random.default_rng(0)
+    panel = Panel(rng.random((400, 3)), rng.integers(0, 2, 400))
+    found = incentives(panel, "mean", mechanism="own-accuracy", threshold=0.5)
+    assert all(row.best.hindsight > 0 for row in found.rows)
+    assert all(row.best.gain < row.best.hindsight for row in found.rows)
+    assert not any(row.tempted for row in found.rows)
+
+
+@pytest.mark.parametrize("pool", ["vcg", "brier", "convex", "median", "platt"])
+def test_every_pool_can_be_asked_and_learns_from_the_lie(pool):
+    panel = random_panel(2, cases=150, silent=0.1)
+    found = incentives(panel, pool, COSTS, cv=3)
+    assert found.pool == pool
+    assert {row.agent for row in found.rows} == set(panel.agents)
+
+
+def test_a_lie_that_loses_weight_is_paid_for():
+    # The pool weighs by Brier: it relearns, and the gain is that of what was sent.
+    panel = random_panel(2, cases=200)
+    found = incentives(panel, "brier", COSTS, threshold=0.3, cv=4)
+    shift = found["agent1"].families[0]
+    reports = panel.reports.copy()
+    reports[:, 1] = np.clip(reports[:, 1] + shift.deviation[0], 0, 1)
+    y = panel.outcomes
+
+    def credit(values):
+        pool = tp.pools.named("brier").fit(values, y)
+        absent = values.copy()
+        absent[:, 1] = np.nan
+        with_i, without = (pool.predict_proba(v)[:, 1] for v in (values, absent))
+        lost = [tp.losses.cost(p, y, COSTS, 0.3).mean() for p in (without, with_i)]
+        return lost[0] - lost[1]
+
+    assert_allclose(
+        shift.hindsight, credit(reports) - credit(panel.reports), atol=1e-12
+    )
+
+
+def test_a_silent_agent_stays_silent_and_one_never_heard_has_nothing_to_gain():
+    panel = random_panel(4, cases=120, silent=0.4)
+    rare = panel.filled().reports.copy()
+    rare[1:, 3] = np.nan
+    times = np.arange(120)
+    found = incentives(
+        Panel(rare, panel.outcomes, times=times), "mean", COSTS, threshold=0.4, cv=2
+    )
+    assert found["agent3"].best.gain == 0  # it spoke in no case that was tested
+    with_gaps = incentives(panel, "mean", COSTS, threshold=0.4)
+    assert len(with_gaps.rows) == 4
+
+
+def test_an_agent_silent_where_others_learn_sends_the_truth():
+    panel = random_panel(4, cases=90)
+    late = panel.reports.copy()
+    late[:60, 2] = np.nan
+    found = incentives(
+        Panel(late, panel.outcomes, times=np.arange(90)), "mean", COSTS, cv=2
+    )
+    assert (
+        found["agent2"].families[0].pool_cost == found["agent2"].families[0].gain == 0
+    )
+
+
+def test_a_large_panel_is_looked_at_in_part_and_says_so():
+    found = incentives(panel_of(1000), "mean", COSTS, cases=300)
+    assert (found.cases, found.total) == (300, 1000)
+    assert "on 300 cases" in repr(found)
+
+
+def test_a_curve_is_chosen_on_part_of_the_cases(monkeypatch):
+    monkeypatch.setattr("truepool.games.lying.CHOOSING", 100)
+    found = incentives(panel_of(600, offset=0.1), "mean", mechanism="log", cv=2)
+    assert found.mechanism == "log"
+    assert all(row.families[0].deviation[0] < 0 for row in found.rows)
+
+
+def test_incentives_can_be_told_to_machines():
+    found = incentives(random_panel(0), "mean", COSTS, threshold=0.5)
+    told = json.loads(json.dumps(found.to_dict()))
+    assert len(told["rows"]) == 4
+    assert {m["family"] for row in told["rows"] for m in row["families"]} <= {
+        "shift", "affine", "threshold", "truth",
+    }  # fmt: skip
+    with pytest.raises(KeyError):
+        found["nobody"]
+
+
+def test_what_has_no_incentives_is_refused():
+    with pytest.raises(SettingError, match="two classes; the panel has 3"):
+        incentives(random_panel(0, classes=3))
+    with pytest.raises(UnknownNameError, match="no mechanism"):
+        incentives(random_panel(0), mechanism="cash")
+    with pytest.raises(SettingError, match="threshold must lie"):
+        incentives(random_panel(0), threshold=2.0)

@@ -1,0 +1,82 @@
+"""Sweeps: the same numbers as single games, on any number of workers."""
+
+import json
+
+import pytest
+from numpy.testing import assert_allclose
+
+from truepool.errors import SettingError, UnknownNameError
+from truepool.games import ClippedBeliefsWarning, Game, sweep, sweeping
+
+GAME = Game(threshold=0.4, cases=500)
+
+
+def test_a_point_is_the_game_solved_there():
+    found = sweep(GAME, {"rho": [0.2, 0.6], "n": [3, 4]}, ["brier", "vcg"], seed=5)
+    assert len(found.points) == 8
+    assert found.over == {"correlation": (0.2, 0.6), "agents": (3, 4)}
+    point = found.of("vcg")[1]
+    assert point.settings == {"correlation": 0.2, "agents": 4}
+    alone = Game(4, 0.2, threshold=0.4, cases=500).solve("vcg", seed=5)
+    assert_allclose(
+        [point.shift, point.fn, point.poa], [alone.shift, alone.fn, alone.poa]
+    )
+    assert (point.poa_error, point.shift_error) == (0, 0)
+    assert found.mechanisms == ("brier", "vcg")
+
+
+def test_workers_change_nothing():
+    over = {"correlation": [0.1, 0.5, 0.9]}
+    one, two = (sweep(GAME, over, repetitions=2, workers=w) for w in (1, 2))
+    assert one.points == two.points
+
+
+def test_long_sweeps_go_to_all_cores_and_short_ones_stay(monkeypatch):
+    over = {"correlation": [0.1, 0.3, 0.5, 0.7, 0.9]}
+    here = sweep(GAME, over)
+    monkeypatch.setattr(sweeping, "START", -1.0)  # every sweep is long enough
+    assert sweep(GAME, over).points == here.points
+
+
+def test_repetitions_are_other_games():
+    found = sweep(GAME, {"offset": [0.03]}, ["brier"], repetitions=5)
+    (point,) = found.points
+    seen = sweep(GAME, {"offset": [0.03]}, ["brier"], repetitions=1).points[0]
+    assert point.fn != seen.fn
+    assert point.poa_error > 0
+
+
+def test_arguments_of_solve_can_be_swept_and_given():
+    found = sweep(GAME, {"sees": ["none", "all"]}, ["vcg"], rounds=3)
+    none, everyone = found.points
+    assert none.settings == {"sees": "none"}
+    assert abs(none.shift) >= abs(everyone.shift)
+
+
+def test_progress_is_told():
+    heard = []
+    sweep(GAME, {"n": [2, 3]}, ["brier"], progress=lambda *told: heard.append(told))
+    assert heard == [("brier", 1, 2), ("brier", 2, 2)]
+
+
+def test_clipping_is_told_once_with_the_worst_share():
+    with pytest.warns(ClippedBeliefsWarning, match=r"up to \d\d\.\d %") as heard:
+        found = sweep(GAME, {"offset": [0.0, 0.4, 0.6]}, ["brier"])
+    assert len(heard) == 1
+    assert found.points[2].offset < 0.6
+    assert found.points[2].poa is None
+    assert found.points[2].poa_error is None
+
+
+def test_a_sweep_can_be_told_to_machines():
+    told = json.loads(json.dumps(sweep(GAME, {"n": [2]}).to_dict()))
+    assert [point["mechanism"] for point in told["points"]] == ["brier", "vcg"]
+
+
+def test_sweeps_over_nothing_are_refused():
+    with pytest.raises(UnknownNameError, match="parameter to sweep is called 'rhoo'"):
+        sweep(GAME, {"rhoo": [1]})
+    with pytest.raises(SettingError, match="a value of 'agents' to try"):
+        sweep(GAME, {"n": []})
+    with pytest.raises(SettingError, match="at least once; not 0 times"):
+        sweep(GAME, {"n": [2]}, repetitions=0)

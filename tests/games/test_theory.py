@@ -1,0 +1,161 @@
+"""Closed form = simulation = quadrature; the paper's formulas shown false."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from truepool.costs import Costs
+from truepool.errors import SettingError, UnknownNameError
+from truepool.games import Game, drawn, theory
+from truepool.games.marginals import variance
+
+GRID = [(2, 0.0), (2, 0.9), (5, 0.2), (5, 0.5), (10, 0.8), (20, 0.5)]
+
+
+@pytest.mark.parametrize(("agents", "correlation"), GRID)
+def test_the_best_report_shrinks_by_k(agents, correlation):
+    beliefs = drawn(agents, correlation, cases=200_000)
+    own = beliefs.values[:, 0]
+    slope = np.cov(own, beliefs.posterior([0]))[0, 1] / own.var()
+    assert_allclose(slope, theory.shrinkage(agents, correlation), atol=0.005)
+    # ... and so does the outcome itself, on average.
+    slope = np.cov(own, beliefs.chance)[0, 1] / own.var()
+    assert_allclose(slope, theory.shrinkage(agents, correlation), atol=0.005)
+
+
+@pytest.mark.parametrize(("agents", "correlation"), GRID)
+def test_the_mean_bias_is_zero_for_every_n_and_rho(agents, correlation):
+    game = Game(agents, correlation, threshold=0.3, cases=100_000)
+    end = game.solve("brier", response="exact")
+    assert abs(end.bias - theory.brier_bias()) < 0.001
+    constant = game.solve("brier")
+    assert_allclose(constant.shifts, 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("agents", "correlation"), GRID)
+def test_the_papers_formulas_are_false(agents, correlation):
+    printed = theory.paper_delta_general(agents, correlation, 0.3)
+    end = Game(agents, correlation, threshold=0.3, cases=100_000).solve(
+        "brier", response="exact"
+    )
+    if correlation > 0:
+        assert printed > 0.008  # under-reporting by this much, says the paper
+        assert abs(end.bias) < 0.1 * printed
+    else:
+        assert printed == 0  # no effect, says the paper: it is the largest there
+    if agents == 2:
+        spread = variance(0.3, 4.0)
+        star = theory.paper_delta_star(spread, correlation * spread, 0.3)
+        assert_allclose(star, 2 * printed)  # nor do the two agree with each other
+
+
+def test_the_effect_falls_with_rho_where_the_paper_says_it_grows():
+    rhos = [0.0, 0.2, 0.5, 0.8, 0.95]
+    moved, printed = [], []
+    for rho in rhos:
+        game = Game(5, rho, threshold=0.3, cases=20_000)
+        end, beliefs = game.solve("brier", response="exact"), game.draw()
+        moved.append(np.abs(end.reports - beliefs.values).mean())
+        printed.append(theory.paper_delta_general(5, rho, 0.3))
+    assert moved == sorted(moved, reverse=True)
+    assert printed == sorted(printed)
+    together = Game(5, 1.0, cases=1000)
+    sent = together.solve("brier", response="exact").reports
+    assert_allclose(sent, together.draw().values, atol=1e-6)
+
+
+def test_shrinkage_at_the_ends():
+    assert theory.shrinkage(7, 0.0) == 1 / 7
+    assert theory.shrinkage(7, 1.0) == 1.0
+
+
+@pytest.mark.parametrize("threshold", [0.2, 0.3, 0.4, 0.5])
+def test_the_effective_threshold_decides_as_shrunken_reports_do(threshold):
+    beliefs = drawn(5, 0.5, cases=5000)
+    k = theory.shrinkage(5, 0.5)
+    pooled = (0.3 + k * (beliefs.values - 0.3)).mean(axis=1)
+    line = theory.effective_threshold(5, 0.5, 0.3, threshold)
+    agree = (pooled > threshold) == (beliefs.values.mean(axis=1) > line)
+    assert agree.mean() > 0.9999
+    assert np.sign(line - threshold) == np.sign(round(threshold - 0.3, 9))
+
+
+def test_opposed_beliefs_can_shrink_to_nothing():
+    assert theory.effective_threshold(5, -0.25, 0.3, 0.4) == np.inf
+
+
+@pytest.mark.parametrize(
+    ("agents", "correlation", "threshold"),
+    [(5, 0.5, 0.2), (5, 0.5, 0.3), (5, 0.5, 0.4), (2, 0.0, 0.4), (5, 0.95, 0.4),
+     (20, 0.2, 0.4), (20, 0.8, 0.2)],
+)  # fmt: skip
+def test_quadrature_is_simulation(agents, correlation, threshold):
+    price = theory.miss_rates(agents, correlation, 0.3, threshold)
+    end = Game(agents, correlation, threshold=threshold, cases=200_000).solve(
+        "brier", response="exact"
+    )
+    assert_allclose(price.before, end.truthful_fn, atol=0.004)
+    assert_allclose(price.after, end.fn, atol=0.004)
+    ratio = theory.price_of_anarchy(agents, correlation, 0.3, threshold)
+    assert ratio == price.ratio
+
+
+def test_the_linear_price_is_that_of_the_effective_threshold():
+    line = theory.effective_threshold(5, 0.5, 0.3, 0.4)
+    linear = theory.miss_rates(5, 0.5, 0.3, 0.4, response="linear")
+    moved = theory.miss_rates(5, 0.5, 0.3, line)
+    assert_allclose(linear.after, moved.before, atol=2e-4)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.9])
+def test_the_price_is_above_one_exactly_where_the_threshold_is_above_the_mean(
+    correlation,
+):
+    def price(threshold):
+        return theory.price_of_anarchy(
+            5, correlation, 0.3, threshold, response="linear"
+        )
+
+    assert price(0.2) < 1 < price(0.4)
+    # The convolution cuts [0, 1] into 2000 cells; its error is of their square.
+    assert_allclose(price(0.3), 1.0, atol=10 / 2000**2)
+
+
+def test_the_gain_of_a_shift_is_what_brier_agents_see():
+    game = Game(offset=0.08, threshold=0.3, cases=100_000)
+    beliefs = game.draw()
+
+    def utility(shift):
+        return -((beliefs.values[:, 0] + shift - beliefs.chance) ** 2).mean()
+
+    offset = float(beliefs.values[:, 0].mean() - beliefs.chance.mean())
+    for shift in (-0.1, 0.03, 0.2):
+        expected = theory.brier_gain(shift, offset)
+        assert_allclose(utility(shift) - utility(0.0), expected, atol=1e-12)
+    best = theory.brier_shift(offset)
+    assert_allclose(game.solve("brier").shifts[0], best, atol=0.005)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "costs"),
+    [(0.3, Costs(10, 1)), (0.5, Costs(10, 1)), (None, Costs(10, 1)), (0.3, Costs())],
+)
+def test_vcg_agents_move_the_pool_to_where_they_want_it(threshold, costs):
+    game = Game(threshold=threshold, costs=costs, cases=20_000)
+    end = game.solve("vcg")
+    assert_allclose(end.shift, theory.vcg_shift(game.line, costs), atol=0.011)
+    assert theory.vcg_threshold(costs) == costs.threshold
+    # They decide as an all-knowing coordinator would.
+    best = Game(threshold=costs.threshold, costs=costs, cases=20_000)
+    assert_allclose(end.cost, best.solve("brier").truthful_cost, rtol=0.003)
+
+
+def test_theory_refuses_what_it_does_not_know():
+    with pytest.raises(SettingError, match="at least 2 agents"):
+        theory.shrinkage(1, 0.5)
+    with pytest.raises(SettingError, match=r"in \[-0.25, 1\]; it is -0.5"):
+        theory.shrinkage(5, -0.5)
+    with pytest.raises(SettingError, match=r"correlation in \[0, 1\)"):
+        theory.miss_rates(5, 1.0, 0.3, 0.4)
+    with pytest.raises(UnknownNameError, match="known: exact, linear"):
+        theory.miss_rates(5, 0.5, 0.3, 0.4, response="cubic")
