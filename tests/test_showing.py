@@ -8,6 +8,7 @@ from audits import audit
 from panels import random_panel
 
 from truepool import compare, replay
+from truepool.games import Game
 
 PANEL = random_panel(1)
 
@@ -18,10 +19,13 @@ def shown():
         "comparison": compare(PANEL, pools=["vcg"], resamples=20),
         "trace": replay("gradient", PANEL),
         "audit": audit(),
+        "equilibrium": Game(agents=3, cases=200).solve("brier", rounds=3, seed=0),
     }
 
 
-@pytest.mark.parametrize("name", ["panel", "comparison", "trace", "audit"])
+@pytest.mark.parametrize(
+    "name", ["panel", "comparison", "trace", "audit", "equilibrium"]
+)
 def test_a_notebook_shows_a_table_or_findings_and_a_line_is_enough_elsewhere(name):
     value = shown()[name]
     page = value._repr_html_()

@@ -2,6 +2,7 @@
 
 import re
 from math import floor, isnan, log10
+from typing import Any
 
 from truepool.comparison import Estimate
 
@@ -77,3 +78,12 @@ def chance(p_value: float | None) -> str:
     if p_value is None or isnan(p_value):
         return "-"
     return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
+
+
+def setting(value: Any) -> str:
+    """Return what something was set to, as short as it was given.
+
+    >>> setting(0.50), setting("all"), setting(3)
+    ('0.5', 'all', '3')
+    """
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -7,6 +7,7 @@ it into a page, ``Figure.savefig`` into a file.
 from truepool.render.figures.calibrated import reliability
 from truepool.render.figures.correlated import correlation
 from truepool.render.figures.over_time import losses, paths, replayed
+from truepool.render.figures.played import shifts, swept
 from truepool.render.figures.ranked import compared, credit, robustness, weights
 from truepool.render.figures.thresholds import decision, threshold
 
@@ -20,6 +21,8 @@ __all__ = [
     "reliability",
     "replayed",
     "robustness",
+    "shifts",
+    "swept",
     "threshold",
     "weights",
 ]

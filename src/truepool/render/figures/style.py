@@ -83,6 +83,17 @@ def canvas(height: float, width: float = WIDTH) -> "tuple[Figure, Axes]":
     return figure, figure.subplots()
 
 
+def line_style(place: int) -> dict[str, Any]:
+    """Colour, dashes and marker of a line: one under another still shows."""
+    step = place % len(SERIES)
+    return {
+        "color": SERIES[step],
+        "linestyle": DASHES[(place + place // len(SERIES)) % len(DASHES)],
+        "marker": MARKERS[step],
+        "markersize": 3.5,
+    }
+
+
 def short(name: str) -> str:
     r"""A name that fits; matplotlib drops labels that begin with an underscore.
 
