@@ -105,7 +105,6 @@ def _replay(console: "Console", story: "Story") -> None:
     grid(traces).print(console)
     for line in _followed(traces[0], story):
         console.print(line, highlight=False)
-    console.print()
 
 
 def _followed(trace: "Trace", story: "Story") -> list[str]:
@@ -177,4 +176,6 @@ def _close(console: "Console", out: Path) -> None:
 
 
 def _head(console: "Console", place: int, title: str) -> None:
+    if place > 1:
+        console.print()
     console.print(f"{place}. {title}.", style="bold cyan", highlight=False)
