@@ -168,6 +168,6 @@ def audit(agents=AGENTS, **changes):
             CaseStudy("says always 0", agents[0], estimate(0.33, 0.06), estimate(0.11, 0.04)),
         ),
         advice="Use stacked-lr: many settled cases, agents of unequal skill.",
-        withheld=(("drift of the pool", "fewer than 1,000 cases"),), sampled=("Shapley credit: 2,000 orders.",),
+        withheld=(("drift of the pool", "fewer than 1,000 cases"),), sampled=("Shapley credit: 2,000 orders.", "Robustness: 500 cases.",),
     )  # fmt: skip
     return replace(whole, **changes)

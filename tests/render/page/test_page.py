@@ -170,7 +170,7 @@ def test_what_cannot_be_told_is_left_out():
 def test_what_was_withheld_or_sampled_is_said():
     told = Page(PLAIN).text["main"]
     assert "drift of the pool: fewer than 1,000 cases." in told
-    assert "Estimated from a partShapley credit: 2,000 orders." in told
+    assert "PartsShapley credit: 2,000 orders.Robustness: 500 cases." in told
 
 
 def test_no_alarm_is_said_too():

@@ -25,9 +25,10 @@ def section(audit: Audit) -> Section:
             + [f"Python {platform.python_version()}", f"schema {SCHEMA}"]
         ),
     }
-    for place, told in enumerate(audit.sampled):
-        facts["Estimated from a part" if place == 0 else f"Part {place + 1}"] = told
     pairs = [joined(tag("dt", what), tag("dd", told)) for what, told in facts.items()]
+    if audit.sampled:
+        parts = [tag("dd", told) for told in audit.sampled]
+        pairs.append(joined(tag("dt", "Parts"), *parts))
     left = [tag("li", tag("strong", what), f": {why}.") for what, why in audit.withheld]
     missing = joined(tag("h3", "Not told, and why"), tag("ul", *left)) if left else None
     inside = joined(tag("dl", *pairs, class_="method"), missing)
