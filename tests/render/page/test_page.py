@@ -9,8 +9,11 @@ from itertools import pairwise
 
 import pytest
 from audits import AGENTS, audit, calibration, estimate, findings, standings
+from panels import random_panel
 
+import truepool as tp
 from truepool.errors import SourceError
+from truepool.panel import Panel
 from truepool.render.page import html
 from truepool.render.page.anchors import ANCHORS
 
@@ -237,3 +240,24 @@ def test_costs_that_save_are_shown_as_they_are():
         "costs a case-0.0200 [-.0300, -.0100]"
         in Page(html(audit(findings=(one,)))).text["article"]
     )
+
+
+@pytest.mark.parametrize(
+    "panel",
+    [
+        Panel([[0.9, 0.8], [0.2, 0.1], [0.7, 0.9]], [1, 0, 1]),
+        random_panel(2, cases=120, silent=0.2),
+        random_panel(3, cases=150, classes=3),
+        Panel(random_panel(4, cases=200).reports, random_panel(4, cases=200).outcomes, ("pool", "a", "b", "c"), times=range(200)),
+    ],
+    ids=["few", "silent", "classes", "times"],
+)  # fmt: skip
+def test_real_audits_fit_on_the_page(panel):
+    told = tp.audit(panel, costs=tp.Costs(fn=3), resamples=100)
+    page = Page(html(told))
+    assert len(page.all("article")) == len(told.findings)
+    assert "nan" not in page.text["main"].lower()
+    linked = [finding for finding in told.findings if finding.figure]
+    assert page.text["main"].count("See the evidence") <= len(linked)
+    for what, why in told.withheld:
+        assert f"{what}: {why}." in page.text["main"]
