@@ -20,10 +20,11 @@ from truepool.costs import Costs
 from truepool.diversity import correlation
 from truepool.errors import SettingError
 from truepool.folds import splits
+from truepool.games import Incentives, incentives, mechanisms
 from truepool.inference import Resamples
 from truepool.losses import Loss
 from truepool.panel import Panel
-from truepool.pools.interface import Pool
+from truepool.pools.interface import LinearPool, Pool
 from truepool.pools.recalibrated import fit_scaling
 
 FOLDS = 5
@@ -31,6 +32,10 @@ LEARN = 50_000
 """A pool or a correction learns from at most this many cases of a fold."""
 LOOK = 50_000
 """Credit and robustness are estimated from at most this many cases."""
+
+TEMPTED, TEMPTED_BENT = 5_000, 500
+"""Misreports are tried on at most so many cases; on fewer where the pool is no weighted
+mean, because each try must then be pooled anew."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,3 +289,34 @@ class Evidence:
         from truepool.audit.robustness import robustness
 
         return robustness(self)
+
+    @cached_property
+    def incentives(self) -> Incentives | None:
+        """What agents could gain by misreporting; None for more than two classes.
+
+        Agents are paid by the score the pool is named after, or by what they save it.
+        """
+        if self.shortage or self.panel.classes != 2:
+            return None
+        if self.pool.complexity > 2:
+            self.withheld.append((
+                "incentives",
+                f"{self.pool.name} would be relearned for every misreport, which takes "
+                f"long; see truepool.games.incentives(panel, {self.pool.name!r})",
+            ))  # fmt: skip
+            return None
+        rule = self.pool.name if self.pool.name in mechanisms.every() else "vcg"
+        most = TEMPTED if isinstance(self.pool, LinearPool) else TEMPTED_BENT
+        cases = self.thinned(np.arange(len(self.panel)), most, "incentives")
+        try:
+            return incentives(
+                self.panel.take(cases),
+                self.pool,
+                self.costs,
+                threshold=self.threshold,
+                mechanism=rule,
+                seed=self.seed,
+            )
+        except SettingError as error:
+            self.withheld.append(("incentives", str(error)))
+            return None

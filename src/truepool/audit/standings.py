@@ -28,6 +28,7 @@ def standings(evidence: Evidence) -> tuple[Standing, ...]:
     rises = None if few else evidence.rises
     shares = None if few else shapley(evidence)
     weights = None if few else earned(evidence)
+    found = evidence.incentives
     brier, cost = own_brier(evidence), own_losses(panel, evidence.loss)
     spoke = 1 - np.isnan(panel.values[:, :, 0]).mean(axis=0)
     return tuple(
@@ -39,7 +40,7 @@ def standings(evidence: Evidence) -> tuple[Standing, ...]:
             None if weights is None else weights[i],
             None if rises is None else evidence.estimate(rises[:, i]),
             None if shares is None else shares[i],
-            None,
+            None if found is None else max(0.0, found[agent].best.gain),
         )
         for i, agent in enumerate(panel.agents)
     )

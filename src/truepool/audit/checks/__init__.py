@@ -15,6 +15,7 @@ from truepool.audit.checks import (
     harmful,
     outdone,
     pool_calibrated,
+    tempted,
     threshold,
     upside_down,
 )
@@ -29,6 +30,7 @@ CHECKS: tuple[tuple[str, Callable[[Evidence], Iterator[Suspicion]]], ...] = (
     ("harm", harmful.check),
     ("threshold", threshold.check),
     ("drift", drifted.check),
+    ("incentives", tempted.check),
     ("comparison", outdone.check),
     ("robustness", fragile.check),
 )

@@ -62,7 +62,8 @@ def shown_gap(judged: Calibration) -> str:
 
 
 def _share(p: float) -> str:
-    return f"{100 * p:.2g} %" if p < 0.99 or p == 1 else f"{100 * p:.1f} %"
+    places = 0 if 0.1 <= p <= 0.9 else 1
+    return f"{100 * p:.{places}f}".removesuffix(".0") + " %"
 
 
 def _price(evidence: Evidence, agent: int) -> Estimate | None:

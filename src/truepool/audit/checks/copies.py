@@ -66,7 +66,7 @@ def _few(evidence: Evidence) -> Iterator[Suspicion]:
 
 def _chance(found: float, cases: float) -> float:
     """Chance of so high a correlation of agents that are distinct (Fisher's z)."""
-    gap = np.arctanh(min(found, 1 - 1e-12)) - np.arctanh(DISTINCT)
+    gap = np.arctanh(np.clip(found, 0.0, 1 - 1e-12)) - np.arctanh(DISTINCT)
     return float(ndtr(-gap * np.sqrt(max(cases - 3, 0.0))))
 
 

@@ -21,6 +21,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     best = Loss("cost", evidence.costs).of(evidence.pooled, evidence.outcomes)
     saved = evidence.cost - best
     saving = float(saved.mean())
+    few = evidence.shortage is not None
     if saving <= 0:
         yield Suspicion(
             "threshold-kept",
@@ -42,7 +43,8 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
         f"Decide above {asked:.3g}, or state the costs that make {line:.3g} right: "
         f"a missed case at {(1 - line) / line if line else float('inf'):.3g} false "
         "alarms.",
-        p_value=float(paired_p_values(saved[:, None])[0]),
+        p_value=None if few else float(paired_p_values(saved[:, None])[0]),
+        least="note" if few else None,
         matters=saving >= NOTICED * float(evidence.cost.mean()),
         price=partial(evidence.estimate, saved),
         figure="threshold",
