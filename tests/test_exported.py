@@ -9,7 +9,7 @@ import truepool
 from truepool import errors, pools
 
 CONTRACT = {
-    "Panel", "read_panel", "Costs", "VCG", "pools", "PooledClassifier", "credit", "compare",
+    "Audit", "audit", "Panel", "read_panel", "Costs", "VCG", "pools", "PooledClassifier", "credit", "compare",
     "Auto", "Mean", "Comparison", "decide", "losses", "scores", "weights", "datasets",
     "Features", "Reports", "read_reports", "TruepoolError", "learners", "replay", "Stream", "Trace", "stress", "diversity",
     "agents",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         stress,
         weights,
     )
+    from truepool.audit import Audit, audit
     from truepool.comparison import Comparison, compare
     from truepool.costs import Costs
     from truepool.decisions import decide
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from truepool.tables import Reports, read_panel, read_reports
 
 _ROOMS = (
+    "audit",  # a room that can be called
     "credit",
     "datasets",
     "diversity",
@@ -55,6 +57,7 @@ _ROOMS = (
     "weights",
 )
 _NAMES = {
+    "Audit": "audit",
     "Comparison": "comparison",
     "Costs": "costs",
     "Features": "features",
@@ -73,6 +76,7 @@ _NAMES = {
 
 __all__ = [
     "VCG",
+    "Audit",
     "Auto",
     "Comparison",
     "Costs",
@@ -85,6 +89,7 @@ __all__ = [
     "Trace",
     "TruepoolError",
     "agents",
+    "audit",
     "compare",
     "credit",
     "datasets",

@@ -1,12 +1,13 @@
 """Every pool side by side on one panel, each judged on cases it did not learn from."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from truepool import showing
 from truepool.arrays import FloatArray, IntArray, as_case_weights, to_classes
 from truepool.costs import Costs
 from truepool.errors import SettingError
@@ -57,7 +58,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Every pool on one panel, least loss first; ``untried`` had too few cases."""
+    """Every pool on one panel, least loss first; ``untried`` had too few cases.
+
+    ``by_case`` holds the loss of every tested case by pool, for tests of your own.
+    """
 
     rows: tuple[Row, ...]
     loss: str
@@ -69,6 +73,9 @@ class Comparison:
     agents: tuple[str, ...]
     classes: int
     untried: tuple[str, ...] = ()
+    by_case: Mapping[str, FloatArray] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     def __getitem__(self, pool: str) -> Row:
         for row in self.rows:
@@ -78,7 +85,12 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and strings, ready for JSON (NaN becomes None)."""
-        return cast(dict[str, Any], _plain(asdict(self)))
+        told = asdict(replace(self, by_case={}))
+        del told["by_case"]
+        return cast(dict[str, Any], _plain(told))
+
+    def _repr_html_(self) -> str:
+        return str(showing.by("compared", "html", self))
 
     def __repr__(self) -> str:
         best = self.rows[0]
@@ -156,6 +168,7 @@ def compare(
         panel.agents,
         panel.classes,
         tuple(name for name in chosen if name not in pooled),
+        {name: losses[:, i] for i, name in enumerate(pooled)},
     )
 
 

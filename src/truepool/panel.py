@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool import kernels
+from truepool import kernels, showing
 from truepool.arrays import (
     Array,
     FloatArray,
@@ -183,6 +183,9 @@ class Panel:
     def __len__(self) -> int:
         """Return the number of cases, T."""
         return len(self.reports)
+
+    def _repr_html_(self) -> str:
+        return str(showing.by("heard", "html", self))
 
     def __repr__(self) -> str:
         shown = ", ".join(self.agents[:5]) + (", ..." if len(self.agents) > 5 else "")

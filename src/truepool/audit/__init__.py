@@ -1,5 +1,9 @@
 """Can this pool be trusted? Findings, each with its evidence and what to do."""
 
+import sys
+from types import ModuleType
+
+from truepool.audit.auditing import audit
 from truepool.audit.values import (
     Audit,
     Calibration,
@@ -20,4 +24,14 @@ __all__ = [
     "Finding",
     "Reliability",
     "Standing",
+    "audit",
 ]
+
+
+class _Room(ModuleType):
+    """A room that can be called: ``truepool.audit`` is the verb and its folder."""
+
+    __call__ = staticmethod(audit)
+
+
+sys.modules[__name__].__class__ = _Room

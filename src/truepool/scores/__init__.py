@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from truepool.costs import Costs
 from truepool.scores.decided import RARE, Confusion, confusion
 from truepool.scores.probable import Murphy, auc, ece, loss, murphy
+from truepool.scores.smooth import smooth_ece
 
 __all__ = [
     "RARE",
@@ -19,6 +20,7 @@ __all__ = [
     "ece",
     "loss",
     "murphy",
+    "smooth_ece",
     "summary",
 ]
 

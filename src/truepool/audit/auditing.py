@@ -1,0 +1,136 @@
+"""The audit itself: gather the evidence, ask every question, put it in order."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from truepool.audit.advising import advice
+from truepool.audit.checks import CHECKS
+from truepool.audit.curves import curve
+from truepool.audit.drifting import drift
+from truepool.audit.evidence import Evidence
+from truepool.audit.standings import standings
+from truepool.audit.suspicion import Suspicion, found
+from truepool.audit.values import Audit
+from truepool.costs import Costs
+from truepool.decisions import check_threshold
+from truepool.diversity import effective_agents
+from truepool.errors import SettingError
+from truepool.inference import Resamples
+from truepool.panel import Panel
+from truepool.pools import Pool
+from truepool.pools.interface import made
+
+NEED_NOTHING = ("copies", "threshold")
+"""Checks whose facts need no interval."""
+
+
+def audit(
+    panel: Panel,
+    *,
+    costs: Costs | None = None,
+    threshold: float | None = None,
+    mechanism: str | Pool = "mean",
+    level: float = 0.95,
+    resamples: int = 1000,
+    seed: int = 0,
+    progress: Callable[[str, int, int], None] = lambda name, done, total: None,
+) -> Audit:
+    """Ask whether a pool can be trusted, and what is wrong where it cannot.
+
+    Parameters
+    ----------
+    panel : Panel
+        Where its cases carry times, drift is looked for.
+    costs, threshold : Costs, float, optional
+        What errors cost, and where decisions are made now (``costs.threshold`` by
+        default); findings are told in these costs.
+    mechanism : str or Pool
+        The rule in use: any pool. It is judged on cases it did not learn from.
+    level, resamples, seed
+        Level of the intervals; bootstrap resamples; same seed, same numbers.
+    progress : callable
+        Told what is being looked at, how many parts are done and how many there are.
+
+    Examples
+    --------
+    >>> from truepool.datasets import example
+    >>> told = audit(example(), costs=Costs(fn=10, fp=1))
+    >>> told.findings[0].severity, told.findings[0].who
+    ('error', ('tree',))
+    """
+    evidence = _evidence(panel, costs, threshold, mechanism, level, resamples, seed)
+    parts = (*(name for name, _ in CHECKS), "credit", "advice")
+    suspicions: list[Suspicion] = []
+    for done, (name, check) in enumerate(CHECKS):
+        progress(name, done, len(parts))
+        if evidence.shortage is None or name in NEED_NOTHING:
+            suspicions += check(evidence)
+        else:
+            evidence.withheld.append((name, evidence.shortage))
+    findings = found(suspicions)
+    progress("credit", len(parts) - 2, len(parts))
+    stood = standings(evidence)
+    if evidence.shortage is not None:
+        evidence.withheld.append(("credit and weights", evidence.shortage))
+    progress("advice", len(parts) - 1, len(parts))
+    return Audit(
+        findings=findings,
+        mechanism=evidence.pool.name,
+        costs=_told(evidence.costs),
+        threshold=_line(evidence),
+        level=level,
+        cases=len(panel),
+        positives=int((panel.outcomes > 0).sum()),
+        classes=panel.classes,
+        agents=panel.agents,
+        silent=panel.silent / panel.reports.size,
+        seed=seed,
+        calibration=evidence.calibrations,
+        standings=stood,
+        correlation=evidence.correlation,
+        effective_agents=effective_agents(evidence.correlation),
+        curve=curve(evidence),
+        comparison=evidence.comparison,
+        drift=None if evidence.shortage else drift(evidence),
+        robustness=evidence.robustness,
+        advice=advice(evidence, findings),
+        withheld=tuple(evidence.withheld),
+        sampled=tuple(evidence.sampled),
+    )
+
+
+def _evidence(
+    panel: Panel,
+    costs: Costs | None,
+    threshold: float | None,
+    mechanism: str | Pool,
+    level: float,
+    resamples: int,
+    seed: int,
+) -> Evidence:
+    """Evidence to be, with every setting checked before anything is computed."""
+    costs = costs or Costs()
+    costs.table(panel.classes)
+    check_threshold(threshold)
+    if threshold is not None and panel.classes != 2:
+        raise SettingError(
+            "a threshold decides between two classes; the panel has "
+            f"{panel.classes}. Leave it out, or give a cost matrix."
+        )
+    if not 0 < level < 1:
+        raise SettingError(f"a level must lie between 0 and 1; it is {level!r}")
+    Resamples(len(panel), resamples)
+    pool = made(mechanism, costs=costs, threshold=threshold, seed=seed)
+    return Evidence(panel, pool, costs, threshold, level, resamples, seed)
+
+
+def _line(evidence: Evidence) -> float | None:
+    if evidence.panel.classes != 2:
+        return None
+    line = evidence.threshold
+    return evidence.costs.threshold if line is None else line
+
+
+def _told(costs: Costs) -> dict[str, Any]:
+    return asdict(costs)

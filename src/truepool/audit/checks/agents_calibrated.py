@@ -1,0 +1,74 @@
+"""Whether each agent means what it says."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from truepool.audit.calibration import matters, slanted
+from truepool.audit.evidence import Evidence
+from truepool.audit.suspicion import Suspicion
+from truepool.audit.values import Calibration
+from truepool.comparison import Estimate
+
+
+def check(evidence: Evidence) -> Iterator[Suspicion]:
+    """One test an agent: intercept 0 and slope 1 together."""
+    for i, judged in enumerate(evidence.calibrations[: len(evidence.panel.agents)]):
+        if judged.p_value is None:
+            continue
+        code, words = described(judged)
+        yield Suspicion(
+            code,
+            (judged.who,),
+            f"{judged.who} {words}.",
+            f"Recalibrate {judged.who} on settled cases before pooling it, or use a "
+            "pool that learns to correct it.",
+            p_value=judged.p_value,
+            matters=matters(judged),
+            number=judged.slope if code.endswith("confident") else judged.bias,
+            unit="calibration slope" if code.endswith("confident") else "bias",
+            price=partial(_price, evidence, i),
+            figure="reliability",
+        )
+
+
+def described(judged: Calibration) -> tuple[str, str]:
+    """What is wrong, in a code and in words."""
+    gap = shown_gap(judged)
+    if judged.slope is not None and (slanted(judged) or _leans(judged)):
+        if judged.slope.value < 1:
+            return "over-confident", f"is over-confident: {gap}"
+        return "under-confident", f"is under-confident: {gap}"
+    high = judged.bias is not None and judged.bias.value > 0
+    return "biased", f"says too {'much' if high else 'little'}: {gap}"
+
+
+def _leans(judged: Calibration) -> bool:
+    """Whether the slope, not the mean, is what is clearly off."""
+    slope, bias = judged.slope, judged.bias
+    off = slope is not None and not slope.low <= 1 <= slope.high
+    return off and bias is not None and bias.low <= 0 <= bias.high
+
+
+def shown_gap(judged: Calibration) -> str:
+    """Where the gap between said and happened weighs most, in a clause."""
+    shown = judged.reliability
+    if shown is None:  # only what has cases enough is tested
+        raise AssertionError(judged.who)
+    out = (shown.happened < shown.low) | (shown.happened > shown.high)
+    gaps = abs(shown.said - shown.happened) * (1 + 9 * out)
+    worst = int(gaps.argmax())
+    said, happened = shown.said[worst], shown.happened[worst]
+    return f"where it says {_share(said)}, it happens in {_share(happened)} of cases"
+
+
+def _share(p: float) -> str:
+    places = 0 if 0.1 <= p <= 0.9 else 1
+    return f"{100 * p:.{places}f}".removesuffix(".0") + " %"
+
+
+def _price(evidence: Evidence, agent: int) -> Estimate | None:
+    """What the pool costs more than with this agent recalibrated."""
+    said = evidence.panel.values[:, agent]
+    mended = evidence.corrected(said, evidence.panel.outcomes)
+    saved = evidence.cost - evidence.cost_of(evidence.changed(agent, mended))
+    return evidence.estimate(saved)

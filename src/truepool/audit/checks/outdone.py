@@ -1,0 +1,52 @@
+"""Whether another pool, or the best agent alone, is clearly better."""
+
+from collections.abc import Iterator
+
+from truepool.audit.advising import advised
+from truepool.audit.evidence import Evidence
+from truepool.audit.robustness import best_agent
+from truepool.audit.suspicion import Suspicion
+from truepool.inference import paired_p_values
+
+
+def check(evidence: Evidence) -> Iterator[Suspicion]:
+    """A note on the better pool; a warning where the best agent alone beats the pool.
+
+    The comparison adjusts its own tests for the number of pools it tries.
+    """
+    advice = advised(evidence)
+    if advice is None:
+        return
+    if advice.pool != evidence.pool.name:
+        yield Suspicion(
+            "better-pool",
+            (),
+            f"{advice.pool} would cost {advice.saved.value:.3g} a case less than "
+            f"{evidence.pool.name} ({advice.tests}).",
+            f"Use {advice.pool}: {advice.why}.",
+            least="note",
+            price=lambda: advice.saved,
+            figure="comparison",
+        )
+    yield from _best(evidence)
+
+
+def _best(evidence: Evidence) -> Iterator[Suspicion]:
+    """Say where the pool loses to its best member."""
+    table = evidence.comparison
+    if table is None or evidence.pool.name == "best":
+        return
+    agent = best_agent(evidence)
+    beyond = table.by_case[evidence.pool.name] - table.by_case["best"]
+    gap = float(beyond.mean())
+    yield Suspicion(
+        "worse-than-best",
+        (agent,),
+        f"The best agent alone ({agent}) costs {gap:.3g} a case less than the pool.",
+        f"Use {agent} alone, or a pool that learns to lean on it.",
+        p_value=float(paired_p_values(beyond[:, None])[0]) if gap > 0 else 1.0,
+        most="warning",
+        price=lambda: table[evidence.pool.name].to_best,
+        figure="comparison",
+        explained_by=("under-confident-pool", "upside-down", "threshold", "drifted"),
+    )

@@ -1,0 +1,130 @@
+"""``truepool audit``: can this pool be trusted."""
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from truepool.cli import options
+
+
+class FailOn(StrEnum):
+    """Severities that can make the command fail."""
+
+    WARNING = "warning"
+    ERROR = "error"
+
+
+def audit(
+    panel: Annotated[
+        Path | None,
+        typer.Argument(help="CSV or Parquet table; the bundled example if left out."),
+    ] = None,
+    outcome: options.Outcome = "y",
+    id: options.Id = None,
+    time: options.Time = None,
+    ignore: options.Ignore = None,
+    cost_fn: options.CostFn = 1.0,
+    cost_fp: options.CostFp = 1.0,
+    cost_matrix: options.CostMatrix = None,
+    threshold: options.Threshold = None,
+    mechanism: Annotated[str, typer.Option(help="The pool in use.")] = "mean",
+    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
+    seed: options.Seed = 0,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write JSON here; - prints it.")
+    ] = None,
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", help="Write Markdown here.")
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", help="Write a page for the browser here.")
+    ] = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="Print nothing but errors.")
+    ] = False,
+    fail_on: Annotated[
+        FailOn | None,
+        typer.Option(help="Exit 1 if there is a finding this grave or graver."),
+    ] = None,
+) -> None:
+    """Whether the pool of PANEL can be trusted: findings in your costs, with advice."""
+    from truepool.audit import audit as run
+    from truepool.cli.screen import out, watched
+    from truepool.datasets import example
+    from truepool.render.audited import show
+    from truepool.tables import read_panel
+
+    costs = options.costs_of(cost_fn, cost_fp, cost_matrix)
+    to_screen = json_file is not None and str(json_file) == "-"
+    files = [path for path in (json_file, markdown, html) if path is not None]
+    _check(panel, [path for path in files if not (to_screen and path is json_file)])
+    if panel is None:
+        options.check_example(outcome, id, time, ignore)
+        cases = example()
+    else:
+        cases = read_panel(panel, outcome, id=id, time=time, ignore=ignore or ())
+    with watched("Auditing") as progress:
+        told = run(
+            cases,
+            costs=costs,
+            threshold=threshold,
+            mechanism=mechanism,
+            level=level,
+            seed=seed,
+            progress=progress,
+        )
+    text = json.dumps(told.to_dict(), indent=2, allow_nan=False)
+    if to_screen:
+        print(text)
+    elif json_file is not None:
+        _write(json_file, text + "\n")
+    if markdown is not None:
+        _write(markdown, told.to_markdown())
+    if html is not None:
+        told.to_html(html)
+    if not (quiet or to_screen):
+        show(told, out())
+        for path in files:
+            out().print(f"Wrote {path}.", highlight=False, soft_wrap=True)
+    if fail_on is not None and _grave(told.worst(), fail_on):
+        sys.exit(1)
+
+
+def _grave(worst: str | None, fail_on: FailOn) -> bool:
+    return worst == "error" or worst == fail_on
+
+
+def _check(panel: Path | None, files: list[Path]) -> None:
+    """Refuse what could not be written before anything is computed."""
+    from truepool.errors import SourceError
+
+    taken = [] if panel is None else [panel.resolve()]
+    for path in files:
+        if path.is_dir():
+            raise SourceError(f"{str(path)!r} is a folder; name a file in it")
+        if not path.parent.is_dir():
+            raise SourceError(f"there is no folder {str(path.parent)!r} to write into")
+        if path.resolve() in taken:
+            raise SourceError(
+                f"{str(path)!r} is named twice; every file needs a name of its own"
+            )
+        taken.append(path.resolve())
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    from truepool.errors import SourceError
+
+    unfinished = path.with_name(f".{path.name}.part")
+    try:
+        unfinished.write_text(text, encoding="utf-8")
+        unfinished.replace(path)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise SourceError(
+            f"{str(path)!r} cannot be written: {error.strerror}"
+        ) from None

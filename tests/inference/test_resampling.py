@@ -1,0 +1,104 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import bootstrap
+
+from truepool.errors import SettingError
+from truepool.inference import Resamples, accelerated, middle, resampled_means
+from truepool.inference.resampling import GROUPS
+
+
+def test_the_middle_of_resampled_means_is_scipys_percentile_interval():
+    values = np.random.default_rng(0).exponential(size=200)
+    low, high = middle(resampled_means(values[:, None], 4000, seed=1), 0.9)
+    theirs = bootstrap(
+        (values,),
+        np.mean,
+        n_resamples=4000,
+        confidence_level=0.9,
+        method="percentile",
+        rng=1,
+    ).confidence_interval
+    assert_allclose([low[0], high[0]], theirs, atol=0.01)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_accelerated_interval_of_given_draws_is_scipys(seed):
+    values = np.random.default_rng(seed).exponential(size=40) ** 2
+    result = bootstrap(
+        (values,), np.mean, n_resamples=2000, confidence_level=0.9, method="BCa", rng=1
+    )
+    ours = accelerated(values, result.bootstrap_distribution, 0.9)
+    # scipy interpolates the quantile of B draws as numpy does, to rounding.
+    assert_allclose(ours, result.confidence_interval, rtol=1e-9)
+
+
+def test_skewed_means_get_skewed_intervals():
+    values = np.random.default_rng(0).exponential(size=60) ** 2
+    luck = Resamples(60, 4000)
+    low, high = luck.interval(values, 0.95)
+    plain = middle(luck.means(values[:, None]), 0.95)
+    assert high - values.mean() > values.mean() - low
+    assert high > plain[1][0]
+
+
+def test_no_variance_leaves_no_interval():
+    assert Resamples(50, 20).interval(np.full(50, 0.25), 0.9) == (0.25, 0.25)
+    assert Resamples(50, 20).interval(np.zeros(50), 0.9) == (0.0, 0.0)
+
+
+def test_draws_all_on_one_side_are_taken_as_they_are():
+    low, high = accelerated(np.array([0.0, 1.0]), np.array([0.6, 0.7, 0.8]), 0.5)
+    assert (low, high) == tuple(np.quantile([0.6, 0.7, 0.8], [0.25, 0.75]))
+
+
+def test_few_cases_are_drawn_one_by_one_and_many_in_groups():
+    values = np.random.default_rng(1).random((30, 2))
+    assert Resamples(30).groups == 30
+    assert_allclose(Resamples(30).sums(values), values)
+    many = Resamples(3 * GROUPS + 1, 5)
+    sums = many.sums(np.ones((3 * GROUPS + 1, 1)))
+    assert sums.shape == (GROUPS, 1)
+    assert set(sums[:, 0]) == {3.0, 4.0}
+    assert_allclose(many.means(np.ones((3 * GROUPS + 1, 1))), 1.0)
+
+
+def test_groups_vary_as_cases_do():
+    rng = np.random.default_rng(2)
+    values = rng.exponential(size=10 * GROUPS)
+    low, high = Resamples(len(values), 2000).interval(values, 0.95)
+    reach = 1.96 * values.std() / np.sqrt(len(values))
+    # 2,000 resamples know a 2.5 % quantile to about 3 % of the reach.
+    assert_allclose(high - low, 2 * reach, rtol=0.1)
+    assert_allclose(values.mean(), (low + high) / 2, atol=0.1 * reach)
+
+
+def test_the_interval_covers_as_often_as_it_says():
+    rng = np.random.default_rng(3)
+    held = []
+    for seed in range(300):
+        values = rng.exponential(size=80)
+        low, high = Resamples(80, 400, seed).interval(values, 0.9)
+        held.append(low <= 1.0 <= high)
+    # 300 trials at 0.9: a standard error of 0.017; 80 skewed cases cost a little.
+    assert abs(np.mean(held) - 0.9) < 0.05
+
+
+def test_the_same_seed_draws_the_same_and_another_does_not():
+    values = np.random.default_rng(4).random((50, 1))
+    first, again, other = (Resamples(50, 10, seed).means(values) for seed in (1, 1, 2))
+    assert (first == again).all()
+    assert (first != other).any()
+
+
+def test_settings_outside_their_range_are_refused():
+    with pytest.raises(SettingError, match="at least 2 resamples"):
+        resampled_means(np.ones((3, 1)), 1, 0)
+    with pytest.raises(SettingError, match="at least 2 resamples"):
+        Resamples(10, 1)
+    for interval in (
+        middle,
+        lambda draws, level: accelerated(draws[:, 0], draws, level),
+    ):
+        with pytest.raises(SettingError, match="between 0 and 1"):
+            interval(np.ones((3, 1)), 0.0)
