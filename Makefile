@@ -11,7 +11,7 @@ export TRUEPOOL_DATA ?= $(abspath ../shared/data)
 .PHONY: demo test check bench constraints
 
 demo: $(VENV)/.ok
-	$(VENV)/bin/truepool compare --cost-fn 10
+	$(VENV)/bin/truepool demo
 
 test: $(VENV)/.ok
 	scripts/check

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from truepool import learners, pools, stress
+from truepool import agents, datasets, learners, pools, stress
 from truepool.cli import app
 from truepool.games import mechanisms
 
@@ -34,6 +34,16 @@ def test_every_stress_has_its_line(name):
     assert line in (DOCS / "stress.md").read_text()
 
 
+@pytest.mark.parametrize("name", list(datasets.every()))
+def test_every_data_set_has_its_line(name):
+    assert f"| `{name}` |" in (DOCS / "data.md").read_text()
+
+
+def parts_of(verb):
+    """The verb itself, or the verbs under it."""
+    return getattr(verb, "commands", {"": verb}).items()
+
+
 @pytest.mark.parametrize("name", list(mechanisms.every()))
 def test_every_mechanism_has_its_line(name):
     assert f"| `{name}` |" in (DOCS / "incentives.md").read_text()
@@ -42,10 +52,17 @@ def test_every_mechanism_has_its_line(name):
 @pytest.mark.parametrize("verb", list(VERBS))
 def test_every_verb_has_its_page_with_all_its_options(verb):
     page = (DOCS / f"{verb}.md").read_text()
-    for parameter in VERBS[verb].params:
-        for option in parameter.opts:
-            if option.startswith("--") and option != "--help":
-                assert f"`{option}`" in page, option
+    for name, part in parts_of(VERBS[verb]):
+        assert f"truepool {verb} {name}".strip() in page
+        for parameter in part.params:
+            for option in parameter.opts:
+                if option.startswith("--") and option != "--help":
+                    assert f"`{option}`" in page, option
+
+
+@pytest.mark.parametrize("name", list(agents.zoo.every()))
+def test_every_model_of_the_zoo_has_its_line(name):
+    assert f"| `{name}` |" in (DOCS / "agents.md").read_text()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,9 @@ from truepool import errors, pools
 CONTRACT = {
     "Audit", "audit", "Panel", "read_panel", "Costs", "VCG", "pools", "PooledClassifier", "credit", "compare",
     "Auto", "Mean", "Comparison", "decide", "losses", "scores", "weights", "datasets",
-    "Reports", "read_reports", "TruepoolError", "learners", "replay", "Stream", "Trace", "stress", "diversity", "games",
+    "Features", "Reports", "read_reports", "TruepoolError", "learners", "replay", "Stream", "Trace", "stress", "diversity",
+    "agents",
+    "games",
 }  # fmt: skip
 
 

@@ -176,10 +176,10 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     path.write_text("what was there")
 
     def fail(*arguments, **options):
-        raise OSError("disk full")
+        raise OSError(28, "disk full")
 
     monkeypatch.setattr("truepool.tables.writing.csv.write_csv", fail)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(SourceError, match="cannot be written: disk full"):
         write_table(path, {"x": np.zeros(3)})
     assert path.read_text() == "what was there"
     assert list(tmp_path.iterdir()) == [path]
@@ -261,6 +261,6 @@ def test_places_that_cannot_be_written_to_are_refused(tmp_path, path, match):
 
 
 def test_a_folder_that_may_not_be_written_into_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("truepool.tables.writing.os.access", lambda path, mode: False)
+    monkeypatch.setattr("truepool.places.os.access", lambda path, mode: False)
     with pytest.raises(SourceError, match="cannot be written into"):
         write_table(tmp_path / "out.csv", {"x": np.zeros(3)})

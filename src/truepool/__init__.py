@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from truepool import (
+        agents,
         credit,
         datasets,
         diversity,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from truepool.costs import Costs
     from truepool.decisions import decide
     from truepool.errors import TruepoolError
+    from truepool.features import Features
     from truepool.panel import Panel
     from truepool.pooled_classifier import PooledClassifier
     from truepool.pools.auto import Auto
@@ -45,6 +47,7 @@ _ROOMS = (
     "credit",
     "datasets",
     "diversity",
+    "agents",
     "games",
     "learners",
     "losses",
@@ -57,6 +60,7 @@ _NAMES = {
     "Audit": "audit",
     "Comparison": "comparison",
     "Costs": "costs",
+    "Features": "features",
     "Panel": "panel",
     "PooledClassifier": "pooled_classifier",
     "Reports": "tables",
@@ -76,6 +80,7 @@ __all__ = [
     "Auto",
     "Comparison",
     "Costs",
+    "Features",
     "Mean",
     "Panel",
     "PooledClassifier",
@@ -83,6 +88,7 @@ __all__ = [
     "Stream",
     "Trace",
     "TruepoolError",
+    "agents",
     "audit",
     "compare",
     "credit",

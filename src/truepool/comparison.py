@@ -7,6 +7,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from truepool import showing
 from truepool.arrays import FloatArray, IntArray, as_case_weights, to_classes
 from truepool.costs import Costs
 from truepool.errors import SettingError
@@ -87,6 +88,9 @@ class Comparison:
         told = asdict(replace(self, by_case={}))
         del told["by_case"]
         return cast(dict[str, Any], _plain(told))
+
+    def _repr_html_(self) -> str:
+        return str(showing.by("compared", "html", self))
 
     def __repr__(self) -> str:
         best = self.rows[0]

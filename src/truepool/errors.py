@@ -8,6 +8,9 @@
     │   ├── OutcomeError                an outcome that is not one of 0..K-1
     │   ├── AgentError                  agents missing, unknown or named twice
     │   └── SourceError                 a file or frame that cannot be read
+    │       └── ChecksumError           a data file that is not the published one
+    ├── FeatureError (ValueError)       features that no agent can be trained on
+    ├── ExportError (ValueError)        an agent that cannot be exported faithfully
     ├── CostError (ValueError)          costs that are not positive, or of another K
     ├── BeliefError (ValueError)        beliefs that nobody could hold
     ├── SettingError (ValueError)       an option outside what it may be
@@ -44,6 +47,18 @@ class AgentError(PanelError):
 
 class SourceError(PanelError):
     """A file or a frame that cannot be read as a panel."""
+
+
+class ChecksumError(SourceError):
+    """A data file whose content is not what its publisher gave out."""
+
+
+class FeatureError(TruepoolError, ValueError):
+    """Features that no agent can be trained on or asked with."""
+
+
+class ExportError(TruepoolError, ValueError):
+    """An agent that cannot be exported, or not faithfully."""
 
 
 class CostError(TruepoolError, ValueError):

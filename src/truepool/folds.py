@@ -97,25 +97,33 @@ def out_of_fold(
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def _stratified(
-    outcomes: Array, folds: int, seed: int
-) -> Iterator[tuple[IntArray, IntArray]]:
-    """Deal the cases of each class out in turn: a class too rare for all folds is fine.
+def dealt(outcomes: Array, parts: int, seed: int = 0) -> IntArray:
+    """Which of so many parts each case goes to, the cases of each class dealt in turn.
 
-    scikit-learn's StratifiedKFold warns or refuses there, and rare classes are the rule
-    here.
+    A class too rare for all parts is fine here: scikit-learn's StratifiedKFold warns or
+    refuses there, and rare classes are the rule.
+
+    >>> np.bincount(dealt(np.array([0, 0, 0, 1, 1, 1]), 3))
+    array([2, 2, 2])
     """
     order = np.random.default_rng(seed).permutation(len(outcomes))
     drawn = outcomes[order]
     labels, first, count = np.unique(drawn, return_index=True, return_counts=True)
-    fold = np.empty(len(outcomes), dtype=np.int64)
-    dealt = 0
-    # The commonest class first, and on from where it ended: no fold stays empty, and
+    part = np.empty(len(outcomes), dtype=np.int64)
+    given = 0
+    # The commonest class first, and on from where it ended: no part stays empty, and
     # what the classes are called does not matter.
     for label in labels[np.lexsort((first, -count))]:
         members = order[drawn == label]
-        fold[members] = (dealt + np.arange(len(members))) % folds
-        dealt += len(members)
+        part[members] = (given + np.arange(len(members))) % parts
+        given += len(members)
+    return part
+
+
+def _stratified(
+    outcomes: Array, folds: int, seed: int
+) -> Iterator[tuple[IntArray, IntArray]]:
+    fold = dealt(outcomes, folds, seed)
     for f in range(folds):
         yield np.flatnonzero(fold != f), np.flatnonzero(fold == f)
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool import kernels
+from truepool import kernels, showing
 from truepool.arrays import (
     Array,
     FloatArray,
@@ -150,17 +150,19 @@ class Panel:
         heard = np.nanmean(values, axis=1) if words is None else words
         return self.saying(np.where(np.isnan(values), heard[:, None], values))
 
-    def saying(self, values: FloatArray) -> Self:
-        """Return the panel with other reports, (T, N) or (T, N, C), which are trusted.
+    def saying(self, reports: FloatArray) -> Self:
+        """Return the panel with other sound reports of the same agents and cases.
+
+        Reports (T, N), or coordinates (T, N, C); they are trusted.
 
         >>> Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0]).saying(np.eye(2)).reports
         array([[1., 0.],
                [0., 1.]])
         """
         other = object.__new__(type(self))
-        silent = int(np.isnan(values).sum()) if self.silent else 0
+        silent = int(np.isnan(reports).sum()) if self.silent else 0
         fields = (self.outcomes, self.agents, self.ids, self.times, silent)
-        other._set(_squeezed(values) if values.ndim == 3 else values, *fields)
+        other._set(_squeezed(reports), *fields)
         return other
 
     def in_order(self) -> Self:
@@ -182,6 +184,9 @@ class Panel:
         """Return the number of cases, T."""
         return len(self.reports)
 
+    def _repr_html_(self) -> str:
+        return str(showing.by("heard", "html", self))
+
     def __repr__(self) -> str:
         shown = ", ".join(self.agents[:5]) + (", ..." if len(self.agents) > 5 else "")
         share = self.silent / self.reports.size
@@ -192,7 +197,7 @@ class Panel:
 
 
 def _squeezed(values: FloatArray) -> FloatArray:
-    return values[:, :, 0] if values.shape[2] == 1 else values
+    return values[:, :, 0] if values.shape[2:] == (1,) else values
 
 
 def _moments(times: Array) -> Array:

@@ -21,6 +21,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from truepool.agents.interface import as_reports, check_speaks, said
 from truepool.agents.partition import feature_silos
 from truepool.arrays import Array, FloatArray
 from truepool.errors import AgentError, SettingError
@@ -134,11 +135,11 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
         """What every agent says of these rows: (T, N) or (T, N, K)."""
         check_is_fitted(self)
         X = self._table(X, reset=False)
-        said = [
-            _said(agent, _seen(X, columns), self.classes_)
+        answers = [
+            said(agent, _seen(X, columns), self.classes_)
             for agent, columns in zip(self.estimators_, self.features_, strict=True)
         ]
-        return _binary_or_not(np.stack(said, axis=1))
+        return as_reports(np.stack(answers, axis=1))
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Pooled probability of every class, (T, K)."""
@@ -168,12 +169,7 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
             raise AgentError(f"pooling needs at least 2 agents; there is {len(agents)}")
         self._validate_names(names)
         for name, agent in self.estimators:
-            if not hasattr(agent, "predict_proba"):
-                raise AgentError(
-                    f"an agent must report probabilities; {name!r} "
-                    f"({type(agent).__name__}) has no predict_proba. Wrap it in "
-                    "CalibratedClassifierCV."
-                )
+            check_speaks(name, agent)
         return names, list(agents)
 
     def _sample_weight(self, X: Any, fit_params: dict[str, Any]) -> FloatArray | None:
@@ -227,7 +223,7 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
         pairs: list[tuple[Any, Any]],
         weights: FloatArray | None,
     ) -> FloatArray:
-        said = np.zeros((len(y), len(agents), len(self.classes_)))
+        heard = np.zeros((len(y), len(agents), len(self.classes_)))
         count = np.zeros((len(y), 1, 1))
         for _, test in pairs:
             count[test] += 1
@@ -245,12 +241,12 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
             for i, learn, test in tasks
         )
         for (i, _, test), answer in zip(tasks, answers, strict=True):
-            said[test, i] += answer
-        said /= np.maximum(count, 1)
+            heard[test, i] += answer
+        heard /= np.maximum(count, 1)
         for i, agent in enumerate(agents):
             if isinstance(agent, FrozenEstimator):
-                said[:, i] = _said(agent, seen[i], self.classes_)
-        return _binary_or_not(said)
+                heard[:, i] = said(agent, seen[i], self.classes_)
+        return as_reports(heard)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -293,25 +289,4 @@ def _heldout(
 ) -> FloatArray:
     """Reports on the rows to test, by a copy that saw the others only."""
     copy = _trained(agent, X, y, learn, weights)
-    return _said(copy, _safe_indexing(X, test), labels)
-
-
-def _said(agent: Any, X: Any, labels: Array) -> FloatArray:
-    """Probability (T, K) of every label; 0 for one the agent has never met."""
-    known = np.searchsorted(labels, agent.classes_)
-    strange = (known >= len(labels)) | (
-        labels[np.minimum(known, len(labels) - 1)] != agent.classes_
-    )
-    if strange.any():
-        raise AgentError(
-            f"a fitted agent must know only the labels {labels.tolist()}; one knows "
-            f"{np.asarray(agent.classes_).tolist()}"
-        )
-    answer = agent.predict_proba(X)
-    said = np.zeros((answer.shape[0], len(labels)))
-    said[:, known] = answer
-    return said
-
-
-def _binary_or_not(said: FloatArray) -> FloatArray:
-    return said[:, :, 1] if said.shape[2] == 2 else said
+    return said(copy, _safe_indexing(X, test), labels)

@@ -39,7 +39,7 @@ def reports(tmp_path):
 def test_the_bundled_example_is_audited_without_a_table(truepool):
     code, out, err = truepool("audit", "--cost-fn", 10)
     assert (code, err) == (0, "")
-    assert "Audit of mean over 5 agents: 3 errors" in out
+    assert "3 errors and 1 warning on 569 settled cases of 5 agents" in out
     assert "a missed case costs 10" in out
 
 
@@ -56,7 +56,7 @@ def test_a_table_is_audited_and_files_are_written(truepool, reports, tmp_path):
     assert told["schema"] == 1
     assert told["findings"][0]["code"] == "copy"
     assert told["drift"] is not None
-    assert files[1].read_text().startswith("# Audit of vcg over 5 agents")
+    assert files[1].read_text().startswith("# Do not trust this pool")
     assert sorted(p.name for p in tmp_path.iterdir()) == [
         "reports.csv",
         "told.json",
@@ -138,18 +138,3 @@ def test_the_table_itself_is_never_written_over(truepool, reports):
     code, _, err = truepool("audit", reports, "--json", reports)
     assert (code, "is named twice" in err) == (2, True)
     assert reports.read_bytes() == before
-
-
-def test_a_file_that_cannot_be_written_leaves_nothing_behind(
-    truepool, tmp_path, monkeypatch
-):
-    from pathlib import Path
-
-    def full(self, target):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "replace", full)
-    code, _, err = truepool("audit", "--quiet", "--json", tmp_path / "told.json")
-    assert code == 2
-    assert "No space left on device" in err
-    assert list(tmp_path.iterdir()) == []

@@ -8,7 +8,8 @@ from rich.console import Console
 
 from truepool.audit import audit
 from truepool.panel import Panel
-from truepool.render.audited import headline, markdown, show
+from truepool.render.audited import markdown, show
+from truepool.render.verdict import sentence
 
 QUICK = {"costs": COSTS, "resamples": 50}
 TOLD = audit(flipped(cases=500), **QUICK)
@@ -37,17 +38,11 @@ def test_a_narrow_terminal_is_enough():
 def test_markdown_says_the_same():
     page = markdown(TOLD)
     assert page == TOLD.to_markdown()
-    assert page.startswith(f"# {headline(TOLD)}\n")
+    assert page.startswith(f"# {sentence(TOLD)}\n")
     assert "1. **ERROR** agent1 is upside down" in page
     assert "| agent0 |" in page
     assert "| agent3 says the opposite |" in page
     assert page.count("\n## ") == 2
-
-
-def test_the_headline_counts():
-    assert headline(TOLD).startswith(
-        "Audit of mean over 5 agents: 1 error, 1 warning, "
-    )
 
 
 def test_what_was_withheld_and_sampled_is_said(monkeypatch):
@@ -55,7 +50,6 @@ def test_what_was_withheld_and_sampled_is_said(monkeypatch):
 
     few = audit(Panel([[0.9, 0.5], [0.1, 0.5], [0.8, 0.2]], [1, 0, 1]))
     assert "Withheld: harm: 3 outcomes are fewer than the 30 it takes." in shown(few)
-    assert headline(few).endswith("nothing found")
     monkeypatch.setattr(evidence, "LOOK", 100)
     some = audit(sound(cases=200), **QUICK)
     assert "Estimated from 100 random cases: credit and robustness." in markdown(some)

@@ -5,7 +5,7 @@ from rich.console import Console
 
 from truepool.costs import Costs
 from truepool.games import Game, sweep
-from truepool.render import played, replayed
+from truepool.render import figures, played, replayed
 
 COSTS = Costs(fn=10, fp=1)
 GAME = Game(threshold=0.3, costs=COSTS, cases=500)
@@ -73,7 +73,7 @@ def test_a_sweep_fits_eighty_columns(repetitions):
 
 def test_a_sweep_is_drawn_with_one_line_a_mechanism_and_setting(tmp_path):
     found = sweep(GAME, {"tau": [0.1, 0.3, 0.5], "n": [2, 3]}, ["brier", "vcg"])
-    page = played.figure(found)
+    page = figures.swept(found)
     top, bottom = page.axes
     labels = [text.get_text() for text in top.get_legend().get_texts()]
     assert labels == [
@@ -86,13 +86,13 @@ def test_a_sweep_is_drawn_with_one_line_a_mechanism_and_setting(tmp_path):
 
 
 def test_words_can_be_swept_over_and_drawn(tmp_path):
-    page = played.figure(sweep(GAME, {"sees": ["none", 1, "all"]}, ["brier"]))
+    page = figures.swept(sweep(GAME, {"sees": ["none", 1, "all"]}, ["brier"]))
     replayed.save(page, tmp_path / "sees.png")
     assert page.axes[1].get_yscale() == "linear"
 
 
 def test_rounds_are_drawn_for_each_mechanism():
-    page = played.rounds([GAME.solve("vcg"), GAME.solve("brier")])
+    page = figures.shifts([GAME.solve("vcg"), GAME.solve("brier")])
     assert len(page.axes) == 2
     assert len(page.axes[0].lines) == 5 + 2  # agents, their mean, and zero
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from truepool import compare, replay
 from truepool.errors import SourceError
 from truepool.panel import Panel
-from truepool.render import compared, replayed, weighed
+from truepool.render import compared, figures, replayed, weighed
 
 
 def shown(grid):
@@ -68,26 +68,18 @@ def test_a_replay_of_decisions_has_no_best_weights_to_show():
     assert "-" in shown(replayed.grid([trace]))
 
 
-@pytest.mark.parametrize("path", [True, False])
-def test_the_weights_of_a_replay_are_drawn(path, tmp_path):
-    page = replayed.figure(replay("window", random_panel(1), path=path))
+def test_the_weights_of_a_replay_are_drawn(tmp_path):
+    page = figures.replayed(replay("window", random_panel(1)))
     replayed.save(page, tmp_path / "weights.png")
     assert (tmp_path / "weights.png").read_bytes().startswith(b"\x89PNG")
-    top, bottom = page.axes
-    assert len(bottom.lines) == 2
-    assert len(top.collections) == (4 if path else 0)
-
-
-def test_running_means_pass_over_what_is_not_known():
-    values = np.array([1.0, np.nan, 3.0, 5.0])
-    np.testing.assert_allclose(replayed._running(values, 2), [1.0, 1.0, 3.0, 4.0])
 
 
 def test_a_figure_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
-    page = replayed.figure(replay("hedge", random_panel(1)))
+    page = figures.replayed(replay("hedge", random_panel(1)))
     monkeypatch.setattr(page, "savefig", full_disk)
     with pytest.raises(SourceError, match="cannot be written: no space left"):
         replayed.save(page, tmp_path / "weights.svg")
+    assert not list(tmp_path.iterdir())
 
 
 def full_disk(*arguments, **options):

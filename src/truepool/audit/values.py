@@ -1,8 +1,10 @@
 """What an audit says: findings in the user's costs, and the evidence for them."""
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeAlias, cast
 
+from truepool import showing
 from truepool.arrays import FloatArray
 from truepool.comparison import Comparison, Estimate
 
@@ -167,16 +169,14 @@ class Audit:
 
     def to_markdown(self) -> str:
         """Return a Markdown page."""
-        from importlib import import_module
+        return str(showing.by("audited", "markdown", self))
 
-        # The renderer lives above this room: it is named, not imported, until asked.
-        return str(import_module("truepool.render.audited").markdown(self))
-
-    def to_html(self, path: Any) -> None:
+    def to_html(self, path: str | Path) -> None:
         """Write a page that needs nothing else to be read."""
-        from importlib import import_module
+        showing.by("page", "write", self, path)
 
-        import_module("truepool.render.page").write(self, path)
+    def _repr_html_(self) -> str:
+        return str(showing.by("page", "fragment", self))
 
     def __repr__(self) -> str:
         counts = ", ".join(

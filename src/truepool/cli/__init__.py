@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from truepool.cli import audit, compare, game, pool, replay
+from truepool.cli import agent, audit, compare, data, demo, game, pool, replay
 from truepool.errors import TruepoolError
 
 app = typer.Typer(
@@ -15,10 +15,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.command("demo")(demo.demo)
 app.command("pool")(pool.pool)
 app.command("compare")(compare.compare)
 app.command("audit")(audit.audit)
 app.command("replay")(replay.replay)
+app.add_typer(data.app, name="data")
+app.add_typer(agent.app, name="agent")
 app.command("game")(game.game)
 
 

@@ -127,7 +127,7 @@ def _solve(
 ) -> None:
     from truepool.cli.screen import out, watched
     from truepool.games import mechanisms
-    from truepool.render import played, replayed
+    from truepool.render import figures, played, replayed
 
     for name in names:
         mechanisms.named(name)
@@ -137,7 +137,7 @@ def _solve(
             progress(name, done, len(names))
             ends.append(game.solve(name, seed=seed, **settings))
     if figure is not None:
-        replayed.save(played.rounds(ends), figure)
+        replayed.save(figures.shifts(ends), figure)
     if as_json:
         print(json.dumps([played.told(end) for end in ends], indent=2))
         return
@@ -156,13 +156,13 @@ def _sweep(
 ) -> None:
     from truepool.cli.screen import out, watched
     from truepool.games import sweep as run
-    from truepool.render import played, replayed
+    from truepool.render import figures, played, replayed
 
     over = dict(varied(text) for text in asked)
     with watched("Playing") as progress:
         result = run(game, over, names, progress=progress, **how, **settings)
     if figure is not None:
-        replayed.save(played.figure(result), figure)
+        replayed.save(figures.swept(result), figure)
     if as_json:
         print(json.dumps(result.to_dict(), indent=2))
         return

@@ -44,7 +44,7 @@ def replay(
     from truepool.datasets import example
     from truepool.errors import SettingError
     from truepool.losses import named as named_loss
-    from truepool.render import replayed
+    from truepool.render import figures, replayed
     from truepool.rounds import replay as run
     from truepool.tables import read_panel
 
@@ -75,7 +75,7 @@ def replay(
             progress(mind.name, done, len(chosen))
             traces.append(run(mind, cases, delay=delay, recalibrate=recalibrate))
     if plot is not None and drawn is not None:
-        replayed.save(replayed.figure(traces[drawn]), plot)
+        replayed.save(figures.replayed(traces[drawn]), plot)
     if as_json:
         rows = [replayed.told(trace) for trace in traces]
         print(json.dumps(rows if every else rows[0], indent=2))

@@ -1,6 +1,71 @@
-"""Where features and outcomes come from."""
+"""Where features and outcomes come from. The folder is the registry."""
 
+from inspect import signature
+from typing import Any, cast
+
+from truepool import registry
+from truepool.datasets.cicids2017 import cicids2017, cicids2017_mix
+from truepool.datasets.credit_card import credit_card
 from truepool.datasets.example import example
-from truepool.datasets.nsl_kdd import Features, nsl_kdd
+from truepool.datasets.governors import governors
+from truepool.datasets.heart import heart
+from truepool.datasets.interface import Dataset
+from truepool.datasets.intrusion import intrusion
+from truepool.datasets.nsl_kdd import nsl_kdd
+from truepool.datasets.pima import pima
+from truepool.datasets.synthetic import synthetic
+from truepool.datasets.unsw_nb15 import unsw_nb15
+from truepool.errors import UnknownNameError
+from truepool.features import Features
+from truepool.panel import Panel
 
-__all__ = ["Features", "example", "nsl_kdd"]
+__all__ = [
+    "Dataset",
+    "Features",
+    "cicids2017",
+    "cicids2017_mix",
+    "credit_card",
+    "every",
+    "example",
+    "governors",
+    "heart",
+    "intrusion",
+    "load",
+    "named",
+    "nsl_kdd",
+    "pima",
+    "synthetic",
+    "unsw_nb15",
+]
+
+
+def every() -> dict[str, type[Dataset]]:
+    """All data sets by name.
+
+    >>> list(every())[:4]
+    ['cicids2017', 'cicids2017-mix', 'credit-card', 'example']
+    """
+    return cast(dict[str, type[Dataset]], registry.every(__name__))
+
+
+def named(name: str) -> type[Dataset]:
+    """Return the data set of that name.
+
+    >>> named("heart").rows
+    303
+    """
+    return cast(type[Dataset], registry.named(__name__, "data set", name))
+
+
+def load(name: str, /, **settings: Any) -> Features | Panel:
+    """Read or make the data set of that name, by default as the paper used it.
+
+    >>> load("synthetic", cases=100, skill=[1, 2])
+    Panel(100 cases, 2 agents (agent0, agent1), 2 classes, 0.0 % silent)
+    """
+    dataset = named(name)
+    known = signature(dataset.load).parameters
+    for setting in settings:
+        if setting not in known:
+            raise UnknownNameError(f"setting of {name}", setting, known)
+    return dataset.load(**settings)

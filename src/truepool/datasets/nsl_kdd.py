@@ -1,17 +1,29 @@
 """NSL-KDD: network connections, each normal or an attack."""
 
-import os
-from dataclasses import dataclass
-from pathlib import Path
+from typing import ClassVar, final
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import csv
 
-from truepool.arrays import Array, FloatArray, IntArray
-from truepool.errors import SettingError, SourceError
+from truepool.datasets.drawing import Seed, check_seed, of_each, some
+from truepool.datasets.files import File
+from truepool.datasets.interface import Dataset
+from truepool.datasets.reading import column, read_columns, words
+from truepool.features import Features
 
-TRAIN, TEST = "KDDTrain+.txt.gz", "KDDTest+.txt.gz"
+MIRROR = "https://raw.githubusercontent.com/defcom17/NSL_KDD/master"
+TRAIN = File(
+    "KDDTrain+.txt",
+    "1b86d2f957b33082081bba410fe129b475efebcc13c9014c3f447c8271aadf95",
+    19_109_424,
+    f"{MIRROR}/KDDTrain%2B.txt",
+)
+TEST = File(
+    "KDDTest+.txt",
+    "fa46b0935342616aa83b7c2578db355b6a7aaabbc492248172c7a1e8b7ab8f84",
+    3_441_513,
+    f"{MIRROR}/KDDTest%2B.txt",
+)
 
 FIFTH = 25_192
 """Rows of the published ``KDDTrain+_20Percent``: the first of ``KDDTrain+``."""
@@ -30,108 +42,68 @@ NAMES = (
 ).split()
 
 
-@dataclass(frozen=True, eq=False)
-class Features:
-    """Rows to train agents on: features (T, F), outcomes (T,) and feature names."""
+@final
+class NSLKDD(Dataset):
+    """Both published files as one table: 48.1 % of the two together are attacks."""
 
-    values: FloatArray
-    outcomes: IntArray
-    names: tuple[str, ...]
+    name: ClassVar[str] = "nsl-kdd"
+    rows: ClassVar[int] = 148_517
+    columns: ClassVar[int] = 41
+    labels: ClassVar[tuple[str, ...]] = ("normal", "attack")
+    source: ClassVar[str] = "UNB"
+    licence: ClassVar[str] = "if cited"
+    cite: ClassVar[str] = (
+        "M. Tavallaee, E. Bagheri, W. Lu, A. Ghorbani, A Detailed Analysis of the KDD "
+        "CUP 99 Data Set, IEEE CISDA 2009"
+    )
+    files: ClassVar[tuple[File, ...]] = (TRAIN, TEST)
 
+    @classmethod
+    def load(
+        cls,
+        rows: int | None = 50_000,
+        attacks: float = 0.48,
+        seed: Seed = 0,
+        *,
+        train: int | None = None,
+    ) -> Features:
+        """Connections of NSL-KDD (Tavallaee et al. 2009); 1 is an attack.
 
-def nsl_kdd(
-    rows: int | None = 50_000,
-    attacks: float = 0.48,
-    seed: int = 0,
-    *,
-    train: int | None = None,
-) -> Features:
-    """Connections of NSL-KDD (Tavallaee et al. 2009) in random order; 1 is an attack.
-
-    Both files, ``KDDTrain+.txt.gz`` and ``KDDTest+.txt.gz``, are read from the folder
-    that the environment variable ``TRUEPOOL_DATA`` names, and drawn from as one table:
-    48.1 % of the two together are attacks, the paper's 48 % (the train file alone has
-    46.5 %). Categories are numbered in alphabetical order over both files, so no row
-    has a category without a number.
-
-    Parameters
-    ----------
-    rows : int, optional
-        How many to draw without replacement; 50,000 as in the paper. None takes all,
-        at whatever share of attacks they have.
-    attacks : float
-        Share of attacks among the rows drawn.
-    seed : int
-        For the draw and the order.
-    train : int, optional
-        Use only this many of the train file's first rows; ``FIFTH`` with ``rows=None``
-        gives the 47,736 rows of READINGS 4.
-    """
-    first, second = _read(TRAIN), _read(TEST)
-    table = pa.concat_tables([first, second])
-    place = np.arange(len(table))
-    kept = place >= len(first)
-    kept |= place < (len(first) if train is None else train)
-    columns = [_numbers(table[name], name in CATEGORIES) for name in NAMES]
-    values = np.stack(columns, axis=1)[kept]
-    outcomes = (table["label"].to_numpy() != "normal").astype(np.int64)[kept]
-    order = _drawn(outcomes, rows, attacks, np.random.default_rng(seed))
-    return Features(values[order], outcomes[order], tuple(NAMES))
-
-
-def _read(name: str) -> pa.Table:
-    folder = os.environ.get("TRUEPOOL_DATA")
-    cure = f"Set TRUEPOOL_DATA to the folder that holds {TRAIN} and {TEST}."
-    if not folder:
-        raise SourceError(
-            "NSL-KDD is read from the folder that TRUEPOOL_DATA names; the variable is "
-            f"not set. {cure}"
-        )
-    path = Path(folder) / name
-    if not path.is_file():
-        raise SourceError(
-            "NSL-KDD is read from the folder that TRUEPOOL_DATA names; there is no "
-            f"file {str(path)!r}. {cure}"
-        )
-    columns = [*NAMES, "label", "difficulty"]
-    texts = (*CATEGORIES, "label")
-    types = {name: pa.string() if name in texts else pa.float64() for name in columns}
-    try:
-        return csv.read_csv(
-            path,
-            csv.ReadOptions(column_names=columns),
-            convert_options=csv.ConvertOptions(column_types=types),
-        )
-    except (pa.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise SourceError(
-            f"{str(path)!r} must be the original file, 43 columns without a header; "
-            f"it cannot be read: {reason}. Fetch it again."
-        ) from None
+        Parameters
+        ----------
+        rows : int, optional
+            How many to draw without replacement; 50,000 as in the paper. None takes
+            all, at whatever share of attacks they have (the train file alone has
+            46.5 %, the test file 56.9 %).
+        attacks : float
+            Share of attacks among the rows drawn; 48 % as in the paper.
+        seed : int or Generator, optional
+            For the draw and the order. None with ``rows=None`` keeps the published
+            order, train before test.
+        train : int, optional
+            Use only this many of the train file's first rows; ``FIFTH`` with
+            ``rows=None`` gives the 47,736 rows of READINGS 4.
+        """
+        check_seed(seed, rows)
+        columns = [*NAMES, "label", "difficulty"]
+        parts = [
+            read_columns(path, columns, (*CATEGORIES, "label"), header=False)
+            for path in cls.paths()
+        ]
+        table = pa.concat_tables(parts)
+        place = np.arange(len(table))
+        kept = place >= len(parts[0])
+        kept |= place < (len(parts[0]) if train is None else train)
+        every = Features.from_columns(
+            {n: (words if n in CATEGORIES else column)(table, n) for n in NAMES},
+            words(table, "label") != cls.labels[0],
+            labels=cls.labels,
+            name=cls.name,
+        ).take(np.flatnonzero(kept))
+        if rows is None:
+            return every.take(some(None, len(every), seed))
+        wanted = [rows - round(rows * attacks), round(rows * attacks)]
+        return every.take(of_each(every.outcomes, wanted, seed, cls.labels))
 
 
-def _numbers(column: pa.ChunkedArray, category: bool) -> FloatArray:
-    values: Array = column.to_numpy()
-    if category:
-        values = np.unique(values.astype(str), return_inverse=True)[1]
-    return values.astype(np.float64)
-
-
-def _drawn(
-    outcomes: IntArray, rows: int | None, attacks: float, rng: np.random.Generator
-) -> IntArray:
-    """Rows at the share of attacks asked for, in random order."""
-    if rows is None:
-        return rng.permutation(len(outcomes))
-    wanted = (rows - round(rows * attacks), round(rows * attacks))
-    there = np.bincount(outcomes, minlength=2)
-    if not all(0 <= want <= have for want, have in zip(wanted, there, strict=True)):
-        raise SettingError(
-            f"NSL-KDD has {there[0]} normal rows and {there[1]} attacks to draw from; "
-            f"rows={rows} at attacks={attacks} asks for {wanted[0]} and {wanted[1]}"
-        )
-    parts = [
-        rng.choice(np.flatnonzero(outcomes == label), want, replace=False)
-        for label, want in enumerate(wanted)
-    ]
-    return rng.permutation(np.concatenate(parts))
+nsl_kdd = NSLKDD.load

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from truepool import showing
 from truepool.arrays import FloatArray
 from truepool.costs import Costs
 from truepool.decisions import choose
@@ -147,6 +148,9 @@ class Equilibrium:
     def shift(self) -> float:
         """Mean shift over the agents."""
         return float(self.shifts.mean())
+
+    def _repr_html_(self) -> str:
+        return str(showing.by("played", "html", self))
 
     def __repr__(self) -> str:
         end = (

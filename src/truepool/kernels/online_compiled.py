@@ -623,13 +623,34 @@ def _run_quickly(
     doubling = rule == 0 and params[0] == 1.0
     t, d = at[0], at[1]
     while t < T:
+        case, row = t, now
+        if d >= 0 and delayed:
+            if d == first[t + 1]:
+                t, d = t + 1, -1
+                continue
+            case, row = due[d], slots[due[d]]
         total, mass = 0.0, 0.0
-        if d < 0:
+        if N < 16:  # few agents, four at a time: each addition waits for the last
+            done = 0
+            while done + 4 <= N:
+                v0, v1 = stakes[row, done], stakes[row, done + 1]
+                v2, v3 = stakes[row, done + 2], stakes[row, done + 3]
+                early = v0 * reports[case, done] + v1 * reports[case, done + 1]
+                later = v2 * reports[case, done + 2] + v3 * reports[case, done + 3]
+                total += early + later
+                mass += (v0 + v1) + (v2 + v3)
+                done += 4
+            while done < N:
+                total += stakes[row, done] * reports[case, done]
+                mass += stakes[row, done]
+                done += 1
+        else:
             for i in range(N):
-                total += stakes[now, i] * reports[t, i]
-                mass += stakes[now, i]
-            if not total == total:
-                break
+                total += stakes[row, i] * reports[case, i]
+                mass += stakes[row, i]
+        if not total == total:
+            break
+        if d < 0:
             if keeps:
                 for i in range(N):
                     path[t, i] = stakes[now, i]
@@ -642,22 +663,12 @@ def _run_quickly(
                 if slots[t] >= 0:
                     for i in range(N):
                         stakes[slots[t], i] = stakes[now, i]
-        end = first[t + 1] if delayed else 1
-        if d == end:
-            t, d = t + 1, -1
-            continue
-        case, row, held = t, now, mass
-        if delayed or mass == 0.0:
-            if delayed:
-                case, row = due[d], slots[due[d]]
-            total, mass, held = 0.0, 0.0, 0.0
-            for i in range(N):
-                total += stakes[row, i] * reports[case, i]
-                mass += stakes[row, i]
+                continue
+        held = mass
+        if delayed:
+            held = 0.0
             for i in range(N):
                 held += stakes[now, i]
-            if not total == total:
-                break
         y = float(outcomes[case])
         eta, reach, least = params[1], params[4], FLOOR * held
         if rule == 1:
@@ -719,7 +730,10 @@ def _run_quickly(
             scale = 1.0 / held
             for i in range(N):
                 stakes[now, i] *= scale
-        d += 1
+        if delayed:
+            d += 1
+        else:
+            t, d = t + 1, -1
     at[0], at[1] = t, d
 
 

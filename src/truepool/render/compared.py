@@ -2,6 +2,7 @@
 
 from truepool.comparison import Comparison, Estimate, Row
 from truepool.render.grid import Grid
+from truepool.render.markup import Markup, joined, tag
 from truepool.render.numbers import between, number, percent, signed
 
 
@@ -23,6 +24,12 @@ def grid(comparison: Comparison) -> Grid:
         f"{comparison.tested:,} cases, each case pooled by weights that never saw it"
     )
     return Grid(title, tuple(headers), rows, _notes(comparison), essential=3)
+
+
+def html(comparison: Comparison) -> Markup:
+    """Return the table and its notes for a notebook."""
+    table = grid(comparison)
+    return joined(table.to_html(), *(tag("p", note) for note in table.notes))
 
 
 def _row(row: Row, loss: str, doubt: float) -> tuple[str, ...]:

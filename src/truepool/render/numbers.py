@@ -2,6 +2,9 @@
 
 import re
 from math import floor, isnan, log10
+from typing import Any
+
+from truepool.comparison import Estimate
 
 
 def number(value: float, like: float | None = None) -> str:
@@ -47,3 +50,43 @@ def percent(value: float) -> str:
     ('12.3 %', '-')
     """
     return "-" if isnan(value) else f"{100 * value:.1f} %"
+
+
+def estimated(estimate: Estimate | None, *, sign: bool = False) -> str:
+    """Return a number with its interval, where one can be told.
+
+    >>> estimated(Estimate(0.5, 0.4, 0.6)), estimated(None)
+    ('0.500 [.400, .600]', '-')
+    >>> estimated(Estimate(0.5, float("nan"), float("nan")))
+    '0.500'
+    >>> estimated(Estimate(0.01, -0.02, 0.04), sign=True)
+    '+0.0100 [-.0200, +.0400]'
+    """
+    if estimate is None:
+        return "-"
+    show = signed if sign else number
+    if isnan(estimate.low) or isnan(estimate.high):
+        return show(estimate.value, estimate.value)
+    like = max(map(abs, (estimate.value, estimate.low, estimate.high)))
+    ends = (show(end, like) for end in (estimate.low, estimate.high))
+    return f"{show(estimate.value, like)} {between(*ends)}"
+
+
+def chance(p_value: float | None) -> str:
+    """Return a p-value, no smaller than anybody should believe.
+
+    >>> chance(0.0412), chance(1e-9), chance(None)
+    ('0.041', '< 0.001', '-')
+    """
+    if p_value is None or isnan(p_value):
+        return "-"
+    return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
+
+
+def setting(value: Any) -> str:
+    """Return what something was set to, as short as it was given.
+
+    >>> setting(0.50), setting("all"), setting(3)
+    ('0.5', 'all', '3')
+    """
+    return f"{value:g}" if isinstance(value, float) else str(value)

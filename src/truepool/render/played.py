@@ -1,23 +1,13 @@
 """Games and sweeps of games, as tables and figures."""
 
 from collections.abc import Sequence
-from itertools import cycle
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from truepool.games import Beliefs, Equilibrium, Game, Price, Sweep
 from truepool.games.sweeping import Point
 from truepool.render.grid import Grid
-from truepool.render.numbers import between, number, percent, signed
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-SYMBOLS = {"correlation": "correlation of beliefs", "agents": "agents"}
-WIDE_SPREAD = 30.0
-"""Prices further apart than this factor are drawn on a log scale."""
+from truepool.render.markup import Markup
+from truepool.render.numbers import between, number, percent, setting, signed
 
 
 def told(end: Equilibrium, level: float = 0.95) -> dict[str, Any]:
@@ -40,6 +30,19 @@ def grid(
         f"{len(beliefs):,} cases"
     )
     return Grid(title, headers, rows, _notes(game, ends, level), essential=5)
+
+
+def html(end: Equilibrium) -> Markup:
+    """Return where a game ended for a notebook, truth beside it."""
+    rows = (
+        ("share of 1s missed", percent(end.fn), percent(end.truthful_fn)),
+        ("share of 0s with an alarm", percent(end.fp), percent(end.truthful_fp)),
+        ("cost a case", number(end.cost), number(end.truthful_cost)),
+        ("mean shift of reports", signed(end.shift, 0.1), "0"),
+    )
+    price = _price(end.anarchy, None)
+    title = f"Paid by {end.mechanism}: price of anarchy {price}; ends: {_ends(end)}"
+    return Grid(title, ("", "as agents report", "if truthful"), rows).to_html()
 
 
 def _row(end: Equilibrium, level: float) -> tuple[str, ...]:
@@ -107,7 +110,10 @@ def swept(sweep: Sweep) -> Grid:
         "alarms", "cost", "stood still",
     )  # fmt: skip
     rows = tuple(
-        (*(_value(point.settings[name]) for name in names), *_point_cells(point, sweep))
+        (
+            *(setting(point.settings[name]) for name in names),
+            *_point_cells(point, sweep),
+        )
         for point in sweep.points
     )
     times = "once" if sweep.repetitions == 1 else f"{sweep.repetitions} times"
@@ -140,69 +146,3 @@ def _point_cells(point: Point, sweep: Sweep) -> tuple[str, ...]:
         number(point.cost),
         percent(point.converged),
     )
-
-
-def _value(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def figure(sweep: Sweep) -> "Figure":
-    """Draw shift and price of anarchy against what was varied first."""
-    from matplotlib.figure import Figure
-
-    page = Figure(figsize=(8, 6.5), layout="constrained")
-    top, bottom = page.subplots(2, 1, sharex=True)
-    name, *others = sweep.over
-    words = any(isinstance(value, str) for value in sweep.over[name])
-    styles = cycle(("-", "--", "-.", ":"))  # so that a line under another shows
-    for label, points in _lines(sweep, others):
-        at = [p.settings[name] for p in points]
-        at = [_value(value) for value in at] if words else at
-        style = {"marker": "o", "markersize": 3.5, "linestyle": next(styles)}
-        shifts, spread = [p.shift for p in points], [p.shift_error for p in points]
-        top.errorbar(at, shifts, spread, label=label, **style)
-        prices = [np.nan if p.poa is None else p.poa for p in points]
-        bottom.errorbar(at, prices, [p.poa_error or 0.0 for p in points], **style)
-    _dress(top, bottom, sweep, name)
-    return page
-
-
-def _dress(top: "Axes", bottom: "Axes", sweep: Sweep, name: str) -> None:
-    top.axhline(0.0, color="grey", linewidth=0.8, linestyle=":")
-    bottom.axhline(1.0, color="grey", linewidth=0.8, linestyle=":")
-    top.set_ylabel("mean shift of reports")
-    bottom.set_ylabel("price of anarchy\n(missed / missed if truthful)")
-    bottom.set_xlabel(SYMBOLS.get(name, name))
-    prices = [p.poa for p in sweep.points if p.poa]
-    if prices and max(prices) / min(prices) > WIDE_SPREAD:
-        bottom.set_yscale("log")
-        bottom.yaxis.set_major_formatter("{x:g}")
-    top.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-    top.set_title("What agents add to their beliefs, and what it does to missed cases")
-
-
-def _lines(sweep: Sweep, others: list[str]) -> list[tuple[str, list[Point]]]:
-    """Points of one line each: a mechanism, and one value of all else varied."""
-    lines: dict[str, list[Point]] = {}
-    for point in sweep.points:
-        rest = [f"{other} {_value(point.settings[other])}" for other in others]
-        lines.setdefault(", ".join([point.mechanism, *rest]), []).append(point)
-    return list(lines.items())
-
-
-def rounds(ends: Sequence[Equilibrium]) -> "Figure":
-    """Draw how each agent's shift moved, round by round, under each mechanism."""
-    from matplotlib.figure import Figure
-
-    page = Figure(figsize=(8, 1.2 + 2.2 * len(ends)), layout="constrained")
-    rows = page.subplots(len(ends), 1, sharex=True, squeeze=False)[:, 0]
-    for axes, end in zip(rows, ends, strict=True):
-        axes.plot(end.path, linewidth=0.9, marker="o", markersize=3, alpha=0.8)
-        axes.plot(end.path.mean(axis=1), color="black", linewidth=2, label="mean")
-        axes.axhline(0.0, color="grey", linewidth=0.8, linestyle=":")
-        axes.set_ylabel(f"{end.mechanism}\nmean shift")
-        axes.xaxis.get_major_locator().set_params(integer=True)
-    rows[0].legend(frameon=False, loc="best")
-    rows[0].set_title("Each agent's shift after every round")
-    rows[-1].set_xlabel("round")
-    return page

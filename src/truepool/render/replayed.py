@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from truepool.errors import SourceError
+from truepool.places import check_place, whole
+from truepool.render import figures
 from truepool.render.grid import Grid
+from truepool.render.markup import Markup, joined
 from truepool.render.numbers import number, percent, signed
+from truepool.render.svg import inline
 from truepool.rounds import Trace
 
 if TYPE_CHECKING:
@@ -92,57 +96,25 @@ def weights(trace: Trace) -> Grid:
     return Grid("Last weights", ("agent", "weight", "best in hindsight"), lines)
 
 
-def figure(trace: Trace, smooth: int = 50) -> "Figure":
-    """Draw the path of the weights, and the running loss of pool and best agent."""
-    from matplotlib.figure import Figure
-
-    page = Figure(figsize=(9, 6), layout="constrained")
-    top, bottom = page.subplots(2, 1, sharex=True, height_ratios=(2, 1))
-    if trace.weights is not None:
-        cases = np.arange(len(trace.weights))
-        top.stackplot(cases, trace.weights.T, labels=trace.panel.agents, alpha=0.85)
-        top.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-    top.set_ylabel("weight")
-    top.set_ylim(0, 1)
-    top.margins(x=0)
-    top.set_title(f"{trace.learner.name}: who counts how much, case by case")
-    lost = trace.losses
-    best = lost - np.diff(trace.regret_to_agent, prepend=0.0)
-    for line, label in ((lost, "pool"), (best, f"best agent ({trace.best_agent})")):
-        bottom.plot(_running(line, smooth), label=label, linewidth=1.3)
-    bottom.set_ylabel(f"{trace.learner.loss.name} loss\n(mean of {smooth})")
-    bottom.set_xlabel("case")
-    bottom.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-    return page
+def html(trace: Trace) -> Markup:
+    """Return the replay for a notebook: how it did, and where the weights went."""
+    drawn = figures.replayed(trace)
+    label = f"Weights of {trace.learner.name} and losses, case by case"
+    key = f"replay-{trace.learner.name}-{len(trace.losses)}"
+    return joined(
+        grid([trace]).to_html(), weights(trace).to_html(), inline(drawn, label, key)
+    )
 
 
 def check_figure(path: Path) -> None:
     """Refuse a path that no figure could be written to."""
-    if path.is_dir():
-        raise SourceError(f"{str(path)!r} is a folder; name a file in it")
-    if path.suffix.lower() not in FORMATS:
+    if path.suffix.lower() not in FORMATS and not path.is_dir():
         raise SourceError(f"a figure is written as {', '.join(FORMATS)}; {path} is not")
-    if not path.parent.is_dir():
-        raise SourceError(f"there is no folder {str(path.parent)!r} to write into")
+    check_place(path)
 
 
 def save(page: "Figure", path: Path) -> None:
-    """Write a figure as SVG, PNG or PDF."""
+    """Write a figure as SVG, PNG or PDF, on white ground."""
     check_figure(path)
-    try:
-        page.savefig(path, dpi=120)
-    except OSError as error:
-        raise SourceError(
-            f"{str(path)!r} cannot be written: {error.strerror}"
-        ) from None
-
-
-def _running(values: Any, length: int) -> Any:
-    """Mean of the last ``length`` values, NaN passed over."""
-    known = ~np.isnan(values)
-    total = np.cumsum(np.where(known, values, 0.0))
-    count = np.cumsum(known)
-    before = np.maximum(np.arange(len(values)) - length, -1)
-    past = np.where(before >= 0, total[before], 0.0)
-    seen = np.where(before >= 0, count[before], 0)
-    return (total - past) / np.maximum(count - seen, 1)
+    with whole(path) as unfinished:
+        page.savefig(unfinished, dpi=120, facecolor="white")

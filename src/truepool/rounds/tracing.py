@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
+from truepool import showing
 from truepool.arrays import FloatArray, IntArray
 from truepool.hindsight import Hindsight
 from truepool.learners.interface import Learner, State
@@ -85,6 +86,9 @@ class Trace:
         other = self.learner.loss.of(pooled, self._heard.outcomes)
         gap[self._spoken] = self.losses[self._spoken] - other
         return np.asarray(gap.cumsum())
+
+    def _repr_html_(self) -> str:
+        return str(showing.by("replayed", "html", self))
 
     def __repr__(self) -> str:
         spoken = self.losses[~np.isnan(self.losses)]

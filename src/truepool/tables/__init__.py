@@ -5,13 +5,20 @@ every other column is an agent: the probability of class 1, empty where the agen
 silent. For K classes an agent has K columns, ``name:0`` to ``name:K-1``.
 """
 
-from truepool.tables.reading import Reports, columns_of, read_panel, read_reports
+from truepool.tables.reading import (
+    Reports,
+    columns_of,
+    read_frame,
+    read_panel,
+    read_reports,
+)
 from truepool.tables.writing import check_writable, write_table
 
 __all__ = [
     "Reports",
     "check_writable",
     "columns_of",
+    "read_frame",
     "read_panel",
     "read_reports",
     "write_table",

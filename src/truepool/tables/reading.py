@@ -62,7 +62,7 @@ def read_panel(
     >>> read_panel(pa.table({"ada": [0.9, 0.2], "bob": [0.6, None], "y": [1, 0]}))
     Panel(2 cases, 2 agents (ada, bob), 2 classes, 25.0 % silent)
     """
-    frame = _frame(source, id)
+    frame = read_frame(source, id)
     if outcome not in frame.columns:
         raise OutcomeError(
             f"the table needs an outcome column; there is no {outcome!r}"
@@ -97,7 +97,7 @@ def read_reports(
     >>> read_reports(pa.table({"bob": [0.6], "ada": [0.9]}), ("ada", "bob")).values
     array([[0.9, 0.6]])
     """
-    frame = _frame(source, id)
+    frame = read_frame(source, id)
     reports = _reports(frame, id, time, {outcome, *ignore}, ())
     missing = [name for name in agents if name not in reports.agents]
     unknown = [name for name in reports.agents if name not in agents]
@@ -127,7 +127,8 @@ def columns_of(source: str | os.PathLike[str]) -> list[str]:
     return list(_read_file(Path(source), None).column_names)
 
 
-def _frame(source: Any, id: str | None) -> nw.DataFrame[Any]:
+def read_frame(source: Any, id: str | None = None) -> nw.DataFrame[Any]:
+    """Return the table of a file or a frame, its names checked; ``id`` stays text."""
     if isinstance(source, str | os.PathLike):
         source = _read_file(Path(source), id)
     names = [str(name) for name in _column_names(source)]

@@ -1,0 +1,36 @@
+"""The page against the same number of plain figures, and the demo against a minute."""
+
+import io
+import subprocess
+import sys
+import time
+
+from audits import audit
+from matplotlib.figure import Figure
+
+from truepool.render.page import html
+
+DEMO = "import sys; sys.argv = ['truepool', 'demo', '--out', sys.argv[1]]; from truepool.cli import main; main()"
+FIGURES = 16
+
+
+def plain_figures():
+    for _ in range(FIGURES):
+        figure = Figure(figsize=(4.7, 2.8), layout="constrained")
+        axes = figure.subplots()
+        axes.plot(range(100))
+        axes.set(xlabel="x", ylabel="y")
+        figure.savefig(io.StringIO(), format="svg")
+
+
+def test_a_page_costs_little_more_than_its_figures(ratio):
+    told = audit()
+    ratio(lambda: html(told), plain_figures, at_most=2.0, rounds=3)
+
+
+def test_the_demo_takes_less_than_a_minute(record, tmp_path):
+    start = time.perf_counter()
+    subprocess.run(
+        [sys.executable, "-c", DEMO, str(tmp_path / "demo")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True
+    )  # fmt: skip
+    record("demo, seconds", time.perf_counter() - start, at_most=60)

@@ -1,0 +1,70 @@
+"""What an agent is: anything that knows its labels and reports probabilities."""
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from truepool.arrays import Array, FloatArray
+from truepool.errors import AgentError, ReportError
+from truepool.reports import ROUNDING
+
+
+class Agent(Protocol):
+    """Anything with ``classes_`` and ``predict_proba``.
+
+    A fitted scikit-learn model, one of the zoo, an ONNX file, or a class of your own.
+    """
+
+    classes_: Any
+
+    def predict_proba(self, X: Any, /) -> Any:
+        """Probability of every class, (T, K), in the order of ``classes_``."""
+
+
+def check_speaks(name: str, agent: object) -> None:
+    """Refuse what cannot report probabilities.
+
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> check_speaks("bayes", GaussianNB())
+    """
+    if not callable(getattr(agent, "predict_proba", None)):
+        raise AgentError(
+            f"an agent must report probabilities; {name!r} "
+            f"({type(agent).__name__}) has no predict_proba. Wrap it in "
+            "CalibratedClassifierCV."
+        )
+
+
+def said(agent: Agent, X: Any, labels: Array, name: str = "") -> FloatArray:
+    """Probability (T, K) of every label; 0 for one the agent has never met."""
+    known = np.searchsorted(labels, agent.classes_)
+    strange = (known >= len(labels)) | (
+        labels[np.minimum(known, len(labels) - 1)] != agent.classes_
+    )
+    if strange.any():
+        raise AgentError(
+            f"a fitted agent must know only the labels {labels.tolist()}; "
+            f"{repr(name) if name else 'one'} knows "
+            f"{np.asarray(agent.classes_).tolist()}"
+        )
+    answer = np.asarray(agent.predict_proba(X), dtype=np.float64)
+    if answer.ndim != 2 or answer.shape[1] != len(known):
+        raise ReportError(
+            f"an agent that knows {len(known)} classes must answer (T, {len(known)}); "
+            f"{name or type(agent).__name__!r} answered {answer.shape}"
+        )
+    total = answer.sum(axis=1)
+    if not (np.abs(total - 1) <= ROUNDING).all():
+        t = int(np.argmin(np.abs(total - 1) <= ROUNDING))
+        raise ReportError(
+            "the probabilities of a report must sum to 1; "
+            f"{name or type(agent).__name__!r} says {answer[t].tolist()} in row {t}"
+        )
+    spelled = np.zeros((len(answer), len(labels)))
+    spelled[:, known] = answer
+    return spelled
+
+
+def as_reports(spelled: FloatArray) -> FloatArray:
+    """Reports (T, N) of class 1 where there are two classes, else (T, N, K)."""
+    return spelled[:, :, 1] if spelled.shape[2] == 2 else spelled

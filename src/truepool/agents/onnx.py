@@ -1,0 +1,157 @@
+"""An agent out of an ONNX file, asked through onnxruntime."""
+
+import json
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from truepool.agents.encoding import Encoder
+from truepool.agents.extras import brought
+from truepool.arrays import Array, FloatArray
+from truepool.errors import FeatureError, ReportError, SourceError
+from truepool.reports import ROUNDING
+
+NEEDED = (
+    "an ONNX agent takes one table of numbers (rows x features, float or double) and "
+    "gives a tensor of probabilities (rows x classes)"
+)
+TYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64}
+
+
+@final
+class OnnxAgent:
+    """Reports of a model in the ONNX format, on one thread.
+
+    A file that truepool exported knows its feature names, categories and labels; one
+    from elsewhere gets the labels 0, 1, ... unless ``classes`` are given.
+
+    Parameters
+    ----------
+    source : path, or bytes of the model
+    classes : sequence of labels, optional
+    """
+
+    def __init__(self, source: str | Path | bytes, classes: Any = None) -> None:
+        self._content = source if isinstance(source, bytes) else _read(Path(source))
+        self.name = "model" if isinstance(source, bytes) else Path(source).stem
+        self._open(classes)
+
+    def _open(self, classes: Any) -> None:
+        self._session = _session(self._content, self.name)
+        self._input, self._output = _ends(self._session, self.name)
+        told = self._session.get_modelmeta().custom_metadata_map.get("truepool")
+        known = json.loads(told) if told else {}
+        self._encoder = Encoder(**_encoder(known["encoder"])) if known else None
+        self._missing = bool(known.get("missing", True))
+        wide = self._output.shape[1]
+        labels = known.get("classes") if classes is None else list(classes)
+        if labels is None and isinstance(wide, int):
+            labels = list(range(wide))
+        self.classes_: Array = np.asarray(labels if labels is not None else [0, 1])
+        if isinstance(wide, int) and wide != len(self.classes_):
+            raise SourceError(
+                f"{self.name!r} gives probabilities of {wide} classes; "
+                f"{len(self.classes_)} labels came"
+            )
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probability of every class, (T, K)."""
+        return self.answer(X if self._encoder is None else self._encoder(X))
+
+    def answer(self, values: Any) -> FloatArray:
+        """Probability of every class from numbers (T, F), already encoded."""
+        values = np.asarray(values)
+        wide = self._input.shape[1]
+        if values.ndim != 2 or (isinstance(wide, int) and values.shape[1] != wide):
+            raise FeatureError(
+                f"{self.name!r} takes rows of {wide} features; an array of shape "
+                f"{values.shape} came"
+            )
+        if not self._missing and np.isnan(values).any():
+            raise FeatureError(
+                f"{self.name!r} takes no missing values; row "
+                f"{int(np.argmax(np.isnan(values).any(axis=1)))} has some"
+            )
+        fed = values.astype(TYPES[self._input.type])
+        (answer,) = self._session.run([self._output.name], {self._input.name: fed})
+        return self._checked(np.asarray(answer, dtype=np.float64))
+
+    def _checked(self, answer: FloatArray) -> FloatArray:
+        """Probabilities; a graph may as well end in scores."""
+        if answer.ndim != 2 or answer.shape[1] != len(self.classes_):
+            raise ReportError(
+                f"{NEEDED}; {self.name!r} answers {answer.shape} for "
+                f"{len(self.classes_)} classes"
+            )
+        total = answer.sum(axis=1)
+        wrong = ~((np.abs(total - 1) <= ROUNDING) & (answer.min(axis=1) >= -ROUNDING))
+        if wrong.any():
+            raise ReportError(
+                f"{NEEDED}; {self.name!r} answers {answer[int(np.argmax(wrong))]} in "
+                f"row {int(np.argmax(wrong))}. End the graph in a softmax or sigmoid."
+            )
+        return np.clip(answer, 0.0, 1.0)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"content": self._content, "name": self.name, "classes": self.classes_}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._content, self.name = state["content"], state["name"]
+        self._open(state["classes"])
+
+    def __repr__(self) -> str:
+        return f"OnnxAgent({self.name!r}, {len(self.classes_)} classes)"
+
+
+def _read(path: Path) -> bytes:
+    if not path.is_file():
+        raise SourceError(f"there is no file {str(path)!r}")
+    return path.read_bytes()
+
+
+def _session(content: bytes, name: str) -> Any:
+    ort = brought("onnxruntime", "onnx", "an ONNX agent")
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    try:
+        return ort.InferenceSession(
+            content, options, providers=["CPUExecutionProvider"]
+        )
+    except Exception as error:  # onnxruntime's errors share no other base
+        reason = str(error).splitlines()[0]
+        raise SourceError(f"{name!r} cannot be read as ONNX: {reason}") from None
+
+
+def _ends(session: Any, name: str) -> tuple[Any, Any]:
+    """Return the table that goes in and the probabilities that come out."""
+    inputs, outputs = session.get_inputs(), session.get_outputs()
+    tables = [output for output in outputs if _is_table(output)]
+    named = [output for output in tables if output.name == "probabilities"]
+    chosen = (named or tables)[-1:]
+    if len(inputs) == 1 and _is_table(inputs[0]) and chosen:
+        return inputs[0], chosen[0]
+    cure = ""
+    if any(output.type.startswith("seq(map") for output in outputs):
+        cure = ". Export it with zipmap=False"
+    raise SourceError(
+        f"{NEEDED}; {name!r} takes {_told(inputs)} and gives {_told(outputs)}{cure}"
+    )
+
+
+def _is_table(end: Any) -> bool:
+    if end.type not in TYPES or len(end.shape) != 2:
+        return False
+    return not isinstance(end.shape[1], int) or end.shape[1] > 1
+
+
+def _told(ends: list[Any]) -> str:
+    return ", ".join(f"{end.name} {end.type} {end.shape}" for end in ends) or "nothing"
+
+
+def _encoder(told: dict[str, Any]) -> dict[str, Any]:
+    """Restore what JSON made lists of."""
+    seen = {name: tuple(texts) for name, texts in told["categories"].items()}
+    lists = {"names": tuple(told["names"]), "places": tuple(told["places"])}
+    return {**told, **lists, "categories": seen}

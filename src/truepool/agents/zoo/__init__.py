@@ -1,0 +1,39 @@
+"""The zoo: kinds of models to train agents of. The folder is the registry."""
+
+from typing import Any, cast
+
+from truepool import registry
+from truepool.agents.zoo.interface import Model
+
+__all__ = ["Model", "every", "named", "paper"]
+
+PAPER = ("lightgbm", "catboost", "xgboost", "random-forest", "mlp")
+"""The five agents of the paper, in the order in which it draws their silos."""
+
+
+def every() -> dict[str, type[Model]]:
+    """All kinds of models by name.
+
+    >>> sorted(every())[:3]
+    ['catboost', 'gradient-boosting', 'lightgbm']
+    """
+    return cast(dict[str, type[Model]], registry.every(__name__))
+
+
+def named(name: str, /, **settings: Any) -> Model:
+    """Return the model of that name with these settings instead of its own.
+
+    >>> named("random-forest", max_depth=4)
+    RandomForest(n_estimators=100, max_depth=4)
+    """
+    cls = cast(type[Model], registry.named(__name__, "model", name))
+    return cls(**settings)
+
+
+def paper() -> dict[str, Model]:
+    """Return the five agents of the paper with its settings (tab:hyperparams).
+
+    >>> list(paper())
+    ['lightgbm', 'catboost', 'xgboost', 'random-forest', 'mlp']
+    """
+    return {name: named(name) for name in PAPER}

@@ -1,0 +1,114 @@
+"""ONNX models out of fitted classifiers, all in one form.
+
+One input, ``features`` (T, F), and one output, ``probabilities`` (T, K): labels are
+left out, because argmax of rounded probabilities breaks ties otherwise. Boosted trees
+compute in single precision, as onnxruntime does; networks, regressions and forests in
+double, where single would lose 1e-6 and more.
+"""
+
+from typing import Any
+
+from truepool.agents.extras import brought
+
+FEATURES, PROBABILITIES = "features", "probabilities"
+OPSET = 15
+
+
+def from_scikit_learn(fitted: Any, width: int, *, double: bool = False) -> Any:
+    """Convert a scikit-learn classifier, or a pipeline, in single or double."""
+    skl2onnx = brought("skl2onnx", "onnx", "exporting")
+    types = brought("skl2onnx.common.data_types", "onnx", "exporting")
+    table = types.DoubleTensorType if double else types.FloatTensorType
+    return skl2onnx.to_onnx(
+        fitted,
+        initial_types=[(FEATURES, table([None, width]))],
+        options={id(fitted): {"zipmap": False}},
+        target_opset=OPSET,
+    )
+
+
+def from_filled(pipeline: Any, width: int) -> Any:
+    """Convert a pipeline that begins by filling gaps, in double precision.
+
+    onnxruntime fills in single precision only, so that step is written out.
+    """
+    onnx = brought("onnx", "onnx", "exporting")
+    model = from_scikit_learn(pipeline[1:], width, double=True)
+    whole = "without_gaps"
+    for node in model.graph.node:
+        node.input[:] = [whole if name == FEATURES else name for name in node.input]
+    medians = onnx.numpy_helper.from_array(pipeline[0].statistics_, "medians")
+    model.graph.initializer.append(medians)
+    make = onnx.helper.make_node
+    model.graph.node.insert(0, make("IsNaN", [FEATURES], ["gaps"]))
+    fill = make("Where", ["gaps", "medians", FEATURES], [whole])
+    model.graph.node.insert(1, fill)
+    return model
+
+
+def from_booster(library: str, fitted: Any, width: int, **options: Any) -> Any:
+    """Convert a model of LightGBM or XGBoost."""
+    onnxmltools = brought("onnxmltools", "onnx", "exporting")
+    types = brought("onnxmltools.convert.common.data_types", "onnx", "exporting")
+    convert = getattr(onnxmltools, f"convert_{library}")
+    return convert(
+        fitted,
+        initial_types=[(FEATURES, types.FloatTensorType([None, width]))],
+        target_opset=OPSET,
+        **options,
+    )
+
+
+def from_trees(fitted: Any, trees: list[Any], width: int) -> Any:
+    """Convert a tree or a forest of scikit-learn's.
+
+    Rows are rounded to single precision, as scikit-learn does before it compares, and
+    then made double, because onnxruntime adds the trees up in the precision of its
+    input: 500 trees in single would lose 5e-6.
+    """
+    onnx = brought("onnx", "onnx", "exporting")
+    model = from_scikit_learn(fitted, width)  # its double form may never return
+    double = "rounded"
+    forest = next(node for node in model.graph.node if FEATURES in node.input)
+    forest.input[:] = [double]
+    _let_missing_through(onnx, forest, trees)
+    to = onnx.TensorProto.DOUBLE
+    cast = onnx.helper.make_node("Cast", [FEATURES], [double], to=to)
+    model.graph.node.insert(0, cast)
+    return model
+
+
+def _let_missing_through(onnx: Any, node: Any, trees: list[Any]) -> None:
+    """Let missing values go the way they go in scikit-learn's trees.
+
+    The converter sends all of them right, silently (sklearn-onnx issue 1253). Each node
+    of the export is a node of a tree with the same number, so the way is written in.
+    """
+    there = {attribute.name: attribute for attribute in node.attribute}
+    where = zip(there["nodes_treeids"].ints, there["nodes_nodeids"].ints, strict=True)
+    left = [int(trees[tree].tree_.missing_go_to_left[i]) for tree, i in where]
+    way = "nodes_missing_value_tracks_true"
+    if way in there:
+        node.attribute.remove(there[way])
+    node.attribute.append(onnx.helper.make_attribute(way, left))
+
+
+def only_probabilities(model: Any, classes: int) -> Any:
+    """Leave one output, the tensor of probabilities, under its usual name."""
+    onnx = brought("onnx", "onnx", "exporting")
+    graph = model.graph
+    names = [output.name for output in graph.output]
+    precision = graph.input[0].type.tensor_type.elem_type
+    for node in [node for node in graph.node if node.op_type == "ZipMap"]:
+        names[names.index(node.output[0])] = node.input[0]
+        graph.node.remove(node)
+    found = names[-1]
+    if found != PROBABILITIES:
+        made = onnx.helper.make_node("Identity", [found], [PROBABILITIES])
+        graph.node.append(made)
+    del graph.output[:]
+    shape = ["rows", classes]
+    graph.output.append(
+        onnx.helper.make_tensor_value_info(PROBABILITIES, precision, shape)
+    )
+    return model

@@ -1,0 +1,36 @@
+"""A neural network of two hidden layers, as scikit-learn writes it."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, final
+
+from sklearn.neural_network import MLPClassifier
+
+from truepool.agents.zoo.conversion import from_filled
+from truepool.agents.zoo.interface import Model, settings_of
+from truepool.agents.zoo.preparing import scaled
+
+
+@final
+class MLP(Model):
+    """Hidden layers of 64 and 32, up to 500 passes at rate 0.001 (tab:hyperparams).
+
+    Features are scaled first, and missing values get the median.
+    """
+
+    name: ClassVar[str] = "mlp"
+    preset: ClassVar[Mapping[str, Any]] = {
+        "hidden_layer_sizes": (64, 32),
+        "max_iter": 500,
+        "learning_rate_init": 0.001,
+    }
+    effort: ClassVar[int] = 9
+
+    def _known(self) -> set[str]:
+        return settings_of(MLPClassifier)
+
+    def _made(self, seed: int) -> Any:
+        return scaled(MLPClassifier(**{"random_state": seed, **self.settings}))
+
+    def to_onnx(self, fitted: Any, width: int) -> Any:
+        """Return a fitted classifier over so many features as an ONNX model."""
+        return from_filled(fitted, width)

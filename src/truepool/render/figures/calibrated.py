@@ -1,0 +1,62 @@
+"""Whether what was said is what happened."""
+
+from collections.abc import Sequence
+from math import ceil
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from truepool.audit.values import Calibration
+from truepool.render.figures.style import GREY, INK, SERIES, short, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SIDE = 2.35
+"""Inches of each diagram."""
+
+
+@styled
+def reliability(calibrations: Sequence[Calibration], columns: int = 3) -> "Figure":
+    """Draw a reliability diagram each, with the band calibrated reports stay in.
+
+    Points off the band are filled: there the reports do not mean what they say.
+    """
+    from matplotlib.figure import Figure
+
+    shown = [one for one in calibrations if one.reliability is not None]
+    across = max(1, min(columns, len(shown)))
+    down = max(1, ceil(len(shown) / across))
+    figure = Figure(figsize=(SIDE * across, SIDE * down), layout="constrained")
+    axes = figure.subplots(down, across, squeeze=False).ravel()
+    for place, ax in enumerate(axes):
+        if place < len(shown):
+            _diagram(ax, shown[place])
+        else:
+            ax.set_axis_off()
+    return figure
+
+
+def _diagram(ax: "Axes", calibration: Calibration) -> None:
+    points = calibration.reliability
+    if points is None:
+        raise AssertionError("only those with points are drawn")
+    order = np.argsort(points.said)
+    said, happened = points.said[order], points.happened[order]
+    low, high = points.low[order], points.high[order]
+    ax.plot([0, 1], [0, 1], color=INK, linewidth=0.8, linestyle=":")
+    ax.fill_between(said, low, high, color=GREY, alpha=0.3, linewidth=0)
+    ax.plot(said, happened, color=SERIES[0], linewidth=1.2)
+    off = (happened < low) | (happened > high)
+    size = 12 + 60 * np.sqrt(points.cases[order] / points.cases.sum())
+    ax.scatter(said, happened, size, color=SERIES[0], facecolors=_faces(off), zorder=3)
+    ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), xlabel="said", ylabel="happened")
+    ax.set_xticks([0, 0.5, 1], ["0", "½", "1"])
+    ax.set_yticks([0, 0.5, 1], ["0", "½", "1"])
+    ax.set_aspect("equal")
+    ax.set_title(short(calibration.who))
+
+
+def _faces(off: np.ndarray) -> list[str]:
+    return [SERIES[0] if astray else "none" for astray in off]

@@ -1,0 +1,62 @@
+"""What deciding costs: where the line is drawn, and for which costs."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from truepool.audit.values import Curve
+from truepool.render.figures.style import DASHES, GREY, SERIES, canvas, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+@styled
+def threshold(curve: Curve, used: float, asked: float) -> "Figure":
+    """Draw the cost at each threshold, with the one in use and the one asked for."""
+    figure, ax = canvas(2.7)
+    ax.plot(curve.thresholds, curve.cost, color=SERIES[0])
+    ax.axvline(asked, color=SERIES[2], linestyle="--", label="what the costs ask for")
+    if abs(used - asked) > 1e-9:
+        ax.axvline(used, color=SERIES[1], linestyle="-.", label="in use")
+    ax.set(xlabel="decide 1 above this probability", ylabel="cost a case", xlim=(0, 1))
+    ax.set_ylim(bottom=0)
+    ax.grid(axis="y")
+    _legend_above(ax)
+    return figure
+
+
+@styled
+def decision(curve: Curve, ratio: float | None = None) -> "Figure":
+    """Draw the cost over a range of costs, beside deciding always 1 or always 0."""
+    figure, ax = canvas(2.8)
+    lines = {
+        "pool": curve.pool,
+        "best agent": curve.best,
+        "always 1": curve.always,
+        "always 0": curve.never,
+    }
+    for place, (name, line) in enumerate(lines.items()):
+        ax.plot(
+            curve.ratios, line, color=(*SERIES[:3], GREY)[place],
+            linestyle=DASHES[place], label=name, linewidth=2.2 if place == 0 else 1.4,
+        )  # fmt: skip
+    most = 1.3 * np.nanmax([curve.pool, curve.best])
+    ax.set_ylim(0, min(most, np.nanmax(list(lines.values()))))
+    ax.set_xscale("log")
+    ax.xaxis.set_major_formatter("{x:g}")
+    if ratio is not None:
+        ax.axvline(ratio, color=GREY, linewidth=0.9, linestyle=":")
+    ax.set_xlabel("a missed case costs so many false alarms (dotted: yours)")
+    ax.set_ylabel("cost a case\n(share of the dearer error)")
+    ax.grid(axis="y")
+    _legend_above(ax)
+    return figure
+
+
+def _legend_above(ax: "Axes") -> None:
+    ax.legend(
+        loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, borderaxespad=0.2,
+        columnspacing=1.2, handlelength=2.6,
+    )  # fmt: skip

@@ -1,0 +1,26 @@
+"""Which mechanism is best here."""
+
+from truepool.audit.values import Audit
+from truepool.comparison import Comparison
+from truepool.render import compared, figures
+from truepool.render.markup import joined, prose, tag
+from truepool.render.numbers import estimated
+from truepool.render.page.frame import Section
+from truepool.render.page.pictures import pictured, row_of, table
+
+
+def section(audit: Audit, comparison: Comparison) -> Section:
+    """Return the advice, and every mechanism behind it."""
+    grid = compared.grid(comparison)
+    first = comparison.rows[0]
+    drawn = pictured(
+        figures.compared(comparison, audit.mechanism),
+        "comparison",
+        f"Loss a case of {len(comparison.rows)} pools with intervals. Least: "
+        f"{first.pool}, {estimated(first.loss)}.",
+        f"Each on cases it never saw. Filled: in use ({audit.mechanism}).",
+    )
+    notes = [tag("p", note) for note in grid.notes]
+    advice = tag("p", tag("strong", prose(audit.advice))) if audit.advice else None
+    inside = joined(advice, row_of([drawn]), table(grid), *notes)
+    return Section("mechanisms", "Mechanisms", "Which mechanism is best here?", inside)

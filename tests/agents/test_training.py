@@ -1,0 +1,221 @@
+"""Training: silos, labels, foreign agents, parallel runs, and bad input."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from silos import features, small
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+
+from truepool import agents
+from truepool.agents.fitted import seeded
+from truepool.errors import (
+    AgentError,
+    FeatureError,
+    OutcomeError,
+    SettingError,
+    UnknownNameError,
+)
+
+X, Y = features(300)
+NEW, NEW_Y = features(80, seed=1)
+
+
+def train(team=("tree", "logistic"), X=X, y=Y, **options):
+    return agents.train(X, y, team, cache=False, **options)
+
+
+def test_a_panel_comes_out():
+    trained = train()
+    panel = trained.panel(NEW, NEW_Y, ids=np.arange(80))
+    assert panel.agents == ("tree", "logistic")
+    assert_array_equal(panel.outcomes, NEW_Y)
+    assert panel.ids[3] == 3
+    assert repr(trained) == "Trained(tree, logistic)"
+
+
+def test_an_agent_says_what_scikit_learn_says_of_its_silo():
+    silos = [[0, 1, 4], [2, 3]]
+    reports = train(
+        {"a": GaussianNB(), "b": LogisticRegression()}, features=silos
+    ).reports(NEW)
+    for i, agent in enumerate((GaussianNB(), LogisticRegression())):
+        alone = clone(agent).fit(X[:, silos[i]], Y)
+        assert_allclose(reports[:, i], alone.predict_proba(NEW[:, silos[i]])[:, 1], rtol=1e-12)  # fmt: skip
+
+
+def test_a_share_draws_the_papers_silos():
+    drawn = agents.feature_silos(5, 2, 0.6)
+    for seed in (0, 1):
+        trained = train(features=0.6, seed=seed)
+        assert [silo.tolist() for silo in trained.silos] == [s.tolist() for s in drawn]
+    assert_array_equal(train(features=0.6)["tree"].encoder.places, drawn[0])
+
+
+def test_disjoint_rows_are_learned_from_apart():
+    reports = train({"a": GaussianNB(), "b": GaussianNB()}, rows="disjoint").reports(
+        NEW
+    )
+    for i, share in enumerate(agents.sample_silos(Y, 2, 42)):
+        alone = GaussianNB().fit(X[share], Y[share])
+        assert_allclose(reports[:, i], alone.predict_proba(NEW)[:, 1], rtol=1e-12)
+
+
+def test_rows_may_be_a_mask():
+    mask = np.arange(300) % 2 == 0
+    by_mask = train(rows=[mask, ~mask]).reports(NEW)
+    by_number = train(rows=[np.flatnonzero(mask), np.flatnonzero(~mask)]).reports(NEW)
+    assert_array_equal(by_mask, by_number)
+
+
+def test_an_agent_that_never_met_a_class_gives_it_nothing():
+    X3, y3 = features(300, classes=3)
+    some = [np.flatnonzero(y3 != 1), np.arange(300)]
+    team = {"xgboost": small("xgboost"), "bayes": GaussianNB()}
+    reports = train(team, X3, y3, rows=some).reports(X3)
+    assert reports.shape == (300, 2, 3)
+    assert (reports[:, 0, 1] == 0).all()
+    assert (reports[:, 1, 1] > 0).all()
+
+
+def test_text_labels_become_places():
+    words = np.where(Y == 1, "bad", "good")
+    panel = train(y=words).panel(NEW, np.where(NEW_Y == 1, "bad", "good"))
+    assert_array_equal(panel.outcomes, 1 - NEW_Y)
+    with pytest.raises(OutcomeError, match="row 0 has 'ugly'"):
+        train(y=words).panel(NEW[:2], ["ugly", "bad"])
+
+
+def test_frames_of_numbers_and_text_train_like_arrays_of_codes():
+    text = np.array(["a", "b", "c", "d"])
+    frame = pd.DataFrame(X, columns=list("vwxyz")).assign(z=text[X[:, 4].astype(int)])
+    new = pd.DataFrame(NEW, columns=list("vwxyz")).assign(z=text[NEW[:, 4].astype(int)])
+    assert_array_equal(train(X=frame).reports(new), train().reports(NEW))
+    by_name = train(X=frame, features=[["z", "v"], ["w"]])
+    assert by_name["tree"].encoder.names == ("z", "v")
+    new.loc[7, "z"] = "e"
+    with pytest.raises(FeatureError, match="column 'z' says 'e' in row 7"):
+        train(X=frame).reports(new)
+    lenient = train(X=frame, unseen="missing").reports(new)
+    assert np.isfinite(lenient).all()
+
+
+def test_fitted_agents_are_taken_as_they_are(tmp_path):
+    known = train(features=[[0, 1], [2, 3]])
+    agents.export(known["tree"], tmp_path / "tree.onnx")
+
+    class Half:
+        classes_ = np.arange(2)
+
+        def predict_proba(self, X):
+            return np.full((len(X), 2), 0.5)
+
+    bayes = GaussianNB().fit(X, Y)
+    team = {
+        "frozen": FrozenEstimator(bayes),
+        "saved": known["logistic"],
+        "onnx": agents.load(tmp_path / "tree.onnx"),
+        "half": Half(),
+        "new": "tree",
+    }
+    trained = train(team)
+    reports = trained.reports(NEW)
+    assert_array_equal(reports[:, 0], bayes.predict_proba(NEW)[:, 1])
+    assert_array_equal(reports[:, 1], known.reports(NEW)[:, 1])
+    assert_allclose(reports[:, 2], known.reports(NEW)[:, 0], atol=1e-6)
+    assert (reports[:, 3] == 0.5).all()
+    assert trained["half"] is team["half"]
+
+
+def test_agents_trained_in_parallel_say_the_same_and_progress_is_told():
+    told = []
+    team = {"forest": RandomForestClassifier(5), "tree": "tree", "mlp": small("mlp")}
+    both = train(team, n_jobs=2, progress=lambda *step: told.append(step))
+    assert_array_equal(both.reports(NEW), train(team).reports(NEW))
+    assert [step[1:] for step in told] == [(1, 3), (2, 3), (3, 3)]
+    assert {step[0] for step in told} == set(team)
+
+
+def test_what_takes_longest_is_started_first():
+    told = []
+    team = {name: small(name) for name in ("tree", "mlp", "random-forest")}
+    train(team, progress=lambda name, *_: told.append(name))
+    assert told == ["mlp", "random-forest", "tree"]
+
+
+def test_the_five_of_the_paper_are_the_default():
+    assert agents.train(X, Y).agents == agents.zoo.PAPER
+
+
+def test_classifiers_of_your_own_get_the_seed():
+    forest = RandomForestClassifier(5)
+    assert seeded(forest, 7).random_state == 7
+    assert seeded(RandomForestClassifier(random_state=3), 7).random_state == 3
+    one, same, other = (train({"f": forest}, seed=s).reports(NEW) for s in (1, 1, 2))
+    assert_array_equal(one, same)
+    assert (one != other).any()
+    assert forest.random_state is None
+
+
+def test_a_fitted_agent_tells_what_it_is():
+    agent = train()["tree"]
+    assert (
+        repr(agent)
+        == "Fitted('tree', Tree(min_samples_leaf=20), 5 features, 2 classes)"
+    )
+    own = train({"b": GaussianNB()})["b"]
+    assert repr(own) == "Fitted('b', GaussianNB, 5 features, 2 classes)"
+
+
+def test_a_column_without_a_value_does_no_harm():
+    gone = X.copy()
+    gone[:, 2] = np.nan
+    assert np.isfinite(train(X=gone).reports(NEW)).all()
+
+
+BAD = {
+    "no predict_proba": (lambda: train({"svm": LinearSVC()}), AgentError, "'svm' (LinearSVC) has no predict_proba"),
+    "a word": (lambda: train("tree"), AgentError, "a list of names"),
+    "unknown model": (lambda: train(["lightgmb"]), UnknownNameError, "did you mean 'lightgbm'"),
+    "labels": (lambda: train(y=Y[:10]), OutcomeError, "300 rows came with labels of shape (10,)"),
+    "one class": (lambda: train(rows=[np.arange(300), np.flatnonzero(Y == 0)]), OutcomeError, "'logistic' would learn from"),
+    "no rows": (lambda: train(rows=[np.arange(300), []]), OutcomeError, "'logistic' would learn from no rows"),
+    "rows short": (lambda: train(rows=[[1]]), SettingError, "each of the 2 agents; 1 lists came"),
+    "rows word": (lambda: train(rows="mine"), SettingError, "'disjoint', or given; 'mine' came"),
+    "columns short": (lambda: train(features=[[1]]), SettingError, "each of the 2 agents; 1 lists came"),
+    "rows beyond": (lambda: train(rows=[[1, 300], [2]]), SettingError, "numbered 0..299, or a mask of that length; [  1 300] came"),
+    "rows of words": (lambda: train(rows=[["a"], [2]]), SettingError, "numbered 0..299"),
+    "no columns": (lambda: train(features=[[1], []]), SettingError, "agent 1 sees none"),
+    "column": (lambda: train(features=[[1], [5]]), SettingError, "numbered 0..4; 5 came"),
+    "column name": (lambda: train(features=[["x1"], ["xx1"]]), SettingError, "no feature 'xx1' (did you mean 'x1'?)"),
+    "calibration": (lambda: train(calibration="plat"), UnknownNameError, "did you mean 'platt'"),
+    "calibrated who": (lambda: train(calibration={"trees": "platt"}), SettingError, "no agent 'trees' to calibrate (did you mean 'tree'?)"),
+    "calibrated twice": (lambda: train({"f": FrozenEstimator(GaussianNB().fit(X, Y))}, calibration="platt"), SettingError, "'f' is fitted already"),
+    "who": (lambda: train()["forest"], UnknownNameError, "no agent is called 'forest'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_gets_one_sentence(case):
+    run, kind, expected = BAD[case]
+    with pytest.raises(kind) as stop:
+        run()
+    assert expected in str(stop.value)
+    assert "\n" not in str(stop.value)
+
+
+def test_calibration_may_differ_by_agent():
+    trained = train(calibration={"tree": "isotonic"})
+    assert trained["tree"].calibration == "isotonic"
+    assert trained["logistic"].calibration is None
+
+
+def test_an_arrow_table_is_a_table():
+    table = pa.table({f"x{i}": X[:, i] for i in range(5)})
+    assert_array_equal(train(X=table).reports(NEW), train().reports(NEW))

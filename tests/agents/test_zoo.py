@@ -1,0 +1,64 @@
+"""The zoo: the paper's settings, one thread each, and libraries that may be absent."""
+
+import numpy as np
+import pytest
+
+import truepool.agents
+from truepool.agents import extras, zoo
+from truepool.errors import MissingExtraError
+
+# tab:hyperparams, and one thread whatever the machine has.
+PRINTED = {
+    "lightgbm": {"n_estimators": 100, "max_depth": -1, "n_jobs": 1},
+    "catboost": {"iterations": 100, "depth": 6, "thread_count": 1},
+    "xgboost": {"n_estimators": 100, "max_depth": 6, "n_jobs": 1},
+    "random-forest": {"n_estimators": 100, "max_depth": None, "n_jobs": 1},
+    "mlp": {"hidden_layer_sizes": (64, 32), "max_iter": 500, "learning_rate_init": 0.001},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(zoo.paper()))
+def test_the_papers_agents_have_the_papers_settings(name):
+    made = zoo.paper()[name].classifier(7)
+    params = (made[-1] if name == "mlp" else made).get_params()
+    assert {key: params[key] for key in PRINTED[name]} == PRINTED[name]
+    assert params.get("random_state", params.get("random_seed")) == 7
+
+
+def test_settings_can_be_changed_and_are_shown():
+    model = zoo.named("lightgbm", n_estimators=5, num_leaves=4)
+    assert repr(model) == "LightGBM(n_estimators=5, max_depth=-1, num_leaves=4)"
+    assert model.classifier(0).num_leaves == 4
+    assert zoo.named("lightgbm").settings["n_estimators"] == 100
+
+
+@pytest.mark.parametrize("name", ["lightgbm", "catboost", "xgboost", "tabnet"])
+def test_a_model_whose_library_is_absent_says_how_to_get_it(name, monkeypatch):
+    monkeypatch.setattr(extras, "find_spec", lambda library: None)
+    extra = "neural" if name == "tabnet" else "agents"
+    with pytest.raises(MissingExtraError, match=rf"truepool\[{extra}\]"):
+        zoo.named(name).classifier(0)
+
+
+def test_tabnet_leaves_torch_as_it_was():
+    import torch
+    from silos import features, small
+
+    torch.set_num_threads(2)
+    torch.manual_seed(5)
+    expected = torch.rand(1)
+    torch.manual_seed(5)
+    X, y = features(40)
+    small("tabnet").classifier(0).fit(X, y).predict_proba(X)
+    assert torch.rand(1) == expected
+    assert torch.get_num_threads() == 2
+    torch.set_num_threads(1)
+
+
+def test_the_room_lists_its_names():
+    assert set(dir(truepool.agents)) == set(truepool.agents.__all__)
+    for name in truepool.agents.__all__:
+        assert getattr(truepool.agents, name) is not None
+    with pytest.raises(AttributeError, match="nothing"):
+        truepool.agents.nothing  # noqa: B018
+    assert np.all([isinstance(model.name, str) for model in zoo.paper().values()])

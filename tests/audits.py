@@ -1,0 +1,173 @@
+"""An audit made by hand: five agents, seven findings, every part of the evidence."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from truepool.audit.values import (
+    Audit,
+    Calibration,
+    CaseStudy,
+    Curve,
+    Drift,
+    Finding,
+    Reliability,
+    Standing,
+)
+from truepool.comparison import Comparison, Estimate, Row
+from truepool.costs import Costs
+
+AGENTS = ("logistic", "forest", "tree", "bayes", "neighbours")
+NAN = float("nan")
+
+
+def estimate(value, half=0.01):
+    return Estimate(value, value - half, value + half)
+
+
+def reliability(slope=1.0, groups=8):
+    said = np.linspace(0.04, 0.96, groups)
+    odds = np.log(said / (1 - said))
+    happened = 1 / (1 + np.exp(-slope * odds))
+    return Reliability(
+        said, happened, np.full(groups, 70.0), np.clip(said - 0.1, 0, 1), np.clip(said + 0.1, 0, 1)
+    )  # fmt: skip
+
+
+def calibration(who, slope=1.0, cases=569):
+    return Calibration(
+        who, cases, 0.031, 0.027, estimate(0.004), estimate(slope, 0.1),
+        0.0004 if slope != 1 else 0.41, reliability(slope),
+    )  # fmt: skip
+
+
+def row(pool, loss, brier=0.04):
+    gap = estimate(loss - 0.22, 0.03)
+    same = Estimate(0.0, 0.0, 0.0)
+    return Row(
+        pool, estimate(loss, 0.05), same if pool == "mean" else gap,
+        same if pool == "best" else gap, 0.001 if loss < 0.2 else 1.0, 1.0, loss, brier,
+        0.15, 0.02, 0.98, 0.8, 0.02, 0.15,
+    )  # fmt: skip
+
+
+def comparison(agents=AGENTS):
+    rows = tuple(
+        row(name, 0.14 + 0.01 * i)
+        for i, name in enumerate(
+            ("stacked-lr", "extremized", "platt", "vcg", "log-odds", "best", "median", "brier", "mean", "vote")
+        )
+    )  # fmt: skip
+    return Comparison(
+        rows, "cost", Costs(fn=10), None, 0.95, 569, 569, agents, 2, ("auto",)
+    )
+
+
+def findings(agents=AGENTS):
+    return (
+        Finding(
+            "overconfident", "error", (agents[2],),
+            f"Agent {agents[2]} is over-confident: what it calls 95 % happens in 78 % of cases.",
+            f"Recalibrate {agents[2]} on settled cases, or ask for its raw scores.",
+            Estimate(0.52, 0.41, 0.66), "calibration slope", Estimate(0.031, 0.012, 0.054), 2e-7, "reliability",
+        ),
+        Finding(
+            "threshold", "error", (), "The threshold in use, 0.5, is not what the costs ask for, 0.091.",
+            "Decide 1 above 0.091.", Estimate(0.5, NAN, NAN), "threshold", Estimate(0.027, 0.009, 0.049), 1e-5, "threshold",
+        ),
+        Finding(
+            "underconfident-pool", "warning", ("pool",),
+            "The mean of these agents is under-confident, as means of calibrated agents are.",
+            "Use a recalibrated pool: platt or extremized.", Estimate(1.61, 1.38, 1.9), "calibration slope",
+            Estimate(0.019, -0.002, 0.04), 0.003, "reliability",
+        ),
+        Finding(
+            "redundant", "warning", (agents[0], agents[1]), f"{agents[0]} and {agents[1]} say nearly the same.",
+            "Drop one of the two, or count them as one.", Estimate(0.94, 0.92, 0.95), "correlation",
+            None, 0.002, "correlation",
+        ),
+        Finding(
+            "drift", "warning", (agents[3],), f"{agents[3]} got worse at case 412.", "Find out what changed there.",
+            Estimate(0.11, 0.06, 0.17), "Brier loss", Estimate(0.006, 0.001, 0.012), 0.01, "drift",
+        ),
+        Finding(
+            "incentives", "note", (agents[4],), f"{agents[4]} could gain by shading its reports.",
+            "Pay by a proper score of its own reports.", None, "", None, None, "incentives",
+        ),
+        Finding(
+            "advice", "note", (), "On these cases stacked-lr costs least: 0.140 a case.",
+            "Pool with stacked-lr; the lead over the mean is more than luck.", Estimate(0.14, 0.09, 0.19),
+            "cost a case", None, 0.001, "comparison",
+        ),
+    )  # fmt: skip
+
+
+def standings(agents=AGENTS):
+    worth = np.linspace(0.03, -0.012, len(agents))
+    return tuple(
+        Standing(
+            agent, 1.0 if i else 0.925, 0.05 + 0.02 * i, 0.2 + 0.05 * i,
+            estimate(1 / len(agents), 0.03), estimate(worth[i], 0.006), estimate(worth[i] * 1.4, 0.009),
+            0.002 * i,
+        )
+        for i, agent in enumerate(agents)
+    )  # fmt: skip
+
+
+def curve():
+    thresholds = np.linspace(0.01, 0.99, 50)
+    ratios = np.geomspace(0.05, 50, 40)
+    share = 0.37
+    return Curve(
+        thresholds, 0.2 + 0.9 * (thresholds - 0.1) ** 2, ratios,
+        0.05 / (1 + np.abs(np.log(ratios))), 0.08 / (1 + np.abs(np.log(ratios))),
+        (1 - share) / np.maximum(1, ratios), share * ratios / np.maximum(1, ratios),
+    )  # fmt: skip
+
+
+def drift(agents=AGENTS, alarms=True):
+    cases = np.linspace(0, 568, 120)
+    losses = {
+        agent: 0.05 + 0.01 * i + 0.01 * np.sin(cases / 40 + i)
+        for i, agent in enumerate(agents)
+    }
+    losses[agents[3]] = losses[agents[3]] + 0.1 * (cases > 400)
+    losses["pool"] = 0.045 + 0.005 * np.cos(cases / 50)
+    raw = np.exp(-np.outer(cases / 568, np.arange(len(agents)) * 0.8))
+    weights = raw / raw.sum(axis=1, keepdims=True)
+    return Drift(
+        cases,
+        losses,
+        weights,
+        "gradient",
+        ((agents[3], 412, 0.06, 0.17),) if alarms else (),
+    )
+
+
+def correlation(agents=AGENTS):
+    gaps = np.abs(np.subtract.outer(np.arange(len(agents)), np.arange(len(agents))))
+    matrix = 0.9**gaps
+    matrix[0, -1] = matrix[-1, 0] = -0.15
+    return matrix
+
+
+def audit(agents=AGENTS, **changes):
+    slopes = [1.0, 1.2, 0.52, 0.9, 1.05]
+    whole = Audit(
+        findings=findings(agents), mechanism="mean", costs={"fn": 10.0, "fp": 1.0}, threshold=0.5, level=0.95,
+        cases=569, positives=212, classes=2, agents=agents, silent=0.015, seed=0,
+        calibration=(
+            *(calibration(agent, slopes[i % 5]) for i, agent in enumerate(agents)),
+            calibration("pool", 1.61), calibration("pool, recalibrated"),
+        ),
+        standings=standings(agents), correlation=correlation(agents), effective_agents=1.7, curve=curve(),
+        comparison=comparison(agents), drift=drift(agents),
+        robustness=(
+            CaseStudy("goes silent", agents[0], estimate(0.25, 0.05), estimate(0.03, 0.01)),
+            CaseStudy("says the opposite", agents[0], estimate(0.61, 0.09), estimate(0.39, 0.07)),
+            CaseStudy("says always 0", agents[0], estimate(0.33, 0.06), estimate(0.11, 0.04)),
+        ),
+        advice="Use stacked-lr: many settled cases, agents of unequal skill.",
+        withheld=(("drift of the pool", "fewer than 1,000 cases"),), sampled=("Shapley credit: 2,000 orders.", "Robustness: 500 cases.",),
+    )  # fmt: skip
+    return replace(whole, **changes)

@@ -1,0 +1,174 @@
+"""`truepool agent`, from a table of features to a table that can be pooled."""
+
+import json
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv
+from silos import features
+
+from truepool import read_panel
+from truepool.cli import main
+
+
+@pytest.fixture
+def truepool(monkeypatch, capsys):
+    """Run the command in this process; exit code, standard output, standard error."""
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["truepool", *map(str, words)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        shown = capsys.readouterr()
+        return stop.value.code or 0, shown.out, shown.err
+
+    return run
+
+
+def write(path, seed, classes=2, **extra):
+    X, y = features(120, classes, seed=seed)
+    flags = np.array(["SF", "REJ", "S0", "RSTO"])[X[:, 4].astype(int)]
+    columns = {"id": np.arange(120), "size": X[:, 0], "rate": X[:, 1], "flag": flags, "y": y}  # fmt: skip
+    csv.write_csv(pa.table({**columns, **extra}), path)
+
+
+@pytest.fixture
+def tables(tmp_path):
+    write(tmp_path / "train.csv", 0)
+    write(tmp_path / "new.csv", 1)
+    return tmp_path
+
+
+def test_from_features_to_a_table_that_can_be_compared(truepool, tables):
+    code, out, err = truepool(
+        "agent", "train", tables / "train.csv", "--model", "tree", "--model", "logistic",
+        "-o", tables / "team", "--features", 0.6,
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    assert "Trained tree, logistic on 120 rows" in out
+    files = [tables / "team" / f"{name}.joblib" for name in ("tree", "logistic")]
+    code, out, err = truepool(
+        "agent", "report", tables / "new.csv", *files, "-o", tables / "reports.csv"
+    )
+    assert (code, err) == (0, "")
+    assert "2 agents reported on 120 rows" in out
+    panel = read_panel(tables / "reports.csv")
+    assert panel.agents == ("tree", "logistic")
+    assert panel.ids[5] == "5"
+    assert truepool("compare", tables / "reports.csv", "--mechanism", "vcg")[0] == 0
+
+
+def test_export_tells_how_close_it_is_and_is_an_agent(truepool, tables):
+    agent, onnx = tables / "agent.joblib", tables / "agent.onnx"
+    words = ["--model", "random-forest", "-o", agent, "--json"]
+    code, out, _ = truepool("agent", "train", tables / "train.csv", *words)
+    assert json.loads(out) == {"rows": 120, "classes": [0, 1], "agents": {"random-forest": str(agent)}}  # fmt: skip
+    words = ["export", agent, "-o", onnx, "--rows", tables / "new.csv"]
+    code, out, err = truepool("agent", *words)
+    assert (code, err) == (0, "")
+    assert "on 1,120 rows" in out
+    assert "with missing values." in out
+    told = json.loads(truepool("agent", *words, "--json")[1])
+    assert told["gap"] < 1e-6
+    assert told["missing_gap"] < 1e-6
+    words = [
+        "report",
+        tables / "new.csv",
+        agent,
+        onnx,
+        "-o",
+        tables / "out.csv",
+        "--json",
+    ]
+    assert truepool("agent", *words)[0] == 2  # both files are called agent
+    onnx.rename(tables / "copy.onnx")
+    words[3] = tables / "copy.onnx"
+    assert json.loads(truepool("agent", *words)[1])["agents"] == 2
+    said = csv.read_csv(tables / "out.csv")
+    np.testing.assert_allclose(said["agent"], said["copy"], atol=1e-6)
+
+
+def test_three_classes_have_three_columns_an_agent(truepool, tables):
+    write(tables / "train.csv", 0, classes=3)
+    agent = tables / "tree.joblib"
+    words = [
+        "train",
+        tables / "train.csv",
+        "--model",
+        "tree",
+        "-o",
+        agent,
+        "--disjoint",
+    ]
+    assert truepool("agent", *words, "--calibration", "temperature")[0] == 0
+    csv.write_csv(csv.read_csv(tables / "new.csv").drop_columns(["id", "y"]), tables / "new.csv")  # fmt: skip
+    truepool("agent", "report", tables / "new.csv", agent, "-o", tables / "out.csv")
+    said = csv.read_csv(tables / "out.csv")
+    assert said.column_names == ["tree:0", "tree:1", "tree:2"]
+    np.testing.assert_allclose(sum(np.asarray(c) for c in said.columns), 1)
+
+
+def test_an_agent_without_gaps_says_so(truepool, tables, tmp_path):
+    from sklearn.naive_bayes import GaussianNB
+
+    from truepool import agents
+
+    X, y = features()
+    trained = agents.train(X, y, {"bayes": GaussianNB()}, cache=False)
+    agents.save(trained["bayes"], tmp_path / "bayes.joblib")
+    words = ["export", tmp_path / "bayes.joblib", "-o", tmp_path / "bayes.onnx"]
+    _, out, _ = truepool("agent", *words, "--tolerance", 1e-3)
+    assert "takes no missing values." in out
+
+
+def test_the_five_of_the_paper_have_a_name():
+    from truepool.cli.agent import _kinds
+
+    assert _kinds(["paper", "tree", "mlp"]) == [
+        "lightgbm", "catboost", "xgboost", "random-forest", "mlp", "tree",
+    ]  # fmt: skip
+    assert _kinds(None) == ["lightgbm"]
+
+
+BAD = {
+    "no outcome": (["train", "{}/train.csv", "-o", "{}/a.joblib", "--outcome", "z"], "there is no 'z'"),
+    "no table": (["train", "{}/none.csv", "-o", "{}/a.joblib"], "there is no file"),
+    "model": (["train", "{}/train.csv", "-o", "{}/a.joblib", "--model", "lightgmb"], "did you mean 'lightgbm'"),
+    "one file": (["train", "{}/train.csv", "-o", "{}/a.joblib", "--model", "paper"], "5 agents need a folder"),
+    "no folder": (["train", "{}/train.csv", "-o", "{}/no/where"], "is neither"),
+    "a file": (["train", "{}/train.csv", "-o", "{}/new.csv"], "is neither"),
+    "ignore": (["train", "{}/train.csv", "-o", "{}/a.joblib", "--ignore", "sizes"], "did you mean 'size'"),
+    "share": (["train", "{}/train.csv", "-o", "{}/a.joblib", "--features", "2"], "must lie in (0, 1]"),
+    "unseen": (["train", "{}/train.csv", "-o", "{}/a.joblib", "--unseen", "guess"], "'refuse' or 'missing'"),
+    "report onto": (["report", "{}/new.csv", "{}/a.joblib", "-o", "{}/new.csv"], "write the result to another file"),
+    "no agent": (["report", "{}/new.csv", "{}/a.joblib", "-o", "{}/out.csv"], "there is no file"),
+    "export": (["export", "{}/a.joblib", "-o", "{}/a.onnx"], "there is no file"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_gets_one_sentence_and_nothing_is_written(truepool, tables, case):
+    words, expected = BAD[case]
+    before = sorted(path.name for path in tables.iterdir())
+    code, out, err = truepool("agent", *(word.format(tables) for word in words))
+    assert (code, out) == (2, "")
+    assert expected in err
+    assert err.count("\n") == 1
+    assert sorted(path.name for path in tables.iterdir()) == before
+
+
+def test_a_category_and_an_outcome_that_are_new_are_named(truepool, tables):
+    agent = tables / "tree.joblib"
+    truepool("agent", "train", tables / "train.csv", "--model", "tree", "-o", agent)
+    write(tables / "new.csv", 1, y=np.full(120, 7))
+    words = ["agent", "report", tables / "new.csv", agent, "-o", tables / "out.csv"]
+    code, _, err = truepool(*words)
+    assert code == 2
+    assert "a label must be one of [0, 1]; row 0 has 7" in err
+    write(tables / "new.csv", 1, flag=["SF"] * 119 + ["XX"])
+    code, _, err = truepool(*words)
+    assert code == 2
+    assert "column 'flag' says 'XX' in row 119" in err
+    assert not (tables / "out.csv").exists()

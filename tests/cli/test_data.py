@@ -1,0 +1,155 @@
+"""``truepool data``, as a user runs it."""
+
+import gzip
+import json
+import sys
+from hashlib import sha256
+from io import StringIO
+
+import pytest
+from rich.console import Console
+from served import published
+
+from truepool import datasets
+from truepool.cli import main
+from truepool.datasets.files import File
+from truepool.datasets.finding import folders
+from truepool.datasets.heart import Heart
+from truepool.render import sourced
+
+CONTENT = b"63.0,1.0,1.0,145.0,233.0,1.0,2.0,150.0,0.0,2.3,3.0,0.0,6.0,0\n"
+
+
+@pytest.fixture
+def truepool(monkeypatch, capsys):
+    """Run the command in this process; exit code, standard output, standard error."""
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["truepool", "data", *words])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        shown = capsys.readouterr()
+        return stop.value.code or 0, shown.out, shown.err
+
+    return run
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Only a heart file of one line, gzipped, which is then the published one."""
+    path = tmp_path / "heart.data.gz"
+    path.write_bytes(gzip.compress(CONTENT))
+    monkeypatch.setenv("TRUEPOOL_DATA", str(tmp_path))
+    monkeypatch.setenv("TRUEPOOL_CACHE", str(tmp_path / "caches" / "truepool"))
+    for proxy in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(proxy, raising=False)
+    files = (File("heart.data", sha256(CONTENT).hexdigest(), len(CONTENT)),)
+    monkeypatch.setattr(Heart, "files", files)
+    return tmp_path
+
+
+def test_list_shows_every_data_set_and_where_it_is(truepool, folder):
+    code, out, err = truepool("list")
+    assert (code, err) == (0, "")
+    lines = {line.split()[0]: line.split() for line in out.splitlines() if line}
+    assert lines["heart"] == [
+        "heart",
+        "303",
+        "13",
+        "2",
+        "folder",
+        "UCI",
+        "CC",
+        "BY",
+        "4.0",
+    ]
+    assert lines["pima"][4] == "-"
+    assert lines["example"][4] == "bundled"
+    assert lines["intrusion"][4] == "made"
+    assert set(datasets.every()) <= set(lines)
+    assert f"folder: {folder}" in out
+    assert f"cache: {folder / 'caches' / 'truepool'} (not there)" in out
+
+
+def test_list_fits_a_terminal_of_eighty_columns():
+    shown = StringIO()
+    sourced.grid(datasets.every().values(), folders()).print(
+        Console(file=shown, width=80)
+    )
+    table = shown.getvalue().split("\n\n")[0].splitlines()
+    assert "licence" in table[1]
+    assert len(table) == 3 + len(datasets.every())  # no line is broken in two
+    assert max(map(len, table)) <= 80
+
+
+def test_list_tells_machines_in_json(truepool):
+    code, out, _ = truepool("list", "--json")
+    told = {row["name"]: row for row in json.loads(out)}
+    assert code == 0
+    assert told["heart"]["found"] == "folder"
+    assert told["pima"]["found"] is None
+    assert told["pima"]["missing"] == 652
+    assert told["credit-card"]["files"][0]["size"] == 150_828_752
+    assert told["intrusion"]["labels"][0] == "BENIGN"
+
+
+def test_path_prints_the_path_and_nothing_else(truepool, folder):
+    assert truepool("path", "heart") == (0, f"{folder / 'heart.data.gz'}\n", "")
+
+
+def test_path_fetches_what_is_not_here(truepool, folder, monkeypatch):
+    (folder / "heart.data.gz").unlink()
+    with published({"x": CONTENT}) as address:
+        file = File("heart.data", sha256(CONTENT).hexdigest(), 1, f"{address}/x")
+        monkeypatch.setattr(Heart, "files", (file,))
+        code, out, err = truepool("path", "heart")
+    there = folder / "caches" / "truepool" / "heart.data"
+    assert (code, out, err) == (0, f"{there}\n", "")
+    assert there.read_bytes() == CONTENT
+    assert datasets.named("heart").where() == "cache"
+
+
+def test_path_says_what_it_cannot_give(truepool):
+    code, out, err = truepool("path", "synthetic")
+    assert (code, out) == (2, "")
+    assert err == "error: data set 'synthetic' is made; it has no file\n"
+    code, _, err = truepool("path", "haert")
+    assert code == 2
+    assert "no data set is called 'haert' (did you mean 'heart'?)" in err
+    assert err.count("\n") == 1
+
+
+def test_verify_is_content_with_what_is_as_published(truepool):
+    code, out, err = truepool("verify")
+    assert (code, err) == (0, "")
+    assert out.count("as published") == 1
+    assert out.count("not here") > 5
+
+
+def test_verify_of_what_is_not_here_fails_by_name(truepool):
+    code, out, err = truepool("verify", "heart", "pima")
+    assert code == 2
+    assert "as published" in out
+    assert err.startswith(
+        "error: data set 'pima' needs 'pima_diabetes.csv', which is in no"
+    )
+
+
+def test_verify_names_both_sums_and_leaves_the_file_alone(truepool, folder):
+    wrong = gzip.compress(CONTENT + b"\n")
+    (folder / "heart.data.gz").write_bytes(wrong)
+    code, out, err = truepool("verify", "--json")
+    assert code == 2
+    assert {row["verdict"] for row in json.loads(out)} == {"differs", "not here"}
+    assert sha256(CONTENT).hexdigest() in err
+    assert sha256(CONTENT + b"\n").hexdigest() in err
+    assert err.count("\n") == 1
+    assert (folder / "heart.data.gz").read_bytes() == wrong
+
+
+def test_verify_tells_a_truncated_file(truepool, folder):
+    (folder / "heart.data.gz").write_bytes(gzip.compress(CONTENT)[:-6])
+    code, out, err = truepool("verify", "heart")
+    assert code == 2
+    assert "damaged" in out
+    assert "must be a whole file; it is cut short or damaged" in err

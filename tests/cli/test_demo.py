@@ -1,0 +1,85 @@
+"""``truepool demo``, as a user runs it."""
+
+import json
+import sys
+
+import pytest
+
+from truepool import Costs, audit, read_panel
+from truepool.cli import demo as verb
+from truepool.cli import main
+from truepool.comparison import compare
+
+
+@pytest.fixture
+def truepool(monkeypatch, capsys):
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["truepool", *map(str, words)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        shown = capsys.readouterr()
+        return stop.value.code or 0, shown.out, shown.err
+
+    return run
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Fewer pools: what every pool does is tested elsewhere."""
+
+    def few(panel, **settings):
+        return compare(panel, pools=["vcg", "platt"], **settings)
+
+    monkeypatch.setattr("truepool.comparison.compare", few)
+
+
+def test_the_demo_tells_its_story_and_writes_three_files(truepool, quick, tmp_path):
+    out = tmp_path / "demo"
+    code, told, err = truepool("demo", "--out", out)
+    assert (code, err) == (0, "")
+    steps = [
+        "1. Five models learn",
+        "2. Every way to pool",
+        "3. Things go wrong",
+        "4. The audit",
+    ]
+    assert [told.index(step) for step in steps] == sorted(
+        told.index(step) for step in steps
+    )
+    assert (
+        "forest babbles from case 228 on, and neighbours says the opposite from case 399 on"
+        in told
+    )
+    assert f"truepool audit {out}/panel.csv --outcome malignant --cost-fn 10" in told
+    assert sorted(path.name for path in out.iterdir()) == [
+        "audit.json",
+        "panel.csv",
+        "report.html",
+    ]
+    written = json.loads((out / "audit.json").read_text())
+    assert [set(finding["who"]) for finding in written["findings"][:2]] == [
+        {"forest"},
+        {"neighbours"},
+    ]
+    assert {finding["code"] for finding in written["findings"][:2]} == {"drifted"}
+    assert "<!doctype html>" in (out / "report.html").read_text()
+
+
+def test_the_table_it_writes_gives_the_same_audit(truepool, quick, tmp_path):
+    truepool("demo", "--out", tmp_path)
+    again = audit(
+        read_panel(tmp_path / "panel.csv", "malignant"), costs=Costs(fn=verb.COST_FN)
+    )
+    assert json.loads(json.dumps(again.to_dict())) == json.loads(
+        (tmp_path / "audit.json").read_text()
+    )
+
+
+def test_a_folder_that_cannot_be_is_refused_before_anything_is_done(truepool, tmp_path):
+    (tmp_path / "file").write_text("")
+    code, told, err = truepool("demo", "--out", tmp_path / "file")
+    assert (code, told) == (2, "")
+    assert err == f"error: '{tmp_path}/file' is a file; name a folder\n"
+    code, told, err = truepool("demo", "--out", tmp_path / "no" / "demo")
+    assert (code, told) == (2, "")
+    assert "there is no folder" in err

@@ -1,0 +1,106 @@
+"""Features: sound by construction."""
+
+import numpy as np
+import pytest
+
+from truepool.errors import FeatureError, OutcomeError
+from truepool.features import Features
+
+X = [[1.0, 0.0], [2.0, 1.0], [np.nan, 1.0]]
+Y = [0, 1, 2]
+
+
+def test_names_and_labels_are_given_where_none_came():
+    rows = Features(X, Y)
+    assert (rows.names, rows.labels, rows.classes) == (("x0", "x1"), ("0", "1", "2"), 3)
+    assert (len(rows), rows.missing, rows.categorical) == (3, 1, ())
+    np.testing.assert_allclose(rows.shares(), [1 / 3] * 3)
+
+
+def test_a_label_may_have_no_row():
+    rows = Features(X, [0, 1, 1], labels=["no", "yes", "maybe"])
+    assert rows.classes == 3
+    np.testing.assert_allclose(rows.shares(), [1 / 3, 2 / 3, 0])
+
+
+def test_nobody_can_write_into_features_from_outside_or_inside():
+    mine = np.array(X)
+    rows = Features(mine, Y)
+    mine[0, 0] = 99.0
+    assert rows.values[0, 0] == 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        rows.values[0, 0] = 99.0
+
+
+def test_arrays_that_nobody_writes_to_are_not_copied():
+    mine = np.array(X)
+    assert np.shares_memory(Features(mine, Y, copy=False).values, mine)
+
+
+def test_a_part_keeps_everything_but_the_other_rows():
+    rows = Features(X, Y, ["a", "b"], levels={"b": ["no", "yes"]}, name="mine")
+    part = rows.take(np.array([2, 0]))
+    assert part.outcomes.tolist() == [2, 0]
+    np.testing.assert_array_equal(part.values, np.array(X)[[2, 0]])
+    assert (part.levels, part.name, part.labels) == (rows.levels, "mine", rows.labels)
+    assert repr(part) == (
+        "Features(mine: 2 rows, 2 features (1 categorical), 3 classes, 1 missing)"
+    )
+
+
+def test_columns_of_text_become_categories():
+    rows = Features.from_columns(
+        {"n": [1, 2, 3], "s": ["udp", "tcp", "udp"]}, [0, 1, 0], name="net"
+    )
+    assert rows.levels == {"s": ("tcp", "udp")}
+    assert rows.categorical == (1,)
+    np.testing.assert_array_equal(rows.values, [[1, 1], [2, 0], [3, 1]])
+
+
+@pytest.mark.parametrize(
+    ("values", "settings", "fault"),
+    [
+        ([1.0, 2.0], {}, r"must be \(T, F\).* shape \(2,\) came"),
+        (np.empty((0, 2)), {}, r"shape \(0, 2\) came"),
+        ([["a", 1], ["b", 2]], {}, "must be numbers.*text came"),
+        ([[1, None], [2, object()]], {}, "must be numbers"),
+        ([[1.0, np.inf], [1.0, 2.0]], {}, "'x1' is inf in row 0"),
+        ([[1.0, np.nan], [1.0, np.nan]], {}, "'x1' is missing in every row"),
+        ([[1.0], [2.0]], {"names": "ab"}, "1 columns came with 2 names"),
+        ([[1, 2], [2, 3]], {"names": "aa"}, "'a' is there 2 times"),
+        ([[1.0], [2.0]], {"levels": {"z": "ab"}}, "'z', which is no feature"),
+        ([[0.0], [2.0]], {"levels": {"x0": "ab"}}, "2 levels, .* 2 is none of them"),
+        ([[0.0], [0.5]], {"levels": {"x0": "ab"}}, "0.5 is none of them"),
+    ],
+)
+def test_unsound_features_are_refused_in_one_sentence(values, settings, fault):
+    with pytest.raises(FeatureError, match=fault):
+        Features(values, [0, 1], **settings)
+
+
+def test_text_that_spells_numbers_is_taken_as_numbers():
+    np.testing.assert_array_equal(Features([["1"], ["2"]], [0, 1]).values, [[1], [2]])
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "labels", "fault"),
+    [
+        ([0, 1], None, "3 rows came with 2 outcomes"),
+        ([1, 1, 1], None, "every outcome is 1"),
+        ([0, 1, 2], ["no", "yes"], "whole numbers 0..1; case 2 has 2"),
+        ([0, 1, np.nan], None, "case 2 has none"),
+        ([0, 1, np.inf], None, "case 2 has inf"),
+        (["a", "b", "a"], None, "case 0 has 'a'"),
+        ([0.5, 1, 0], None, "case 0 has 0.5"),
+    ],
+)
+def test_unsound_outcomes_are_refused_in_one_sentence(outcomes, labels, fault):
+    with pytest.raises(OutcomeError, match=fault):
+        Features(X, outcomes, labels=labels)
+
+
+def test_columns_must_be_there_and_equally_long():
+    with pytest.raises(FeatureError, match="no column came"):
+        Features.from_columns({}, [0, 1])
+    with pytest.raises(FeatureError, match=r"equally long; they are .*\(3,\)"):
+        Features.from_columns({"a": [1, 2], "b": [1, 2, 3]}, [0, 1])

@@ -1,0 +1,51 @@
+"""Values show themselves in notebooks, without knowing who shows them."""
+
+import subprocess
+import sys
+
+import pytest
+from audits import audit
+from panels import random_panel
+
+from truepool import compare, replay
+from truepool.games import Game
+
+PANEL = random_panel(1)
+
+
+def shown():
+    return {
+        "panel": PANEL,
+        "comparison": compare(PANEL, pools=["vcg"], resamples=20),
+        "trace": replay("gradient", PANEL),
+        "audit": audit(),
+        "equilibrium": Game(agents=3, cases=200).solve("brier", rounds=3, seed=0),
+    }
+
+
+@pytest.mark.parametrize(
+    "name", ["panel", "comparison", "trace", "audit", "equilibrium"]
+)
+def test_a_notebook_shows_a_table_or_findings_and_a_line_is_enough_elsewhere(name):
+    value = shown()[name]
+    page = value._repr_html_()
+    assert "<table" in page or "<article" in page
+    assert "<script" not in page
+    assert len(repr(value)) < 130
+    assert "\n" not in repr(value)
+
+
+def test_a_trace_brings_its_figure():
+    assert 'role="img"' in shown()["trace"]._repr_html_()
+
+
+def test_an_audit_in_a_notebook_has_no_links_into_a_page_that_is_not_there():
+    assert "href" not in audit()._repr_html_()
+
+
+def test_values_do_not_import_who_shows_them():
+    code = "import sys, truepool.panel, truepool.audit.values; print([m for m in sys.modules if 'truepool.render' in m or 'matplotlib' in m])"
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.strip() == "[]"
