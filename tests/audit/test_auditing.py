@@ -157,11 +157,18 @@ def test_a_few_identical_agents_are_still_called_copies():
 
 
 def test_large_panels_say_what_was_sampled(monkeypatch):
-    from truepool.audit import advising, drifting, evidence, standings
+    from truepool.audit import (
+        advising,
+        drifting,
+        evidence,
+        sampling,
+        standings,
+        tempting,
+    )
 
-    monkeypatch.setattr(evidence, "LEARN", 400)
+    monkeypatch.setattr(sampling, "LEARN", 400)
     monkeypatch.setattr(evidence, "LOOK", 450)
-    monkeypatch.setattr(evidence, "TEMPTED", 300)
+    monkeypatch.setattr(tempting, "STRAIGHT", 300)
     monkeypatch.setattr(advising, "TRIED", 350)
     monkeypatch.setattr(standings, "FEWEST", 250)
     monkeypatch.setattr(standings, "WORK", 0)

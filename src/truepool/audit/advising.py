@@ -6,6 +6,8 @@ import numpy as np
 
 from truepool.arrays import FloatArray
 from truepool.audit.evidence import Evidence
+from truepool.audit.robustness import best_agent
+from truepool.audit.standings import own_brier, prior_brier
 from truepool.audit.values import Finding
 from truepool.comparison import Comparison, Estimate, Row, compare
 from truepool.diversity import mean_of_pairs
@@ -40,12 +42,19 @@ STRONG = 0.1
 rare. It leaves open what a strong signal is: here, a best agent with less than a tenth
 of the base rate's Brier loss."""
 
+USUAL = {
+    "vcg": "vcg",
+    "best": "the best agent alone",
+    "platt": "a recalibrated mean (`platt`)",
+}
+
 
 @dataclass(frozen=True)
 class Advice:
     """A pool, what it would save a case against the present one, and why."""
 
     pool: str
+    named: str
     saved: Estimate
     tests: str
     why: str
@@ -55,7 +64,9 @@ def compared(evidence: Evidence) -> Comparison | None:
     """Cheap pools, the best agent and the pool in use, cross-validated; None if few."""
     if evidence.shortage is not None:
         return None
-    cases = evidence.thinned(np.arange(len(evidence.panel)), TRIED, "the comparison")
+    cases = evidence.sampling.part(
+        np.arange(len(evidence.panel)), TRIED, "the comparison"
+    )
     own = evidence.pool
     pools = {name: name for name in POOLS} | {own.name: own}
     try:
@@ -69,7 +80,7 @@ def compared(evidence: Evidence) -> Comparison | None:
             seed=evidence.seed,
         )
     except SettingError as error:
-        evidence.withheld.append(("comparison", str(error)))
+        evidence.sampling.withhold("comparison", str(error))
         return None
 
 
@@ -80,7 +91,7 @@ def advised(evidence: Evidence) -> Advice | None:
     those that cannot be told from the best of them, the simplest: the best agent alone
     comes before weights, and weights before a model.
     """
-    table = evidence.comparison
+    table = evidence.once(compared)
     if table is None:
         return None
     own = evidence.pool.name
@@ -94,20 +105,25 @@ def advised(evidence: Evidence) -> Advice | None:
     ]
     if not eligible:
         nothing = Estimate(0.0, 0.0, 0.0)
-        return Advice(own, nothing, "", "nothing tried is clearly better")
+        return Advice(own, own, nothing, "", "nothing tried is clearly better")
     kept = min(eligible, key=lambda row: (_complexity(row), row.loss.value))
     saved = mine - table.by_case[kept.pool]
     return Advice(
-        kept.pool, _estimate(evidence, saved), _tests(evidence, saved), _why(kept)
+        kept.pool,
+        _named(evidence, kept.pool),
+        _estimate(evidence, saved),
+        _tests(evidence, saved),
+        _why(kept),
     )
 
 
 def advice(evidence: Evidence, findings: tuple[Finding, ...]) -> str:
     """One paragraph: what to use, why, and what is usual in this regime."""
     usual, because = regime(evidence, findings)
-    chosen, table = advised(evidence), evidence.comparison
+    words = USUAL[usual]
+    chosen, table = evidence.once(advised), evidence.once(compared)
     if chosen is None or table is None:
-        return f"Too few cases to compare pools. Usual where {because}: {usual}."
+        return f"Too few cases to compare pools. Where {because}, {words} is usual."
     own = table[evidence.pool.name]
     if chosen.pool == own.pool:
         said = (
@@ -115,51 +131,45 @@ def advice(evidence: Evidence, findings: tuple[Finding, ...]) -> str:
             f"{len(table.rows)} pools tried is clearly cheaper."
         )
     else:
-        name = _individual(evidence) if chosen.pool == "best" else chosen.pool
         said = (
-            f"Use {name}: it costs {table[chosen.pool].loss.value:.3g} a case out of "
-            f"fold, {own.pool} {own.loss.value:.3g}; {chosen.why}."
+            f"Use {chosen.named}: it costs {table[chosen.pool].loss.value:.3g} a case "
+            f"out of fold, {own.pool} {own.loss.value:.3g}; {chosen.why}."
         )
-    told = [row for row in table.rows if row.pool == usual.split(" ")[0]]
-    price = f" ({told[0].loss.value:.3g} a case here)" if told else ""
-    return f"{said} Usual where {because}: {usual}{price}."
+    price = table[usual].loss.value
+    return f"{said} Where {because}, {words} is usual ({price:.3g} a case here)."
 
 
 def regime(evidence: Evidence, findings: tuple[Finding, ...]) -> tuple[str, str]:
-    """What tab:when_vcg recommends here, and the line of it that applies."""
+    """Pool that tab:when_vcg recommends here, and the line of it that applies."""
     grave = {finding.code for finding in findings if finding.severity != "note"}
     panel = evidence.panel
     rate = float((panel.outcomes > 0).mean())
     if {"upside-down", "harmful", "tempted"} & grave:
         return "vcg", "agents may be hostile or strategic"
     if {"drifted", "drifted-pool"} & grave:
-        return "vcg with online weights (`truepool replay`)", "the world moves"
+        return "vcg", "the world moves, with weights that follow (`truepool replay`)"
     if len(panel) <= FEW_CASES:
         return "vcg", f"cases are few ({len(panel):,})"
     if rate < RARE:
-        return "best agent alone", f"events are very rare ({100 * rate:.2g} %)"
+        return "best", f"events are very rare ({100 * rate:.2g} %)"
     if rate < SCARCE:
         return "vcg", f"events are rare ({100 * rate:.2g} %)"
     if _strong(evidence):
-        return "best agent alone", "one agent sees nearly everything"
+        return "best", "one agent sees nearly everything"
     alike = mean_of_pairs(evidence.correlation)
     return (
-        "mean, recalibrated (`platt`)",
-        f"nothing is unusual ({len(panel):,} cases, {100 * rate:.0f} % "
-        f"events, mean correlation {alike:.2f}, nobody hostile, no drift)",
+        "platt",
+        f"nothing stands out ({len(panel):,} cases, {100 * rate:.0f} % events, mean "
+        f"correlation {alike:.2f}, nobody hostile, no drift)",
     )
 
 
 def _strong(evidence: Evidence) -> bool:
-    from truepool.audit.standings import own_brier, prior_brier
-
     return bool(own_brier(evidence).min() < STRONG * prior_brier(evidence))
 
 
-def _individual(evidence: Evidence) -> str:
-    from truepool.audit.robustness import best_agent
-
-    return f"the best agent alone ({best_agent(evidence)})"
+def _named(evidence: Evidence, pool: str) -> str:
+    return f"the best agent alone ({best_agent(evidence)})" if pool == "best" else pool
 
 
 def _complexity(row: Row) -> int:

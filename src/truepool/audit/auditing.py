@@ -4,11 +4,12 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from truepool.audit.advising import advice
+from truepool.audit.advising import advice, compared
 from truepool.audit.checks import CHECKS
 from truepool.audit.curves import curve
 from truepool.audit.drifting import drift
 from truepool.audit.evidence import Evidence
+from truepool.audit.robustness import robustness
 from truepool.audit.standings import standings
 from truepool.audit.suspicion import Suspicion, found
 from truepool.audit.values import Audit
@@ -67,12 +68,12 @@ def audit(
         if evidence.shortage is None or name in NEED_NOTHING:
             suspicions += check(evidence)
         else:
-            evidence.withheld.append((name, evidence.shortage))
+            evidence.sampling.withhold(name, evidence.shortage)
     findings = found(suspicions)
     progress("credit", len(parts) - 2, len(parts))
     stood = standings(evidence)
     if evidence.shortage is not None:
-        evidence.withheld.append(("credit and weights", evidence.shortage))
+        evidence.sampling.withhold("credit and weights", evidence.shortage)
     progress("advice", len(parts) - 1, len(parts))
     return Audit(
         findings=findings,
@@ -91,12 +92,12 @@ def audit(
         correlation=evidence.correlation,
         effective_agents=effective_agents(evidence.correlation),
         curve=curve(evidence),
-        comparison=evidence.comparison,
+        comparison=evidence.once(compared),
         drift=None if evidence.shortage else drift(evidence),
-        robustness=evidence.robustness,
+        robustness=evidence.once(robustness),
         advice=advice(evidence, findings),
-        withheld=tuple(evidence.withheld),
-        sampled=tuple(evidence.sampled),
+        withheld=tuple(evidence.sampling.withheld),
+        sampled=tuple(evidence.sampling.sampled),
     )
 
 

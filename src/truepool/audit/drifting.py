@@ -80,7 +80,7 @@ def drift(evidence: Evidence) -> Drift | None:
     every = order[_even(len(order), WATCHED)]
     watched = panel.take(every)
     if len(every) < len(order):
-        evidence.sampled.append(
+        evidence.sampling.note(
             f"Drift alarms and weight paths are from {len(every):,} cases, thinned "
             "evenly in time."
         )
@@ -105,8 +105,8 @@ def _alarms(
     evidence: Evidence, watched: Panel, step: float
 ) -> tuple[tuple[str, int, float, float], ...]:
     if find_spec("river") is None:
-        evidence.withheld.append(
-            ("drift alarms", "river is not installed; pip install 'truepool[drift]'")
+        evidence.sampling.withhold(
+            "drift alarms", "river is not installed; pip install 'truepool[drift]'"
         )
         return ()
     return tuple(

@@ -1,41 +1,35 @@
 """Everything the checks look at, computed once and only when somebody looks."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeVar, cast
 
 import numpy as np
-from sklearn.base import clone
 
-from truepool.arrays import FloatArray, IntArray, from_log_scale, log_scale
+from truepool.arrays import FloatArray, IntArray
 from truepool.audit.calibration import (
     FEWEST_CASES,
     FEWEST_OF_A_CLASS,
     calibration,
     supported,
 )
-from truepool.audit.values import Calibration, CaseStudy
-from truepool.comparison import Comparison, Estimate
+from truepool.audit.judging import Judged, corrected
+from truepool.audit.sampling import Sampling
+from truepool.audit.values import Calibration
+from truepool.comparison import Estimate
 from truepool.costs import Costs
 from truepool.diversity import correlation
-from truepool.errors import SettingError
-from truepool.folds import splits
-from truepool.games import Incentives, incentives, mechanisms
 from truepool.inference import Resamples
 from truepool.losses import Loss
 from truepool.panel import Panel
-from truepool.pools.interface import LinearPool, Pool
-from truepool.pools.recalibrated import fit_scaling
+from truepool.pools.interface import Pool
 
-FOLDS = 5
-LEARN = 50_000
-"""A pool or a correction learns from at most this many cases of a fold."""
 LOOK = 50_000
 """Credit and robustness are estimated from at most this many cases."""
 
-TEMPTED, TEMPTED_BENT = 5_000, 500
-"""Misreports are tried on at most so many cases; on fewer where the pool is no weighted
-mean, because each try must then be pooled anew."""
+
+A = TypeVar("A")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +43,11 @@ class Evidence:
     level: float
     resamples: int
     seed: int
-    sampled: list[str] = field(default_factory=list)
-    withheld: list[tuple[str, str]] = field(default_factory=list)
+
+    @cached_property
+    def sampling(self) -> Sampling:
+        """Random parts of the cases, and a note of each."""
+        return Sampling(self.seed)
 
     @cached_property
     def loss(self) -> Loss:
@@ -78,81 +75,24 @@ class Evidence:
     # The pool, judged on cases it did not learn from
 
     @cached_property
-    def pairs(self) -> list[tuple[IntArray, IntArray]]:
-        """Folds; one fold of everything where nothing is learned or can be held out."""
-        everything = np.arange(len(self.panel))
-        if self.pool.complexity == 0:
-            return [(everything, everything)]
-        outcomes, times = self.panel.outcomes, self.panel.times
-        for folds in (FOLDS, 2):
-            try:
-                return splits(outcomes, folds, self.seed, times=times)
-            except SettingError:
-                continue
-        self.withheld.append((
-            "how the pool does on new cases",
-            "the cases are too few to hold any back: it is judged on what it learned "
-            "from",
-        ))  # fmt: skip
-        return [(everything, everything)]
+    def judged(self) -> Judged:
+        """The pool in its folds."""
+        return Judged(self.panel, self.pool, self.sampling)
 
-    @cached_property
-    def fitted(self) -> list[Pool]:
-        """One pool a fold, learned from (at most `LEARN` of) the others' cases."""
-        return self.fitted_on(self.panel)
-
-    def fitted_on(self, panel: Panel) -> list[Pool]:
-        """Pools learned in the same folds from another panel of the same cases."""
-        return [
-            clone(self.pool).fit_panel(panel.take(self.thinned(learn, LEARN, "learn")))
-            for learn, _ in self.pairs
-        ]
-
-    @cached_property
-    def fold(self) -> IntArray:
-        """Fold that tests each case, (T,); -1 for cases that only teach."""
-        fold = np.full(len(self.panel), -1)
-        for f, (_, test) in enumerate(self.pairs):
-            fold[test] = f
-        return fold
-
-    @cached_property
+    @property
     def rows(self) -> IntArray:
         """Cases that are tested."""
-        return np.flatnonzero(self.fold >= 0)
+        return self.judged.rows
+
+    @property
+    def pooled(self) -> FloatArray:
+        """Pooled probabilities of the tested cases, (T', C)."""
+        return self.judged.pooled
 
     @cached_property
     def outcomes(self) -> IntArray:
         """Outcomes of the tested cases."""
         return self.panel.outcomes[self.rows]
-
-    def answers(
-        self, values: FloatArray, cases: IntArray, pools: list[Pool] | None = None
-    ) -> FloatArray:
-        """Pool reports (T', N, C) on these cases; the base rate where all are silent.
-
-        Each case is pooled by a pool that never saw it.
-        """
-        pooled = np.empty((len(cases), values.shape[2]))
-        mute = np.isnan(values[:, :, 0]).all(axis=1)
-        folds = self.fold[cases]
-        for f, pool in enumerate(self.fitted if pools is None else pools):
-            mine = np.flatnonzero((folds == f) & ~mute)
-            if mine.size:
-                whole = mine.size == len(cases)
-                pooled[mine] = pool.combine(values if whole else values[mine])
-        pooled[mute] = self.panel.base_rate()
-        return pooled
-
-    @cached_property
-    def pooled(self) -> FloatArray:
-        """Pooled probabilities of the tested cases, (T', C)."""
-        return self.answers(self._values(self.rows), self.rows)
-
-    def _values(self, cases: IntArray) -> FloatArray:
-        """Reports of these cases, without a copy where they are all."""
-        values = self.panel.values
-        return values if len(cases) == len(values) else values[cases]
 
     @cached_property
     def cost(self) -> FloatArray:
@@ -161,8 +101,9 @@ class Evidence:
 
     def cost_of(self, panel: Panel) -> FloatArray:
         """Cost of each tested case had the panel been this one, relearned."""
-        pools = self.fitted_on(panel)
-        pooled = self.answers(panel.values[self.rows], self.rows, pools)
+        judged = self.judged
+        values = panel.values[self.rows]
+        pooled = judged.answers(values, self.rows, judged.learned(panel))
         return self.loss.of(pooled, self.outcomes)
 
     # Luck
@@ -175,7 +116,7 @@ class Evidence:
     @cached_property
     def looked(self) -> IntArray:
         """Tested cases that credit and robustness look at."""
-        return self.thinned(self.rows, LOOK, "credit and robustness")
+        return self.sampling.part(self.rows, LOOK, "credit and robustness")
 
     @cached_property
     def looked_luck(self) -> Resamples:
@@ -189,37 +130,12 @@ class Evidence:
         luck = self.luck if len(by_case) == len(self.rows) else self.looked_luck
         return Estimate(float(by_case.mean()), *luck.interval(by_case, self.level))
 
-    def thinned(self, cases: IntArray, most: int, what: str) -> IntArray:
-        """At most so many of the cases, drawn at random, in their order."""
-        if len(cases) <= most:
-            return cases
-        note = {
-            "learn": f"Whatever learns did so from {most:,} random cases of its fold"
-        }.get(what, f"Estimated from {most:,} random cases: {what}")
-        if f"{note}." not in self.sampled:
-            self.sampled.append(f"{note}.")
-        rng = np.random.default_rng([self.seed, most])
-        return np.sort(rng.choice(cases, most, replace=False))
-
     # Calibration
-
-    def corrected(self, said: FloatArray, outcomes: IntArray) -> FloatArray:
-        """Probabilities (T, C) scaled and shifted on the log scale, out of fold."""
-        spoke = np.flatnonzero(~np.isnan(said[:, 0]))
-        moved = said.copy()
-        for learn, test in splits(outcomes[spoke], FOLDS, self.seed):
-            some = spoke[self.thinned(learn, LEARN, "learn")]
-            factor, shift = fit_scaling(
-                log_scale(said[some]), outcomes[some], np.ones(len(some)), shift=True
-            )
-            cases = spoke[test]
-            moved[cases] = from_log_scale(factor * log_scale(said[cases]) + shift)
-        return moved
 
     @cached_property
     def recalibrated(self) -> FloatArray:
         """The pool's probabilities, recalibrated out of fold, (T', C)."""
-        return self.corrected(self.pooled, self.outcomes)
+        return corrected(self.pooled, self.outcomes, self.sampling)
 
     @cached_property
     def calibrations(self) -> tuple[Calibration, ...]:
@@ -257,7 +173,7 @@ class Evidence:
         """Cost of each looked-at case with these agents silent, (T'',)."""
         said = self.panel.values[self.looked]
         said[:, list(agents)] = np.nan
-        pooled = self.answers(said, self.looked)
+        pooled = self.judged.answers(said, self.looked)
         return self.loss.of(pooled, self.panel.outcomes[self.looked])
 
     @cached_property
@@ -274,49 +190,14 @@ class Evidence:
         agents = range(len(self.panel.agents))
         return np.stack([self.without([i]) - self.looked_cost for i in agents], axis=1)
 
-    # What other rooms make of it
+    # What others make of it
 
     @cached_property
-    def comparison(self) -> Comparison | None:
-        """The pool beside others, cross-validated."""
-        from truepool.audit.advising import compared
+    def _kept(self) -> dict[Any, Any]:
+        return {}
 
-        return compared(self)
-
-    @cached_property
-    def robustness(self) -> tuple[CaseStudy, ...]:
-        """The pool with its best agent failing."""
-        from truepool.audit.robustness import robustness
-
-        return robustness(self)
-
-    @cached_property
-    def incentives(self) -> Incentives | None:
-        """What agents could gain by misreporting; None for more than two classes.
-
-        Agents are paid by the score the pool is named after, or by what they save it.
-        """
-        if self.shortage or self.panel.classes != 2:
-            return None
-        if self.pool.complexity > 2:
-            self.withheld.append((
-                "incentives",
-                f"{self.pool.name} would be relearned for every misreport, which takes "
-                f"long; see truepool.games.incentives(panel, {self.pool.name!r})",
-            ))  # fmt: skip
-            return None
-        rule = self.pool.name if self.pool.name in mechanisms.every() else "vcg"
-        most = TEMPTED if isinstance(self.pool, LinearPool) else TEMPTED_BENT
-        cases = self.thinned(np.arange(len(self.panel)), most, "incentives")
-        try:
-            return incentives(
-                self.panel.take(cases),
-                self.pool,
-                self.costs,
-                threshold=self.threshold,
-                mechanism=rule,
-                seed=self.seed,
-            )
-        except SettingError as error:
-            self.withheld.append(("incentives", str(error)))
-            return None
+    def once(self, question: Callable[["Evidence"], A]) -> A:
+        """Answer a question of this evidence, or give the answer given before."""
+        if question not in self._kept:
+            self._kept[question] = question(self)
+        return cast(A, self._kept[question])

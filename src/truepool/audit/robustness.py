@@ -36,7 +36,7 @@ def robustness(evidence: Evidence) -> tuple[CaseStudy, ...]:
     studies = [_study(evidence, "falls silent", who, evidence.rises[:, i])]
     for what, stress in TURNS:
         values = stress(part, who, seed=evidence.seed).values
-        pooled = evidence.answers(values, evidence.looked)
+        pooled = evidence.judged.answers(values, evidence.looked)
         cost = evidence.loss.of(pooled, part.outcomes)
         studies.append(_study(evidence, what, who, cost - evidence.looked_cost))
     return tuple(studies)

@@ -4,6 +4,7 @@ import numpy as np
 
 from truepool.arrays import FloatArray
 from truepool.audit.evidence import Evidence
+from truepool.audit.tempting import tempting
 from truepool.audit.values import Standing
 from truepool.comparison import Estimate
 from truepool.credit import contributions
@@ -28,7 +29,7 @@ def standings(evidence: Evidence) -> tuple[Standing, ...]:
     rises = None if few else evidence.rises
     shares = None if few else shapley(evidence)
     weights = None if few else earned(evidence)
-    found = evidence.incentives
+    found = evidence.once(tempting)
     brier, cost = own_brier(evidence), own_losses(panel, evidence.loss)
     spoke = 1 - np.isnan(panel.values[:, :, 0]).mean(axis=0)
     return tuple(
@@ -80,7 +81,7 @@ def shapley(evidence: Evidence) -> list[Estimate]:
         most = max(FEWEST, WORK >> N)
     else:
         most = max(FEWEST, WORK // (N * ORDERS * 10))
-    cases = evidence.thinned(evidence.looked, most, "Shapley credit")
+    cases = evidence.sampling.part(evidence.looked, most, "Shapley credit")
     part = evidence.panel.take(cases)
     if N <= EXACT_AGENTS:
         by_case = contributions(part, method="shapley", loss=evidence.loss)

@@ -55,6 +55,7 @@ def audit(
     from truepool.audit import audit as run
     from truepool.cli.screen import out, watched
     from truepool.datasets import example
+    from truepool.places import write_text
     from truepool.render.audited import show
     from truepool.tables import read_panel
 
@@ -81,9 +82,9 @@ def audit(
     if to_screen:
         print(text)
     elif json_file is not None:
-        _write(json_file, text + "\n")
+        write_text(json_file, text + "\n")
     if markdown is not None:
-        _write(markdown, told.to_markdown())
+        write_text(markdown, told.to_markdown())
     if html is not None:
         told.to_html(html)
     if not (quiet or to_screen):
@@ -101,30 +102,13 @@ def _grave(worst: str | None, fail_on: FailOn) -> bool:
 def _check(panel: Path | None, files: list[Path]) -> None:
     """Refuse what could not be written before anything is computed."""
     from truepool.errors import SourceError
+    from truepool.places import check_place
 
     taken = [] if panel is None else [panel.resolve()]
     for path in files:
-        if path.is_dir():
-            raise SourceError(f"{str(path)!r} is a folder; name a file in it")
-        if not path.parent.is_dir():
-            raise SourceError(f"there is no folder {str(path.parent)!r} to write into")
+        check_place(path)
         if path.resolve() in taken:
             raise SourceError(
                 f"{str(path)!r} is named twice; every file needs a name of its own"
             )
         taken.append(path.resolve())
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    from truepool.errors import SourceError
-
-    unfinished = path.with_name(f".{path.name}.part")
-    try:
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(path)
-    except OSError as error:
-        unfinished.unlink(missing_ok=True)
-        raise SourceError(
-            f"{str(path)!r} cannot be written: {error.strerror}"
-        ) from None

@@ -7,9 +7,9 @@ from rich.padding import Padding
 from rich.text import Text
 
 from truepool.audit.values import Audit, Calibration, Finding, Severity, Standing
-from truepool.comparison import Estimate
 from truepool.render.grid import Grid
-from truepool.render.numbers import between, number, percent, signed
+from truepool.render.numbers import chance, estimated, number, percent
+from truepool.render.verdict import sentence
 
 MARKS: dict[Severity, tuple[str, str]] = {
     "error": ("ERROR", "bold red"),
@@ -20,7 +20,7 @@ MARKS: dict[Severity, tuple[str, str]] = {
 
 def show(audit: Audit, console: Console) -> None:
     """Print the findings, then the tables behind them."""
-    console.print(headline(audit), style="bold", highlight=False)
+    console.print(sentence(audit), style="bold", highlight=False)
     console.print(f"{setting(audit)}\n", highlight=False)
     for place, finding in enumerate(audit.findings, start=1):
         word, style = MARKS[finding.severity]
@@ -38,7 +38,7 @@ def show(audit: Audit, console: Console) -> None:
 
 def markdown(audit: Audit) -> str:
     """Return the same as a Markdown page."""
-    lines = [f"# {headline(audit)}", "", setting(audit), "", "## Findings", ""]
+    lines = [f"# {sentence(audit)}", "", setting(audit), "", "## Findings", ""]
     for place, finding in enumerate(audit.findings, start=1):
         word = MARKS[finding.severity][0]
         below = "  \n   ".join(details(finding))
@@ -50,21 +50,10 @@ def markdown(audit: Audit) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def headline(audit: Audit) -> str:
-    """Say what was found, in a line."""
-    found = [finding.severity for finding in audit.findings]
-    counts = [
-        f"{found.count(level)} {level}{'' if found.count(level) == 1 else 's'}"
-        for level in MARKS
-        if level in found
-    ]
-    told = ", ".join(counts) or "nothing found"
-    return f"Audit of {audit.mechanism} over {len(audit.agents)} agents: {told}"
-
-
 def setting(audit: Audit) -> str:
     """Say what was looked at."""
-    events = f"{audit.cases:,} cases, {percent(audit.positives / audit.cases)} events"
+    rate = percent(audit.positives / audit.cases)
+    events = f"The pool is {audit.mechanism}, on {audit.cases:,} cases, {rate} events"
     if audit.silent:
         events += f", {percent(audit.silent)} of reports silent"
     if audit.threshold is None:
@@ -79,32 +68,14 @@ def details(finding: Finding) -> Iterator[str]:
     """Yield the number, the cost and the chance of a finding, then what to do."""
     parts = []
     if finding.number is not None:
-        parts.append(f"{finding.unit}: {estimate(finding.number)}")
+        parts.append(f"{finding.unit}: {estimated(finding.number)}")
     if finding.cost is not None:
-        parts.append(f"cost a case: {estimate(finding.cost, sign=True)}")
+        parts.append(f"cost a case: {estimated(finding.cost, sign=True)}")
     if finding.p_value is not None:
-        parts.append(f"adjusted p: {_chance(finding.p_value)}")
+        parts.append(f"adjusted p: {chance(finding.p_value)}")
     if parts:
         yield "; ".join(parts)
     yield f"Do: {finding.advice}"
-
-
-def estimate(value: Estimate | None, *, sign: bool = False) -> str:
-    """Return a number with its interval, where it has one.
-
-    >>> estimate(Estimate(0.1234, 0.1, 0.15)), estimate(None)
-    ('0.123 [.100, .150]', '-')
-    >>> estimate(Estimate(2.5, float("nan"), float("nan")))
-    '2.50'
-    """
-    if value is None:
-        return "-"
-    like = max(abs(x) for x in (value.value, value.low, value.high) if x == x)
-    shown = [
-        signed(x, like) if sign else number(x, like)
-        for x in (value.value, value.low, value.high)
-    ]
-    return shown[0] if value.low != value.low else f"{shown[0]} {between(*shown[1:])}"
 
 
 def grids(audit: Audit) -> tuple[Grid, ...]:
@@ -112,7 +83,7 @@ def grids(audit: Audit) -> tuple[Grid, ...]:
     tables = [_calibration(audit.calibration), _standings(audit.standings)]
     if audit.robustness:
         rows = tuple(
-            (f"{study.who} {study.what}", estimate(study.cost), estimate(study.rise))
+            (f"{study.who} {study.what}", estimated(study.cost), estimated(study.rise))
             for study in audit.robustness
         )
         tables.append(Grid("Robustness", ("if", "cost a case", "rise"), rows))
@@ -132,9 +103,9 @@ def _calibration(judged: tuple[Calibration, ...]) -> Grid:
             one.who,
             number(one.ece, 0.1),
             number(one.smooth_ece, 0.1),
-            estimate(one.bias, sign=True),
-            estimate(one.slope),
-            "-" if one.p_value is None else _chance(one.p_value),
+            estimated(one.bias, sign=True),
+            estimated(one.slope),
+            chance(one.p_value),
         )
         for one in judged
     )
@@ -149,9 +120,9 @@ def _standings(stood: tuple[Standing, ...]) -> Grid:
             one.agent,
             number(one.cost),
             number(one.brier),
-            estimate(one.weight),
-            estimate(one.leave_one_out, sign=True),
-            estimate(one.shapley, sign=True),
+            estimated(one.weight),
+            estimated(one.leave_one_out, sign=True),
+            estimated(one.shapley, sign=True),
             "-" if one.gain is None else number(one.gain),
         )
         for one in stood
@@ -165,7 +136,3 @@ def _standings(stood: tuple[Standing, ...]) -> Grid:
         "pool saves. Weight: what its credit earns it (vcg)."
     )
     return Grid("Who earns the weight?", headers, rows, (note,), essential=4)
-
-
-def _chance(p: float) -> str:
-    return "< 0.0001" if p < 0.0001 else f"{p:.2g}"

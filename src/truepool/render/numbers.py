@@ -52,21 +52,24 @@ def percent(value: float) -> str:
     return "-" if isnan(value) else f"{100 * value:.1f} %"
 
 
-def estimated(estimate: Estimate | None) -> str:
+def estimated(estimate: Estimate | None, *, sign: bool = False) -> str:
     """Return a number with its interval, where one can be told.
 
     >>> estimated(Estimate(0.5, 0.4, 0.6)), estimated(None)
     ('0.500 [.400, .600]', '-')
     >>> estimated(Estimate(0.5, float("nan"), float("nan")))
     '0.500'
+    >>> estimated(Estimate(0.01, -0.02, 0.04), sign=True)
+    '+0.0100 [-.0200, +.0400]'
     """
     if estimate is None:
         return "-"
+    show = signed if sign else number
     if isnan(estimate.low) or isnan(estimate.high):
-        return number(estimate.value)
+        return show(estimate.value, estimate.value)
     like = max(map(abs, (estimate.value, estimate.low, estimate.high)))
-    ends = (number(end, like) for end in (estimate.low, estimate.high))
-    return f"{number(estimate.value, like)} {between(*ends)}"
+    ends = (show(end, like) for end in (estimate.low, estimate.high))
+    return f"{show(estimate.value, like)} {between(*ends)}"
 
 
 def chance(p_value: float | None) -> str:

@@ -5,6 +5,7 @@ from functools import partial
 
 from truepool.audit.calibration import matters, slanted
 from truepool.audit.evidence import Evidence
+from truepool.audit.judging import corrected
 from truepool.audit.suspicion import Suspicion
 from truepool.audit.values import Calibration
 from truepool.comparison import Estimate
@@ -43,10 +44,12 @@ def described(judged: Calibration) -> tuple[str, str]:
 
 
 def _leans(judged: Calibration) -> bool:
-    """Whether the slope, not the mean, is what is clearly off."""
+    """Whether the slope is what is more clearly off, rather than the mean."""
     slope, bias = judged.slope, judged.bias
-    off = slope is not None and not slope.low <= 1 <= slope.high
-    return off and bias is not None and bias.low <= 0 <= bias.high
+    if slope is None or bias is None:  # only what has cases enough is described
+        raise AssertionError(judged.who)
+    leaning = abs(slope.value - 1) * (bias.high - bias.low)
+    return leaning > abs(bias.value) * (slope.high - slope.low)
 
 
 def shown_gap(judged: Calibration) -> str:
@@ -69,6 +72,6 @@ def _share(p: float) -> str:
 def _price(evidence: Evidence, agent: int) -> Estimate | None:
     """What the pool costs more than with this agent recalibrated."""
     said = evidence.panel.values[:, agent]
-    mended = evidence.corrected(said, evidence.panel.outcomes)
+    mended = corrected(said, evidence.panel.outcomes, evidence.sampling)
     saved = evidence.cost - evidence.cost_of(evidence.changed(agent, mended))
     return evidence.estimate(saved)

@@ -89,5 +89,5 @@ def _price(evidence: Evidence, agent: int, since: IntArray) -> Estimate | None:
     said = evidence.panel.values[looked]
     said[np.isin(looked, since), agent] = np.nan
     outcomes = evidence.panel.outcomes[looked]
-    silenced = evidence.loss.of(evidence.answers(said, looked), outcomes)
+    silenced = evidence.loss.of(evidence.judged.answers(said, looked), outcomes)
     return evidence.estimate(evidence.looked_cost - silenced)

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 
 from truepool.audit.evidence import Evidence
+from truepool.audit.robustness import robustness
 from truepool.audit.suspicion import Suspicion
 
 
 def check(evidence: Evidence) -> Iterator[Suspicion]:
     """A note: the worst that the best agent could do."""
-    studies = evidence.robustness
+    studies = evidence.once(robustness)
     if not studies:
         return
     worst = max(studies, key=lambda study: study.rise.value)

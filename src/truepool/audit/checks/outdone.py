@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from truepool.audit.advising import advised
+from truepool.audit.advising import advised, compared
 from truepool.audit.evidence import Evidence
 from truepool.audit.robustness import best_agent
 from truepool.audit.suspicion import Suspicion
@@ -14,16 +14,16 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
 
     The comparison adjusts its own tests for the number of pools it tries.
     """
-    advice = advised(evidence)
+    advice = evidence.once(advised)
     if advice is None:
         return
     if advice.pool != evidence.pool.name:
         yield Suspicion(
             "better-pool",
             (),
-            f"{advice.pool} would cost {advice.saved.value:.3g} a case less than "
+            f"{advice.named} would cost {advice.saved.value:.3g} a case less than "
             f"{evidence.pool.name} ({advice.tests}).",
-            f"Use {advice.pool}: {advice.why}.",
+            f"Use {advice.named}: {advice.why}.",
             least="note",
             price=lambda: advice.saved,
             figure="comparison",
@@ -33,7 +33,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
 
 def _best(evidence: Evidence) -> Iterator[Suspicion]:
     """Say where the pool loses to its best member."""
-    table = evidence.comparison
+    table = evidence.once(compared)
     if table is None or evidence.pool.name == "best":
         return
     agent = best_agent(evidence)

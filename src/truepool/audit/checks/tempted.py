@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from truepool.audit.evidence import Evidence
 from truepool.audit.suspicion import Suspicion
+from truepool.audit.tempting import tempting
 from truepool.comparison import Estimate
 from truepool.games.misreports import AgentIncentive, Misreport
 
@@ -20,7 +21,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     pool; a note where the pool would gain as well, which says that its decisions are
     off rather than its agents.
     """
-    found = evidence.incentives
+    found = evidence.once(tempting)
     if found is None:
         return
     first = found.rows[0]

@@ -1,0 +1,57 @@
+"""An audit of large panels, as a share of the time and memory it may take."""
+
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from truepool.audit import audit
+from truepool.costs import Costs
+from truepool.panel import Panel
+from truepool.stress.drift import quality_panel
+
+MEMORY = """
+import resource
+import numpy as np
+from truepool.audit import audit
+from truepool.stress.drift import quality_panel
+skills = np.linspace(0.6, 1.6, 10)
+panel = quality_panel("none", before=skills, after=skills, cases=100_000, honest=True)
+audit(panel)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
+"""
+
+
+def large(cases, agents):
+    skills = np.linspace(0.6, 1.6, agents)
+    made = quality_panel(
+        "none", before=skills, after=skills, cases=cases, base_rate=0.1,
+        correlation=0.2, honest=True,
+    )  # fmt: skip
+    return Panel(made.reports, made.outcomes, times=np.arange(cases), copy=False)
+
+
+@pytest.mark.parametrize(
+    ("cases", "agents", "seconds"), [(100_000, 10, 20), (1_000_000, 20, 120)]
+)
+def test_a_large_panel_is_audited_in_time(record, cases, agents, seconds):
+    panel = large(cases, agents)
+    audit(panel.take(np.arange(1000)), resamples=20)  # compile
+    start = time.perf_counter()
+    told = audit(panel, costs=Costs(fn=5))
+    spent = time.perf_counter() - start
+    assert told.sampled
+    record(
+        f"audit of {cases:,} x {agents}: seconds of {seconds}",
+        spent / seconds,
+        at_most=1.0,
+    )
+
+
+def test_a_hundred_thousand_cases_fit_into_a_gibibyte(record):
+    answer = subprocess.run(
+        [sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True
+    )
+    record("audit of 100,000 x 10: GiB", float(answer.stdout), at_most=1.0)

@@ -1,0 +1,54 @@
+import numpy as np
+import pytest
+from faults import COSTS, copied, sound
+from numpy.testing import assert_allclose
+
+from truepool.audit import audit
+from truepool.losses import Loss
+from truepool.panel import Panel
+from truepool.stress.temperature import Temperature
+
+QUICK = {"costs": COSTS, "resamples": 50}
+
+
+def found(panel, code="copy"):
+    return [f for f in audit(panel, **QUICK).findings if f.code == code]
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.08])
+def test_a_copy_is_found_even_if_it_hides(noise):
+    (told,) = found(copied(noise=noise))
+    assert told.severity == "error"
+    assert told.number.value > 0.995
+
+
+def test_a_copy_that_is_rescaled_is_still_a_copy():
+    (told,) = found(Temperature(0.6)(copied(), "agent3"))
+    assert told.who == ("agent3", "agent0")
+
+
+def test_its_cost_is_what_leaving_it_out_saves():
+    panel = copied()
+    (told,) = found(panel)
+    loss = Loss("cost", COSTS)
+    kept = np.delete(panel.reports, 3, axis=1)
+    as_is, without = (
+        loss.of(reports.mean(axis=1)[:, None], panel.outcomes).mean()
+        for reports in (panel.reports, kept)
+    )
+    assert_allclose(told.cost.value, as_is - without)
+
+
+def test_agents_that_agree_much_are_no_copies():
+    assert found(sound(correlation=0.95)) == []
+    (alike,) = found(sound(correlation=0.95), "alike")
+    assert alike.severity == "note"
+    assert 1 < alike.number.value < 2
+
+
+def test_agents_that_never_spoke_together_cannot_be_copies():
+    panel = sound(cases=200)
+    reports = panel.reports[:, [0, 0]].copy()
+    reports[::2, 0] = np.nan
+    reports[1::2, 1] = np.nan
+    assert found(Panel(reports, panel.outcomes)) == []

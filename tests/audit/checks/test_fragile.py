@@ -1,0 +1,11 @@
+from faults import COSTS, sound
+
+from truepool.audit import audit
+
+
+def test_the_worst_that_the_best_agent_could_do_is_noted():
+    told = audit(sound(cases=400), costs=COSTS, resamples=50)
+    (found,) = (f for f in told.findings if f.code == "fragile")
+    worst = max(told.robustness, key=lambda study: study.rise.value)
+    assert found.number == worst.rise
+    assert found.sentence.startswith(f"If {worst.who} {worst.what}, ")

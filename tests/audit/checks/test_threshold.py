@@ -1,0 +1,49 @@
+import numpy as np
+import pytest
+from faults import COSTS, sound
+from numpy.testing import assert_allclose
+
+from truepool.audit import audit
+from truepool.losses import Loss
+from truepool.panel import Panel
+
+PANEL = sound()
+
+
+def found(panel=PANEL, **settings):
+    told = audit(panel, costs=COSTS, resamples=50, **settings).findings
+    return [f for f in told if f.code.startswith("threshold")]
+
+
+def test_its_cost_is_the_difference_of_the_two_thresholds():
+    (told,) = found(threshold=0.5)
+    pooled = PANEL.reports.mean(axis=1)[:, None]
+    at, asked = (
+        Loss("cost", COSTS, line).of(pooled, PANEL.outcomes).mean()
+        for line in (0.5, None)
+    )
+    assert_allclose(told.cost.value, at - asked)
+    assert "a missed case at 1 false alarms" in told.advice
+
+
+@pytest.mark.parametrize("line", [None, COSTS.threshold])
+def test_the_costs_own_threshold_is_right(line):
+    assert found(threshold=line) == []
+
+
+def test_zero_is_a_threshold_too():
+    (told,) = found(threshold=0.0)
+    assert "inf false alarms" in told.advice
+
+
+def test_a_threshold_that_does_better_is_kept_and_the_pool_blamed():
+    (told,) = found(threshold=0.22)
+    assert (told.code, told.severity) == ("threshold-kept", "note")
+    assert told.cost.value < 0
+
+
+def test_few_cases_make_it_a_note_without_an_interval():
+    rng = np.random.default_rng(0)
+    few = Panel(rng.uniform(0.2, 0.4, (12, 2)), np.arange(12) % 2)
+    (told,) = found(few, threshold=0.5)
+    assert (told.severity, told.p_value, told.cost) == ("note", None, None)

@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+from faults import COSTS, drifted, flipped, sound
+from panels import random_panel
+
+from truepool.audit import advising, audit
+from truepool.errors import SettingError
+from truepool.panel import Panel
+from truepool.stress.drift import quality_panel
+
+QUICK = {"costs": COSTS, "resamples": 50}
+
+
+def made(cases, base_rate, skills=(1.0, 1.1, 0.9), seed=1):
+    return quality_panel(
+        "none", before=skills, after=skills, cases=cases, base_rate=base_rate,
+        correlation=0.2, honest=True, seed=seed,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("panel", "words"),
+    [
+        (flipped(), "agents may be hostile or strategic, vcg is usual"),
+        (drifted(), "weights that follow (`truepool replay`), vcg is usual"),
+        (sound(cases=400), "cases are few (400), vcg is usual"),
+        (made(3000, 0.005), "the best agent alone is usual"),
+        (made(3000, 0.03), "vcg is usual"),
+        (made(800, 0.4, (7.0, 1.0, 1.0)), "one agent sees nearly everything"),
+        (made(800, 0.4), "nothing stands out (800 cases, 4"),
+    ],
+)
+def test_the_regime_is_told(panel, words):
+    told = audit(panel, **QUICK).advice
+    assert words in told
+    assert "a case here)" in told
+
+
+def test_a_clearly_cheaper_pool_is_advised_with_its_tests():
+    told = audit(sound(), **QUICK)
+    found = next(f for f in told.findings if f.code == "better-pool")
+    assert "signed rank p" in found.sentence
+    assert "Diebold-Mariano" not in found.sentence
+    assert told.advice.startswith("Use ")
+    table = told.comparison
+    name = told.advice.split()[1].rstrip(":")
+    assert table[name].loss.value < table["mean"].loss.value
+    streamed = audit(drifted(), **QUICK)
+    assert any("Diebold-Mariano p" in f.sentence for f in streamed.findings)
+
+
+def lonely():
+    noise = np.random.default_rng(0).random((2000, 4))
+    good = made(2000, 0.4, (4.0, 1.0))
+    return Panel(np.c_[good.reports[:, :1], noise], good.outcomes, ["ada", *"bcde"])
+
+
+def test_the_best_agent_alone_is_advised_where_that_is_the_truth():
+    told = audit(lonely(), **QUICK)
+    assert told.advice.startswith("Use the best agent alone (ada)")
+
+
+def test_a_pool_that_loses_to_its_best_member_is_told_what_that_costs():
+    told = audit(lonely(), **QUICK)
+    found = next(f for f in told.findings if f.code == "worse-than-best")
+    assert found.who == ("ada",)
+    table = told.comparison
+    gap = table["mean"].loss.value - table["best"].loss.value
+    assert found.cost.value == pytest.approx(gap)
+
+
+def test_a_pool_that_nothing_clearly_beats_is_kept():
+    told = audit(random_panel(1, cases=60), resamples=50, mechanism="stacked-lr")
+    assert told.advice.startswith("Keep stacked-lr: at ")
+    assert not any(f.code == "better-pool" for f in told.findings)
+
+
+def test_the_best_agent_in_use_is_not_compared_with_itself():
+    told = audit(sound(cases=200), **QUICK, mechanism="best")
+    assert not any(f.code == "worse-than-best" for f in told.findings)
+
+
+def test_folds_that_cannot_be_made_withhold_the_comparison(monkeypatch):
+    def refuse(*args, **settings):
+        raise SettingError("fold 0 of 5 would learn from one class only")
+
+    monkeypatch.setattr(advising, "compare", refuse)
+    told = audit(sound(cases=100), **QUICK)
+    assert "one class only" in dict(told.withheld)["comparison"]
+    assert told.comparison is None
+    assert told.advice.startswith("Too few cases")

@@ -1,0 +1,78 @@
+import numpy as np
+import pytest
+from faults import COSTS, copied, sound
+from numpy.testing import assert_allclose
+from panels import random_panel
+
+from truepool.audit import audit
+from truepool.audit.standings import joining
+from truepool.credit import contributions, intervals, leave_one_out, shapley
+from truepool.losses import Loss
+from truepool.panel import Panel
+
+QUICK = {"costs": COSTS, "resamples": 50}
+
+
+def test_credit_under_the_mean_is_the_credit_room_s():
+    panel = sound(cases=300)
+    told = audit(panel, **QUICK).standings
+    loss = {"loss": "cost", "costs": COSTS}
+    assert_allclose(
+        [one.leave_one_out.value for one in told], leave_one_out(panel, **loss)
+    )
+    assert_allclose([one.shapley.value for one in told], shapley(panel, **loss))
+    assert_allclose([one.weight.value for one in told], intervals(panel).weights)
+    for one in told:
+        assert (
+            one.leave_one_out.low <= one.leave_one_out.value <= one.leave_one_out.high
+        )
+        assert one.weight.low <= one.weight.value <= one.weight.high
+
+
+def test_standings_with_silence_are_over_what_was_said():
+    panel = random_panel(1, cases=200, silent=0.2)
+    told = audit(panel, **QUICK).standings
+    for i, one in enumerate(told):
+        spoke = ~np.isnan(panel.reports[:, i])
+        gaps = panel.reports[spoke, i] - panel.outcomes[spoke]
+        assert_allclose(one.brier, (gaps**2).mean())
+        assert_allclose(one.spoke, spoke.mean())
+
+
+def test_left_alone_in_a_case_the_base_rate_stands_in():
+    panel = random_panel(1, cases=100, agents=2, silent=0.4)
+    told = audit(panel, **QUICK).standings
+    credit = leave_one_out(panel, loss="cost", costs=COSTS)
+    assert_allclose([one.leave_one_out.value for one in told], credit)
+
+
+def test_a_copy_is_worth_what_it_copies():
+    told = audit(copied(cases=500), **QUICK).standings
+    assert_allclose(told[0].shapley.value, told[3].shapley.value)
+    assert told[0].weight.value == pytest.approx(told[3].weight.value)
+
+
+@pytest.mark.parametrize("silent", [0.0, 0.3])
+def test_random_orders_come_near_exact_shapley_credit(silent):
+    panel = random_panel(2, cases=300, agents=5, silent=silent)
+    exact = contributions(panel, method="shapley").mean(axis=0)
+    drawn = joining(panel, Loss("brier"), 0, orders=400).mean(axis=0)
+    # Shares of one pool: whatever the orders, they add up to the same.
+    assert_allclose(drawn.sum(), exact.sum())
+    assert_allclose(drawn, exact, atol=0.05 * np.abs(exact).max())
+
+
+def test_many_agents_are_credited_by_random_orders():
+    skills = np.linspace(0.5, 1.5, 12)
+    told = audit(sound(cases=300, skills=skills), **QUICK)
+    values = [one.shapley.value for one in told.standings]
+    assert np.corrcoef(values, skills)[0, 1] > 0.5
+    assert isinstance(told.standings[0].shapley.low, float)
+
+
+def test_a_learned_pool_is_judged_by_the_weights_of_its_folds():
+    panel = sound(cases=300)
+    told = audit(Panel(panel.reports, panel.outcomes), **QUICK, mechanism="best")
+    credit = [one.leave_one_out.value for one in told.standings]
+    # Without an agent that is never chosen nothing changes.
+    assert 0.0 in credit

@@ -1,0 +1,140 @@
+"""``truepool audit``, as a user runs it."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from faults import copied, sound
+from panels import random_panel
+
+from truepool.cli import main
+from truepool.tables import write_table
+
+
+@pytest.fixture
+def truepool(monkeypatch, capsys):
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["truepool", *map(str, words)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        shown = capsys.readouterr()
+        return stop.value.code or 0, shown.out, shown.err
+
+    return run
+
+
+def table(path, panel):
+    columns = {a: panel.reports[:, i] for i, a in enumerate(panel.agents)}
+    extra = {"id": np.arange(len(panel)), "day": np.arange(len(panel))}
+    write_table(path, {**extra, **columns, "happened": panel.outcomes})
+    return path
+
+
+@pytest.fixture
+def reports(tmp_path):
+    return table(tmp_path / "reports.csv", copied(cases=300))
+
+
+def test_the_bundled_example_is_audited_without_a_table(truepool):
+    code, out, err = truepool("audit", "--cost-fn", 10)
+    assert (code, err) == (0, "")
+    assert "3 errors and 1 warning on 569 settled cases of 5 agents" in out
+    assert "a missed case costs 10" in out
+
+
+def test_a_table_is_audited_and_files_are_written(truepool, reports, tmp_path):
+    files = tmp_path / "told.json", tmp_path / "told.md"
+    code, out, _ = truepool(
+        "audit", reports, "--outcome", "happened", "--time", "day", "--mechanism",
+        "vcg", "--json", files[0], "--markdown", files[1],
+    )  # fmt: skip
+    assert code == 0
+    assert "ERROR agent3 repeats agent0" in out
+    assert f"Wrote {files[0]}." in out.replace("\n", "")
+    told = json.loads(files[0].read_text())
+    assert told["schema"] == 1
+    assert told["findings"][0]["code"] == "copy"
+    assert told["drift"] is not None
+    assert files[1].read_text().startswith("# Do not trust this pool")
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "reports.csv",
+        "told.json",
+        "told.md",
+    ]
+
+
+def test_json_goes_to_the_screen_alone(truepool, reports):
+    words = [
+        "audit",
+        reports,
+        "--outcome",
+        "happened",
+        "--ignore",
+        "day",
+        "--json",
+        "-",
+    ]
+    code, out, _ = truepool(*words)
+    assert code == 0
+    assert json.loads(out)["agents"] == [f"agent{i}" for i in range(5)]
+
+
+def test_quiet_says_nothing_and_fail_on_decides_the_exit_code(
+    truepool, reports, tmp_path
+):
+    words = ["audit", reports, "--outcome", "happened", "--ignore", "day", "--quiet"]
+    assert truepool(*words) == (0, "", "")
+    assert truepool(*words, "--fail-on", "error") == (1, "", "")
+    assert truepool(*words, "--fail-on", "warning") == (1, "", "")
+    clean = table(tmp_path / "clean.csv", sound(cases=600))
+    words[1] = clean
+    assert truepool(*words, "--fail-on", "error") == (0, "", "")
+    assert truepool(*words, "--fail-on", "warning") == (1, "", "")
+    few = table(tmp_path / "few.csv", random_panel(1, cases=10))
+    words[1] = few
+    assert truepool(*words, "--fail-on", "warning") == (0, "", "")
+
+
+def test_a_page_is_asked_of_the_audit(truepool, reports, tmp_path, monkeypatch):
+    from truepool.audit.values import Audit
+
+    monkeypatch.setattr(Audit, "to_html", lambda told, path: path.write_text("page"))
+    page = tmp_path / "told.html"
+    code, out, _ = truepool(
+        "audit", reports, "--outcome", "happened", "--ignore", "day", "--html", page
+    )
+    assert (code, f"Wrote {page}." in out.replace("\n", "")) == (0, True)
+    assert page.read_text() == "page"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--json", "nowhere/told.json"], "there is no folder 'nowhere'"),
+        (["--markdown", "."], "is a folder; name a file in it"),
+        (["--json", "same", "--markdown", "same"], "'same' is named twice"),
+        (["--mechanism", "vgc"], "did you mean 'vcg'"),
+        (["--threshold", "2"], "a threshold must lie in [0, 1]"),
+        (["--level", "1"], "between 0 and 1"),
+        (["--cost-fn", "-1"], "a cost must be a positive number"),
+        (["--outcome", "z"], "columns belong to a table"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(
+    truepool, words, sentence, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = truepool("audit", *words)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert sentence in err
+    assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_table_itself_is_never_written_over(truepool, reports):
+    before = reports.read_bytes()
+    code, _, err = truepool("audit", reports, "--json", reports)
+    assert (code, "is named twice" in err) == (2, True)
+    assert reports.read_bytes() == before
