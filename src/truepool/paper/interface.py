@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from truepool.lab import Cell, Row
@@ -39,6 +40,12 @@ class Experiment(ABC):
     """The tables and figures that it answers, by label."""
     version: ClassVar[str] = "1"
     """Raised when rows measured before no longer hold."""
+    needs: ClassVar[tuple[str, ...]] = ()
+    """Data sets without which it cannot run."""
+    packages: ClassVar[Mapping[str, str]] = {}
+    """Packages without which it cannot run, and the extra that brings each."""
+    alone: ClassVar[bool] = False
+    """Whether it measures time, so that nothing else may run beside it."""
 
     @abstractmethod
     def cells(self, size: Size) -> list[Cell]:
@@ -48,6 +55,10 @@ class Experiment(ABC):
     @abstractmethod
     def measure(cell: Cell) -> list[Row]:
         """Measure one cell: a pure function."""
+
+    def effort(self, cell: Cell) -> float:
+        """Guess the seconds that a cell takes; only the time left is told from it."""
+        return 1.0
 
     def derived(self, rows: Sequence[Row]) -> list[Row]:
         """Rows that follow from those of all cells: averages, tests."""
@@ -61,8 +72,12 @@ class Experiment(ABC):
 def row(table: str, key: Sequence[Any], column: str, value: Any) -> Row:
     """Return a measured number, and where in the paper it belongs.
 
+    What is not finite is undefined, and becomes None.
+
     >>> row("tab:poa", ["Brier"], "PoA", 1.2)["column"]
     'PoA'
     """
     plain = value.item() if hasattr(value, "item") else value
+    if isinstance(plain, float) and not isfinite(plain):
+        plain = None
     return {"table": table, "key": list(key), "column": column, "value": plain}

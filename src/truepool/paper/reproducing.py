@@ -2,51 +2,18 @@
 
 import os
 import platform
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
-from truepool.lab import Kept, Row, run
-from truepool.paper.expected import Printed, printed
-from truepool.paper.experiments import PENDING, every, of
+from truepool.lab import Batch, Kept, Progress, Row, run, unwatched
+from truepool.paper.answers import Answer, Reproduction
+from truepool.paper.expected import printed
+from truepool.paper.experiments import every, lacking, of
 from truepool.paper.interface import Experiment, Reading, Size
-from truepool.paper.verdicts import Judged, Place, Verdict, judged, overall, summed_up
+from truepool.paper.verdicts import judged, overall, summed_up
 
 MADE_WITH = ("truepool", "numpy", "scipy", "scikit-learn", "numba")
-
-
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """One table or figure: what is printed, what we measured, and how it was read."""
-
-    table: Printed
-    reading: Reading
-    cells: Mapping[Place, Judged]
-    verdict: Verdict
-    rows: tuple[Row, ...]
-    experiment: str | None
-
-
-@dataclass(frozen=True, eq=False)
-class Reproduction:
-    """All answers asked for, and what they were measured with."""
-
-    size: Size
-    answers: tuple[Answer, ...]
-    environment: Mapping[str, str]
-
-    def __getitem__(self, label: str) -> Answer:
-        return next(a for a in self.answers if a.table.label == label)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the verdicts and numbers as plain values."""
-        return {
-            "size": self.size,
-            "environment": dict(self.environment),
-            "tables": {answer.table.label: _told(answer) for answer in self.answers},
-        }
 
 
 def reproduce(
@@ -55,65 +22,53 @@ def reproduce(
     size: Size = "quick",
     out: Path = Path("reproduction"),
     jobs: int = 1,
-    progress: Callable[[str, int, int], None] = lambda name, done, total: None,
+    progress: Progress = unwatched,
 ) -> Reproduction:
     """Re-run tables and figures of the paper: all of them, or those named.
 
     Rows go to ``out/rows`` as soon as they are measured; what is there already is not
-    measured again.
+    measured again. Whatever cannot be run here and now is pending, with the reason.
     """
-    wanted = list(labels) or list(printed())
-    names = dict.fromkeys(of(label).name for label in wanted if label not in PENDING)
-    rows = {name: _rows(every()[name](), size, out, jobs, progress) for name in names}
-    answers = tuple(_answer(label, rows) for label in wanted)
+    wanted = list(dict.fromkeys(labels)) or list(printed())
+    ready = [of(label) for label in wanted if lacking(label) is None]
+    names = sorted({kind.name for kind in ready if kind is not None})
+    experiments = {name: every()[name]() for name in names}
+    batches = {name: _batch(e, size, out) for name, e in experiments.items()}
+    run(list(batches.values()), jobs=jobs, progress=progress)
+    rows = {
+        name: (*batch.rows, *experiments[name].derived(batch.rows))
+        for name, batch in batches.items()
+    }
+    answers = tuple(_answer(label, experiments, rows) for label in wanted)
     return Reproduction(size, answers, _environment())
 
 
-def _rows(
-    experiment: Experiment,
-    size: Size,
-    out: Path,
-    jobs: int,
-    progress: Callable[[str, int, int], None],
-) -> list[Row]:
+def _batch(experiment: Experiment, size: Size, out: Path) -> Batch:
     kept = Kept(out / "rows" / f"{experiment.name}-{size}.jsonl", experiment.version)
-    work = experiment.cells(size)
-    rows = run(experiment.measure, work, kept, jobs=jobs, progress=progress)
-    return [*rows, *experiment.derived(rows)]
+    cells = experiment.cells(size)
+    return Batch(experiment.measure, cells, kept, experiment.effort, experiment.alone)
 
 
-def _answer(label: str, rows: Mapping[str, Sequence[Row]]) -> Answer:
-    table = printed()[label]
-    if label in PENDING:
-        return Answer(table, Reading("", PENDING[label]), {}, "pending", (), None)
-    experiment = of(label)
-    reading = experiment.readings[label]
-    mine = tuple(row for row in rows[experiment.name] if row["table"] == label)
-    cells = judged(table, summed_up(mine, label), reading.methods)
-    return Answer(table, reading, cells, overall(cells), mine, experiment.name)
-
-
-def _told(answer: Answer) -> dict[str, Any]:
-    return {
-        "verdict": answer.verdict,
-        "reading": answer.reading.reading,
-        "cause": answer.reading.cause,
-        "cells": [
-            {
-                "key": list(key),
-                "column": column,
-                "printed": cell.printed and cell.printed.said,
-                "measured": cell.measured and cell.measured.value,
-                "error": cell.measured and cell.measured.error,
-                "repeats": cell.measured and cell.measured.repeats,
-                "verdict": cell.verdict,
-            }
-            for (key, column), cell in answer.cells.items()
-        ],
-    }
+def _answer(
+    label: str,
+    experiments: Mapping[str, Experiment],
+    rows: Mapping[str, tuple[Row, ...]],
+) -> Answer:
+    table, reason, kind = printed()[label], lacking(label), of(label)
+    if reason is not None or kind is None:
+        return Answer(table, Reading("", reason or ""), {}, "pending")
+    reading, mine = kind.readings[label], rows[kind.name]
+    drawn = table.kind == "figure"  # of many points, none of them printed
+    ours = {} if drawn else summed_up(mine, label)
+    cells = judged(table, ours, reading.methods)
+    return Answer(table, reading, cells, overall(cells), mine, experiments[kind.name])
 
 
 def _environment() -> dict[str, str]:
     found = {name: version(name) for name in MADE_WITH}
-    cores = str(os.cpu_count())
-    return {"python": platform.python_version(), "cores": cores, **found}
+    return {
+        "python": platform.python_version(),
+        **found,
+        "system": f"{platform.system()} {platform.machine()}",
+        "cores": str(os.cpu_count()),
+    }

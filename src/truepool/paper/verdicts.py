@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
+from re import sub
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -16,7 +17,10 @@ Place: TypeAlias = tuple[tuple[Any, ...], str]
 
 @dataclass(frozen=True)
 class Measured:
-    """Mean of what the repeats gave, its standard error, and how many they were."""
+    """Mean of what the repeats gave, its standard error, and how many they were.
+
+    Of words, the one that most repeats gave.
+    """
 
     value: float | str
     error: float
@@ -85,9 +89,9 @@ def _verdict(
     if said is None or said.said == "":
         return "not printed"
     if got is None:
-        return "pending"
+        return "pending" if said.measurable else "not printed"
     if isinstance(got.value, str):
-        return "match" if got.value.lower() == said.said.lower() else "differs"
+        return "match" if got.value.lower() in _wordings(said.said) else "differs"
     if said.least is not None:
         return "match" if got.value >= said.least else "differs"
     if said.most is not None:
@@ -98,6 +102,16 @@ def _verdict(
         return "match"
     alike = np.sign(got.value) == np.sign(said.value)
     return "close" if alike and _in_order(place, table, ours, methods) else "differs"
+
+
+def _wordings(said: str) -> set[str]:
+    """Words that mean what is printed: remarks in brackets aside, any of several.
+
+    >>> sorted(_wordings("Best-Individual / Vote (see below)"))[:2]
+    ['best-individual', 'best-individual / vote']
+    """
+    plain = sub(r"\(.*?\)", "", said).strip().lower()
+    return {said.lower(), plain, *(part.strip() for part in plain.split("/"))}
 
 
 def _slack(said: Number, got: Measured) -> float:
@@ -132,7 +146,7 @@ def _in_order(
 
 def _mean(values: list[Any]) -> Measured:
     if isinstance(values[0], str):
-        return Measured(values[0], 0.0, len(values))
+        return Measured(max(values, key=values.count), 0.0, len(values))
     known = np.array([v for v in values if v is not None], dtype=float)
     if not known.size:
         return Measured("undefined", 0.0, len(values))

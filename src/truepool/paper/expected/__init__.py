@@ -27,6 +27,11 @@ class Number:
     least: float | None = None
     most: float | None = None
 
+    @property
+    def measurable(self) -> bool:
+        """Whether it is a number or a bound, not words."""
+        return (self.value, self.least, self.most) != (None, None, None)
+
 
 @dataclass(frozen=True)
 class Printed:
@@ -36,6 +41,7 @@ class Printed:
     kind: str
     title: str
     section: str
+    shows: str
     row_key: tuple[str, ...]
     columns: tuple[str, ...]
     keys: tuple[tuple[Any, ...], ...]
@@ -56,12 +62,8 @@ def printed() -> dict[str, Printed]:
 def _table(entry: dict[str, Any]) -> Printed:
     rows = entry.get("rows", [])
     columns = tuple(entry.get("columns", ()))
-    units = {
-        c: max((_decimals(row["values"].get(c)) for row in rows), default=0)
-        for c in columns
-    }
     numbers = {
-        (tuple(row["key"]), column): _number(value, units[column])
+        (tuple(row["key"]), column): _number(value, _digits(entry, row, column))
         for row in rows
         for column, value in row["values"].items()
     }
@@ -70,6 +72,7 @@ def _table(entry: dict[str, Any]) -> Printed:
         entry["kind"],
         entry["title"],
         entry["section"],
+        entry.get("shows", ""),
         tuple(entry.get("row_key", ())),
         columns,
         tuple(tuple(row["key"]) for row in rows),
@@ -77,8 +80,20 @@ def _table(entry: dict[str, Any]) -> Printed:
     )
 
 
+def _digits(entry: dict[str, Any], row: dict[str, Any], column: str) -> int:
+    """Digits after the point: a column is printed with as many as its finest number.
+
+    Whole numbers stay whole, and rows of different kinds are columns apart.
+    """
+    if isinstance(row["values"][column], int):
+        return 0
+    rows = entry["rows"]
+    if entry["row_key"][0] in ("quantity", "category"):
+        rows = [other for other in rows if other["key"][0] == row["key"][0]]
+    return max(_decimals(other["values"].get(column)) for other in rows)
+
+
 def _decimals(value: Any) -> int:
-    """Digits after the point; a column is printed with as many as its finest number."""
     if isinstance(value, dict):
         value = value.get("mean")
     if not isinstance(value, float) or value == int(value):
