@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from truepool.lab.cells import Cell
 from truepool.lab.keeping import Kept, Row
+from truepool.lab.threads import one_thread
 
 Measure: TypeAlias = Callable[[Cell], list[Row]]
 Progress: TypeAlias = Callable[[str, float, float], None]
@@ -66,4 +67,5 @@ def run(
 
 
 def _measured(place: int, measure: Measure, cell: Cell) -> tuple[int, list[Row]]:
-    return place, measure(cell)
+    with one_thread():
+        return place, measure(cell)
