@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from truepool.cli import agent, compare, data, game, pool, replay
+from truepool.cli import agent, compare, data, game, pool, replay, reproduce
 from truepool.errors import TruepoolError
 
 app = typer.Typer(
@@ -18,6 +18,7 @@ app = typer.Typer(
 app.command("pool")(pool.pool)
 app.command("compare")(compare.compare)
 app.command("replay")(replay.replay)
+app.command("reproduce")(reproduce.reproduce)
 app.add_typer(data.app, name="data")
 app.add_typer(agent.app, name="agent")
 app.command("game")(game.game)
