@@ -50,7 +50,7 @@ class ApproximateVCG(Experiment):
 
     def effort(self, cell: Cell) -> float:
         """Mostly the training of twenty agents."""
-        return 3.0 + float(cell["rows"]) / 600
+        return float(cell["rows"]) / 750
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:

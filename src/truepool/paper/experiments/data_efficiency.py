@@ -40,7 +40,7 @@ class DataEfficiency(Experiment):
 
     def effort(self, cell: Cell) -> float:
         """Mostly the forests and the networks."""
-        return 2.0
+        return 1.5
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:

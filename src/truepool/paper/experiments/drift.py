@@ -46,11 +46,11 @@ class Drift(Experiment):
 
     def cells(self, size: Size) -> list[Cell]:
         """Return a cell a repeat: its agents serve all four tables."""
-        return cells(self.name, 10 if size == "full" else 3)
+        return cells(self.name, 10 if size == "full" else 5)
 
     def effort(self, cell: Cell) -> float:
         """Mostly the training."""
-        return 3.0
+        return 1.0
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:

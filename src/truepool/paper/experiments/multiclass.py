@@ -54,7 +54,7 @@ class Multiclass(Experiment):
 
     def effort(self, cell: Cell) -> float:
         """Mostly the training, which grows with the rows."""
-        return float(cell["rows"]) / 600
+        return float(cell["rows"]) / 1200
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:

@@ -1,7 +1,7 @@
 """What the paper's online weights lose against the best fixed ones."""
 
 from collections.abc import Mapping
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from truepool.lab import Cell, Row, cells
 from truepool.learners.interface import horizon_rate
 from truepool.losses import Loss
 from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.rounds import replay
+from truepool.rounds import Trace, replay
 
 AGENTS = 5
 RATES = (0.01, 0.05, 0.1, 0.5, 1.0, None)
@@ -58,15 +58,24 @@ class Regret(Experiment):
         found = {}
         for rate in RATES if table == "tab:regret" else (None,):
             chosen = horizon_rate(AGENTS, T) if rate is None else rate
-            trace = replay("marginal", panel, loss=LOSSES[table], rate=chosen)
-            found[rate] = float(trace.regret[-1])  # type: ignore[index]
+            found[rate] = replay("marginal", panel, loss=LOSSES[table], rate=chosen)
         if table == "tab:regret_main":
-            return _by_growth(T, found[None])
-        return [
-            row(table, [quantity, T], _named(rate), regret / scale)
-            for rate, regret in found.items()
-            for quantity, scale in (("R_T", 1.0), ("R_T/sqrt(T)", np.sqrt(T)))
-        ]
+            return _by_growth(T, _last(found[None].regret))
+        return [each for rate, trace in found.items() for each in _by_rate(rate, trace)]
+
+
+def _last(regret: Any) -> float:
+    return float(regret[-1])
+
+
+def _by_rate(rate: float | None, trace: Trace) -> list[Row]:
+    T, column = len(trace.losses), _named(rate)
+    quantities = {
+        "R_T": _last(trace.regret),
+        "R_T/sqrt(T)": _last(trace.regret) / np.sqrt(T),
+        "R_T against the best agent": _last(trace.regret_to_agent),
+    }
+    return [row("tab:regret", [q, T], column, value) for q, value in quantities.items()]
 
 
 def _by_growth(T: int, regret: float) -> list[Row]:

@@ -49,11 +49,11 @@ class Robustness(Experiment):
 
     def cells(self, size: Size) -> list[Cell]:
         """Return a cell a repeat: its agents serve both tables."""
-        return cells(self.name, 10 if size == "full" else 3)
+        return cells(self.name, 10 if size == "full" else 5)
 
     def effort(self, cell: Cell) -> float:
         """Mostly the training."""
-        return 5.0
+        return 1.2
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:

@@ -51,11 +51,11 @@ class WhenVCG(Experiment):
 
     def cells(self, size: Size) -> list[Cell]:
         """Return all regimes, repeated."""
-        return cells(self.name, 10 if size == "full" else 2, {"regime": list(REGIMES)})
+        return cells(self.name, 10 if size == "full" else 1, {"regime": list(REGIMES)})
 
     def effort(self, cell: Cell) -> float:
         """Mostly the perceptron that is stacked."""
-        return 2.0
+        return 3.5
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:
