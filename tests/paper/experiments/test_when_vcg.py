@@ -1,12 +1,20 @@
-import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 from truepool.datasets.synthetic import synthetic
+from truepool.folds import out_of_fold, splits
 from truepool.lab import Cell
-from truepool.panel import Panel
+from truepool.losses import Loss
 from truepool.paper.expected import printed
-from truepool.paper.experiments.when_vcg import REGIMES, WhenVCG, _compared, _followed
+from truepool.paper.experiments.when_vcg import (
+    METHODS,
+    REGIMES,
+    WhenVCG,
+    _compared,
+    _followed,
+)
+from truepool.paper.settings import COSTS
+from truepool.pools.interface import made
 
 
 def test_the_regimes_are_those_of_the_table():
@@ -24,17 +32,18 @@ def test_a_regime_is_the_same_for_the_same_seed(regime):
     assert_array_equal(REGIMES[regime](3).reports, REGIMES[regime](3).reports)
 
 
-def test_where_one_agent_knows_and_the_rest_mislead_it_is_left_alone():
-    good = synthetic(300, 0, skill=[6.0, 6.0])
-    wrong = np.random.default_rng(0).random((300, 4)) * 0.1
-    panel = Panel(np.column_stack([good.reports[:, 0], wrong]), good.outcomes)
-    assert _compared(panel, 0.5) in (
-        "Best-Individual",
-        "VCG",
-        "Stacking-LR",
-        "Stacking-MLP",
-    )
-    assert _compared(panel, None) != "Majority Vote"
+@pytest.mark.parametrize("threshold", [0.5, None])
+def test_the_answer_costs_least_out_of_fold(threshold):
+    panel = synthetic(150, 0, correlation=0.5)
+    loss = Loss("cost", COSTS, threshold)
+    pairs = splits(panel.outcomes, 5, 0)
+    cost = {}
+    for name, method in METHODS.items():
+        extra = {"loss": "cost"} if name == "vcg" else {}
+        pool = made(name, costs=COSTS, threshold=threshold, **extra)
+        pooled = out_of_fold(pool, panel, pairs, None)
+        cost[method] = loss(pooled, panel.outcomes).mean()
+    assert cost[_compared(panel, threshold)] == min(cost.values())
 
 
 def test_under_drift_weights_that_follow_cost_least():
