@@ -29,7 +29,7 @@ MARKS = {
 LEGEND = (
     "printed → ours ± standard error. ✓ match: no further apart than rounding and "
     "twice the sampling error. ≈ close: same sign, and methods in the same order. "
-    "✗ differs. · not printed. … pending."
+    "✗ differs. · not printed. … pending. A printed ± is a standard deviation."
 )
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from truepool.paper.experiments.drift_regret import KINDS, SCALES, DriftRegret
+from truepool.paper.experiments.drift_regret import ALIKE, KINDS, SCALES, DriftRegret
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +23,17 @@ def test_the_printed_order_of_rates_is_not_a_law(rows):
 
     for kind in KINDS:
         assert mean(kind, "eta*/2") > mean(kind, "eta*") > mean(kind, "2eta*") > 0
+
+
+def test_agents_that_are_alike_lose_little_at_the_slow_rate(rows):
+    # Near the printed 0.050 and 0.022; the printed rise with the rate does not come out.
+    for T, least, most in ((100, 0.03, 0.1), (1000, 0.005, 0.03)):
+        found = [
+            r["value"]
+            for r in rows
+            if r["key"] == [ALIKE, T] and r["column"] == "eta*/2"
+        ]
+        assert least < np.mean(found) < most
 
 
 def test_the_figure_draws_the_means_of_the_rows(rows):
