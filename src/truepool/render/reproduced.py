@@ -41,7 +41,7 @@ def grid(told: Told) -> Grid:
     )
     title = f"{len(rows)} tables and figures of the paper, {told['size']} size"
     headers = ("label", "verdict", "match", "close", "differs", "what it shows")
-    return Grid(title, headers, rows, (summary(told),), essential=2)
+    return Grid(title, headers, rows, (summary(told),), essential=5)
 
 
 def counts(table: Told) -> tuple[str, ...]:

@@ -47,7 +47,8 @@ class Regret(Experiment):
             "errors counted at FN 10, FP 1).",
             "The levels depend on skills that are not stated; the tenfold weight of "
             "misses alone brings regret from tab:regret's 20 to 66 at T = 1,000 (X33), "
-            "and regret over sqrt(T) keeps growing (5.9 at 10,000): it is not bounded.",
+            "and regret over sqrt(T) still grows at the longest horizon tried (5.9 at "
+            "10,000), where the paper calls it bounded.",
         ),
     }
 

@@ -33,6 +33,11 @@ PER_BATCH = (
     "tab:throughput gives for a batch, not for a case. The weights are learned from "
     "the cases and the cases are pooled."
 )
+SLOWER = (
+    "Another machine and other code: VCG's credit is compiled here and the other "
+    "pools are plain numpy, so that VCG is the fastest of the four, where the print "
+    "has it slowest."
+)
 
 
 @final
@@ -45,16 +50,21 @@ class Speed(Experiment):
             "One case at a time: VCG pools it and finds every agent's leave-one-out "
             "contribution, the others pool it; Neural is the network of two layers."
             + HERE,
+            "Another machine and other code; the order is as printed.",
             methods="columns",
         ),
-        "tab:overhead": Reading(PER_BATCH + HERE, methods="columns"),
+        "tab:overhead": Reading(PER_BATCH + HERE, SLOWER, methods="columns"),
         "tab:throughput": Reading(
             "Five scikit-learn agents are asked and their reports pooled, a batch at a "
             "time; VCG finds every leave-one-out contribution too." + HERE,
+            "Another machine and other models: asking the forest and the boosted "
+            "trees takes nearly all of the time here, so that the pools hardly "
+            "differ, and their order is noise.",
             methods="columns",
         ),
         "tab:latency_breakdown": Reading(
-            "scikit-learn agents on 12 of 20 features. " + PER_BATCH + HERE
+            "scikit-learn agents on 12 of 20 features. " + PER_BATCH + HERE,
+            SLOWER,
         ),
     }
     packages: ClassVar[Mapping[str, str]] = {"torch": "neural"}
