@@ -122,7 +122,7 @@ def test_the_html_page_is_whole_and_asks_for_nothing():
     ):
         assert part in text
     assert (
-        '<td class="match"><b>0.40</b><i>0.39 ± 0.01</i></td><td class="not-printed">'
+        '<td class="match"><b>0.40</b><i>0.39 ± 0.01 ✓</i></td><td class="not-printed">'
         in page
     )
     assert "<td></td>" in page

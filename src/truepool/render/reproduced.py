@@ -29,7 +29,7 @@ MARKS = {
 LEGEND = (
     "printed → ours ± standard error. ✓ match: no further apart than rounding and "
     "twice the sampling error. ≈ close: same sign, and methods in the same order. "
-    "✗ differs. · not printed. … pending."
+    "✗ differs. · not printed. … pending. A printed ± is a standard deviation."
 )
 
 
@@ -41,7 +41,7 @@ def grid(told: Told) -> Grid:
     )
     title = f"{len(rows)} tables and figures of the paper, {told['size']} size"
     headers = ("label", "verdict", "match", "close", "differs", "what it shows")
-    return Grid(title, headers, rows, (summary(told),), essential=2)
+    return Grid(title, headers, rows, (summary(told),), essential=5)
 
 
 def counts(table: Told) -> tuple[str, ...]:

@@ -4,7 +4,15 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from truepool.render.reproduced import LEGEND, Told, layout, notes, sides, summary
+from truepool.render.reproduced import (
+    LEGEND,
+    MARKS,
+    Told,
+    layout,
+    notes,
+    sides,
+    summary,
+)
 
 STYLE = """
 :root { color-scheme: light dark; --line: #8884; --dim: #777 }
@@ -41,7 +49,7 @@ def html(told: Told, figures: Mapping[str, str]) -> str:
         f"<title>The paper, re-run</title><style>{STYLE}</style></head><body>",
         f"<h1>The paper, re-run ({escape(told['size'])} size)</h1>",
         f"<p>{escape(summary(told))}</p>",
-        f"<p>In each cell: {escape(LEGEND)}</p>",
+        f"<p>In each cell, one above the other: {escape(LEGEND)}</p>",
         _facts(told["environment"]),
         "<nav>",
         *(_link(label, table) for label, table in tables),
@@ -99,4 +107,5 @@ def _cell(cell: Any) -> str:
         return "<td></td>"
     said, ours = (escape(side) for side in sides(cell))
     kind = _kind(cell["verdict"])
-    return f'<td class="{kind}"><b>{said}</b><i>{ours}</i></td>'
+    mark = MARKS[cell["verdict"]]
+    return f'<td class="{kind}"><b>{said}</b><i>{ours} {mark}</i></td>'

@@ -36,13 +36,29 @@ class Multiclass(Experiment):
         "tab:multiclass": Reading(
             f"{TASK} Weighted Avg is the confidence-weighted average of "
             "sec:experiments, VCG the cost loss (FN 10, FP 1); a class under 5 % "
-            "counts as rare, as the printed means do."
+            "counts as rare, as the printed means do.",
+            "Features and agents are ours, as the paper states none, and find more of "
+            "the rare classes. VCG's mean is highest in F1-macro and rare recall as "
+            "printed, but its lead over inverse-Brier weights is not clear (0.006 "
+            "with a standard error of 0.007, and 0.015 with 0.008), and these are the "
+            "most accurate here; what Brier means for twelve classes is not defined "
+            "(X35).",
         ),
-        "tab:perclass": Reading(TASK, methods="columns"),
+        "tab:perclass": Reading(
+            TASK,
+            "Distances between the classes are ours: rare classes are found more and "
+            "common ones less often than printed; VCG gains most on the rare ones.",
+            methods="columns",
+        ),
         "tab:calibration": Reading(
             "The twelve-class task, beside which sec:multiclass cites it: ECE of the "
             "confidence in the likeliest class over 15 bins, Brier score a class; "
             "Bayesian log-odds adds every agent's evidence to the prior's.",
+            "Adding up the evidence of agents that share features is over-confident "
+            "here (confidence is 0.10 above accuracy; the mean's is 0.08 below), "
+            "hence worse calibrated than the mean, the reverse of the print; the "
+            "paper names no data, and its ECE of 0.161 fits neither this task nor its "
+            "own NSL-KDD values (X38).",
         ),
     }
 
@@ -54,7 +70,7 @@ class Multiclass(Experiment):
 
     def effort(self, cell: Cell) -> float:
         """Mostly the training, which grows with the rows."""
-        return float(cell["rows"]) / 600
+        return float(cell["rows"]) / 1200
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:
