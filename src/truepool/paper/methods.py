@@ -55,7 +55,8 @@ def pooled_by(pool: Pool, weighed: Panel, tested: Panel) -> FloatArray:
 def platt_scaled(weighed: Panel, tested: Panel) -> FloatArray:
     """Logistic regression on the mean report itself, as apd:platt describes it.
 
-    Our `truepool.pools.platt.Platt` works on log-odds, where a line can be the identity.
+    Our `truepool.pools.platt.Platt` scales log-odds, where leaving all as it is is one
+    of the lines; here it is none.
     """
     from sklearn.linear_model import LogisticRegression
 

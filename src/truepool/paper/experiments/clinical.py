@@ -6,6 +6,7 @@ from typing import ClassVar, cast, final
 import numpy as np
 
 from truepool import agents, datasets
+from truepool.arrays import FloatArray
 from truepool.features import Features
 from truepool.inference import paired_p_values
 from truepool.lab import Cell, Row, cells
@@ -64,16 +65,11 @@ class Clinical(Experiment):
         }
         said = {name: pooled_by(pool, known, tested) for name, pool in pools.items()}
         said[SILENT] = pooled_by(vcg(), spoken, tested)
-        rows = []
-        for method, pooled in said.items():
-            counts = decided(pooled, tested)
-            rows += [
-                row(table, [method], "FN", counts.fn_rate),
-                row(table, [method], "F1", counts.f1),
-                row(table, [method], "ECE", ece(pooled, tested.outcomes)),
-                row(table, [method], "ECE, 10 bins", ece(pooled, tested.outcomes, bins=10)),
-            ]
-        return rows
+        return [
+            row(table, [method], score, value)
+            for method, pooled in said.items()
+            for score, value in _scores(pooled, tested).items()
+        ]
 
     def derived(self, rows: Sequence[Row]) -> list[Row]:
         """Whether VCG misses less than Brier: the paired t-test of apd:significance."""
@@ -83,6 +79,16 @@ class Clinical(Experiment):
             p = paired_p_values((brier - ours)[:, None])[0] if len(ours) > 1 else None
             found.append(row(table, ["Brier against VCG"], "p-value", p))
         return found
+
+
+def _scores(pooled: FloatArray, tested: Panel) -> dict[str, float]:
+    counts, came = decided(pooled, tested), tested.outcomes
+    return {
+        "FN": counts.fn_rate,
+        "F1": counts.f1,
+        "ECE": ece(pooled, came),
+        "ECE, 10 bins": ece(pooled, came, bins=10),
+    }
 
 
 def _panels(here: Task) -> tuple[Panel, Panel, Panel]:

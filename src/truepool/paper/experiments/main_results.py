@@ -20,6 +20,7 @@ from truepool.paper.methods import (
 from truepool.paper.paired import by_seed, compared
 from truepool.paper.settings import COSTS, THRESHOLD
 from truepool.paper.trained import NEURAL, PROTOCOL, ROWS, SOURCES, THRESHOLDS, task
+from truepool.pools import Pool
 from truepool.pools.bayes import Bayes
 from truepool.pools.mean import Mean
 from truepool.pools.mlp_2 import MLP2
@@ -66,15 +67,15 @@ class MainResults(Experiment):
             "MLP aggregator is a network of two hidden layers of 64 on the reports."
         ),
         CURVES: Reading(f"{PROTOCOL}; first seed, 15 bins as for the ECE."),
-        NSL_CURVES: Reading(f"{PROTOCOL}; first seed, 10 bins; Bayesian log-odds adds."),
+        NSL_CURVES: Reading(f"{PROTOCOL}; first seed, 10 bins."),
     }
     needs: ClassVar[tuple[str, ...]] = tuple(SOURCES.values())
     packages: ClassVar[Mapping[str, str]] = NEURAL
 
     def cells(self, size: Size) -> list[Cell]:
         """Return a cell a data set and repeat."""
-        axes = {"data": list(SOURCES), "size": [size]}
-        return cells(self.name, 10 if size == "full" else 2, axes)
+        repeats = 10 if size == "full" else 2
+        return cells(self.name, repeats, {"data": list(SOURCES), "size": [size]})
 
     def effort(self, cell: Cell) -> float:
         """Mostly the training of the five."""
@@ -108,7 +109,8 @@ class MainResults(Experiment):
         spread = []
         for data in SOURCES:
             each = by_seed(rows, table, data, "mean rho")
-            spread += [row(table, [data], "std", each.std(ddof=1))] * (len(each) > 1)
+            if len(each) > 1:
+                spread.append(row(table, [data], "std", each.std(ddof=1)))
         return [*spread, *(found for tests in found for found in tests)]
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
@@ -125,7 +127,7 @@ class MainResults(Experiment):
             left, right = page.subplots(1, 2)
             framed(left, "NSL-KDD")
             right.set(xlabel="bin", ylabel="cases", yscale="log")
-            for method in _smooth():
+            for method in _three():
                 draw(left, rows, label, [method])
                 mine = [
                     (r["key"][-1], r["value"])
@@ -189,7 +191,7 @@ def _by_method(
     ]
 
 
-def _smooth() -> dict[str, object]:
+def _three() -> dict[str, Pool]:
     return {"VCG": vcg(), "Bayesian log-odds": Bayes(), "Simple average": Mean()}
 
 
@@ -204,7 +206,6 @@ def _curves(
     ]
     if data != "NSL-KDD":
         return rows
-    three = {"VCG": vcg(), "Bayesian log-odds": Bayes(), "Simple average": Mean()}
-    for method, pool in three.items():
+    for method, pool in _three().items():
         rows += curve(NSL_CURVES, [method], pooled_by(pool, weighed, tested), came, 10)
     return rows

@@ -32,8 +32,8 @@ READING = (
     f"{PROTOCOL}; of these 70 % only n rows are labelled, by class as in the data but "
     f"at least {LEAST} of each: agents learn from four fifths of them and the pool "
     "from the last fifth; threshold 0.5, as tab:hyperparams says where nothing else is "
-    "said; VCG by the 0/1 cost loss. In the columns that end in 'more labels' it learns "
-    "from a fifth of all of the 70 % instead."
+    "said; VCG by the 0/1 cost loss. In the columns that end in 'more labels' it "
+    "learns from a fifth of all of the 70 % instead."
 )
 
 
@@ -52,8 +52,8 @@ class SampleSize(Experiment):
 
     def cells(self, size: Size) -> list[Cell]:
         """Return a cell a data set and repeat."""
-        axes = {"data": list(SOURCES), "size": [size]}
-        return cells(self.name, 10 if size == "full" else 2, axes)
+        repeats = 10 if size == "full" else 2
+        return cells(self.name, repeats, {"data": list(SOURCES), "size": [size]})
 
     def effort(self, cell: Cell) -> float:
         """Thirty small agents."""
@@ -91,9 +91,7 @@ def labelled(here: Task, n: int, share: float) -> tuple[IntArray, IntArray]:
     rest = np.concatenate([here.trained, here.weighed])
     y = here.y[rest]
     positive = min(max(round(n * share), LEAST), n - LEAST)
-    parts = [
-        rest[y == k][:wanted] for k, wanted in ((0, n - positive), (1, positive))
-    ]
+    parts = [rest[y == k][:wanted] for k, wanted in ((0, n - positive), (1, positive))]
     held = [part[: round(VALIDATION_SHARE * len(part))] for part in parts]
     kept = [part[len(some) :] for part, some in zip(parts, held, strict=True)]
     return np.concatenate(kept), np.concatenate(held)
