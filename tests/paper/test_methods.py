@@ -37,6 +37,12 @@ def test_platt_scaling_finds_the_logistic_curve_the_mean_follows():
     assert np.abs(found - expit(6 * mean - 2)).max() < 0.01
 
 
+def test_a_penalty_holds_the_slope_back():
+    panel = some_panel(1, cases=300)
+    free, held = (platt_scaled(panel, panel, penalty) for penalty in (0.0, 10.0))
+    assert np.ptp(held) < np.ptp(free)
+
+
 def test_a_scaled_mean_that_was_calibrated_is_no_longer():
     # No logistic curve of p is p itself: that is what apd:platt's recipe costs.
     from truepool.scores import ece

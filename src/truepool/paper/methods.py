@@ -1,5 +1,7 @@
 """The pools that the paper compares, by its names for them, as we read each."""
 
+import numpy as np
+
 from truepool.arrays import FloatArray
 from truepool.panel import Panel
 from truepool.paper.settings import COSTS, THRESHOLD
@@ -52,17 +54,20 @@ def pooled_by(pool: Pool, weighed: Panel, tested: Panel) -> FloatArray:
     return pool.fit_panel(weighed).combine(tested.values)
 
 
-def platt_scaled(weighed: Panel, tested: Panel) -> FloatArray:
+def platt_scaled(weighed: Panel, tested: Panel, penalty: float = 0.0) -> FloatArray:
     """Logistic regression on the mean report itself, as apd:platt describes it.
 
-    Our `truepool.pools.platt.Platt` scales log-odds, where leaving all as it is is one
-    of the lines; here it is none.
+    Platt (1999) has no penalty on the slope; scikit-learn's default is 1, which a few
+    hundred rows feel. `truepool.pools.platt.Platt` scales log-odds instead.
     """
     from sklearn.linear_model import LogisticRegression
 
-    means = weighed.reports.mean(axis=1, keepdims=True)
-    model = LogisticRegression().fit(means, weighed.outcomes)
-    found: FloatArray = model.predict_proba(tested.reports.mean(axis=1, keepdims=True))
+    known, new = (
+        panel.reports.mean(axis=1, keepdims=True) for panel in (weighed, tested)
+    )
+    strength = 1 / penalty if penalty else np.inf
+    model = LogisticRegression(C=strength, max_iter=1000).fit(known, weighed.outcomes)
+    found: FloatArray = model.predict_proba(new)
     return found[:, 1:]
 
 

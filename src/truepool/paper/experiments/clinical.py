@@ -37,7 +37,13 @@ class Clinical(Experiment):
 
     name: ClassVar[str] = "clinical"
     readings: ClassVar[Mapping[str, Reading]] = {
-        label: Reading(READING) for label in SOURCES
+        label: Reading(
+            READING,
+            "The bins of the ECE are not stated, and with 91 patients to test on they "
+            "matter: 10 instead of 15 lower every ECE of tab:real_heart, that of Brier "
+            "from 0.137 to 0.107.",
+        )
+        for label in SOURCES
     }
     needs: ClassVar[tuple[str, ...]] = tuple(SOURCES.values())
     packages: ClassVar[Mapping[str, str]] = NEURAL

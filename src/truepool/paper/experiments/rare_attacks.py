@@ -36,6 +36,13 @@ READING = (
     "the confidence in the likeliest class, 15 bins."
 )
 
+CAUSE = (
+    "The paper's 100,000 flows are not at hand: among ours are 19 web attacks and 13 "
+    "bots, of which 6 and 4 are tested; a quick run thins out the other classes, so "
+    "that the rare ones are less rare; and the printed rare recalls (0.563 for VCG) "
+    "are not the means of the printed recalls by class (0.420)."
+)
+
 
 @final
 class RareAttacks(Experiment):
@@ -43,8 +50,8 @@ class RareAttacks(Experiment):
 
     name: ClassVar[str] = "rare-attacks"
     readings: ClassVar[Mapping[str, Reading]] = {
-        WHOLE: Reading(READING),
-        BY_CLASS: Reading(READING, methods="columns"),
+        WHOLE: Reading(READING, CAUSE),
+        BY_CLASS: Reading(READING, CAUSE, methods="columns"),
     }
     needs: ClassVar[tuple[str, ...]] = ("cicids2017-mix",)
     packages: ClassVar[Mapping[str, str]] = PACKAGES
