@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from truepool.cli import agent, audit, compare, data, demo, game, pool, replay
+from truepool.cli import agent, audit, compare, data, demo, game, pool, replay, reproduce
 from truepool.errors import TruepoolError
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app.command("pool")(pool.pool)
 app.command("compare")(compare.compare)
 app.command("audit")(audit.audit)
 app.command("replay")(replay.replay)
+app.command("reproduce")(reproduce.reproduce)
 app.add_typer(data.app, name="data")
 app.add_typer(agent.app, name="agent")
 app.command("game")(game.game)

@@ -4,7 +4,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 WIDE = 120
 """Width of what is printed where there is no terminal to ask."""
@@ -19,20 +27,36 @@ def out() -> Console:
 @contextmanager
 def watched(what: str) -> Iterator[Callable[[str, int, int], None]]:
     """Show a progress bar on standard error while something runs, if anybody looks."""
+    with _bar(what, MofNCompleteColumn()) as step:
+        yield step
+
+
+@contextmanager
+def timed(what: str) -> Iterator[Callable[[str, float, float], None]]:
+    """Show how much is done, and how much time is left by the pace so far."""
+    with _bar(what, TaskProgressColumn(), TimeRemainingColumn()) as step:
+        yield step
+
+
+@contextmanager
+def _bar(
+    what: str, *columns: ProgressColumn
+) -> Iterator[Callable[[str, float, float], None]]:
     console = Console(stderr=True)
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
+        *columns,
         TextColumn("{task.fields[name]}"),
         console=console,
         transient=True,
         disable=not console.is_terminal,
+        speed_estimate_period=600.0,
     )
     with bar:
         task = bar.add_task(what, total=None, name="")
 
-        def step(name: str, done: int, total: int) -> None:
+        def step(name: str, done: float, total: float) -> None:
             bar.update(task, total=total, completed=done, name=name)
 
         yield step

@@ -1,0 +1,56 @@
+"""``truepool reproduce``: the paper's tables and figures, re-run."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from truepool.cli import options
+
+
+def reproduce(
+    labels: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[LABEL]...",
+            help="Tables and figures by the paper's labels; all if left out.",
+        ),
+    ] = None,
+    full: Annotated[
+        bool,
+        typer.Option("--full/--quick", help="At the paper's size, or a reduced one."),
+    ] = False,
+    jobs: Annotated[
+        int, typer.Option(min=1, help="How many processes work side by side.")
+    ] = 1,
+    out: Annotated[
+        Path, typer.Option(help="Folder for rows, verdicts, figures and pages.")
+    ] = Path("reproduction"),
+    as_json: options.Json = False,
+) -> None:
+    """Tables and figures of the paper re-run, each number beside the printed one."""
+    from truepool.cli.screen import out as screen
+    from truepool.cli.screen import timed
+    from truepool.errors import SourceError
+    from truepool.paper import reproduce as run
+    from truepool.render import reproduced
+
+    if out.exists() and not out.is_dir():
+        raise SourceError(f"{str(out)!r} is a file; name a folder to write into")
+    with timed("Reproducing") as progress:
+        result = run(
+            labels or (),
+            size="full" if full else "quick",
+            out=out,
+            jobs=jobs,
+            progress=progress,
+        )
+    told = result.to_dict()
+    written = reproduced.write(told, result.figures(), out)
+    if as_json:
+        print(json.dumps(told, indent=2))
+        return
+    reproduced.grid(told).print(screen())
+    for path in written:
+        screen().print(f"Wrote {path}.", highlight=False, soft_wrap=True)

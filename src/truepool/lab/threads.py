@@ -1,0 +1,28 @@
+"""One thread a model: cells run side by side, not what is inside them."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+POOLS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Hold numerical libraries to one thread: those loaded, and those to be loaded.
+
+    With more threads than free cores, boosted trees take a hundred times as long, and
+    some models give other numbers.
+    """
+    from threadpoolctl import threadpool_limits
+
+    before = {name: os.environ.get(name) for name in POOLS}
+    os.environ.update(dict.fromkeys(POOLS, "1"))
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value

@@ -1,0 +1,89 @@
+"""What came out: every table beside the paper's, as values and as plain data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from truepool.lab import Row
+from truepool.paper.expected import Printed
+from truepool.paper.interface import Experiment, Reading, Size
+from truepool.paper.verdicts import Judged, Place, Verdict
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """One table or figure: what is printed, what we measured, and how it was read.
+
+    ``rows`` are all that the experiment measured: a figure may draw those of a table.
+    """
+
+    table: Printed
+    reading: Reading
+    cells: Mapping[Place, Judged]
+    verdict: Verdict
+    rows: tuple[Row, ...] = ()
+    experiment: Experiment | None = None
+
+    def figure(self) -> "Figure | None":
+        """Draw the figure; None if it is a table, or pending."""
+        if self.experiment is None or self.table.kind != "figure":
+            return None
+        return self.experiment.figure(self.table.label, self.rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the verdict and the numbers as plain values."""
+        return {
+            "kind": self.table.kind,
+            "title": self.table.title,
+            "section": self.table.section,
+            "shows": self.table.shows,
+            "verdict": self.verdict,
+            "reading": self.reading.reading,
+            "cause": self.reading.cause,
+            "experiment": self.experiment and self.experiment.name,
+            "row_key": list(self.table.row_key),
+            "columns": list(self.table.columns),
+            "cells": [_told(place, cell) for place, cell in self.cells.items()],
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Reproduction:
+    """All answers asked for, and what they were measured with."""
+
+    size: Size
+    answers: tuple[Answer, ...]
+    environment: Mapping[str, str]
+
+    def __getitem__(self, label: str) -> Answer:
+        return next(a for a in self.answers if a.table.label == label)
+
+    def figures(self) -> dict[str, "Figure"]:
+        """Draw the figures that have been measured, by label."""
+        drawn = {answer.table.label: answer.figure() for answer in self.answers}
+        return {label: page for label, page in drawn.items() if page is not None}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the rows and the figures as plain values."""
+        return {
+            "size": self.size,
+            "environment": dict(self.environment),
+            "tables": {a.table.label: a.to_dict() for a in self.answers},
+        }
+
+
+def _told(place: Place, cell: Judged) -> dict[str, Any]:
+    key, column = place
+    got = cell.measured
+    return {
+        "key": list(key),
+        "column": column,
+        "printed": cell.printed and cell.printed.said,
+        "measured": got and got.value,
+        "error": got and got.error,
+        "repeats": got and got.repeats,
+        "verdict": cell.verdict,
+    }

@@ -1,0 +1,125 @@
+"""What the paper prints: facts, with how far each number can be trusted."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from math import sqrt
+from typing import Any
+
+SEEDS = 10
+"""Repeats behind a printed mean where the paper says nothing else (tab:hyperparams)."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A printed number: its value, half a unit of its last digit, its standard error.
+
+    ``said`` is how it was printed. Where no spread is printed the error is None; words
+    and bounds have no ``value`` (a bound has ``least`` or ``most``).
+    """
+
+    said: str
+    value: float | None
+    rounding: float = 0.0
+    error: float | None = None
+    least: float | None = None
+    most: float | None = None
+
+    @property
+    def measurable(self) -> bool:
+        """Whether it is a number or a bound, not words."""
+        return (self.value, self.least, self.most) != (None, None, None)
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A table or figure of the paper; numbers by row key and column."""
+
+    label: str
+    kind: str
+    title: str
+    section: str
+    shows: str
+    row_key: tuple[str, ...]
+    columns: tuple[str, ...]
+    keys: tuple[tuple[Any, ...], ...]
+    numbers: Mapping[tuple[tuple[Any, ...], str], Number]
+
+
+@cache
+def printed() -> dict[str, Printed]:
+    """All tables and figures by label, in the order of the paper.
+
+    >>> printed()["tab:poa"].numbers[("Brier",), "PoA"].value
+    7.25
+    """
+    text = (files(__name__) / "tables.json").read_text(encoding="utf-8")
+    return {entry["id"]: _table(entry) for entry in json.loads(text)}
+
+
+def _table(entry: dict[str, Any]) -> Printed:
+    rows = entry.get("rows", [])
+    columns = tuple(entry.get("columns", ()))
+    numbers = {
+        (tuple(row["key"]), column): _number(value, _digits(entry, row, column))
+        for row in rows
+        for column, value in row["values"].items()
+    }
+    return Printed(
+        entry["id"],
+        entry["kind"],
+        entry["title"],
+        entry["section"],
+        entry.get("shows", ""),
+        tuple(entry.get("row_key", ())),
+        columns,
+        tuple(tuple(row["key"]) for row in rows),
+        numbers,
+    )
+
+
+def _digits(entry: dict[str, Any], row: dict[str, Any], column: str) -> int:
+    """Digits after the point: a column is printed with as many as its finest number.
+
+    Whole numbers stay whole, and rows of different kinds are columns apart.
+    """
+    if isinstance(row["values"][column], int):
+        return 0
+    rows = entry["rows"]
+    if entry["row_key"][0] in ("quantity", "category"):
+        rows = [other for other in rows if other["key"][0] == row["key"][0]]
+    return max(_decimals(other["values"].get(column)) for other in rows)
+
+
+def _decimals(value: Any) -> int:
+    if isinstance(value, dict):
+        value = value.get("mean")
+    if not isinstance(value, float) or value == int(value):
+        return 0
+    text = f"{value:.10f}".rstrip("0")
+    return len(text.split(".")[1])
+
+
+def _number(value: Any, decimals: int) -> Number:
+    half = 0.5 * 10.0**-decimals
+    if isinstance(value, dict) and "mean" in value:
+        said = f"{value['mean']:.{decimals}f}"
+        if "std" not in value:
+            return Number(said, float(value["mean"]), half)
+        error = value["std"] / sqrt(SEEDS)
+        return Number(f"{said} ± {value['std']}", float(value["mean"]), half, error)
+    if isinstance(value, dict):
+        if "at_least" in value:
+            return Number(f"≥ {value['at_least']}", None, least=value["at_least"])
+        return Number(", ".join(f"{k} {v}" for k, v in value.items()), None)
+    if isinstance(value, bool) or value is None:
+        return Number("" if value is None else str(value), None)
+    if isinstance(value, int | float):
+        return Number(f"{value:.{decimals}f}", float(value), half)
+    if value == "approx 0":
+        return Number("≈ 0", 0.0, 0.005)
+    if value[:1] == "<" and value[1:].replace(".", "", 1).isdigit():
+        return Number(value, None, most=float(value[1:]))
+    return Number(value, None)

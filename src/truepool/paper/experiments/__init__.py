@@ -1,0 +1,52 @@
+"""One file a question; the folder is the registry, and labels find their question."""
+
+from importlib.util import find_spec
+from typing import cast
+
+from truepool import datasets, registry
+from truepool.errors import UnknownNameError
+from truepool.paper.expected import printed
+from truepool.paper.interface import Experiment
+
+PENDING = {
+    "tab:jetson_rtt": "needs the networked service, which is to come",
+    "tab:jetson_inference": "needs the networked service, which is to come",
+    "tab:edge_summary": "needs the networked service, which is to come",
+    "fig:llm_ensemble": "needs agents that are language models, which are to come",
+}
+"""What cannot be run yet, and why; never filled in from the paper."""
+
+
+def every() -> dict[str, type[Experiment]]:
+    """All experiments by name."""
+    return cast(dict[str, type[Experiment]], registry.every(__name__))
+
+
+def of(label: str) -> type[Experiment] | None:
+    """Return the experiment that answers a table or figure, or None if none does yet.
+
+    >>> of("tab:regret").name
+    'regret'
+    """
+    if label not in printed():
+        raise UnknownNameError("table or figure", label, printed())
+    for experiment in every().values():
+        if label in experiment.readings:
+            return experiment
+    return None
+
+
+def lacking(label: str) -> str | None:
+    """Why a table or figure cannot be run here and now, or None if it can."""
+    experiment = of(label)
+    if label in PENDING:
+        return PENDING[label]
+    if experiment is None:
+        return "not built yet"
+    for name in experiment.needs:
+        if datasets.named(name).where() is None:
+            return f"needs the data set {name}: truepool data path {name} fetches it"
+    for package, extra in experiment.packages.items():
+        if find_spec(package) is None:
+            return f"needs {package}: pip install 'truepool[{extra}]'"
+    return None

@@ -1,0 +1,56 @@
+"""What three mechanisms cost in misses at the paper's canonical point."""
+
+from collections.abc import Mapping
+from typing import ClassVar, final
+
+from truepool.lab import Cell, Row
+from truepool.paper.interface import Experiment, Reading, Size, row
+from truepool.paper.played import ABOVE, CALIBRATED, PLAYED, at, ended, games, named
+
+TABLE = "tab:poa"
+PAID = ("VCG", "Brier", "Externality")
+
+
+@final
+class Anarchy(Experiment):
+    """One game a mechanism, on the same beliefs."""
+
+    name: ClassVar[str] = "anarchy"
+    readings: ClassVar[Mapping[str, Reading]] = {
+        TABLE: Reading(
+            f"{at(ABOVE)} {PLAYED} All three mechanisms are played out: that VCG and "
+            "Externality agents stay at the truth is measured, not taken for granted.",
+            "No belief lies below the offset, so truthful agents miss nobody at a "
+            "threshold of 0.3 and no price is defined; Brier agents take out the "
+            "offset and nothing else (calibrated they stay: bias 0, price 1), VCG "
+            "agents as much of it as their costs ask for, and Externality agents, who "
+            "agree most easily where reports are clipped, run up to 1.",
+        )
+    }
+
+    def cells(self, size: Size) -> list[Cell]:
+        """Return both offsets."""
+        return games(self.name, size, {"offset": [ABOVE, CALIBRATED]})
+
+    def effort(self, cell: Cell) -> float:
+        """Little: a best response is one pass over the cases."""
+        return 0.05
+
+    @staticmethod
+    def measure(cell: Cell) -> list[Row]:
+        """Play all mechanisms on the beliefs of one repeat."""
+        offset, rows = cell["offset"], []
+        for paid in PAID:
+            end = ended(cell, paid, offset=offset)
+            found = {
+                "PoA": end.poa,
+                "equilibrium FN": end.fn,
+                "bias": end.bias,
+                "truthful FN": end.truthful_fn,
+                "equilibrium FP": end.fp,
+            }
+            rows += [
+                row(TABLE, [paid], named(column, offset, ABOVE), value)
+                for column, value in found.items()
+            ]
+        return rows

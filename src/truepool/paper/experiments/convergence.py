@@ -1,0 +1,83 @@
+"""What one and the same shift of every agent does to pools of ever more agents."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, final
+
+from truepool.lab import Cell, Row
+from truepool.paper.interface import Experiment, Reading, Size, row
+from truepool.paper.played import CALIBRATED, PLAYED, at, ended, games, named
+from truepool.paper.verdicts import summed_up
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TABLE, FIGURE = "tab:convergence", "fig:convergence"
+AGENTS = (2, 3, 5, 10, 20, 50, 100, 200)
+OFFSET = -0.05
+"""What Brier agents undo by the shift of 0.050 that the table holds fixed."""
+
+
+@final
+class Convergence(Experiment):
+    """Brier along n."""
+
+    name: ClassVar[str] = "convergence"
+    readings: ClassVar[Mapping[str, Reading]] = {
+        TABLE: Reading(
+            f"{at(OFFSET)} That is the deviation of 0.050 which the table holds fixed, "
+            f"as Brier agents find it. {PLAYED} Independent beliefs (rho 0), at the "
+            "same threshold and at one below mean belief (0.2), stand beside it.",
+            "A pool of beliefs of correlation 0.5 keeps half the variance of one "
+            "belief however many agents there are, so the price stays; it falls to 0 "
+            "only for independent beliefs and a threshold below their mean, where "
+            "truthful pools miss fewer and fewer, too, until no price is defined.",
+        ),
+        FIGURE: Reading(f"Price and n times delta of tab:convergence. {at(OFFSET)}"),
+    }
+
+    def cells(self, size: Size) -> list[Cell]:
+        """Return all numbers of agents at both offsets."""
+        return games(self.name, size, {"n": AGENTS, "offset": [OFFSET, CALIBRATED]})
+
+    def effort(self, cell: Cell) -> float:
+        """Grows with the number of agents."""
+        return 0.002 * float(cell["n"])
+
+    @staticmethod
+    def measure(cell: Cell) -> list[Row]:
+        """Play Brier among n agents."""
+        n, offset = cell["n"], cell["offset"]
+        end = ended(cell, "Brier", agents=n, offset=offset)
+        found = {
+            "delta": end.shift,
+            "n*delta": n * end.shift,
+            "PoA": end.poa,
+            "FN": end.fn,
+            "truthful FN": end.truthful_fn,
+        }
+        for tau in (0.3, 0.2):
+            apart = ended(
+                cell, "Brier", agents=n, offset=offset, correlation=0, threshold=tau
+            )
+            found[f"PoA, rho=0, tau={tau}"] = apart.poa
+        return [
+            row(TABLE, [n], named(column, offset, OFFSET), value)
+            for column, value in found.items()
+        ]
+
+    def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
+        """Draw the price on one axis and n times delta on the other."""
+        from matplotlib.figure import Figure
+
+        means = summed_up(rows, TABLE)
+        page = Figure(figsize=(6, 3.5), layout="constrained")
+        left = page.subplots()
+        right = left.twinx()
+        prices = [means[(n,), "PoA"].value for n in AGENTS]
+        totals = [means[(n,), "n*delta"].value for n in AGENTS]
+        left.plot(AGENTS, prices, marker="o", color="C0")
+        right.plot(AGENTS, totals, "--", marker="s", color="C1")
+        left.set(xscale="log", xlabel="agents n", ylim=(0, None))
+        left.set_ylabel("price of anarchy (FN)", color="C0")
+        right.set_ylabel("n * delta", color="C1")
+        return page

@@ -1,0 +1,47 @@
+"""Whether more correlated beliefs make a score cost more."""
+
+from collections.abc import Mapping
+from typing import ClassVar, final
+
+from truepool.lab import Cell, Row
+from truepool.paper.interface import Experiment, Reading, Size
+from truepool.paper.played import ABOVE, CALIBRATED, PLAYED, at, ended, games, priced
+
+TABLE = "tab:corr_poa"
+PAID = ("VCG", "Brier", "Externality", "LogScore")
+RHOS = (0, 0.2, 0.5, 0.8, 0.95)
+
+
+@final
+class CorrelatedBeliefs(Experiment):
+    """Four mechanisms along rho, with the latent factor of apd:correlation."""
+
+    name: ClassVar[str] = "correlated-beliefs"
+    readings: ClassVar[Mapping[str, Reading]] = {
+        TABLE: Reading(
+            f"{at(ABOVE)} {PLAYED} Instead of Beta marginals, agents see a shared "
+            "latent factor through noise, and outcomes follow the mean belief (with "
+            "rho = 0 and the factor as the truth they would know nothing).",
+            "As in tab:poa truthful agents miss nobody, so no price is defined; Brier "
+            "agents shift by minus the offset at every rho, so nothing grows with "
+            "correlation, agents paid by the log score take out the same offset, and "
+            "Externality agents stay at the truth only where they agree anyway.",
+        )
+    }
+
+    def cells(self, size: Size) -> list[Cell]:
+        """Return all correlations at both offsets."""
+        axes = {"rho": RHOS, "offset": [ABOVE, CALIBRATED]}
+        return games(self.name, size, axes)
+
+    def effort(self, cell: Cell) -> float:
+        """Mostly the log score, whose shifts are tried one by one."""
+        return 0.1
+
+    @staticmethod
+    def measure(cell: Cell) -> list[Row]:
+        """Play all mechanisms at one correlation."""
+        rho, offset = cell["rho"], cell["offset"]
+        settings = {"offset": offset, "correlation": rho, "model": "factor"}
+        ends = {paid: ended(cell, paid, **settings) for paid in PAID}
+        return priced(TABLE, f"rho={rho}", ends, offset, ABOVE)

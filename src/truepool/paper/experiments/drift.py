@@ -1,0 +1,156 @@
+"""Whether weights that follow the cases miss less when the features drift."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, final
+
+import numpy as np
+
+from truepool.lab import Cell, Row, cells
+from truepool.losses import Loss
+from truepool.panel import Panel
+from truepool.paper.interface import Experiment, Reading, Size, row
+from truepool.paper.settings import COSTS, THRESHOLD
+from truepool.paper.simulated import crew, task
+from truepool.rounds import replay
+from truepool.scores import confusion, ece
+from truepool.stress.drift import shift_features
+
+CASES = 1000
+TRAINED, WEIGHED = 1000, 200
+KINDS = ("Sudden", "Gradual", "Recurring")
+STRATEGIES = {"static": "static", "adaptive": "window", "EMA": "ema"}
+MAGNITUDES = (0.1, 0.25, 0.5, 1.0, 2.0)
+WINDOWS = (10, 25, 50, 100, 200)
+DECAYS = (0.01, 0.05, 0.1, 0.2, 0.5)
+LOSS = Loss("cost", COSTS, THRESHOLD)
+
+READING = (
+    "Five scikit-learn agents on silos of 60 % of a clean synthetic task, trained on "
+    f"{TRAINED:,} rows; weights from the 0/1 cost loss (FN 10, FP 1, threshold 0.5) on "
+    f"{WEIGHED} further rows, then {CASES:,} cases in which every feature moves by "
+    "sigma_drift of its standard deviations; misses and ECE over all of these."
+)
+LEVELS = (
+    "The task and what moves are not stated, and the paper's own tables give 0.152, "
+    "0.064 and 0.070 for one and the same setting (X32), so no run can agree with "
+    "all. At ten seeds adaptive weights miss less than static ones after a sudden "
+    "drift by 0.061 with a standard error of 0.037, which is not clear; slower decays "
+    "miss clearly less, as printed, and so do longer windows, which the print has "
+    "flat from 25 on."
+)
+UNMOVED = (
+    "The printed misses do not move with the size of the drift (0.064 to 0.074 from "
+    "0.1 to 2); when every feature moves by that many standard deviations they do. "
+    "Static weights are then clearly better at 0.1 and 0.25 and adaptive ones at 2, "
+    "where the print has them equal (X32)."
+)
+
+
+@final
+class Drift(Experiment):
+    """One crew a repeat; drifts by kind and size, windows and decays on its stream."""
+
+    name: ClassVar[str] = "drift"
+    readings: ClassVar[Mapping[str, Reading]] = {
+        "tab:drift": Reading(READING, LEVELS, methods="columns"),
+        "tab:drift_magnitude": Reading(READING, UNMOVED, methods="columns"),
+        "tab:drift_window": Reading(READING, LEVELS),
+        "tab:drift_ema": Reading(READING, LEVELS),
+    }
+
+    def cells(self, size: Size) -> list[Cell]:
+        """Return a cell a repeat: its agents serve all four tables."""
+        return cells(self.name, 10 if size == "full" else 5)
+
+    def effort(self, cell: Cell) -> float:
+        """Mostly the training."""
+        return 1.0
+
+    @staticmethod
+    def measure(cell: Cell) -> list[Row]:
+        """Train, let the features drift, and follow."""
+        world = _World(cell)
+        swept = (_by_kind, _by_size, _by_window, _by_decay)
+        return [found for sweep in swept for found in sweep(world)]
+
+
+class _World:
+    """Agents of one repeat, and what they say of its cases along a drift."""
+
+    def __init__(self, cell: Cell) -> None:
+        X, y = task(TRAINED + WEIGHED + CASES, cell.seed("task"))
+        self.team = crew(X[:TRAINED], y[:TRAINED], cell.seed("agents"))
+        self.X, self.y = X[TRAINED:], y[TRAINED:]
+        self.seed = cell.seed("drift")
+
+    def panel(self, kind: str = "sudden", magnitude: float = 1.0) -> Panel:
+        """Return reports before the stream (to learn weights from) and along it."""
+        moved = shift_features(
+            self.X[WEIGHED:], kind, magnitude=magnitude, seed=self.seed
+        )
+        return self.team.panel(np.concatenate([self.X[:WEIGHED], moved]), self.y)
+
+
+def _pooled(panel: Panel, strategy: str, **settings: Any) -> np.ndarray[Any, Any]:
+    """Pooled probabilities of the stream."""
+    if strategy == "static":
+        settings["warmup"] = WEIGHED
+    trace = replay(strategy, panel, loss=LOSS, path=False, **settings)
+    return trace.pooled[WEIGHED:]
+
+
+def _missed(panel: Panel, pooled: np.ndarray[Any, Any]) -> float:
+    return confusion(pooled, panel.outcomes[WEIGHED:], threshold=THRESHOLD).fn_rate
+
+
+def _by_kind(world: _World) -> list[Row]:
+    found = {}
+    for kind in KINDS:
+        panel = world.panel(kind.lower())
+        for column, strategy in STRATEGIES.items():
+            found[kind, column] = _missed(panel, _pooled(panel, strategy))
+    for column in STRATEGIES:
+        every = [found[kind, column] for kind in KINDS]
+        found["Average", column] = float(np.mean(every))
+    return [row("tab:drift", [kind], c, value) for (kind, c), value in found.items()]
+
+
+def _by_size(world: _World) -> list[Row]:
+    rows = []
+    for magnitude in MAGNITUDES:
+        panel = world.panel(magnitude=magnitude)
+        for column, strategy in STRATEGIES.items():
+            missed = _missed(panel, _pooled(panel, strategy))
+            rows.append(row("tab:drift_magnitude", [magnitude], column, missed))
+    return rows
+
+
+def _by_window(world: _World) -> list[Row]:
+    panel = world.panel()
+    return [
+        found
+        for length in WINDOWS
+        for found in _both(
+            "tab:drift_window", length, panel, _pooled(panel, "window", length=length)
+        )
+    ]
+
+
+def _by_decay(world: _World) -> list[Row]:
+    panel = world.panel()
+    return [
+        found
+        for alpha in DECAYS
+        for found in _both(
+            "tab:drift_ema", alpha, panel, _pooled(panel, "ema", alpha=alpha)
+        )
+    ]
+
+
+def _both(
+    table: str, key: float, panel: Panel, pooled: np.ndarray[Any, Any]
+) -> list[Row]:
+    return [
+        row(table, [key], "FN", _missed(panel, pooled)),
+        row(table, [key], "ECE", ece(pooled, panel.outcomes[WEIGHED:])),
+    ]

@@ -1,0 +1,87 @@
+"""The settings the reproduction runs with, read from the code that runs."""
+
+from collections.abc import Iterator, Mapping
+from inspect import signature
+from math import isclose, log, sqrt
+from typing import Any, ClassVar, final
+
+from truepool import datasets
+from truepool.lab import Cell, Row, cells
+from truepool.learners.ema import EMA
+from truepool.learners.interface import horizon_rate
+from truepool.learners.window import Window
+from truepool.paper.interface import Experiment, Reading, Size, row
+from truepool.paper.settings import COSTS, TEST_SHARE, THRESHOLD
+from truepool.paper.simulated import forest, perceptron
+from truepool.pools.mlp_2 import MLP2
+
+TABLE = "tab:hyperparams"
+
+
+@final
+class Hyperparams(Experiment):
+    """Defaults of the parts and constants of the experiments, not a list of them."""
+
+    name: ClassVar[str] = "hyperparams"
+    readings: ClassVar[Mapping[str, Reading]] = {
+        TABLE: Reading("Each value is read from the part that uses it when it runs.")
+    }
+
+    def cells(self, size: Size) -> list[Cell]:
+        """Return one cell: there is nothing to repeat."""
+        return cells(self.name, 1)
+
+    @staticmethod
+    def measure(cell: Cell) -> list[Row]:
+        """Read the settings."""
+        return [row(TABLE, key, "value", value) for key, value in _settings()]
+
+
+def _settings() -> Iterator[tuple[tuple[str, str], Any]]:
+    yield from _agents()
+    yield from _mechanism()
+    yield from _design()
+
+
+def _agents() -> Iterator[tuple[tuple[str, str], Any]]:
+    room = "Agent Training"
+    trees = forest(0).get_params()
+    yield (room, "Random Forest: # estimators"), trees["n_estimators"]
+    yield (room, "Random Forest: max depth"), str(trees["max_depth"])
+    net = perceptron(0)[-1].get_params()
+    yield (room, "MLP: hidden layer sizes"), str(net["hidden_layer_sizes"])
+    yield (room, "MLP: max iterations"), net["max_iter"]
+    yield (room, "MLP: learning rate (initial)"), net["learning_rate_init"]
+
+
+def _mechanism() -> Iterator[tuple[tuple[str, str], Any]]:
+    room = "Aggregation Mechanism"
+    yield (room, "Decision threshold"), THRESHOLD
+    yield (room, "FN loss weight"), COSTS.fn
+    yield (room, "FP loss weight"), COSTS.fp
+    room = "Online Weight Learning"
+    if isclose(horizon_rate(7, 1234), sqrt(log(7) / 1234)):
+        yield (room, "Multiplicative update learning rate"), "sqrt(ln n / T)"
+    yield (room, "Sliding window size (adaptive)"), Window().length
+    yield (room, "EMA smoothing parameter"), EMA().alpha
+
+
+def _design() -> Iterator[tuple[tuple[str, str], Any]]:
+    from truepool.paper.experiments.regret import Regret
+
+    room = "Experimental Design"
+    repeats = {cell.repeat for cell in Regret().cells("full")}
+    yield (room, "Number of random seeds"), len(repeats)
+    nsl_kdd, credit = datasets.named("nsl-kdd"), datasets.named("credit-card")
+    drawn = signature(nsl_kdd.load).parameters
+    yield (room, "NSL-KDD: number of samples"), drawn["rows"].default
+    yield (room, "NSL-KDD: number of features"), nsl_kdd.columns
+    yield (room, "NSL-KDD: attack prevalence"), f"{drawn['attacks'].default:.0%}"
+    drawn = signature(credit.load).parameters
+    yield (room, "Credit Card: number of samples"), drawn["rows"].default
+    classes = datasets.named("intrusion").labels
+    yield (room, "Intrusion: number of classes"), len(classes)
+    split = f"{1 - TEST_SHARE:.0%} / {TEST_SHARE:.0%}"
+    yield (room, "Train/test split"), split
+    yield (room, "MLP aggregator: hidden units"), MLP2().hidden
+    yield (room, "MLP aggregator: layers"), MLP2.layers

@@ -1,0 +1,237 @@
+"""Which pool decides best, and means what it says, on three real data sets."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, final
+
+from truepool.arrays import FloatArray
+from truepool.diversity import correlation, mean_of_pairs
+from truepool.lab import Cell, Row, cells
+from truepool.panel import Panel
+from truepool.paper.curves import curve, draw, framed
+from truepool.paper.interface import Experiment, Reading, Size, row
+from truepool.paper.methods import (
+    READ,
+    decided,
+    methods,
+    platt_scaled,
+    pooled_by,
+    vcg,
+)
+from truepool.paper.paired import by_seed, compared
+from truepool.paper.settings import COSTS, THRESHOLD
+from truepool.paper.trained import NEURAL, PROTOCOL, ROWS, SOURCES, THRESHOLDS, task
+from truepool.pools import Pool
+from truepool.pools.bayes import Bayes
+from truepool.pools.mean import Mean
+from truepool.pools.mlp_2 import MLP2
+from truepool.pools.platt import Platt
+from truepool.scores import ece
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PLATT, PENALISED = "Platt-scaled mean", "Platt-scaled mean, penalised"
+TESTED = "tab:significance"
+CURVES, NSL_CURVES = "fig:reliability", "fig:reliability_nslkdd"
+SHOWN = ("VCG", "Brier", "Log-Odds", "Stacking-MLP", PLATT)
+SCALED = (
+    "the mean is scaled by a logistic regression on itself, without penalty as in "
+    "Platt (1999); both that and, in an extra row, scikit-learn's default were tried, "
+    "for the paper does not say"
+)
+UNSW = (
+    "of UNSW-NB15 only the partition of 82,332 flows is at hand (55 % attacks), where "
+    "the paper has 64 %"
+)
+
+
+@final
+class MainResults(Experiment):
+    """The five agents of each data set are trained once; every table looks at them."""
+
+    name: ClassVar[str] = "main-results"
+    readings: ClassVar[Mapping[str, Reading]] = {
+        "tab:main_results": Reading(
+            f"{PROTOCOL}; {READ}; threshold 0.5, and 0.3 for Credit Card; {UNSW}.",
+            "How the paper drew its NSL-KDD rows is not said and levels hang on it "
+            "(the 47,736 of tests/paper/test_readings_4.py miss 0.009, a draw of "
+            f"50,000 from both files 0.007 in the first seed), {UNSW}, and a reduced "
+            "run has fewer rows, of which 8 % and not 0.98 % are fraud.",
+        ),
+        "tab:ece_binary": Reading(
+            f"{PROTOCOL}; {READ}; 15 bins; a vote says the mean report of its majority;"
+            f" {SCALED}; {UNSW}.",
+            "Agents that learn from fewer rows are less calibrated (the plain mean has "
+            "0.016 with 4,000 rows of NSL-KDD and 0.006 with 50,000), and a logistic "
+            "curve of the mean cannot leave a calibrated mean as it is "
+            "(tests/paper/test_methods.py).",
+        ),
+        "tab:empirical_rho": Reading(
+            f"{PROTOCOL}; Pearson's correlation of test reports, over all cases, mean "
+            f"over pairs; {UNSW}.",
+            "Agents that learn from more rows are more alike (NSL-KDD: 0.973 with "
+            "4,000 rows, 0.989 with 50,000 in the first seed), fraud is not 0.98 % in "
+            "a reduced run, and which rows the paper drew is not said.",
+        ),
+        "tab:platt": Reading(
+            f"{PROTOCOL}; threshold 0.5 throughout, as tab:hyperparams says where "
+            f"nothing else is said; {SCALED}; the extra rows decide as "
+            "tab:main_results does."
+        ),
+        TESTED: Reading(
+            f"{PROTOCOL}; the runs of tab:main_results on NSL-KDD; {READ}; the "
+            "MLP aggregator is a network of two hidden layers of 64 on the reports.",
+            "Methods that all miss about 0.01 to 0.02, as here and in "
+            "tab:main_results, cannot differ by 0.03: the printed differences must "
+            "come from other runs, which the paper does not describe.",
+        ),
+        CURVES: Reading(f"{PROTOCOL}; first seed, 15 bins as for the ECE."),
+        NSL_CURVES: Reading(f"{PROTOCOL}; first seed, 10 bins."),
+    }
+    needs: ClassVar[tuple[str, ...]] = tuple(SOURCES.values())
+    packages: ClassVar[Mapping[str, str]] = NEURAL
+
+    def cells(self, size: Size) -> list[Cell]:
+        """Return a cell a data set and repeat."""
+        repeats = 10 if size == "full" else 2
+        return cells(self.name, repeats, {"data": list(SOURCES), "size": [size]})
+
+    def effort(self, cell: Cell) -> float:
+        """Mostly the training of the five."""
+        return 50.0 if cell["size"] == "full" else 7.0
+
+    @staticmethod
+    def measure(cell: Cell) -> list[Row]:
+        """Train, learn to pool, and test."""
+        data = cell["data"]
+        here = task(SOURCES[data], ROWS[cell["size"]][data], cell)
+        weighed, tested = here.panels()
+        said = _said(weighed, tested, THRESHOLDS[data], here.seed)
+        rho = mean_of_pairs(correlation(tested))
+        rows = [
+            *_scored(data, said, tested),
+            row("tab:empirical_rho", [data], "mean rho", rho),
+            *_scaled(data, weighed, tested),
+        ]
+        if data == "NSL-KDD":
+            rows += _by_method(said, weighed, tested, here.seed)
+        return rows + (_curves(data, said, weighed, tested) if not cell.repeat else [])
+
+    def derived(self, rows: Sequence[Row]) -> list[Row]:
+        """Spread over the seeds, and paired tests."""
+        ours = by_seed(rows, TESTED, "VCG", "FN")
+        found = [
+            compared(TESTED, rival, by_seed(rows, TESTED, rival, "FN"), ours)
+            for rival in ("Conf-Weighted", "Brier", "MLP aggregator")
+        ]
+        table = "tab:empirical_rho"
+        spread = []
+        for data in SOURCES:
+            each = by_seed(rows, table, data, "mean rho")
+            if len(each) > 1:
+                spread.append(row(table, [data], "std", each.std(ddof=1)))
+        return [*spread, *(found for tests in found for found in tests)]
+
+    def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
+        """Draw the reliability curves."""
+        from matplotlib.figure import Figure
+
+        page = Figure(figsize=(10, 3.6), layout="constrained")
+        if label == CURVES:
+            for axes, data in zip(page.subplots(1, 3), SOURCES, strict=True):
+                framed(axes, data)
+                for method in SHOWN:
+                    draw(axes, rows, label, [data, method])
+        else:
+            left, right = page.subplots(1, 2)
+            framed(left, "NSL-KDD")
+            right.set(xlabel="bin", ylabel="cases", yscale="log")
+            for method in _three():
+                draw(left, rows, label, [method])
+                mine = [
+                    (r["key"][-1], r["value"])
+                    for r in rows
+                    if r["table"] == label
+                    and r["key"][0] == method
+                    and r["column"] == "cases"
+                ]
+                right.step(*zip(*mine, strict=True), where="mid", label=method)
+        page.axes[-1].legend(frameon=False, fontsize=7)
+        return page
+
+
+def _said(
+    weighed: Panel, tested: Panel, threshold: float, seed: int
+) -> dict[str, FloatArray]:
+    pools = {**methods(threshold, seed), "Mean": Mean(), "Platt on log-odds": Platt()}
+    said = {name: pooled_by(pool, weighed, tested) for name, pool in pools.items()}
+    scaled = {
+        PLATT: platt_scaled(weighed, tested),
+        PENALISED: platt_scaled(weighed, tested, penalty=1.0),
+    }
+    return {**said, **scaled}
+
+
+def _scored(data: str, said: Mapping[str, FloatArray], tested: Panel) -> list[Row]:
+    rows = []
+    for method, pooled in said.items():
+        counts = decided(pooled, tested, THRESHOLDS[data])
+        scores = {
+            "recall": counts.recall,
+            "F1": counts.f1,
+            "FN": counts.fn_rate,
+            "cost": counts.cost(COSTS),
+        }
+        rows += [
+            row("tab:main_results", [method], f"{data}/{score}", value)
+            for score, value in scores.items()
+        ]
+        error = ece(pooled, tested.outcomes)
+        rows.append(row("tab:ece_binary", [method], data, error))
+    return rows
+
+
+def _scaled(data: str, weighed: Panel, tested: Panel) -> list[Row]:
+    scaled = {
+        PLATT: platt_scaled(weighed, tested),
+        PENALISED: platt_scaled(weighed, tested, penalty=1.0),
+    }
+    rows = []
+    for threshold, told in ((THRESHOLD, ""), (THRESHOLDS[data], ", main threshold")):
+        pools = {"VCG": pooled_by(vcg(threshold), weighed, tested), **scaled}
+        for method, pooled in pools.items():
+            missed = decided(pooled, tested, threshold).fn_rate
+            rows.append(row("tab:platt", [method + told], f"{data} FN", missed))
+    return rows
+
+
+def _by_method(
+    said: Mapping[str, FloatArray], weighed: Panel, tested: Panel, seed: int
+) -> list[Row]:
+    """Misses of every seed, which the paired tests compare."""
+    network = pooled_by(MLP2(seed=seed), weighed, tested)
+    rivals = {**said, "MLP aggregator": network}
+    return [
+        row(TESTED, [method], "FN", decided(rivals[method], tested).fn_rate)
+        for method in ("VCG", "Conf-Weighted", "Brier", "MLP aggregator")
+    ]
+
+
+def _three() -> dict[str, Pool]:
+    return {"VCG": vcg(), "Bayesian log-odds": Bayes(), "Simple average": Mean()}
+
+
+def _curves(
+    data: str, said: Mapping[str, FloatArray], weighed: Panel, tested: Panel
+) -> list[Row]:
+    came = tested.outcomes
+    rows = [
+        found
+        for method in SHOWN
+        for found in curve(CURVES, [data, method], said[method], came, 15)
+    ]
+    if data != "NSL-KDD":
+        return rows
+    for method, pool in _three().items():
+        rows += curve(NSL_CURVES, [method], pooled_by(pool, weighed, tested), came, 10)
+    return rows

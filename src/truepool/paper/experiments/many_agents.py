@@ -1,0 +1,93 @@
+"""How Brier agents shift as they become more, beside what eq:delta_general says."""
+
+from collections.abc import Mapping
+from typing import ClassVar, final
+
+from truepool.games import theory
+from truepool.lab import Cell, Row
+from truepool.paper.interface import Experiment, Reading, Size, row
+from truepool.paper.played import (
+    ABOVE,
+    CALIBRATED,
+    CANONICAL,
+    PLAYED,
+    at,
+    ended,
+    games,
+    named,
+)
+
+BY_N, BY_N_RHO = "tab:delta_vs_n", "tab:poa_n_rho"
+FORMULA = (2, 3, 5, 10, 20, 50)
+AGENTS = (2, 5, 10, 20)
+RHOS = (0, 0.2, 0.5, 0.8, 0.95)
+
+
+@final
+class ManyAgents(Experiment):
+    """Calibrated agents for the formula; agents who believe too much for the bias."""
+
+    name: ClassVar[str] = "many-agents"
+    readings: ClassVar[Mapping[str, Reading]] = {
+        BY_N: Reading(
+            "Belief offset E[b] - E[y] = 0: all are calibrated. "
+            f"{PLAYED} delta theory is eq:delta_general, with the sign of the table; "
+            "what the best report of each case (E[y | b]) leads to stands beside it.",
+            "Calibrated agents gain by no shift, so that ours is the luck of the "
+            "outcomes drawn, of either sign; the printed ones, all below 0, are those "
+            "of beliefs slightly above their base rate, and not those of "
+            "eq:delta_general, which shrink with n where they do not.",
+        ),
+        BY_N_RHO: Reading(
+            f"{at(ABOVE)} {PLAYED} The bias is that of the pool.",
+            "The bias is minus what arrives of the offset, for every n and rho, and "
+            "calibrated agents have none; without the offset the pool is centred on "
+            "the threshold (tau = mu), and the less beliefs correlate the closer all "
+            "cases lie to it, so that FN falls with rho where the paper's grows.",
+        ),
+    }
+
+    def cells(self, size: Size) -> list[Cell]:
+        """Return all numbers of agents: along rho for one table, at 0.5 for both."""
+        return games(self.name, size, {"n": FORMULA})
+
+    def effort(self, cell: Cell) -> float:
+        """Up to a dozen games, longer the more agents."""
+        return 0.02 * float(cell["n"])
+
+    @staticmethod
+    def measure(cell: Cell) -> list[Row]:
+        """Play Brier among n agents."""
+        rows = _beside_formula(cell)
+        return rows + _along_rho(cell) if cell["n"] in AGENTS else rows
+
+
+def _beside_formula(cell: Cell) -> list[Row]:
+    n, rho, mean = cell["n"], CANONICAL.correlation, CANONICAL.mean
+    end = ended(cell, "Brier", agents=n)
+    exact = ended(cell, "Brier", response="exact", agents=n)
+    found = {
+        "delta theory": -theory.paper_delta_general(n, rho, mean),
+        "delta empirical": end.shift,
+        "PoA": end.poa,
+        "bias, case by case": exact.bias,
+        "PoA, case by case": exact.poa,
+    }
+    return [row(BY_N, [n], column, value) for column, value in found.items()]
+
+
+def _along_rho(cell: Cell) -> list[Row]:
+    n, rows = cell["n"], []
+    for rho in RHOS:
+        for offset in (ABOVE, CALIBRATED):
+            end = ended(cell, "Brier", agents=n, correlation=rho, offset=offset)
+            found = {
+                "equilibrium bias": end.bias,
+                "equilibrium FN": end.fn,
+                "truthful FN": end.truthful_fn,
+            }
+            rows += [
+                row(BY_N_RHO, [named(what, offset, ABOVE), n], f"rho={rho}", value)
+                for what, value in found.items()
+            ]
+    return rows

@@ -1,0 +1,127 @@
+"""Twelve classes, most of them rare: who finds them, and how honest the pools are."""
+
+from collections.abc import Mapping
+from typing import ClassVar, final
+
+from truepool.arrays import FloatArray
+from truepool.datasets.intrusion import intrusion
+from truepool.lab import Cell, Row, cells
+from truepool.panel import Panel
+from truepool.paper.interface import Experiment, Reading, Size, row
+from truepool.paper.settings import COSTS
+from truepool.paper.simulated import panels
+from truepool.pools import Pool
+from truepool.pools.bayes import Bayes
+from truepool.pools.brier import Brier
+from truepool.pools.confidence import Confidence
+from truepool.pools.externality import Externality
+from truepool.pools.mean import Mean
+from truepool.pools.vcg import VCG
+from truepool.pools.vote import Vote
+from truepool.scores import confusion, ece, loss
+
+TASK = (
+    "The made intrusion data (shares as tab:perclass implies, features ours), five "
+    "scikit-learn agents on silos of 60 % of the features, 70/30 split, weights "
+    "learned on a fifth of the training rows; the likeliest class is decided."
+)
+
+
+@final
+class Multiclass(Experiment):
+    """The paper's pools on the made intrusion task."""
+
+    name: ClassVar[str] = "multiclass"
+    readings: ClassVar[Mapping[str, Reading]] = {
+        "tab:multiclass": Reading(
+            f"{TASK} Weighted Avg is the confidence-weighted average of "
+            "sec:experiments, VCG the cost loss (FN 10, FP 1); a class under 5 % "
+            "counts as rare, as the printed means do.",
+            "Features and agents are ours, as the paper states none, and find more of "
+            "the rare classes. VCG's mean is highest in F1-macro and rare recall as "
+            "printed, but its lead over inverse-Brier weights is not clear (0.006 "
+            "with a standard error of 0.007, and 0.015 with 0.008), and these are the "
+            "most accurate here; what Brier means for twelve classes is not defined "
+            "(X35).",
+        ),
+        "tab:perclass": Reading(
+            TASK,
+            "Distances between the classes are ours: rare classes are found more and "
+            "common ones less often than printed; VCG gains most on the rare ones.",
+            methods="columns",
+        ),
+        "tab:calibration": Reading(
+            "The twelve-class task, beside which sec:multiclass cites it: ECE of the "
+            "confidence in the likeliest class over 15 bins, Brier score a class; "
+            "Bayesian log-odds adds every agent's evidence to the prior's.",
+            "Adding up the evidence of agents that share features is over-confident "
+            "here (confidence is 0.10 above accuracy; the mean's is 0.08 below), "
+            "hence worse calibrated than the mean, the reverse of the print; the "
+            "paper names no data, and its ECE of 0.161 fits neither this task nor its "
+            "own NSL-KDD values (X38).",
+        ),
+    }
+
+    def cells(self, size: Size) -> list[Cell]:
+        """Return ten repeats with the 5,000 test rows the printed recalls imply."""
+        if size == "full":
+            return cells(self.name, 10, {"rows": [16_667]})
+        return cells(self.name, 2, {"rows": [4000]})
+
+    def effort(self, cell: Cell) -> float:
+        """Mostly the training, which grows with the rows."""
+        return float(cell["rows"]) / 1200
+
+    @staticmethod
+    def measure(cell: Cell) -> list[Row]:
+        """Train, learn the weights, and test."""
+        data = intrusion(cell["rows"], cell.seed("task"))
+        weighed, tested = panels(data.values, data.outcomes, cell.seed("agents"))
+        rows = []
+        for method, pool in _methods().items():
+            pooled = pool.fit_panel(weighed).combine(tested.values)
+            rows += _decided(method, pooled, tested, data.labels)
+        for method, pool in _averages().items():
+            pooled = pool.fit_panel(weighed).combine(tested.values)
+            rows += _calibrated(method, pooled, tested)
+        return rows
+
+
+def _methods() -> dict[str, Pool]:
+    return {
+        "Majority Vote": Vote(),
+        "Weighted Avg": Confidence(),
+        "VCG": VCG(loss="cost", costs=COSTS),
+        "Brier": Brier(),
+        "Externality": Externality(),
+    }
+
+
+def _averages() -> dict[str, Pool]:
+    vcg = VCG(loss="cost", costs=COSTS)
+    return {"Simple average": Mean(), "Bayesian log-odds": Bayes(), "VCG": vcg}
+
+
+def _decided(
+    method: str, pooled: FloatArray, tested: Panel, labels: tuple[str, ...]
+) -> list[Row]:
+    counts = confusion(pooled, tested.outcomes)
+    table = "tab:multiclass"
+    return [
+        row(table, [method], "accuracy", counts.accuracy),
+        row(table, [method], "F1-macro", counts.f1_macro),
+        row(table, [method], "rare recall", counts.rare_recall()),
+        *(
+            row("tab:perclass", [label], method, recall)
+            for label, recall in zip(labels, counts.recalls, strict=True)
+        ),
+    ]
+
+
+def _calibrated(method: str, pooled: FloatArray, tested: Panel) -> list[Row]:
+    per_class = loss(pooled, tested.outcomes, "brier") / tested.classes
+    table = "tab:calibration"
+    return [
+        row(table, [method], "ECE", ece(pooled, tested.outcomes)),
+        row(table, [method], "Brier score", per_class),
+    ]

@@ -1,0 +1,142 @@
+"""What agents do who see some, all or none of the others' reports."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+import numpy as np
+
+from truepool.games import Equilibrium
+from truepool.lab import Cell, Row
+from truepool.paper.interface import Experiment, Reading, Size, row
+from truepool.paper.played import (
+    ABOVE,
+    BELOW,
+    CALIBRATED,
+    PLAYED,
+    at,
+    ended,
+    games,
+    named,
+    priced,
+)
+from truepool.paper.verdicts import summed_up
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TABLE, BASIC = "tab:observability", "tab:observability_basic"
+FIGURE = "fig:observability"
+PAID = ("VCG", "Brier", "Externality")
+SIGHTS: dict[str, str | int] = {"full": "all", "partial": 2, "none": "none"}
+AGENTS, RHOS = (5, 10), (0.2, 0.5)
+SIGHT = "Agents take those whose reports they do not see to tell the truth."
+
+
+@final
+class Observability(Experiment):
+    """Three mechanisms by three views at one offset, two by five views at another."""
+
+    name: ClassVar[str] = "observability"
+    readings: ClassVar[Mapping[str, Reading]] = {
+        BASIC: Reading(
+            f"{at(ABOVE)} {PLAYED} {SIGHT}",
+            "As in tab:poa truthful agents miss nobody, so no price is defined; Brier "
+            "agents shift alike with every view, blind VCG agents all shade down, and "
+            "too far, and Externality agents are carried away less the less they see.",
+        ),
+        TABLE: Reading(
+            f"{at(BELOW)} {PLAYED} {SIGHT} With five agents floor(n/2) is 2: both rows "
+            "are one game. Brier was played with every view, and averaged.",
+            "As printed, Brier agents undo the offset whatever they see and VCG agents "
+            "over-report, by all they can when blind and less the more they see; but "
+            "with all in sight they still make up for threshold and offset, which "
+            "takes more than is printed, rows 2 and floor(n/2) cannot differ at n = 5, "
+            "and Brier's price does not fall with n, since pools of correlated beliefs "
+            "keep their variance.",
+        ),
+        FIGURE: Reading(f"The prices of tab:observability. {at(BELOW)}"),
+    }
+
+    def cells(self, size: Size) -> list[Cell]:
+        """Return all settings of the larger table; one serves the smaller, too."""
+        axes = {"n": AGENTS, "rho": RHOS, "calibrated": [False, True]}
+        return games(self.name, size, axes)
+
+    def effort(self, cell: Cell) -> float:
+        """Ten to twenty games."""
+        return 0.1
+
+    @staticmethod
+    def measure(cell: Cell) -> list[Row]:
+        """Play with every view."""
+        rows = _by_number(cell)
+        canonical = (cell["n"], cell["rho"]) == (5, 0.5)
+        return rows + _by_view(cell) if canonical else rows
+
+    def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
+        """Draw the prices against how many reports are seen."""
+        from matplotlib.figure import Figure
+
+        means = summed_up(rows, TABLE)
+        page = Figure(figsize=(8, 4), layout="constrained")
+        axes = page.subplots()
+        for n in AGENTS:
+            for rho in RHOS:
+                column, seen = f"rho={rho}/n={n}/PoA", _seen(n)
+                vcg = [means[("VCG", k), column].value for k in seen]
+                brier = means[("Brier", "all k"), column].value
+                counts = list(seen.values())
+                told = f"n = {n}, rho = {rho}"
+                (line,) = axes.plot(counts, vcg, marker="o", label=f"VCG, {told}")
+                axes.plot(
+                    [0, n], [brier] * 2, "--", color=line.get_color(),
+                    label=f"Brier, {told}",
+                )  # fmt: skip
+        axes.set(xlabel="reports seen", ylabel="price of anarchy (FN)", ylim=(0, None))
+        axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+        return page
+
+
+def _seen(n: int) -> dict[Any, int]:
+    """How many reports are seen, by what the paper calls it."""
+    return {0: 0, 1: 1, 2: 2, "floor(n/2)": n // 2, "n": n}
+
+
+def _by_number(cell: Cell) -> list[Row]:
+    n, rho = cell["n"], cell["rho"]
+    offset = CALIBRATED if cell["calibrated"] else BELOW
+    played = {
+        (paid, k): ended(
+            cell, paid, sees=count, agents=n, correlation=rho, offset=offset
+        )
+        for paid in ("VCG", "Brier")
+        for k, count in _seen(n).items()
+    }
+    ends = {key: [end] for key, end in played.items() if key[0] == "VCG"}
+    ends["Brier", "all k"] = [
+        end for (paid, _), end in played.items() if paid == "Brier"
+    ]
+    rows = []
+    for (paid, k), found in ends.items():
+        who = named(paid, offset, BELOW)
+        for what, value in _told(found).items():
+            rows.append(row(TABLE, [who, k], f"rho={rho}/n={n}/{what}", value))
+    return rows
+
+
+def _told(ends: list[Equilibrium]) -> dict[str, float | None]:
+    missed = float(np.mean([end.fn for end in ends]))
+    before = ends[0].truthful_fn
+    return {
+        "abs delta": float(np.mean([abs(end.shift) for end in ends])),
+        "PoA": missed / before if before else None,
+    }
+
+
+def _by_view(cell: Cell) -> list[Row]:
+    offset = CALIBRATED if cell["calibrated"] else ABOVE
+    rows = []
+    for view, sees in SIGHTS.items():
+        ends = {paid: ended(cell, paid, sees=sees, offset=offset) for paid in PAID}
+        rows += priced(BASIC, view, ends, offset, ABOVE)
+    return rows

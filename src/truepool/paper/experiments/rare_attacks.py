@@ -1,0 +1,115 @@
+"""Which pool keeps what single agents know about attacks that hardly ever come."""
+
+from collections.abc import Mapping
+from typing import ClassVar, final
+
+import numpy as np
+
+from truepool.arrays import FloatArray
+from truepool.datasets.cicids2017 import cicids2017_mix
+from truepool.features import Features
+from truepool.lab import Cell, Row, cells
+from truepool.panel import Panel
+from truepool.paper.interface import Experiment, Reading, Size, row
+from truepool.paper.methods import pooled_by
+from truepool.paper.settings import COSTS
+from truepool.paper.simulated import FIXED
+from truepool.paper.trained import PACKAGES, PROTOCOL, ready
+from truepool.pools import Pool
+from truepool.pools.best import Best
+from truepool.pools.brier import Brier
+from truepool.pools.confidence import Confidence
+from truepool.pools.externality import Externality
+from truepool.pools.vcg import VCG
+from truepool.pools.vote import Vote
+from truepool.scores import confusion, ece
+
+WHOLE, BY_CLASS = "tab:cicids2017", "tab:cicids_perclass"
+RARE = ("Bots", "Brute Force", "Web Attacks")
+QUICK = 3000
+READING = (
+    f"{PROTOCOL}; of the 100,000 flows the 23,650 that are at hand at natural "
+    "proportions, without the port (a quick run keeps all flows of the rare classes "
+    "and draws of the others); the likeliest class is decided; VCG and the best single "
+    "agent by the cost loss (FN 10, FP 1), Brier by inverse Brier loss; rare are the "
+    "three classes that the paper names (in the extra column all below 5 %); ECE of "
+    "the confidence in the likeliest class, 15 bins."
+)
+
+CAUSE = (
+    "The paper's 100,000 flows are not at hand: among ours are 19 web attacks and 13 "
+    "bots, of which 6 and 4 are tested; a quick run thins out the other classes, so "
+    "that the rare ones are less rare; and the printed rare recalls (0.563 for VCG) "
+    "are not the means of the printed recalls by class (0.420)."
+)
+
+
+@final
+class RareAttacks(Experiment):
+    """Seven classes of real network flows."""
+
+    name: ClassVar[str] = "rare-attacks"
+    readings: ClassVar[Mapping[str, Reading]] = {
+        WHOLE: Reading(READING, CAUSE),
+        BY_CLASS: Reading(READING, CAUSE, methods="columns"),
+    }
+    needs: ClassVar[tuple[str, ...]] = ("cicids2017-mix",)
+    packages: ClassVar[Mapping[str, str]] = PACKAGES
+
+    def cells(self, size: Size) -> list[Cell]:
+        """Return a cell a repeat."""
+        return cells(self.name, 10 if size == "full" else 2, {"size": [size]})
+
+    def effort(self, cell: Cell) -> float:
+        """Boosting grows as many trees as there are classes."""
+        return 60.0 if cell["size"] == "full" else 12.0
+
+    @staticmethod
+    def measure(cell: Cell) -> list[Row]:
+        """Train, learn the weights, and test."""
+        data = cicids2017_mix(seed=FIXED, natural=True)
+        if cell["size"] == "quick":
+            data = fewer(data, QUICK)
+        here = ready(data, cell)
+        weighed, tested = here.panels()
+        rows = []
+        for method, pool in _methods().items():
+            pooled = pooled_by(pool, weighed, tested)
+            rows += _scored(method, pooled, tested, data.labels)
+        return rows
+
+
+def fewer(data: Features, rows: int) -> Features:
+    """Keep all flows of the rare classes, and the first of the others."""
+    rare = np.isin(data.outcomes, [data.labels.index(name) for name in RARE])
+    others = np.flatnonzero(~rare)[: rows - rare.sum()]
+    return data.take(np.sort(np.concatenate([np.flatnonzero(rare), others])))
+
+
+def _methods() -> dict[str, Pool]:
+    return {
+        "Best Individual": Best(loss="cost", costs=COSTS),
+        "Brier": Brier(),
+        "Majority Vote": Vote(),
+        "VCG": VCG(loss="cost", costs=COSTS),
+        "Externality": Externality(),
+        "Conf-Weighted": Confidence(),
+    }
+
+
+def _scored(
+    method: str, pooled: FloatArray, tested: Panel, labels: tuple[str, ...]
+) -> list[Row]:
+    counts = confusion(pooled, tested.outcomes)
+    recalls = dict(zip(labels, counts.recalls, strict=True))
+    scores = {
+        "accuracy": counts.accuracy,
+        "F1-macro": counts.f1_macro,
+        "rare recall": np.mean([recalls[name] for name in RARE]),
+        "ECE": ece(pooled, tested.outcomes),
+        "recall below 5 %": counts.rare_recall(),
+    }
+    rows = [row(WHOLE, [method], score, value) for score, value in scores.items()]
+    if method in ("VCG", "Brier"):
+        rows += [row(BY_CLASS, [name], method, v) for name, v in recalls.items()]
+    return rows

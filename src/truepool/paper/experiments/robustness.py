@@ -1,0 +1,119 @@
+"""Ten agents under attack, five that do not know how sure they may be."""
+
+from collections.abc import Mapping
+from typing import ClassVar, final
+
+from truepool.lab import Cell, Row, cells
+from truepool.panel import Panel
+from truepool.paper.interface import Experiment, Reading, Size, row
+from truepool.paper.settings import COSTS, THRESHOLD
+from truepool.paper.simulated import first, panels, task
+from truepool.pools import Pool
+from truepool.pools.mean import Mean
+from truepool.pools.median import Median
+from truepool.pools.trimmed import Trimmed
+from truepool.pools.vcg import VCG
+from truepool.scores import confusion, ece
+from truepool.stress.constant import ConstantLow
+from truepool.stress.temperature import Temperature
+
+AGENTS = 10
+ADVERSARIES = (0, 1, 2, 3, 5)
+SHARES = (0, 20, 40, 60, 80)
+TEMPERATURES = (0.5, 1.5)
+ROWS = 3000
+CREW = (
+    f"Clean synthetic task of {ROWS:,} rows, scikit-learn agents on silos of 60 % of "
+    "the features, 70/30 split, threshold 0.5."
+)
+
+
+@final
+class Robustness(Experiment):
+    """One crew of ten a repeat; its first five are those of the second table."""
+
+    name: ClassVar[str] = "robustness"
+    readings: ClassVar[Mapping[str, Reading]] = {
+        "tab:adversarial_basic": Reading(
+            f"{CREW} VCG by the 0/1 cost loss; adversaries say 0.01 in the test only, "
+            "so that weights are learned on honest data, as the first paragraph says; "
+            "the extra row learns them with the adversaries, as the second says. 20 % "
+            "are trimmed at each end.",
+            "The task is not stated, and fewer are missed in ours. With weights "
+            "learned on honest data VCG is not clearly better than the median at 1 to "
+            "3 adversaries, and its mean is worse at 2 and 3: misses follow the "
+            "weight of those who were bought (rank correlation 0.9 over repeats); "
+            "learned under attack it hardly notices five of ten (X37).",
+        ),
+        "tab:miscal": Reading(
+            f"{CREW} Equal weights, which the paper's discussion of the table credits; "
+            "VCG (0/1 cost loss, learned after scaling) stands beside it. Which agents "
+            "are scaled is drawn, the same and more of them with a larger share.",
+            "The task is not stated, and fewer are missed in ours; overconfident "
+            "agents lower the ECE and underconfident ones raise it as printed: the "
+            "equal pool is underconfident to begin with (confidence 0.05 below "
+            "accuracy, though four of its five agents are within 0.03).",
+        ),
+    }
+
+    def cells(self, size: Size) -> list[Cell]:
+        """Return a cell a repeat: its agents serve both tables."""
+        return cells(self.name, 10 if size == "full" else 5)
+
+    def effort(self, cell: Cell) -> float:
+        """Mostly the training."""
+        return 1.2
+
+    @staticmethod
+    def measure(cell: Cell) -> list[Row]:
+        """Train once; attack and scale."""
+        X, y = task(ROWS, cell.seed("task"))
+        weighed, tested = panels(X, y, cell.seed("agents"), AGENTS)
+        seed = cell.seed("who")
+        five = first(weighed, 5), first(tested, 5)
+        return [*_attacked(weighed, tested, seed), *_scaled(*five, seed)]
+
+
+def _attacked(weighed: Panel, tested: Panel, seed: int) -> list[Row]:
+    rows = []
+    for k in ADVERSARIES:
+        bad = ConstantLow()
+        share = k / AGENTS
+        after = bad(tested, share, seed=seed)
+        heard = bad(weighed, share, seed=seed)
+        methods: dict[str, tuple[Pool, Panel]] = {
+            "VCG": (_vcg(), weighed),
+            "Trimmed Mean": (Trimmed(), weighed),
+            "Median": (Median(), weighed),
+            "VCG, learned under attack": (_vcg(), heard),
+        }
+        for method, (pool, known) in methods.items():
+            missed = _missed(pool, known, after)
+            rows.append(row("tab:adversarial_basic", [method], f"k={k}", missed))
+    return rows
+
+
+def _scaled(weighed: Panel, tested: Panel, seed: int) -> list[Row]:
+    rows = []
+    for T in TEMPERATURES:
+        for percent in SHARES:
+            share, scaled = percent / 100, Temperature(T)
+            known = scaled(weighed, share, seed=seed)
+            after = scaled(tested, share, seed=seed)
+            pools: dict[str, Pool] = {"": Mean(), "VCG ": _vcg()}
+            for who, pool in pools.items():
+                pooled = pool.fit_panel(known).combine(after.values)
+                counts = confusion(pooled, after.outcomes, threshold=THRESHOLD)
+                error, place = ece(pooled, after.outcomes), f"{who}T={T}"
+                rows.append(row("tab:miscal", [percent], f"{place}/FN", counts.fn_rate))
+                rows.append(row("tab:miscal", [percent], f"{place}/ECE", error))
+    return rows
+
+
+def _vcg() -> VCG:
+    return VCG(loss="cost", costs=COSTS, threshold=THRESHOLD)
+
+
+def _missed(pool: Pool, known: Panel, after: Panel) -> float:
+    pooled = pool.fit_panel(known).combine(after.values)
+    return confusion(pooled, after.outcomes, threshold=THRESHOLD).fn_rate

@@ -1,0 +1,62 @@
+"""Whether more agents make strategy cost less, and how long a game takes."""
+
+from collections.abc import Mapping
+from time import perf_counter
+from typing import ClassVar, final
+
+from truepool.lab import Cell, Row
+from truepool.paper.interface import Experiment, Reading, Size, row
+from truepool.paper.played import (
+    ABOVE,
+    CALIBRATED,
+    PLAYED,
+    at,
+    ended,
+    games,
+    named,
+    priced,
+)
+
+TABLE = "tab:scaling"
+AGENTS = (3, 5, 10, 20)
+
+
+@final
+class Scaling(Experiment):
+    """Three mechanisms along n."""
+
+    name: ClassVar[str] = "scaling"
+    readings: ClassVar[Mapping[str, Reading]] = {
+        TABLE: Reading(
+            f"{at(ABOVE)} {PLAYED} Time is that of one whole game under VCG, beliefs "
+            "drawn, on the machine at hand.",
+            "As in tab:poa truthful agents miss nobody, so no price is defined; Brier "
+            "agents take out the offset however many they are, and among ten or more "
+            "nobody alone can turn a decision, so that VCG agents tell the truth for "
+            "want of a better report.",
+            methods="columns",
+        )
+    }
+    alone: ClassVar[bool] = True
+
+    def cells(self, size: Size) -> list[Cell]:
+        """Return all numbers of agents at both offsets."""
+        axes = {"n": AGENTS, "offset": [ABOVE, CALIBRATED]}
+        return games(self.name, size, axes)
+
+    def effort(self, cell: Cell) -> float:
+        """Grows with the number of agents."""
+        return 0.01 * float(cell["n"])
+
+    @staticmethod
+    def measure(cell: Cell) -> list[Row]:
+        """Play three mechanisms; time the first, compiled beforehand."""
+        n, offset = cell["n"], cell["offset"]
+        ended(cell, "VCG", offset=offset, agents=2)
+        start = perf_counter()
+        ends = {"VCG": ended(cell, "VCG", offset=offset, agents=n)}
+        took = perf_counter() - start
+        for paid in ("Brier", "Externality"):
+            ends[paid] = ended(cell, paid, offset=offset, agents=n)
+        timed = row(TABLE, [named("VCG time (s)", offset, ABOVE)], f"n={n}", took)
+        return [*priced(TABLE, f"n={n}", ends, offset, ABOVE, " PoA"), timed]

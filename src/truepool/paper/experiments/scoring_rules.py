@@ -1,0 +1,74 @@
+"""Whether the rule by which agents are scored changes what strategy costs."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, final
+
+from truepool.lab import Cell, Row
+from truepool.paper.interface import Experiment, Reading, Size, row
+from truepool.paper.played import BELOW, CALIBRATED, PLAYED, at, ended, games, named
+from truepool.paper.verdicts import summed_up
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TABLE, FIGURE = "tab:scoring_rules_poa", "fig:scoring_rules_poa"
+RULES = ("Brier", "LogScore", "Spherical", "Brier+Reg", "VCG")
+AGENTS, RHOS = (3, 5, 10), (0.0, 0.2, 0.5)
+
+
+@final
+class ScoringRules(Experiment):
+    """Five rules by number of agents and correlation."""
+
+    name: ClassVar[str] = "scoring-rules"
+    readings: ClassVar[Mapping[str, Reading]] = {
+        TABLE: Reading(
+            f"{at(BELOW)} {PLAYED}",
+            "As printed, Brier agents undo the offset and miss less, the regulariser "
+            "changes nothing and VCG agents miss least; but prices hardly fall with n, "
+            "since pools of correlated beliefs keep their variance, and log agents go "
+            "above that shift and spherical ones below it, calibrated or not, the more "
+            "so the less beliefs correlate: the reverse of the printed order at rho 0.",
+            methods="columns",
+        ),
+        FIGURE: Reading(f"The prices of tab:scoring_rules_poa. {at(BELOW)}"),
+    }
+
+    def cells(self, size: Size) -> list[Cell]:
+        """Return all settings at both offsets."""
+        axes = {"n": AGENTS, "rho": RHOS, "offset": [BELOW, CALIBRATED]}
+        return games(self.name, size, axes)
+
+    def effort(self, cell: Cell) -> float:
+        """Mostly log and spherical scores, whose shifts are tried one by one."""
+        return 0.02 * float(cell["n"])
+
+    @staticmethod
+    def measure(cell: Cell) -> list[Row]:
+        """Play under all five rules."""
+        n, rho, offset, rows = cell["n"], cell["rho"], cell["offset"], []
+        for rule in RULES:
+            end = ended(cell, rule, agents=n, correlation=rho, offset=offset)
+            for what, value in {rule: end.poa, f"{rule} shift": end.shift}.items():
+                rows.append(row(TABLE, [n, rho], named(what, offset, BELOW), value))
+        return rows
+
+    def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
+        """Draw a group of bars for each n and rho."""
+        from matplotlib.figure import Figure
+
+        means = summed_up(rows, TABLE)
+        groups = [(n, rho) for n in AGENTS for rho in RHOS]
+        page = Figure(figsize=(9, 3.5), layout="constrained")
+        axes = page.subplots()
+        width = 0.8 / len(RULES)
+        for i, rule in enumerate(RULES):
+            places = [
+                g + (i - (len(RULES) - 1) / 2) * width for g in range(len(groups))
+            ]
+            axes.bar(places, [means[g, rule].value for g in groups], width, label=rule)
+        axes.set_xticks(range(len(groups)), [f"n = {n}\nrho = {r}" for n, r in groups])
+        axes.axhline(1, color="grey", linestyle="--", linewidth=1)
+        axes.set(ylabel="price of anarchy (FN)", ylim=(0, None))
+        axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+        return page

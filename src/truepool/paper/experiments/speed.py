@@ -1,0 +1,203 @@
+"""What pooling costs in time, beside asking the agents, on the machine at hand."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from time import perf_counter
+from typing import Any, ClassVar, final
+
+import numpy as np
+
+from truepool.credit import leave_one_out
+from truepool.datasets.synthetic import synthetic
+from truepool.lab import Cell, Row, cells
+from truepool.panel import Panel
+from truepool.paper.interface import Experiment, Reading, Size, row
+from truepool.paper.settings import COSTS, THRESHOLD
+from truepool.paper.simulated import Crew, crew, task
+from truepool.pools import Pool
+from truepool.pools.brier import Brier
+from truepool.pools.externality import Externality
+from truepool.pools.mlp_2 import MLP2
+from truepool.pools.vcg import VCG
+from truepool.pools.vote import Vote
+
+SAMPLES = 2000
+TRAINED = 2000
+BATCHES = (100, 500, 1000, 5000)
+HERE = (
+    " One process, one thread, on the machine at hand, not the paper's; a repetition "
+    "is the least of three runs."
+)
+PER_BATCH = (
+    "Milliseconds for 2,000 cases at once: the printed breakdown adds up to the time "
+    "tab:throughput gives for a batch, not for a case. The weights are learned from "
+    "the cases and the cases are pooled."
+)
+SLOWER = (
+    "Another machine and other code: VCG's credit is compiled here and the other "
+    "pools are plain numpy, so that VCG is the fastest of the four, where the print "
+    "has it slowest."
+)
+
+
+@final
+class Speed(Experiment):
+    """Times of one repetition each; the spread is over repetitions."""
+
+    name: ClassVar[str] = "speed"
+    readings: ClassVar[Mapping[str, Reading]] = {
+        "tab:latency": Reading(
+            "One case at a time: VCG pools it and finds every agent's leave-one-out "
+            "contribution, the others pool it; Neural is the network of two layers."
+            + HERE,
+            "Another machine and other code; the order is as printed.",
+            methods="columns",
+        ),
+        "tab:overhead": Reading(PER_BATCH + HERE, SLOWER, methods="columns"),
+        "tab:throughput": Reading(
+            "Five scikit-learn agents are asked and their reports pooled, a batch at a "
+            "time; VCG finds every leave-one-out contribution too." + HERE,
+            "Another machine and other models: asking the forest and the boosted "
+            "trees takes nearly all of the time here, so that the pools hardly "
+            "differ, and their order is noise.",
+            methods="columns",
+        ),
+        "tab:latency_breakdown": Reading(
+            "scikit-learn agents on 12 of 20 features. " + PER_BATCH + HERE,
+            SLOWER,
+        ),
+    }
+    packages: ClassVar[Mapping[str, str]] = {"torch": "neural"}
+    alone: ClassVar[bool] = True
+
+    def cells(self, size: Size) -> list[Cell]:
+        """Return one cell: its repetitions follow each other closely."""
+        return cells(self.name, 1, {"times": [20 if size == "full" else 3]})
+
+    def effort(self, cell: Cell) -> float:
+        """Mostly the batches of throughput."""
+        return 3.0 * float(cell["times"])
+
+    @staticmethod
+    def measure(cell: Cell) -> list[Row]:
+        """Time everything."""
+        times = cell["times"]
+        X, y = task(TRAINED + max(BATCHES), cell.seed("task"))
+        team = crew(X[:TRAINED], y[:TRAINED], cell.seed("agents"))
+        cases = X[TRAINED:], y[TRAINED:]
+        return [
+            *_latency(times, cell.seed("reports")),
+            *_overhead(times, cell.seed("reports")),
+            *_breakdown(times, team, *cases),
+            *_throughput(times, team, *cases),
+        ]
+
+
+def _latency(times: int, seed: int) -> list[Row]:
+    rows = []
+    for n in (3, 5, 10):
+        panel = synthetic(SAMPLES, seed, skill=np.ones(n))
+        one = panel.take(np.array([0]))
+        for name, pool in {"VCG": _vcg(), "Brier": Brier(), "Neural": MLP2()}.items():
+            pool.fit_panel(panel)
+            rows += _timed("tab:latency", [n], name, partial(_pool, pool, one), times)
+    return rows
+
+
+def _overhead(times: int, seed: int) -> list[Row]:
+    rows = []
+    for n in (2, 5, 10, 20, 50):
+        panel = synthetic(SAMPLES, seed, skill=np.ones(n))
+        for name, pool in _aggregators().items():
+            learned = partial(_learn, pool, panel)
+            rows += _timed("tab:overhead", [n], name, learned, times)
+    return rows
+
+
+def _breakdown(times: int, team: Crew, X: Any, y: Any) -> list[Row]:
+    table = "tab:latency_breakdown"
+    seen, happened = X[:SAMPLES], y[:SAMPLES]
+    rows = []
+    for name, model, silo in zip(team.names, team.models, team.silos, strict=True):
+        asked = partial(model.predict_proba, seen[:, silo])
+        rows += _timed(table, ["Agent Inference", name], "time (ms)", asked, times)
+    rows += _shares(rows, table)
+    panel = team.panel(seen, happened)
+    for name, pool in _aggregators().items():
+        learned = partial(_learn, pool, panel)
+        rows += _timed(table, ["Aggregation", name], "time (ms)", learned, times)
+    return rows
+
+
+def _shares(rows: list[Row], table: str) -> list[Row]:
+    """Share of each agent in the time of all."""
+    spent: dict[str, list[float]] = {}
+    for each in rows:
+        spent.setdefault(each["key"][1], []).append(each["value"])
+    means = {name: float(np.mean(found)) for name, found in spent.items()}
+    total = sum(means.values())
+    column = "share of total (%)"
+    return [
+        row(table, ["Agent Inference", name], column, 100 * mean / total)
+        for name, mean in means.items()
+    ]
+
+
+def _throughput(times: int, team: Crew, X: Any, y: Any) -> list[Row]:
+    rows = []
+    for size in BATCHES:
+        cases = X[:size], y[:size]
+        for name, pool in _aggregators().items():
+            pool.fit_panel(team.panel(*cases))
+            served = partial(_serve, pool, team, *cases)
+            found = _timed("tab:throughput", [size], name, served, times)
+            rows += [{**each, "value": 1000 * size / each["value"]} for each in found]
+    return rows
+
+
+def _pool(pool: Pool, panel: Panel) -> None:
+    """Pool cases by weights that are known; VCG credits the agents for them too."""
+    pool.combine(panel.values)
+    if isinstance(pool, VCG):
+        leave_one_out(panel, weights=pool.weights_)
+
+
+def _serve(pool: Pool, team: Crew, X: Any, y: Any) -> None:
+    """Ask the agents, then pool."""
+    _pool(pool, team.panel(X, y))
+
+
+def _learn(pool: Pool, panel: Panel) -> None:
+    """Learn weights from cases, then pool them."""
+    pool.fit_panel(panel).combine(panel.values)
+
+
+def _vcg() -> VCG:
+    return VCG(loss="cost", costs=COSTS, threshold=THRESHOLD)
+
+
+def _aggregators() -> dict[str, Pool]:
+    return {
+        "VCG": _vcg(),
+        "Brier": Brier(),
+        "Externality": Externality(),
+        "Majority Vote": Vote(),
+    }
+
+
+def _timed(
+    table: str, key: list[Any], column: str, work: Callable[[], Any], times: int
+) -> list[Row]:
+    """One row a repetition, in milliseconds: the least of three, after one for nothing.
+
+    The least is what the work takes; more is what else the machine was doing.
+    """
+    work()
+    took = [min(_once(work) for _ in range(3)) for _ in range(times)]
+    return [row(table, key, column, each) for each in took]
+
+
+def _once(work: Callable[[], Any]) -> float:
+    start = perf_counter()
+    work()
+    return 1000 * (perf_counter() - start)

@@ -1,0 +1,97 @@
+"""Whether the price of anarchy hangs on the threshold, and on how rare 1s are."""
+
+from collections.abc import Mapping
+from typing import ClassVar, final
+
+from truepool.games import Equilibrium
+from truepool.lab import Cell, Row
+from truepool.paper.interface import Experiment, Reading, Size, row
+from truepool.paper.played import ABOVE, CALIBRATED, PLAYED, at, ended, games, named
+
+BY_TAU, BY_PREVALENCE = "tab:threshold", "tab:threshold_prevalence"
+TAUS = (0.1, 0.3, 0.5, 0.7, 0.9)
+PREVALENCES = (0.01, 0.05, 0.1, 0.5)
+
+
+@final
+class Threshold(Experiment):
+    """Brier alone along tau; Brier against VCG along tau and prevalence."""
+
+    name: ClassVar[str] = "threshold"
+    readings: ClassVar[Mapping[str, Reading]] = {
+        BY_TAU: Reading(
+            f"{at(ABOVE)} {PLAYED} The mechanism, which the paper does not name, is "
+            "Brier: it has prices of this size elsewhere; FN and FP are those of the "
+            "equilibrium, since 12.8 times a truthful FN of 0.117 would exceed 1. "
+            "Calibrated agents answer case by case (E[y | b]): no shift pays them.",
+            "The price hangs on tau: it is undefined where truthful agents miss nobody "
+            "and falls towards 1 where all miss nearly everything (calibrated: below 1 "
+            "for a tau below the base rate, above 1 for one above); printed FN and FP "
+            "are both lower than ours, which takes beliefs that tell more about "
+            "outcomes than Beta beliefs of concentration 4, and the paper names none.",
+        ),
+        BY_PREVALENCE: Reading(
+            "Belief offset E[b] - E[y] = 0: all are calibrated, at base rate pi. "
+            f"{PLAYED} Both mechanisms are played out; beside them stand the FN of "
+            "truthful agents, and that of Brier agents who answer case by case "
+            "(E[y | b]) over it. Repeats in which VCG agents miss nobody have no "
+            "ratio.",
+            "VCG agents move the pool to where the costs ask for, wherever a shift of "
+            "0.5 reaches that far, and Brier agents, calibrated, tell the truth: the "
+            "former miss far fewer, by ratios that are not near 1, and at high "
+            "thresholds and rare 1s both miss everybody.",
+        ),
+    }
+
+    def cells(self, size: Size) -> list[Cell]:
+        """Return all thresholds."""
+        return games(self.name, size, {"tau": TAUS})
+
+    def effort(self, cell: Cell) -> float:
+        """Twelve games."""
+        return 0.2
+
+    @staticmethod
+    def measure(cell: Cell) -> list[Row]:
+        """Play at one threshold."""
+        return [*_at_tau(cell), *_by_prevalence(cell)]
+
+
+def _at_tau(cell: Cell) -> list[Row]:
+    tau, rows = cell["tau"], []
+    for offset, response in ((ABOVE, "shift"), (CALIBRATED, "exact")):
+        end = ended(cell, "Brier", response=response, offset=offset, threshold=tau)
+        rows += [
+            row(BY_TAU, [tau], named(column, offset, ABOVE), value)
+            for column, value in _rates(end).items()
+        ]
+    return rows
+
+
+def _rates(end: Equilibrium) -> dict[str, float | None]:
+    return {
+        "FN": end.fn,
+        "FP": end.fp,
+        "PoA": end.poa,
+        "truthful FN": end.truthful_fn,
+        "truthful FP": end.truthful_fp,
+    }
+
+
+def _by_prevalence(cell: Cell) -> list[Row]:
+    tau, rows = cell["tau"], []
+    for pi in PREVALENCES:
+        vcg = ended(cell, "VCG", mean=pi, threshold=tau)
+        brier = ended(cell, "Brier", mean=pi, threshold=tau)
+        exact = ended(cell, "Brier", response="exact", mean=pi, threshold=tau)
+        found = {
+            "VCG FN": vcg.fn,
+            "Brier/VCG FN ratio": brier.fn / vcg.fn if vcg.fn else None,
+            "truthful FN": vcg.truthful_fn,
+            "Brier case by case/truthful FN ratio": exact.poa,
+        }
+        rows += [
+            row(BY_PREVALENCE, [tau], f"{what}/pi={pi}", value)
+            for what, value in found.items()
+        ]
+    return rows

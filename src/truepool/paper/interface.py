@@ -1,0 +1,83 @@
+"""What every experiment of the paper is."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+
+from truepool.lab import Cell, Row
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Size: TypeAlias = Literal["quick", "full"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a table is read where the paper leaves a choice, and why ours may differ.
+
+    ``cause`` is one sentence, shown where a cell differs; ``methods`` says whether the
+    methods that are ranked are the rows or the columns of the table.
+    """
+
+    reading: str
+    cause: str = ""
+    methods: str = "rows"
+
+
+class Experiment(ABC):
+    """One question, answered by cells of work that yield rows.
+
+    A row is ``{"table": label, "key": [...], "column": name, "value": number}``: where
+    in which table of the paper a measured number belongs. The mean over the repeats is
+    what is shown. What the paper does not print has a row all the same.
+    """
+
+    name: ClassVar[str]
+    readings: ClassVar[Mapping[str, Reading]]
+    """The tables and figures that it answers, by label."""
+    version: ClassVar[str] = "1"
+    """Raised when rows measured before no longer hold."""
+    needs: ClassVar[tuple[str, ...]] = ()
+    """Data sets without which it cannot run."""
+    packages: ClassVar[Mapping[str, str]] = {}
+    """Packages without which it cannot run, and the extra that brings each."""
+    alone: ClassVar[bool] = False
+    """Whether it measures time, so that nothing else may run beside it."""
+
+    @abstractmethod
+    def cells(self, size: Size) -> list[Cell]:
+        """Return the work to do, at this size."""
+
+    @staticmethod
+    @abstractmethod
+    def measure(cell: Cell) -> list[Row]:
+        """Measure one cell: a pure function."""
+
+    def effort(self, cell: Cell) -> float:
+        """Guess the seconds that a cell takes; only the time left is told from it."""
+        return 1.0
+
+    def derived(self, rows: Sequence[Row]) -> list[Row]:
+        """Rows that follow from those of all cells: averages, tests."""
+        return []
+
+    def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
+        """Draw a figure from the rows."""
+        raise NotImplementedError(label)
+
+
+def row(table: str, key: Sequence[Any], column: str, value: Any) -> Row:
+    """Return a measured number, and where in the paper it belongs.
+
+    What is not finite is undefined, and becomes None.
+
+    >>> row("tab:poa", ["Brier"], "PoA", 1.2)["column"]
+    'PoA'
+    """
+    plain = value.item() if hasattr(value, "item") else value
+    if isinstance(plain, float) and not isfinite(plain):
+        plain = None
+    return {"table": table, "key": list(key), "column": column, "value": plain}

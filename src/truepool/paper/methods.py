@@ -1,0 +1,78 @@
+"""The pools that the paper compares, by its names for them, as we read each."""
+
+import numpy as np
+
+from truepool.arrays import FloatArray
+from truepool.panel import Panel
+from truepool.paper.settings import COSTS, THRESHOLD
+from truepool.pools import Pool
+from truepool.pools.best import Best
+from truepool.pools.brier import Brier
+from truepool.pools.confidence import Confidence
+from truepool.pools.externality import Externality
+from truepool.pools.log_odds import LogOdds
+from truepool.pools.stacked_lr import StackedLR
+from truepool.pools.stacked_mlp import StackedMLP
+from truepool.pools.vcg import VCG
+from truepool.pools.vote import Vote
+from truepool.scores import Confusion, confusion
+
+READ = (
+    "VCG by the 0/1 cost loss (FN 10, FP 1) at the table's threshold, Brier by inverse "
+    "Brier loss, Externality by inverse gap to the others, confidence |p - 1/2|, "
+    "Log-Odds the mean of log-odds, stacking 3-fold, the best single agent by the cost "
+    "loss"
+)
+
+
+def vcg(threshold: float = THRESHOLD) -> VCG:
+    """Return the weights that match the printed rows (READINGS 4)."""
+    return VCG(loss="cost", costs=COSTS, threshold=threshold)
+
+
+def methods(threshold: float = THRESHOLD, seed: int = 0) -> dict[str, Pool]:
+    """Return the nine of tab:main_results.
+
+    >>> len(methods())
+    9
+    """
+    return {
+        "VCG": vcg(threshold),
+        "Brier": Brier(),
+        "Externality": Externality(),
+        "Majority Vote": Vote(threshold=threshold),
+        "Conf-Weighted": Confidence(),
+        "Log-Odds": LogOdds(),
+        "Stacking-LR": StackedLR(seed=seed),
+        "Stacking-MLP": StackedMLP(seed=seed),
+        "Best Individual": Best(loss="cost", costs=COSTS, threshold=threshold),
+    }
+
+
+def pooled_by(pool: Pool, weighed: Panel, tested: Panel) -> FloatArray:
+    """Learn from one panel, pool the other."""
+    return pool.fit_panel(weighed).combine(tested.values)
+
+
+def platt_scaled(weighed: Panel, tested: Panel, penalty: float = 0.0) -> FloatArray:
+    """Logistic regression on the mean report itself, as apd:platt describes it.
+
+    Platt (1999) has no penalty on the slope; scikit-learn's default is 1, which a few
+    hundred rows feel. `truepool.pools.platt.Platt` scales log-odds instead.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    known, new = (
+        panel.reports.mean(axis=1, keepdims=True) for panel in (weighed, tested)
+    )
+    strength = 1 / penalty if penalty else np.inf
+    model = LogisticRegression(C=strength, max_iter=1000).fit(known, weighed.outcomes)
+    found: FloatArray = model.predict_proba(new)
+    return found[:, 1:]
+
+
+def decided(
+    pooled: FloatArray, tested: Panel, threshold: float = THRESHOLD
+) -> Confusion:
+    """Count what was decided right and wrong."""
+    return confusion(pooled, tested.outcomes, threshold=threshold)

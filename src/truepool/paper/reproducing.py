@@ -1,0 +1,74 @@
+"""Run experiments and set their numbers beside the printed ones."""
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from truepool.lab import Batch, Kept, Progress, Row, run, unwatched
+from truepool.paper.answers import Answer, Reproduction
+from truepool.paper.expected import printed
+from truepool.paper.experiments import every, lacking, of
+from truepool.paper.interface import Experiment, Reading, Size
+from truepool.paper.verdicts import judged, overall, summed_up
+
+MADE_WITH = ("truepool", "numpy", "scipy", "scikit-learn", "numba")
+
+
+def reproduce(
+    labels: Sequence[str] = (),
+    *,
+    size: Size = "quick",
+    out: Path = Path("reproduction"),
+    jobs: int = 1,
+    progress: Progress = unwatched,
+) -> Reproduction:
+    """Re-run tables and figures of the paper: all of them, or those named.
+
+    Rows go to ``out/rows`` as soon as they are measured; what is there already is not
+    measured again. Whatever cannot be run here and now is pending, with the reason.
+    """
+    wanted = list(dict.fromkeys(labels)) or list(printed())
+    ready = [of(label) for label in wanted if lacking(label) is None]
+    names = sorted({kind.name for kind in ready if kind is not None})
+    experiments = {name: every()[name]() for name in names}
+    batches = {name: _batch(e, size, out) for name, e in experiments.items()}
+    run(list(batches.values()), jobs=jobs, progress=progress)
+    rows = {
+        name: (*batch.rows, *experiments[name].derived(batch.rows))
+        for name, batch in batches.items()
+    }
+    answers = tuple(_answer(label, experiments, rows) for label in wanted)
+    return Reproduction(size, answers, _environment())
+
+
+def _batch(experiment: Experiment, size: Size, out: Path) -> Batch:
+    kept = Kept(out / "rows" / f"{experiment.name}-{size}.jsonl", experiment.version)
+    cells = experiment.cells(size)
+    return Batch(experiment.measure, cells, kept, experiment.effort, experiment.alone)
+
+
+def _answer(
+    label: str,
+    experiments: Mapping[str, Experiment],
+    rows: Mapping[str, tuple[Row, ...]],
+) -> Answer:
+    table, reason, kind = printed()[label], lacking(label), of(label)
+    if reason is not None or kind is None:
+        return Answer(table, Reading("", reason or ""), {}, "pending")
+    reading, mine = kind.readings[label], rows[kind.name]
+    drawn = table.kind == "figure"  # of many points, none of them printed
+    ours = {} if drawn else summed_up(mine, label)
+    cells = judged(table, ours, reading.methods)
+    return Answer(table, reading, cells, overall(cells), mine, experiments[kind.name])
+
+
+def _environment() -> dict[str, str]:
+    found = {name: version(name) for name in MADE_WITH}
+    return {
+        "python": platform.python_version(),
+        **found,
+        "system": f"{platform.system()} {platform.machine()}",
+        "cores": str(os.cpu_count()),
+    }

@@ -1,0 +1,154 @@
+"""Ours beside the paper's: match, close, differs, not printed, or pending."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from re import sub
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from truepool.paper.expected import SEEDS, Number, Printed
+
+Verdict: TypeAlias = Literal["match", "close", "differs", "not printed", "pending"]
+Place: TypeAlias = tuple[tuple[Any, ...], str]
+"""A row key and a column."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Mean of what the repeats gave, its standard error, and how many they were.
+
+    Of words, the one that most repeats gave.
+    """
+
+    value: float | str
+    error: float
+    repeats: int
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One cell of a table: what is printed, what we measured, and the verdict."""
+
+    printed: Number | None
+    measured: Measured | None
+    verdict: Verdict
+
+
+def summed_up(rows: Sequence[Mapping[str, Any]], label: str) -> dict[Place, Measured]:
+    """Mean and standard error over the repeats of every cell of a table.
+
+    >>> rows = [{"table": "tab:x", "key": ["a"], "column": "FN", "value": v}
+    ...         for v in (0.1, 0.3)]
+    >>> summed_up(rows, "tab:x")[("a",), "FN"]
+    Measured(value=0.2, error=0.1, repeats=2)
+    """
+    found: dict[Place, list[Any]] = {}
+    for row in rows:
+        if row["table"] == label:
+            place = (tuple(row["key"]), row["column"])
+            found.setdefault(place, []).append(row["value"])
+    return {place: _mean(values) for place, values in found.items()}
+
+
+def judged(
+    table: Printed, ours: Mapping[Place, Measured], methods: str = "rows"
+) -> dict[Place, Judged]:
+    """Judge every cell that is printed or measured.
+
+    ``match``: no further apart than rounding and twice the sampling error of the
+    difference; where the paper prints no spread its own is taken to be as large as
+    ours would be with its repeats. ``close``: the same sign, and no two methods clearly
+    in another order than printed. ``methods`` says whether they are rows or columns.
+    """
+    places = list(dict.fromkeys([*table.numbers, *ours]))
+    return {
+        place: Judged(
+            table.numbers.get(place),
+            ours.get(place),
+            _verdict(place, table, ours, methods),
+        )
+        for place in places
+    }
+
+
+def overall(cells: Mapping[Place, Judged]) -> Verdict:
+    """Verdict of a whole table: that of its worst cell that can be judged."""
+    found = {cell.verdict for cell in cells.values()}
+    for verdict in ("differs", "close", "match"):
+        if verdict in found:
+            return verdict
+    return "pending" if "pending" in found else "not printed"
+
+
+def _verdict(
+    place: Place, table: Printed, ours: Mapping[Place, Measured], methods: str
+) -> Verdict:
+    said, got = table.numbers.get(place), ours.get(place)
+    if said is None or said.said == "":
+        return "not printed"
+    if got is None:
+        return "pending" if said.measurable else "not printed"
+    if isinstance(got.value, str):
+        return "match" if got.value.lower() in _wordings(said.said) else "differs"
+    if said.least is not None:
+        return "match" if got.value >= said.least else "differs"
+    if said.most is not None:
+        return "match" if got.value <= said.most else "differs"
+    if said.value is None:
+        return "not printed"
+    if abs(got.value - said.value) <= _slack(said, got):
+        return "match"
+    alike = np.sign(got.value) == np.sign(said.value)
+    return "close" if alike and _in_order(place, table, ours, methods) else "differs"
+
+
+def _wordings(said: str) -> set[str]:
+    """Words that mean what is printed: remarks in brackets aside, any of several.
+
+    >>> sorted(_wordings("Best-Individual / Vote (see below)"))[:2]
+    ['best-individual', 'best-individual / vote']
+    """
+    plain = sub(r"\(.*?\)", "", said).strip().lower()
+    return {said.lower(), plain, *(part.strip() for part in plain.split("/"))}
+
+
+def _slack(said: Number, got: Measured) -> float:
+    theirs = said.error
+    if theirs is None:
+        theirs = got.error * sqrt(got.repeats / SEEDS)
+    return said.rounding + 2 * sqrt(got.error**2 + theirs**2)
+
+
+def _in_order(
+    place: Place, table: Printed, ours: Mapping[Place, Measured], methods: str
+) -> bool:
+    """Whether no other method stands clearly on the other side of this one."""
+    rivals = 0
+    for other, said in table.numbers.items():
+        same = other[1] == place[1] if methods == "rows" else other[0] == place[0]
+        got = ours.get(other)
+        if other == place or not same or said.value is None or got is None:
+            continue
+        mine, here = table.numbers[place], ours[place]
+        if isinstance(got.value, str) or isinstance(here.value, str):
+            continue
+        rivals += 1
+        printed = (mine.value or 0.0) - said.value
+        measured = here.value - got.value
+        clear = abs(printed) > mine.rounding + said.rounding
+        doubt = 2 * sqrt(here.error**2 + got.error**2)
+        if clear and abs(measured) > doubt and printed * measured < 0:
+            return False
+    return rivals > 0
+
+
+def _mean(values: list[Any]) -> Measured:
+    if isinstance(values[0], str):
+        return Measured(max(values, key=values.count), 0.0, len(values))
+    known = np.array([v for v in values if v is not None], dtype=float)
+    if not known.size:
+        return Measured("undefined", 0.0, len(values))
+    error = known.std(ddof=1) / sqrt(known.size) if known.size > 1 else 0.0
+    return Measured(float(known.mean()), float(error), int(known.size))

@@ -1,0 +1,170 @@
+"""The paper's tables beside ours: for the terminal, and as a Markdown page.
+
+What is drawn here is what `Reproduction.to_dict` tells, so that a page is a pure
+function of a file of verdicts, however old.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from truepool.errors import SourceError
+from truepool.render.grid import Grid
+from truepool.render.numbers import number
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Told: TypeAlias = Mapping[str, Any]
+MARKS = {
+    "match": "✓",
+    "close": "≈",
+    "differs": "✗",
+    "not printed": "·",
+    "pending": "…",
+}
+LEGEND = (
+    "printed → ours ± standard error. ✓ match: no further apart than rounding and "
+    "twice the sampling error. ≈ close: same sign, and methods in the same order. "
+    "✗ differs. · not printed. … pending. A printed ± is a standard deviation."
+)
+
+
+def grid(told: Told) -> Grid:
+    """One line a table: its verdict, and how its cells came out."""
+    rows = tuple(
+        (label, table["verdict"], *counts(table), table["title"])
+        for label, table in told["tables"].items()
+    )
+    title = f"{len(rows)} tables and figures of the paper, {told['size']} size"
+    headers = ("label", "verdict", "match", "close", "differs", "what it shows")
+    return Grid(title, headers, rows, (summary(told),), essential=5)
+
+
+def counts(table: Told) -> tuple[str, ...]:
+    """How many cells match, are close, and differ."""
+    found = Counter(cell["verdict"] for cell in table["cells"])
+    return tuple(str(found[v] or "") for v in ("match", "close", "differs"))
+
+
+def summary(told: Told) -> str:
+    """How many tables came to which verdict.
+
+    >>> summary({"tables": {"a": {"verdict": "match"}, "b": {"verdict": "match"}}})
+    '2 match, 0 close, 0 differs, 0 not printed, 0 pending.'
+    """
+    found = Counter(table["verdict"] for table in told["tables"].values())
+    return ", ".join(f"{found[verdict]} {verdict}" for verdict in MARKS) + "."
+
+
+def markdown(told: Told, figures: Mapping[str, str] | None = None) -> str:
+    """Return the page: every table side by side, its reading, and its cause.
+
+    ``figures`` holds the path of each drawn figure.
+    """
+    lines = [f"# The paper, re-run ({told['size']} size)", "", summary(told)]
+    lines += ["", f"Each cell reads: {LEGEND}", ""]
+    lines += [f"- {name}: {value}" for name, value in told["environment"].items()]
+    for label, table in told["tables"].items():
+        lines += ["", f"## {label}: {table['verdict']}", "", f"{table['title']}."]
+        if label in (figures or {}):
+            lines += ["", f"![{label}]({(figures or {})[label]})"]
+        if table["cells"]:
+            lines += ["", *_table(table)]
+        lines += [line for note in notes(table) for line in ("", note)]
+    return "\n".join(lines) + "\n"
+
+
+def notes(table: Told) -> list[str]:
+    """Say how the table was read and, where it differs or is pending, why."""
+    found = [f"Reading: {table['reading']}"] if table["reading"] else []
+    if table["cause"]:
+        found.append(f"Why: {table['cause']}")
+    return found
+
+
+def layout(table: Told) -> tuple[list[str], list[tuple[Any, ...]], dict[Any, Told]]:
+    """Columns, row keys and cells by place; the paper's first, then what is ours."""
+    cells = {(tuple(cell["key"]), cell["column"]): cell for cell in table["cells"]}
+    keys = list(dict.fromkeys(key for key, _ in cells))
+    columns = list(dict.fromkeys([*table["columns"], *(c for _, c in cells)]))
+    return columns, keys, cells
+
+
+def sides(cell: Told) -> tuple[str, str]:
+    """What is printed and what we measured, in the same decimals.
+
+    >>> sides({"printed": "0.40", "measured": 0.3912, "error": 0.004})
+    ('0.40', '0.39 ± 0.00')
+    >>> sides({"printed": None, "measured": "vcg", "error": 0.0})
+    ('', 'vcg')
+    """
+    said, got = cell["printed"] or "", cell["measured"]
+    if got is None or isinstance(got, str):
+        return said, got or ""
+    spread = f" ± {_like(cell['error'], said)}" if cell["error"] else ""
+    return said, f"{_like(got, said)}{spread}"
+
+
+def write(told: Told, figures: Mapping[str, "Figure"], out: Path) -> list[Path]:
+    """Write verdicts, figures and both pages into a folder; return what to look at."""
+    from truepool.render.reproduced_page import html
+
+    drawn = {label: svg(page) for label, page in figures.items()}
+    names = {label: f"figures/{label.replace(':', '_')}.svg" for label in drawn}
+    pages = {names[label]: text for label, text in drawn.items()}
+    pages["verdicts.json"] = json.dumps(told, indent=1) + "\n"
+    pages["reproduction.md"] = markdown(told, names)
+    pages["reproduction.html"] = html(told, drawn)
+    try:
+        for name, text in pages.items():
+            (out / name).parent.mkdir(parents=True, exist_ok=True)
+            (out / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise SourceError(
+            f"{str(out)!r} cannot be written into: {error.strerror}"
+        ) from None
+    return [out / "reproduction.md", out / "reproduction.html"]
+
+
+def svg(page: "Figure") -> str:
+    """Return a figure as SVG text, the same for the same rows."""
+    from matplotlib import rc_context
+
+    text = StringIO()
+    with rc_context({"svg.hashsalt": "truepool", "svg.fonttype": "none"}):
+        page.savefig(text, format="svg", metadata={"Date": None})
+    whole = text.getvalue()
+    return whole[whole.index("<svg") :]
+
+
+def _table(table: Told) -> list[str]:
+    columns, keys, cells = layout(table)
+    head = [*table["row_key"], *columns]
+    lines = [_line(head), "|" + "---|" * len(head)]
+    for key in keys:
+        texts = [_text(cells[key, c]) if (key, c) in cells else "" for c in columns]
+        lines.append(_line([*(str(part) for part in key), *texts]))
+    return lines
+
+
+def _text(cell: Told) -> str:
+    said, ours = sides(cell)
+    arrow = " → " if said and ours else ""
+    return f"{said}{arrow}{ours} {MARKS[cell['verdict']]}".strip()
+
+
+def _line(cells: list[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _like(value: float, said: str) -> str:
+    """Return a number in the decimals of a printed one, unless it would vanish."""
+    first = said.split(" ")[0]
+    if not first.lstrip("-").replace(".", "", 1).isdigit():
+        return number(value)
+    text = f"{value:.{len(first.partition('.')[2])}f}"
+    return f"{value:.1g}" if value and not float(text) else text

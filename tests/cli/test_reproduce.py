@@ -1,0 +1,62 @@
+import json
+import sys
+
+import pytest
+
+from truepool.cli import main
+from truepool.paper.expected import printed
+
+CHEAP = ["tab:hyperparams", "tab:jetson_rtt"]
+
+
+@pytest.fixture
+def truepool(monkeypatch, capsys):
+    """Run the command in this process; exit code, standard output, standard error."""
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["truepool", *map(str, words)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        shown = capsys.readouterr()
+        return stop.value.code or 0, shown.out, shown.err
+
+    return run
+
+
+def test_it_prints_verdicts_and_writes_rows_pages_and_figures(truepool, tmp_path):
+    labels = [*CHEAP, "tab:drift_regret", "fig:drift_regret"]
+    code, out, err = truepool("reproduce", *labels, "--out", tmp_path / "run")
+    assert (code, err) == (0, "")
+    assert "4 tables and figures of the paper, quick size" in out
+    assert "1 pending" in out
+    there = {str(p.relative_to(tmp_path / "run")) for p in tmp_path.rglob("*.*")}
+    assert there == {
+        "rows/hyperparams-quick.jsonl", "rows/drift-regret-quick.jsonl", "verdicts.json",
+        "reproduction.md", "reproduction.html", "figures/fig_drift_regret.svg",
+    }  # fmt: skip
+
+
+def test_json_is_what_is_written(truepool, tmp_path):
+    code, out, _ = truepool("reproduce", *CHEAP, "--json", "--full", "--out", tmp_path)
+    assert code == 0
+    told = json.loads(out)
+    assert told == json.loads((tmp_path / "verdicts.json").read_text())
+    assert told["size"] == "full"
+    assert told["tables"]["tab:jetson_rtt"]["verdict"] == "pending"
+
+
+def test_an_unknown_label_is_one_sentence_and_nothing_is_written(truepool, tmp_path):
+    code, out, err = truepool("reproduce", "tab:regrett", "--out", tmp_path / "run")
+    assert (code, out) == (2, "")
+    assert err.startswith(
+        "error: no table or figure is called 'tab:regrett' (did you mean 'tab:regret"
+    )
+    assert all(label in err for label in printed())
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_file_is_no_folder(truepool, tmp_path):
+    (tmp_path / "file").write_text("")
+    code, _, err = truepool("reproduce", *CHEAP, "--out", tmp_path / "file")
+    assert code == 2
+    assert "is a file; name a folder to write into" in err

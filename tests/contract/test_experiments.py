@@ -1,0 +1,111 @@
+"""What every experiment owes. They are found by folder: a new one is tested by being there."""
+
+import json
+import pickle
+
+import pytest
+from held import needs
+
+from truepool import datasets
+from truepool.paper.expected import printed
+from truepool.paper.experiments import PENDING, every
+
+EVERY = every()
+SIZES = ("quick", "full")
+MARKS = [pytest.param(name, marks=needs(*e.needs)) for name, e in EVERY.items()]
+
+each = pytest.mark.parametrize("name", list(EVERY))
+each_run = pytest.mark.parametrize("name", MARKS)
+
+
+@pytest.fixture(scope="module")
+def measured():
+    """Rows of the first quick cell of each experiment, measured once."""
+    kept = {}
+
+    def rows(name):
+        if name not in kept:
+            kept[name] = EVERY[name].measure(EVERY[name]().cells("quick")[0])
+        return kept[name]
+
+    return rows
+
+
+@each
+def test_it_answers_what_is_printed_and_not_pending(name):
+    assert EVERY[name].readings
+    for label in EVERY[name].readings:
+        assert label in printed()
+        assert label not in PENDING
+
+
+def test_no_table_is_answered_twice():
+    labels = [label for e in EVERY.values() for label in e.readings]
+    assert len(labels) == len(set(labels))
+
+
+@each
+def test_it_says_how_it_reads_and_which_way_methods_lie(name):
+    for reading in EVERY[name].readings.values():
+        assert reading.reading.endswith(".")
+        assert not reading.cause or reading.cause.endswith(".")
+        assert reading.methods in ("rows", "columns")
+
+
+@each
+def test_it_needs_only_what_there_is(name):
+    assert set(EVERY[name].needs) <= set(datasets.every())
+
+
+@each
+@pytest.mark.parametrize("size", SIZES)
+def test_cells_are_values_of_their_own(name, size):
+    made = EVERY[name]().cells(size)
+    assert made
+    assert len({cell.key for cell in made}) == len(made)
+    assert {cell.experiment for cell in made} == {name}
+    assert pickle.loads(pickle.dumps(made)) == made
+    assert made == EVERY[name]().cells(size)
+
+
+@each
+def test_quick_is_quick_and_no_more_work_than_full(name):
+    experiment = EVERY[name]()
+    quick, full = (
+        sum(experiment.effort(cell) for cell in experiment.cells(size))
+        for size in SIZES
+    )
+    assert 0 < quick <= min(full, 60.0)
+
+
+@each
+def test_what_measures_can_go_to_another_process(name):
+    measure = EVERY[name].measure
+    assert pickle.loads(pickle.dumps(measure)) is measure
+
+
+@each_run
+def test_rows_say_where_in_the_paper_they_belong(name, measured):
+    rows = measured(name)
+    assert rows
+    for row in rows:
+        assert set(row) == {"table", "key", "column", "value"}
+        assert row["table"] in EVERY[name].readings
+        table = printed()[row["table"]]
+        if table.kind == "table":
+            assert len(row["key"]) == len(table.row_key)
+        assert isinstance(row["column"], str)
+        assert row["value"] is None or isinstance(row["value"], float | int | str)
+    assert json.loads(json.dumps(rows, allow_nan=False)) == rows
+
+
+@each_run
+def test_the_same_cell_gives_the_same_rows(name, measured):
+    again = EVERY[name].measure(EVERY[name]().cells("quick")[0])
+    if EVERY[name].alone:  # times differ from run to run; where they belong does not
+        again, before = (
+            [{**row, "value": 0} for row in rows] for rows in (again, measured(name))
+        )
+        assert again == before
+    else:
+        assert again == measured(name)

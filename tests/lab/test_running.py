@@ -1,0 +1,66 @@
+import os
+
+import pytest
+
+from truepool.lab import Batch, Kept, cells, run
+
+
+def squares(cell):
+    return [{"value": cell["n"] ** 2, "process": os.getpid()}]
+
+
+def fails(cell):
+    if cell["n"] == 2:
+        raise RuntimeError("interrupted")
+    return squares(cell)
+
+
+def batch(path, measure=squares, **settings):
+    made = cells("x", 2, {"n": [1, 2, 3]})
+    return Batch(measure, made, Kept(path / "rows.jsonl", "1"), **settings)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_rows_come_in_the_order_of_their_cells(tmp_path, jobs):
+    work = batch(tmp_path)
+    run([work], jobs=jobs)
+    assert [row["value"] for row in work.rows] == [1, 4, 9, 1, 4, 9]
+
+
+def test_what_was_done_before_an_interruption_is_not_done_again(tmp_path):
+    with pytest.raises(RuntimeError):
+        run([batch(tmp_path, fails)])
+    again = batch(tmp_path)
+    assert [cell["n"] for cell in again.missing] == [2, 3, 1, 2, 3]
+    run([again])
+    assert [row["value"] for row in again.rows] == [1, 4, 9, 1, 4, 9]
+    assert again.missing == []
+
+
+def test_what_measures_time_runs_alone_in_this_process_after_the_rest(tmp_path):
+    timed = batch(tmp_path / "timed", alone=True)
+    rest = batch(tmp_path / "rest")
+    seen = []
+    run(
+        [timed, rest],
+        jobs=2,
+        progress=lambda name, done, total: seen.append(len(timed.missing)),
+    )
+    assert {row["process"] for row in timed.rows} == {os.getpid()}
+    assert os.getpid() not in {row["process"] for row in rest.rows}
+    assert seen == [6] * 6 + [5, 4, 3, 2, 1, 0]
+
+
+def test_progress_counts_effort_with_what_is_kept_as_done(tmp_path):
+    settings = {"effort": lambda cell: float(cell["n"])}
+    with pytest.raises(RuntimeError):
+        run([batch(tmp_path, fails, **settings)])
+    seen = []
+    run([batch(tmp_path, **settings)], progress=lambda *told: seen.append(told))
+    assert seen[0] == ("x", 3.0, 12.0)
+    assert seen[-1] == ("x", 12.0, 12.0)
+
+
+def test_nothing_to_do_is_soon_done(tmp_path):
+    run([])
+    assert not (tmp_path / "rows.jsonl").exists()

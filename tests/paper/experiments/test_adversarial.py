@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+
+from truepool.panel import Panel
+from truepool.paper.experiments.adversarial import (
+    ATTACKS,
+    DRAWN,
+    SHARES,
+    SMOOTH,
+    Adversarial,
+    _attacked,
+)
+from truepool.paper.interface import row
+
+
+def honest(seed, cases=600):
+    """Ten agents that nearly always know."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, cases)
+    sure = rng.beta(8, 1, (cases, 10))
+    return Panel(np.where(y[:, None] == 1, sure, 1 - sure), y)
+
+
+def missed(attack, percent):
+    found = _attacked(attack, percent, honest(0), honest(1), seed=3)
+    return {found["column"]: found["value"] for found in found}
+
+
+def test_a_majority_that_flips_turns_the_median_round_and_not_the_weights():
+    found = missed("label-flip", 60)
+    assert found["Median"] > 0.9
+    assert found["VCG"] < 0.1
+
+
+def test_six_of_ten_that_always_say_no_silence_a_0_1_loss_and_not_a_smooth_one():
+    # At equal weights no removal of one agent changes a decision, so nobody has credit.
+    found = missed("const-low", 60)
+    assert found["VCG"] == found["Median"] == 1.0
+    assert found[SMOOTH] < 0.1
+
+
+def test_nobody_bad_is_the_same_under_every_attack():
+    assert missed("const-low", 0) == missed("label-flip", 0)
+
+
+@pytest.mark.parametrize("label", ["fig:adversarial"])
+def test_misses_are_drawn_by_method_and_share(label):
+    rows = [
+        row("tab:adversarial", [attack, percent], method, percent / 100)
+        for attack in ATTACKS
+        for percent in SHARES
+        for method in DRAWN
+    ]
+    page = Adversarial().figure(label, rows)
+    assert [axes.get_title() for axes in page.axes] == list(ATTACKS)
+    drawn = page.axes[0].images[0].get_array()
+    assert np.allclose(drawn, np.tile(np.array(SHARES) / 100, (3, 1)))

@@ -1,0 +1,22 @@
+from truepool.paper.expected import printed
+from truepool.paper.experiments.heterogeneity import MADE_OF, Heterogeneity
+from truepool.paper.interface import row
+
+
+def test_ensembles_are_those_of_the_table():
+    keys = {key for (key,) in printed()["tab:heterogeneity"].keys}
+    assert set(MADE_OF) == keys
+    assert {len(kinds) for kinds in MADE_OF.values()} == {5}
+
+
+def test_a_point_an_ensemble():
+    rows = [
+        row("tab:heterogeneity", [name], f"{data}/{column}", i + shift)
+        for i, name in enumerate(MADE_OF)
+        for data in ("NSL-KDD", "Credit Card")
+        for column, shift in (("disagreement", 0.0), ("FN", 0.5))
+    ]
+    page = Heterogeneity().figure("fig:heterogeneity_scatter", rows)
+    for axes in page.axes:
+        points = [dots.get_offsets()[0].tolist() for dots in axes.collections]
+        assert points == [[i, i + 0.5] for i in range(5)]

@@ -1,0 +1,24 @@
+from truepool.lab import Cell
+from truepool.learners.window import Window
+from truepool.paper.expected import printed
+from truepool.paper.experiments.hyperparams import Hyperparams
+
+
+def found():
+    rows = Hyperparams.measure(Cell("hyperparams", (), 0))
+    return {tuple(row["key"]): row["value"] for row in rows}
+
+
+def test_settings_stand_where_the_table_has_them():
+    assert set(found()) <= set(printed()["tab:hyperparams"].keys)
+
+
+def test_a_changed_default_is_a_changed_row(monkeypatch):
+    key = ("Online Weight Learning", "Sliding window size (adaptive)")
+    assert found()[key] == 50
+    monkeypatch.setattr(
+        Window.__init__,
+        "__kwdefaults__",
+        {**Window.__init__.__kwdefaults__, "length": 60},
+    )
+    assert found()[key] == 60

@@ -1,0 +1,70 @@
+import json
+from importlib.resources import files
+
+import pytest
+
+from truepool.paper.expected import printed
+
+RAW = json.loads((files("truepool.paper.expected") / "tables.json").read_text())
+
+
+def test_all_51_tables_and_13_figures_are_there():
+    kinds = [table.kind for table in printed().values()]
+    assert (kinds.count("table"), kinds.count("figure")) == (51, 13)
+    assert list(printed()) == [entry["id"] for entry in RAW]
+
+
+def test_figures_print_no_numbers_but_say_what_they_show():
+    for table in printed().values():
+        assert (table.kind == "figure") == (not table.numbers)
+        assert (table.kind == "figure") == bool(table.shows)
+
+
+@pytest.mark.parametrize(
+    "entry", [e for e in RAW if "rows" in e], ids=lambda e: e["id"]
+)
+def test_every_printed_number_is_read_with_its_value(entry):
+    numbers = printed()[entry["id"]].numbers
+    for row in entry["rows"]:
+        for column, value in row["values"].items():
+            read = numbers[tuple(row["key"]), column]
+            plain = value.get("mean") if isinstance(value, dict) else value
+            if isinstance(plain, int | float):
+                assert read.value == plain
+                assert float(read.said.split(" ")[0]) == plain
+                assert read.rounding > 0
+                assert read.measurable
+
+
+@pytest.mark.parametrize(
+    ("label", "key", "column", "said", "rounding"),
+    [
+        ("tab:poa", ("VCG",), "PoA", "1.00", 0.005),
+        ("tab:regret", ("R_T", 100), "eta=0.5", "0.60", 0.005),
+        ("tab:regret", ("R_T/sqrt(T)", 100), "eta=0.5", "0.060", 0.0005),
+        ("tab:throughput", (100,), "VCG", "41562", 0.5),
+        ("tab:hyperparams", ("Aggregation Mechanism", "FN loss weight"), "value", "10.0", 0.05),
+    ],
+)  # fmt: skip
+def test_a_number_is_as_exact_as_it_was_printed(label, key, column, said, rounding):
+    number = printed()[label].numbers[key, column]
+    assert (number.said, number.rounding) == (said, rounding)
+
+
+def test_a_printed_spread_is_of_ten_seeds():
+    number = printed()["tab:data_eff_fine"].numbers[(25,), "VCG (5 agents)"]
+    assert number.said == "0.358 ± 0.081"
+    assert number.error == pytest.approx(0.081 / 10**0.5)
+
+
+def test_bounds_words_and_blanks_have_no_value():
+    table = printed()["tab:observability_basic"].numbers
+    bound = next(n for n in table.values() if n.said.startswith("≥"))
+    assert (bound.value, bound.least, bound.measurable) == (None, 100, True)
+    assert printed()["tab:poa"].numbers[("VCG",), "bias"].value == 0.0
+    words = printed()["tab:when_vcg"].numbers
+    assert not any(n.measurable for n in words.values())
+    blank = printed()["tab:latency_breakdown"].numbers[
+        ("Aggregation", "VCG"), "share of total (%)"
+    ]
+    assert (blank.said, blank.value) == ("", None)

@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from truepool.panel import Panel
+from truepool.paper.expected import printed
+from truepool.paper.methods import decided, methods, platt_scaled, pooled_by
+
+
+def some_panel(seed, cases=4000):
+    rng = np.random.default_rng(seed)
+    p = rng.random(cases)
+    y = (rng.random(cases) < p).astype(int)
+    said = np.clip(p[:, None] + rng.normal(0, 0.05, (cases, 5)), 0.001, 0.999)
+    return Panel(said, y)
+
+
+def test_they_are_the_methods_of_the_main_table():
+    keys = {key for (key,) in printed()["tab:main_results"].keys}
+    assert set(methods()) == keys
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.5])
+def test_the_vote_decides_as_most_agents_do_at_the_threshold(threshold):
+    panel = some_panel(0)
+    pooled = pooled_by(methods(threshold)["Majority Vote"], panel, panel)[:, 0]
+    most = (panel.reports > threshold).sum(axis=1) >= 3
+    assert ((pooled > threshold) == most).all()
+
+
+def test_platt_scaling_finds_the_logistic_curve_the_mean_follows():
+    rng = np.random.default_rng(0)
+    mean = rng.random(200_000)
+    y = (rng.random(mean.size) < expit(6 * mean - 2)).astype(int)
+    panel = Panel(np.stack([mean, mean], axis=1), y)
+    found = platt_scaled(panel, panel)[:, 0]
+    assert np.abs(found - expit(6 * mean - 2)).max() < 0.01
+
+
+def test_a_penalty_holds_the_slope_back():
+    panel = some_panel(1, cases=300)
+    free, held = (platt_scaled(panel, panel, penalty) for penalty in (0.0, 10.0))
+    assert np.ptp(held) < np.ptp(free)
+
+
+def test_a_scaled_mean_that_was_calibrated_is_no_longer():
+    # No logistic curve of p is p itself: that is what apd:platt's recipe costs.
+    from truepool.scores import ece
+
+    rng = np.random.default_rng(0)
+    mean = rng.beta(0.2, 0.2, 100_000)
+    y = (rng.random(mean.size) < mean).astype(int)
+    panel = Panel(np.stack([mean, mean], axis=1), y)
+    assert ece(mean, y) < 0.005 < 0.02 < ece(platt_scaled(panel, panel), y)
+
+
+def test_what_is_decided_is_counted_at_the_threshold():
+    panel = Panel([[0.4, 0.4], [0.6, 0.6], [0.1, 0.1]], [1, 1, 0])
+    pooled = panel.reports[:, :1]
+    assert decided(pooled, panel).fn_rate == 0.5
+    assert decided(pooled, panel, 0.3).fn_rate == 0.0

@@ -1,0 +1,127 @@
+"""The whole way from labels to verdicts, on experiments made for the purpose."""
+
+import json
+
+import pytest
+
+from truepool.errors import UnknownNameError
+from truepool.lab import cells
+from truepool.paper import experiments, reproduce
+from truepool.paper.expected import printed
+from truepool.paper.interface import Experiment, Reading, row
+
+LABELS = ["tab:poa", "fig:overview", "tab:jetson_rtt", "tab:scaling"]
+
+
+class Fake(Experiment):
+    name = "fake"
+    readings = {  # noqa: RUF012
+        "tab:poa": Reading("as it stands", "no reason"),
+        "fig:overview": Reading(""),
+    }
+
+    def cells(self, size):
+        return cells(self.name, 4 if size == "full" else 2, {"n": [1]})
+
+    @staticmethod
+    def measure(cell):
+        value = 1.0 + 0.001 * cell.repeat
+        return [
+            row("tab:poa", ["VCG"], "PoA", value),
+            row("tab:poa", ["Brier"], "PoA", value + 1),
+            row("fig:overview", [0], "y", value),
+        ]
+
+    def derived(self, rows):
+        return [row("tab:poa", ["rows"], "count", len(rows))]
+
+    def figure(self, label, rows):
+        from matplotlib.figure import Figure
+
+        page = Figure()
+        page.subplots().plot([r["value"] for r in rows if r["table"] == label])
+        return page
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch):
+    monkeypatch.setattr(experiments, "every", lambda: {"fake": Fake})
+    monkeypatch.setattr("truepool.paper.reproducing.every", lambda: {"fake": Fake})
+
+
+def test_numbers_stand_beside_the_printed_ones(tmp_path):
+    result = reproduce(LABELS, out=tmp_path)
+    answer = result["tab:poa"]
+    vcg, brier = answer.cells[("VCG",), "PoA"], answer.cells[("Brier",), "PoA"]
+    assert (vcg.printed.said, vcg.measured.value, vcg.verdict) == (
+        "1.00",
+        1.0005,
+        "match",
+    )
+    assert (brier.printed.said, brier.verdict) == ("7.25", "close")
+    assert answer.cells[("Externality",), "PoA"].verdict == "pending"
+    assert answer.cells[("rows",), "count"].measured.value == 6
+    assert (answer.verdict, answer.reading.reading) == ("close", "as it stands")
+
+
+def test_figures_are_drawn_and_not_judged(tmp_path):
+    result = reproduce(LABELS, out=tmp_path)
+    assert (result["fig:overview"].cells, result["fig:overview"].verdict) == (
+        {},
+        "not printed",
+    )
+    ((label, page),) = result.figures().items()
+    assert label == "fig:overview"
+    assert list(page.axes[0].lines[0].get_ydata()) == [1.0, 1.001]
+
+
+def test_what_cannot_be_run_is_pending_with_the_reason(tmp_path, monkeypatch):
+    result = reproduce(LABELS, out=tmp_path)
+    assert (
+        result["tab:jetson_rtt"].verdict == result["tab:scaling"].verdict == "pending"
+    )
+    assert "networked service" in result["tab:jetson_rtt"].reading.cause
+    assert result["tab:scaling"].reading.cause == "not built yet"
+    monkeypatch.setattr(Fake, "packages", {"no_such_package": "neural"})
+    reason = reproduce(["tab:poa"], out=tmp_path)["tab:poa"].reading.cause
+    assert reason == "needs no_such_package: pip install 'truepool[neural]'"
+    monkeypatch.setenv("TRUEPOOL_DATA", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(Fake, "needs", ("nsl-kdd",))
+    reason = reproduce(["tab:poa"], out=tmp_path)["tab:poa"].reading.cause
+    assert "needs the data set nsl-kdd: truepool data path nsl-kdd" in reason
+
+
+def test_all_64_are_answered_when_none_is_named(tmp_path):
+    assert [a.table.label for a in reproduce(out=tmp_path).answers] == list(printed())
+
+
+def test_kept_rows_are_used_again_and_sizes_do_not_mix(tmp_path, monkeypatch):
+    reproduce(["tab:poa", "tab:poa"], out=tmp_path)
+    done = []
+    reproduce(["tab:poa"], out=tmp_path, progress=lambda *told: done.append(told))
+    assert done == []
+    full = reproduce(["tab:poa"], size="full", out=tmp_path)
+    assert full["tab:poa"].cells[("VCG",), "PoA"].measured.repeats == 4
+    assert sorted(p.name for p in (tmp_path / "rows").iterdir()) == [
+        "fake-full.jsonl",
+        "fake-quick.jsonl",
+    ]
+
+
+def test_an_unknown_label_is_answered_with_the_nearest_before_anything_runs(tmp_path):
+    with pytest.raises(UnknownNameError, match="did you mean 'tab:poa'"):
+        reproduce(["tab:scaling", "tab:po"], out=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_everything_can_be_told_as_json(tmp_path):
+    told = reproduce(LABELS, out=tmp_path).to_dict()
+    again = json.loads(json.dumps(told, allow_nan=False))
+    assert list(again["tables"]) == LABELS
+    cell = again["tables"]["tab:poa"]["cells"][0]
+    assert cell == {
+        "key": ["VCG"], "column": "PoA", "printed": "1.00", "measured": 1.0005,
+        "error": pytest.approx(0.0005), "repeats": 2, "verdict": "match",
+    }  # fmt: skip
+    assert {"python", "numpy", "truepool", "cores"} <= set(again["environment"])

@@ -1,0 +1,93 @@
+import numpy as np
+import pytest
+
+from truepool import agents, datasets
+from truepool.errors import SourceError
+from truepool.features import Features
+from truepool.lab import Cell
+from truepool.paper.trained import ROWS, SOURCES, THRESHOLDS, ready, task, twice
+
+CHEAP = {name: agents.zoo.named("tree") for name in ("ada", "bob", "cyd")}
+FIRST, SECOND = Cell("a", (), 0), Cell("a", (), 1)
+
+
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 5))
+    X[::7, 2] = np.nan
+    return Features(X, (X[:, 0] + 0.5 * X[:, 1] > 0).astype(int))
+
+
+def test_seeds_split_the_same_rows_anew(rows):
+    one, other = ready(rows, FIRST), ready(rows, SECOND)
+    assert not np.array_equal(one.tested, other.tested)
+    for here in (one, other):
+        parts = [here.trained, here.weighed, here.tested]
+        assert [len(part) for part in parts] == [224, 56, 120]
+        assert len(np.unique(np.concatenate(parts))) == 400
+
+
+def test_what_is_missing_is_filled_by_rows_that_agents_learn_from(rows):
+    here = ready(rows, FIRST)
+    median = np.nanmedian(rows.values[here.trained, 2])
+    assert here.X[0, 2] == median != np.nanmedian(rows.values[:, 2])
+
+
+def test_without_rows_held_agents_and_pools_learn_from_the_same(rows):
+    here = ready(rows, FIRST, held=False)
+    assert np.array_equal(here.trained, here.weighed)
+    assert len(here.trained) == 280
+
+
+def test_two_tables_train_an_agent_once(rows, monkeypatch):
+    here = ready(rows, FIRST)
+    before = np.concatenate([panel.reports for panel in here.panels(CHEAP)])
+
+    def never(*parts, **options):
+        raise AssertionError("trained again")
+
+    monkeypatch.setattr("truepool.agents.trained.fit", never)
+    again = ready(rows, Cell("b", (("size", "quick"),), 0)).panels(CHEAP)
+    assert np.array_equal(before, np.concatenate([panel.reports for panel in again]))
+
+
+def test_agents_are_asked_what_they_were_not_trained_on(rows):
+    here = ready(rows, FIRST)
+    asked = here.asked(CHEAP, learn=here.trained[:50])
+    panel = asked.on(here.tested)
+    assert panel.agents == ("ada", "bob", "cyd")
+    assert np.array_equal(panel.outcomes, here.y[here.tested])
+    assert not np.array_equal(panel.reports, here.asked(CHEAP).on(here.tested).reports)
+
+
+def test_the_first_five_of_ten_see_what_the_five_do(rows):
+    names = list(twice())
+    assert names[:5] == list(agents.zoo.PAPER)
+    ten, five = (agents.feature_silos(41, count, 0.6) for count in (10, 5))
+    assert np.array_equal(ten[:5], five)
+
+
+def test_every_data_set_has_its_rows_and_threshold():
+    for of_size in (*ROWS.values(), THRESHOLDS):
+        assert list(of_size) == list(SOURCES)
+    assert set(SOURCES.values()) <= set(datasets.every())
+
+
+def test_a_network_that_is_not_done_is_taken_as_it_is(rows):
+    here = ready(rows, FIRST)
+    hasty = {name: agents.zoo.named("mlp", max_iter=1) for name in ("ada", "bob")}
+    weighed, _ = here.panels(hasty)  # a warning would be an error here
+    assert len(weighed) == 56
+
+
+@pytest.mark.parametrize("name", [*SOURCES.values(), "cicids2017-mix", "heart", "pima"])
+def test_without_the_data_one_sentence_names_the_folder(name, tmp_path, monkeypatch):
+    def unreachable(*parts, **options):
+        raise OSError("no network")
+
+    monkeypatch.setenv("TRUEPOOL_DATA", str(tmp_path / "empty"))
+    monkeypatch.setenv("TRUEPOOL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("truepool.datasets.fetching.urlopen", unreachable)
+    with pytest.raises(SourceError, match="TRUEPOOL_DATA"):
+        task(name, None, FIRST)
