@@ -4,7 +4,17 @@ import sys
 
 import typer
 
-from truepool.cli import agent, audit, compare, data, demo, game, pool, replay, reproduce
+from truepool.cli import (
+    agent,
+    audit,
+    compare,
+    data,
+    demo,
+    game,
+    pool,
+    replay,
+    reproduce,
+)
 from truepool.errors import TruepoolError
 
 app = typer.Typer(
