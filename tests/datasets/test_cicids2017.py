@@ -84,7 +84,7 @@ def test_seven_digits_are_kept(value):
     assert seven_digits(np.array([rounded])) == rounded
 
 
-@drawn(st.integers(1_000_000, 9_999_999), st.integers(-12, 12), st.floats(-0.4, 0.4))
+@drawn(st.integers(1_000_001, 9_999_999), st.integers(-12, 12), st.floats(-0.4, 0.4))
 def test_seven_digits_are_what_printing_gives(digits, exponent, beyond):
     value = (digits + beyond) * 10.0**exponent
     (rounded,) = seven_digits(np.array([value]))
