@@ -3,7 +3,7 @@ from importlib.resources import files
 
 import pytest
 
-from truepool.paper.expected import printed
+from truepool.paper.expected import _number, printed
 
 RAW = json.loads((files("truepool.paper.expected") / "tables.json").read_text())
 
@@ -68,3 +68,10 @@ def test_bounds_words_and_blanks_have_no_value():
         ("Aggregation", "VCG"), "share of total (%)"
     ]
     assert (blank.said, blank.value) == ("", None)
+
+
+def test_numbers_without_a_spread_and_words_are_told_apart():
+    plain = _number({"mean": 0.25}, 2)
+    assert (plain.said, plain.value, plain.error) == ("0.25", 0.25, None)
+    words = _number({"low": 1, "high": 2}, 0)
+    assert (words.said, words.value) == ("low 1, high 2", None)

@@ -41,8 +41,9 @@ def summed_up(rows: Sequence[Mapping[str, Any]], label: str) -> dict[Place, Meas
 
     >>> rows = [{"table": "tab:x", "key": ["a"], "column": "FN", "value": v}
     ...         for v in (0.1, 0.3)]
-    >>> summed_up(rows, "tab:x")[("a",), "FN"]
-    Measured(value=0.2, error=0.1, repeats=2)
+    >>> found = summed_up(rows, "tab:x")[("a",), "FN"]
+    >>> found.value, round(found.error, 12), found.repeats
+    (0.2, 0.1, 2)
     """
     found: dict[Place, list[Any]] = {}
     for row in rows:

@@ -98,7 +98,7 @@ def sides(cell: Told) -> tuple[str, str]:
     """What is printed and what we measured, in the same decimals.
 
     >>> sides({"printed": "0.40", "measured": 0.3912, "error": 0.004})
-    ('0.40', '0.39 ± 0.00')
+    ('0.40', '0.39 ± 0.004')
     >>> sides({"printed": None, "measured": "vcg", "error": 0.0})
     ('', 'vcg')
     """

@@ -230,8 +230,7 @@ def _curves(
         for method in SHOWN
         for found in curve(CURVES, [data, method], said[method], came, 15)
     ]
-    if data != "NSL-KDD":
-        return rows
-    for method, pool in _three().items():
+    three = _three() if data == "NSL-KDD" else {}
+    for method, pool in three.items():
         rows += curve(NSL_CURVES, [method], pooled_by(pool, weighed, tested), came, 10)
     return rows

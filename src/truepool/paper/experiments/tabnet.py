@@ -50,11 +50,14 @@ class TabNetAgents(Experiment):
         data = cell["data"]
         here = task(SOURCES[data], ROWS[cell["size"]][data], cell)
         weighed, tested = here.panels({name: zoo.named(name) for name in TEAM})
-        rows = _pooled(data, weighed, tested, THRESHOLD, here.seed)
-        if THRESHOLDS[data] != THRESHOLD:
-            other = f"{data} at {THRESHOLDS[data]}"
-            rows += _pooled(other, weighed, tested, THRESHOLDS[data], here.seed)
-        return rows
+        lines = {data: THRESHOLD, f"{data} at {THRESHOLDS[data]}": THRESHOLDS[data]}
+        if THRESHOLDS[data] == THRESHOLD:
+            lines = {data: THRESHOLD}
+        return [
+            found
+            for column, line in lines.items()
+            for found in _pooled(column, weighed, tested, line, here.seed)
+        ]
 
 
 def _pooled(
