@@ -202,6 +202,8 @@ def test_tab_ic_verify_gains_of_vcg_are_no_noise():
         assert found[(paid,), "violations (%)"] <= 1
         assert found[(paid,), "shift"] == 0
     assert found[("Brier, offset +0.36",), "violations (%)"] == 100
+    assert 0 < found[("VCG, offset +0.36",), "utility gap"] < 0.003
+    assert 0 < found[("Externality, offset +0.36",), "utility gap"] < 0.001
 
 
 @pytest.mark.parametrize("label", FIGURES)

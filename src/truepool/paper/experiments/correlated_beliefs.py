@@ -24,7 +24,7 @@ class CorrelatedBeliefs(Experiment):
             "rho = 0 and the factor as the truth they would know nothing).",
             "As in tab:poa truthful agents miss nobody, so no price is defined; Brier "
             "agents shift by minus the offset at every rho, so nothing grows with "
-            "correlation, agents paid by the log score take out the same offset, and "
+            "correlation, agents paid by the log score take out about as much, and "
             "Externality agents stay at the truth only where they agree anyway.",
         )
     }

@@ -124,7 +124,7 @@ def _draw_misses(axes: "Axes", means: "Mapping[Place, Measured]") -> None:
     named = [f"offset {offset:+g}" if offset else "calibrated" for offset in OFFSETS]
     axes.set_xticks(range(len(OFFSETS)), named)
     axes.set(ylabel="misses (FN)")
-    axes.legend(frameon=False)
+    axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
 
 
 def _draw_learned(axes: "Axes", means: "Mapping[Place, Measured]") -> None:

@@ -67,8 +67,8 @@ class ScoringRules(Experiment):
                 g + (i - (len(RULES) - 1) / 2) * width for g in range(len(groups))
             ]
             axes.bar(places, [means[g, rule].value for g in groups], width, label=rule)
-        axes.set_xticks(range(len(groups)), [f"n = {n}\nrho = {r}" for n, r in groups])
+        axes.set_xticks(range(len(groups)), [f"{n}, {r}" for n, r in groups])
         axes.axhline(1, color="grey", linestyle="--", linewidth=1)
-        axes.set(ylabel="price of anarchy (FN)", ylim=(0, None))
+        axes.set(xlabel="n, rho", ylabel="price of anarchy (FN)", ylim=(0, None))
         axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
         return page

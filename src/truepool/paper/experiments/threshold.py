@@ -26,9 +26,10 @@ class Threshold(Experiment):
             "Calibrated agents answer case by case (E[y | b]): no shift pays them.",
             "The price hangs on tau: it is undefined where truthful agents miss nobody "
             "and falls towards 1 where all miss nearly everything (calibrated: below 1 "
-            "for a tau below the base rate, above 1 for one above); printed FN and FP "
-            "are both lower than ours, which takes beliefs that tell more about "
-            "outcomes than Beta beliefs of concentration 4, and the paper names none.",
+            "for a tau below the base rate, above 1 for one above); up to 0.5 printed "
+            "FN and FP are both lower than ours, which takes beliefs that tell more "
+            "about outcomes than Beta beliefs of concentration 4 (the paper names no "
+            "concentration).",
         ),
         BY_PREVALENCE: Reading(
             "Belief offset E[b] - E[y] = 0: all are calibrated, at base rate pi. "

@@ -29,11 +29,11 @@ class Truthfulness(Experiment):
             "game in which some shift gains more than the 0.003 that the paper calls "
             "noise; the gap is what the best shift, chosen on half of the games, gains "
             "a case on the other half, with its p-value; ten repeats.",
-            "At threshold 0.3 and costs of 10 to 1 over-reporting pays a VCG agent in "
-            "every game, which is no noise; no shift pays calibrated agents under the "
-            "other two, and a gap of 0 has no small p-value (with the offset of "
-            "tab:poa every Brier agent gains: its price and no violations cannot come "
-            "from the same beliefs).",
+            "At threshold 0.3 and costs of 10 to 1 over-reporting pays a calibrated "
+            "VCG agent in every game, which is no noise, and under the other two no "
+            "shift pays, so that a gap of 0 has no small p-value; with the offset of "
+            "tab:poa VCG and Externality come near the printed rows and Brier agents "
+            "gain in every game: these rows cannot come from the same beliefs.",
         )
     }
 
