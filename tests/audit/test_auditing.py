@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from faults import COSTS, copied, drifted, flipped, over_confident, sound, timed
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from panels import random_panel
+from panels import panels, random_panel
 
 import truepool as tp
 from truepool.audit import Audit, audit
@@ -185,6 +187,21 @@ def test_the_same_seed_gives_the_same_audit():
     panel = timed(sound(cases=300))
     one, two = (audit(panel, **QUICK, seed=3).to_dict() for _ in range(2))
     assert one == two
+
+
+@settings(max_examples=15)
+@given(
+    panel=st.one_of(panels(cases=(2, 45)), panels(classes=3, cases=(30, 45))),
+    times=st.booleans(),
+    mechanism=st.sampled_from(["mean", "vcg", "platt"]),
+)
+def test_any_sound_panel_can_be_audited(panel, times, mechanism):
+    if times:
+        moments = np.arange(len(panel))[::-1] // 2
+        panel = Panel(panel.reports, panel.outcomes, times=moments)
+    told = audit(panel, mechanism=mechanism, resamples=5)
+    assert json.dumps(told.to_dict(), allow_nan=False)
+    assert told.to_markdown()
 
 
 def test_progress_is_told():
