@@ -137,7 +137,7 @@ def test_too_few_outcomes_are_told_and_no_interval_is_given(
     mechanism, cases, ones, why
 ):
     reports = np.random.default_rng(0).random((cases, 3))
-    panel = Panel(reports, np.arange(cases) < ones, times=np.arange(cases)[::-1])
+    panel = Panel(reports, np.arange(cases) < ones)
     told = audit(panel, **QUICK, mechanism=mechanism)
     assert why in {reason for _, reason in told.withheld}
     assert {what for what, _ in told.withheld} >= {"harm", "credit and weights"}
@@ -149,6 +149,14 @@ def test_too_few_outcomes_are_told_and_no_interval_is_given(
     intervals = [f.cost for f in told.findings] + [f.number for f in told.findings]
     assert all(e is None or np.isnan(e.low) for e in intervals)
     assert told.advice.startswith("Too few cases to compare pools")
+
+
+def test_cases_that_only_teach_do_not_count_as_outcomes():
+    panel = timed(sound(cases=34))
+    assert audit(panel, **QUICK).withheld == ()
+    told = audit(panel, **QUICK, mechanism="vcg")
+    reasons = {why for _, why in told.withheld}
+    assert any("tested outcomes are fewer than the 30" in why for why in reasons)
 
 
 def test_a_few_identical_agents_are_still_called_copies():
