@@ -59,3 +59,8 @@ def test_every_error_is_a_truepool_error():
     assert all(
         issubclass(kind, ValueError | LookupError | ImportError) for kind in others
     )
+
+
+def test_rooms_are_imported_when_they_are_first_named():
+    # A room that a test before this one has imported is an attribute already.
+    assert truepool.__getattr__("credit") is truepool.credit

@@ -1,6 +1,9 @@
+from types import SimpleNamespace
+
 from faults import COSTS, sound
 
 from truepool.audit import audit
+from truepool.audit.checks.fragile import check
 
 
 def test_the_worst_that_the_best_agent_could_do_is_noted():
@@ -9,3 +12,7 @@ def test_the_worst_that_the_best_agent_could_do_is_noted():
     worst = max(told.robustness, key=lambda study: study.rise.value)
     assert found.number == worst.rise
     assert found.sentence.startswith(f"If {worst.who} {worst.what}, ")
+
+
+def test_where_nothing_was_tried_nothing_is_noted():
+    assert list(check(SimpleNamespace(once=lambda study: ()))) == []

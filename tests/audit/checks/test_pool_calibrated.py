@@ -1,9 +1,12 @@
+from types import SimpleNamespace
+
 import numpy as np
 from faults import COSTS, sound
 from numpy.testing import assert_allclose
 
 from truepool.arrays import from_log_scale, log_scale
 from truepool.audit import audit
+from truepool.audit.checks.pool_calibrated import check
 from truepool.panel import Panel
 from truepool.stress.temperature import Temperature
 
@@ -66,3 +69,8 @@ def test_a_biased_pool_of_biased_agents():
     _, found = pools(panel.saying(shifted), mechanism="best")
     assert found["biased-pool"].unit == "bias"
     assert found["biased-pool"].number.value > 0.05
+
+
+def test_a_pool_that_cannot_be_judged_is_not():
+    unjudged = SimpleNamespace(pool_calibration=SimpleNamespace(p_value=None))
+    assert list(check(unjudged)) == []
