@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from faults import COSTS, copied, drifted, flipped, over_confident, sound, timed
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from panels import random_panel
+from panels import panels, random_panel
 
 import truepool as tp
 from truepool.audit import Audit, audit
@@ -135,7 +137,7 @@ def test_too_few_outcomes_are_told_and_no_interval_is_given(
     mechanism, cases, ones, why
 ):
     reports = np.random.default_rng(0).random((cases, 3))
-    panel = Panel(reports, np.arange(cases) < ones, times=np.arange(cases)[::-1])
+    panel = Panel(reports, np.arange(cases) < ones)
     told = audit(panel, **QUICK, mechanism=mechanism)
     assert why in {reason for _, reason in told.withheld}
     assert {what for what, _ in told.withheld} >= {"harm", "credit and weights"}
@@ -147,6 +149,14 @@ def test_too_few_outcomes_are_told_and_no_interval_is_given(
     intervals = [f.cost for f in told.findings] + [f.number for f in told.findings]
     assert all(e is None or np.isnan(e.low) for e in intervals)
     assert told.advice.startswith("Too few cases to compare pools")
+
+
+def test_cases_that_only_teach_do_not_count_as_outcomes():
+    panel = timed(sound(cases=34))
+    assert audit(panel, **QUICK).withheld == ()
+    told = audit(panel, **QUICK, mechanism="vcg")
+    reasons = {why for _, why in told.withheld}
+    assert any("tested outcomes are fewer than the 30" in why for why in reasons)
 
 
 def test_a_few_identical_agents_are_still_called_copies():
@@ -185,6 +195,21 @@ def test_the_same_seed_gives_the_same_audit():
     panel = timed(sound(cases=300))
     one, two = (audit(panel, **QUICK, seed=3).to_dict() for _ in range(2))
     assert one == two
+
+
+@settings(max_examples=15)
+@given(
+    panel=st.one_of(panels(cases=(2, 45)), panels(classes=3, cases=(30, 45))),
+    times=st.booleans(),
+    mechanism=st.sampled_from(["mean", "vcg", "platt"]),
+)
+def test_any_sound_panel_can_be_audited(panel, times, mechanism):
+    if times:
+        moments = np.arange(len(panel))[::-1] // 2
+        panel = Panel(panel.reports, panel.outcomes, times=moments)
+    told = audit(panel, mechanism=mechanism, resamples=5)
+    assert json.dumps(told.to_dict(), allow_nan=False)
+    assert told.to_markdown()
 
 
 def test_progress_is_told():

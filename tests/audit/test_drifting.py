@@ -29,7 +29,7 @@ def test_series_that_stay_rarely_seem_to_change():
     assert share < 0.05 + 4 * 0.011
 
 
-@pytest.mark.parametrize("series", [np.zeros(3), np.full(10, 0.2), np.ones(4)])
+@pytest.mark.parametrize("series", [np.zeros(30), np.full(31, 0.2)])
 def test_what_never_varies_never_changes(series):
     assert change(series).p_value == 1.0
 

@@ -68,3 +68,9 @@ def test_a_correction_is_fitted_in_its_folds():
     )
     moved = corrected(said, PANEL.outcomes, Sampling(0))
     assert_allclose(moved[test], from_log_scale(factor * log_scale(said[test]) + shift))
+
+
+def test_one_class_teaches_no_correction():
+    said = np.full((6, 1), 0.3)
+    outcomes = np.array([0, 0, 0, 0, 0, 1])
+    assert_allclose(corrected(said, outcomes, Sampling(0)), said)

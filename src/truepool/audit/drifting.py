@@ -44,8 +44,6 @@ def change(series: FloatArray) -> Change:
     """
     T = len(series)
     walk = np.cumsum(series - series.mean())[:-1]
-    if T < 4:
-        return Change(T, float("nan"), float("nan"), 1.0)
     place = int(np.argmax(np.abs(walk))) + 1
     before, after = series[:place].mean(), series[place:].mean()
     rest = series - np.where(np.arange(T) < place, before, after)

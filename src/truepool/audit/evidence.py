@@ -61,12 +61,17 @@ class Evidence:
 
     @cached_property
     def shortage(self) -> str | None:
-        """Why no interval can be given, or None where there are cases enough."""
-        some = (self.panel.outcomes > 0).astype(np.int64)
+        """Why no interval can be given, or None where there are cases enough.
+
+        Cases that only teach (the first ones in time) count as little as those that
+        are not there.
+        """
+        some = (self.outcomes > 0).astype(np.int64)
         if supported(some):
             return None
         if len(some) < FEWEST_CASES:
-            return f"{len(some)} outcomes are fewer than the {FEWEST_CASES} it takes"
+            what = "outcomes" if len(some) == len(self.panel) else "tested outcomes"
+            return f"{len(some)} {what} are fewer than the {FEWEST_CASES} it takes"
         ones = int(some.sum())
         what = "positives" if ones < FEWEST_OF_A_CLASS else "negatives"
         few = min(ones, len(some) - ones)

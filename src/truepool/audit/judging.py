@@ -96,10 +96,17 @@ class Judged:
 
 
 def corrected(said: FloatArray, outcomes: IntArray, sampling: Sampling) -> FloatArray:
-    """Probabilities (T, C) scaled and shifted on the log scale, out of fold."""
+    """Probabilities (T, C) scaled and shifted on the log scale, out of fold.
+
+    They stay as they are where a fold would see one class only.
+    """
     spoke = np.flatnonzero(~np.isnan(said[:, 0]))
     moved = said.copy()
-    for learn, test in splits(outcomes[spoke], FOLDS, sampling.seed):
+    try:
+        pairs = splits(outcomes[spoke], FOLDS, sampling.seed)
+    except SettingError:
+        return moved
+    for learn, test in pairs:
         some = spoke[sampling.lessons(learn)]
         factor, shift = fit_scaling(
             log_scale(said[some]), outcomes[some], np.ones(len(some)), shift=True

@@ -11,6 +11,10 @@ SUREST = 1e-6
 """Log-odds are taken of probabilities this far from 0 and 1: beyond it the regression
 would speak of little else."""
 
+FAINT = 1e-6
+"""A slope known to less than this (one over its variance) is not known: one report for
+nearly all cases, or outcomes told apart without error."""
+
 CONDENSED_ABOVE, WIDTH = 20_000, 1e-3
 """Above so many cases, log-odds that lie closer than this are put together."""
 
@@ -40,20 +44,21 @@ def cox(p: FloatArray, came: IntArray) -> Cox:
     """
     z, ones, total = _condensed(log_odds(p), came)
     free = 2 if np.ptp(z) > 1e-9 else 1
-    design = np.stack([np.ones_like(z), z][:free])
+    centre = float(z @ total / total.sum())  # or the two columns would be nearly one
+    design = np.stack([np.ones_like(z), z - centre][:free])
     offset = np.zeros_like(z) if free == 2 else z
-    start = np.array([0.0, 1.0][:free])
+    start = np.array([centre, 1.0]) if free == 2 else np.zeros(1)
     found, gained = _climbed(start, design, offset, ones, total)
     chance = expit(found @ design + offset)
     curve = (design * (total * chance * (1 - chance))) @ design.T
-    # A curve this flat belongs to outcomes that are told apart without error.
-    if free == 1 or np.linalg.det(curve / total.sum()) < 1e-12:
+    if free == 1 or np.linalg.det(curve) < FAINT * max(curve[0, 0], FAINT):
         return Cox(float(found[0]), np.nan, np.nan, gained, free)
     square = ones * (1 - chance) ** 2 + (total - ones) * chance**2
     inverse = np.linalg.inv(curve)
     spread = inverse @ ((design * square) @ design.T) @ inverse
-    error = float(np.sqrt(spread[1, 1]))
-    return Cox(float(found[0]), float(found[1]), error, gained, free)
+    error = float(np.sqrt(max(spread[1, 1], 0.0)))
+    steep = float(found[1])
+    return Cox(float(found[0]) - steep * centre, steep, error, gained, free)
 
 
 def _climbed(

@@ -62,3 +62,11 @@ def test_silence_in_a_stream():
     reports[::3, 1:] = np.nan
     told = audit(Panel(reports, panel.outcomes, times=np.arange(400)), **QUICK)
     assert "drifted" not in [f.code for f in told.findings]
+
+
+def test_an_agent_that_hardly_spoke_is_not_judged():
+    panel = sound(cases=300)
+    reports = panel.reports.copy()
+    reports[20:, 4] = np.nan
+    told = audit(Panel(reports, panel.outcomes, times=np.arange(300)), **QUICK)
+    assert not any(f.code == "drifted" and "agent4" in f.who for f in told.findings)

@@ -74,3 +74,9 @@ def test_a_biased_pool_of_biased_agents():
 def test_a_pool_that_cannot_be_judged_is_not():
     unjudged = SimpleNamespace(pool_calibration=SimpleNamespace(p_value=None))
     assert list(check(unjudged)) == []
+
+
+def test_recalibrating_is_priced_apart_from_moving_the_threshold():
+    _, right = pools(sound())
+    _, wrong = pools(sound(), threshold=0.5)
+    assert right["under-confident-pool"].cost == wrong["under-confident-pool"].cost

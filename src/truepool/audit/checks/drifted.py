@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 
 from truepool.arrays import FloatArray, IntArray
+from truepool.audit.calibration import FEWEST_CASES
 from truepool.audit.drifting import change, losses_in_time
 from truepool.audit.evidence import Evidence
 from truepool.audit.suspicion import Suspicion
@@ -52,9 +53,11 @@ def _agent(
     order: IntArray,
 ) -> Iterator[Suspicion]:
     known = np.flatnonzero(~np.isnan(beside))
+    if len(known) < FEWEST_CASES:
+        return
     found = change(beside[known])
     since = _place(known, found.place)
-    before, after = np.nanmean(own[:since]), np.nanmean(own[since:])
+    before, after = (own[part].mean() for part in np.split(known, [found.place]))
     worse = found.after > found.before
     yield Suspicion(
         "drifted",
@@ -80,7 +83,7 @@ def _others(lost: FloatArray, i: int) -> FloatArray:
 
 def _place(known: IntArray, place: int) -> int:
     """Position in time of the first case after the change."""
-    return int(known[min(place, len(known) - 1)])
+    return int(known[place])
 
 
 def _price(evidence: Evidence, agent: int, since: IntArray) -> Estimate | None:

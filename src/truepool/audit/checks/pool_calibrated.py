@@ -9,6 +9,7 @@ from truepool.audit.evidence import Evidence
 from truepool.audit.suspicion import SURE, Suspicion
 from truepool.audit.values import Calibration
 from truepool.comparison import Estimate
+from truepool.losses import Loss
 
 LEANS = 1.05
 """A slope above this is worth recalibrating a pool for."""
@@ -82,6 +83,14 @@ def _miscalibrated(evidence: Evidence, judged: Calibration) -> Suspicion:
 
 
 def _price(evidence: Evidence) -> Estimate | None:
-    """What the pool costs more than the same pool recalibrated."""
-    mended = evidence.loss.of(evidence.recalibrated, evidence.outcomes)
-    return evidence.estimate(evidence.cost - mended)
+    """What the pool costs more than the same pool recalibrated.
+
+    Both decide where the costs ask for it: what another threshold costs is a finding
+    of its own, and the two add up.
+    """
+    loss = Loss("cost", evidence.costs)
+    as_is, mended = (
+        loss.of(pooled, evidence.outcomes)
+        for pooled in (evidence.pooled, evidence.recalibrated)
+    )
+    return evidence.estimate(as_is - mended)
