@@ -13,14 +13,15 @@ from truepool.panel import Panel
 from truepool.stress.drift import quality_panel
 
 MEMORY = """
-import resource
 import numpy as np
 from truepool.audit import audit
 from truepool.stress.drift import quality_panel
 skills = np.linspace(0.6, 1.6, 10)
 panel = quality_panel("none", before=skills, after=skills, cases=100_000, honest=True)
 audit(panel)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
+# not getrusage: its peak counts the process that started this one
+status = dict(line.split(":") for line in open("/proc/self/status"))
+print(int(status["VmHWM"].split()[0]) / 2**20)
 """
 
 
