@@ -43,12 +43,20 @@ def test_every_printed_number_is_read_with_its_value(entry):
         ("tab:regret", ("R_T", 100), "eta=0.5", "0.60", 0.005),
         ("tab:regret", ("R_T/sqrt(T)", 100), "eta=0.5", "0.060", 0.0005),
         ("tab:throughput", (100,), "VCG", "41562", 0.5),
+        ("tab:scaling", ("Externality PoA",), "n=3", "1.0", 0.05),
         ("tab:hyperparams", ("Aggregation Mechanism", "FN loss weight"), "value", "10.0", 0.05),
     ],
 )  # fmt: skip
 def test_a_number_is_as_exact_as_it_was_printed(label, key, column, said, rounding):
     number = printed()[label].numbers[key, column]
     assert (number.said, number.rounding) == (said, rounding)
+
+
+def test_a_printed_spread_is_of_five_seeds_where_the_paper_says_so():
+    table = printed()["tab:scaling"]
+    number = table.numbers[("VCG PoA",), "n=5"]
+    assert (table.seeds, number.said) == (5, "6.0 ± 4.4")
+    assert number.error == pytest.approx(4.4 / 5**0.5)
 
 
 def test_a_printed_spread_is_of_ten_seeds():

@@ -123,5 +123,7 @@ def test_everything_can_be_told_as_json(tmp_path):
     assert cell == {
         "key": ["VCG"], "column": "PoA", "printed": "1.00", "measured": 1.0005,
         "error": pytest.approx(0.0005), "repeats": 2, "verdict": "match",
+            "tolerance": pytest.approx(0.005 + 0.001 * (1 + 2 / 10) ** 0.5),
+            "spread": "as ours",
     }  # fmt: skip
     assert {"python", "numpy", "truepool", "cores"} <= set(again["environment"])

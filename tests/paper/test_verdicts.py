@@ -156,3 +156,12 @@ def test_undefined_repeats_are_left_out_and_words_are_counted():
     assert of(None, None) == Measured("undefined", 0.0, 2)
     assert of(4.0) == Measured(4.0, 0.0, 1)
     assert of("mean", "vcg", "vcg") == Measured("vcg", 0.0, 3)
+
+
+def test_a_cell_tells_how_far_apart_a_match_may_be():
+    said = table(a=Number("0.25", 0.25, 0.005, error=0.03), b=Number("yes", None))
+    got = ours(a=Measured(0.3, 0.04, 10), b=Measured("yes", 0.0, 10), c=0.1)
+    found = judged(said, got)
+    assert found[("a",), "FN"].tolerance == pytest.approx(0.005 + 2 * 0.05)
+    assert found[("b",), "FN"].tolerance is None
+    assert found[("c",), "FN"].tolerance is None

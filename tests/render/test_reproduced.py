@@ -35,9 +35,10 @@ TOLD = {
     "size": "quick",
     "environment": {"python": "3.11", "cores": "2"},
     "tables": {
-        "tab:a": table("match", CELLS, "As & is.", "Because.", ["FN"]),
+        "tab:a": table("match", CELLS, "As & is.", "Never shown.", ["FN"]),
         "fig:b": table("not printed"),
         "tab:c": table("pending", cause="not built yet"),
+        "tab:d": table("differs", cause="Because."),
     },
 }
 
@@ -45,7 +46,7 @@ TOLD = {
 def test_the_grid_has_a_line_a_table():
     shown = reproduced.grid(TOLD)
     assert shown.rows[0] == ("tab:a", "match", "1", "", "", "A <title>")
-    assert shown.notes == ("1 match, 0 close, 0 differs, 1 not printed, 1 pending.",)
+    assert shown.notes == ("1 match, 0 close, 1 differs, 1 not printed, 1 pending.",)
 
 
 def test_markdown_sets_the_numbers_side_by_side():
@@ -54,9 +55,12 @@ def test_markdown_sets_the_numbers_side_by_side():
     assert "| VCG | 0.40 → 0.39 ± 0.01 ✓ | 0.812 · |" in page
     assert "| a\\|b | 0.50 … |  |" in page
     assert "## tab:c: pending" in page
+    assert "| [tab:a](#taba-match) | match | 1 |  |  | A <title> |" in page
     assert "Why: not built yet" in page
+    assert "Why: Because." in page
+    assert "Never shown" not in page + html(TOLD, {})
     assert "Reading: As & is." in page
-    assert "![fig:b](figures/b.svg)" in page
+    assert "![A <title>](figures/b.svg)" in page
     assert "- python: 3.11" in page
     assert "figures" not in reproduced.markdown(TOLD)
 

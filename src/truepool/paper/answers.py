@@ -44,6 +44,7 @@ class Answer:
             "reading": self.reading.reading,
             "cause": self.reading.cause,
             "experiment": self.experiment and self.experiment.name,
+            "seeds": self.table.seeds,
             "row_key": list(self.table.row_key),
             "columns": list(self.table.columns),
             "cells": [_told(place, cell) for place, cell in self.cells.items()],
@@ -86,4 +87,12 @@ def _told(place: Place, cell: Judged) -> dict[str, Any]:
         "error": got and got.error,
         "repeats": got and got.repeats,
         "verdict": cell.verdict,
+        "tolerance": cell.tolerance,
+        "spread": cell.tolerance and _spread(cell),
     }
+
+
+def _spread(cell: Judged) -> str:
+    """Whose spread the tolerance allows for besides ours."""
+    told = cell.printed is not None and cell.printed.error is not None
+    return "printed" if told else "as ours"

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
@@ -19,12 +19,23 @@ class Reading:
     """How a table is read where the paper leaves a choice, and why ours may differ.
 
     ``cause`` is one sentence, shown where a cell differs; ``methods`` says whether the
-    methods that are ranked are the rows or the columns of the table.
+    methods that are ranked are the rows or the columns of the table. ``reduced`` adds
+    why a run of reduced size differs further.
     """
 
     reading: str
     cause: str = ""
     methods: str = "rows"
+    reduced: str = ""
+
+    def at(self, size: Size) -> "Reading":
+        """Return what holds at this size.
+
+        >>> Reading("As it stands.", "No seed.", reduced="Few rows.").at("quick").cause
+        'No seed. Few rows.'
+        """
+        cause = self.cause if size == "full" else f"{self.cause} {self.reduced}".strip()
+        return replace(self, cause=cause, reduced="")
 
 
 class Experiment(ABC):

@@ -3,7 +3,7 @@
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from truepool.lab import Batch, Kept, Progress, Row, run, unwatched
@@ -13,7 +13,11 @@ from truepool.paper.experiments import every, lacking, of
 from truepool.paper.interface import Experiment, Reading, Size
 from truepool.paper.verdicts import judged, overall, summed_up
 
-MADE_WITH = ("truepool", "numpy", "scipy", "scikit-learn", "numba")
+MADE_WITH = (
+    "truepool", "numpy", "scipy", "scikit-learn", "numba",
+    "lightgbm", "xgboost", "catboost", "torch",
+)  # fmt: skip
+SEEDS = "first four bytes of the SHA-256 of 'axis:repeat', repeats from 0"
 
 
 def reproduce(
@@ -39,8 +43,9 @@ def reproduce(
         name: (*batch.rows, *experiments[name].derived(batch.rows))
         for name, batch in batches.items()
     }
-    answers = tuple(_answer(label, experiments, rows) for label in wanted)
-    return Reproduction(size, answers, _environment())
+    answers = tuple(_answer(label, size, experiments, rows) for label in wanted)
+    command = " ".join(["truepool reproduce", *labels, f"--{size} --jobs {jobs}"])
+    return Reproduction(size, answers, _environment(command))
 
 
 def _batch(experiment: Experiment, size: Size, out: Path) -> Batch:
@@ -51,24 +56,34 @@ def _batch(experiment: Experiment, size: Size, out: Path) -> Batch:
 
 def _answer(
     label: str,
+    size: Size,
     experiments: Mapping[str, Experiment],
     rows: Mapping[str, tuple[Row, ...]],
 ) -> Answer:
     table, reason, kind = printed()[label], lacking(label), of(label)
     if reason is not None or kind is None:
         return Answer(table, Reading("", reason or ""), {}, "pending")
-    reading, mine = kind.readings[label], rows[kind.name]
+    reading, mine = kind.readings[label].at(size), rows[kind.name]
     drawn = table.kind == "figure"  # of many points, none of them printed
     ours = {} if drawn else summed_up(mine, label)
     cells = judged(table, ours, reading.methods)
     return Answer(table, reading, cells, overall(cells), mine, experiments[kind.name])
 
 
-def _environment() -> dict[str, str]:
-    found = {name: version(name) for name in MADE_WITH}
+def _environment(command: str) -> dict[str, str]:
+    found = {name: _version(name) for name in MADE_WITH}
     return {
+        "command": command,
+        "seeds": SEEDS,
         "python": platform.python_version(),
-        **found,
+        **{name: held for name, held in found.items() if held},
         "system": f"{platform.system()} {platform.machine()}",
         "cores": str(os.cpu_count()),
     }
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from truepool.paper.expected import SEEDS, Number, Printed
+from truepool.paper.expected import Number, Printed
 
 Verdict: TypeAlias = Literal["match", "close", "differs", "not printed", "pending"]
 Place: TypeAlias = tuple[tuple[Any, ...], str]
@@ -29,11 +29,15 @@ class Measured:
 
 @dataclass(frozen=True)
 class Judged:
-    """One cell of a table: what is printed, what we measured, and the verdict."""
+    """One cell of a table: what is printed, what we measured, and the verdict.
+
+    ``tolerance`` is how far apart a match may be, None where numbers are not compared.
+    """
 
     printed: Number | None
     measured: Measured | None
     verdict: Verdict
+    tolerance: float | None = None
 
 
 def summed_up(rows: Sequence[Mapping[str, Any]], label: str) -> dict[Place, Measured]:
@@ -69,9 +73,23 @@ def judged(
             table.numbers.get(place),
             ours.get(place),
             _verdict(place, table, ours, methods),
+            _tolerance(place, table, ours),
         )
         for place in places
     }
+
+
+def tolerance(said: Number, got: Measured, seeds: int) -> float:
+    """How far apart a match may be: rounding, and twice the error of the difference.
+
+    >>> said = Number("0.40", 0.4, rounding=0.005)
+    >>> round(tolerance(said, Measured(0.39, 0.01, 10), seeds=10), 4)
+    0.0333
+    """
+    theirs = said.error
+    if theirs is None:
+        theirs = got.error * sqrt(got.repeats / seeds)
+    return said.rounding + 2 * sqrt(got.error**2 + theirs**2)
 
 
 def overall(cells: Mapping[Place, Judged]) -> Verdict:
@@ -99,10 +117,19 @@ def _verdict(
         return "match" if got.value <= said.most else "differs"
     if said.value is None:
         return "not printed"
-    if abs(got.value - said.value) <= _slack(said, got):
+    if abs(got.value - said.value) <= (_tolerance(place, table, ours) or 0.0):
         return "match"
     alike = np.sign(got.value) == np.sign(said.value)
     return "close" if alike and _in_order(place, table, ours, methods) else "differs"
+
+
+def _tolerance(
+    place: Place, table: Printed, ours: Mapping[Place, Measured]
+) -> float | None:
+    said, got = table.numbers.get(place), ours.get(place)
+    if said is None or said.value is None or got is None or isinstance(got.value, str):
+        return None
+    return tolerance(said, got, table.seeds)
 
 
 def _wordings(said: str) -> set[str]:
@@ -113,13 +140,6 @@ def _wordings(said: str) -> set[str]:
     """
     plain = sub(r"\(.*?\)", "", said).strip().lower()
     return {said.lower(), plain, *(part.strip() for part in plain.split("/"))}
-
-
-def _slack(said: Number, got: Measured) -> float:
-    theirs = said.error
-    if theirs is None:
-        theirs = got.error * sqrt(got.repeats / SEEDS)
-    return said.rounding + 2 * sqrt(got.error**2 + theirs**2)
 
 
 def _in_order(

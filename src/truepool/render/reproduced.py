@@ -68,10 +68,11 @@ def markdown(told: Told, figures: Mapping[str, str] | None = None) -> str:
     lines = [f"# The paper, re-run ({told['size']} size)", "", summary(told)]
     lines += ["", f"Each cell reads: {LEGEND}", ""]
     lines += [f"- {name}: {value}" for name, value in told["environment"].items()]
+    lines += ["", *_index(told)]
     for label, table in told["tables"].items():
         lines += ["", f"## {label}: {table['verdict']}", "", f"{table['title']}."]
         if label in (figures or {}):
-            lines += ["", f"![{label}]({(figures or {})[label]})"]
+            lines += ["", f"![{table['title']}]({(figures or {})[label]})"]
         if table["cells"]:
             lines += ["", *_table(table)]
         lines += [line for note in notes(table) for line in ("", note)]
@@ -79,11 +80,10 @@ def markdown(told: Told, figures: Mapping[str, str] | None = None) -> str:
 
 
 def notes(table: Told) -> list[str]:
-    """Say how the table was read and, where it differs or is pending, why."""
-    found = [f"Reading: {table['reading']}"] if table["reading"] else []
-    if table["cause"]:
-        found.append(f"Why: {table['cause']}")
-    return found
+    """Say why a table differs or is pending, and how it was read."""
+    told = table["cause"] and table["verdict"] in ("differs", "pending")
+    found = [f"Why: {table['cause']}"] if told else []
+    return [*found, f"Reading: {table['reading']}"] if table["reading"] else found
 
 
 def layout(table: Told) -> tuple[list[str], list[tuple[Any, ...]], dict[Any, Told]]:
@@ -139,6 +139,29 @@ def svg(page: "Figure") -> str:
         page.savefig(text, format="svg", metadata={"Date": None})
     whole = text.getvalue()
     return whole[whole.index("<svg") :]
+
+
+def _index(told: Told) -> list[str]:
+    """One line a table, linked: verdict, and how many cells came out how."""
+    head = ["", "verdict", "match", "close", "differs", "what it shows"]
+    return [
+        _line(head),
+        "|" + "---|" * len(head),
+        *(
+            _line([_linked(label, t), t["verdict"], *counts(t), t["title"]])
+            for label, t in told["tables"].items()
+        ),
+    ]
+
+
+def _linked(label: str, table: Told) -> str:
+    """Link to a section by the name that Markdown gives its heading.
+
+    >>> _linked("tab:poa", {"verdict": "not printed"})
+    '[tab:poa](#tabpoa-not-printed)'
+    """
+    anchor = f"{label}: {table['verdict']}".replace(":", "").replace(" ", "-")
+    return f"[{label}](#{anchor})"
 
 
 def _table(table: Told) -> list[str]:

@@ -15,7 +15,7 @@ from truepool.render.reproduced import (
 )
 
 STYLE = """
-:root { color-scheme: light dark; --line: #8884; --dim: #777 }
+:root { color-scheme: light dark; --line: #8884; --dim: #767676 }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto;
        padding: 0 1rem }
 h2 { font-size: 1.1rem; margin: 2.5rem 0 .3rem; border-top: 1px solid var(--line);
@@ -32,6 +32,7 @@ td b { font-weight: 400; color: var(--dim) }
 .pending { background: #8882 }
 .tag { font-size: .75rem; border-radius: .6rem; padding: .1rem .5rem; margin: 0 .5rem }
 .cause { border-left: 3px solid #d33; padding-left: .6rem }
+.reading { color: var(--dim); font-size: .85rem }
 nav { columns: 14rem; font-size: .85rem } nav a { display: block; color: inherit }
 figure { margin: 1rem 0 } figure svg { max-width: 100%; height: auto; background: #fff }
 dl { display: grid; grid-template-columns: max-content auto; gap: 0 1rem;
@@ -86,8 +87,8 @@ def _section(label: str, table: Told, figure: str) -> str:
     if table["cells"]:
         parts.append(f'<div class="wide">{_table(table)}</div>')
     for note in notes(table):
-        kind = ' class="cause"' if note.startswith("Why") else ""
-        parts.append(f"<p{kind}>{escape(note)}</p>")
+        kind = "cause" if note.startswith("Why") else "reading"
+        parts.append(f'<p class="{kind}">{escape(note)}</p>')
     return "\n".join(parts)
 
 

@@ -124,7 +124,8 @@ def _draw_misses(axes: "Axes", means: "Mapping[Place, Measured]") -> None:
     named = [f"offset {offset:+g}" if offset else "calibrated" for offset in OFFSETS]
     axes.set_xticks(range(len(OFFSETS)), named)
     axes.set(ylabel="misses (FN)")
-    axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
+    axes.margins(y=0.25)
+    axes.legend(frameon=False, loc="upper left", ncols=3, columnspacing=1.0)
 
 
 def _draw_learned(axes: "Axes", means: "Mapping[Place, Measured]") -> None:

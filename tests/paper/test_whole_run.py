@@ -1,0 +1,59 @@
+"""``truepool reproduce --quick`` as a user runs it: every table and figure, in minutes.
+
+Left out of a plain `pytest`; `scripts/test` runs it last, and says how long it took.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from held import needs
+
+from truepool.paper.expected import printed
+from truepool.paper.experiments import PENDING, every
+
+NEEDED = {name for experiment in every().values() for name in experiment.needs}
+pytestmark = [pytest.mark.whole_run, needs(*sorted(NEEDED))]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Folder of the run."""
+    out = tmp_path_factory.mktemp("whole")
+    words = ["reproduce", "--quick", "--jobs", str(os.cpu_count()), "--out", str(out)]
+    start = time.perf_counter()
+    command = Path(sys.executable).with_name("truepool")
+    done = subprocess.run([command, *words], capture_output=True, text=True)
+    print(f"truepool {' '.join(words[:4])}: {time.perf_counter() - start:.0f} s")
+    assert (done.returncode, done.stderr) == (0, "")
+    return out
+
+
+def test_all_51_tables_and_13_figures_are_there_and_pending_ones_named(run):
+    told = json.loads((run / "verdicts.json").read_text())["tables"]
+    assert list(told) == list(printed())
+    kinds = [table["kind"] for table in told.values()]
+    assert (kinds.count("table"), kinds.count("figure")) == (51, 13)
+    pending = {k: t["cause"] for k, t in told.items() if t["verdict"] == "pending"}
+    assert pending == PENDING
+    drawn = {f.stem.replace("_", ":", 1) for f in (run / "figures").iterdir()}
+    figures = {label for label, table in told.items() if table["kind"] == "figure"}
+    assert drawn == figures - set(PENDING)
+
+
+def test_every_printed_number_has_ours_beside_it_and_what_differs_a_cause(run):
+    told = json.loads((run / "verdicts.json").read_text())["tables"]
+    for label in set(told) - set(PENDING):
+        assert told[label]["verdict"] != "differs" or told[label]["cause"], label
+        for cell in told[label]["cells"]:
+            assert cell["verdict"] != "pending", (label, cell)
+
+
+def test_both_pages_show_every_label(run):
+    for page in ("reproduction.md", "reproduction.html"):
+        text = (run / page).read_text(encoding="utf-8")
+        assert all(label in text for label in printed())
