@@ -1,4 +1,5 @@
 import os
+import time
 
 import pytest
 
@@ -11,6 +12,13 @@ def squares(cell):
 
 def fails(cell):
     if cell["n"] == 2:
+        raise RuntimeError("interrupted")
+    return squares(cell)
+
+
+def fails_late(cell):
+    if cell["n"] == 900:
+        time.sleep(1.0)
         raise RuntimeError("interrupted")
     return squares(cell)
 
@@ -35,6 +43,14 @@ def test_what_was_done_before_an_interruption_is_not_done_again(tmp_path):
     run([again])
     assert [row["value"] for row in again.rows] == [1, 4, 9, 1, 4, 9]
     assert again.missing == []
+
+
+def test_many_quick_cells_do_not_wait_for_a_slow_one(tmp_path):
+    quick = cells("x", 1, {"n": range(1000)})
+    kept = Kept(tmp_path / "rows.jsonl", "1")
+    with pytest.raises(RuntimeError):
+        run([Batch(fails_late, quick, kept)], jobs=2)
+    assert all(cell in kept for cell in quick[:900])
 
 
 def test_what_measures_time_runs_alone_in_this_process_after_the_rest(tmp_path):

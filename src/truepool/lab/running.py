@@ -55,7 +55,12 @@ def run(
     done = total - sum(batch.effort(cell) for batch, cell in todo)
     for alone in (False, True):
         now = [(batch, cell) for batch, cell in todo if batch.alone is alone]
-        work = Parallel(n_jobs=1 if alone else jobs, return_as="generator_unordered")(
+        # One cell at a time: of a batch of cells no row comes back before its last.
+        work = Parallel(
+            n_jobs=1 if alone else jobs,
+            batch_size=1,
+            return_as="generator_unordered",
+        )(
             delayed(_measured)(place, batch.measure, cell)
             for place, (batch, cell) in enumerate(now)
         )
