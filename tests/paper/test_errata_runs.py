@@ -51,12 +51,12 @@ def turned(T):
     return Panel(np.stack([first, 1 - first], axis=1).astype(float), outcomes)
 
 
-@pytest.mark.parametrize(
-    ("name", "T"), [("marginal", 1000), ("marginal", 10_000), ("hedge", 1000)]
-)
+@pytest.mark.parametrize("name", ["marginal", "hedge"])
+@pytest.mark.parametrize("T", [1000, 10_000])
 def test_regret_to_the_best_weighting_is_not_bounded_as_thm_regret_says(name, T):
     # Half and half loses T / 4, each agent T / 2: being as good as an agent is not much.
-    trace = replay(name, turned(T), path=False)
+    # Without one of two agents the other is left, so alg:vcg is Hedge here.
+    trace = replay(name, turned(T), rate=np.sqrt(np.log(2) / T), path=False)
     bound = 2 * np.sqrt(T * np.log(2))
     assert trace.regret[-1] > max(4 * bound, 0.2 * T)
     assert trace.regret_to_agent[-1] < bound
