@@ -51,3 +51,15 @@ def random_panel(seed=0, cases=80, agents=4, classes=2, silent=0.0, skill=2.0):
     mute[:2] = False
     reports[mute] = np.nan
     return Panel(reports, outcomes)
+
+
+def stationary(cases, seed=0):
+    """READINGS 3: five agents, a mixture of two of them is best, nothing changes."""
+    rng = np.random.default_rng(seed)
+    truth = rng.uniform(0, 1, cases)
+    outcomes = (rng.random(cases) < truth).astype(int)
+    shared = rng.normal(size=cases) * 0.15
+    noise = rng.normal(size=(cases, 5)) * [0.2, 0.2, 0.3, 0.3, 0.4]
+    noise[:, 0] += shared
+    noise[:, 1] -= shared
+    return Panel(np.clip(truth[:, None] + noise, 0, 1), outcomes)

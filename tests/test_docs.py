@@ -1,5 +1,6 @@
 """What exists is documented, and the examples run (pytest collects them as doctests)."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -70,3 +71,14 @@ def test_every_model_of_the_zoo_has_its_line(name):
 )
 def test_decisions_are_short(page):
     assert len(page.read_text().splitlines()) <= 30
+
+
+PAGES = [*DOCS.rglob("*.md"), *DOCS.parent.glob("*.md")]
+
+
+@pytest.mark.parametrize("page", sorted(PAGES), ids=lambda p: p.stem)
+def test_every_link_inside_the_project_leads_somewhere(page):
+    links = re.findall(
+        r"\]\((?!https?:|mailto:)([^)#\s]+)(?:#[^)]*)?\)", page.read_text()
+    )
+    assert not [link for link in links if not (page.parent / link).exists()]

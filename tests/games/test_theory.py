@@ -150,6 +150,30 @@ def test_vcg_agents_move_the_pool_to_where_they_want_it(threshold, costs):
     assert_allclose(end.cost, best.solve("brier").truthful_cost, rtol=0.003)
 
 
+PROPER = ("brier", "log", "spherical")
+
+
+@pytest.mark.parametrize(
+    ("correlation", "log", "spherical"),
+    [(0.0, 0.04, -0.07), (0.5, 0.02, -0.02), (0.95, 0.0, 0.0)],
+)
+def test_proper_scores_agree_case_by_case_and_not_on_a_constant_shift(
+    correlation, log, spherical
+):
+    game = Game(5, correlation, threshold=0.3, cases=20_000)
+    shifts = [game.solve(name).shift for name in PROPER]
+    assert_allclose(shifts, [0.0, log, spherical], atol=0.0101)  # a step of the grid
+    brier, *others = (game.solve(name, response="exact").reports for name in PROPER)
+    for reports in others:
+        assert_allclose(reports, brier)
+
+
+def test_proper_scores_leave_beliefs_that_are_the_chance_given_them():
+    game = Game(model="factor", truth="latent", threshold=0.3, cases=20_000)
+    for name in PROPER:
+        assert_allclose(game.solve(name).shifts, 0.0)
+
+
 def test_theory_refuses_what_it_does_not_know():
     with pytest.raises(SettingError, match="at least 2 agents"):
         theory.shrinkage(1, 0.5)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from panels import panels, random_panel
+from panels import panels, random_panel, stationary
 
 from truepool import replay
 from truepool.costs import Costs
@@ -156,18 +156,6 @@ def test_only_learners_with_a_theorem_claim_a_bound():
     assert claims == set(GUARANTEED)
     assert replay("hedge", panel, loss="cost").bound is None
     assert replay("hedge", panel, delay=3).bound is None
-
-
-def stationary(cases, seed=0):
-    """READINGS 3: five agents, a mixture of two of them is best, nothing changes."""
-    rng = np.random.default_rng(seed)
-    truth = rng.uniform(0, 1, cases)
-    outcomes = (rng.random(cases) < truth).astype(int)
-    shared = rng.normal(size=cases) * 0.15
-    noise = rng.normal(size=(cases, 5)) * [0.2, 0.2, 0.3, 0.3, 0.4]
-    noise[:, 0] += shared
-    noise[:, 1] -= shared
-    return Panel(np.clip(truth[:, None] + noise, 0, 1), outcomes)
 
 
 def test_the_printed_algorithm_breaks_the_growth_the_paper_claims_for_it():
