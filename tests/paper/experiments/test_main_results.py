@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
+from held import needs
 
-from truepool.paper.experiments.main_results import SHOWN, MainResults
+from truepool.paper.experiments.main_results import FEWER, SHOWN, MainResults, _task
 from truepool.paper.interface import row
 
 TABLE = "tab:significance"
@@ -71,3 +72,15 @@ def test_nsl_kdd_is_drawn_with_how_often_each_bin_was_said():
     left, right = MainResults().figure(label, rows).axes
     assert len(left.lines) == 4
     assert right.lines[0].get_xydata().tolist() == [[0, 1], [9, 10]]
+
+
+@needs("nsl-kdd")
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("size", "rows", "attacks"), [("quick", 4000, 0.48), ("full", 47_736, 0.515)]
+)
+def test_the_second_draw_is_the_fifth_and_the_test_file(size, rows, attacks):
+    cells = [c for c in MainResults().cells(size) if c["data"] == FEWER]
+    y = _task(cells[0]).y
+    assert len(y) == rows
+    assert y.mean() == pytest.approx(attacks, abs=0.001)
