@@ -1,5 +1,6 @@
 """Cells run side by side; rows go to the file as soon as their cell is done."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -53,6 +54,8 @@ def run(
     todo = [(batch, cell) for batch in batches for cell in batch.missing]
     total = sum(batch.effort(cell) for batch in batches for cell in batch.cells)
     done = total - sum(batch.effort(cell) for batch, cell in todo)
+    # A process that has grown is replaced, and its work goes on: no news to a user.
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
     for alone in (False, True):
         now = [(batch, cell) for batch, cell in todo if batch.alone is alone]
         # One cell at a time: of a batch of cells no row comes back before its last.
