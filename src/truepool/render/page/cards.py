@@ -7,7 +7,7 @@ from truepool.render.markup import Markup, joined, prose, tag
 from truepool.render.numbers import estimated, number, percent
 from truepool.render.page.anchors import ANCHORS
 from truepool.render.page.frame import Section
-from truepool.render.verdict import sentence
+from truepool.render.verdict import MENDED, sentence
 
 
 def header(audit: Audit) -> Markup:
@@ -39,7 +39,7 @@ def _card(finding: Finding, there: Collection[str]) -> Markup:
     if finding.number is not None:
         numbers[finding.unit or "estimate"] = estimated(finding.number)
     if finding.cost is not None:
-        numbers["costs a case"] = estimated(finding.cost)
+        numbers[MENDED] = estimated(finding.cost, sign=True)
     anchor = ANCHORS.get(finding.figure or "")
     linked = anchor in there
     return tag(

@@ -5,7 +5,7 @@ from importlib.metadata import version
 
 from truepool.audit.values import SCHEMA, Audit
 from truepool.render.markup import joined, tag
-from truepool.render.numbers import number
+from truepool.render.numbers import amount, number
 from truepool.render.page.frame import Section
 
 PACKAGES = ("truepool", "numpy", "scipy", "scikit-learn")
@@ -39,10 +39,10 @@ def _costs(audit: Audit) -> str:
     costs = audit.costs
     if costs.get("matrix") is not None:
         rows = "; ".join(
-            ", ".join(f"{cell:g}" for cell in row) for row in costs["matrix"]
+            ", ".join(f"{amount(cell)}" for cell in row) for row in costs["matrix"]
         )
         return f"rows are what happened, columns what was decided: {rows}"
-    return f"a missed case {costs['fn']:g}, a false alarm {costs['fp']:g}"
+    return f"a missed case {amount(costs['fn'])}, a false alarm {amount(costs['fp'])}"
 
 
 def _threshold(audit: Audit) -> str:
