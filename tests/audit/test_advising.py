@@ -53,6 +53,9 @@ def lonely():
 def test_the_best_agent_alone_is_advised_where_that_is_the_truth():
     told = audit(lonely(), **QUICK)
     assert told.advice.startswith("Use the best agent alone (ada)")
+    assert "it learns only who that is" in told.advice
+    named = [f.code for f in told.findings if "best agent alone" in f.sentence]
+    assert named == ["worse-than-best"], "said once"
 
 
 def test_a_pool_that_loses_to_its_best_member_is_told_what_that_costs():

@@ -103,6 +103,21 @@ def test_what_is_not_a_number_goes_last_either_way(browser, page):
         assert "=" not in told[:-1]
 
 
+TORN = """
+[...document.querySelectorAll(".finding dd")].filter(dd => {
+  const words = document.createRange(); words.selectNodeContents(dd);
+  return new Set([...words.getClientRects()].map(box => box.top)).size > 1;
+}).map(dd => dd.textContent)
+"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_intervals_are_not_torn_apart(browser, page, width):
+    browser.open(page, width)
+    assert browser.run("document.querySelectorAll('.finding dd').length") > 5
+    assert browser.run(TORN) == []
+
+
 CONTRAST = """
 (() => {
   const channel = (v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;

@@ -135,4 +135,6 @@ def _why(lead: Lead) -> str:
         "it learns a model",
     )
     simple = kinds[_complexity(lead)]
+    if lead.pool == "best":
+        simple = "it learns only who that is"
     return f"{simple}, and no simpler pool is as cheap"

@@ -17,7 +17,6 @@ MARKS: dict[Severity, tuple[str, str]] = {
     "warning": ("WARNING", "bold yellow"),
     "note": ("note", "bold cyan"),
 }
-INDENT = 4
 
 
 def show(audit: Audit, console: Console) -> None:
@@ -29,9 +28,9 @@ def show(audit: Audit, console: Console) -> None:
     for place, finding in enumerate(audit.findings, start=1):
         word, style = MARKS[finding.severity]
         line = Text(f"{word} ", style).append(finding.sentence, "not bold default")
-        _indented(console, line, f"{place:>2}. ")
+        indented(console, line, Text(f"{place:>2}. "))
         for below in details(finding):
-            _indented(console, Text(below))
+            indented(console, Text(below), Text(" " * 4))
     said(f"\nAdvice. {audit.advice}\n")
     for grid in grids(audit):
         grid.print(console)
@@ -93,9 +92,9 @@ def unsaid(audit: Audit) -> Iterator[str]:
     yield from audit.sampled
 
 
-def _indented(console: Console, text: Text, mark: str = "") -> None:
+def indented(console: Console, text: Text, mark: Text) -> None:
     """Print text as a block, to the right of its mark."""
-    for line in text.wrap(console, max(console.width - INDENT, 1)):
+    for line in text.wrap(console, max(console.width - len(mark), 1)):
         line.rstrip()
-        console.print(Text(mark.ljust(INDENT)) + line, highlight=False)
-        mark = ""
+        console.print(mark + line, highlight=False)
+        mark = Text(" " * len(mark))

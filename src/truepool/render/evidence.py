@@ -36,11 +36,14 @@ def calibration(audit: Audit) -> Grid:
         "distance between said and happened, less what luck alone gives. p before "
         "adjusting.",
     )
-    return Grid("Do they mean what they say?", headers, rows, notes, essential=2)
+    return Grid(
+        "Calibration of every agent and of the pool", headers, rows, notes, essential=2
+    )
 
 
 def standings(audit: Audit) -> Grid:
-    """What each agent is worth."""
+    """What each agent is worth; who spoke how often, where somebody was silent."""
+    heard = audit.silent > 0
     rows = tuple(
         (
             one.agent,
@@ -50,14 +53,15 @@ def standings(audit: Audit) -> Grid:
             estimated(one.shapley, sign=True),
             "-" if one.gain is None else number(one.gain),
             number(one.brier),
-            percent(one.spoke),
+            *([percent(one.spoke)] if heard else []),
         )
         for one in audit.standings
     )
-    headers = (
+    headers = [
         "agent", "own cost", "weight earned", "without it", "Shapley", "gain by lying",
-        "Brier", "spoke",
-    )  # fmt: skip
+        "Brier",
+    ]  # fmt: skip
+    headers += ["spoke"] if heard else []
     notes = (
         "Own cost: what its own decisions would cost a case. Weight earned: by "
         "leave-one-out credit (vcg). Without it: rise of the pool's cost a case if it "
@@ -65,7 +69,7 @@ def standings(audit: Audit) -> Grid:
         "pool saves. Gain by lying: the most it could win by not telling what it "
         "believes.",
     )
-    return Grid("Who earns the weight?", headers, rows, notes, essential=2)
+    return Grid("What each agent is worth", tuple(headers), rows, notes, essential=2)
 
 
 def significance(audit: Audit) -> Grid:
@@ -101,4 +105,4 @@ def robustness(audit: Audit) -> Grid:
         for study in audit.robustness
     )
     headers = ("if", "rise", "cost a case")
-    return Grid("What if an agent fails?", headers, rows, essential=2)
+    return Grid("What a failure would cost", headers, rows, essential=2)
