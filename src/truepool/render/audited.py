@@ -10,7 +10,7 @@ from truepool.audit.values import Audit, Finding, Severity
 from truepool.render.evidence import grids
 from truepool.render.grid import plain
 from truepool.render.numbers import amount, chance, estimated, number, percent
-from truepool.render.verdict import MENDED, sentence
+from truepool.render.verdict import MENDED, sentence, withheld
 
 MARKS: dict[Severity, tuple[str, str]] = {
     "error": ("ERROR", "bold red"),
@@ -86,8 +86,7 @@ def details(finding: Finding) -> Iterator[str]:
 
 def unsaid(audit: Audit) -> Iterator[str]:
     """Yield what was withheld, by reason, and what was estimated from fewer cases."""
-    for why in dict.fromkeys(why for _, why in audit.withheld):
-        what = ", ".join(what for what, reason in audit.withheld if reason == why)
+    for why, what in withheld(audit).items():
         yield f"Withheld: {what}; {why}."
     yield from audit.sampled
 

@@ -30,6 +30,14 @@ def sentence(audit: Audit) -> str:
     )
 
 
+def withheld(audit: Audit) -> dict[str, str]:
+    """What is not told, by the reason."""
+    told: dict[str, str] = {}
+    for what, why in audit.withheld:
+        told[why] = f"{told[why]}, {what}" if why in told else what
+    return told
+
+
 def _dearest(audit: Audit) -> str:
     costs = [
         finding.cost.value

@@ -262,5 +262,12 @@ def test_real_audits_fit_on_the_page(panel):
     assert "nan" not in page.text["main"].lower()
     linked = [finding for finding in told.findings if finding.figure]
     assert page.text["main"].count("See the evidence") <= len(linked)
+    untold = page.text["main"].partition("Not told, and why")[2]
     for what, why in told.withheld:
-        assert f"{what}: {why}." in page.text["main"]
+        assert what in untold
+        assert f": {why}." in untold
+    worst = {"error": "error", "warning": "warning"}.get(told.worst())
+    praised = "unsure" if told.withheld else "note"
+    assert f'class="verdict {worst or praised}"' in html(told)
+    drawn = any(one.reliability is not None for one in told.calibration)
+    assert ("too few cases to draw it" in page.text["main"]) != drawn

@@ -12,7 +12,7 @@ PACKAGES = ("truepool", "numpy", "scipy", "scikit-learn")
 
 
 def section(audit: Audit) -> Section:
-    """Return the settings, what was left out, and the versions."""
+    """Return the settings, what was sampled, and the versions."""
     facts = {
         "Pool": f"{audit.mechanism}; no case was pooled by weights that saw it",
         "Costs": _costs(audit),
@@ -29,9 +29,7 @@ def section(audit: Audit) -> Section:
     if audit.sampled:
         parts = [tag("dd", told) for told in audit.sampled]
         pairs.append(joined(tag("dt", "Parts"), *parts))
-    left = [tag("li", tag("strong", what), f": {why}.") for what, why in audit.withheld]
-    missing = joined(tag("h3", "Not told, and why"), tag("ul", *left)) if left else None
-    inside = joined(tag("dl", *pairs, class_="method"), missing)
+    inside = tag("dl", *pairs, class_="method")
     return Section("method", "Method", "How this was computed", inside)
 
 

@@ -14,19 +14,25 @@ DIAGRAMS = 24
 def section(audit: Audit) -> Section:
     """Return a reliability diagram for everybody, and the numbers behind them."""
     shown = _drawn(audit)
-    more = f" The {len(shown)} worst are drawn." if len(shown) == DIAGRAMS else ""
+    drawn = small_row_of([_diagram(one, place) for place, one in enumerate(shown)])
     inside = joined(
-        tag(
-            "p",
-            "Does what was said happen as often as it was said? On the dotted line it "
-            "does. The grey band is where calibrated reports would fall by the luck of "
-            f"the cases; filled points lie outside it.{more}",
-        ),
-        small_row_of([_diagram(one, place) for place, one in enumerate(shown)]),
+        tag("p", f"Does what was said happen as often as it was said?{_read(shown)}"),
+        drawn if shown else None,
         table(evidence.calibration(audit)),
     )
     title = "Do the probabilities mean what they say?"
     return Section("calibration", "Calibration", title, inside)
+
+
+def _read(shown: list[Calibration]) -> str:
+    """How to read the diagrams, where there are any."""
+    if not shown:
+        return " There are too few cases to draw it."
+    more = f" The {len(shown)} worst are drawn." if len(shown) == DIAGRAMS else ""
+    return (
+        " On the dotted line it does. The grey band is where calibrated reports would "
+        f"fall by the luck of the cases; filled points lie outside it.{more}"
+    )
 
 
 def _drawn(audit: Audit) -> list[Calibration]:
