@@ -104,7 +104,7 @@ def test_what_is_not_a_number_goes_last_either_way(browser, page):
 
 
 TORN = """
-[...document.querySelectorAll(".finding dd")].filter(dd => {
+[...document.querySelectorAll(".finding dd, td")].filter(dd => {
   const words = document.createRange(); words.selectNodeContents(dd);
   return new Set([...words.getClientRects()].map(box => box.top)).size > 1;
 }).map(dd => dd.textContent)
@@ -186,6 +186,19 @@ def test_the_page_prints(browser, page):
         browser.run("getComputedStyle(document.body).backgroundColor")
         == "rgb(255, 255, 255)"
     )
+    browser.call("Emulation.setEmulatedMedia", media="")
+
+
+LETTER = 720
+"""Pixels between the margins of a printed page."""
+
+
+def test_tables_fit_on_paper_with_their_intervals_whole(browser, page):
+    browser.open(page, LETTER)
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    widths = "[...document.querySelectorAll('table')].map(t => t.scrollWidth)"
+    assert max(browser.run(widths)) <= LETTER
+    assert browser.run(TORN) == []
     browser.call("Emulation.setEmulatedMedia", media="")
 
 
