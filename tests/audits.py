@@ -11,6 +11,7 @@ from truepool.audit.values import (
     Curve,
     Drift,
     Finding,
+    Lead,
     Reliability,
     Standing,
 )
@@ -61,6 +62,13 @@ def comparison(agents=AGENTS):
     return Comparison(
         rows, "cost", Costs(fn=10), None, 0.95, 569, 569, agents, 2, ("auto",)
     )
+
+
+def significance(streamed=True):
+    return tuple(
+        Lead(pool, estimate(0.08 - 0.01 * i, 0.03), 0.0004, 0.004, 0.0041, 0.0007, 0.02 if streamed else None)
+        for i, pool in enumerate(("stacked-lr", "extremized", "platt"))
+    )  # fmt: skip
 
 
 def findings(agents=AGENTS):
@@ -161,7 +169,7 @@ def audit(agents=AGENTS, **changes):
             calibration("pool", 1.61), calibration("pool, recalibrated"),
         ),
         standings=standings(agents), correlation=correlation(agents), effective_agents=1.7, curve=curve(),
-        comparison=comparison(agents), drift=drift(agents),
+        comparison=comparison(agents), significance=significance(), drift=drift(agents),
         robustness=(
             CaseStudy("goes silent", agents[0], estimate(0.25, 0.05), estimate(0.03, 0.01)),
             CaseStudy("says the opposite", agents[0], estimate(0.61, 0.09), estimate(0.39, 0.07)),

@@ -47,11 +47,16 @@ def whole(path: str | Path) -> Iterator[str]:
         raise
 
 
+def write_bytes(path: str | Path, content: bytes) -> None:
+    """Write bytes, whole or not at all."""
+    with whole(path) as unfinished:
+        Path(unfinished).write_bytes(content)
+
+
 def write_text(path: str | Path, text: str) -> None:
     """Write text as UTF-8, whole or not at all."""
-    with whole(path) as unfinished:
-        # What no alphabet knows (half of a pair) is written as a question mark.
-        Path(unfinished).write_text(text, encoding="utf-8", errors="replace")
+    # What no alphabet knows (half of a pair) is written as a question mark.
+    write_bytes(path, text.encode("utf-8", errors="replace"))
 
 
 def _refused(place: Path, error: OSError) -> SourceError:

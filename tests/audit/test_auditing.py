@@ -168,7 +168,7 @@ def test_a_few_identical_agents_are_still_called_copies():
 
 def test_large_panels_say_what_was_sampled(monkeypatch):
     from truepool.audit import (
-        advising,
+        comparing,
         drifting,
         evidence,
         sampling,
@@ -179,7 +179,7 @@ def test_large_panels_say_what_was_sampled(monkeypatch):
     monkeypatch.setattr(sampling, "LEARN", 400)
     monkeypatch.setattr(evidence, "LOOK", 450)
     monkeypatch.setattr(tempting, "STRAIGHT", 300)
-    monkeypatch.setattr(advising, "TRIED", 350)
+    monkeypatch.setattr(comparing, "TRIED", 350)
     monkeypatch.setattr(standings, "FEWEST", 250)
     monkeypatch.setattr(standings, "WORK", 0)
     monkeypatch.setattr(drifting, "WATCHED", 200)
@@ -276,3 +276,23 @@ def test_the_json_form_is_plain_and_holds_what_the_docs_list():
             assert f"`{key}`" in page, key
     assert plain["schema"] == Audit.schema == 1
     assert tp.audit is sys.modules["truepool.audit"]
+
+
+def test_its_short_form_counts_in_plain_words():
+    told = audit(flipped(cases=300), **QUICK)
+    counts = [told.count(level) for level in ("error", "warning", "note")]
+    words = [
+        f"{n} {level}{'s' * (n != 1)}"
+        for n, level in zip(counts, ("error", "warning", "note"), strict=True)
+    ]
+    assert counts[0] == 1
+    assert repr(told) == f"Audit(mean on 300 cases: {', '.join(words)})"
+
+
+def test_only_what_was_asked_is_withheld():
+    reports = np.random.default_rng(0).random((12, 3))
+    panel = Panel(reports, np.arange(12) % 2)
+    assert "drift" not in dict(audit(panel, **QUICK).withheld)
+    assert "drift" in dict(audit(timed(panel), **QUICK).withheld)
+    many = audit(random_panel(2, cases=200, classes=3), resamples=30)
+    assert dict(many.withheld) == {"incentives": "they are known for two classes only"}

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binom, kstest
 
 from truepool.audit.calibration import (
@@ -115,3 +115,15 @@ def test_bands_are_binomial_and_empty_groups_are_left_out():
     assert_allclose(shown.cases, [90, 10])
     assert_allclose(shown.low, binom.ppf(0.1, [90, 10], [0.1, 0.5]) / [90, 10])
     assert_allclose(shown.high, binom.ppf(0.9, [90, 10], [0.1, 0.5]) / [90, 10])
+
+
+def test_groups_are_of_equal_size_unless_many_say_the_same():
+    rng = np.random.default_rng(0)
+    p = rng.random(1000)
+    came = (rng.random(1000) < p).astype(int)
+    assert_array_equal(reliability(p, came, 0.95).cases, 100)
+    p[:400] = 1.0
+    shown = reliability(p, came, 0.95)
+    assert (shown.said[-1], shown.cases[-1]) == (1.0, 400)
+    alone = reliability(np.full(50, 0.3), np.arange(50) % 2, 0.95)
+    assert alone.cases.tolist() == [50]

@@ -1,6 +1,6 @@
 import pytest
 
-from truepool.audit.suspicion import BACKFIRES, Suspicion, found
+from truepool.audit.suspicion import BACKFIRES, BECAUSE, CAUSES, Suspicion, found
 from truepool.comparison import Estimate
 
 DEAR, CHEAP = Estimate(0.2, 0.1, 0.3), Estimate(0.01, -0.1, 0.1)
@@ -80,7 +80,9 @@ def test_one_cause_makes_one_finding(cause):
         ("biased", ("ada",)): "note",
         ("biased", ("bob",)): "error",
     }
-    assert told[-1].sentence == f"biased. Explained by ada: {cause}."
+    assert told[-1].sentence == (
+        f"biased. This follows from another finding: {BECAUSE[cause].format(who='ada')}."
+    )
 
 
 def test_an_earlier_cause_explains_a_later_one_and_never_itself():
@@ -98,7 +100,10 @@ def test_a_fault_of_the_pool_can_explain_an_agents():
     pool = suspect("threshold", ())
     harmed = suspect("harmful", explained_by=("threshold",))
     told = found([harmed, pool])
-    assert told[1].sentence == "harmful. Explained by the pool: threshold."
+    assert told[1].sentence == (
+        "harmful. This follows from another finding: "
+        "the threshold is not what the costs ask for."
+    )
     assert severities(harmed) == [("harmful", "error")]
 
 
@@ -113,3 +118,11 @@ def test_notes_explain_nothing_and_need_no_explanation():
 def test_advice_that_backfires_says_so():
     bad = suspect(price=lambda: Estimate(-0.2, -0.3, -0.1))
     assert found([bad])[0].advice == "Mend it." + BACKFIRES
+
+
+def test_every_cause_has_words():
+    from truepool.audit.checks.pool_calibrated import AGENTS_FAULTS
+
+    assert {*CAUSES, *AGENTS_FAULTS, "under-confident-pool", "threshold"} == set(
+        BECAUSE
+    )

@@ -36,7 +36,7 @@ def test_compare_prints_a_table_a_stranger_can_read(truepool):
     code, out, err = truepool("compare", "--cost-fn", 10, *QUICK)
     assert (code, err) == (0, "")
     assert "4 pools of 5 agents on 569 cases" in out
-    assert "A missed case costs 10, a false alarm 1; 1 is decided above 0.091" in out
+    assert "A missed case costs 10, a false alarm 1; 1 is decided above 0.0909" in out
     assert re.search(r"^vcg +0\.\d+ \[", out, re.MULTILINE)
     assert "Least:" in out
 
@@ -65,7 +65,7 @@ def test_compare_writes_markdown(truepool):
 
 def test_compare_says_when_the_threshold_is_not_what_the_costs_ask_for(truepool):
     _, out, _ = truepool("compare", "--threshold", 0.5, "--cost-fn", 10, *QUICK)
-    assert "decided above 0.500 (these costs would ask for 0.091)" in out
+    assert "decided above 0.500 (these costs would ask for 0.0909)" in out
 
 
 def test_compare_knows_classes_and_cost_matrices(truepool, tmp_path):

@@ -37,3 +37,11 @@ def test_silence_is_not_praise_where_something_was_withheld():
     assert sentence(audit(findings=())).endswith(
         "5 agents, but not everything could be told."
     )
+
+
+def test_too_few_cases_are_no_praise_either():
+    few = (("calibration of the pool", "20 outcomes are fewer than the 30 it takes"),)
+    assert sentence(audit(findings=(), withheld=few)) == (
+        "Too little is known to judge this pool: 20 outcomes are fewer than the 30 it takes."
+    )
+    assert sentence(audit(withheld=few)).startswith("Do not trust this pool")

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from truepool.agents.files import write_whole
 from truepool.agents.zoo.interface import Model
 from truepool.arrays import Array, FloatArray
 from truepool.caches import cache_folder
+from truepool.errors import SourceError
+from truepool.places import write_bytes
 
 DIGEST = hashlib.sha256().digest_size
 PLAIN = bool | int | float | str | bytes | None | np.number
@@ -86,10 +87,10 @@ def store(name: str, reports: FloatArray, place: Path) -> None:
     try:
         place.mkdir(parents=True, exist_ok=True)
         marked = hashlib.sha256(content).digest() + content
-        write_whole(place / f"{name}.reports", marked)
-    except OSError as error:
+        write_bytes(place / f"{name}.reports", marked)
+    except (OSError, SourceError) as error:
         warnings.warn(
-            f"reports cannot be kept in {str(place)!r}: {error.strerror}. Name another "
+            f"reports cannot be kept in {str(place)!r}: {error}. Name another "
             "folder in TRUEPOOL_CACHE, or train with cache=False.",
             stacklevel=2,
         )

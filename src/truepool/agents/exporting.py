@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from truepool.agents.files import check_path, write
+from truepool.agents.files import check_path
 from truepool.agents.fitted import Fitted
 from truepool.agents.onnx import OnnxAgent
 from truepool.agents.zoo.conversion import from_scikit_learn, only_probabilities
 from truepool.arrays import FloatArray
 from truepool.errors import ExportError
+from truepool.places import write_bytes
 
 PROBES = 1000
 TOLERANCE = 1e-6
@@ -68,7 +69,7 @@ def export(
     missing_gap = None
     if takes:
         missing_gap = _gap(fitted, copy, holes, allowed, " with missing values")
-    write(path, content)
+    write_bytes(path, content)
     return Exported(path, len(asked), gap, missing_gap)
 
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import joblib
 
-from truepool.agents.files import check_path, write
+from truepool.agents.files import check_path
 from truepool.agents.fitted import Fitted
 from truepool.agents.onnx import OnnxAgent
 from truepool.errors import AgentError, SourceError
+from truepool.places import write_bytes
 
 MARK = "truepool agent 1"
 
@@ -24,7 +25,7 @@ def save(agent: Any, path: str | Path) -> Path:
         )
     content = io.BytesIO()
     joblib.dump((MARK, agent), content, compress=3)
-    write(path, content.getvalue())
+    write_bytes(path, content.getvalue())
     return path
 
 

@@ -2,39 +2,18 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from truepool.arrays import FloatArray
+from truepool.audit.comparing import compared, leads
 from truepool.audit.evidence import Evidence
 from truepool.audit.robustness import best_agent
 from truepool.audit.standings import own_brier, prior_brier
-from truepool.audit.values import Finding
-from truepool.comparison import Comparison, Estimate, Row, compare
+from truepool.audit.values import Finding, Lead
+from truepool.comparison import Estimate
 from truepool.diversity import mean_of_pairs
-from truepool.errors import SettingError
-from truepool.inference import (
-    Resamples,
-    diebold_mariano,
-    paired_p_values,
-    signed_rank_p_value,
-)
+from truepool.inference import paired_p_values
+from truepool.numerals import number, percent
 from truepool.pools import every
 
-POOLS = (
-    "mean",
-    "median",
-    "log-odds",
-    "best",
-    "extremized",
-    "platt",
-    "brier",
-    "vcg",
-    "convex",
-    "stacked-lr",
-)
-"""What is tried beside the pool in use: each family once, none that is slow."""
-TRIED = 10_000
-"""Pools are tried on at most this many cases."""
 CLEAR = 0.05
 FEW_CASES, RARE, SCARCE = 500, 0.01, 0.05
 STRONG = 0.1
@@ -56,32 +35,7 @@ class Advice:
     pool: str
     named: str
     saved: Estimate
-    tests: str
     why: str
-
-
-def compared(evidence: Evidence) -> Comparison | None:
-    """Cheap pools, the best agent and the pool in use, cross-validated; None if few."""
-    if evidence.shortage is not None:
-        return None
-    cases = evidence.sampling.part(
-        np.arange(len(evidence.panel)), TRIED, "the comparison"
-    )
-    own = evidence.pool
-    pools = {name: name for name in POOLS} | {own.name: own}
-    try:
-        return compare(
-            evidence.panel.take(cases),
-            costs=evidence.costs,
-            threshold=evidence.threshold,
-            pools=pools,
-            level=evidence.level,
-            resamples=evidence.resamples,
-            seed=evidence.seed,
-        )
-    except SettingError as error:
-        evidence.sampling.withhold("comparison", str(error))
-        return None
 
 
 def advised(evidence: Evidence) -> Advice | None:
@@ -94,27 +48,19 @@ def advised(evidence: Evidence) -> Advice | None:
     table = evidence.once(compared)
     if table is None:
         return None
-    own = evidence.pool.name
-    mine, first = table.by_case[own], table.by_case[table.rows[0].pool]
+    first = table.by_case[table.rows[0].pool]
     eligible = [
-        row
-        for row in table.rows
-        if _chance(mine - table.by_case[row.pool]) * len(table.rows) < CLEAR
-        and row.loss.value < table[own].loss.value
-        and _chance(table.by_case[row.pool] - first) >= CLEAR
+        lead
+        for lead in evidence.once(leads)
+        if lead.bonferroni < CLEAR
+        and lead.saved.value > 0
+        and _chance(table.by_case[lead.pool] - first) >= CLEAR
     ]
     if not eligible:
-        nothing = Estimate(0.0, 0.0, 0.0)
-        return Advice(own, own, nothing, "", "nothing tried is clearly better")
-    kept = min(eligible, key=lambda row: (_complexity(row), row.loss.value))
-    saved = mine - table.by_case[kept.pool]
-    return Advice(
-        kept.pool,
-        _named(evidence, kept.pool),
-        _estimate(evidence, saved),
-        _tests(evidence, saved),
-        _why(kept),
-    )
+        own, nothing = evidence.pool.name, Estimate(0.0, 0.0, 0.0)
+        return Advice(own, own, nothing, "nothing tried is clearly better")
+    kept = min(eligible, key=lambda lead: (_complexity(lead), -lead.saved.value))
+    return Advice(kept.pool, _named(evidence, kept.pool), kept.saved, _why(kept))
 
 
 def advice(evidence: Evidence, findings: tuple[Finding, ...]) -> str:
@@ -127,16 +73,17 @@ def advice(evidence: Evidence, findings: tuple[Finding, ...]) -> str:
     own = table[evidence.pool.name]
     if chosen.pool == own.pool:
         said = (
-            f"Keep {own.pool}: at {own.loss.value:.3g} a case, none of the "
+            f"Keep {own.pool}: at {number(own.loss.value)} a case, none of the "
             f"{len(table.rows)} pools tried is clearly cheaper."
         )
     else:
+        cost = number(table[chosen.pool].loss.value)
         said = (
-            f"Use {chosen.named}: it costs {table[chosen.pool].loss.value:.3g} a case "
-            f"out of fold, {own.pool} {own.loss.value:.3g}; {chosen.why}."
+            f"Use {chosen.named}: it costs {cost} a case out of fold, {own.pool} "
+            f"{number(own.loss.value)}; {chosen.why}."
         )
     price = table[usual].loss.value
-    return f"{said} Where {because}, {words} is usual ({price:.3g} a case here)."
+    return f"{said} Where {because}, {words} is usual ({number(price)} a case here)."
 
 
 def regime(evidence: Evidence, findings: tuple[Finding, ...]) -> tuple[str, str]:
@@ -151,15 +98,15 @@ def regime(evidence: Evidence, findings: tuple[Finding, ...]) -> tuple[str, str]
     if len(panel) <= FEW_CASES:
         return "vcg", f"cases are few ({len(panel):,})"
     if rate < RARE:
-        return "best", f"events are very rare ({100 * rate:.2g} %)"
+        return "best", f"events are very rare ({percent(rate)})"
     if rate < SCARCE:
-        return "vcg", f"events are rare ({100 * rate:.2g} %)"
+        return "vcg", f"events are rare ({percent(rate)})"
     if _strong(evidence):
         return "best", "one agent sees nearly everything"
     alike = mean_of_pairs(evidence.correlation)
     return (
         "platt",
-        f"nothing stands out ({len(panel):,} cases, {100 * rate:.0f} % events, mean "
+        f"nothing stands out ({len(panel):,} cases, {percent(rate)} events, mean "
         f"correlation {alike:.2f}, nobody hostile, no drift)",
     )
 
@@ -172,34 +119,22 @@ def _named(evidence: Evidence, pool: str) -> str:
     return f"the best agent alone ({best_agent(evidence)})" if pool == "best" else pool
 
 
-def _complexity(row: Row) -> int:
-    return every()[row.pool].complexity
+def _complexity(lead: Lead) -> int:
+    return every()[lead.pool].complexity
 
 
 def _chance(gaps: FloatArray) -> float:
     return float(paired_p_values(gaps[:, None])[0])
 
 
-def _estimate(evidence: Evidence, saved: FloatArray) -> Estimate:
-    luck = Resamples(len(saved), evidence.resamples, evidence.seed)
-    return Estimate(float(saved.mean()), *luck.interval(saved, evidence.level))
-
-
-def _tests(evidence: Evidence, saved: FloatArray) -> str:
-    """Every usual test of the difference, in words."""
-    told = f"paired t p = {_chance(saved):.2g}, "
-    told += f"signed rank p = {signed_rank_p_value(saved):.2g}"
-    if evidence.panel.times is not None:
-        told += f", Diebold-Mariano p = {diebold_mariano(saved):.2g}"
-    return told
-
-
-def _why(row: Row) -> str:
+def _why(lead: Lead) -> str:
     kinds = (
         "it learns nothing",
         "it learns a number or two",
         "it learns weights",
         "it learns a model",
     )
-    simple = kinds[every()[row.pool].complexity]
+    simple = kinds[_complexity(lead)]
+    if lead.pool == "best":
+        simple = "it learns only who that is"
     return f"{simple}, and no simpler pool is as cheap"

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from truepool.audit.advising import advice, compared
+from truepool.audit.advising import advice
 from truepool.audit.checks import CHECKS
+from truepool.audit.comparing import compared, leads
 from truepool.audit.curves import curve
 from truepool.audit.drifting import drift
 from truepool.audit.evidence import Evidence
@@ -67,7 +68,7 @@ def audit(
         progress(name, done, len(parts))
         if evidence.shortage is None or name in NEED_NOTHING:
             suspicions += check(evidence)
-        else:
+        elif name != "drift" or panel.times is not None:
             evidence.sampling.withhold(name, evidence.shortage)
     findings = found(suspicions)
     progress("credit", len(parts) - 2, len(parts))
@@ -93,6 +94,7 @@ def audit(
         effective_agents=effective_agents(evidence.correlation),
         curve=curve(evidence),
         comparison=evidence.once(compared),
+        significance=evidence.once(leads),
         drift=None if evidence.shortage else drift(evidence),
         robustness=evidence.once(robustness),
         advice=advice(evidence, findings),

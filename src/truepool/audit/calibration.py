@@ -87,7 +87,10 @@ def reliability(p: FloatArray, came: IntArray, level: float) -> Reliability:
     from scipy.stats import binom
 
     edges = np.unique(np.quantile(p, np.linspace(0, 1, GROUPS + 1)))
-    group = np.clip(np.searchsorted(edges, p, side="right") - 1, 0, len(edges) - 1)
+    group = np.searchsorted(edges, p, side="right") - 1
+    top = group == len(edges) - 1  # a group of its own only where many said the most
+    if len(edges) > 1 and top.sum() < len(p) / (2 * GROUPS):
+        group[top] -= 1
     cases = np.bincount(group)
     kept = cases > 0
     cases = cases[kept]

@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 import numpy as np
-from scipy.special import kolmogorov
+from scipy.special import kolmogorov, ndtri
 
 from truepool.alarms import alarms
 from truepool.arrays import FloatArray, IntArray
 from truepool.audit.evidence import Evidence
 from truepool.audit.values import Drift
+from truepool.comparison import Estimate
 from truepool.inference.testing import long_run_variance
 from truepool.losses import Loss
 from truepool.panel import Panel
@@ -23,12 +24,22 @@ LEARNER = "gradient"
 
 @dataclass(frozen=True)
 class Change:
-    """Where a series changes most, the means on either side, and how likely by luck."""
+    """Where a series changes most, the means on either side, and how likely by luck.
+
+    ``error`` is the standard error of the difference of these means, place given.
+    """
 
     place: int
     before: float
     after: float
     p_value: float
+    error: float
+
+    def rise(self, level: float) -> Estimate:
+        """How far the mean rose, with its interval."""
+        rise = self.after - self.before
+        reach = float(ndtri((1 + level) / 2)) * self.error
+        return Estimate(rise, rise - reach, rise + reach)
 
 
 def change(series: FloatArray) -> Change:
@@ -47,11 +58,15 @@ def change(series: FloatArray) -> Change:
     place = int(np.argmax(np.abs(walk))) + 1
     before, after = series[:place].mean(), series[place:].mean()
     rest = series - np.where(np.arange(T) < place, before, after)
-    spread = np.sqrt(max(long_run_variance(rest, int(np.cbrt(T))), 0.0) * T)
+    deviation = np.sqrt(max(long_run_variance(rest, int(np.cbrt(T))), 0.0))
+    spread = deviation * np.sqrt(T)
     top = float(np.abs(walk[place - 1]))
-    flat = 1.0 if top <= 1e-12 * T else 0.0
-    p = float(kolmogorov(top / spread)) if spread > 0 else flat
-    return Change(place, float(before), float(after), p)
+    if top <= 1e-12 * T:  # rounding, no change
+        p = 1.0
+    else:
+        p = float(kolmogorov(top / spread)) if spread > 0 else 0.0
+    error = float(deviation * np.sqrt(1 / place + 1 / (T - place)))
+    return Change(place, float(before), float(after), p, error)
 
 
 def losses_in_time(evidence: Evidence) -> tuple[FloatArray, FloatArray, IntArray]:

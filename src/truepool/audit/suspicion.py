@@ -16,6 +16,18 @@ a warning at the second."""
 CAUSES = ("upside-down", "drifted", "copy")
 """Faults that explain others of the same agents; the first explains the later ones."""
 
+BECAUSE = {
+    "upside-down": "{who} is upside down",
+    "drifted": "{who} got worse",
+    "copy": "{who} is a copy",
+    "over-confident": "{who} is over-confident",
+    "under-confident": "{who} is under-confident",
+    "biased": "{who} is biased",
+    "under-confident-pool": "the pool is under-confident",
+    "threshold": "the threshold is not what the costs ask for",
+}
+"""How a finding that explains others is named in theirs."""
+
 BACKFIRES = (
     " Mended alone it would make decisions dearer, because the pool leans on it: mend "
     "the pool too."
@@ -110,8 +122,8 @@ def _one_cause(graded: list[tuple[Suspicion, Finding]]) -> list[Finding]:
         if cause is None or finding.severity == "note":
             told.append(finding)
             continue
-        who = cause.who[0] if cause.who else "the pool"
-        said = f"{finding.sentence} Explained by {who}: {cause.code}."
+        because = BECAUSE[cause.code].format(who="".join(cause.who[:1]))
+        said = f"{finding.sentence} This follows from another finding: {because}."
         told.append(replace(finding, severity="note", sentence=said))
     return told
 

@@ -18,7 +18,10 @@ def tempting(evidence: Evidence) -> Incentives | None:
     Agents are paid by the score the pool is named after, or by what they save it.
     """
     pool, panel = evidence.pool, evidence.panel
-    if evidence.shortage or panel.classes != 2:
+    if evidence.shortage:
+        return None
+    if panel.classes != 2:
+        evidence.sampling.withhold("incentives", "they are known for two classes only")
         return None
     if pool.complexity > 2:
         evidence.sampling.withhold(

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, cast
 from truepool import showing
 from truepool.arrays import FloatArray
 from truepool.comparison import Comparison, Estimate
+from truepool.numerals import counted
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
@@ -113,6 +114,22 @@ class Drift:
 
 
 @dataclass(frozen=True)
+class Lead:
+    """What another pool would save a case out of fold, and whether that is luck.
+
+    ``saved`` has a BCa interval; ``diebold_mariano`` is None without times.
+    """
+
+    pool: str
+    saved: Estimate
+    paired_t: float
+    holm: float
+    bonferroni: float
+    signed_rank: float
+    diebold_mariano: float | None
+
+
+@dataclass(frozen=True)
 class CaseStudy:
     """What the pool would cost if something happened to its agents."""
 
@@ -150,11 +167,17 @@ class Audit:
     effective_agents: float
     curve: Curve | None
     comparison: Comparison | None
+    significance: tuple[Lead, ...]
+    """Of every pool tried against the one in use, least loss first."""
     drift: Drift | None
     robustness: tuple[CaseStudy, ...]
     advice: str
     withheld: tuple[tuple[str, str], ...] = ()
     sampled: tuple[str, ...] = ()
+
+    def count(self, severity: Severity) -> int:
+        """Return how many findings are of this severity."""
+        return sum(finding.severity == severity for finding in self.findings)
 
     def worst(self) -> Severity | None:
         """Return the gravest severity there is, None where there are no findings."""
@@ -179,10 +202,7 @@ class Audit:
         return str(showing.by("page", "fragment", self))
 
     def __repr__(self) -> str:
-        counts = ", ".join(
-            f"{sum(f.severity == level for f in self.findings)} {level}s"
-            for level in SEVERITIES
-        )
+        counts = ", ".join(counted(self.count(level), level) for level in SEVERITIES)
         return f"Audit({self.mechanism} on {self.cases:,} cases: {counts})"
 
 

@@ -126,10 +126,12 @@ def _followed(trace: "Trace", story: "Story") -> list[str]:
 
 
 def _audit(console: "Console", story: "Story", seed: int) -> "Audit":
+    from rich.text import Text
+
     from truepool.audit import audit
     from truepool.cli.screen import watched
     from truepool.costs import Costs
-    from truepool.render.audited import MARKS
+    from truepool.render.audited import MARKS, indented
     from truepool.render.verdict import sentence
 
     _head(console, 4, "The audit of the plain mean over these cases")
@@ -140,8 +142,7 @@ def _audit(console: "Console", story: "Story", seed: int) -> "Audit":
     console.print(sentence(told), style="bold", highlight=False)
     for finding in told.findings[:SHOWN]:
         word, style = MARKS[finding.severity]
-        console.print(f"[{style}]{word:>7}[/]", end=" ", highlight=False)
-        console.print(finding.sentence, highlight=False, markup=False)
+        indented(console, Text(finding.sentence), Text(f"{word:>7} ", style))
     console.print(told.advice, highlight=False, markup=False)
     console.print()
     return told

@@ -3,7 +3,7 @@
 from truepool.comparison import Comparison, Estimate, Row
 from truepool.render.grid import Grid
 from truepool.render.markup import Markup, joined, tag
-from truepool.render.numbers import between, number, percent, signed
+from truepool.render.numbers import amount, between, number, percent, signed
 
 
 def grid(comparison: Comparison) -> Grid:
@@ -58,11 +58,11 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
     if comparison.classes == 2:
         line = costs.threshold if comparison.threshold is None else comparison.threshold
         decision = (
-            f"A missed case costs {costs.fn:g}, a false alarm {costs.fp:g}; "
-            f"1 is decided above {line:.3f}"
+            f"A missed case costs {amount(costs.fn)}, a false alarm "
+            f"{amount(costs.fp)}; 1 is decided above {number(line)}"
         )
         if abs(line - costs.threshold) > 1e-12:
-            decision += f" (these costs would ask for {costs.threshold:.3f})"
+            decision += f" (these costs would ask for {number(costs.threshold)})"
     else:
         decision = (
             f"{comparison.classes} classes; the class of least expected cost is "

@@ -1,10 +1,15 @@
 """A table ready to be shown: words and formatted numbers, no matter where."""
 
+import re
 from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from truepool.render.markup import Markup, tag
 
@@ -13,7 +18,8 @@ from truepool.render.markup import Markup, tag
 class Grid:
     """Headers, rows of text, and what a reader needs to know before and after.
 
-    Where a terminal is too narrow for all columns, the first ``essential`` are shown.
+    Where a terminal is too narrow for all columns, as many of the first as fit are
+    shown, and at least ``essential``.
     """
 
     title: str
@@ -63,7 +69,8 @@ class Grid:
 
     def print(self, console: Console) -> None:
         """Print to a terminal, as wide as it is."""
-        console.print(self.title, style="bold", highlight=False)
+        said = partial(console.print, markup=False, highlight=False)
+        said(self.title, style="bold")
         table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
         shown = self._shown(console.width)
         for i, header in enumerate(self.headers[:shown]):
@@ -71,23 +78,30 @@ class Grid:
                 header, justify="left" if i == 0 else "right", no_wrap=i == 0
             )
         for row in self.rows:
-            table.add_row(*row[:shown])
+            table.add_row(*map(Text, row[:shown]))  # names are no markup
         console.print(table)
         console.print()
         for note in self.notes:
-            console.print(note, highlight=False)
+            said(note)
         if shown < len(self.headers):
-            left = ", ".join(self.headers[shown:])
-            console.print(f"A wider terminal shows more: {left}.", highlight=False)
+            said(f"A wider terminal shows more: {', '.join(self.headers[shown:])}.")
 
     def _shown(self, width: int) -> int:
         """How many columns fit."""
         columns = zip(self.headers, *self.rows, strict=True)
-        needed = sum(max(map(len, column)) + 2 for column in columns)
-        if self.essential is None or needed <= width:
-            return len(self.headers)
-        return self.essential
+        needed = accumulate(max(map(cell_len, column)) + 2 for column in columns)
+        fit = sum(end <= width + 1 for end in needed)  # nothing follows the last
+        return max(fit, self.essential or len(self.headers))
 
 
 def _line(cells: tuple[str, ...]) -> str:
-    return f"| {' | '.join(cells)} |"
+    return f"| {' | '.join(map(plain, cells))} |"
+
+
+def plain(text: str) -> str:
+    r"""Return text in which names of users are no tags, links or ends of cells.
+
+    >>> print(plain("a|b <i> [c](d)"))
+    a\|b \<i> [c]\(d)
+    """
+    return re.sub(r"[|<]|(?<=\])\(", r"\\\g<0>", text)

@@ -1,37 +1,22 @@
-"""How numbers look: three significant figures where they matter, no more."""
+"""How numbers look beside their intervals, in tables and on pages."""
 
 import re
-from math import floor, isnan, log10
+from math import isnan
 from typing import Any
 
 from truepool.comparison import Estimate
+from truepool.numerals import amount, number, percent, signed
 
-
-def number(value: float, like: float | None = None) -> str:
-    """Three significant figures, fixed point; ``like`` lends its decimals.
-
-    >>> number(0.14236), number(12.345), number(float("nan")), number(1234.5)
-    ('0.142', '12.3', '-', '1234')
-    >>> number(0.0001, like=0.142)
-    '0.000'
-    """
-    if isnan(value):
-        return "-"
-    size = abs(value if like is None else like)
-    places = 3 if size == 0 else max(0, 2 - floor(log10(size)))
-    return f"{value:.{min(places, 6)}f}"
-
-
-def signed(value: float, like: float) -> str:
-    """Return a difference with its sign, in the decimals of what it is added to.
-
-    >>> signed(-0.0773, like=0.142), signed(0.0, like=0.142)
-    ('-0.077', '0.000')
-    """
-    text = number(value, like)
-    if float(text) == 0:
-        return text.lstrip("-")
-    return f"+{text}" if value > 0 else text
+__all__ = [
+    "amount",
+    "between",
+    "chance",
+    "estimated",
+    "number",
+    "percent",
+    "setting",
+    "signed",
+]
 
 
 def between(low: str, high: str) -> str:
@@ -41,15 +26,6 @@ def between(low: str, high: str) -> str:
     ('[-.111, +.023]', '[.9, 10.2]')
     """
     return "[" + ", ".join(re.sub(r"^([+-]?)0\.", r"\1.", x) for x in (low, high)) + "]"
-
-
-def percent(value: float) -> str:
-    """Return a share as a percentage.
-
-    >>> percent(0.1234), percent(float("nan"))
-    ('12.3 %', '-')
-    """
-    return "-" if isnan(value) else f"{100 * value:.1f} %"
 
 
 def estimated(estimate: Estimate | None, *, sign: bool = False) -> str:

@@ -1,33 +1,41 @@
 """The verdict of an audit, in one sentence."""
 
 from truepool.audit.values import SEVERITIES, Audit
+from truepool.numerals import counted
 from truepool.render.numbers import number
+
+MENDED = "saved a case if mended"
+"""What the cost of a finding is called; below 0, mending it alone is no cure."""
 
 OPENINGS = {
     "error": "Do not trust this pool as it is",
     "warning": "Use this pool with care",
-    None: "Nothing speaks against this pool",
 }
 
 
 def sentence(audit: Audit) -> str:
     """Say whether the pool can be trusted, and what the worst finding costs."""
-    counts = {
-        level: sum(finding.severity == level for finding in audit.findings)
-        for level in SEVERITIES[:2]
-    }
-    told = [_counted(count, level) for level, count in counts.items() if count]
     where = f"on {audit.cases:,} settled cases of {len(audit.agents)} agents"
-    worst = next((level for level, count in counts.items() if count), None)
-    opening = OPENINGS[worst]
-    if not told:
-        missing = ", but not everything could be told" if audit.withheld else ""
-        return f"{opening}: no error and no warning {where}{missing}."
-    return f"{opening}: {' and '.join(told)} {where}{_dearest(audit)}."
+    counts = {level: audit.count(level) for level in SEVERITIES[:2]}
+    told = [counted(count, level) for level, count in counts.items() if count]
+    worst = audit.worst()
+    if worst in OPENINGS:
+        return f"{OPENINGS[worst]}: {' and '.join(told)} {where}{_dearest(audit)}."
+    blind = dict(audit.withheld).get("calibration of the pool")
+    if blind is not None:
+        return f"Too little is known to judge this pool: {blind}."
+    missing = ", but not everything could be told" if audit.withheld else ""
+    return (
+        f"Nothing speaks against this pool: no error and no warning {where}{missing}."
+    )
 
 
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
+def withheld(audit: Audit) -> dict[str, str]:
+    """What is not told, by the reason."""
+    told: dict[str, str] = {}
+    for what, why in audit.withheld:
+        told[why] = f"{told[why]}, {what}" if why in told else what
+    return told
 
 
 def _dearest(audit: Audit) -> str:

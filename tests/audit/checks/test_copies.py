@@ -20,6 +20,7 @@ def test_a_copy_is_found_even_if_it_hides(noise):
     (told,) = found(copied(noise=noise))
     assert told.severity == "error"
     assert told.number.value > 0.995
+    assert told.number.low <= told.number.value <= told.number.high <= 1
 
 
 def test_a_copy_that_is_rescaled_is_still_a_copy():
@@ -52,3 +53,15 @@ def test_agents_that_never_spoke_together_cannot_be_copies():
     reports[::2, 0] = np.nan
     reports[1::2, 1] = np.nan
     assert found(Panel(reports, panel.outcomes)) == []
+
+
+def test_the_interval_of_the_correlation_is_fishers():
+    from scipy.stats import pearsonr
+
+    panel = copied(noise=0.08)
+    (told,) = found(panel)
+    odds = np.log(panel.reports / (1 - panel.reports))
+    oracle = pearsonr(odds[:, 3], odds[:, 0])
+    assert_allclose(told.number.value, oracle.statistic)
+    interval = oracle.confidence_interval(0.95)
+    assert_allclose((told.number.low, told.number.high), interval)

@@ -27,6 +27,11 @@ def test_its_cost_is_what_silence_since_then_saves():
         for reports in (panel.reports, kept)
     )
     assert_allclose(told.cost.value, as_is - silenced)
+    lost = (panel.reports - panel.outcomes[:, None]) ** 2
+    beside = lost[:, 3] - np.delete(lost, 3, axis=1).mean(axis=1)
+    rise = beside[since:].mean() - beside[:since].mean()
+    assert_allclose(told.number.value, rise)
+    assert 0 < told.number.low < rise < told.number.high
 
 
 def test_without_times_nobody_drifts():

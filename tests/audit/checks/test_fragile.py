@@ -4,6 +4,7 @@ from faults import COSTS, sound
 
 from truepool.audit import audit
 from truepool.audit.checks.fragile import check
+from truepool.costs import Costs
 
 
 def test_the_worst_that_the_best_agent_could_do_is_noted():
@@ -16,3 +17,13 @@ def test_the_worst_that_the_best_agent_could_do_is_noted():
 
 def test_where_nothing_was_tried_nothing_is_noted():
     assert list(check(SimpleNamespace(once=lambda study: ()))) == []
+
+
+def test_a_pool_that_nobody_can_make_dearer_is_told_so():
+    # With misses this dear the mean decides 1 whatever anybody says.
+    told = audit(sound(cases=400), costs=Costs(fn=1000), resamples=50)
+    (found,) = (f for f in told.findings if f.code == "fragile")
+    assert max(study.rise.value for study in told.robustness) == 0
+    assert found.sentence == (
+        f"Whatever {found.who[0]} says, decisions get no dearer than they are."
+    )

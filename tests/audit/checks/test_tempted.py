@@ -37,6 +37,8 @@ def test_lying_that_costs_the_pool_is_a_warning_unless_explained():
         ("shift", (0.2,), "all its reports shifted by +0.20"),
         ("affine", (-0.5, 2.0), "its log-odds times 2 -0.5"),
         ("threshold", (0.3,), "1 above 0.30, else 0"),
+        ("threshold", (0.999,), "always 0"),
+        ("threshold", (0.0,), "always 1"),
         ("truth", (), "in some folds"),
     ],
 )

@@ -1,9 +1,12 @@
+import re
+
 import numpy as np
 import pytest
 from faults import COSTS, sound
 from numpy.testing import assert_allclose
 
 from truepool.audit import audit
+from truepool.costs import Costs
 from truepool.losses import Loss
 from truepool.panel import Panel
 
@@ -23,7 +26,7 @@ def test_its_cost_is_the_difference_of_the_two_thresholds():
         for line in (0.5, None)
     )
     assert_allclose(told.cost.value, at - asked)
-    assert "a missed case at 1 false alarms" in told.advice
+    assert "a missed case at 1.00 false alarms" in told.advice
 
 
 @pytest.mark.parametrize("line", [None, COSTS.threshold])
@@ -33,7 +36,7 @@ def test_the_costs_own_threshold_is_right(line):
 
 def test_zero_is_a_threshold_too():
     (told,) = found(threshold=0.0)
-    assert "inf false alarms" in told.advice
+    assert told.advice == "Decide above 0.167."
 
 
 def test_a_threshold_that_does_better_is_kept_and_the_pool_blamed():
@@ -47,3 +50,11 @@ def test_few_cases_make_it_a_note_without_an_interval():
     few = Panel(rng.uniform(0.2, 0.4, (12, 2)), np.arange(12) % 2)
     (told,) = found(few, threshold=0.5)
     assert (told.severity, told.p_value, told.cost) == ("note", None, None)
+
+
+def test_dear_errors_are_told_without_powers_of_ten():
+    dear = Costs(fn=3_000_000, fp=2500)
+    told = audit(PANEL, costs=dear, threshold=0.5, resamples=50)
+    words = " ".join([f.sentence + f.advice for f in told.findings] + [told.advice])
+    assert "a missed case at 3000000 and a false alarm at 2500" in words
+    assert not re.search(r"\de[+-]\d", words)

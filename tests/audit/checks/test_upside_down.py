@@ -1,6 +1,7 @@
 import numpy as np
 from faults import COSTS, flipped, sound
 from numpy.testing import assert_allclose
+from panels import random_panel
 
 from truepool.audit import audit
 from truepool.panel import Panel
@@ -9,8 +10,8 @@ from truepool.scores import auc
 QUICK = {"costs": COSTS, "resamples": 50}
 
 
-def found(panel):
-    told = audit(panel, **QUICK).findings
+def found(panel, **changes):
+    told = audit(panel, **QUICK | changes).findings
     return [f for f in told if f.code == "upside-down"]
 
 
@@ -39,3 +40,29 @@ def test_an_agent_that_spoke_once_is_not_judged():
     reports = panel.reports.copy()
     reports[1:, 4] = np.nan
     assert found(Panel(reports, panel.outcomes)) == []
+
+
+def test_its_interval_is_where_resamples_of_the_area_fall():
+    panel = flipped(cases=600)
+    (told,) = found(panel)
+    rng = np.random.default_rng(0)
+    draws = [
+        auc(panel.reports[rows, 1], panel.outcomes[rows])
+        for rows in rng.integers(0, 600, (400, 600))
+    ]
+    # The error of 400 resamples at their 2.5 % points is about a tenth of the width.
+    assert_allclose(
+        (told.number.low, told.number.high),
+        np.quantile(draws, (0.025, 0.975)),
+        atol=0.01,
+    )
+
+
+def test_an_area_of_more_than_two_classes_has_no_interval():
+    panel = random_panel(2, cases=400, classes=3, skill=3.0)
+    outcomes = np.where(panel.outcomes == 1, 0, panel.outcomes)
+    outcomes[:3] = [0, 1, 2]
+    reports = panel.reports.copy()
+    reports[:, 0] = reports[:, 0, ::-1]
+    (told,) = found(Panel(reports, outcomes), costs=None)
+    assert np.isnan(told.number.low)

@@ -307,3 +307,12 @@ def test_series_differ_for_every_kind_of_colour_vision(sight, which):
     apart = [np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)]
     # 20 is about nine times what can just be told apart (2.3, Mahy et al. 1994).
     assert min(apart) > 20
+
+
+@pytest.mark.parametrize(
+    ("names", "turned"), [("abc", 0), (["a long name", "b"], 90), ("abcde", 90)]
+)
+def test_names_below_a_heat_map_do_not_cover_each_other(names, turned):
+    drawn = figures.correlation(list(names), np.eye(len(names)))
+    (ax,) = drawn.axes
+    assert {label.get_rotation() for label in ax.get_xticklabels()} == {turned}

@@ -69,10 +69,13 @@ def test_the_verdict_is_the_first_thing_said():
 def test_a_finding_says_its_number_its_cost_and_what_to_do():
     told = Page(PLAIN).text["article"]
     assert (
-        "calibration slope0.520 [.410, .660]costs a case0.0310 [.0120, .0540]" in told
+        "calibration slope0.520 [.410, .660]saved a case if mended+0.0310 [+.0120, +.0540]"
+        in told
     )
     assert "What to do: Recalibrate tree on settled cases" in told
-    assert "threshold0.500costs a case" in told, "no interval where none can be told"
+    assert "threshold0.500saved a case if mended" in told, (
+        "no interval where none can be told"
+    )
 
 
 def test_every_link_leads_somewhere():
@@ -237,7 +240,7 @@ def test_the_same_audit_makes_the_same_page():
 def test_costs_that_save_are_shown_as_they_are():
     one = replace(findings()[0], cost=estimate(-0.02), number=None)
     assert (
-        "costs a case-0.0200 [-.0300, -.0100]"
+        "saved a case if mended-0.0200 [-.0300, -.0100]"
         in Page(html(audit(findings=(one,)))).text["article"]
     )
 
@@ -259,5 +262,12 @@ def test_real_audits_fit_on_the_page(panel):
     assert "nan" not in page.text["main"].lower()
     linked = [finding for finding in told.findings if finding.figure]
     assert page.text["main"].count("See the evidence") <= len(linked)
+    untold = page.text["main"].partition("Not told, and why")[2]
     for what, why in told.withheld:
-        assert f"{what}: {why}." in page.text["main"]
+        assert what in untold
+        assert f": {why}." in untold
+    worst = {"error": "error", "warning": "warning"}.get(told.worst())
+    praised = "unsure" if told.withheld else "note"
+    assert f'class="verdict {worst or praised}"' in html(told)
+    drawn = any(one.reliability is not None for one in told.calibration)
+    assert ("too few cases to draw it" in page.text["main"]) != drawn

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from truepool.arrays import FloatArray, log_scale
+from truepool.audit.calibration import FEWEST_CASES
 from truepool.audit.evidence import Evidence
 from truepool.audit.suspicion import Suspicion
 from truepool.comparison import Estimate
@@ -38,7 +39,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
             "overlap (`convex`, `stacked-lr`).",
             p_value=p,
             matters=bool(alike[j, i] >= COPY),
-            number=Estimate(float(alike[j, i]), float("nan"), float("nan")),
+            number=_interval(evidence, float(alike[j, i]), both[j, i]),
             unit="correlation",
             price=partial(_price, evidence, j),
             figure="correlation",
@@ -68,6 +69,17 @@ def _chance(found: float, cases: float) -> float:
     """Chance of so high a correlation of agents that are distinct (Fisher's z)."""
     gap = np.arctanh(np.clip(found, 0.0, 1 - 1e-12)) - np.arctanh(DISTINCT)
     return float(ndtr(-gap * np.sqrt(max(cases - 3, 0.0))))
+
+
+def _interval(evidence: Evidence, found: float, cases: float) -> Estimate:
+    """A correlation with the interval of Fisher's z, where the cases support one."""
+    if evidence.shortage is not None or cases <= FEWEST_CASES:
+        return Estimate(found, float("nan"), float("nan"))
+    reach = float(ndtri((1 + evidence.level) / 2)) / np.sqrt(cases - 3)
+    if found >= 1 - 1e-12:
+        return Estimate(1.0, 1.0, 1.0)
+    low, high = np.tanh(np.arctanh(found) + np.array([-reach, reach]))
+    return Estimate(found, float(low), float(high))
 
 
 def _price(evidence: Evidence, agent: int) -> Estimate | None:

@@ -11,6 +11,7 @@ from truepool.audit.drifting import change, losses_in_time
 from truepool.audit.evidence import Evidence
 from truepool.audit.suspicion import Suspicion
 from truepool.comparison import Estimate
+from truepool.numerals import number
 
 RISE = 0.1
 """A rise below this share of the loss before it is small."""
@@ -32,13 +33,15 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     yield Suspicion(
         "drifted-pool",
         (),
-        f"The pool got worse from case {_place(known, found.place)} on: its Brier loss "
-        f"was {found.before:.3g} and is {found.after:.3g}.",
+        f"The pool got worse from case {_place(known, found.place):,} on: its Brier "
+        f"loss was {number(found.before)} and is {number(found.after)}.",
         "Let the weights follow: replay the panel with an online learner "
         "(`truepool replay`), and see whether the cases themselves changed.",
         p_value=found.p_value if found.after > found.before else 1.0,
         matters=bool(found.after > (1 + RISE) * found.before),
         most="warning",
+        number=found.rise(evidence.level),
+        unit="rise of the Brier loss",
         figure="drift",
         explained_by=("drifted",),
     )
@@ -63,11 +66,13 @@ def _agent(
         "drifted",
         (agent,),
         f"{agent} got worse from case {since:,} of {len(order):,} on: its Brier loss "
-        f"rose from {before:.3g} to {after:.3g} while the others' did not.",
+        f"rose from {number(before)} to {number(after)} while the others' did not.",
         f"Retrain or replace {agent}; meanwhile leave it out or use weights that "
         "follow (`truepool replay`).",
         p_value=found.p_value if worse else 1.0,
         matters=bool(found.after - found.before > RISE * before),
+        number=found.rise(evidence.level),
+        unit="rise of the Brier loss beside the others'",
         price=partial(_price, evidence, i, order[since:]),
         figure="drift",
     )

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from truepool.audit.evidence import Evidence
 from truepool.audit.robustness import robustness
 from truepool.audit.suspicion import Suspicion
+from truepool.audit.values import CaseStudy
+from truepool.numerals import number
 
 
 def check(evidence: Evidence) -> Iterator[Suspicion]:
@@ -16,12 +18,21 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     yield Suspicion(
         "fragile",
         (worst.who,),
-        f"If {worst.who} {worst.what}, a case costs {worst.cost.value:.3g} instead of "
-        f"{worst.cost.value - worst.rise.value:.3g}.",
+        _told(worst),
         "Watch it by alarms on its loss; robust pools (`median`, `trimmed`, `krum`) "
         "and online weights limit the damage.",
         least="note",
         number=worst.rise,
-        unit="cost a case",
+        unit="rise of the cost a case",
         figure="robustness",
+    )
+
+
+def _told(worst: CaseStudy) -> str:
+    cost = worst.cost.value
+    if worst.rise.value <= 0:
+        return f"Whatever {worst.who} says, decisions get no dearer than they are."
+    return (
+        f"If {worst.who} {worst.what}, a case costs {number(cost)} instead of "
+        f"{number(cost - worst.rise.value)}."
     )

@@ -7,6 +7,7 @@ from truepool.audit.evidence import Evidence
 from truepool.audit.standings import own_brier, prior_brier
 from truepool.audit.suspicion import Suspicion
 from truepool.inference import paired_p_values
+from truepool.numerals import number
 
 NOTICED = 0.02
 """Harm below this share of the pool's cost is small."""
@@ -26,7 +27,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
             "harmful",
             (agent,),
             f"{agent} makes the pool worse{weak}: without it decisions would cost "
-            f"{harm:.3g} a case less.",
+            f"{number(harm)} a case less.",
             f"Leave {agent} out, or use a pool that weighs agents by what they add "
             "(`vcg`, `convex`).",
             p_value=p,

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 
-from truepool.audit.advising import advised, compared
+from truepool.audit.advising import advised
+from truepool.audit.comparing import compared
 from truepool.audit.evidence import Evidence
 from truepool.audit.robustness import best_agent
 from truepool.audit.suspicion import Suspicion
 from truepool.inference import paired_p_values
+from truepool.numerals import number
 
 
 def check(evidence: Evidence) -> Iterator[Suspicion]:
@@ -17,12 +19,13 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     advice = evidence.once(advised)
     if advice is None:
         return
-    if advice.pool != evidence.pool.name:
+    # That the best agent alone is better has a test and a sentence of its own.
+    if advice.pool not in (evidence.pool.name, "best"):
         yield Suspicion(
             "better-pool",
             (),
-            f"{advice.named} would cost {advice.saved.value:.3g} a case less than "
-            f"{evidence.pool.name} ({advice.tests}).",
+            f"{advice.named} would cost {number(advice.saved.value)} a case less than "
+            f"{evidence.pool.name} on cases it never saw.",
             f"Use {advice.named}: {advice.why}.",
             least="note",
             price=lambda: advice.saved,
@@ -42,7 +45,8 @@ def _best(evidence: Evidence) -> Iterator[Suspicion]:
     yield Suspicion(
         "worse-than-best",
         (agent,),
-        f"The best agent alone ({agent}) costs {gap:.3g} a case less than the pool.",
+        f"The best agent alone ({agent}) costs {number(gap)} a case less than "
+        "the pool.",
         f"Use {agent} alone, or a pool that learns to lean on it.",
         p_value=float(paired_p_values(beyond[:, None])[0]) if gap > 0 else 1.0,
         most="warning",

@@ -7,6 +7,7 @@ from truepool.audit.suspicion import Suspicion
 from truepool.audit.tempting import tempting
 from truepool.comparison import Estimate
 from truepool.games.misreports import AgentIncentive, Misreport
+from truepool.numerals import number, signed
 
 NOTICED = 0.02
 """Harm to the pool below this share of its cost is small."""
@@ -33,8 +34,8 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
         "tempted",
         (first.agent,),
         f"Paid for {PAID.get(found.mechanism, 'its own score')}, {first.agent} would "
-        f"gain {lie.gain:.3g} a case by misreporting ({_lie(lie)}), {whose} "
-        f"({harm:+.3g} a case); {count} of {len(found.rows)} agents could gain.",
+        f"gain {number(lie.gain)} a case by misreporting ({_lie(lie)}), {whose} "
+        f"({signed(harm)} a case); {count} of {len(found.rows)} agents could gain.",
         "Pay agents by a proper score of their own reports (or `wsu`), decide at "
         "the threshold the costs ask for, and recalibrate the pool.",
         p_value=lie.p_value if lie.gain > 0 else 1.0,
@@ -54,8 +55,14 @@ def _lie(lie: Misreport) -> str:
     if lie.family == "affine":
         return f"its log-odds times {lie.deviation[1]:.2g} {lie.deviation[0]:+.2g}"
     if lie.family == "threshold":
-        return f"1 above {lie.deviation[0]:.2f}, else 0"
+        return _always(lie.deviation[0])
     return "in some folds"
+
+
+def _always(line: float) -> str:
+    if 0.005 <= line < 0.995:
+        return f"1 above {line:.2f}, else 0"
+    return f"always {1 if line < 0.5 else 0}"
 
 
 def _gain(row: AgentIncentive, level: float) -> Estimate:

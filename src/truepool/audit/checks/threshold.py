@@ -7,6 +7,7 @@ from truepool.audit.evidence import Evidence
 from truepool.audit.suspicion import Suspicion
 from truepool.inference import paired_p_values
 from truepool.losses import Loss
+from truepool.numerals import amount, number
 
 NOTICED = 0.05
 """A saving below this share of the pool's cost is small."""
@@ -26,8 +27,9 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
         yield Suspicion(
             "threshold-kept",
             (),
-            f"Deciding above {line:.3g} costs {-saving:.3g} a case less than at the "
-            f"{asked:.3g} that the costs ask for: the pool's probabilities are off.",
+            f"Deciding above {number(line)} costs {number(-saving)} a case less than "
+            f"at the {number(asked)} that the costs ask for: the pool's "
+            "probabilities are off.",
             "Recalibrate the pool and decide where the costs ask for it.",
             least="note",
             price=partial(evidence.estimate, saved),
@@ -37,15 +39,24 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     yield Suspicion(
         "threshold",
         (),
-        f"Deciding above {line:.3g} costs {saving:.3g} a case more than at "
-        f"{asked:.3g}, where a missed case at {evidence.costs.fn:g} and a false alarm "
-        f"at {evidence.costs.fp:g} balance.",
-        f"Decide above {asked:.3g}, or state the costs that make {line:.3g} right: "
-        f"a missed case at {(1 - line) / line if line else float('inf'):.3g} false "
-        "alarms.",
+        f"Deciding above {number(line)} costs {number(saving)} a case more than at "
+        f"{number(asked)}, where a missed case at {amount(evidence.costs.fn)} and a "
+        f"false alarm at {amount(evidence.costs.fp)} balance.",
+        f"Decide above {number(asked)}{_other(line)}.",
         p_value=None if few else float(paired_p_values(saved[:, None])[0]),
         least="note" if few else None,
         matters=saving >= NOTICED * float(evidence.cost.mean()),
         price=partial(evidence.estimate, saved),
         figure="threshold",
+    )
+
+
+def _other(line: float) -> str:
+    """Costs that would make the threshold in use right, where there are any."""
+    if not 0 < line < 1:
+        return ""
+    ratio = number((1 - line) / line)
+    return (
+        f", or state the costs that make {number(line)} right: a missed case at "
+        f"{ratio} false alarms"
     )

@@ -4,8 +4,10 @@ from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
+from scipy.special import ndtri
 
 from truepool.arrays import FloatArray, IntArray, to_classes
+from truepool.audit.calibration import supported
 from truepool.audit.evidence import Evidence
 from truepool.audit.suspicion import Suspicion
 from truepool.comparison import Estimate
@@ -41,7 +43,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
             "one minus what it says.",
             p_value=p,
             matters=ranked < CLEARLY,
-            number=Estimate(ranked, float("nan"), float("nan")),
+            number=_area(ranked, outcomes, evidence.level),
             unit="AUC",
             price=partial(_price, evidence, agent),
             figure="credit",
@@ -53,6 +55,18 @@ def _leaning(said: FloatArray, outcomes: IntArray, share: FloatArray) -> FloatAr
     spelled = to_classes(said)
     given = np.take_along_axis(spelled, outcomes[:, None], axis=1)[:, 0]
     return np.asarray(given - spelled @ share)
+
+
+def _area(ranked: float, outcomes: IntArray, level: float) -> Estimate:
+    """Area under the curve with the interval of Hanley & McNeil (1982), two classes."""
+    ones, zeros = int((outcomes == 1).sum()), int((outcomes == 0).sum())
+    if ones + zeros < len(outcomes) or not supported(outcomes):
+        return Estimate(ranked, float("nan"), float("nan"))
+    above, below = ranked / (2 - ranked), 2 * ranked**2 / (1 + ranked)
+    spread = ranked * (1 - ranked)
+    spread += (ones - 1) * (above - ranked**2) + (zeros - 1) * (below - ranked**2)
+    reach = float(ndtri((1 + level) / 2) * np.sqrt(max(spread, 0.0) / (ones * zeros)))
+    return Estimate(ranked, max(ranked - reach, 0.0), min(ranked + reach, 1.0))
 
 
 def _price(evidence: Evidence, agent: str) -> Estimate | None:

@@ -17,6 +17,10 @@ DEEPEST = 0.55
 """Opacity of a correlation of 1: the number on it stays readable."""
 
 
+LEVEL = 4, 7
+"""Agents, and letters of their names, up to which names stand level below."""
+
+
 @styled
 def correlation(agents: Sequence[str], matrix: FloatArray) -> "Figure":
     """Draw a heat map: blue says the same, red the opposite, deeper is closer."""
@@ -39,9 +43,13 @@ def correlation(agents: Sequence[str], matrix: FloatArray) -> "Figure":
             ax.text(j, i, told, ha="center", va="center", fontsize=size, color=INK)
     names = [short(agent) for agent in agents]
     ax.set(xlim=(-0.5, N - 0.5), ylim=(N - 0.5, -0.5))
-    ax.set_xticks(range(N), names, rotation=90 if N > 4 else 0)
+    ax.set_xticks(range(N), names, rotation=0 if _fit(names) else 90)
     ax.set_yticks(range(N), names)
     ax.tick_params(length=0, labelsize=8.5 if N <= 20 else 6)
     ax.spines[:].set_visible(False)
     ax.set_aspect("equal")
     return figure
+
+
+def _fit(names: Sequence[str]) -> bool:
+    return len(names) <= LEVEL[0] and max(map(len, names)) <= LEVEL[1]

@@ -7,7 +7,7 @@ from truepool.render.markup import Markup, joined, prose, tag
 from truepool.render.numbers import estimated, number, percent
 from truepool.render.page.anchors import ANCHORS
 from truepool.render.page.frame import Section
-from truepool.render.verdict import sentence
+from truepool.render.verdict import MENDED, sentence, withheld
 
 
 def header(audit: Audit) -> Markup:
@@ -17,13 +17,25 @@ def header(audit: Audit) -> Markup:
 
 def told(audit: Audit) -> Markup:
     """Return the verdict."""
-    worst = audit.worst() or "note"
-    return tag("p", sentence(audit), class_=f"verdict {worst}")
+    worst = audit.worst()
+    if worst in (None, "note"):  # nothing said is praise only where all was asked
+        worst = None if audit.withheld else "note"
+    return tag("p", sentence(audit), class_=f"verdict {worst or 'unsure'}")
 
 
 def section(audit: Audit, there: Collection[str]) -> Section:
-    """Return all findings, in their order, linked to what evidence is there."""
-    return Section("findings", "Findings", "Findings", listed(audit, there))
+    """Return all findings, linked to what evidence is there, and what is not told."""
+    inside = joined(listed(audit, there), _untold(audit))
+    return Section("findings", "Findings", "Findings", inside)
+
+
+def _untold(audit: Audit) -> Markup | None:
+    """Return what is not said, and why."""
+    left = [
+        tag("li", tag("strong", what), f": {why}.")
+        for why, what in withheld(audit).items()
+    ]
+    return joined(tag("h3", "Not told, and why"), tag("ul", *left)) if left else None
 
 
 def listed(audit: Audit, there: Collection[str] = ()) -> Markup:
@@ -39,7 +51,7 @@ def _card(finding: Finding, there: Collection[str]) -> Markup:
     if finding.number is not None:
         numbers[finding.unit or "estimate"] = estimated(finding.number)
     if finding.cost is not None:
-        numbers["costs a case"] = estimated(finding.cost)
+        numbers[MENDED] = estimated(finding.cost, sign=True)
     anchor = ANCHORS.get(finding.figure or "")
     linked = anchor in there
     return tag(

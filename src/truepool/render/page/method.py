@@ -5,14 +5,14 @@ from importlib.metadata import version
 
 from truepool.audit.values import SCHEMA, Audit
 from truepool.render.markup import joined, tag
-from truepool.render.numbers import number
+from truepool.render.numbers import amount, number
 from truepool.render.page.frame import Section
 
 PACKAGES = ("truepool", "numpy", "scipy", "scikit-learn")
 
 
 def section(audit: Audit) -> Section:
-    """Return the settings, what was left out, and the versions."""
+    """Return the settings, what was sampled, and the versions."""
     facts = {
         "Pool": f"{audit.mechanism}; no case was pooled by weights that saw it",
         "Costs": _costs(audit),
@@ -29,9 +29,7 @@ def section(audit: Audit) -> Section:
     if audit.sampled:
         parts = [tag("dd", told) for told in audit.sampled]
         pairs.append(joined(tag("dt", "Parts"), *parts))
-    left = [tag("li", tag("strong", what), f": {why}.") for what, why in audit.withheld]
-    missing = joined(tag("h3", "Not told, and why"), tag("ul", *left)) if left else None
-    inside = joined(tag("dl", *pairs, class_="method"), missing)
+    inside = tag("dl", *pairs, class_="method")
     return Section("method", "Method", "How this was computed", inside)
 
 
@@ -39,10 +37,10 @@ def _costs(audit: Audit) -> str:
     costs = audit.costs
     if costs.get("matrix") is not None:
         rows = "; ".join(
-            ", ".join(f"{cell:g}" for cell in row) for row in costs["matrix"]
+            ", ".join(f"{amount(cell)}" for cell in row) for row in costs["matrix"]
         )
         return f"rows are what happened, columns what was decided: {rows}"
-    return f"a missed case {costs['fn']:g}, a false alarm {costs['fp']:g}"
+    return f"a missed case {amount(costs['fn'])}, a false alarm {amount(costs['fp'])}"
 
 
 def _threshold(audit: Audit) -> str:

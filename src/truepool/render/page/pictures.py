@@ -5,7 +5,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from truepool.render.grid import Grid
-from truepool.render.markup import Markup, tag
+from truepool.render.markup import Markup, joined, tag
 from truepool.render.svg import inline
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def small_row_of(pictures: Sequence[Markup]) -> Markup:
 
 def table(grid: Grid) -> Markup:
     """Return a table that sorts, and scrolls by itself where it is too wide."""
-    return tag(
+    scrolled = tag(
         "div",
         grid.to_html(sortable=True),
         class_="scroll",
@@ -58,3 +58,4 @@ def table(grid: Grid) -> Markup:
         role="region",
         aria_label=grid.title,
     )
+    return joined(scrolled, *(tag("p", note) for note in grid.notes))

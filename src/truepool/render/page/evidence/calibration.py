@@ -1,10 +1,9 @@
 """Whether the probabilities mean what they say."""
 
 from truepool.audit.values import Audit, Calibration
-from truepool.render import figures
-from truepool.render.grid import Grid
+from truepool.render import evidence, figures
 from truepool.render.markup import Markup, joined, tag
-from truepool.render.numbers import chance, estimated, number
+from truepool.render.numbers import estimated
 from truepool.render.page.frame import Section
 from truepool.render.page.pictures import pictured, small_row_of, table
 
@@ -15,25 +14,25 @@ DIAGRAMS = 24
 def section(audit: Audit) -> Section:
     """Return a reliability diagram for everybody, and the numbers behind them."""
     shown = _drawn(audit)
-    more = f" The {len(shown)} worst are drawn." if len(shown) == DIAGRAMS else ""
+    drawn = small_row_of([_diagram(one, place) for place, one in enumerate(shown)])
     inside = joined(
-        tag(
-            "p",
-            "Does what was said happen as often as it was said? On the dotted line it "
-            "does. The grey band is where calibrated reports would fall by the luck of "
-            f"the cases; filled points lie outside it.{more}",
-        ),
-        small_row_of([_diagram(one, place) for place, one in enumerate(shown)]),
-        table(_grid(audit)),
-        tag(
-            "p",
-            "ECE: mean distance between said and happened, less what luck alone gives. "
-            "Bias: mean report less how often it happened. Slope: 1 is calibrated, "
-            "below 1 over-confident, above 1 under-confident.",
-        ),
+        tag("p", f"Does what was said happen as often as it was said?{_read(shown)}"),
+        drawn if shown else None,
+        table(evidence.calibration(audit)),
     )
     title = "Do the probabilities mean what they say?"
     return Section("calibration", "Calibration", title, inside)
+
+
+def _read(shown: list[Calibration]) -> str:
+    """How to read the diagrams, where there are any."""
+    if not shown:
+        return " There are too few cases to draw it."
+    more = f" The {len(shown)} worst are drawn." if len(shown) == DIAGRAMS else ""
+    return (
+        " On the dotted line it does. The grey band is where calibrated reports would "
+        f"fall by the luck of the cases; filled points lie outside it.{more}"
+    )
 
 
 def _drawn(audit: Audit) -> list[Calibration]:
@@ -59,20 +58,3 @@ def _slope(one: Calibration) -> str:
     if one.slope.low <= 1 <= one.slope.high:
         return f"{told}: calibrated as far as can be told."
     return f"{told}: {'over' if one.slope.value < 1 else 'under'}-confident."
-
-
-def _grid(audit: Audit) -> Grid:
-    rows = tuple(
-        (
-            one.who,
-            f"{one.cases:,}",
-            number(one.ece, 0.1),
-            number(one.smooth_ece, 0.1),
-            estimated(one.bias),
-            estimated(one.slope),
-            chance(one.p_value),
-        )
-        for one in audit.calibration
-    )
-    heads = ("who", "cases", "ECE", "smooth ECE", "bias", "slope", "p")
-    return Grid("Calibration of every agent and of the pool", heads, rows)

@@ -4,7 +4,7 @@ import numpy as np
 
 from truepool.audit.values import Audit, Curve
 from truepool.render import figures
-from truepool.render.numbers import number
+from truepool.render.numbers import amount, number
 from truepool.render.page.frame import Section
 from truepool.render.page.pictures import pictured, row_of
 
@@ -21,8 +21,8 @@ def section(audit: Audit, curve: Curve) -> Section:
             "threshold",
             f"Cost a case against the threshold: least at {number(least)}; in use is "
             f"{number(used)}; the costs ask for {number(asked)}.",
-            f"What the threshold costs. A missed case costs {fn:g}, a false alarm "
-            f"{fp:g}.",
+            f"What the threshold costs. A missed case costs {amount(fn)}, a false "
+            f"alarm {amount(fp)}.",
         ),
         pictured(
             figures.decision(curve, fn / fp),

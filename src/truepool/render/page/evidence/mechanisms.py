@@ -2,8 +2,8 @@
 
 from truepool.audit.values import Audit
 from truepool.comparison import Comparison
-from truepool.render import compared, figures
-from truepool.render.markup import joined, prose, tag
+from truepool.render import compared, evidence, figures
+from truepool.render.markup import Markup, joined, prose, tag
 from truepool.render.numbers import estimated
 from truepool.render.page.frame import Section
 from truepool.render.page.pictures import pictured, row_of, table
@@ -20,7 +20,10 @@ def section(audit: Audit, comparison: Comparison) -> Section:
         f"{first.pool}, {estimated(first.loss)}.",
         f"Each on cases it never saw. Filled: in use ({audit.mechanism}).",
     )
-    notes = [tag("p", note) for note in grid.notes]
     advice = tag("p", tag("strong", prose(audit.advice))) if audit.advice else None
-    inside = joined(advice, row_of([drawn]), table(grid), *notes)
+    inside = joined(advice, row_of([drawn]), table(grid), *_tests(audit))
     return Section("mechanisms", "Mechanisms", "Which mechanism is best here?", inside)
+
+
+def _tests(audit: Audit) -> list[Markup]:
+    return [table(evidence.significance(audit))] if audit.significance else []

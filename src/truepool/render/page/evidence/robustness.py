@@ -1,8 +1,7 @@
 """What if an agent fails."""
 
 from truepool.audit.values import Audit, CaseStudy
-from truepool.render import figures
-from truepool.render.grid import Grid
+from truepool.render import evidence, figures
 from truepool.render.markup import joined
 from truepool.render.numbers import estimated
 from truepool.render.page.frame import Section
@@ -19,16 +18,8 @@ def section(audit: Audit) -> Section:
         f"{_told(worst)}, {estimated(worst.rise)}.",
         "How much dearer a case would become.",
     )
-    inside = joined(row_of([drawn]), table(_grid(audit)))
+    inside = joined(row_of([drawn]), table(evidence.robustness(audit)))
     return Section("robustness", "What if", "What if an agent fails?", inside)
-
-
-def _grid(audit: Audit) -> Grid:
-    rows = tuple(
-        (_told(one), estimated(one.cost), estimated(one.rise))
-        for one in audit.robustness
-    )
-    return Grid("What a failure would cost", ("if", "cost a case", "rise"), rows)
 
 
 def _told(study: CaseStudy) -> str:

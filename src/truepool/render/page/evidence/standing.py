@@ -1,10 +1,9 @@
 """Who earns the weight."""
 
 from truepool.audit.values import Audit, Standing
-from truepool.render import figures
-from truepool.render.grid import Grid
-from truepool.render.markup import Markup, joined, tag
-from truepool.render.numbers import estimated, number, percent
+from truepool.render import evidence, figures
+from truepool.render.markup import Markup, joined
+from truepool.render.numbers import estimated
 from truepool.render.page.frame import Section
 from truepool.render.page.pictures import (
     MOST_ROWS,
@@ -24,15 +23,7 @@ def section(audit: Audit) -> Section:
     known = [one for one in audit.standings if one.leave_one_out or one.shapley]
     if known:
         drawn.append(_credit(sorted(known, key=_weight)[:MOST_ROWS]))
-    note = tag(
-        "p",
-        "Own cost: what its own decisions would cost a case. Weight earned: by "
-        "leave-one-out credit. Without it (leave-one-out): rise of the pool's cost a "
-        "case if it falls silent; below 0 the pool is better off. Shapley: its share "
-        "of what the pool saves. Gain by lying: the most it could win by not telling "
-        "what it believes.",
-    )
-    inside = joined(row_of(drawn), table(_grid(audit)), note)
+    inside = joined(row_of(drawn), table(evidence.standings(audit)))
     return Section("standing", "Agents", "Who earns the weight?", inside)
 
 
@@ -64,24 +55,3 @@ def _credit(known: list[Standing]) -> Markup:
         "What the pool would lose without each agent. Left of the line the pool would "
         "be better off without it.",
     )
-
-
-def _grid(audit: Audit) -> Grid:
-    rows = tuple(
-        (
-            one.agent,
-            percent(one.spoke),
-            number(one.brier),
-            number(one.cost),
-            estimated(one.weight),
-            estimated(one.leave_one_out),
-            estimated(one.shapley),
-            "-" if one.gain is None else number(one.gain),
-        )
-        for one in audit.standings
-    )
-    heads = (
-        "agent", "spoke", "Brier", "own cost", "weight earned", "without it", "Shapley",
-        "gain by lying",
-    )  # fmt: skip
-    return Grid("What each agent is worth", heads, rows)

@@ -1,0 +1,63 @@
+"""How numbers look in words: three significant figures where they matter, no more."""
+
+from math import floor, isnan, log10
+
+
+def number(value: float, like: float | None = None) -> str:
+    """Three significant figures, fixed point; ``like`` lends its decimals.
+
+    >>> number(0.14236), number(12.345), number(float("nan")), number(1234.5)
+    ('0.142', '12.3', '-', '1234')
+    >>> number(0.0001, like=0.142)
+    '0.000'
+    """
+    if isnan(value):
+        return "-"
+    size = abs(value if like is None else like)
+    places = 3 if size == 0 else max(0, 2 - floor(log10(size)))
+    return f"{value:.{min(places, 6)}f}"
+
+
+def signed(value: float, like: float | None = None) -> str:
+    """Return a difference with its sign, in the decimals of what it is added to.
+
+    >>> signed(-0.0773, like=0.142), signed(0.0, like=0.142)
+    ('-0.077', '0.000')
+    """
+    text = number(value, like)
+    if float(text) == 0:
+        return text.lstrip("-")
+    return f"+{text}" if value > 0 else text
+
+
+def percent(value: float) -> str:
+    """Return a share as a percentage; a very small one keeps two figures.
+
+    >>> percent(0.1234), percent(1.0), percent(float("nan"))
+    ('12.3 %', '100.0 %', '-')
+    >>> percent(0.000123), percent(0.0)
+    ('0.012 %', '0.0 %')
+    """
+    if isnan(value):
+        return "-"
+    share = 100 * value
+    places = 1 - floor(log10(share)) if 0 < share < 0.1 else 1
+    return f"{share:.{min(places, 6)}f} %"
+
+
+def counted(count: int, what: str) -> str:
+    """Return how many there are of something.
+
+    >>> counted(1, "error"), counted(2000, "case")
+    ('1 error', '2,000 cases')
+    """
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def amount(value: float) -> str:
+    """Return what somebody stated, as they would write it.
+
+    >>> amount(10.0), amount(0.5), amount(2_500_000)
+    ('10', '0.5', '2500000')
+    """
+    return f"{value:.10g}"
