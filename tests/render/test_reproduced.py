@@ -46,7 +46,10 @@ TOLD = {
 def test_the_grid_has_a_line_a_table():
     shown = reproduced.grid(TOLD)
     assert shown.rows[0] == ("tab:a", "match", "1", "", "", "A <title>")
-    assert shown.notes == ("1 match, 0 close, 1 differs, 1 not printed, 1 pending.",)
+    assert shown.notes == (
+        "1 match, 0 close, 1 differs, 1 not printed, 1 pending. Of 1 printed numbers 1 "
+        "match, 0 are close and 0 differ.",
+    )
 
 
 def test_markdown_sets_the_numbers_side_by_side():

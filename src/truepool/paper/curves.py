@@ -9,6 +9,9 @@ from truepool.arrays import FloatArray, IntArray
 from truepool.lab import Row
 from truepool.paper.interface import row
 
+FEWEST = 10
+"""Cases of a bin that is drawn: the share of fewer is luck."""
+
 
 def curve(
     label: str, key: Sequence[Any], pooled: FloatArray, came: IntArray, bins: int
@@ -35,15 +38,18 @@ def curve(
 
 
 def draw(axes: Any, rows: Sequence[Row], label: str, key: Sequence[Any]) -> None:
-    """Draw one curve, called by the last part of its key."""
-    mine = [
-        row for row in rows if row["table"] == label and row["key"][:-1] == list(key)
-    ]
+    """Draw one curve, called by the last part of its key, where cases are enough."""
+    bins: dict[int, dict[str, float]] = {}
+    for found in rows:
+        if found["table"] == label and found["key"][:-1] == list(key):
+            bins.setdefault(found["key"][-1], {})[found["column"]] = found["value"]
     points = [
-        [row["value"] for row in mine if row["column"] == column]
-        for column in ("predicted", "observed")
+        (there["predicted"], there["observed"])
+        for there in bins.values()
+        if there["cases"] >= FEWEST
     ]
-    axes.plot(*points, marker="o", markersize=3, linewidth=1, label=key[-1])
+    said, came = zip(*points, strict=True) if points else ((), ())
+    axes.plot(said, came, marker="o", markersize=3, linewidth=1, label=key[-1])
 
 
 def framed(axes: Any, title: str) -> None:

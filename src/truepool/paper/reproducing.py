@@ -15,7 +15,7 @@ from truepool.paper.verdicts import judged, overall, summed_up
 
 MADE_WITH = (
     "truepool", "numpy", "scipy", "scikit-learn", "numba",
-    "lightgbm", "xgboost", "catboost", "torch",
+    "lightgbm", "xgboost", "xgboost-cpu", "catboost", "torch", "pytorch-tabnet",
 )  # fmt: skip
 SEEDS = "first four bytes of the SHA-256 of 'axis:repeat', repeats from 0"
 

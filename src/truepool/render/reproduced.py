@@ -53,11 +53,20 @@ def counts(table: Told) -> tuple[str, ...]:
 def summary(told: Told) -> str:
     """How many tables came to which verdict.
 
-    >>> summary({"tables": {"a": {"verdict": "match"}, "b": {"verdict": "match"}}})
-    '2 match, 0 close, 0 differs, 0 not printed, 0 pending.'
+    >>> told = {"verdict": "match", "cells": [{"verdict": "match"}]}
+    >>> print(summary({"tables": {"a": told, "b": told}}))
+    2 match, 0 close, 0 differs, 0 not printed, 0 pending. Of 2 printed numbers 2 match,
+    0 are close and 0 differ.
     """
-    found = Counter(table["verdict"] for table in told["tables"].values())
-    return ", ".join(f"{found[verdict]} {verdict}" for verdict in MARKS) + "."
+    tables = told["tables"].values()
+    found = Counter(table["verdict"] for table in tables)
+    cells = Counter(cell["verdict"] for table in tables for cell in table["cells"])
+    match, close, differs = (cells[v] for v in ("match", "close", "differs"))
+    return (
+        ", ".join(f"{found[verdict]} {verdict}" for verdict in MARKS)
+        + f". Of {match + close + differs} printed numbers {match} match, {close} are "
+        f"close and {differs} differ."
+    )
 
 
 def markdown(told: Told, figures: Mapping[str, str] | None = None) -> str:

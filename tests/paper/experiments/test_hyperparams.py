@@ -9,8 +9,11 @@ def found():
     return {tuple(row["key"]): row["value"] for row in rows}
 
 
-def test_settings_stand_where_the_table_has_them():
-    assert set(found()) <= set(printed()["tab:hyperparams"].keys)
+def test_settings_stand_where_the_table_has_them_and_no_number_is_left_out():
+    table = printed()["tab:hyperparams"]
+    assert set(found()) <= set(table.keys)
+    numbers = {key for (key, _), said in table.numbers.items() if said.measurable}
+    assert numbers <= set(found())
 
 
 def test_a_changed_default_is_a_changed_row(monkeypatch):

@@ -15,7 +15,7 @@ def curves(label, key, height):
         for found in (
             row(label, [*key, b], "predicted", b / 10),
             row(label, [*key, b], "observed", height),
-            row(label, [*key, b], "cases", b + 1),
+            row(label, [*key, b], "cases", b + 10),
         )
     ]
 
@@ -71,7 +71,7 @@ def test_nsl_kdd_is_drawn_with_how_often_each_bin_was_said():
     ]
     left, right = MainResults().figure(label, rows).axes
     assert len(left.lines) == 4
-    assert right.lines[0].get_xydata().tolist() == [[0, 1], [9, 10]]
+    assert right.lines[0].get_xydata().tolist() == [[0, 10], [9, 19]]
 
 
 @needs("nsl-kdd")

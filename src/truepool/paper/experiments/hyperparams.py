@@ -6,16 +6,32 @@ from math import isclose, log, sqrt
 from typing import Any, ClassVar, final
 
 from truepool import datasets
+from truepool.agents import zoo
+from truepool.games import Game
+from truepool.games.responses import Shift
 from truepool.lab import Cell, Row, cells
 from truepool.learners.ema import EMA
 from truepool.learners.interface import horizon_rate
 from truepool.learners.window import Window
 from truepool.paper.interface import Experiment, Reading, Size, row
 from truepool.paper.settings import COSTS, TEST_SHARE, THRESHOLD
-from truepool.paper.simulated import forest, perceptron
 from truepool.pools.mlp_2 import MLP2
 
 TABLE = "tab:hyperparams"
+AGENTS = {
+    ("lightgbm", "n_estimators"): "LightGBM: # estimators",
+    ("lightgbm", "max_depth"): "LightGBM: max depth",
+    ("catboost", "iterations"): "CatBoost: iterations",
+    ("catboost", "depth"): "CatBoost: depth",
+    ("xgboost", "n_estimators"): "XGBoost: # estimators",
+    ("xgboost", "max_depth"): "XGBoost: max depth",
+    ("random-forest", "n_estimators"): "Random Forest: # estimators",
+    ("random-forest", "max_depth"): "Random Forest: max depth",
+    ("mlp", "hidden_layer_sizes"): "MLP: hidden layer sizes",
+    ("mlp", "max_iter"): "MLP: max iterations",
+    ("mlp", "learning_rate_init"): "MLP: learning rate (initial)",
+}
+"""Where the table has a setting of an agent."""
 
 
 @final
@@ -23,6 +39,7 @@ class Hyperparams(Experiment):
     """Defaults of the parts and constants of the experiments, not a list of them."""
 
     name: ClassVar[str] = "hyperparams"
+    version: ClassVar[str] = "2"
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading("Each value is read from the part that uses it when it runs.")
     }
@@ -45,13 +62,10 @@ def _settings() -> Iterator[tuple[tuple[str, str], Any]]:
 
 def _agents() -> Iterator[tuple[tuple[str, str], Any]]:
     room = "Agent Training"
-    trees = forest(0).get_params()
-    yield (room, "Random Forest: # estimators"), trees["n_estimators"]
-    yield (room, "Random Forest: max depth"), str(trees["max_depth"])
-    net = perceptron(0)[-1].get_params()
-    yield (room, "MLP: hidden layer sizes"), str(net["hidden_layer_sizes"])
-    yield (room, "MLP: max iterations"), net["max_iter"]
-    yield (room, "MLP: learning rate (initial)"), net["learning_rate_init"]
+    for (model, setting), told in AGENTS.items():
+        value = zoo.named(model).settings[setting]
+        counted = isinstance(value, int | float) and value > 0
+        yield (room, told), value if counted else str(value)
 
 
 def _mechanism() -> Iterator[tuple[tuple[str, str], Any]]:
@@ -85,3 +99,8 @@ def _design() -> Iterator[tuple[tuple[str, str], Any]]:
     yield (room, "Train/test split"), split
     yield (room, "MLP aggregator: hidden units"), MLP2().hidden
     yield (room, "MLP aggregator: layers"), MLP2.layers
+    rounds = signature(Game.solve).parameters["rounds"].default
+    yield (room, "Best-response dynamics: rounds"), rounds
+    step, reach = Shift().step, Shift().reach
+    grid = f"delta in [-{reach:g}, {reach:g}], step {step:g}"
+    yield (room, "Best-response dynamics: deviation grid"), grid

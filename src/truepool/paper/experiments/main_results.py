@@ -104,8 +104,14 @@ class MainResults(Experiment):
             "cannot differ by 0.03: the printed differences must come from other "
             "runs, which the paper does not describe.",
         ),
-        CURVES: Reading(f"{PROTOCOL}; first seed, 15 bins as for the ECE."),
-        NSL_CURVES: Reading(f"{PROTOCOL}; first seed, 10 bins."),
+        CURVES: Reading(
+            f"{PROTOCOL}; first seed, 15 bins as for the ECE; bins of fewer than ten "
+            "cases are not drawn."
+        ),
+        NSL_CURVES: Reading(
+            f"{PROTOCOL}; first seed, 10 bins; those of fewer than ten cases are not "
+            "drawn."
+        ),
     }
     needs: ClassVar[tuple[str, ...]] = tuple(SOURCES.values())
     packages: ClassVar[Mapping[str, str]] = NEURAL

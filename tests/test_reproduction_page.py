@@ -1,0 +1,41 @@
+"""The committed page of the full run says what its stored rows say, and nothing else."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+from truepool.paper.expected import printed
+from truepool.paper.experiments import PENDING
+from truepool.paper.stored import retold
+
+ROOT = Path(__file__).parents[1]
+KEPT = (ROOT / "docs/reproduction.jsonl").read_text(encoding="utf-8")
+RUN = retold(KEPT)
+
+
+def test_the_page_is_what_the_stored_rows_make():
+    script = runpy.run_path(str(ROOT / "scripts/publish_reproduction.py"))
+    page = (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
+    assert page == script["page"](KEPT)
+
+
+def test_it_is_the_whole_run_at_full_size():
+    assert RUN.size == "full"
+    assert [answer.table.label for answer in RUN.answers] == list(printed())
+    pending = {a.table.label: a.reading.cause for a in RUN.answers if a.verdict == "pending"}  # fmt: skip
+    assert pending == PENDING
+    assert {"command", "seeds", "python", "numpy"} <= set(RUN.environment)
+
+
+@pytest.mark.parametrize("answer", RUN.answers, ids=lambda a: a.table.label)
+def test_whatever_differs_has_its_cause(answer):
+    assert answer.verdict != "differs" or answer.reading.cause.endswith(".")
+    if answer.verdict != "pending":
+        assert all(cell.measured for cell in answer.cells.values() if cell.printed and cell.printed.measurable)  # fmt: skip
+
+
+def test_every_figure_is_there():
+    drawn = {f.stem.replace("_", ":", 1) for f in (ROOT / "docs/reproduction").iterdir()}  # fmt: skip
+    figures = {label for label, table in printed().items() if table.kind == "figure"}
+    assert drawn == figures - set(PENDING)
