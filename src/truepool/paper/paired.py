@@ -28,22 +28,23 @@ def compared(
 ) -> list[Row]:
     """Mean difference, p-value, interval and what follows; nothing from one seed.
 
-    A bias-corrected and accelerated interval (Efron 1987) needs seeds that differ.
+    A bias-corrected and accelerated interval (Efron 1987) is undefined unless three
+    seeds differ.
     """
     apart = theirs - ours
     if len(apart) < 2:
         return []
     p = float(paired_p_values(apart[:, None])[0])
-    rows = [
-        row(table, [baseline], "delta FN", apart.mean()),
-        row(table, [baseline], "p-value", p),
-        row(table, [baseline], "significant", "Yes" if p < LEVEL else "No"),
-    ]
-    if len(np.unique(apart)) < 3:
-        return rows
-    low, high = interval(apart)
-    ends = {"CI95 low": low, "CI95 high": high}
-    return rows + [row(table, [baseline], end, v) for end, v in ends.items()]
+    defined = len(np.unique(apart)) >= 3
+    low, high = interval(apart) if defined else (None, None)
+    found = {
+        "delta FN": apart.mean(),
+        "p-value": p,
+        "significant": "Yes" if p < LEVEL else "No",
+        "CI95 low": low,
+        "CI95 high": high,
+    }
+    return [row(table, [baseline], column, value) for column, value in found.items()]
 
 
 def interval(apart: FloatArray) -> tuple[float, float]:
