@@ -14,9 +14,12 @@ from truepool.diversity import correlation, mean_of_pairs
 from truepool.lab import cells
 from truepool.paper.expected import printed
 from truepool.paper.experiments.heterogeneity import MADE_OF, _pooled, _team
+from truepool.paper.experiments.main_results import FEWER
+from truepool.paper.methods import methods, pooled_by
 from truepool.paper.stored import retold
 from truepool.paper.trained import task
 from truepool.paper.verdicts import tolerance
+from truepool.scores import ece
 
 RUN = retold((Path(__file__).parents[2] / "docs/reproduction.jsonl").read_text())
 HEADLINE = (
@@ -98,15 +101,43 @@ def test_printed_misses_of_forests_are_those_of_ten_thousand_rows():
     assert said.value - whole.value > 2 * np.hypot(said.error, whole.error)
 
 
+@pytest.fixture(scope="module")
+def few():
+    """Panels of agents that learned from 4,000 rows, in two repeats."""
+    made = cells("main-results", 2, {"data": ["NSL-KDD"]})
+    return [task("nsl-kdd", 4000, cell).panels() for cell in made]
+
+
 @needs("nsl-kdd")
 @pytest.mark.data
-def test_agents_that_learn_from_fewer_rows_are_less_alike_than_printed():
+def test_agents_that_learn_from_fewer_rows_are_less_alike_than_printed(few):
     said = printed()["tab:empirical_rho"].numbers[("NSL-KDD",), "mean rho"]
-    (cell,) = cells("main-results", 1, {"data": ["NSL-KDD"]})
-    _, tested = task("nsl-kdd", 4000, cell).panels()
-    few = mean_of_pairs(correlation(tested))
+    rho = [mean_of_pairs(correlation(tested)) for _, tested in few]
     many = ours("tab:empirical_rho", "NSL-KDD", column="mean rho")
-    assert few < said.value < many.value
+    assert np.mean(rho) < said.value < many.value
+
+
+@needs("nsl-kdd")
+@pytest.mark.data
+@pytest.mark.parametrize("method", sorted(methods().keys() - {"Best Individual"}))
+def test_printed_calibration_errors_lie_between_few_rows_and_many(few, method):
+    said = printed()["tab:ece_binary"].numbers[(method,), "NSL-KDD"]
+    most = np.mean([ece(pooled_by(methods()[method], *both), both[1].outcomes) for both in few])  # fmt: skip
+    least = ours("tab:ece_binary", method, column="NSL-KDD").value
+    assert most > 1.5 * least
+    between = least < said.value + said.rounding and said.value - said.rounding < most
+    assert between == (method not in ("Externality", "Conf-Weighted"))
+
+
+def test_printed_misses_lie_between_those_of_two_draws():
+    for (key, column), said in printed()["tab:main_results"].numbers.items():
+        if column == "NSL-KDD/FN":
+            low, high = (
+                ours("tab:main_results", *key, column=f"{draw}/FN").value
+                for draw in ("NSL-KDD", FEWER)
+            )
+            assert low < said.value + said.rounding
+            assert said.value - said.rounding <= high
 
 
 def test_only_latencies_differ_where_removals_are_drawn():
