@@ -1,7 +1,6 @@
 import numpy as np
-from matplotlib.figure import Figure
 
-from truepool.paper.curves import FEWEST, curve, draw, framed
+from truepool.paper.curves import FEWEST, curve, how_often, points
 from truepool.scores import ece
 
 
@@ -22,27 +21,21 @@ def test_a_certain_report_is_in_the_last_bin():
     assert [row["key"] for row in rows[::3]] == [[0], [9]]
 
 
-def drawn(rows, *key):
-    axes = Figure().subplots()
-    framed(axes, "A")
-    draw(axes, rows, "fig:x", key)
-    return axes.lines[-1]
-
-
-def test_a_curve_is_drawn_from_its_own_rows():
+def test_a_curve_is_made_of_its_own_rows():
     low, high = np.full((20, 1), 0.2), np.full((20, 1), 0.8)
     said, came = np.concatenate([low, high]), np.repeat([0, 1], 20)
     rows = [
         *curve("fig:x", ["A", "VCG"], said, came, 2),
         *curve("fig:x", ["B", "VCG"], 1 - said, came, 2),
     ]
-    line = drawn(rows, "A", "VCG")
-    np.testing.assert_allclose(line.get_xydata(), [[0.2, 0.0], [0.8, 1.0]])
-    assert line.get_label() == "VCG"
+    line = points(rows, "fig:x", ["A", "VCG"])
+    np.testing.assert_allclose([line.x, line.y], [[0.2, 0.8], [0, 1]])
+    often = how_often(rows, "fig:x", ["B", "VCG"])
+    assert (often.x, often.y) == ([0, 1], [20, 20])
 
 
-def test_a_bin_of_few_cases_is_not_drawn():
+def test_a_bin_of_few_cases_is_left_out():
     said = np.repeat([0.2, 0.8], [FEWEST, FEWEST - 1])[:, None]
     rows = curve("fig:x", ["VCG"], said, np.zeros(len(said), dtype=int), 2)
-    assert len(drawn(rows, "VCG").get_xydata()) == 1
-    assert len(drawn(rows[3:], "VCG").get_xydata()) == 0
+    assert len(points(rows, "fig:x", ["VCG"]).x) == 1
+    assert len(points(rows[3:], "fig:x", ["VCG"]).x) == 0

@@ -8,6 +8,7 @@ import numpy as np
 from truepool.arrays import FloatArray, IntArray
 from truepool.lab import Row
 from truepool.paper.interface import row
+from truepool.render.figures.charts import Series
 
 FEWEST = 10
 """Cases of a bin that is drawn: the share of fewer is luck."""
@@ -37,22 +38,26 @@ def curve(
     return rows
 
 
-def draw(axes: Any, rows: Sequence[Row], label: str, key: Sequence[Any]) -> None:
-    """Draw one curve, called by the last part of its key, where cases are enough."""
-    bins: dict[int, dict[str, float]] = {}
-    for found in rows:
-        if found["table"] == label and found["key"][:-1] == list(key):
-            bins.setdefault(found["key"][-1], {})[found["column"]] = found["value"]
-    points = [
-        (there["predicted"], there["observed"])
-        for there in bins.values()
-        if there["cases"] >= FEWEST
-    ]
-    said, came = zip(*points, strict=True) if points else ((), ())
-    axes.plot(said, came, marker="o", markersize=3, linewidth=1, label=key[-1])
+def points(rows: Sequence[Row], label: str, key: Sequence[Any]) -> Series:
+    """Return one curve, where cases are enough."""
+    bins = _bins(rows, label, key).values()
+    shown = [there for there in bins if there["cases"] >= FEWEST]
+    return Series(
+        [there["predicted"] for there in shown], [there["observed"] for there in shown]
+    )
 
 
-def framed(axes: Any, title: str) -> None:
-    """Draw the diagonal, and say what is what."""
-    axes.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle=":")
-    axes.set(xlabel="said", ylabel="came true", title=title, xlim=(0, 1), ylim=(0, 1))
+def how_often(rows: Sequence[Row], label: str, key: Sequence[Any]) -> Series:
+    """Return how many cases each bin has."""
+    bins = _bins(rows, label, key)
+    return Series(list(bins), [there["cases"] for there in bins.values()])
+
+
+def _bins(
+    rows: Sequence[Row], label: str, key: Sequence[Any]
+) -> dict[int, dict[str, float]]:
+    found: dict[int, dict[str, float]] = {}
+    for each in rows:
+        if each["table"] == label and each["key"][:-1] == list(key):
+            found.setdefault(each["key"][-1], {})[each["column"]] = each["value"]
+    return found

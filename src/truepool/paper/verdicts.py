@@ -57,6 +57,17 @@ def summed_up(rows: Sequence[Mapping[str, Any]], label: str) -> dict[Place, Meas
     return {place: _mean(values) for place, values in found.items()}
 
 
+def numbers(
+    means: Mapping[Place, Measured], keys: Sequence[tuple[Any, ...]], column: str
+) -> list[float]:
+    """Means of a column at some keys, for a figure.
+
+    >>> numbers({(("a",), "FN"): Measured(0.2, 0.1, 2)}, [("a",)], "FN")
+    [0.2]
+    """
+    return [float(means[key, column].value) for key in keys]
+
+
 def judged(
     table: Printed, ours: Mapping[Place, Measured], methods: str = "rows"
 ) -> dict[Place, Judged]:

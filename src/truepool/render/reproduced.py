@@ -145,7 +145,7 @@ def svg(page: "Figure") -> str:
 
     text = StringIO()
     with rc_context({"svg.hashsalt": "truepool", "svg.fonttype": "none"}):
-        page.savefig(text, format="svg", metadata={"Date": None})
+        page.savefig(text, format="svg", metadata={"Date": None}, facecolor="white")
     whole = text.getvalue()
     return whole[whole.index("<svg") :]
 

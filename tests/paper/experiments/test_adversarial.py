@@ -52,6 +52,6 @@ def test_misses_are_drawn_by_method_and_share(label):
         for method in DRAWN
     ]
     page = Adversarial().figure(label, rows)
-    assert [axes.get_title() for axes in page.axes] == list(ATTACKS)
+    assert [axes.get_title(loc="left") for axes in page.axes] == list(ATTACKS)
     drawn = page.axes[0].images[0].get_array()
     assert np.allclose(drawn, np.tile(np.array(SHARES) / 100, (3, 1)))

@@ -38,7 +38,7 @@ def test_agents_that_are_alike_lose_little_at_the_slow_rate(rows):
 
 def test_the_figure_draws_the_means_of_the_rows(rows):
     page = DriftRegret().figure("fig:drift_regret", rows)
-    assert [axes.get_title() for axes in page.axes] == list(KINDS)
+    assert [axes.get_title(loc="left") for axes in page.axes] == list(KINDS)
     for axes, kind in zip(page.axes, KINDS, strict=True):
         for container, column in zip(axes.containers, SCALES, strict=True):
             x, y = container.lines[0].get_data()

@@ -18,5 +18,5 @@ def test_a_point_an_ensemble():
     ]
     page = Heterogeneity().figure("fig:heterogeneity_scatter", rows)
     for axes in page.axes:
-        points = [dots.get_offsets()[0].tolist() for dots in axes.collections]
+        points = [line.get_xydata()[0].tolist() for line in axes.lines]
         assert points == [[i, i + 0.5] for i in range(5)]

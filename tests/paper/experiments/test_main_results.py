@@ -52,7 +52,7 @@ def test_a_panel_a_data_set_and_a_curve_a_method():
         for found in curves("fig:reliability", [data, method], 0.5)
     ]
     page = MainResults().figure("fig:reliability", rows)
-    assert [axes.get_title() for axes in page.axes] == [
+    assert [axes.get_title(loc="left") for axes in page.axes] == [
         "NSL-KDD",
         "Credit Card",
         "UNSW-NB15",

@@ -39,6 +39,9 @@ def test_misses_are_drawn_against_the_number_of_labels():
         for method in ("VCG", "Equal")
     ]
     page = SampleSize().figure("fig:vcg_decomp", rows)
-    assert [axes.get_title() for axes in page.axes] == ["NSL-KDD", "Credit Card"]
+    assert [axes.get_title(loc="left") for axes in page.axes] == [
+        "NSL-KDD",
+        "Credit Card",
+    ]
     line = page.axes[0].lines[0]
     assert line.get_xydata().tolist() == [[n, 1 / n] for n in sizes]

@@ -35,7 +35,8 @@ def test_the_weight_leaves_the_agent_that_got_worse_within_the_window(rows):
 
 def test_the_figure_draws_five_means_with_bands(rows):
     (axes,) = WeightTrajectory().figure("fig:weight_trajectory", rows).axes
-    lines = axes.lines[:5]
+    shift, *lines = axes.lines
+    assert set(shift.get_xdata()) == {500}
     assert [line.get_label() for line in lines] == [f"Agent {i}" for i in range(1, 6)]
     assert len(axes.collections) == 5
     assert lines[2].get_ydata()[50] == pytest.approx(mean(rows, 3, [500]))

@@ -10,11 +10,12 @@ from truepool.panel import Panel
 from truepool.paper.interface import Experiment, Reading, Size, row
 from truepool.paper.methods import decided, pooled_by, vcg
 from truepool.paper.trained import PACKAGES, ROWS, SOURCES, task, twice
-from truepool.paper.verdicts import summed_up
+from truepool.paper.verdicts import numbers, summed_up
 from truepool.pools import Pool
 from truepool.pools.median import Median
 from truepool.pools.trimmed import Trimmed
 from truepool.pools.vcg import VCG
+from truepool.render.figures.charts import heat
 from truepool.stress.constant import ConstantLow
 from truepool.stress.flipped import LabelFlip
 from truepool.stress.interface import Stress
@@ -78,25 +79,14 @@ class Adversarial(Experiment):
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
         """Draw misses by method and share, a panel an attack."""
-        from matplotlib.figure import Figure
-
         means = summed_up(rows, TABLE)
-        page = Figure(figsize=(10, 2.6), layout="constrained")
-        for axes, attack in zip(page.subplots(1, 3), ATTACKS, strict=True):
-            missed = np.array([
-                [float(means[(attack, percent), method].value) for percent in SHARES]
-                for method in DRAWN
-            ])  # fmt: skip
-            axes.imshow(missed, vmin=0, vmax=1, cmap="viridis", aspect="auto")
-            axes.set(title=attack, xlabel="bad agents (%)")
-            axes.set_xticks(range(len(SHARES)), [str(percent) for percent in SHARES])
-            axes.set_yticks(range(len(DRAWN)), DRAWN)
-            for (i, j), value in np.ndenumerate(missed):
-                shade = "black" if value > 0.6 else "white"
-                axes.text(
-                    j, i, f"{value:.2f}", ha="center", va="center", color=shade, size=7
-                )
-        return page
+        panels = {
+            attack: np.array(
+                [numbers(means, [(attack, s) for s in SHARES], m) for m in DRAWN]
+            )
+            for attack in ATTACKS
+        }
+        return heat(panels, DRAWN, [str(s) for s in SHARES], "bad agents (%)")
 
 
 def _attacked(

@@ -11,8 +11,9 @@ from truepool.panel import Panel
 from truepool.paper.interface import Experiment, Reading, Size, row
 from truepool.paper.settings import COSTS, THRESHOLD
 from truepool.paper.simulated import first, panels
-from truepool.paper.verdicts import summed_up
+from truepool.paper.verdicts import numbers, summed_up
 from truepool.pools.vcg import VCG
+from truepool.render.figures.charts import Series, lines
 from truepool.scores import confusion
 
 if TYPE_CHECKING:
@@ -69,19 +70,17 @@ class ApproximateVCG(Experiment):
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
         """Draw relative error and latency against k."""
-        from matplotlib.figure import Figure
-
         means = summed_up(rows, FIGURE)
-        page = Figure(figsize=(9, 3.5), layout="constrained")
-        for axes, column in zip(
-            page.subplots(1, 2), ("relative FN error (%)", "latency (ms)"), strict=True
-        ):
-            for n, tries in REMOVALS.items():
-                values = [means[(n, k), column].value for k in tries]
-                axes.plot(tries, values, marker="o", label=f"n = {n}")
-            axes.set(xlabel="removals k", ylabel=column, ylim=(0, None))
-        page.axes[0].legend(frameon=False)
-        return page
+        panels = {
+            column: {
+                f"n = {n}": Series(
+                    tries, numbers(means, [(n, k) for k in tries], column)
+                )
+                for n, tries in REMOVALS.items()
+            }
+            for column in ("relative FN error (%)", "latency (ms)")
+        }
+        return lines(panels, "removals k")
 
 
 def _tried(

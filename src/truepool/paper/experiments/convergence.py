@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, ClassVar, final
 from truepool.lab import Cell, Row
 from truepool.paper.interface import Experiment, Reading, Size, row
 from truepool.paper.played import CALIBRATED, PLAYED, at, ended, games, named
-from truepool.paper.verdicts import summed_up
+from truepool.paper.verdicts import numbers, summed_up
+from truepool.render.figures.charts import Series, lines
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,17 +68,10 @@ class Convergence(Experiment):
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
         """Draw the price on one axis and n times delta on the other."""
-        from matplotlib.figure import Figure
-
         means = summed_up(rows, TABLE)
-        page = Figure(figsize=(6, 3.5), layout="constrained")
-        left = page.subplots()
-        right = left.twinx()
-        prices = [means[(n,), "PoA"].value for n in AGENTS]
-        totals = [means[(n,), "n*delta"].value for n in AGENTS]
-        left.plot(AGENTS, prices, marker="o", color="C0")
-        right.plot(AGENTS, totals, "--", marker="s", color="C1")
-        left.set(xscale="log", xlabel="agents n", ylim=(0, None))
-        left.set_ylabel("price of anarchy (FN)", color="C0")
-        right.set_ylabel("n * delta", color="C1")
-        return page
+        keys = [(n,) for n in AGENTS]
+        panels = {
+            told: {"": Series(AGENTS, numbers(means, keys, column))}
+            for told, column in (("price of anarchy (FN)", "PoA"), ("n δ", "n*delta"))
+        }
+        return lines(panels, "agents n", log_x=True)

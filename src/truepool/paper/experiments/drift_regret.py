@@ -8,7 +8,8 @@ import numpy as np
 from truepool.datasets.synthetic import SKILLS
 from truepool.lab import Cell, Row, cells
 from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.paper.verdicts import summed_up
+from truepool.paper.verdicts import Measured, Place, summed_up
+from truepool.render.figures.charts import Series, lines
 from truepool.rounds import replay
 from truepool.stress.drift import quality_panel
 
@@ -74,27 +75,22 @@ class DriftRegret(Experiment):
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
         """Draw regret over sqrt(T) against T, one panel a drift."""
-        from matplotlib.figure import Figure
-
         means = summed_up(rows, TABLE)
-        page = Figure(figsize=(9, 3), layout="constrained")
-        for axes, kind in zip(page.subplots(1, 3, sharey=True), KINDS, strict=True):
-            for column in SCALES:
-                line = {
-                    key[1]: mean
-                    for (key, name), mean in means.items()
-                    if (key[0], name) == (kind, column)
-                }
-                axes.errorbar(
-                    list(line),
-                    [m.value for m in line.values()],
-                    [2 * m.error for m in line.values()],
-                    label=column.replace("eta*", "η*"),
-                    marker="o",
-                    markersize=3,
-                    capsize=2,
-                )
-            axes.set(title=kind, xscale="log", xlabel="T")
-        page.axes[0].set_ylabel("regret / √T")
-        page.axes[0].legend(frameon=False)
-        return page
+        panels = {
+            kind: {
+                column.replace("eta*", "η*"): _line(means, kind, column)
+                for column in SCALES
+            }
+            for kind in KINDS
+        }
+        return lines(panels, "T", "regret / √T", log_x=True)
+
+
+def _line(means: Mapping[Place, Measured], kind: str, column: str) -> Series:
+    found = {
+        key[1]: mean
+        for (key, name), mean in means.items()
+        if (key[0], name) == (kind, column)
+    }
+    values = [float(mean.value) for mean in found.values()]
+    return Series(list(found), values, [2 * mean.error for mean in found.values()])

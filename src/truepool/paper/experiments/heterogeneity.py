@@ -11,7 +11,8 @@ from truepool.paper.interface import Experiment, Reading, Size, row
 from truepool.paper.methods import decided, pooled_by, vcg
 from truepool.paper.settings import THRESHOLD
 from truepool.paper.trained import PACKAGES, ROWS, SOURCES, THRESHOLDS, task
-from truepool.paper.verdicts import summed_up
+from truepool.paper.verdicts import numbers, summed_up
+from truepool.render.figures.charts import Series, lines
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -80,20 +81,18 @@ class Heterogeneity(Experiment):
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
         """Draw misses against disagreement."""
-        from matplotlib.figure import Figure
-
         means = summed_up(rows, TABLE)
-        page = Figure(figsize=(9, 3.5), layout="constrained")
-        for axes, data in zip(page.subplots(1, 2), DATA, strict=True):
-            for name in MADE_OF:
-                apart, missed = (
-                    float(means[(name,), f"{data}/{column}"].value)
-                    for column in ("disagreement", "FN")
+        panels = {
+            data: {
+                name: Series(
+                    numbers(means, [(name,)], f"{data}/disagreement"),
+                    numbers(means, [(name,)], f"{data}/FN"),
                 )
-                axes.scatter(apart, missed, label=name)
-            axes.set(title=data, xlabel="disagreement", ylabel="FN")
-        page.axes[0].legend(frameon=False, fontsize=7)
-        return page
+                for name in MADE_OF
+            }
+            for data in DATA
+        }
+        return lines(panels, "disagreement", "FN", from_zero=False)
 
 
 def _team(kinds: Sequence[str]) -> dict[str, Any]:

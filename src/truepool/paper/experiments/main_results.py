@@ -8,7 +8,7 @@ from truepool.datasets.nsl_kdd import FIFTH
 from truepool.diversity import correlation, mean_of_pairs
 from truepool.lab import Cell, Row, cells
 from truepool.panel import Panel
-from truepool.paper.curves import curve, draw, framed
+from truepool.paper.curves import curve, how_often, points
 from truepool.paper.interface import Experiment, Reading, Size, row
 from truepool.paper.methods import (
     READ,
@@ -34,6 +34,13 @@ from truepool.pools.bayes import Bayes
 from truepool.pools.mean import Mean
 from truepool.pools.mlp_2 import MLP2
 from truepool.pools.platt import Platt
+from truepool.render.figures.charts import (
+    diagonal_on,
+    lines,
+    lines_on,
+    side_by_side,
+)
+from truepool.render.figures.style import styled
 from truepool.scores import ece
 
 if TYPE_CHECKING:
@@ -163,30 +170,24 @@ class MainResults(Experiment):
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
         """Draw the reliability curves."""
-        from matplotlib.figure import Figure
+        if label == NSL_CURVES:
+            return _with_histogram(rows)
+        panels = {
+            data: {m: points(rows, label, [data, m]) for m in SHOWN} for data in SOURCES
+        }
+        return lines(panels, "said", "happened", diagonal=True)
 
-        page = Figure(figsize=(10, 3.6), layout="constrained")
-        if label == CURVES:
-            for axes, data in zip(page.subplots(1, 3), SOURCES, strict=True):
-                framed(axes, data)
-                for method in SHOWN:
-                    draw(axes, rows, label, [data, method])
-        else:
-            left, right = page.subplots(1, 2)
-            framed(left, "NSL-KDD")
-            right.set(xlabel="bin", ylabel="cases", yscale="log")
-            for method in _three():
-                draw(left, rows, label, [method])
-                mine = [
-                    (r["key"][-1], r["value"])
-                    for r in rows
-                    if r["table"] == label
-                    and r["key"][0] == method
-                    and r["column"] == "cases"
-                ]
-                right.step(*zip(*mine, strict=True), where="mid", label=method)
-        page.axes[-1].legend(frameon=False, fontsize=7)
-        return page
+
+@styled
+def _with_histogram(rows: Sequence[Row]) -> "Figure":
+    page, (left, right) = side_by_side(2)
+    diagonal_on(left)
+    lines_on(left, {m: points(rows, NSL_CURVES, [m]) for m in _three()})
+    lines_on(right, {m: how_often(rows, NSL_CURVES, [m]) for m in _three()})
+    left.set(title="NSL-KDD", xlabel="said", ylabel="happened")
+    right.set(title="how often", xlabel="bin", ylabel="cases", yscale="log")
+    right.legend()
+    return page
 
 
 def _task(cell: Cell) -> Task:

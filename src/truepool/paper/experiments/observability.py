@@ -19,7 +19,8 @@ from truepool.paper.played import (
     named,
     priced,
 )
-from truepool.paper.verdicts import summed_up
+from truepool.paper.verdicts import numbers, summed_up
+from truepool.render.figures.charts import Series, lines
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,26 +76,17 @@ class Observability(Experiment):
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
         """Draw the prices against how many reports are seen."""
-        from matplotlib.figure import Figure
-
         means = summed_up(rows, TABLE)
-        page = Figure(figsize=(8, 4), layout="constrained")
-        axes = page.subplots()
+        panels: dict[str, dict[str, Series]] = {"VCG": {}, "Brier": {}}
         for n in AGENTS:
             for rho in RHOS:
-                column, seen = f"rho={rho}/n={n}/PoA", _seen(n)
-                vcg = [means[("VCG", k), column].value for k in seen]
-                brier = means[("Brier", "all k"), column].value
-                counts = list(seen.values())
-                told = f"n = {n}, rho = {rho}"
-                (line,) = axes.plot(counts, vcg, marker="o", label=f"VCG, {told}")
-                axes.plot(
-                    [0, n], [brier] * 2, "--", color=line.get_color(),
-                    label=f"Brier, {told}",
-                )  # fmt: skip
-        axes.set(xlabel="reports seen", ylabel="price of anarchy (FN)", ylim=(0, None))
-        axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
-        return page
+                column, told = f"rho={rho}/n={n}/PoA", f"n = {n}, rho = {rho}"
+                seen = _seen(n)
+                vcg = numbers(means, [("VCG", k) for k in seen], column)
+                brier = numbers(means, [("Brier", "all k")], column)
+                panels["VCG"][told] = Series(list(seen.values()), vcg)
+                panels["Brier"][told] = Series([0, n], brier * 2)
+        return lines(panels, "reports seen", "price of anarchy (FN)")
 
 
 def _seen(n: int) -> dict[Any, int]:

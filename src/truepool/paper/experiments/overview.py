@@ -8,21 +8,22 @@ from truepool.paper.interface import Experiment, Reading, Size, row
 from truepool.paper.played import ABOVE, CALIBRATED, REPEATS, ended, games
 from truepool.paper.settings import COSTS, THRESHOLD, VALIDATION_SHARE
 from truepool.paper.simulated import crew, task
-from truepool.paper.verdicts import summed_up
+from truepool.paper.verdicts import Measured, Place, numbers, summed_up
 from truepool.pools import Pool
 from truepool.pools.stacked_lr import StackedLR
 from truepool.pools.vcg import VCG
 from truepool.pools.vote import Vote
+from truepool.render.figures.charts import Series, bars_on, lines_on, side_by_side
+from truepool.render.figures.style import styled
 from truepool.scores import confusion
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from truepool.paper.verdicts import Measured, Place
-
 FIGURE = "fig:overview"
 OFFSETS = (ABOVE, CALIBRATED)
+OFFSETS_TOLD = [f"offset {ABOVE:+g}", "calibrated"]
 MECHANISMS = ("Brier", "VCG")
 TRAINED, TESTED = (100, 200, 500), 2000
 STEPS = (
@@ -64,19 +65,34 @@ class Overview(Experiment):
         """Play, or train."""
         return _played(cell) if cell["part"] == "game" else _learned(cell)
 
+    @styled
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
         """Draw the four panels."""
-        from matplotlib.figure import Figure
-
         means = summed_up(rows, FIGURE)
-        page = Figure(figsize=(14, 3.5), layout="constrained")
-        bias, misses, learned, steps = page.subplots(1, 4)
-        _draw_bias(bias, means)
-        _draw_misses(misses, means)
-        _draw_learned(learned, means)
+        page, axes = side_by_side(4)
+        bias, misses, learned, steps = axes
+        bars_on(bias, OFFSETS_TOLD, {"Brier": _values(means, "Brier", OFFSETS, "bias")})
+        bias.set(ylabel="bias of the pool under Brier")
+        named = {
+            who: _values(means, who, OFFSETS, "FN") for who in ("truth", *MECHANISMS)
+        }
+        bars_on(misses, OFFSETS_TOLD, named)
+        misses.set(ylabel="misses (FN)")
+        fitted = ("VCG", "Stacking-LR", "Majority Vote")
+        lines_on(
+            learned,
+            {
+                who: Series(TRAINED, _values(means, who, TRAINED, "FN"))
+                for who in fitted
+            },
+        )
+        learned.set(xlabel="training rows", ylabel="misses (FN)")
+        for each in (misses, learned):
+            each.set_ylim(0, 1.5 * each.get_ylim()[1])
+            each.legend(loc="upper right")
         _draw_steps(steps)
-        for letter, axes in zip("abcd", page.axes, strict=True):
-            axes.set_title(f"({letter})", loc="left")
+        for letter, each in zip("abcd", axes, strict=True):
+            each.set_title(f"({letter})")
         return page
 
 
@@ -110,32 +126,6 @@ def _learned(cell: Cell) -> list[Row]:
     return rows
 
 
-def _draw_bias(axes: "Axes", means: "Mapping[Place, Measured]") -> None:
-    named = [f"offset {offset:+g}" if offset else "calibrated" for offset in OFFSETS]
-    axes.bar(named, _values(means, "Brier", OFFSETS, "bias"), width=0.5)
-    axes.axhline(0, color="grey", linewidth=1)
-    axes.set(ylabel="bias of the pool under Brier")
-
-
-def _draw_misses(axes: "Axes", means: "Mapping[Place, Measured]") -> None:
-    for i, who in enumerate(("truth", *MECHANISMS)):
-        places = [k + 0.25 * (i - 1) for k in range(len(OFFSETS))]
-        axes.bar(places, _values(means, who, OFFSETS, "FN"), 0.25, label=who)
-    named = [f"offset {offset:+g}" if offset else "calibrated" for offset in OFFSETS]
-    axes.set_xticks(range(len(OFFSETS)), named)
-    axes.set(ylabel="misses (FN)")
-    axes.margins(y=0.25)
-    axes.legend(frameon=False, loc="upper left", ncols=3, columnspacing=1.0)
-
-
-def _draw_learned(axes: "Axes", means: "Mapping[Place, Measured]") -> None:
-    for method in ("VCG", "Stacking-LR", "Majority Vote"):
-        values = _values(means, method, TRAINED, "FN")
-        axes.plot(TRAINED, values, marker="o", label=method)
-    axes.set(xlabel="training rows", ylabel="misses (FN)", ylim=(0, None))
-    axes.legend(frameon=False)
-
-
 def _draw_steps(axes: "Axes") -> None:
     axes.set_axis_off()
     for i, step in enumerate(STEPS):
@@ -148,6 +138,6 @@ def _draw_steps(axes: "Axes") -> None:
 
 
 def _values(
-    means: "Mapping[Place, Measured]", who: str, over: Sequence[Any], column: str
-) -> list[Any]:
-    return [means[(who, each), column].value for each in over]
+    means: Mapping[Place, Measured], who: str, over: Sequence[Any], column: str
+) -> list[float]:
+    return numbers(means, [(who, each) for each in over], column)

@@ -12,11 +12,12 @@ from truepool.paper.interface import Experiment, Reading, Size, row
 from truepool.paper.methods import decided, pooled_by, vcg
 from truepool.paper.settings import THRESHOLD, VALIDATION_SHARE
 from truepool.paper.trained import PACKAGES, PROTOCOL, ROWS, SOURCES, Task, task
-from truepool.paper.verdicts import summed_up
+from truepool.paper.verdicts import numbers, summed_up
 from truepool.pools import Pool
 from truepool.pools.mean import Mean
 from truepool.pools.stacked_mlp import StackedMLP
 from truepool.pools.vote import Vote
+from truepool.render.figures.charts import Series, lines
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -76,19 +77,17 @@ class SampleSize(Experiment):
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
         """Draw misses against n for both data sets."""
-        from matplotlib.figure import Figure
-
         means = summed_up(rows, SPLIT)
-        page = Figure(figsize=(9, 3.5), layout="constrained")
-        names = ("NSL-KDD", "Credit Card")
-        for axes, data in zip(page.subplots(1, 2), names, strict=True):
-            for method in ("VCG", "Equal"):
-                column = f"{data}/{method} FN"
-                values = [means[(n,), column].value for n in SIZES[SPLIT]]
-                axes.plot(SIZES[SPLIT], values, marker="o", label=method)
-            axes.set(title=data, xlabel="labelled rows", ylabel="FN", xscale="log")
-        page.axes[0].legend(frameon=False)
-        return page
+        sizes = SIZES[SPLIT]
+        keys = [(n,) for n in sizes]
+        panels = {
+            data: {
+                method: Series(sizes, numbers(means, keys, f"{data}/{method} FN"))
+                for method in ("VCG", "Equal")
+            }
+            for data in ("NSL-KDD", "Credit Card")
+        }
+        return lines(panels, "labelled rows", "FN", log_x=True)
 
 
 def labelled(here: Task, n: int, share: float) -> tuple[IntArray, IntArray]:

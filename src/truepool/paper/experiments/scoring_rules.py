@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, ClassVar, final
 from truepool.lab import Cell, Row
 from truepool.paper.interface import Experiment, Reading, Size, row
 from truepool.paper.played import BELOW, CALIBRATED, PLAYED, at, ended, games, named
-from truepool.paper.verdicts import summed_up
+from truepool.paper.verdicts import numbers, summed_up
+from truepool.render.figures.charts import bars
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,20 +56,8 @@ class ScoringRules(Experiment):
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
         """Draw a group of bars for each n and rho."""
-        from matplotlib.figure import Figure
-
         means = summed_up(rows, TABLE)
         groups = [(n, rho) for n in AGENTS for rho in RHOS]
-        page = Figure(figsize=(9, 3.5), layout="constrained")
-        axes = page.subplots()
-        width = 0.8 / len(RULES)
-        for i, rule in enumerate(RULES):
-            places = [
-                g + (i - (len(RULES) - 1) / 2) * width for g in range(len(groups))
-            ]
-            axes.bar(places, [means[g, rule].value for g in groups], width, label=rule)
-        axes.set_xticks(range(len(groups)), [f"{n}, {r}" for n, r in groups])
-        axes.axhline(1, color="grey", linestyle="--", linewidth=1)
-        axes.set(xlabel="n, rho", ylabel="price of anarchy (FN)", ylim=(0, None))
-        axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
-        return page
+        named = {rule: numbers(means, groups, rule) for rule in RULES}
+        told = [f"{n}, {rho}" for n, rho in groups]
+        return bars(told, named, "n, rho", "price of anarchy (FN)", level=1)

@@ -7,6 +7,7 @@ import numpy as np
 
 from truepool.lab import Cell, Row, cells
 from truepool.paper.interface import Experiment, Reading, Size, row
+from truepool.render.figures.charts import Series, lines
 from truepool.rounds import replay
 from truepool.stress.drift import quality_panel
 
@@ -55,23 +56,17 @@ class WeightTrajectory(Experiment):
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
         """Draw the mean weight of every agent with its band."""
-        from matplotlib.figure import Figure
-
-        found: dict[tuple[int, int], list[float]] = {}
+        found: dict[str, dict[int, list[float]]] = {}
         for each in rows:
             t, agent = each["key"]
-            found.setdefault((agent, t), []).append(each["value"])
-        page = Figure(figsize=(8, 4), layout="constrained")
-        axes = page.subplots()
-        for agent in sorted({agent for agent, _ in found}):
-            times = sorted(t for other, t in found if other == agent)
-            paths = np.array([found[agent, t] for t in times])
-            mean, spread = paths.mean(axis=1), paths.std(axis=1)
-            (line,) = axes.plot(times, mean, label=f"Agent {agent}")
-            low, high = mean - spread, mean + spread
-            axes.fill_between(times, low, high, alpha=0.15, color=line.get_color())
-        axes.axvline(CASES / 2, color="grey", linestyle="--", linewidth=1)
-        axes.set(xlabel="case", ylabel="weight", ylim=(0, None))
-        axes.margins(x=0)
-        axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
-        return page
+            path = found.setdefault(f"Agent {agent}", {})
+            path.setdefault(t, []).append(each["value"])
+        named = {
+            agent: Series(
+                list(path),
+                [float(np.mean(weights)) for weights in path.values()],
+                [float(np.std(weights)) for weights in path.values()],
+            )
+            for agent, path in found.items()
+        }
+        return lines({"": named}, "case", "weight", marked=CASES / 2)
