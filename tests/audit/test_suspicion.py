@@ -81,7 +81,7 @@ def test_one_cause_makes_one_finding(cause):
         ("biased", ("bob",)): "error",
     }
     assert told[-1].sentence == (
-        f"biased. This follows from another finding: {BECAUSE[cause].format(who='ada')}."
+        f"biased. Another finding may explain it: {BECAUSE[cause].format(who='ada')}."
     )
 
 
@@ -101,10 +101,19 @@ def test_a_fault_of_the_pool_can_explain_an_agents():
     harmed = suspect("harmful", explained_by=("threshold",))
     told = found([harmed, pool])
     assert told[1].sentence == (
-        "harmful. This follows from another finding: "
+        "harmful. Another finding may explain it: "
         "the threshold is not what the costs ask for."
     )
     assert severities(harmed) == [("harmful", "error")]
+
+
+def test_an_agents_own_fault_explains_better_than_the_pools():
+    pool, drift = suspect("threshold", ()), suspect("drifted")
+    harmed = suspect("harmful", explained_by=("threshold",))
+    whole = suspect("worse-than-best", ("bob",), explained_by=("threshold", "drifted"))
+    said = {f.code: f.sentence for f in found([harmed, whole, pool, drift])}
+    assert said["harmful"].endswith("may explain it: ada got worse.")
+    assert said["worse-than-best"].endswith("may explain it: ada got worse.")
 
 
 def test_notes_explain_nothing_and_need_no_explanation():

@@ -123,7 +123,7 @@ def _one_cause(graded: list[tuple[Suspicion, Finding]]) -> list[Finding]:
             told.append(finding)
             continue
         because = BECAUSE[cause.code].format(who="".join(cause.who[:1]))
-        said = f"{finding.sentence} This follows from another finding: {because}."
+        said = f"{finding.sentence} Another finding may explain it: {because}."
         told.append(replace(finding, severity="note", sentence=said))
     return told
 
@@ -131,16 +131,25 @@ def _one_cause(graded: list[tuple[Suspicion, Finding]]) -> list[Finding]:
 def _cause(
     suspicion: Suspicion, finding: Finding, grave: list[Finding]
 ) -> Finding | None:
-    rank = CAUSES.index(finding.code) if finding.code in CAUSES else len(CAUSES)
-    for other in grave:
-        if other is finding:
-            continue
-        if other.code in suspicion.explained_by:
-            return other
-        earlier = other.code in CAUSES and CAUSES.index(other.code) < rank
-        if earlier and other.who[0] in finding.who[:1]:
-            return other
-    return None
+    """What explains a finding best: of the same agent if any, and the deepest."""
+    rank = _depth(finding)
+    explains = [
+        other
+        for other in grave
+        if other is not finding
+        and (
+            other.code in suspicion.explained_by
+            or (_depth(other) < rank and other.who[0] in finding.who[:1])
+        )
+    ]
+    mine = finding.who[:1]
+    return min(
+        explains, key=lambda other: (other.who[:1] != mine, _depth(other)), default=None
+    )
+
+
+def _depth(finding: Finding) -> int:
+    return CAUSES.index(finding.code) if finding.code in CAUSES else len(CAUSES)
 
 
 def _rank(finding: Finding) -> tuple[int, float, float]:

@@ -50,7 +50,7 @@ def test_copies_of_one_over_confident_agent_make_an_over_confident_pool():
     _, found = pools(Panel(jittered[..., 0], sound().outcomes))
     # Its agents explain it.
     assert found["over-confident-pool"].severity == "note"
-    assert "another finding: agent" in found["over-confident-pool"].sentence
+    assert "may explain it: agent" in found["over-confident-pool"].sentence
 
 
 def test_a_learned_pool_that_is_off_by_itself_is_an_error():
