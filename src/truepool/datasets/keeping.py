@@ -5,8 +5,6 @@ rest of loading it. So its columns are kept as an Arrow file, under a name that 
 when the archive does.
 """
 
-import os
-import tempfile
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -14,6 +12,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from truepool.caches import cache_folder
+from truepool.errors import SourceError
+from truepool.places import whole
 
 SLOW = ".xz"
 
@@ -31,7 +31,7 @@ def kept(path: Path, columns: Sequence[str], read: Callable[[], pa.Table]) -> pa
         table = read()  # never kept, or not readable any more
     try:
         _keep(table, folder, path.name, place)
-    except OSError:
+    except (OSError, SourceError):
         pass  # a cache that cannot be written into is no reason to fail
     return table
 
@@ -51,13 +51,8 @@ def _write(table: pa.Table, path: str) -> None:
 
 def _keep(table: pa.Table, folder: Path, name: str, place: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    handle, unfinished = tempfile.mkstemp(dir=folder, prefix=f".{name}.")
-    os.close(handle)
-    try:
+    with whole(place) as unfinished:
         _write(table, unfinished)
-    except BaseException:
-        os.unlink(unfinished)
-        raise
-    for stale in folder.glob(f"{name}-*.arrow"):
-        stale.unlink()
-    os.replace(unfinished, place)
+    for other in folder.glob(f"{name}-*.arrow"):
+        if other != place:
+            other.unlink()
