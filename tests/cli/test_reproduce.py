@@ -60,3 +60,18 @@ def test_a_file_is_no_folder(truepool, tmp_path):
     code, _, err = truepool("reproduce", *CHEAP, "--out", tmp_path / "file")
     assert code == 2
     assert "is a file; name a folder to write into" in err
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence(truepool, tmp_path):
+    (tmp_path / "file").write_text("")
+    code, out, err = truepool("reproduce", *CHEAP, "--out", tmp_path / "file" / "run")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "cannot be written" in err
+
+
+def test_rows_that_are_no_rows_are_one_sentence(truepool, tmp_path):
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "rows" / "hyperparams-quick.jsonl").write_bytes(b"\xff\n")
+    code, out, err = truepool("reproduce", *CHEAP, "--out", tmp_path)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "hyperparams-quick.jsonl cannot be read as rows" in err
