@@ -14,9 +14,11 @@ from truepool.diversity import correlation, mean_of_pairs
 from truepool.lab import cells
 from truepool.paper.expected import printed
 from truepool.paper.experiments.heterogeneity import MADE_OF, _pooled, _team
+from truepool.paper.methods import methods, pooled_by
 from truepool.paper.stored import retold
 from truepool.paper.trained import task
 from truepool.paper.verdicts import tolerance
+from truepool.scores import ece
 
 RUN = retold((Path(__file__).parents[2] / "docs/reproduction.jsonl").read_text())
 HEADLINE = (
@@ -52,6 +54,36 @@ def test_all_that_differs_in_the_main_table_is_of_the_other_partition():
 def test_the_partition_at_hand_has_another_share_of_attacks_than_the_papers():
     attacks = datasets.load("unsw-nb15", rows=None, seed=None).outcomes.mean()
     assert attacks == pytest.approx(0.55, abs=0.005)  # sec:main_results has 0.64
+
+
+def test_printed_misses_of_nsl_kdd_lie_between_those_of_two_draws():
+    table = printed()["tab:main_results"]
+    for key in table.keys:
+        said = table.numbers[key, "NSL-KDD/FN"]
+        most, fewer = (
+            ours("tab:main_results", *key, column=f"{draw}/FN").value
+            for draw in ("NSL-KDD", "NSL-KDD, 47,736 rows")
+        )
+        assert most - said.rounding <= said.value <= fewer + said.rounding
+
+
+@needs("nsl-kdd")
+@pytest.mark.data
+def test_fewer_rows_bring_the_printed_calibration_error_of_brier_not_of_all_pools():
+    table, errors = printed()["tab:ece_binary"], {}
+    for cell in cells("main-results", 2, {"data": ["NSL-KDD"]}):
+        weighed, tested = task("nsl-kdd", 4000, cell).panels()
+        for name in ("Brier", "Externality", "Conf-Weighted"):
+            pooled = pooled_by(methods()[name], weighed, tested)
+            errors.setdefault(name, []).append(ece(pooled, tested.outcomes))
+    few = {name: np.mean(found) for name, found in errors.items()}
+    said = {name: table.numbers[(name,), "NSL-KDD"] for name in errors}
+    many = {name: ours("tab:ece_binary", name, column="NSL-KDD") for name in errors}
+    assert (
+        abs(few["Brier"] - said["Brier"].value) < abs(many["Brier"].value - 0.012) / 2
+    )
+    for name in ("Externality", "Conf-Weighted"):
+        assert many[name].value < few[name] < said[name].value
 
 
 def test_all_that_differs_by_training_size_is_of_the_other_partition():

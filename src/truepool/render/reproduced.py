@@ -28,7 +28,8 @@ MARKS = {
 }
 LEGEND = (
     "printed → ours ± standard error. ✓ match: no further apart than rounding and "
-    "twice the sampling error. ≈ close: same sign, and methods in the same order. "
+    "twice the sampling error. ≈ close: same sign, and no two methods clearly in "
+    "another order, however far apart the numbers. "
     "✗ differs. · not printed. … pending. A printed ± is a standard deviation."
 )
 
@@ -79,13 +80,22 @@ def markdown(told: Told, figures: Mapping[str, str] | None = None) -> str:
     lines += [f"- {name}: {value}" for name, value in told["environment"].items()]
     lines += ["", *_index(told)]
     for label, table in told["tables"].items():
-        lines += ["", f"## {label}: {table['verdict']}", "", f"{table['title']}."]
+        lines += ["", f"## {label}: {table['verdict']}", "", sentence(table["title"])]
         if label in (figures or {}):
             lines += ["", f"![{table['title']}]({(figures or {})[label]})"]
         if table["cells"]:
             lines += ["", *_table(table)]
         lines += [line for note in notes(table) for line in ("", note)]
     return "\n".join(lines) + "\n"
+
+
+def sentence(title: str) -> str:
+    """End a title as a sentence ends.
+
+    >>> sentence("FN by n"), sentence("Who gains?")
+    ('FN by n.', 'Who gains?')
+    """
+    return title if title.endswith("?") else f"{title}."
 
 
 def notes(table: Told) -> list[str]:

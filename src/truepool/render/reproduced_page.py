@@ -10,6 +10,7 @@ from truepool.render.reproduced import (
     Told,
     layout,
     notes,
+    sentence,
     sides,
     summary,
 )
@@ -81,7 +82,7 @@ def _kind(verdict: str) -> str:
 def _section(label: str, table: Told, figure: str) -> str:
     name = escape(label)
     head = f'<h2 id="{name}"><a href="#{name}">{name}</a>{_tag(table["verdict"])}</h2>'
-    parts = [head, f"<p>{escape(table['title'])}.</p>"]
+    parts = [head, f"<p>{escape(sentence(table['title']))}</p>"]
     if figure:
         parts.append(f"<figure>{figure}</figure>")
     if table["cells"]:
