@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from truepool.errors import SourceError
 from truepool.render.grid import Grid
-from truepool.render.numbers import number
+from truepool.render.reproduced_cells import sides
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -113,21 +113,6 @@ def layout(table: Told) -> tuple[list[str], list[tuple[Any, ...]], dict[Any, Tol
     return columns, keys, cells
 
 
-def sides(cell: Told) -> tuple[str, str]:
-    """What is printed and what we measured, in the same decimals.
-
-    >>> sides({"printed": "0.40", "measured": 0.3912, "error": 0.004})
-    ('0.40', '0.39 ± 0.004')
-    >>> sides({"printed": None, "measured": "vcg", "error": 0.0})
-    ('', 'vcg')
-    """
-    said, got = cell["printed"] or "", cell["measured"]
-    if got is None or isinstance(got, str):
-        return said, got or ""
-    spread = f" ± {_like(cell['error'], said)}" if cell["error"] else ""
-    return said, f"{_like(got, said)}{spread}"
-
-
 def write(told: Told, figures: Mapping[str, "Figure"], out: Path) -> list[Path]:
     """Write verdicts, figures and both pages into a folder; return what to look at."""
     from truepool.render.reproduced_page import html
@@ -201,12 +186,3 @@ def _text(cell: Told) -> str:
 
 def _line(cells: list[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
-def _like(value: float, said: str) -> str:
-    """Return a number in the decimals of a printed one, unless it would vanish."""
-    first = said.split(" ")[0]
-    if not first.lstrip("-").replace(".", "", 1).isdigit():
-        return number(value)
-    text = f"{value:.{len(first.partition('.')[2])}f}"
-    return f"{value:.1g}" if value and not float(text) else text
