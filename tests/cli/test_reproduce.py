@@ -60,3 +60,28 @@ def test_a_file_is_no_folder(truepool, tmp_path):
     code, _, err = truepool("reproduce", *CHEAP, "--out", tmp_path / "file")
     assert code == 2
     assert "is a file; name a folder to write into" in err
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence(truepool, tmp_path):
+    (tmp_path / "file").write_text("")
+    code, out, err = truepool("reproduce", *CHEAP, "--out", tmp_path / "file" / "run")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "cannot be written" in err
+
+
+def test_who_stops_it_hears_that_what_is_done_is_kept(truepool, tmp_path, monkeypatch):
+    def stopped(*args, **settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("truepool.paper.reproduce", stopped)
+    code, out, err = truepool("reproduce", *CHEAP, "--out", tmp_path)
+    assert (code, out) == (130, "")
+    assert f"kept in {tmp_path / 'rows'}, and the same command goes on" in err
+
+
+def test_rows_that_are_no_rows_are_one_sentence(truepool, tmp_path):
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "rows" / "hyperparams-quick.jsonl").write_bytes(b"\xff\n")
+    code, out, err = truepool("reproduce", *CHEAP, "--out", tmp_path)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "hyperparams-quick.jsonl cannot be read as rows" in err

@@ -44,3 +44,18 @@ def test_a_file_of_something_else_is_refused(tmp_path, line):
     path.write_text(f"{line}\n")
     with pytest.raises(SourceError, match="line 1 of .* is no row of an experiment"):
         Kept(path, "1")
+
+
+@pytest.mark.parametrize("made", [lambda p: p.mkdir(), lambda p: p.write_bytes(b"\xff\n")])  # fmt: skip
+def test_what_is_no_text_is_refused_in_one_sentence(tmp_path, made):
+    path = tmp_path / "rows.jsonl"
+    made(path)
+    with pytest.raises(SourceError, match="remove it to measure anew"):
+        Kept(path, "1")
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_any_work(tmp_path):
+    (tmp_path / "file").write_text("")
+    kept = Kept(tmp_path / "file" / "rows.jsonl", "1")
+    with pytest.raises(SourceError, match=r"cannot be written: .* another folder"):
+        kept.claim()

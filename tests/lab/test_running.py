@@ -3,6 +3,7 @@ import time
 
 import pytest
 
+from truepool.errors import SourceError
 from truepool.lab import Batch, Kept, cells, run
 
 
@@ -43,6 +44,15 @@ def test_what_was_done_before_an_interruption_is_not_done_again(tmp_path):
     run([again])
     assert [row["value"] for row in again.rows] == [1, 4, 9, 1, 4, 9]
     assert again.missing == []
+
+
+def test_nothing_is_measured_for_a_file_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    started = []
+    work = batch(tmp_path / "file", started.append)
+    with pytest.raises(SourceError, match="cannot be written"):
+        run([work])
+    assert started == []
 
 
 def test_many_quick_cells_do_not_wait_for_a_slow_one(tmp_path):

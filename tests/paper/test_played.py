@@ -47,7 +47,8 @@ def test_clipped_beliefs_are_told_in_the_reading_and_not_as_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ended(CELL, "Brier", offset=ABOVE)
-    assert "+0.36 (clipped" in played.at(ABOVE)
+    assert "+0.36, inferred from printed shifts" in played.at(ABOVE)
+    assert "(clipped to [0, 1]" in played.at(ABOVE)
 
 
 @pytest.mark.parametrize(("size", "cases"), [("quick", 2000), ("full", 10_000)])

@@ -68,27 +68,6 @@ def test_markdown_sets_the_numbers_side_by_side():
     assert "figures" not in reproduced.markdown(TOLD)
 
 
-@pytest.mark.parametrize(
-    ("printed", "measured", "error", "shown"),
-    [
-        ("0.40 ± 0.1", 0.3912, 0.1, ("0.40 ± 0.1", "0.39 ± 0.10")),
-        ("41562", 1234.6, 0.0, ("41562", "1235")),
-        ("0.03", 0.00012, 0.0, ("0.03", "0.0001")),
-        ("0.00", 0.0, 0.0, ("0.00", "0.00")),
-        ("≥ 100", 56.78, 0.0, ("≥ 100", "56.8")),
-        ("-0.40", -0.3912, 0.0, ("-0.40", "-0.39")),
-        ("VCG (see)", "mean", 0.0, ("VCG (see)", "mean")),
-        (None, None, None, ("", "")),
-    ],
-)
-def test_ours_has_the_decimals_of_what_is_printed_unless_it_would_vanish(
-    printed, measured, error, shown
-):
-    assert (
-        reproduced.sides(cell(["x"], "c", printed, measured, "match", error)) == shown
-    )
-
-
 class Reader(HTMLParser):
     """Tags that close, and everything that could be asked for from elsewhere."""
 

@@ -1,6 +1,7 @@
 """``truepool reproduce``: the paper's tables and figures, re-run."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -38,14 +39,22 @@ def reproduce(
 
     if out.exists() and not out.is_dir():
         raise SourceError(f"{str(out)!r} is a file; name a folder to write into")
-    with timed("Reproducing") as progress:
-        result = run(
-            labels or (),
-            size="full" if full else "quick",
-            out=out,
-            jobs=jobs,
-            progress=progress,
+    try:
+        with timed("Reproducing") as progress:
+            result = run(
+                labels or (),
+                size="full" if full else "quick",
+                out=out,
+                jobs=jobs,
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        print(
+            f"stopped; what is done is kept in {out / 'rows'}, and the same command "
+            "goes on from there",
+            file=sys.stderr,
         )
+        raise typer.Exit(130) from None
     told = result.to_dict()
     written = reproduced.write(told, result.figures(), out)
     if as_json:

@@ -19,7 +19,7 @@ class Kept:
     Parameters
     ----------
     path : Path
-        Made, with its folders, when the first cell is done.
+        Made, with its folders, when the first cell is done or by `claim`.
     version : str
         What the rows depend on besides their cell: rows of other versions are left
         where they are and not used.
@@ -28,8 +28,7 @@ class Kept:
     def __init__(self, path: Path, version: str) -> None:
         self.path, self.version = path, version
         self.rows: dict[str, list[Row]] = {}
-        if path.exists():
-            self._read()
+        self._read()
 
     def __contains__(self, cell: Cell) -> bool:
         return cell.key in self.rows
@@ -37,16 +36,40 @@ class Kept:
     def __getitem__(self, cell: Cell) -> list[Row]:
         return self.rows[cell.key]
 
+    def claim(self) -> None:
+        """Make the file, so that nobody works for one that cannot be written."""
+        self._write("")
+
     def add(self, cell: Cell, rows: list[Row]) -> None:
         """Keep the rows of a finished cell."""
         line = json.dumps({"version": self.version, "cell": cell.key, "rows": rows})
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
+        self._write(line + "\n")
         self.rows[cell.key] = json.loads(line)["rows"]
 
+    def _write(self, text: str) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            raise SourceError(
+                f"{str(self.path)!r} cannot be written: {error.strerror}; "
+                "name another folder"
+            ) from None
+
+    def _text(self) -> str:
+        try:
+            return self.path.read_text(encoding="utf-8")
+        except (FileNotFoundError, NotADirectoryError):
+            return ""
+        except (OSError, UnicodeDecodeError):
+            raise SourceError(
+                f"{self.path} cannot be read as rows of an experiment; remove it to "
+                "measure anew"
+            ) from None
+
     def _read(self) -> None:
-        text = self.path.read_text(encoding="utf-8")
+        text = self._text()
         whole = text[: text.rfind("\n") + 1]
         if whole != text:
             self.path.write_text(whole, encoding="utf-8")

@@ -52,6 +52,9 @@ def run(
     from joblib import Parallel, delayed
 
     todo = [(batch, cell) for batch in batches for cell in batch.missing]
+    for batch in batches:
+        if batch.missing:
+            batch.kept.claim()
     total = sum(batch.effort(cell) for batch in batches for cell in batch.cells)
     done = total - sum(batch.effort(cell) for batch, cell in todo)
     # A process that has grown is replaced, and its work goes on: no news to a user.

@@ -12,15 +12,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Size: TypeAlias = Literal["quick", "full"]
+OF_THE_FULL_RUN = "(Numbers in this sentence are those of the full run.)"
 
 
 @dataclass(frozen=True)
 class Reading:
     """How a table is read where the paper leaves a choice, and why ours may differ.
 
-    ``cause`` is one sentence, shown where a cell differs; ``methods`` says whether the
-    methods that are ranked are the rows or the columns of the table. ``reduced`` adds
-    why a run of reduced size differs further.
+    ``cause`` is one sentence or two, shown where a cell differs, with numbers of the
+    full run; ``methods`` says whether the methods that are ranked are the rows or the
+    columns of the table. ``reduced`` adds why a run of reduced size differs further.
     """
 
     reading: str
@@ -32,10 +33,12 @@ class Reading:
         """Return what holds at this size.
 
         >>> Reading("As it stands.", "No seed.", reduced="Few rows.").at("quick").cause
-        'No seed. Few rows.'
+        'No seed. Few rows. (Numbers in this sentence are those of the full run.)'
         """
-        cause = self.cause if size == "full" else f"{self.cause} {self.reduced}".strip()
-        return replace(self, cause=cause, reduced="")
+        if size == "full" or not self.cause:
+            return replace(self, reduced="")
+        parts = (self.cause, self.reduced, OF_THE_FULL_RUN)
+        return replace(self, cause=" ".join(filter(None, parts)), reduced="")
 
 
 class Experiment(ABC):

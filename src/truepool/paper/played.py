@@ -84,13 +84,14 @@ def named(what: str, offset: float, main: float) -> str:
 
 
 def at(offset: float) -> str:
-    """Say which offset a table uses, and what stands beside it.
+    """Say which offset a table uses, where it is from, and what stands beside it.
 
-    >>> at(BELOW)[:58]
-    'Belief offset E[b] - E[y] = -0.055 (clipped to [0, 1] less'
+    >>> at(BELOW)[:64]
+    'Belief offset E[b] - E[y] = -0.055, inferred from printed shifts'
     """
     return (
-        f"Belief offset E[b] - E[y] = {offset:+g} (clipped to [0, 1] less of it "
+        f"Belief offset E[b] - E[y] = {offset:+g}, inferred from printed shifts, so "
+        "that shifts that match are no evidence (clipped to [0, 1] less of it "
         'arrives); rows or columns "calibrated" have offset 0.'
     )
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from truepool.errors import SourceError
 from truepool.render.grid import Grid
-from truepool.render.numbers import number
+from truepool.render.reproduced_cells import sides
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,7 +28,8 @@ MARKS = {
 }
 LEGEND = (
     "printed → ours ± standard error. ✓ match: no further apart than rounding and "
-    "twice the sampling error. ≈ close: same sign, and methods in the same order. "
+    "twice the sampling error. ≈ close: same sign, and no two methods clearly in "
+    "another order, however far apart the numbers. "
     "✗ differs. · not printed. … pending. A printed ± is a standard deviation."
 )
 
@@ -79,13 +80,22 @@ def markdown(told: Told, figures: Mapping[str, str] | None = None) -> str:
     lines += [f"- {name}: {value}" for name, value in told["environment"].items()]
     lines += ["", *_index(told)]
     for label, table in told["tables"].items():
-        lines += ["", f"## {label}: {table['verdict']}", "", f"{table['title']}."]
+        lines += ["", f"## {label}: {table['verdict']}", "", sentence(table["title"])]
         if label in (figures or {}):
             lines += ["", f"![{table['title']}]({(figures or {})[label]})"]
         if table["cells"]:
             lines += ["", *_table(table)]
         lines += [line for note in notes(table) for line in ("", note)]
     return "\n".join(lines) + "\n"
+
+
+def sentence(title: str) -> str:
+    """End a title as a sentence ends.
+
+    >>> sentence("FN by n"), sentence("Who gains?")
+    ('FN by n.', 'Who gains?')
+    """
+    return title if title.endswith("?") else f"{title}."
 
 
 def notes(table: Told) -> list[str]:
@@ -101,21 +111,6 @@ def layout(table: Told) -> tuple[list[str], list[tuple[Any, ...]], dict[Any, Tol
     keys = list(dict.fromkeys(key for key, _ in cells))
     columns = list(dict.fromkeys([*table["columns"], *(c for _, c in cells)]))
     return columns, keys, cells
-
-
-def sides(cell: Told) -> tuple[str, str]:
-    """What is printed and what we measured, in the same decimals.
-
-    >>> sides({"printed": "0.40", "measured": 0.3912, "error": 0.004})
-    ('0.40', '0.39 ± 0.004')
-    >>> sides({"printed": None, "measured": "vcg", "error": 0.0})
-    ('', 'vcg')
-    """
-    said, got = cell["printed"] or "", cell["measured"]
-    if got is None or isinstance(got, str):
-        return said, got or ""
-    spread = f" ± {_like(cell['error'], said)}" if cell["error"] else ""
-    return said, f"{_like(got, said)}{spread}"
 
 
 def write(told: Told, figures: Mapping[str, "Figure"], out: Path) -> list[Path]:
@@ -191,12 +186,3 @@ def _text(cell: Told) -> str:
 
 def _line(cells: list[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
-def _like(value: float, said: str) -> str:
-    """Return a number in the decimals of a printed one, unless it would vanish."""
-    first = said.split(" ")[0]
-    if not first.lstrip("-").replace(".", "", 1).isdigit():
-        return number(value)
-    text = f"{value:.{len(first.partition('.')[2])}f}"
-    return f"{value:.1g}" if value and not float(text) else text

@@ -10,12 +10,14 @@ from truepool.render.reproduced import (
     Told,
     layout,
     notes,
-    sides,
+    sentence,
     summary,
 )
+from truepool.render.reproduced_cells import sides
 
 STYLE = """
-:root { color-scheme: light dark; --line: #8884; --dim: #767676 }
+:root { color-scheme: light dark; --line: #8884; --dim: #5c5c5c }
+@media (prefers-color-scheme: dark) { :root { --dim: #b0b0b0 } }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto;
        padding: 0 1rem }
 h2 { font-size: 1.1rem; margin: 2.5rem 0 .3rem; border-top: 1px solid var(--line);
@@ -25,16 +27,19 @@ h2 a { color: inherit; text-decoration: none }
 table { border-collapse: collapse; font-size: .85rem; margin: .6rem 0 }
 th, td { border: 1px solid var(--line); padding: .25rem .5rem; text-align: right;
          white-space: nowrap }
-th { text-align: left; font-weight: 600 }
+th { text-align: left; font-weight: 600 } 
+th:first-child { white-space: normal; min-width: 7rem }
 td b, td i { display: block; font-style: normal }
 td b { font-weight: 400; color: var(--dim) }
 .match { background: #2a93 } .close { background: #da23 } .differs { background: #d333 }
 .pending { background: #8882 }
-.tag { font-size: .75rem; border-radius: .6rem; padding: .1rem .5rem; margin: 0 .5rem }
+.tag { font-size: .75rem; border-radius: .6rem; padding: .05rem .5rem; margin: 0 .5rem;
+       display: inline-block; white-space: nowrap }
 .cause { border-left: 3px solid #d33; padding-left: .6rem }
 .reading { color: var(--dim); font-size: .85rem }
 nav { columns: 14rem; font-size: .85rem } nav a { display: block; color: inherit }
-figure { margin: 1rem 0 } figure svg { max-width: 100%; height: auto; background: #fff }
+figure { margin: 1rem 0; overflow-x: auto }
+figure svg { max-width: max(100%, 38rem); height: auto; background: #fff }
 dl { display: grid; grid-template-columns: max-content auto; gap: 0 1rem;
      font-size: .85rem } dt { color: var(--dim) } dd { margin: 0 }
 """
@@ -81,7 +86,7 @@ def _kind(verdict: str) -> str:
 def _section(label: str, table: Told, figure: str) -> str:
     name = escape(label)
     head = f'<h2 id="{name}"><a href="#{name}">{name}</a>{_tag(table["verdict"])}</h2>'
-    parts = [head, f"<p>{escape(table['title'])}.</p>"]
+    parts = [head, f"<p>{escape(sentence(table['title']))}</p>"]
     if figure:
         parts.append(f"<figure>{figure}</figure>")
     if table["cells"]:

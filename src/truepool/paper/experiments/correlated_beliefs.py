@@ -23,9 +23,10 @@ class CorrelatedBeliefs(Experiment):
             "latent factor through noise, and outcomes follow the mean belief (with "
             "rho = 0 and the factor as the truth they would know nothing).",
             "As in tab:poa truthful agents miss nobody, so no price is defined; Brier "
-            "agents shift by minus the offset at every rho, so nothing grows with "
-            "correlation, agents paid by the log score take out about as much, and "
-            "Externality agents stay at the truth only where they agree anyway.",
+            "agents shift by minus the offset at every rho and miss fewer the higher "
+            "it is, where the print has their price grow; agents paid by the log score "
+            "take out nearly as much, and Externality agents stay at the truth only "
+            "where they agree anyway.",
         )
     }
 

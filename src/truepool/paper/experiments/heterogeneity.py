@@ -47,9 +47,9 @@ class Heterogeneity(Experiment):
             READING,
             "These are other runs than those of tab:main_results, where VCG misses "
             "0.009 with the same five agents (0.0118 here; ours is the same in both): "
-            "printed misses on NSL-KDD are those of agents that learn from about "
-            "10,000 rows (0.013 for 5x RF), not from 50,000; how the printed "
-            "disagreement is counted is not said.",
+            "the 0.013 printed for 5x RF is what forests miss that learn from about "
+            "10,000 rows of NSL-KDD, not from 50,000; how the printed disagreement is "
+            "counted is not said.",
             reduced="A reduced run keeps all frauds among 3,000 rows, so that 16 % and "
             "not 0.98 % are fraud.",
         ),

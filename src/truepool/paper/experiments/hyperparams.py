@@ -41,7 +41,10 @@ class Hyperparams(Experiment):
     name: ClassVar[str] = "hyperparams"
     version: ClassVar[str] = "2"
     readings: ClassVar[Mapping[str, Reading]] = {
-        TABLE: Reading("Each value is read from the part that uses it when it runs.")
+        TABLE: Reading(
+            "Each value is read from the part that uses it when it runs; the share of "
+            "fraud is no setting: it follows from all 492 frauds among 50,000 rows."
+        )
     }
 
     def cells(self, size: Size) -> list[Cell]:

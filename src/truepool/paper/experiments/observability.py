@@ -52,8 +52,8 @@ class Observability(Experiment):
             "over-report, by all they can when blind and less the more they see; but "
             "with all in sight they still make up for threshold and offset, which "
             "takes more than is printed, rows 2 and floor(n/2) cannot differ at n = 5, "
-            "and Brier's price does not fall with n, since pools of correlated beliefs "
-            "keep their variance.",
+            "and Brier's price hardly changes with n, where the print has it halved, "
+            "since pools of correlated beliefs keep their variance.",
         ),
         FIGURE: Reading(f"The prices of tab:observability. {at(BELOW)}"),
     }

@@ -29,11 +29,10 @@ RARE = ("Bots", "Brute Force", "Web Attacks")
 QUICK = 3000
 READING = (
     f"{PROTOCOL}; of the 100,000 flows the 23,650 that are at hand at natural "
-    "proportions, without the port (a reduced run keeps all flows of the rare classes "
-    "and draws of the others); the likeliest class is decided; VCG and the best single "
-    "agent by the cost loss (FN 10, FP 1), Brier by inverse Brier loss; rare are the "
-    "three classes that the paper names (in the extra column all below 5 %); ECE of "
-    "the confidence in the likeliest class, 15 bins."
+    "proportions, without the port; the likeliest class is decided; VCG and the best "
+    "single agent by the cost loss (FN 10, FP 1), Brier by inverse Brier loss; rare "
+    "are the three classes that the paper names (in the extra column all below 5 %); "
+    "ECE of the confidence in the likeliest class, 15 bins."
 )
 
 CAUSE = (
@@ -41,7 +40,10 @@ CAUSE = (
     "bots, of which 6 and 4 are tested; and the printed rare recalls (0.563 for VCG) "
     "are not the means of the printed recalls by class (0.420)."
 )
-REDUCED = "A reduced run thins out the other classes, so that rare ones are less rare."
+REDUCED = (
+    "A reduced run keeps all flows of the rare classes and draws of the others, so "
+    "that rare ones are less rare."
+)
 
 
 @final

@@ -26,10 +26,11 @@ class ScoringRules(Experiment):
         TABLE: Reading(
             f"{at(BELOW)} {PLAYED}",
             "As printed, Brier agents undo the offset and miss less, the regulariser "
-            "changes nothing and VCG agents miss least; but prices hardly fall with n, "
-            "since pools of correlated beliefs keep their variance, and log agents go "
-            "above that shift and spherical ones below it, calibrated or not, the more "
-            "so the less beliefs correlate: the reverse of the printed order at rho 0.",
+            "changes next to nothing and VCG agents miss least; but Brier's price "
+            "falls little with n, and not at all at rho 0.5, since pools of correlated "
+            "beliefs keep their variance, and log agents go above that shift and "
+            "spherical ones below it, calibrated or not, the more so the less beliefs "
+            "correlate: the reverse of the printed order at rho 0 and 0.2.",
             methods="columns",
         ),
         FIGURE: Reading(f"The prices of tab:scoring_rules_poa. {at(BELOW)}"),

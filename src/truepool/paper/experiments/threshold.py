@@ -29,7 +29,8 @@ class Threshold(Experiment):
             "for a tau below the base rate, above 1 for one above); up to 0.5 printed "
             "FN and FP are both lower than ours, which takes beliefs that tell more "
             "about outcomes than Beta beliefs of concentration 4 (the paper names no "
-            "concentration).",
+            "concentration), and from 0.7 on nobody is called a 1 here, rightly or "
+            "wrongly.",
         ),
         BY_PREVALENCE: Reading(
             "Belief offset E[b] - E[y] = 0: all are calibrated, at base rate pi. "
@@ -39,8 +40,8 @@ class Threshold(Experiment):
             "ratio.",
             "VCG agents move the pool to where the costs ask for, wherever a shift of "
             "0.5 reaches that far, and Brier agents, calibrated, tell the truth: the "
-            "former miss far fewer, by ratios that are not near 1, and at high "
-            "thresholds and rare 1s both miss everybody.",
+            "former miss fewer, by ratios from 1.2 (at tau 0.1) to hundreds, and where "
+            "thresholds are high and 1s rare both miss everybody.",
         ),
     }
 
