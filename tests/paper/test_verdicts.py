@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truepool.paper.expected import Number, Printed
-from truepool.paper.verdicts import Judged, Measured, judged, overall, summed_up
+from truepool.paper.verdicts import Judged, Measured, judged, mean, overall, summed_up
 
 
 def table(**numbers):
@@ -61,6 +61,17 @@ def test_an_order_that_is_within_error_or_not_clear_in_print_does_no_harm():
     doubtful = ours(a=0.4, b=Measured(0.6, 0.1, 10), c=0.5)
     assert set(verdicts(table(a=0.1, b=0.2, c=0.3), doubtful).values()) == {"close"}
     assert set(verdicts(table(a=0.1, b=0.11), ours(a=0.5, b=0.4)).values()) == {"close"}
+
+
+def test_the_order_is_that_of_differences_by_repeat():
+    printed = table(a=0.1, b=0.2)
+    seeds = (0.3, 0.5, 0.7, 0.9)
+    got = ours(a=mean([s + 0.02 for s in seeds]), b=mean([s - 0.001 * s for s in seeds]))  # fmt: skip
+    assert set(verdicts(printed, got).values()) == {"differs"}
+    apart = {k: Measured(m.value, m.error, m.repeats) for k, m in got.items()}
+    assert set(verdicts(printed, apart).values()) == {"close"}
+    gone = ours(a=mean([0.9, None, 0.3]), b=mean([None, 0.8, 0.0]))  # one pair is left
+    assert "differs" not in verdicts(printed, gone).values()
 
 
 def test_another_sign_differs():
@@ -152,10 +163,11 @@ def test_undefined_repeats_are_left_out_and_words_are_counted():
         rows = [{"table": "t", "key": [1], "column": "c", "value": v} for v in values]
         return summed_up(rows, "t")[(1,), "c"]
 
-    assert of(1.0, None, 3.0) == Measured(2.0, 1.0, 2)
-    assert of(None, None) == Measured("undefined", 0.0, 2)
-    assert of(4.0) == Measured(4.0, 0.0, 1)
-    assert of("mean", "vcg", "vcg") == Measured("vcg", 0.0, 3)
+    words = ("mean", "vcg", "vcg")
+    assert of(1.0, None, 3.0) == Measured(2.0, 1.0, 2, (1.0, None, 3.0))
+    assert of(None, None) == Measured("undefined", 0.0, 2, (None, None))
+    assert of(4.0) == Measured(4.0, 0.0, 1, (4.0,))
+    assert of(*words) == Measured("vcg", 0.0, 3, words)
 
 
 def test_a_cell_tells_how_far_apart_a_match_may_be():

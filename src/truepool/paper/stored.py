@@ -1,4 +1,4 @@
-"""The means of a whole run, small enough to lie beside the page that they make."""
+"""What a whole run measured, small enough to lie beside the page that it makes."""
 
 import json
 from collections.abc import Mapping
@@ -9,56 +9,54 @@ from truepool.paper.answers import Answer, Reproduction
 from truepool.paper.expected import printed
 from truepool.paper.experiments import of
 from truepool.paper.interface import Reading
-from truepool.paper.verdicts import Measured, judged, overall
+from truepool.paper.verdicts import Measured, Place, judged, mean, overall
 
 DIGITS = 6
-"""Kept of every mean: far finer than any printed number and any standard error."""
+"""Kept of every number: far finer than any printed number and any standard error."""
 
 
-def stored(told: Mapping[str, Any]) -> str:
-    """Keep of what `Reproduction.to_dict` tells what was measured, a line a cell.
+def stored(run: Reproduction) -> str:
+    """Keep what was measured, a line a cell with its repeats.
 
     Before the cells stands a line on the run. Verdicts, readings and causes are left
     out: `retold` makes them anew.
     """
-    run = {
-        "size": told["size"],
-        "environment": told["environment"],
+    head = {
+        "size": run.size,
+        "environment": dict(run.environment),
         "pending": {
-            label: table["cause"]
-            for label, table in told["tables"].items()
-            if table["verdict"] == "pending"
+            answer.table.label: answer.reading.cause
+            for answer in run.answers
+            if answer.verdict == "pending"
         },
     }
     rows = [
-        _row(label, cell)
-        for label, table in told["tables"].items()
-        for cell in table["cells"]
-        if cell["repeats"]
+        _row(answer.table.label, place, cell.measured)
+        for answer in run.answers
+        for place, cell in answer.cells.items()
+        if cell.measured is not None
     ]
-    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in (run, *rows))
+    lines = (json.dumps(line, ensure_ascii=False) for line in (head, *rows))
+    return "".join(line + "\n" for line in lines)
 
 
 def retold(text: str) -> Reproduction:
-    """Judge stored means as if they had just been measured."""
+    """Judge stored numbers as if they had just been measured."""
     run, *rows = (json.loads(line) for line in text.splitlines())
     answers = tuple(_answer(label, run, rows) for label in printed())
     return Reproduction(run["size"], answers, run["environment"])
 
 
-def _row(label: str, cell: Mapping[str, Any]) -> Row:
-    return {
-        "table": label,
-        "key": cell["key"],
-        "column": cell["column"],
-        "value": _short(cell["measured"]),
-        "error": _short(cell["error"]),
-        "repeats": cell["repeats"],
-    }
+def _row(label: str, place: Place, measured: Measured) -> Row:
+    key, column = place
+    values = [_short(value) for value in measured.values]
+    return {"table": label, "key": list(key), "column": column, "values": values}
 
 
-def _short(value: float | str) -> float | str:
-    return value if isinstance(value, str) else float(f"{value:.{DIGITS}g}")
+def _short(value: float | str | None) -> float | str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return float(f"{value:.{DIGITS}g}")
 
 
 def _answer(label: str, run: Mapping[str, Any], rows: list[Row]) -> Answer:
@@ -66,9 +64,7 @@ def _answer(label: str, run: Mapping[str, Any], rows: list[Row]) -> Answer:
     if label in run["pending"] or kind is None:
         return Answer(table, Reading("", run["pending"][label]), {}, "pending")
     ours = {
-        (tuple(row["key"]), row["column"]): Measured(
-            row["value"], row["error"], row["repeats"]
-        )
+        (tuple(row["key"]), row["column"]): mean(row["values"])
         for row in rows
         if row["table"] == label
     }

@@ -19,12 +19,14 @@ Place: TypeAlias = tuple[tuple[Any, ...], str]
 class Measured:
     """Mean of what the repeats gave, its standard error, and how many they were.
 
-    Of words, the one that most repeats gave.
+    Of words, the one that most repeats gave. ``values`` are the repeats themselves, in
+    their order, None where one gave nothing.
     """
 
     value: float | str
     error: float
     repeats: int
+    values: tuple[float | str | None, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ def summed_up(rows: Sequence[Mapping[str, Any]], label: str) -> dict[Place, Meas
         if row["table"] == label:
             place = (tuple(row["key"]), row["column"])
             found.setdefault(place, []).append(row["value"])
-    return {place: _mean(values) for place, values in found.items()}
+    return {place: mean(values) for place, values in found.items()}
 
 
 def numbers(
@@ -170,17 +172,31 @@ def _in_order(
         printed = (mine.value or 0.0) - said.value
         measured = here.value - got.value
         clear = abs(printed) > mine.rounding + said.rounding
-        doubt = 2 * sqrt(here.error**2 + got.error**2)
-        if clear and abs(measured) > doubt and printed * measured < 0:
+        if clear and abs(measured) > 2 * _apart(here, got) and printed * measured < 0:
             return False
     return rivals > 0
 
 
-def _mean(values: list[Any]) -> Measured:
+def _apart(one: Measured, other: Measured) -> float:
+    """Standard error of a difference of means, by repeat: both saw the same data."""
+    if len(one.values) == len(other.values):
+        known = [
+            float(a) - float(b)
+            for a, b in zip(one.values, other.values, strict=True)
+            if a is not None and b is not None
+        ]
+        if len(known) > 1:
+            return float(np.std(known, ddof=1) / sqrt(len(known)))
+    return sqrt(one.error**2 + other.error**2)
+
+
+def mean(values: list[Any]) -> Measured:
+    """Sum the repeats of one cell up."""
+    kept = tuple(values)
     if isinstance(values[0], str):
-        return Measured(max(values, key=values.count), 0.0, len(values))
+        return Measured(max(values, key=values.count), 0.0, len(values), kept)
     known = np.array([v for v in values if v is not None], dtype=float)
     if not known.size:
-        return Measured("undefined", 0.0, len(values))
+        return Measured("undefined", 0.0, len(values), kept)
     error = known.std(ddof=1) / sqrt(known.size) if known.size > 1 else 0.0
-    return Measured(float(known.mean()), float(error), int(known.size))
+    return Measured(float(known.mean()), float(error), int(known.size), kept)
