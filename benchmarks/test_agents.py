@@ -1,20 +1,17 @@
 """Agents on NSL-KDD: training the paper's five, and finding what they said before."""
 
-import os
 import resource
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 from joblib.externals.loky import get_reusable_executor
 
 from truepool import agents, datasets
-from truepool.datasets.nsl_kdd import TRAIN
 
 needs_data = pytest.mark.skipif(
-    not (Path(os.environ.get("TRUEPOOL_DATA", "")) / TRAIN).is_file(),
-    reason=f"TRUEPOOL_DATA names no folder with {TRAIN}",
+    datasets.named("nsl-kdd").where() is None,
+    reason="nsl-kdd not here: set TRUEPOOL_DATA",
 )
 
 
@@ -24,7 +21,7 @@ def place(tmp_path_factory):
 
 
 def asked(place):
-    rows = datasets.nsl_kdd()
+    rows = datasets.load("nsl-kdd")
     learn, test = np.split(np.arange(50_000), [35_000])
     X, y = rows.values, rows.outcomes
     start = time.perf_counter()

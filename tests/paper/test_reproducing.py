@@ -86,7 +86,7 @@ def test_what_cannot_be_run_is_pending_with_the_reason(tmp_path, monkeypatch):
     reason = reproduce(["tab:poa"], out=tmp_path)["tab:poa"].reading.cause
     assert reason == "needs no_such_package: pip install 'truepool[neural]'"
     monkeypatch.setenv("TRUEPOOL_DATA", str(tmp_path))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("TRUEPOOL_CACHE", str(tmp_path))
     monkeypatch.setattr(Fake, "needs", ("nsl-kdd",))
     reason = reproduce(["tab:poa"], out=tmp_path)["tab:poa"].reading.cause
     assert "needs the data set nsl-kdd: truepool data path nsl-kdd" in reason
