@@ -20,6 +20,7 @@ FILE = File("some.csv", sha256(b"right").hexdigest(), 5)
         (gzip.compress(b"right")[:-4], "damaged", "cut short"),
         (None, "not here", "truepool data path heart"),
     ],
+    ids=["right", "wrong", "cut", "none"],  # packed bytes tell the time of packing
 )
 def test_every_file_gets_a_verdict(nowhere, content, verdict, fault):
     nowhere.mkdir(parents=True)
