@@ -1,7 +1,6 @@
 """`truepool agent`, from a table of features to a table that can be pooled."""
 
 import json
-import sys
 
 import numpy as np
 import pyarrow as pa
@@ -10,21 +9,6 @@ from pyarrow import csv
 from silos import features
 
 from truepool import read_panel
-from truepool.cli import main
-
-
-@pytest.fixture
-def truepool(monkeypatch, capsys):
-    """Run the command in this process; exit code, standard output, standard error."""
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["truepool", *map(str, words)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        shown = capsys.readouterr()
-        return stop.value.code or 0, shown.out, shown.err
-
-    return run
 
 
 def write(path, seed, classes=2, **extra):

@@ -1,27 +1,13 @@
 """``truepool audit``, as a user runs it."""
 
 import json
-import sys
 
 import numpy as np
 import pytest
 from faults import copied, sound
 from panels import random_panel
 
-from truepool.cli import main
 from truepool.tables import write_table
-
-
-@pytest.fixture
-def truepool(monkeypatch, capsys):
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["truepool", *map(str, words)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        shown = capsys.readouterr()
-        return stop.value.code or 0, shown.out, shown.err
-
-    return run
 
 
 def table(path, panel):

@@ -2,7 +2,7 @@
 
 import gzip
 import json
-import sys
+from functools import partial
 from hashlib import sha256
 from io import StringIO
 
@@ -11,7 +11,6 @@ from rich.console import Console
 from served import published
 
 from truepool import datasets
-from truepool.cli import main
 from truepool.datasets.files import File
 from truepool.datasets.finding import folders
 from truepool.datasets.heart import Heart
@@ -21,17 +20,8 @@ CONTENT = b"63.0,1.0,1.0,145.0,233.0,1.0,2.0,150.0,0.0,2.3,3.0,0.0,6.0,0\n"
 
 
 @pytest.fixture
-def truepool(monkeypatch, capsys):
-    """Run the command in this process; exit code, standard output, standard error."""
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["truepool", "data", *words])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        shown = capsys.readouterr()
-        return stop.value.code or 0, shown.out, shown.err
-
-    return run
+def truepool(truepool):
+    return partial(truepool, "data")
 
 
 @pytest.fixture(autouse=True)

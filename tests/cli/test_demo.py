@@ -1,26 +1,12 @@
 """``truepool demo``, as a user runs it."""
 
 import json
-import sys
 
 import pytest
 
 from truepool import Costs, audit, read_panel
 from truepool.cli import demo as verb
-from truepool.cli import main
 from truepool.comparison import compare
-
-
-@pytest.fixture
-def truepool(monkeypatch, capsys):
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["truepool", *map(str, words)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        shown = capsys.readouterr()
-        return stop.value.code or 0, shown.out, shown.err
-
-    return run
 
 
 @pytest.fixture

@@ -1,26 +1,8 @@
 import json
-import sys
 
-import pytest
-
-from truepool.cli import main
 from truepool.paper.expected import printed
 
 CHEAP = ["tab:hyperparams", "tab:jetson_rtt"]
-
-
-@pytest.fixture
-def truepool(monkeypatch, capsys):
-    """Run the command in this process; exit code, standard output, standard error."""
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["truepool", *map(str, words)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        shown = capsys.readouterr()
-        return stop.value.code or 0, shown.out, shown.err
-
-    return run
 
 
 def test_it_prints_verdicts_and_writes_rows_pages_and_figures(truepool, tmp_path):

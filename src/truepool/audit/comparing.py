@@ -15,20 +15,10 @@ from truepool.inference import (
     paired_p_values,
     signed_rank_p_value,
 )
+from truepool.pools.auto import CANDIDATES
 
-POOLS = (
-    "mean",
-    "median",
-    "log-odds",
-    "best",
-    "extremized",
-    "platt",
-    "brier",
-    "vcg",
-    "convex",
-    "stacked-lr",
-)
-"""What is tried beside the pool in use: each family once, none that is slow."""
+POOLS = tuple(name for name in CANDIDATES if name != "beta")
+"""What is tried beside the pool in use; `platt` stands for logistic recalibration."""
 TRIED = 10_000
 """Pools are tried on at most this many cases."""
 

@@ -19,10 +19,7 @@ class FailOn(StrEnum):
 
 
 def audit(
-    panel: Annotated[
-        Path | None,
-        typer.Argument(help="CSV or Parquet table; the bundled example if left out."),
-    ] = None,
+    panel: options.Table = None,
     outcome: options.Outcome = "y",
     id: options.Id = None,
     time: options.Time = None,
@@ -54,20 +51,14 @@ def audit(
     """Whether the pool of PANEL can be trusted: findings in your costs, with advice."""
     from truepool.audit import audit as run
     from truepool.cli.screen import out, watched
-    from truepool.datasets import example
     from truepool.places import write_text
     from truepool.render.audited import show
-    from truepool.tables import read_panel
 
     costs = options.costs_of(cost_fn, cost_fp, cost_matrix)
     to_screen = json_file is not None and str(json_file) == "-"
     files = [path for path in (json_file, markdown, html) if path is not None]
     _check(panel, [path for path in files if not (to_screen and path is json_file)])
-    if panel is None:
-        options.check_example(outcome, id, time, ignore)
-        cases = example()
-    else:
-        cases = read_panel(panel, outcome, id=id, time=time, ignore=ignore or ())
+    cases = options.panel_or_example(panel, outcome, id, time, ignore)
     with watched("Auditing") as progress:
         told = run(
             cases,

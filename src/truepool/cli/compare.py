@@ -1,7 +1,6 @@
 """``truepool compare``: every pool side by side."""
 
 import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,10 +9,7 @@ from truepool.cli import options
 
 
 def compare(
-    panel: Annotated[
-        Path | None,
-        typer.Argument(help="CSV or Parquet table; the bundled example if left out."),
-    ] = None,
+    panel: options.Table = None,
     outcome: options.Outcome = "y",
     id: options.Id = None,
     time: options.Time = None,
@@ -41,19 +37,13 @@ def compare(
     """Every pool side by side on PANEL, judged on cases it did not learn from."""
     from truepool.cli.screen import out, watched
     from truepool.comparison import compare as run
-    from truepool.datasets import example
     from truepool.errors import SettingError
     from truepool.render.compared import grid
-    from truepool.tables import read_panel
 
     if as_json and markdown:
         raise SettingError("choose one of --json and --markdown")
     costs = options.costs_of(cost_fn, cost_fp, cost_matrix)
-    if panel is None:
-        options.check_example(outcome, id, time, ignore)
-        cases = example()
-    else:
-        cases = read_panel(panel, outcome, id=id, time=time, ignore=ignore or ())
+    cases = options.panel_or_example(panel, outcome, id, time, ignore)
     with watched("Comparing pools") as progress:
         result = run(
             cases,

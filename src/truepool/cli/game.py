@@ -97,7 +97,7 @@ def game(
         table = read_panel(panel, outcome, id=id, time=time, ignore=ignore or ())
         chosen = Game.on(table, **decided)
     else:
-        options.check_no_columns(outcome, id, time, ignore)
+        options.check_no_columns(outcome, id, time, ignore, "draw beliefs")
         chosen = Game(
             agents=agents, correlation=correlation, mean=mean, offset=offset,
             concentration=concentration, model=model, truth=truth, cases=cases,

@@ -1,12 +1,18 @@
 """Options that mean the same are spelled the same, for every verb."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 if TYPE_CHECKING:
     from truepool.costs import Costs
+    from truepool.panel import Panel
 
+Table: TypeAlias = Annotated[
+    Path | None,
+    typer.Argument(help="CSV or Parquet table; the bundled example if left out."),
+]
 Outcome: TypeAlias = Annotated[
     str, typer.Option(help="Column with what happened: 0..K-1.")
 ]
@@ -41,29 +47,41 @@ Seed: TypeAlias = Annotated[int, typer.Option(min=0, help="Same seed, same numbe
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def check_example(
-    outcome: str, id: str | None, time: str | None, ignore: list[str] | None
+def panel_or_example(
+    table: Path | None,
+    outcome: str,
+    id: str | None,
+    time: str | None,
+    ignore: list[str] | None,
+    *,
+    mute_cases: bool = False,
+) -> "Panel":
+    """Read the table that is named, or take the bundled example."""
+    from truepool.datasets import example
+    from truepool.tables import read_panel
+
+    if table is None:
+        check_no_columns(outcome, id, time, ignore, "see the bundled example")
+        return example()
+    return read_panel(
+        table, outcome, id=id, time=time, ignore=ignore or (), mute_cases=mute_cases
+    )
+
+
+def check_no_columns(
+    outcome: str,
+    id: str | None,
+    time: str | None,
+    ignore: list[str] | None,
+    instead: str,
 ) -> None:
     """Refuse columns that are named without a table to find them in."""
     from truepool.errors import SourceError
 
     if outcome != "y" or id or time or ignore:
         raise SourceError(
-            "columns belong to a table; name the table too, or leave them out to see "
-            "the bundled example"
-        )
-
-
-def check_no_columns(
-    outcome: str, id: str | None, time: str | None, ignore: list[str] | None
-) -> None:
-    """Refuse columns that are named where beliefs are drawn."""
-    from truepool.errors import SourceError
-
-    if outcome != "y" or id or time or ignore:
-        raise SourceError(
-            "columns belong to a table; name the table too, or leave them out to draw "
-            "beliefs"
+            f"columns belong to a table; name the table too, or leave them out to "
+            f"{instead}"
         )
 
 

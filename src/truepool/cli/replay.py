@@ -10,10 +10,7 @@ from truepool.cli import options
 
 
 def replay(
-    panel: Annotated[
-        Path | None,
-        typer.Argument(help="CSV or Parquet table; the bundled example if left out."),
-    ] = None,
+    panel: options.Table = None,
     learner: Annotated[str, typer.Option(help="Which learner.")] = "gradient",
     every: Annotated[
         bool, typer.Option("--all", help="All learners side by side.")
@@ -41,21 +38,13 @@ def replay(
     """Online weights over PANEL, each case decided before its outcome is seen."""
     from truepool import learners
     from truepool.cli.screen import out, watched
-    from truepool.datasets import example
     from truepool.errors import SettingError
     from truepool.losses import named as named_loss
     from truepool.render import figures, replayed
     from truepool.rounds import replay as run
-    from truepool.tables import read_panel
 
     costs = options.costs_of(cost_fn, cost_fp, cost_matrix)
-    if panel is None:
-        options.check_example(outcome, id, time, ignore)
-        cases = example()
-    else:
-        cases = read_panel(
-            panel, outcome, id=id, time=time, ignore=ignore or (), mute_cases=True
-        )
+    cases = options.panel_or_example(panel, outcome, id, time, ignore, mute_cases=True)
     priced = named_loss(loss, costs, threshold)
     chosen = []
     for name in learners.every() if every else [learner]:
