@@ -3,7 +3,7 @@ import pickle
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truepool.lab import Cell, cells
+from truepool.core.engine import Cell, cells
 
 SETTINGS = st.dictionaries(st.text(), st.integers() | st.text() | st.floats(0, 1))
 

@@ -3,8 +3,8 @@ import time
 
 import pytest
 
+from truepool.core.engine import Batch, RowFile, cells, run
 from truepool.errors import SourceError
-from truepool.lab import Batch, Kept, cells, run
 
 
 def squares(cell):
@@ -26,7 +26,7 @@ def fails_late(cell):
 
 def batch(path, measure=squares, **settings):
     made = cells("x", 2, {"n": [1, 2, 3]})
-    return Batch(measure, made, Kept(path / "rows.jsonl", "1"), **settings)
+    return Batch(measure, made, RowFile(path / "rows.jsonl", "1"), **settings)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -57,10 +57,10 @@ def test_nothing_is_measured_for_a_file_that_cannot_be_written(tmp_path):
 
 def test_many_quick_cells_do_not_wait_for_a_slow_one(tmp_path):
     quick = cells("x", 1, {"n": range(1000)})
-    kept = Kept(tmp_path / "rows.jsonl", "1")
+    file = RowFile(tmp_path / "rows.jsonl", "1")
     with pytest.raises(RuntimeError):
-        run([Batch(fails_late, quick, kept)], jobs=2)
-    assert all(cell in kept for cell in quick[:900])
+        run([Batch(fails_late, quick, file)], jobs=2)
+    assert all(cell in file for cell in quick[:900])
 
 
 def test_what_measures_time_runs_alone_in_this_process_after_the_rest(tmp_path):
@@ -77,7 +77,7 @@ def test_what_measures_time_runs_alone_in_this_process_after_the_rest(tmp_path):
     assert seen == [6] * 6 + [5, 4, 3, 2, 1, 0]
 
 
-def test_progress_counts_effort_with_what_is_kept_as_done(tmp_path):
+def test_progress_counts_effort_with_rows_in_the_file_as_done(tmp_path):
     settings = {"effort": lambda cell: float(cell["n"])}
     with pytest.raises(RuntimeError):
         run([batch(tmp_path, fails, **settings)])

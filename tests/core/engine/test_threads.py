@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from truepool.lab.threads import POOLS, one_thread
+from truepool.core.engine.threads import POOLS, one_thread
 
 
 def test_libraries_loaded_before_or_after_use_one_thread():

@@ -1,7 +1,23 @@
-"""Experiments: cells of work whose rows go to a file first, and are not run twice."""
+"""Experiments as cells of work: run in parallel, resumed from a file of rows.
 
-from truepool.lab.cells import Cell, cells
-from truepool.lab.keeping import Kept, Row
-from truepool.lab.running import Batch, Progress, run, unwatched
+A cell is one thing to measure; its seeds depend on the axis and the repeat only. The
+rows of a finished cell go to a file of JSON lines at once, and a later run measures
+only what the file lacks.
+"""
 
-__all__ = ["Batch", "Cell", "Kept", "Progress", "Row", "cells", "run", "unwatched"]
+from truepool.core.engine.cells import Cell, cells
+from truepool.core.engine.row_file import Row, RowFile
+from truepool.core.engine.runner import Batch, Progress, no_progress, run
+from truepool.core.engine.threads import one_thread
+
+__all__ = [
+    "Batch",
+    "Cell",
+    "Progress",
+    "Row",
+    "RowFile",
+    "cells",
+    "no_progress",
+    "one_thread",
+    "run",
+]

@@ -1,4 +1,4 @@
-"""The unit of work: a question, its setting and a seed. Pure, picklable, by value."""
+"""The unit of work: an experiment, a setting and a repeat, as a picklable value."""
 
 import hashlib
 import json
@@ -14,9 +14,9 @@ import numpy as np
 class Cell:
     """One thing to measure, once.
 
-    What is drawn depends on the axis it is drawn for and on ``repeat``, never on the
-    setting: two settings of one repeat see the same data, so that their difference is
-    not the luck of the draw, and no cell depends on which others ran, or in what order.
+    Random draws depend on the axis they are made for and on ``repeat``, never on the
+    setting. Two settings of one repeat therefore see the same data, which makes them
+    comparable in pairs, and no cell depends on which others ran, or in what order.
     """
 
     experiment: str
@@ -32,7 +32,7 @@ class Cell:
         return json.dumps([self.experiment, self.setting, self.repeat])
 
     def seed(self, axis: str) -> int:
-        """Seed of what is drawn for this axis in this repeat.
+        """Seed of the draws for this axis in this repeat.
 
         >>> cell = Cell("regret", (("T", 100),), 0)
         >>> cell.seed("data") == Cell("regret", (("T", 500),), 0).seed("data")
@@ -58,9 +58,9 @@ def cells(
     """
     axes = axes or {}
     settings: Iterable[tuple[Any, ...]] = product(*axes.values())
-    made = [tuple(zip(axes, values, strict=True)) for values in settings]
+    named = [tuple(zip(axes, values, strict=True)) for values in settings]
     return [
         Cell(experiment, setting, repeat)
         for repeat in range(repeats)
-        for setting in made
+        for setting in named
     ]

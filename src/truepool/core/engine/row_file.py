@@ -1,28 +1,28 @@
-"""Rows in a file, a line a finished cell: what is there is not measured again."""
+"""Rows in a file, one line per finished cell, so that a run can be resumed."""
 
 import json
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from truepool.core.engine.cells import Cell
 from truepool.errors import SourceError
-from truepool.lab.cells import Cell
 
 Row: TypeAlias = dict[str, Any]
 
 
-class Kept:
+class RowFile:
     """Rows of finished cells, in a file of JSON lines.
 
-    A line is written whole, after its cell is done. A run that was killed leaves
-    at most one line without an end, which is dropped when the file is opened again.
+    A line is written once its cell is done. A run that was killed leaves at most one
+    incomplete line, which is dropped when the file is opened again.
 
     Parameters
     ----------
     path : Path
-        Made, with its folders, when the first cell is done or by `claim`.
+        Created, with its folders, by `claim` or when the first cell is done.
     version : str
-        What the rows depend on besides their cell: rows of other versions are left
-        where they are and not used.
+        Version of what measures the cells: rows of other versions stay in the file
+        and are not used.
     """
 
     def __init__(self, path: Path, version: str) -> None:
@@ -37,11 +37,11 @@ class Kept:
         return self.rows[cell.key]
 
     def claim(self) -> None:
-        """Make the file, so that nobody works for one that cannot be written."""
+        """Create the file, to find out before any work whether it can be written."""
         self._write("")
 
     def add(self, cell: Cell, rows: list[Row]) -> None:
-        """Keep the rows of a finished cell."""
+        """Append the rows of a finished cell."""
         line = json.dumps({"version": self.version, "cell": cell.key, "rows": rows})
         self._write(line + "\n")
         self.rows[cell.key] = json.loads(line)["rows"]
@@ -65,7 +65,7 @@ class Kept:
         except (OSError, UnicodeDecodeError):
             raise SourceError(
                 f"{self.path} cannot be read as rows of an experiment; remove it to "
-                "measure anew"
+                "measure them again"
             ) from None
 
     def _read(self) -> None:
@@ -75,11 +75,11 @@ class Kept:
             self.path.write_text(whole, encoding="utf-8")
         for place, line in enumerate(whole.splitlines()):
             try:
-                kept = json.loads(line)
-                if kept["version"] == self.version:
-                    self.rows[kept["cell"]] = kept["rows"]
+                found = json.loads(line)
+                if found["version"] == self.version:
+                    self.rows[found["cell"]] = found["rows"]
             except (ValueError, KeyError, TypeError):
                 raise SourceError(
-                    f"line {place + 1} of {self.path} is no row of an experiment; "
-                    "remove the file to measure anew"
+                    f"line {place + 1} of {self.path} is not a row of an experiment; "
+                    "remove the file to measure them again"
                 ) from None

@@ -1,4 +1,4 @@
-"""One thread a model: cells run side by side, not what is inside them."""
+"""One thread per process: cells run in parallel, not the code inside them."""
 
 import os
 from collections.abc import Iterator
@@ -9,10 +9,10 @@ POOLS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Hold numerical libraries to one thread: those loaded, and those to be loaded.
+    """Limit numerical libraries to one thread, also those that are loaded later.
 
     With more threads than free cores, boosted trees take a hundred times as long, and
-    some models give other numbers.
+    some models give different numbers.
     """
     from threadpoolctl import threadpool_limits
 

@@ -1,0 +1,1 @@
+"""What everything else stands on; nothing here knows about pools or reports."""
