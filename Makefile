@@ -26,8 +26,8 @@ bench: $(VENV)/.ok
 constraints: $(VENV)/.ok
 	VIRTUAL_ENV=$(VENV) $(VENV)/bin/uv pip compile -q -U --universal --no-header --no-annotate --all-extras pyproject.toml -o constraints.txt
 
-$(VENV)/.ok: pyproject.toml constraints.txt
+$(VENV)/.ok: pyproject.toml reproduction/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install -q --disable-pip-version-check uv
-	VIRTUAL_ENV=$(VENV) $(VENV)/bin/uv pip install -q -c constraints.txt -e '.[dev]'
+	VIRTUAL_ENV=$(VENV) $(VENV)/bin/uv pip install -q -c constraints.txt -e '.[dev]' -e ./reproduction
 	touch $@

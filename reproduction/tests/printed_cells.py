@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from truepool.paper.expected import printed
+from truepool_paper.expected import printed
 
 
 def cell(label, key, column):

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from truepool.paper import Answer, reproduce
-from truepool.paper.expected import printed
-from truepool.paper.interface import Reading
-from truepool.paper.stored import retold, stored
+from truepool_paper import Answer, reproduce
+from truepool_paper.archive import from_jsonl, to_jsonl
+from truepool_paper.expected import printed
+from truepool_paper.interface import Reading
 
 LABELS = ["tab:hyperparams", "tab:drift_regret", "fig:drift_regret", "tab:jetson_rtt"]
 
@@ -26,7 +26,7 @@ def run(tmp_path_factory):
 
 
 def test_judged_anew_they_come_out_the_same(run):
-    again = retold(stored(run))
+    again = from_jsonl(to_jsonl(run))
     assert [answer.table.label for answer in again.answers] == list(printed())
     assert again.environment == run.environment
     for label in LABELS:
@@ -43,7 +43,7 @@ def test_judged_anew_they_come_out_the_same(run):
 
 
 def test_no_verdict_and_no_printed_number_is_kept(run):
-    head, *rows = map(json.loads, stored(run).splitlines())
+    head, *rows = map(json.loads, to_jsonl(run).splitlines())
     assert set(head) == {"size", "environment", "pending"}
     assert {tuple(row) for row in rows} == {("table", "key", "column", "values")}
 
@@ -53,5 +53,5 @@ def test_a_repeat_that_gave_nothing_is_kept_as_such(run):
     place, cell = next((p, c) for p, c in answer.cells.items() if c.measured)
     odd = replace(cell, measured=replace(cell.measured, values=(1.23456789, None)))
     changed = replace(answer, cells={place: odd})
-    text = stored(replace(run, answers=(changed,)))
+    text = to_jsonl(replace(run, answers=(changed,)))
     assert json.loads(text.splitlines()[1])["values"] == [1.23457, None]

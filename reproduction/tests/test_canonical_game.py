@@ -6,17 +6,25 @@ import warnings
 import numpy as np
 import pytest
 
+from truepool.core.engine import Cell
 from truepool.games import Game
-from truepool.lab import Cell
-from truepool.paper import played
-from truepool.paper.played import ABOVE, BELOW, CALIBRATED, ended, games, named, priced
-from truepool.paper.settings import COSTS
+from truepool_paper import canonical_game
+from truepool_paper.canonical_game import (
+    ABOVE,
+    BELOW,
+    CALIBRATED,
+    games,
+    price_rows,
+    row_name,
+    solve,
+)
+from truepool_paper.settings import COSTS
 
 CELL = Cell("any", (("cases", 1000),), 0)
 
 
 def test_the_canonical_game_is_that_of_sec_poa():
-    game = played.CANONICAL
+    game = canonical_game.CANONICAL
     assert (game.agents, game.correlation, game.mean, game.threshold) == (
         5,
         0.5,
@@ -27,16 +35,16 @@ def test_the_canonical_game_is_that_of_sec_poa():
 
 
 def test_beliefs_hang_on_the_repeat_and_not_on_the_mechanism():
-    brier, vcg = ended(CELL, "Brier"), ended(CELL, "VCG")
+    brier, vcg = solve(CELL, "Brier"), solve(CELL, "VCG")
     assert brier.truthful_fn == vcg.truthful_fn
-    again = ended(Cell("other", (("cases", 1000), ("n", 3)), 0), "Brier")
+    again = solve(Cell("other", (("cases", 1000), ("n", 3)), 0), "Brier")
     assert again.fn == brier.fn
-    next_one = ended(Cell("any", (("cases", 1000),), 1), "Brier")
+    next_one = solve(Cell("any", (("cases", 1000),), 1), "Brier")
     assert next_one.truthful_fn != brier.truthful_fn
 
 
 def test_it_is_the_game_anyone_can_play():
-    end = ended(CELL, "VCG", sees="none", agents=3, offset=0.01)
+    end = solve(CELL, "VCG", sees="none", agents=3, offset=0.01)
     game = Game(3, 0.5, 0.3, 0.01, 0.3, COSTS, 1000, outcomes="drawn")
     same = game.solve("vcg", seed=CELL.seed("beliefs"), sees="none")
     assert np.array_equal(end.shifts, same.shifts)
@@ -46,9 +54,9 @@ def test_it_is_the_game_anyone_can_play():
 def test_clipped_beliefs_are_told_in_the_reading_and_not_as_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        ended(CELL, "Brier", offset=ABOVE)
-    assert "+0.36, inferred from printed shifts" in played.at(ABOVE)
-    assert "(clipped to [0, 1]" in played.at(ABOVE)
+        solve(CELL, "Brier", offset=ABOVE)
+    assert "+0.36, inferred from printed shifts" in canonical_game.at(ABOVE)
+    assert "(clipped to [0, 1]" in canonical_game.at(ABOVE)
 
 
 @pytest.mark.parametrize(("size", "cases"), [("quick", 2000), ("full", 10_000)])
@@ -59,8 +67,8 @@ def test_ten_repeats_at_both_sizes(size, cases):
 
 
 def test_prices_come_with_what_lies_behind_them():
-    ends = {paid: ended(CELL, paid, offset=ABOVE) for paid in ("VCG", "Brier")}
-    rows = priced("tab:poa", "n=5", ends, ABOVE, ABOVE, " PoA")
+    ends = {paid: solve(CELL, paid, offset=ABOVE) for paid in ("VCG", "Brier")}
+    rows = price_rows("tab:poa", "n=5", ends, ABOVE, ABOVE, " PoA")
     found = {row["key"][0]: row["value"] for row in rows}
     assert found["Brier PoA"] is None
     assert found["truthful FN"] == 0
@@ -71,6 +79,8 @@ def test_prices_come_with_what_lies_behind_them():
 
 
 def test_calibrated_rows_are_not_those_of_the_paper():
-    rows = priced("tab:poa", "n=5", {"Brier": ended(CELL, "Brier")}, CALIBRATED, ABOVE)
+    rows = price_rows(
+        "tab:poa", "n=5", {"Brier": solve(CELL, "Brier")}, CALIBRATED, ABOVE
+    )
     assert all(row["key"][0].endswith(", calibrated") for row in rows)
-    assert named("PoA", BELOW, BELOW) == "PoA"
+    assert row_name("PoA", BELOW, BELOW) == "PoA"

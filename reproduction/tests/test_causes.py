@@ -10,17 +10,17 @@ import pytest
 from held import needs
 
 from truepool import datasets
+from truepool.core.engine import cells
 from truepool.diversity import correlation, mean_of_pairs
-from truepool.lab import cells
-from truepool.paper.expected import printed
-from truepool.paper.experiments.heterogeneity import MADE_OF, _pooled, _team
-from truepool.paper.methods import methods, pooled_by
-from truepool.paper.stored import retold
-from truepool.paper.trained import task
-from truepool.paper.verdicts import tolerance
 from truepool.scores import ece
+from truepool_paper.archive import from_jsonl
+from truepool_paper.expected import printed
+from truepool_paper.experiments.heterogeneity import MADE_OF, _pooled, _team
+from truepool_paper.methods import methods, pool_with
+from truepool_paper.real_task import task
+from truepool_paper.verdicts import tolerance
 
-RUN = retold((Path(__file__).parents[2] / "docs/reproduction.jsonl").read_text())
+RUN = from_jsonl((Path(__file__).parents[2] / "docs/reproduction.jsonl").read_text())
 HEADLINE = (
     "main_results", "ece_binary", "sample", "adversarial", "platt", "empirical_rho",
     "real_heart", "real_diabetes", "heterogeneity", "vcg_decomp", "approx_vcg",
@@ -182,7 +182,7 @@ def test_agents_that_learn_from_fewer_rows_are_less_alike_than_printed(few):
 @pytest.mark.parametrize("method", sorted(methods().keys() - {"Best Individual"}))
 def test_printed_calibration_errors_lie_between_few_rows_and_many(few, method):
     said = printed()["tab:ece_binary"].numbers[(method,), "NSL-KDD"]
-    most = np.mean([ece(pooled_by(methods()[method], *both), both[1].outcomes) for both in few])  # fmt: skip
+    most = np.mean([ece(pool_with(methods()[method], *both), both[1].outcomes) for both in few])  # fmt: skip
     least = ours("tab:ece_binary", method, column="NSL-KDD").value
     assert most > 1.5 * least
     between = least < said.value + said.rounding and said.value - said.rounding < most

@@ -1,13 +1,13 @@
 import json
 
-from truepool.paper.expected import printed
+from truepool_paper.expected import printed
 
 CHEAP = ["tab:hyperparams", "tab:jetson_rtt"]
 
 
 def test_it_prints_verdicts_and_writes_rows_pages_and_figures(truepool, tmp_path):
     labels = [*CHEAP, "tab:drift_regret", "fig:drift_regret"]
-    code, out, err = truepool("reproduce", *labels, "--out", tmp_path / "run")
+    code, out, err = truepool("reproduce", *labels, "--output", tmp_path / "run")
     assert (code, err) == (0, "")
     assert "4 tables and figures of the paper, quick size" in out
     assert "1 pending" in out
@@ -19,7 +19,9 @@ def test_it_prints_verdicts_and_writes_rows_pages_and_figures(truepool, tmp_path
 
 
 def test_json_is_what_is_written(truepool, tmp_path):
-    code, out, _ = truepool("reproduce", *CHEAP, "--json", "--full", "--out", tmp_path)
+    code, out, _ = truepool(
+        "reproduce", *CHEAP, "--json", "--full", "--output", tmp_path
+    )
     assert code == 0
     told = json.loads(out)
     assert told == json.loads((tmp_path / "verdicts.json").read_text())
@@ -28,7 +30,7 @@ def test_json_is_what_is_written(truepool, tmp_path):
 
 
 def test_an_unknown_label_is_one_sentence_and_nothing_is_written(truepool, tmp_path):
-    code, out, err = truepool("reproduce", "tab:regrett", "--out", tmp_path / "run")
+    code, out, err = truepool("reproduce", "tab:regrett", "--output", tmp_path / "run")
     assert (code, out) == (2, "")
     assert err.startswith(
         "error: no table or figure is called 'tab:regrett' (did you mean 'tab:regret"
@@ -39,14 +41,16 @@ def test_an_unknown_label_is_one_sentence_and_nothing_is_written(truepool, tmp_p
 
 def test_a_file_is_no_folder(truepool, tmp_path):
     (tmp_path / "file").write_text("")
-    code, _, err = truepool("reproduce", *CHEAP, "--out", tmp_path / "file")
+    code, _, err = truepool("reproduce", *CHEAP, "--output", tmp_path / "file")
     assert code == 2
     assert "is a file; name a folder to write into" in err
 
 
 def test_a_folder_that_cannot_be_made_is_one_sentence(truepool, tmp_path):
     (tmp_path / "file").write_text("")
-    code, out, err = truepool("reproduce", *CHEAP, "--out", tmp_path / "file" / "run")
+    code, out, err = truepool(
+        "reproduce", *CHEAP, "--output", tmp_path / "file" / "run"
+    )
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "cannot be written" in err
 
@@ -55,8 +59,8 @@ def test_who_stops_it_hears_that_what_is_done_is_kept(truepool, tmp_path, monkey
     def stopped(*args, **settings):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("truepool.paper.reproduce", stopped)
-    code, out, err = truepool("reproduce", *CHEAP, "--out", tmp_path)
+    monkeypatch.setattr("truepool_paper.reproduce", stopped)
+    code, out, err = truepool("reproduce", *CHEAP, "--output", tmp_path)
     assert (code, out) == (130, "")
     assert f"kept in {tmp_path / 'rows'}, and the same command goes on" in err
 
@@ -64,6 +68,6 @@ def test_who_stops_it_hears_that_what_is_done_is_kept(truepool, tmp_path, monkey
 def test_rows_that_are_no_rows_are_one_sentence(truepool, tmp_path):
     (tmp_path / "rows").mkdir()
     (tmp_path / "rows" / "hyperparams-quick.jsonl").write_bytes(b"\xff\n")
-    code, out, err = truepool("reproduce", *CHEAP, "--out", tmp_path)
+    code, out, err = truepool("reproduce", *CHEAP, "--output", tmp_path)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "hyperparams-quick.jsonl cannot be read as rows" in err

@@ -1,7 +1,7 @@
 import numpy as np
 
-from truepool.paper.curves import FEWEST, curve, how_often, points
 from truepool.scores import ece
+from truepool_paper.curves import FEWEST, curve, how_often, points
 
 
 def test_gaps_of_a_curve_add_up_to_the_calibration_error():

@@ -7,10 +7,10 @@ number is right is for a run to say. docs/errata.md lists all of them.
 
 import numpy as np
 import pytest
-from cells import cell, column, row, unlike
+from printed_cells import cell, column, row, unlike
 
 from truepool.games import theory
-from truepool.paper.expected import printed
+from truepool_paper.expected import printed
 
 RHOS = (0, 0.2, 0.5, 0.8, 0.95)
 

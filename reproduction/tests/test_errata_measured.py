@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from cells import cell, column, row, unlike
+from printed_cells import cell, column, row, unlike
 
-from truepool.paper.expected import printed
+from truepool_paper.expected import printed
 
 DATA = ("NSL-KDD", "Credit Card", "UNSW-NB15")
 

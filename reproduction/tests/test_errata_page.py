@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "errata.md").read_text()
 NAMED = sorted(set(re.findall(r"\[`([^`:]+)::(\w+)`\]\(([^)]+)\)", PAGE)))
 UNDECIDED = "## 6. Not decided here"
@@ -28,7 +28,9 @@ def test_every_test_it_names_is_there(path, name, link):
 
 
 def test_no_test_is_named_in_another_form():
-    assert len(re.findall(r"::", PAGE)) == len(re.findall(r"\[`tests/[^`]+::", PAGE))
+    assert len(re.findall(r"::", PAGE)) == len(
+        re.findall(r"\[`(?:reproduction/)?tests/[^`]+::", PAGE)
+    )
 
 
 def headed(text):
@@ -41,11 +43,13 @@ def test_every_contradiction_has_one_row():
 
 
 def test_a_row_is_decided_by_a_test_or_stands_among_the_undecided():
-    decided, undecided = PAGE.split(UNDECIDED)
+    tally, undecided = PAGE.split(UNDECIDED)
     assert headed(undecided) == [40, 46]
-    rows = [line for line in decided.splitlines() if line.startswith("| ")]
+    rows = [line for line in tally.splitlines() if line.startswith("| ")]
     for line in rows:
         claim, tests, holds = line.strip("| ").split(" | ")
         if (claim, tests) != ("claim", "decided by"):
-            assert re.fullmatch(r"(\[`tests/\S+\)(<br>)?)+", tests), claim
+            assert re.fullmatch(r"(\[`(reproduction/)?tests/\S+\)(<br>)?)+", tests), (
+                claim
+            )
             assert holds

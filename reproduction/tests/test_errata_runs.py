@@ -2,20 +2,19 @@
 
 import numpy as np
 import pytest
-from cells import cell
 from numpy.testing import assert_allclose
 from panels import stationary
+from printed_cells import cell
 
 from truepool import credit, replay
+from truepool.core.engine import Cell, one_thread
 from truepool.costs import Costs
 from truepool.datasets.synthetic import synthetic
 from truepool.games import drawn, theory
-from truepool.lab import Cell
-from truepool.lab.threads import one_thread
 from truepool.panel import Panel
-from truepool.paper.experiments.data_efficiency import DataEfficiency
-from truepool.paper.experiments.robustness import Robustness
 from truepool.pools.vcg import VCG
+from truepool_paper.experiments.data_efficiency import DataEfficiency
+from truepool_paper.experiments.robustness import Robustness
 
 
 def test_x9_reports_of_a_mean_belief_of_0_3_cannot_fall_by_more_than_0_3():
@@ -139,9 +138,9 @@ def test_a_smooth_loss_gives_steadier_weights_than_decisions_do():
             learned.append(VCG(**settings).fit(panel.reports, panel.outcomes).weights_)
         return np.std(learned, axis=0).mean()
 
-    decided = spread(loss="cost", costs=Costs(fn=10, fp=1), threshold=0.5)
-    assert decided > 1.5 * spread(loss="cost-brier", costs=Costs(fn=10, fp=1))
-    assert decided > 1.5 * spread(loss="brier")
+    tally = spread(loss="cost", costs=Costs(fn=10, fp=1), threshold=0.5)
+    assert tally > 1.5 * spread(loss="cost-brier", costs=Costs(fn=10, fp=1))
+    assert tally > 1.5 * spread(loss="brier")
 
 
 def test_x26_with_50_labels_a_network_misses_less_than_vcg_in_a_made_task():

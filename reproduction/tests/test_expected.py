@@ -3,9 +3,9 @@ from importlib.resources import files
 
 import pytest
 
-from truepool.paper.expected import _number, printed
+from truepool_paper.expected import _number, printed
 
-RAW = json.loads((files("truepool.paper.expected") / "tables.json").read_text())
+RAW = json.loads((files("truepool_paper.expected") / "tables.json").read_text())
 
 
 def test_all_51_tables_and_13_figures_are_there():

@@ -5,12 +5,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from truepool.lab import Cell
-from truepool.lab.threads import one_thread
-from truepool.paper.expected import printed
-from truepool.paper.experiments import of
-from truepool.paper.played import ABOVE, BELOW, ended
-from truepool.paper.verdicts import judged, summed_up
+from truepool.core.engine import Cell, one_thread
+from truepool_paper.canonical_game import ABOVE, BELOW, solve
+from truepool_paper.expected import printed
+from truepool_paper.experiments import of
+from truepool_paper.verdicts import judge, summarise
 
 TABLES = [
     "tab:poa", "tab:corr_poa", "tab:scaling", "tab:threshold", "tab:n2_verify",
@@ -33,12 +32,12 @@ def rows(label):
 
 
 def values(label):
-    return {place: got.value for place, got in summed_up(rows(label), label).items()}
+    return {place: got.value for place, got in summarise(rows(label), label).items()}
 
 
 @pytest.mark.parametrize("label", TABLES)
 def test_every_printed_number_is_measured(label):
-    cells = judged(printed()[label], summed_up(rows(label), label))
+    cells = judge(printed()[label], summarise(rows(label), label))
     assert not [place for place, cell in cells.items() if cell.verdict == "pending"]
 
 
@@ -54,7 +53,7 @@ def test_the_offset_is_stated_and_the_calibrated_case_is_there(label):
 @pytest.mark.parametrize("label", TABLES)
 def test_whatever_differs_has_a_cause(label):
     reading = of(label).readings[label]
-    cells = judged(printed()[label], summed_up(rows(label), label), reading.methods)
+    cells = judge(printed()[label], summarise(rows(label), label), reading.methods)
     if any(cell.verdict == "differs" for cell in cells.values()):
         assert reading.cause
 
@@ -177,8 +176,8 @@ def test_tab_scoring_rules_log_goes_above_brier_and_spherical_below():
     # The more so the less beliefs correlate: alike agents know all there is to know.
     cell = Cell("any", (("cases", 20_000),), 0)
     apart, alike = (
-        ended(cell, "LogScore", correlation=rho).shift
-        - ended(cell, "Brier", correlation=rho).shift
+        solve(cell, "LogScore", correlation=rho).shift
+        - solve(cell, "Brier", correlation=rho).shift
         for rho in (0.0, 0.95)
     )
     assert apart > 0.03 > 0.011 > alike

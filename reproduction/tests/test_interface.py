@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from truepool.lab import Cell
-from truepool.paper.experiments.hyperparams import Hyperparams
-from truepool.paper.interface import row
+from truepool.core.engine import Cell
+from truepool_paper.experiments.hyperparams import Hyperparams
+from truepool_paper.interface import row
 
 
 @pytest.mark.parametrize("value", [np.nan, float("inf"), np.float64("-inf")])

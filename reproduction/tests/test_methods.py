@@ -3,8 +3,8 @@ import pytest
 from scipy.special import expit
 
 from truepool.panel import Panel
-from truepool.paper.expected import printed
-from truepool.paper.methods import decided, methods, platt_scaled, pooled_by
+from truepool_paper.expected import printed
+from truepool_paper.methods import methods, platt_scaled, pool_with, tally
 
 
 def some_panel(seed, cases=4000):
@@ -23,7 +23,7 @@ def test_they_are_the_methods_of_the_main_table():
 @pytest.mark.parametrize("threshold", [0.3, 0.5])
 def test_the_vote_decides_as_most_agents_do_at_the_threshold(threshold):
     panel = some_panel(0)
-    pooled = pooled_by(methods(threshold)["Majority Vote"], panel, panel)[:, 0]
+    pooled = pool_with(methods(threshold)["Majority Vote"], panel, panel)[:, 0]
     most = (panel.reports > threshold).sum(axis=1) >= 3
     assert ((pooled > threshold) == most).all()
 
@@ -57,5 +57,5 @@ def test_a_scaled_mean_that_was_calibrated_is_no_longer():
 def test_what_is_decided_is_counted_at_the_threshold():
     panel = Panel([[0.4, 0.4], [0.6, 0.6], [0.1, 0.1]], [1, 1, 0])
     pooled = panel.reports[:, :1]
-    assert decided(pooled, panel).fn_rate == 0.5
-    assert decided(pooled, panel, 0.3).fn_rate == 0.0
+    assert tally(pooled, panel).fn_rate == 0.5
+    assert tally(pooled, panel, 0.3).fn_rate == 0.0

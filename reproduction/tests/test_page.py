@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from truepool.paper.expected import printed
-from truepool.paper.experiments import PENDING
-from truepool.paper.stored import retold
+from truepool_paper.archive import from_jsonl
+from truepool_paper.expected import printed
+from truepool_paper.experiments import PENDING
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 KEPT = (ROOT / "docs/reproduction.jsonl").read_text(encoding="utf-8")
-RUN = retold(KEPT)
+RUN = from_jsonl(KEPT)
 
 
 def test_the_page_is_what_the_stored_rows_make():
-    script = runpy.run_path(str(ROOT / "scripts/publish_reproduction.py"))
+    script = runpy.run_path(str(ROOT / "reproduction/scripts/publish.py"))
     page = (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
     assert page == script["page"](KEPT)
 

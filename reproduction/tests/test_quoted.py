@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from truepool.paper.stored import retold
+from truepool_paper.archive import from_jsonl
 
-RUN = retold((Path(__file__).parents[2] / "docs/reproduction.jsonl").read_text())
+RUN = from_jsonl((Path(__file__).parents[2] / "docs/reproduction.jsonl").read_text())
 SLOW, BEST = "eta*/2", "R_T against the best agent"
 QUOTED = [
     ("tab:regret_main", "66", "tab:regret_main", (1000,), "regret"),

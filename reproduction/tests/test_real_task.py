@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from truepool import agents, datasets
+from truepool.core.engine import Cell
 from truepool.errors import SourceError
 from truepool.features import Features
-from truepool.lab import Cell
-from truepool.paper.trained import ROWS, SOURCES, THRESHOLDS, ready, task, twice
+from truepool_paper.real_task import ROWS, SOURCES, THRESHOLDS, ready, task, twice
 
 CHEAP = {name: agents.zoo.named("tree") for name in ("ada", "bob", "cyd")}
 FIRST, SECOND = Cell("a", (), 0), Cell("a", (), 1)

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
+from truepool.core.engine import cells
 from truepool.errors import UnknownNameError
-from truepool.lab import cells
-from truepool.paper import experiments, reproduce
-from truepool.paper.expected import printed
-from truepool.paper.interface import Experiment, Reading, row
+from truepool_paper import experiments, reproduce
+from truepool_paper.expected import printed
+from truepool_paper.interface import Experiment, Reading, row
 
 LABELS = ["tab:poa", "fig:overview", "tab:jetson_rtt", "tab:scaling"]
 
@@ -46,7 +46,7 @@ class Fake(Experiment):
 @pytest.fixture(autouse=True)
 def alone(monkeypatch):
     monkeypatch.setattr(experiments, "every", lambda: {"fake": Fake})
-    monkeypatch.setattr("truepool.paper.reproducing.every", lambda: {"fake": Fake})
+    monkeypatch.setattr("truepool_paper.reproduction.every", lambda: {"fake": Fake})
 
 
 def test_numbers_stand_beside_the_printed_ones(tmp_path):

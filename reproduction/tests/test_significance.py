@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from truepool.paper.interface import row
-from truepool.paper.paired import by_seed, compared, interval
+from truepool_paper.interface import row
+from truepool_paper.significance import by_seed, comparison_rows, interval
 
 
 def values(rows):
@@ -24,7 +24,7 @@ def test_repeats_of_one_method_are_found_in_their_order():
 def test_the_p_value_is_that_of_the_paired_t_test():
     rng = np.random.default_rng(0)
     ours, theirs = rng.random((2, 10))
-    found = values(compared("tab:x", "Brier", theirs, ours))
+    found = values(comparison_rows("tab:x", "Brier", theirs, ours))
     assert found["p-value"] == pytest.approx(ttest_rel(theirs, ours).pvalue)
     assert found["delta FN"] == pytest.approx(np.mean(theirs - ours))
     assert found["CI95 low"] < found["delta FN"] < found["CI95 high"]
@@ -34,13 +34,15 @@ def test_the_p_value_is_that_of_the_paired_t_test():
 def test_a_baseline_that_always_misses_more_is_significantly_worse():
     ours = np.linspace(0.1, 0.2, 10)
     theirs = ours + 0.05 + 0.001 * np.sin(np.arange(10))
-    assert values(compared("tab:x", "Brier", theirs, ours))["significant"] == "Yes"
+    assert (
+        values(comparison_rows("tab:x", "Brier", theirs, ours))["significant"] == "Yes"
+    )
 
 
 def test_one_seed_says_nothing_and_two_give_no_interval():
     one, two = np.array([0.1]), np.array([0.1, 0.3])
-    assert compared("tab:x", "Brier", one, one) == []
-    assert values(compared("tab:x", "Brier", two, two[::-1]))["CI95 low"] is None
+    assert comparison_rows("tab:x", "Brier", one, one) == []
+    assert values(comparison_rows("tab:x", "Brier", two, two[::-1]))["CI95 low"] is None
 
 
 def test_the_interval_holds_the_mean_about_as_often_as_it_should():

@@ -6,8 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truepool.paper.expected import Number, Printed
-from truepool.paper.verdicts import Judged, Measured, judged, mean, overall, summed_up
+from truepool_paper.expected import Number, Printed
+from truepool_paper.verdicts import (
+    CellVerdict,
+    Measurement,
+    judge,
+    mean,
+    overall,
+    summarise,
+)
 
 
 def table(**numbers):
@@ -21,13 +28,13 @@ def table(**numbers):
 
 def ours(**values):
     return {
-        ((name,), "FN"): v if isinstance(v, Measured) else Measured(v, 0.0, 10)
+        ((name,), "FN"): v if isinstance(v, Measurement) else Measurement(v, 0.0, 10)
         for name, v in values.items()
     }
 
 
 def verdicts(printed, measured, methods="rows"):
-    return {key[0]: cell.verdict for (key, _), cell in judged(printed, measured, methods).items()}  # fmt: skip
+    return {key[0]: cell.verdict for (key, _), cell in judge(printed, measured, methods).items()}  # fmt: skip
 
 
 def test_inside_the_rounding_is_a_match():
@@ -39,7 +46,7 @@ def test_inside_twice_the_error_of_the_difference_is_a_match():
     said = Number("0.25", 0.25, 0.0, error=0.03)
     slack = 2 * sqrt(0.03**2 + 0.04**2)
     for gap, verdict in ((0.99 * slack, "match"), (1.01 * slack, "differs")):
-        got = ours(a=Measured(0.25 + gap, 0.04, 10))
+        got = ours(a=Measurement(0.25 + gap, 0.04, 10))
         assert verdicts(table(a=said), got) == {"a": verdict}
 
 
@@ -47,7 +54,7 @@ def test_where_no_spread_is_printed_theirs_is_ours_at_their_repeats():
     said = Number("0.25", 0.25, 0.0)
     slack = 2 * sqrt(0.04**2 + (0.04 * sqrt(40 / 10)) ** 2)
     for gap, verdict in ((0.99 * slack, "match"), (1.01 * slack, "differs")):
-        got = ours(a=Measured(0.25 + gap, 0.04, 40))
+        got = ours(a=Measurement(0.25 + gap, 0.04, 40))
         assert verdicts(table(a=said), got) == {"a": verdict}
 
 
@@ -58,7 +65,7 @@ def test_the_same_order_of_methods_is_close_and_another_one_differs():
 
 
 def test_an_order_that_is_within_error_or_not_clear_in_print_does_no_harm():
-    doubtful = ours(a=0.4, b=Measured(0.6, 0.1, 10), c=0.5)
+    doubtful = ours(a=0.4, b=Measurement(0.6, 0.1, 10), c=0.5)
     assert set(verdicts(table(a=0.1, b=0.2, c=0.3), doubtful).values()) == {"close"}
     assert set(verdicts(table(a=0.1, b=0.11), ours(a=0.5, b=0.4)).values()) == {"close"}
 
@@ -68,7 +75,7 @@ def test_the_order_is_that_of_differences_by_repeat():
     seeds = (0.3, 0.5, 0.7, 0.9)
     got = ours(a=mean([s + 0.02 for s in seeds]), b=mean([s - 0.001 * s for s in seeds]))  # fmt: skip
     assert set(verdicts(printed, got).values()) == {"differs"}
-    apart = {k: Measured(m.value, m.error, m.repeats) for k, m in got.items()}
+    apart = {k: Measurement(m.value, m.error, m.repeats) for k, m in got.items()}
     assert set(verdicts(printed, apart).values()) == {"close"}
     gone = ours(a=mean([0.9, None, 0.3]), b=mean([None, 0.8, 0.0]))  # one pair is left
     assert "differs" not in verdicts(printed, gone).values()
@@ -91,10 +98,10 @@ def test_methods_may_be_columns():
         "tab:x", "table", "", "", "", ("T",), ("a", "b"), (("r",), ("s",)), numbers
     )
     got = {
-        place: Measured(1 - v if place[0] == ("s",) else v + 0.5, 0.0, 10)
+        place: Measurement(1 - v if place[0] == ("s",) else v + 0.5, 0.0, 10)
         for place, v in places.items()
     }
-    by_column = judged(printed, got, "columns")
+    by_column = judge(printed, got, "columns")
     assert [cell.verdict for cell in by_column.values()] == [
         "close",
         "close",
@@ -141,7 +148,8 @@ def test_what_one_side_lacks():
 )
 def test_a_table_is_as_good_as_its_worst_judged_cell(found, whole):
     cells = {
-        ((i,), "FN"): Judged(None, None, verdict) for i, verdict in enumerate(found)
+        ((i,), "FN"): CellVerdict(None, None, verdict)
+        for i, verdict in enumerate(found)
     }
     assert overall(cells) == whole
 
@@ -150,7 +158,7 @@ def test_a_table_is_as_good_as_its_worst_judged_cell(found, whole):
 def test_the_error_is_that_of_the_mean(values):
     rows = [{"table": "t", "key": [1], "column": "c", "value": v} for v in values]
     other = {"table": "u", "key": [1], "column": "c", "value": 9.0}
-    got = summed_up([*rows, other], "t")[(1,), "c"]
+    got = summarise([*rows, other], "t")[(1,), "c"]
     mean = sum(values) / len(values)
     spread = sum((v - mean) ** 2 for v in values) / (len(values) - 1)
     assert got.value == pytest.approx(mean, abs=1e-12)
@@ -161,19 +169,19 @@ def test_the_error_is_that_of_the_mean(values):
 def test_undefined_repeats_are_left_out_and_words_are_counted():
     def of(*values):
         rows = [{"table": "t", "key": [1], "column": "c", "value": v} for v in values]
-        return summed_up(rows, "t")[(1,), "c"]
+        return summarise(rows, "t")[(1,), "c"]
 
     words = ("mean", "vcg", "vcg")
-    assert of(1.0, None, 3.0) == Measured(2.0, 1.0, 2, (1.0, None, 3.0))
-    assert of(None, None) == Measured("undefined", 0.0, 2, (None, None))
-    assert of(4.0) == Measured(4.0, 0.0, 1, (4.0,))
-    assert of(*words) == Measured("vcg", 0.0, 3, words)
+    assert of(1.0, None, 3.0) == Measurement(2.0, 1.0, 2, (1.0, None, 3.0))
+    assert of(None, None) == Measurement("undefined", 0.0, 2, (None, None))
+    assert of(4.0) == Measurement(4.0, 0.0, 1, (4.0,))
+    assert of(*words) == Measurement("vcg", 0.0, 3, words)
 
 
 def test_a_cell_tells_how_far_apart_a_match_may_be():
     said = table(a=Number("0.25", 0.25, 0.005, error=0.03), b=Number("yes", None))
-    got = ours(a=Measured(0.3, 0.04, 10), b=Measured("yes", 0.0, 10), c=0.1)
-    found = judged(said, got)
+    got = ours(a=Measurement(0.3, 0.04, 10), b=Measurement("yes", 0.0, 10), c=0.1)
+    found = judge(said, got)
     assert found[("a",), "FN"].tolerance == pytest.approx(0.005 + 2 * 0.05)
     assert found[("b",), "FN"].tolerance is None
     assert found[("c",), "FN"].tolerance is None

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from held import needs
 
-from truepool.paper.expected import printed
-from truepool.paper.experiments import PENDING, every
+from truepool_paper.expected import printed
+from truepool_paper.experiments import PENDING, every
 
 NEEDED = {name for experiment in every().values() for name in experiment.needs}
 pytestmark = [pytest.mark.whole_run, needs(*sorted(NEEDED))]
@@ -24,7 +24,14 @@ pytestmark = [pytest.mark.whole_run, needs(*sorted(NEEDED))]
 def run(tmp_path_factory):
     """Folder of the run."""
     out = tmp_path_factory.mktemp("whole")
-    words = ["reproduce", "--quick", "--jobs", str(os.cpu_count()), "--out", str(out)]
+    words = [
+        "reproduce",
+        "--quick",
+        "--jobs",
+        str(os.cpu_count()),
+        "--output",
+        str(out),
+    ]
     start = time.perf_counter()
     command = Path(sys.executable).with_name("truepool")
     done = subprocess.run([command, *words], capture_output=True, text=True)

@@ -1,6 +1,25 @@
-"""The paper, re-run: every printed number beside ours, with a verdict and a reason."""
+"""The paper, re-run: every printed number beside ours, with a verdict and a reason.
 
-from truepool.paper.answers import Answer, Reproduction
-from truepool.paper.reproducing import reproduce
+Names are imported when they are first used, so that ``truepool --help`` stays fast.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from truepool_paper.answers import Answer, Reproduction
+    from truepool_paper.reproduction import reproduce
 
 __all__ = ["Answer", "Reproduction", "reproduce"]
+
+_NAMES = {
+    "Answer": "answers",
+    "Reproduction": "answers",
+    "reproduce": "reproduction",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _NAMES:
+        return getattr(import_module(f"truepool_paper.{_NAMES[name]}"), name)
+    raise AttributeError(f"module 'truepool_paper' has no attribute {name!r}")

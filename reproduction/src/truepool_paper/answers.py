@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from truepool.lab import Row
-from truepool.paper.expected import Printed
-from truepool.paper.interface import Experiment, Reading, Size
-from truepool.paper.verdicts import Judged, Place, Verdict
+from truepool.core.engine import Row
+from truepool_paper.expected import Printed
+from truepool_paper.interface import Experiment, Reading, Size
+from truepool_paper.verdicts import CellVerdict, Place, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,7 +22,7 @@ class Answer:
 
     table: Printed
     reading: Reading
-    cells: Mapping[Place, Judged]
+    cells: Mapping[Place, CellVerdict]
     verdict: Verdict
     rows: tuple[Row, ...] = ()
     experiment: Experiment | None = None
@@ -76,7 +76,7 @@ class Reproduction:
         }
 
 
-def _told(place: Place, cell: Judged) -> dict[str, Any]:
+def _told(place: Place, cell: CellVerdict) -> dict[str, Any]:
     key, column = place
     got = cell.measured
     return {
@@ -92,7 +92,7 @@ def _told(place: Place, cell: Judged) -> dict[str, Any]:
     }
 
 
-def _spread(cell: Judged) -> str:
+def _spread(cell: CellVerdict) -> str:
     """Whose spread the tolerance allows for besides ours."""
     told = cell.printed is not None and cell.printed.error is not None
     return "printed" if told else "as ours"

@@ -4,22 +4,22 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from truepool.lab import Row
-from truepool.paper.answers import Answer, Reproduction
-from truepool.paper.expected import printed
-from truepool.paper.experiments import of
-from truepool.paper.interface import Reading
-from truepool.paper.verdicts import Measured, Place, judged, mean, overall
+from truepool.core.engine import Row
+from truepool_paper.answers import Answer, Reproduction
+from truepool_paper.expected import printed
+from truepool_paper.experiments import of
+from truepool_paper.interface import Reading
+from truepool_paper.verdicts import Measurement, Place, judge, mean, overall
 
 DIGITS = 6
-"""Kept of every number: far finer than any printed number and any standard error."""
+"""RowFile of every number: far finer than any printed number and any standard error."""
 
 
-def stored(run: Reproduction) -> str:
+def to_jsonl(run: Reproduction) -> str:
     """Keep what was measured, a line a cell with its repeats.
 
     Before the cells stands a line on the run. Verdicts, readings and causes are left
-    out: `retold` makes them anew.
+    out: `from_jsonl` makes them anew.
     """
     head = {
         "size": run.size,
@@ -40,14 +40,14 @@ def stored(run: Reproduction) -> str:
     return "".join(line + "\n" for line in lines)
 
 
-def retold(text: str) -> Reproduction:
+def from_jsonl(text: str) -> Reproduction:
     """Judge stored numbers as if they had just been measured."""
     run, *rows = (json.loads(line) for line in text.splitlines())
     answers = tuple(_answer(label, run, rows) for label in printed())
     return Reproduction(run["size"], answers, run["environment"])
 
 
-def _row(label: str, place: Place, measured: Measured) -> Row:
+def _row(label: str, place: Place, measured: Measurement) -> Row:
     key, column = place
     values = [_short(value) for value in measured.values]
     return {"table": label, "key": list(key), "column": column, "values": values}
@@ -69,5 +69,5 @@ def _answer(label: str, run: Mapping[str, Any], rows: list[Row]) -> Answer:
         if row["table"] == label
     }
     reading = kind.readings[label].at(run["size"])
-    cells = judged(table, ours, reading.methods)
+    cells = judge(table, ours, reading.methods)
     return Answer(table, reading, cells, overall(cells), (), kind())

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from truepool.core.engine import Cell, Row, cells
 from truepool.games import ClippedBeliefsWarning, Equilibrium, Game
-from truepool.lab import Cell, Row, cells
-from truepool.paper.interface import Size, row
-from truepool.paper.settings import COSTS
+from truepool_paper.interface import Size, row
+from truepool_paper.settings import COSTS
 
 CANONICAL = Game(
     agents=5,
@@ -31,7 +31,7 @@ MECHANISMS = {
 """What the paper calls them, and what we do."""
 REPEATS = 10
 CASES = {"quick": 2000, "full": 10_000}
-PLAYED = (
+GAME = (
     "Beta beliefs (concentration 4) of Pearson correlation rho under a Gaussian "
     "copula, outcomes drawn with the mean calibrated belief as their chance, 20 rounds "
     "of best responses, one agent after the other, by shifts from -0.5 to 0.5 in steps "
@@ -46,7 +46,7 @@ def games(name: str, size: Size, axes: Mapping[str, Sequence[Any]]) -> list[Cell
     return cells(name, REPEATS, {"cases": [CASES[size]], **axes})
 
 
-def ended(
+def solve(
     cell: Cell,
     mechanism: str,
     *,
@@ -58,7 +58,7 @@ def ended(
 
     Beliefs hang on the repeat only: every mechanism meets the same.
 
-    >>> end = ended(games("poa", "quick", {})[0], "Brier", offset=0.36)
+    >>> end = solve(games("poa", "quick", {})[0], "Brier", offset=0.36)
     >>> end.mechanism, bool(-0.39 < end.shift < -0.33), end.poa
     ('brier', True, None)
     """
@@ -74,10 +74,10 @@ def ended(
         )
 
 
-def named(what: str, offset: float, main: float) -> str:
+def row_name(what: str, offset: float, main: float) -> str:
     """Name of a row or column: the paper's at its own offset, ours where calibrated.
 
-    >>> named("Brier", ABOVE, ABOVE), named("Brier", CALIBRATED, ABOVE)
+    >>> row_name("Brier", ABOVE, ABOVE), row_name("Brier", CALIBRATED, ABOVE)
     ('Brier', 'Brier, calibrated')
     """
     return what if offset == main else f"{what}, calibrated"
@@ -96,7 +96,7 @@ def at(offset: float) -> str:
     )
 
 
-def priced(
+def price_rows(
     table: str,
     column: str,
     ends: Mapping[str, Equilibrium],
@@ -115,6 +115,6 @@ def priced(
         found[f"{paid} shift"] = end.shift
         found["truthful FN"] = end.truthful_fn
     return [
-        row(table, [named(what, offset, main)], column, value)
+        row(table, [row_name(what, offset, main)], column, value)
         for what, value in found.items()
     ]

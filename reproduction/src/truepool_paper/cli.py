@@ -25,41 +25,43 @@ def reproduce(
     jobs: Annotated[
         int, typer.Option(min=1, help="How many processes work side by side.")
     ] = 1,
-    out: Annotated[
-        Path, typer.Option(help="Folder for rows, verdicts, figures and pages.")
-    ] = Path("reproduction"),
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", help="Folder for rows, verdicts, figures and pages."
+        ),
+    ] = Path("paper-run"),
     as_json: options.Json = False,
 ) -> None:
     """Tables and figures of the paper re-run, each number beside the printed one."""
-    from truepool.cli.screen import out as screen
-    from truepool.cli.screen import timed
+    from truepool.cli.screen import out, timed
     from truepool.errors import SourceError
-    from truepool.paper import reproduce as run
-    from truepool.render import reproduced
+    from truepool_paper import reproduce as run
+    from truepool_paper.render import report
 
-    if out.exists() and not out.is_dir():
-        raise SourceError(f"{str(out)!r} is a file; name a folder to write into")
+    if output.exists() and not output.is_dir():
+        raise SourceError(f"{str(output)!r} is a file; name a folder to write into")
     try:
         with timed("Reproducing") as progress:
             result = run(
                 labels or (),
                 size="full" if full else "quick",
-                out=out,
+                out=output,
                 jobs=jobs,
                 progress=progress,
             )
     except KeyboardInterrupt:
         print(
-            f"stopped; what is done is kept in {out / 'rows'}, and the same command "
+            f"stopped; what is done is kept in {output / 'rows'}, and the same command "
             "goes on from there",
             file=sys.stderr,
         )
         raise typer.Exit(130) from None
     told = result.to_dict()
-    written = reproduced.write(told, result.figures(), out)
+    written = report.write(told, result.figures(), output)
     if as_json:
         print(json.dumps(told, indent=2))
         return
-    reproduced.grid(told).print(screen())
+    report.grid(told).print(out())
     for path in written:
-        screen().print(f"Wrote {path}.", highlight=False, soft_wrap=True)
+        out().print(f"Wrote {path}.", highlight=False, soft_wrap=True)

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from truepool.arrays import FloatArray, IntArray
-from truepool.lab import Row
-from truepool.paper.interface import row
+from truepool.core.engine import Row
 from truepool.render.figures.charts import Series
+from truepool_paper.interface import row
 
 FEWEST = 10
 """Cases of a bin that is drawn: the share of fewer is luck."""

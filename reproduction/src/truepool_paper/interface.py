@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
-from truepool.lab import Cell, Row
+from truepool.core.engine import Cell, Row
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -2,9 +2,8 @@
 
 import numpy as np
 
+from truepool import VCG, Panel
 from truepool.arrays import FloatArray
-from truepool.panel import Panel
-from truepool.paper.settings import COSTS, THRESHOLD
 from truepool.pools import Pool
 from truepool.pools.best import Best
 from truepool.pools.brier import Brier
@@ -13,9 +12,9 @@ from truepool.pools.externality import Externality
 from truepool.pools.log_odds import LogOdds
 from truepool.pools.stacked_lr import StackedLR
 from truepool.pools.stacked_mlp import StackedMLP
-from truepool.pools.vcg import VCG
 from truepool.pools.vote import Vote
 from truepool.scores import Confusion, confusion
+from truepool_paper.settings import COSTS, THRESHOLD
 
 READ = (
     "VCG by the 0/1 cost loss (FN 10, FP 1) at the table's threshold, Brier by inverse "
@@ -49,7 +48,7 @@ def methods(threshold: float = THRESHOLD, seed: int = 0) -> dict[str, Pool]:
     }
 
 
-def pooled_by(pool: Pool, weighed: Panel, tested: Panel) -> FloatArray:
+def pool_with(pool: Pool, weighed: Panel, tested: Panel) -> FloatArray:
     """Learn from one panel, pool the other."""
     return pool.fit_panel(weighed).combine(tested.values)
 
@@ -71,8 +70,6 @@ def platt_scaled(weighed: Panel, tested: Panel, penalty: float = 0.0) -> FloatAr
     return found[:, 1:]
 
 
-def decided(
-    pooled: FloatArray, tested: Panel, threshold: float = THRESHOLD
-) -> Confusion:
+def tally(pooled: FloatArray, tested: Panel, threshold: float = THRESHOLD) -> Confusion:
     """Count what was decided right and wrong."""
     return confusion(pooled, tested.outcomes, threshold=threshold)

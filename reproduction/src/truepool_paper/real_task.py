@@ -7,14 +7,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from truepool import agents, datasets
+from truepool import Features, Panel, agents, datasets
 from truepool.arrays import FloatArray, IntArray
-from truepool.features import Features
-from truepool.lab import Cell
-from truepool.panel import Panel
-from truepool.paper.interface import Size
-from truepool.paper.settings import SILO_SHARE, THRESHOLD
-from truepool.paper.simulated import FIXED, three_ways
+from truepool.core.engine import Cell
+from truepool_paper.interface import Size
+from truepool_paper.settings import SILO_SHARE, THRESHOLD
+from truepool_paper.synthetic_task import FIXED, three_ways
 
 SOURCES = {
     "NSL-KDD": "nsl-kdd",
@@ -32,6 +30,8 @@ All 492 frauds are always among those of Credit Card.
 """
 THRESHOLDS = {"NSL-KDD": THRESHOLD, "Credit Card": 0.3, "UNSW-NB15": THRESHOLD}
 """Those of tab:main_results; all other tables have 0.5, as tab:hyperparams says."""
+FIFTH = 25_192
+"""Rows of ``KDDTrain+_20Percent``: the first of NSL-KDD's train file."""
 PACKAGES = dict.fromkeys(("lightgbm", "catboost", "xgboost"), "agents")
 NEURAL = {**PACKAGES, "torch": "neural"}
 

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from truepool.lab import Batch, Kept, Progress, Row, run, unwatched
-from truepool.paper.answers import Answer, Reproduction
-from truepool.paper.expected import printed
-from truepool.paper.experiments import every, lacking, of
-from truepool.paper.interface import Experiment, Reading, Size
-from truepool.paper.verdicts import judged, overall, summed_up
+from truepool.core.engine import Batch, Progress, Row, RowFile, no_progress, run
+from truepool_paper.answers import Answer, Reproduction
+from truepool_paper.expected import printed
+from truepool_paper.experiments import every, lacking, of
+from truepool_paper.interface import Experiment, Reading, Size
+from truepool_paper.verdicts import judge, overall, summarise
 
 MADE_WITH = (
-    "truepool", "numpy", "scipy", "scikit-learn", "numba",
+    "truepool", "truepool-paper", "numpy", "scipy", "scikit-learn", "numba",
     "lightgbm", "xgboost", "xgboost-cpu", "catboost", "torch", "pytorch-tabnet",
 )  # fmt: skip
 SEEDS = "first four bytes of the SHA-256 of 'axis:repeat', repeats from 0"
@@ -24,9 +24,9 @@ def reproduce(
     labels: Sequence[str] = (),
     *,
     size: Size = "quick",
-    out: Path = Path("reproduction"),
+    out: Path = Path("paper-run"),
     jobs: int = 1,
-    progress: Progress = unwatched,
+    progress: Progress = no_progress,
 ) -> Reproduction:
     """Re-run tables and figures of the paper: all of them, or those named.
 
@@ -49,7 +49,7 @@ def reproduce(
 
 
 def _batch(experiment: Experiment, size: Size, out: Path) -> Batch:
-    kept = Kept(out / "rows" / f"{experiment.name}-{size}.jsonl", experiment.version)
+    kept = RowFile(out / "rows" / f"{experiment.name}-{size}.jsonl", experiment.version)
     cells = experiment.cells(size)
     return Batch(experiment.measure, cells, kept, experiment.effort, experiment.alone)
 
@@ -65,8 +65,8 @@ def _answer(
         return Answer(table, Reading("", reason or ""), {}, "pending")
     reading, mine = kind.readings[label].at(size), rows[kind.name]
     drawn = table.kind == "figure"  # of many points, none of them printed
-    ours = {} if drawn else summed_up(mine, label)
-    cells = judged(table, ours, reading.methods)
+    ours = {} if drawn else summarise(mine, label)
+    cells = judge(table, ours, reading.methods)
     return Answer(table, reading, cells, overall(cells), mine, experiments[kind.name])
 
 

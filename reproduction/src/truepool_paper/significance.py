@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from truepool.arrays import FloatArray
+from truepool.core.engine import Row
 from truepool.inference import paired_p_values
-from truepool.lab import Row
-from truepool.paper.interface import row
+from truepool_paper.interface import row
 
 LEVEL = 0.05 / 3
 """Bonferroni over three comparisons, unrounded."""
@@ -23,7 +23,7 @@ def by_seed(rows: Sequence[Row], table: str, method: str, column: str) -> FloatA
     ])  # fmt: skip
 
 
-def compared(
+def comparison_rows(
     table: str, baseline: str, theirs: FloatArray, ours: FloatArray
 ) -> list[Row]:
     """Mean difference, p-value, interval and what follows; nothing from one seed.

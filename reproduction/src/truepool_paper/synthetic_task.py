@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from truepool.agents.partition import feature_silos
+from truepool import Panel
+from truepool.agents import feature_silos
 from truepool.arrays import Array, FloatArray, IntArray
-from truepool.panel import Panel
-from truepool.paper.settings import SILO_SHARE, TEST_SHARE, VALIDATION_SHARE
+from truepool_paper.settings import SILO_SHARE, TEST_SHARE, VALIDATION_SHARE
 
 FEATURES, POPULATION = 20, 20_000
 FIXED = 42

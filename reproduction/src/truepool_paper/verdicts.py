@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from truepool.paper.expected import Number, Printed
+from truepool_paper.expected import Number, Printed
 
 Verdict: TypeAlias = Literal["match", "close", "differs", "not printed", "pending"]
 Place: TypeAlias = tuple[tuple[Any, ...], str]
@@ -16,7 +16,7 @@ Place: TypeAlias = tuple[tuple[Any, ...], str]
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurement:
     """Mean of what the repeats gave, its standard error, and how many they were.
 
     Of words, the one that most repeats gave. ``values`` are the repeats themselves, in
@@ -30,24 +30,26 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Judged:
+class CellVerdict:
     """One cell of a table: what is printed, what we measured, and the verdict.
 
     ``tolerance`` is how far apart a match may be, None where numbers are not compared.
     """
 
     printed: Number | None
-    measured: Measured | None
+    measured: Measurement | None
     verdict: Verdict
     tolerance: float | None = None
 
 
-def summed_up(rows: Sequence[Mapping[str, Any]], label: str) -> dict[Place, Measured]:
+def summarise(
+    rows: Sequence[Mapping[str, Any]], label: str
+) -> dict[Place, Measurement]:
     """Mean and standard error over the repeats of every cell of a table.
 
     >>> rows = [{"table": "tab:x", "key": ["a"], "column": "FN", "value": v}
     ...         for v in (0.1, 0.3)]
-    >>> found = summed_up(rows, "tab:x")[("a",), "FN"]
+    >>> found = summarise(rows, "tab:x")[("a",), "FN"]
     >>> found.value, round(found.error, 12), found.repeats
     (0.2, 0.1, 2)
     """
@@ -60,19 +62,19 @@ def summed_up(rows: Sequence[Mapping[str, Any]], label: str) -> dict[Place, Meas
 
 
 def numbers(
-    means: Mapping[Place, Measured], keys: Sequence[tuple[Any, ...]], column: str
+    means: Mapping[Place, Measurement], keys: Sequence[tuple[Any, ...]], column: str
 ) -> list[float]:
     """Means of a column at some keys, for a figure.
 
-    >>> numbers({(("a",), "FN"): Measured(0.2, 0.1, 2)}, [("a",)], "FN")
+    >>> numbers({(("a",), "FN"): Measurement(0.2, 0.1, 2)}, [("a",)], "FN")
     [0.2]
     """
     return [float(means[key, column].value) for key in keys]
 
 
-def judged(
-    table: Printed, ours: Mapping[Place, Measured], methods: str = "rows"
-) -> dict[Place, Judged]:
+def judge(
+    table: Printed, ours: Mapping[Place, Measurement], methods: str = "rows"
+) -> dict[Place, CellVerdict]:
     """Judge every cell that is printed or measured.
 
     ``match``: no further apart than rounding and twice the sampling error of the
@@ -82,7 +84,7 @@ def judged(
     """
     places = list(dict.fromkeys([*table.numbers, *ours]))
     return {
-        place: Judged(
+        place: CellVerdict(
             table.numbers.get(place),
             ours.get(place),
             _verdict(place, table, ours, methods),
@@ -92,11 +94,11 @@ def judged(
     }
 
 
-def tolerance(said: Number, got: Measured, seeds: int) -> float:
+def tolerance(said: Number, got: Measurement, seeds: int) -> float:
     """How far apart a match may be: rounding, and twice the error of the difference.
 
     >>> said = Number("0.40", 0.4, rounding=0.005)
-    >>> round(tolerance(said, Measured(0.39, 0.01, 10), seeds=10), 4)
+    >>> round(tolerance(said, Measurement(0.39, 0.01, 10), seeds=10), 4)
     0.0333
     """
     theirs = said.error
@@ -105,7 +107,7 @@ def tolerance(said: Number, got: Measured, seeds: int) -> float:
     return said.rounding + 2 * sqrt(got.error**2 + theirs**2)
 
 
-def overall(cells: Mapping[Place, Judged]) -> Verdict:
+def overall(cells: Mapping[Place, CellVerdict]) -> Verdict:
     """Verdict of a whole table: that of its worst cell that can be judged."""
     found = {cell.verdict for cell in cells.values()}
     for verdict in ("differs", "close", "match"):
@@ -115,7 +117,7 @@ def overall(cells: Mapping[Place, Judged]) -> Verdict:
 
 
 def _verdict(
-    place: Place, table: Printed, ours: Mapping[Place, Measured], methods: str
+    place: Place, table: Printed, ours: Mapping[Place, Measurement], methods: str
 ) -> Verdict:
     said, got = table.numbers.get(place), ours.get(place)
     if said is None or said.said == "":
@@ -137,7 +139,7 @@ def _verdict(
 
 
 def _tolerance(
-    place: Place, table: Printed, ours: Mapping[Place, Measured]
+    place: Place, table: Printed, ours: Mapping[Place, Measurement]
 ) -> float | None:
     said, got = table.numbers.get(place), ours.get(place)
     if said is None or said.value is None or got is None or isinstance(got.value, str):
@@ -156,7 +158,7 @@ def _wordings(said: str) -> set[str]:
 
 
 def _in_order(
-    place: Place, table: Printed, ours: Mapping[Place, Measured], methods: str
+    place: Place, table: Printed, ours: Mapping[Place, Measurement], methods: str
 ) -> bool:
     """Whether no other method stands clearly on the other side of this one."""
     rivals = 0
@@ -177,7 +179,7 @@ def _in_order(
     return rivals > 0
 
 
-def _apart(one: Measured, other: Measured) -> float:
+def _apart(one: Measurement, other: Measurement) -> float:
     """Standard error of a difference of means, by repeat: both saw the same data."""
     if len(one.values) == len(other.values):
         known = [
@@ -190,13 +192,13 @@ def _apart(one: Measured, other: Measured) -> float:
     return sqrt(one.error**2 + other.error**2)
 
 
-def mean(values: list[Any]) -> Measured:
+def mean(values: list[Any]) -> Measurement:
     """Sum the repeats of one cell up."""
     kept = tuple(values)
     if isinstance(values[0], str):
-        return Measured(max(values, key=values.count), 0.0, len(values), kept)
+        return Measurement(max(values, key=values.count), 0.0, len(values), kept)
     known = np.array([v for v in values if v is not None], dtype=float)
     if not known.size:
-        return Measured("undefined", 0.0, len(values), kept)
+        return Measurement("undefined", 0.0, len(values), kept)
     error = known.std(ddof=1) / sqrt(known.size) if known.size > 1 else 0.0
-    return Measured(float(known.mean()), float(error), int(known.size), kept)
+    return Measurement(float(known.mean()), float(error), int(known.size), kept)

@@ -7,8 +7,8 @@ import pytest
 from held import needs
 
 from truepool import datasets
-from truepool.paper.expected import printed
-from truepool.paper.experiments import PENDING, every
+from truepool_paper.expected import printed
+from truepool_paper.experiments import PENDING, every
 
 EVERY = every()
 SIZES = ("quick", "full")

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from truepool.panel import Panel
-from truepool.paper.experiments.adversarial import (
+from truepool_paper.experiments.adversarial import (
     ATTACKS,
     DRAWN,
     SHARES,
@@ -10,7 +10,7 @@ from truepool.paper.experiments.adversarial import (
     Adversarial,
     _attacked,
 )
-from truepool.paper.interface import row
+from truepool_paper.interface import row
 
 
 def honest(seed, cases=600):

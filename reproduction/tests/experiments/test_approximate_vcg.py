@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from held import needs
 
-from truepool.lab import Cell
+from truepool.core.engine import Cell
 from truepool.panel import Panel
-from truepool.paper.experiments.approximate_vcg import REMOVALS, ApproximateVCG, _tried
+from truepool_paper.experiments.approximate_vcg import REMOVALS, ApproximateVCG, _tried
 
 CELL = Cell("approximate-vcg", (("rows", 800),), 0)
 

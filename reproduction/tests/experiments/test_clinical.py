@@ -1,7 +1,7 @@
 import pytest
 
-from truepool.paper.experiments.clinical import Clinical
-from truepool.paper.interface import row
+from truepool_paper.experiments.clinical import Clinical
+from truepool_paper.interface import row
 
 
 def rows_of(table, pairs):

@@ -1,6 +1,6 @@
 import pytest
 
-from truepool.paper.experiments.data_efficiency import TRAINED, DataEfficiency
+from truepool_paper.experiments.data_efficiency import TRAINED, DataEfficiency
 
 
 def test_more_rows_miss_less():

@@ -1,10 +1,10 @@
 import pytest
 
-from truepool.lab import Cell
-from truepool.paper.experiments import drift
-from truepool.paper.settings import COSTS, THRESHOLD
+from truepool.core.engine import Cell
 from truepool.pools.vcg import VCG
 from truepool.scores import confusion
+from truepool_paper.experiments import drift
+from truepool_paper.settings import COSTS, THRESHOLD
 
 CELL = Cell("drift", (), 0)
 

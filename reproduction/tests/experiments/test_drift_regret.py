@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from truepool.paper.experiments.drift_regret import ALIKE, KINDS, SCALES, DriftRegret
+from truepool_paper.experiments.drift_regret import ALIKE, KINDS, SCALES, DriftRegret
 
 
 @pytest.fixture(scope="module")

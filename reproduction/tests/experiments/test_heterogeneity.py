@@ -1,6 +1,6 @@
-from truepool.paper.expected import printed
-from truepool.paper.experiments.heterogeneity import MADE_OF, Heterogeneity
-from truepool.paper.interface import row
+from truepool_paper.expected import printed
+from truepool_paper.experiments.heterogeneity import MADE_OF, Heterogeneity
+from truepool_paper.interface import row
 
 
 def test_ensembles_are_those_of_the_table():

@@ -1,7 +1,7 @@
-from truepool.lab import Cell
+from truepool.core.engine import Cell
 from truepool.learners.window import Window
-from truepool.paper.expected import printed
-from truepool.paper.experiments.hyperparams import Hyperparams
+from truepool_paper.expected import printed
+from truepool_paper.experiments.hyperparams import Hyperparams
 
 
 def found():

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from held import needs
 
-from truepool.paper.experiments.main_results import FEWER, SHOWN, MainResults, _task
-from truepool.paper.interface import row
+from truepool_paper.experiments.main_results import FEWER, SHOWN, MainResults, _task
+from truepool_paper.interface import row
 
 TABLE = "tab:significance"
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from truepool.core.engine import Cell
 from truepool.datasets.intrusion import PARTS
-from truepool.lab import Cell
-from truepool.paper.experiments.multiclass import Multiclass
+from truepool_paper.experiments.multiclass import Multiclass
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 import numpy as np
 
 from truepool.features import Features
-from truepool.paper.experiments.rare_attacks import RARE, fewer
+from truepool_paper.experiments.rare_attacks import RARE, fewer
 
 LABELS = ("Normal Traffic", "DDoS", *RARE)
 

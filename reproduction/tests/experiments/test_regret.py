@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from truepool.core.engine import Cell
 from truepool.datasets.synthetic import synthetic
-from truepool.lab import Cell
-from truepool.paper.experiments.regret import Regret
+from truepool_paper.experiments.regret import Regret
 
 
 def by_hand(reports, outcomes, rate, prices):

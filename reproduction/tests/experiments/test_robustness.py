@@ -1,7 +1,7 @@
 import pytest
 
-from truepool.lab import Cell
-from truepool.paper.experiments.robustness import ADVERSARIES, SHARES, Robustness
+from truepool.core.engine import Cell
+from truepool_paper.experiments.robustness import ADVERSARIES, SHARES, Robustness
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from truepool.paper.experiments.sample_size import LEAST, SampleSize, labelled
-from truepool.paper.interface import row
-from truepool.paper.trained import Task
+from truepool_paper.experiments.sample_size import LEAST, SampleSize, labelled
+from truepool_paper.interface import row
+from truepool_paper.real_task import Task
 
 
 @pytest.fixture

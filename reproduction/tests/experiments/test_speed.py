@@ -1,8 +1,8 @@
 import pytest
 
-from truepool.lab import Cell
-from truepool.paper.expected import printed
-from truepool.paper.experiments.speed import Speed
+from truepool.core.engine import Cell
+from truepool_paper.expected import printed
+from truepool_paper.experiments.speed import Speed
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from truepool.paper.experiments.weight_trajectory import WeightTrajectory
+from truepool_paper.experiments.weight_trajectory import WeightTrajectory
 
 
 @pytest.fixture(scope="module")

@@ -1,20 +1,20 @@
 import pytest
 from numpy.testing import assert_array_equal
 
+from truepool.core.engine import Cell
 from truepool.datasets.synthetic import synthetic
 from truepool.folds import out_of_fold, splits
-from truepool.lab import Cell
 from truepool.losses import Loss
-from truepool.paper.expected import printed
-from truepool.paper.experiments.when_vcg import (
+from truepool.pools.interface import made
+from truepool_paper.expected import printed
+from truepool_paper.experiments.when_vcg import (
     METHODS,
     REGIMES,
     WhenVCG,
     _compared,
     _followed,
 )
-from truepool.paper.settings import COSTS
-from truepool.pools.interface import made
+from truepool_paper.settings import COSTS
 
 
 def test_the_regimes_are_those_of_the_table():

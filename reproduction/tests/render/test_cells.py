@@ -1,6 +1,6 @@
 import pytest
 
-from truepool.render.reproduced_cells import sides
+from truepool_paper.render.cells import sides
 
 
 @pytest.mark.parametrize(

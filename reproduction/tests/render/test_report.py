@@ -7,8 +7,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from truepool.errors import SourceError
-from truepool.render import reproduced
-from truepool.render.reproduced_page import html
+from truepool_paper.render import report
+from truepool_paper.render.html import html
 
 
 def cell(key, column, printed, measured, verdict, error=0.0):
@@ -44,7 +44,7 @@ TOLD = {
 
 
 def test_the_grid_has_a_line_a_table():
-    shown = reproduced.grid(TOLD)
+    shown = report.grid(TOLD)
     assert shown.rows[0] == ("tab:a", "match", "1", "", "", "A <title>")
     assert shown.notes == (
         "1 match, 0 close, 1 differs, 1 not printed, 1 pending. Of 1 printed numbers 1 "
@@ -53,7 +53,7 @@ def test_the_grid_has_a_line_a_table():
 
 
 def test_markdown_sets_the_numbers_side_by_side():
-    page = reproduced.markdown(TOLD, {"fig:b": "figures/b.svg"})
+    page = report.markdown(TOLD, {"fig:b": "figures/b.svg"})
     assert "| method | FN | F1 |\n|---|---|---|" in page
     assert "| VCG | 0.40 → 0.39 ± 0.01 ✓ | 0.812 · |" in page
     assert "| a\\|b | 0.50 … |  |" in page
@@ -65,7 +65,7 @@ def test_markdown_sets_the_numbers_side_by_side():
     assert "Reading: As & is." in page
     assert "![A <title>](figures/b.svg)" in page
     assert "- python: 3.11" in page
-    assert "figures" not in reproduced.markdown(TOLD)
+    assert "figures" not in report.markdown(TOLD)
 
 
 class Reader(HTMLParser):
@@ -118,7 +118,7 @@ def test_a_figure_is_the_same_text_for_the_same_rows():
     def drawn():
         page = Figure()
         page.subplots().plot([1, 2, 3], label="η")
-        return reproduced.svg(page)
+        return report.svg(page)
 
     assert drawn() == drawn()
     assert drawn().startswith("<svg")
@@ -129,7 +129,5 @@ def test_what_cannot_be_written_is_said(tmp_path):
     (tmp_path / "figures").write_text("in the way")
     page = Figure()
     with pytest.raises(SourceError, match="cannot be written into: File exists"):
-        reproduced.write(TOLD, {"fig:b": page}, tmp_path)
-    assert reproduced.write(TOLD, {}, tmp_path)[0].read_text() == reproduced.markdown(
-        TOLD
-    )
+        report.write(TOLD, {"fig:b": page}, tmp_path)
+    assert report.write(TOLD, {}, tmp_path)[0].read_text() == report.markdown(TOLD)

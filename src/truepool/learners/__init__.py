@@ -3,9 +3,9 @@
 from typing import Any, cast
 
 from truepool import registry
-from truepool.learners.interface import Learner, State
+from truepool.learners.interface import Learner, State, horizon_rate
 
-__all__ = ["Learner", "State", "every", "named"]
+__all__ = ["Learner", "State", "every", "horizon_rate", "named"]
 
 
 def every() -> dict[str, type[Learner]]:

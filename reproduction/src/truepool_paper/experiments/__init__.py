@@ -5,8 +5,8 @@ from typing import cast
 
 from truepool import datasets, registry
 from truepool.errors import UnknownNameError
-from truepool.paper.expected import printed
-from truepool.paper.interface import Experiment
+from truepool_paper.expected import printed
+from truepool_paper.interface import Experiment
 
 PENDING = {
     "tab:jetson_rtt": "needs the networked service, which is to come",

@@ -5,21 +5,20 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
 
-from truepool.lab import Cell, Row, cells
-from truepool.panel import Panel
-from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.paper.methods import decided, pooled_by, vcg
-from truepool.paper.trained import PACKAGES, ROWS, SOURCES, task, twice
-from truepool.paper.verdicts import numbers, summed_up
+from truepool import VCG, Panel
+from truepool.core.engine import Cell, Row, cells
 from truepool.pools import Pool
 from truepool.pools.median import Median
 from truepool.pools.trimmed import Trimmed
-from truepool.pools.vcg import VCG
 from truepool.render.figures.charts import heat
+from truepool.stress import Stress
 from truepool.stress.constant import ConstantLow
 from truepool.stress.flipped import LabelFlip
-from truepool.stress.interface import Stress
 from truepool.stress.noise import RandomNoise
+from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.methods import pool_with, tally, vcg
+from truepool_paper.real_task import PACKAGES, ROWS, SOURCES, task, twice
+from truepool_paper.verdicts import numbers, summarise
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -85,7 +84,7 @@ class Adversarial(Experiment):
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
         """Draw misses by method and share, a panel an attack."""
-        means = summed_up(rows, TABLE)
+        means = summarise(rows, TABLE)
         panels = {
             attack: np.array(
                 [numbers(means, [(attack, s) for s in SHARES], m) for m in DRAWN]
@@ -112,7 +111,7 @@ def _attacked(
             TABLE,
             [attack, percent],
             method,
-            decided(pooled_by(pool, known, after), after).fn_rate,
+            tally(pool_with(pool, known, after), after).fn_rate,
         )
         for method, (pool, known) in pools.items()
     ]

@@ -3,9 +3,17 @@
 from collections.abc import Mapping
 from typing import ClassVar, final
 
-from truepool.lab import Cell, Row
-from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.paper.played import ABOVE, CALIBRATED, PLAYED, at, ended, games, named
+from truepool.core.engine import Cell, Row
+from truepool_paper.canonical_game import (
+    ABOVE,
+    CALIBRATED,
+    GAME,
+    at,
+    games,
+    row_name,
+    solve,
+)
+from truepool_paper.interface import Experiment, Reading, Size, row
 
 TABLE = "tab:poa"
 PAID = ("VCG", "Brier", "Externality")
@@ -18,7 +26,7 @@ class Anarchy(Experiment):
     name: ClassVar[str] = "anarchy"
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
-            f"{at(ABOVE)} {PLAYED} All three mechanisms are played out: that VCG and "
+            f"{at(ABOVE)} {GAME} All three mechanisms are played out: that VCG and "
             "Externality agents stay at the truth is measured, not taken for granted.",
             "No belief lies below the offset, so truthful agents miss nobody at a "
             "threshold of 0.3 and no price is defined; Brier agents take out the "
@@ -41,7 +49,7 @@ class Anarchy(Experiment):
         """Play all mechanisms on the beliefs of one repeat."""
         offset, rows = cell["offset"], []
         for paid in PAID:
-            end = ended(cell, paid, offset=offset)
+            end = solve(cell, paid, offset=offset)
             found = {
                 "PoA": end.poa,
                 "equilibrium FN": end.fn,
@@ -50,7 +58,7 @@ class Anarchy(Experiment):
                 "equilibrium FP": end.fp,
             }
             rows += [
-                row(TABLE, [paid], named(column, offset, ABOVE), value)
+                row(TABLE, [paid], row_name(column, offset, ABOVE), value)
                 for column, value in found.items()
             ]
         return rows

@@ -4,17 +4,16 @@ from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar, final
 
+from truepool import VCG, Panel
 from truepool.arrays import FloatArray
-from truepool.datasets.nsl_kdd import nsl_kdd
-from truepool.lab import Cell, Row, cells
-from truepool.panel import Panel
-from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.paper.settings import COSTS, THRESHOLD
-from truepool.paper.simulated import first, panels
-from truepool.paper.verdicts import numbers, summed_up
-from truepool.pools.vcg import VCG
+from truepool.core.engine import Cell, Row, cells
+from truepool.datasets import nsl_kdd
 from truepool.render.figures.charts import Series, lines
 from truepool.scores import confusion
+from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.settings import COSTS, THRESHOLD
+from truepool_paper.synthetic_task import first, panels
+from truepool_paper.verdicts import numbers, summarise
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,7 +70,7 @@ class ApproximateVCG(Experiment):
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
         """Draw relative error and latency against k."""
-        means = summed_up(rows, FIGURE)
+        means = summarise(rows, FIGURE)
         panels = {
             column: {
                 f"n = {n}": Series(

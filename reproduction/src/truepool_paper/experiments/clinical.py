@@ -5,20 +5,17 @@ from typing import ClassVar, cast, final
 
 import numpy as np
 
-from truepool import agents, datasets
+from truepool import Features, Mean, Panel, agents, datasets
 from truepool.arrays import FloatArray
-from truepool.features import Features
+from truepool.core.engine import Cell, Row, cells
 from truepool.inference import paired_p_values
-from truepool.lab import Cell, Row, cells
-from truepool.panel import Panel
-from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.paper.methods import READ, decided, methods, pooled_by, vcg
-from truepool.paper.paired import by_seed
-from truepool.paper.trained import NEURAL, Task, ready, reports
 from truepool.pools import Pool
-from truepool.pools.mean import Mean
 from truepool.pools.mlp_2 import MLP2
 from truepool.scores import ece
+from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.methods import READ, methods, pool_with, tally, vcg
+from truepool_paper.real_task import NEURAL, Task, ready, reports
+from truepool_paper.significance import by_seed
 
 SOURCES = {"tab:real_heart": "heart", "tab:real_diabetes": "pima"}
 SILENT = "VCG, silent on own rows"
@@ -69,8 +66,8 @@ class Clinical(Experiment):
             "MLP aggregator": MLP2(seed=here.seed),
             "Mean": Mean(),
         }
-        said = {name: pooled_by(pool, known, tested) for name, pool in pools.items()}
-        said[SILENT] = pooled_by(vcg(), spoken, tested)
+        said = {name: pool_with(pool, known, tested) for name, pool in pools.items()}
+        said[SILENT] = pool_with(vcg(), spoken, tested)
         return [
             row(table, [method], score, value)
             for method, pooled in said.items()
@@ -88,7 +85,7 @@ class Clinical(Experiment):
 
 
 def _scores(pooled: FloatArray, tested: Panel) -> dict[str, float]:
-    counts, came = decided(pooled, tested), tested.outcomes
+    counts, came = tally(pooled, tested), tested.outcomes
     return {
         "FN": counts.fn_rate,
         "F1": counts.f1,

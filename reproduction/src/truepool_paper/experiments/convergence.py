@@ -3,11 +3,18 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, final
 
-from truepool.lab import Cell, Row
-from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.paper.played import CALIBRATED, PLAYED, at, ended, games, named
-from truepool.paper.verdicts import numbers, summed_up
+from truepool.core.engine import Cell, Row
 from truepool.render.figures.charts import Series, lines
+from truepool_paper.canonical_game import (
+    CALIBRATED,
+    GAME,
+    at,
+    games,
+    row_name,
+    solve,
+)
+from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.verdicts import numbers, summarise
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,7 +33,7 @@ class Convergence(Experiment):
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
             f"{at(OFFSET)} That is the deviation of 0.050 which the table holds fixed, "
-            f"as Brier agents find it. {PLAYED} Independent beliefs (rho 0), at the "
+            f"as Brier agents find it. {GAME} Independent beliefs (rho 0), at the "
             "same threshold and at one below mean belief (0.2), stand beside it.",
             "A pool of beliefs of correlation 0.5 keeps half the variance of one "
             "belief however many agents there are, so the price stays; it falls to 0 "
@@ -48,7 +55,7 @@ class Convergence(Experiment):
     def measure(cell: Cell) -> list[Row]:
         """Play Brier among n agents."""
         n, offset = cell["n"], cell["offset"]
-        end = ended(cell, "Brier", agents=n, offset=offset)
+        end = solve(cell, "Brier", agents=n, offset=offset)
         found = {
             "delta": end.shift,
             "n*delta": n * end.shift,
@@ -57,18 +64,18 @@ class Convergence(Experiment):
             "truthful FN": end.truthful_fn,
         }
         for tau in (0.3, 0.2):
-            apart = ended(
+            apart = solve(
                 cell, "Brier", agents=n, offset=offset, correlation=0, threshold=tau
             )
             found[f"PoA, rho=0, tau={tau}"] = apart.poa
         return [
-            row(TABLE, [n], named(column, offset, OFFSET), value)
+            row(TABLE, [n], row_name(column, offset, OFFSET), value)
             for column, value in found.items()
         ]
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
         """Draw the price on one axis and n times delta on the other."""
-        means = summed_up(rows, TABLE)
+        means = summarise(rows, TABLE)
         keys = [(n,) for n in AGENTS]
         panels = {
             told: {"": Series(AGENTS, numbers(means, keys, column))}

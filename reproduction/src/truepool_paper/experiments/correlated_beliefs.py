@@ -3,9 +3,17 @@
 from collections.abc import Mapping
 from typing import ClassVar, final
 
-from truepool.lab import Cell, Row
-from truepool.paper.interface import Experiment, Reading, Size
-from truepool.paper.played import ABOVE, CALIBRATED, PLAYED, at, ended, games, priced
+from truepool.core.engine import Cell, Row
+from truepool_paper.canonical_game import (
+    ABOVE,
+    CALIBRATED,
+    GAME,
+    at,
+    games,
+    price_rows,
+    solve,
+)
+from truepool_paper.interface import Experiment, Reading, Size
 
 TABLE = "tab:corr_poa"
 PAID = ("VCG", "Brier", "Externality", "LogScore")
@@ -19,7 +27,7 @@ class CorrelatedBeliefs(Experiment):
     name: ClassVar[str] = "correlated-beliefs"
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
-            f"{at(ABOVE)} {PLAYED} Instead of Beta marginals, agents see a shared "
+            f"{at(ABOVE)} {GAME} Instead of Beta marginals, agents see a shared "
             "latent factor through noise, and outcomes follow the mean belief (with "
             "rho = 0 and the factor as the truth they would know nothing).",
             "As in tab:poa truthful agents miss nobody, so no price is defined; Brier "
@@ -44,5 +52,5 @@ class CorrelatedBeliefs(Experiment):
         """Play all mechanisms at one correlation."""
         rho, offset = cell["rho"], cell["offset"]
         settings = {"offset": offset, "correlation": rho, "model": "factor"}
-        ends = {paid: ended(cell, paid, **settings) for paid in PAID}
-        return priced(TABLE, f"rho={rho}", ends, offset, ABOVE)
+        ends = {paid: solve(cell, paid, **settings) for paid in PAID}
+        return price_rows(TABLE, f"rho={rho}", ends, offset, ABOVE)

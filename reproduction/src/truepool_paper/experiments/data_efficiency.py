@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from typing import ClassVar, final
 
-from truepool.lab import Cell, Row, cells
-from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.paper.settings import COSTS, THRESHOLD
-from truepool.paper.simulated import crew, task
+from truepool import VCG
+from truepool.core.engine import Cell, Row, cells
 from truepool.pools import Pool
 from truepool.pools.mlp_2 import MLP2
 from truepool.pools.mlp_4 import MLP4
-from truepool.pools.vcg import VCG
 from truepool.scores import confusion
+from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.settings import COSTS, THRESHOLD
+from truepool_paper.synthetic_task import crew, task
 
 TRAINED = (25, 50, 100, 200, 500, 1000)
 TESTED = 2000

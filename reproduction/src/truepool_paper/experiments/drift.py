@@ -5,15 +5,14 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from truepool.lab import Cell, Row, cells
+from truepool import Panel, replay
+from truepool.core.engine import Cell, Row, cells
 from truepool.losses import Loss
-from truepool.panel import Panel
-from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.paper.settings import COSTS, THRESHOLD
-from truepool.paper.simulated import crew, task
-from truepool.rounds import replay
 from truepool.scores import confusion, ece
 from truepool.stress.drift import shift_features
+from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.settings import COSTS, THRESHOLD
+from truepool_paper.synthetic_task import crew, task
 
 CASES = 1000
 TRAINED, WEIGHED = 1000, 200

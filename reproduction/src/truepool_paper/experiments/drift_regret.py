@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
 
-from truepool.datasets.synthetic import SKILLS
-from truepool.lab import Cell, Row, cells
-from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.paper.verdicts import Measured, Place, summed_up
+from truepool import replay
+from truepool.core.engine import Cell, Row, cells
 from truepool.render.figures.charts import Series, lines
-from truepool.rounds import replay
 from truepool.stress.drift import quality_panel
+from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.settings import SKILLS
+from truepool_paper.verdicts import Measurement, Place, summarise
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,7 +75,7 @@ class DriftRegret(Experiment):
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
         """Draw regret over sqrt(T) against T, one panel a drift."""
-        means = summed_up(rows, TABLE)
+        means = summarise(rows, TABLE)
         panels = {
             kind: {
                 column.replace("eta*", "η*"): _line(means, kind, column)
@@ -86,7 +86,7 @@ class DriftRegret(Experiment):
         return lines(panels, "T", "regret / √T", log_x=True)
 
 
-def _line(means: Mapping[Place, Measured], kind: str, column: str) -> Series:
+def _line(means: Mapping[Place, Measurement], kind: str, column: str) -> Series:
     found = {
         key[1]: mean
         for (key, name), mean in means.items()

@@ -3,16 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
+from truepool import Panel
 from truepool.agents import zoo
+from truepool.core.engine import Cell, Row, cells
 from truepool.diversity import disagreement, mean_of_pairs
-from truepool.lab import Cell, Row, cells
-from truepool.panel import Panel
-from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.paper.methods import decided, pooled_by, vcg
-from truepool.paper.settings import THRESHOLD
-from truepool.paper.trained import PACKAGES, ROWS, SOURCES, THRESHOLDS, task
-from truepool.paper.verdicts import numbers, summed_up
 from truepool.render.figures.charts import Series, lines
+from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.methods import pool_with, tally, vcg
+from truepool_paper.real_task import PACKAGES, ROWS, SOURCES, THRESHOLDS, task
+from truepool_paper.settings import THRESHOLD
+from truepool_paper.verdicts import numbers, summarise
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -81,7 +81,7 @@ class Heterogeneity(Experiment):
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
         """Draw misses against disagreement."""
-        means = summed_up(rows, TABLE)
+        means = summarise(rows, TABLE)
         panels = {
             data: {
                 name: Series(
@@ -105,7 +105,7 @@ def _pooled(data: str, name: str, weighed: Panel, tested: Panel) -> list[Row]:
     for told, threshold in thresholds.items():
         if told and threshold == THRESHOLD:
             continue
-        counts = decided(pooled_by(vcg(threshold), weighed, tested), tested, threshold)
+        counts = tally(pool_with(vcg(threshold), weighed, tested), tested, threshold)
         apart = mean_of_pairs(disagreement(tested, threshold=threshold))
         rows += [
             row(TABLE, [name], f"{data}{told}/FN", counts.fn_rate),

@@ -7,15 +7,14 @@ from typing import Any, ClassVar, final
 
 from truepool import datasets
 from truepool.agents import zoo
-from truepool.games import Game
-from truepool.games.responses import Shift
-from truepool.lab import Cell, Row, cells
+from truepool.core.engine import Cell, Row, cells
+from truepool.games import Game, Shift
+from truepool.learners import horizon_rate
 from truepool.learners.ema import EMA
-from truepool.learners.interface import horizon_rate
 from truepool.learners.window import Window
-from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.paper.settings import COSTS, TEST_SHARE, THRESHOLD
 from truepool.pools.mlp_2 import MLP2
+from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.settings import COSTS, TEST_SHARE, THRESHOLD
 
 TABLE = "tab:hyperparams"
 AGENTS = {
@@ -84,7 +83,7 @@ def _mechanism() -> Iterator[tuple[tuple[str, str], Any]]:
 
 
 def _design() -> Iterator[tuple[tuple[str, str], Any]]:
-    from truepool.paper.experiments.regret import Regret
+    from truepool_paper.experiments.regret import Regret
 
     room = "Experimental Design"
     repeats = {cell.repeat for cell in Regret().cells("full")}

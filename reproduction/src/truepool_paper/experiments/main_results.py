@@ -3,35 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, final
 
+from truepool import Mean, Panel
 from truepool.arrays import FloatArray
-from truepool.datasets.nsl_kdd import FIFTH
+from truepool.core.engine import Cell, Row, cells
 from truepool.diversity import correlation, mean_of_pairs
-from truepool.lab import Cell, Row, cells
-from truepool.panel import Panel
-from truepool.paper.curves import curve, how_often, points
-from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.paper.methods import (
-    READ,
-    decided,
-    methods,
-    platt_scaled,
-    pooled_by,
-    vcg,
-)
-from truepool.paper.paired import by_seed, compared
-from truepool.paper.settings import COSTS, THRESHOLD
-from truepool.paper.trained import (
-    NEURAL,
-    PROTOCOL,
-    ROWS,
-    SOURCES,
-    THRESHOLDS,
-    Task,
-    task,
-)
 from truepool.pools import Pool
 from truepool.pools.bayes import Bayes
-from truepool.pools.mean import Mean
 from truepool.pools.mlp_2 import MLP2
 from truepool.pools.platt import Platt
 from truepool.render.figures.charts import (
@@ -42,6 +19,28 @@ from truepool.render.figures.charts import (
 )
 from truepool.render.figures.style import styled
 from truepool.scores import ece
+from truepool_paper.curves import curve, how_often, points
+from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.methods import (
+    READ,
+    methods,
+    platt_scaled,
+    pool_with,
+    tally,
+    vcg,
+)
+from truepool_paper.real_task import (
+    FIFTH,
+    NEURAL,
+    PROTOCOL,
+    ROWS,
+    SOURCES,
+    THRESHOLDS,
+    Task,
+    task,
+)
+from truepool_paper.settings import COSTS, THRESHOLD
+from truepool_paper.significance import by_seed, comparison_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -164,7 +163,7 @@ class MainResults(Experiment):
         """Spread over the seeds, and paired tests."""
         ours = by_seed(rows, TESTED, "VCG", "FN")
         found = [
-            compared(TESTED, rival, by_seed(rows, TESTED, rival, "FN"), ours)
+            comparison_rows(TESTED, rival, by_seed(rows, TESTED, rival, "FN"), ours)
             for rival in ("Conf-Weighted", "Brier", "MLP aggregator")
         ]
         table = "tab:empirical_rho"
@@ -209,7 +208,7 @@ def _said(
     weighed: Panel, tested: Panel, threshold: float, seed: int
 ) -> dict[str, FloatArray]:
     pools = {**methods(threshold, seed), "Mean": Mean(), "Platt on log-odds": Platt()}
-    said = {name: pooled_by(pool, weighed, tested) for name, pool in pools.items()}
+    said = {name: pool_with(pool, weighed, tested) for name, pool in pools.items()}
     scaled = {
         PLATT: platt_scaled(weighed, tested),
         PENALISED: platt_scaled(weighed, tested, penalty=1.0),
@@ -222,7 +221,7 @@ def _scored(
 ) -> list[Row]:
     rows = []
     for method, pooled in said.items():
-        counts = decided(pooled, tested, threshold)
+        counts = tally(pooled, tested, threshold)
         scores = {
             "recall": counts.recall,
             "F1": counts.f1,
@@ -245,9 +244,9 @@ def _scaled(data: str, weighed: Panel, tested: Panel, main: float) -> list[Row]:
     }
     rows = []
     for threshold, told in ((THRESHOLD, ""), (main, ", main threshold")):
-        pools = {"VCG": pooled_by(vcg(threshold), weighed, tested), **scaled}
+        pools = {"VCG": pool_with(vcg(threshold), weighed, tested), **scaled}
         for method, pooled in pools.items():
-            missed = decided(pooled, tested, threshold).fn_rate
+            missed = tally(pooled, tested, threshold).fn_rate
             rows.append(row("tab:platt", [method + told], f"{data} FN", missed))
     return rows
 
@@ -256,10 +255,10 @@ def _by_method(
     said: Mapping[str, FloatArray], weighed: Panel, tested: Panel, seed: int
 ) -> list[Row]:
     """Misses of every seed, which the paired tests compare."""
-    network = pooled_by(MLP2(seed=seed), weighed, tested)
+    network = pool_with(MLP2(seed=seed), weighed, tested)
     rivals = {**said, "MLP aggregator": network}
     return [
-        row(TESTED, [method], "FN", decided(rivals[method], tested).fn_rate)
+        row(TESTED, [method], "FN", tally(rivals[method], tested).fn_rate)
         for method in ("VCG", "Conf-Weighted", "Brier", "MLP aggregator")
     ]
 
@@ -279,5 +278,5 @@ def _curves(
     ]
     three = _three() if data == "NSL-KDD" else {}
     for method, pool in three.items():
-        rows += curve(NSL_CURVES, [method], pooled_by(pool, weighed, tested), came, 10)
+        rows += curve(NSL_CURVES, [method], pool_with(pool, weighed, tested), came, 10)
     return rows

@@ -3,19 +3,19 @@
 from collections.abc import Mapping
 from typing import ClassVar, final
 
+from truepool.core.engine import Cell, Row
 from truepool.games import theory
-from truepool.lab import Cell, Row
-from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.paper.played import (
+from truepool_paper.canonical_game import (
     ABOVE,
     CALIBRATED,
     CANONICAL,
-    PLAYED,
+    GAME,
     at,
-    ended,
     games,
-    named,
+    row_name,
+    solve,
 )
+from truepool_paper.interface import Experiment, Reading, Size, row
 
 BY_N, BY_N_RHO = "tab:delta_vs_n", "tab:poa_n_rho"
 FORMULA = (2, 3, 5, 10, 20, 50)
@@ -31,7 +31,7 @@ class ManyAgents(Experiment):
     readings: ClassVar[Mapping[str, Reading]] = {
         BY_N: Reading(
             "Belief offset E[b] - E[y] = 0: all are calibrated. "
-            f"{PLAYED} delta theory is eq:delta_general, with the sign of the table; "
+            f"{GAME} delta theory is eq:delta_general, with the sign of the table; "
             "what the best report of each case (E[y | b]) leads to stands beside it.",
             "Calibrated agents gain by no shift, so that ours is the luck of the "
             "outcomes drawn, of either sign; the printed ones, all below 0, are those "
@@ -39,7 +39,7 @@ class ManyAgents(Experiment):
             "eq:delta_general, which shrink with n where they do not.",
         ),
         BY_N_RHO: Reading(
-            f"{at(ABOVE)} {PLAYED} The bias is that of the pool.",
+            f"{at(ABOVE)} {GAME} The bias is that of the pool.",
             "The bias is minus what arrives of the offset, for every n and rho, and "
             "calibrated agents have none; without the offset the pool is centred on "
             "the threshold (tau = mu), and the less beliefs correlate the closer all "
@@ -64,8 +64,8 @@ class ManyAgents(Experiment):
 
 def _beside_formula(cell: Cell) -> list[Row]:
     n, rho, mean = cell["n"], CANONICAL.correlation, CANONICAL.mean
-    end = ended(cell, "Brier", agents=n)
-    exact = ended(cell, "Brier", response="exact", agents=n)
+    end = solve(cell, "Brier", agents=n)
+    exact = solve(cell, "Brier", response="exact", agents=n)
     found = {
         "delta theory": -theory.paper_delta_general(n, rho, mean),
         "delta empirical": end.shift,
@@ -80,14 +80,14 @@ def _along_rho(cell: Cell) -> list[Row]:
     n, rows = cell["n"], []
     for rho in RHOS:
         for offset in (ABOVE, CALIBRATED):
-            end = ended(cell, "Brier", agents=n, correlation=rho, offset=offset)
+            end = solve(cell, "Brier", agents=n, correlation=rho, offset=offset)
             found = {
                 "equilibrium bias": end.bias,
                 "equilibrium FN": end.fn,
                 "truthful FN": end.truthful_fn,
             }
             rows += [
-                row(BY_N_RHO, [named(what, offset, ABOVE), n], f"rho={rho}", value)
+                row(BY_N_RHO, [row_name(what, offset, ABOVE), n], f"rho={rho}", value)
                 for what, value in found.items()
             ]
     return rows

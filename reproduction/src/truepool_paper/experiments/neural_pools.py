@@ -3,20 +3,20 @@
 from collections.abc import Mapping
 from typing import ClassVar, final
 
+from truepool import Panel
+from truepool.core.engine import Cell, Row, cells
 from truepool.games import Game
-from truepool.lab import Cell, Row, cells
-from truepool.panel import Panel
-from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.paper.methods import decided, pooled_by, vcg
-from truepool.paper.settings import COSTS, THRESHOLD
-from truepool.paper.trained import NEURAL, PROTOCOL, ROWS, SOURCES, task
 from truepool.pools import Pool
 from truepool.pools.attention import Attention
 from truepool.pools.deep_sets import DeepSets
 from truepool.pools.mlp_2 import MLP2
+from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.methods import pool_with, tally, vcg
+from truepool_paper.real_task import NEURAL, PROTOCOL, ROWS, SOURCES, task
+from truepool_paper.settings import COSTS, THRESHOLD
 
 DATA, TABLE = "NSL-KDD", "tab:neural_comp"
-PLAYED = 4000
+CASES = 4000
 """Test rows that the game is played on: every answer tries 101 shifts on all."""
 
 
@@ -30,7 +30,7 @@ class NeuralPools(Experiment):
             f"{PROTOCOL}; the pool learns from that fifth; networks of width 64, "
             "trained on the log loss with a fifth held out; VCG by the 0/1 cost loss, "
             "threshold 0.5; PoA in FN after at most 20 rounds of best shifts of the "
-            f"reports on the first {PLAYED:,} test rows, weights learned from the "
+            f"reports on the first {CASES:,} test rows, weights learned from the "
             "reports sent; the extra column decides at FP / (FP + FN).",
             "The printed F1 (0.886) is not that of tab:main_results (0.992) for the "
             "same pool, data and agents; ours is the same in both; and at threshold "
@@ -63,7 +63,7 @@ class NeuralPools(Experiment):
         }
         rows = []
         for method, pool in pools.items():
-            counts = decided(pooled_by(pool, weighed, tested), tested)
+            counts = tally(pool_with(pool, weighed, tested), tested)
             rows += [
                 row(TABLE, [method], "FN", counts.fn_rate),
                 row(TABLE, [method], "F1", counts.f1),
@@ -73,7 +73,9 @@ class NeuralPools(Experiment):
 
 def _played(tested: Panel) -> list[Row]:
     some = Panel(
-        tested.reports[:PLAYED], tested.outcomes[:PLAYED], agents=tested.agents
+        tested.reports[:CASES],
+        tested.outcomes[:CASES],
+        agents=tested.agents,
     )
     columns = {"PoA": THRESHOLD, "PoA at the costs' threshold": COSTS.threshold}
     rows = []

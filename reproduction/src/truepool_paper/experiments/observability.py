@@ -5,22 +5,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
+from truepool.core.engine import Cell, Row
 from truepool.games import Equilibrium
-from truepool.lab import Cell, Row
-from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.paper.played import (
+from truepool.render.figures.charts import Series, lines
+from truepool_paper.canonical_game import (
     ABOVE,
     BELOW,
     CALIBRATED,
-    PLAYED,
+    GAME,
     at,
-    ended,
     games,
-    named,
-    priced,
+    price_rows,
+    row_name,
+    solve,
 )
-from truepool.paper.verdicts import numbers, summed_up
-from truepool.render.figures.charts import Series, lines
+from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.verdicts import numbers, summarise
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,13 +40,13 @@ class Observability(Experiment):
     name: ClassVar[str] = "observability"
     readings: ClassVar[Mapping[str, Reading]] = {
         BASIC: Reading(
-            f"{at(ABOVE)} {PLAYED} {SIGHT}",
+            f"{at(ABOVE)} {GAME} {SIGHT}",
             "As in tab:poa truthful agents miss nobody, so no price is defined; Brier "
             "agents shift alike with every view, blind VCG agents all shade down, and "
             "too far, and Externality agents are carried away less the less they see.",
         ),
         TABLE: Reading(
-            f"{at(BELOW)} {PLAYED} {SIGHT} With five agents floor(n/2) is 2: both rows "
+            f"{at(BELOW)} {GAME} {SIGHT} With five agents floor(n/2) is 2: both rows "
             "are one game. Brier was played with every view, and averaged.",
             "As printed, Brier agents undo the offset whatever they see and VCG agents "
             "over-report, by all they can when blind and less the more they see; but "
@@ -76,7 +76,7 @@ class Observability(Experiment):
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
         """Draw the prices against how many reports are seen."""
-        means = summed_up(rows, TABLE)
+        means = summarise(rows, TABLE)
         panels: dict[str, dict[str, Series]] = {"VCG": {}, "Brier": {}}
         for n in AGENTS:
             for rho in RHOS:
@@ -98,7 +98,7 @@ def _by_number(cell: Cell) -> list[Row]:
     n, rho = cell["n"], cell["rho"]
     offset = CALIBRATED if cell["calibrated"] else BELOW
     played = {
-        (paid, k): ended(
+        (paid, k): solve(
             cell, paid, sees=count, agents=n, correlation=rho, offset=offset
         )
         for paid in ("VCG", "Brier")
@@ -110,7 +110,7 @@ def _by_number(cell: Cell) -> list[Row]:
     ]
     rows = []
     for (paid, k), found in ends.items():
-        who = named(paid, offset, BELOW)
+        who = row_name(paid, offset, BELOW)
         for what, value in _told(found).items():
             rows.append(row(TABLE, [who, k], f"rho={rho}/n={n}/{what}", value))
     return rows
@@ -129,6 +129,6 @@ def _by_view(cell: Cell) -> list[Row]:
     offset = CALIBRATED if cell["calibrated"] else ABOVE
     rows = []
     for view, sees in SIGHTS.items():
-        ends = {paid: ended(cell, paid, sees=sees, offset=offset) for paid in PAID}
-        rows += priced(BASIC, view, ends, offset, ABOVE)
+        ends = {paid: solve(cell, paid, sees=sees, offset=offset) for paid in PAID}
+        rows += price_rows(BASIC, view, ends, offset, ABOVE)
     return rows

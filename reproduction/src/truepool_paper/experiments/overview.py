@@ -3,19 +3,19 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
-from truepool.lab import Cell, Row, cells
-from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.paper.played import ABOVE, CALIBRATED, REPEATS, ended, games
-from truepool.paper.settings import COSTS, THRESHOLD, VALIDATION_SHARE
-from truepool.paper.simulated import crew, task
-from truepool.paper.verdicts import Measured, Place, numbers, summed_up
+from truepool import VCG
+from truepool.core.engine import Cell, Row, cells
 from truepool.pools import Pool
 from truepool.pools.stacked_lr import StackedLR
-from truepool.pools.vcg import VCG
 from truepool.pools.vote import Vote
 from truepool.render.figures.charts import Series, bars_on, lines_on, side_by_side
 from truepool.render.figures.style import styled
 from truepool.scores import confusion
+from truepool_paper.canonical_game import ABOVE, CALIBRATED, REPEATS, games, solve
+from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.settings import COSTS, THRESHOLD, VALIDATION_SHARE
+from truepool_paper.synthetic_task import crew, task
+from truepool_paper.verdicts import Measurement, Place, numbers, summarise
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,15 +68,15 @@ class Overview(Experiment):
     @styled
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
         """Draw the four panels."""
-        means = summed_up(rows, FIGURE)
+        means = summarise(rows, FIGURE)
         page, axes = side_by_side(4)
         bias, misses, learned, steps = axes
         bars_on(bias, OFFSETS_TOLD, {"Brier": _values(means, "Brier", OFFSETS, "bias")})
         bias.set(ylabel="bias of the pool under Brier")
-        named = {
+        series = {
             who: _values(means, who, OFFSETS, "FN") for who in ("truth", *MECHANISMS)
         }
-        bars_on(misses, OFFSETS_TOLD, named)
+        bars_on(misses, OFFSETS_TOLD, series)
         misses.set(ylabel="misses (FN)")
         fitted = ("VCG", "Stacking-LR", "Majority Vote")
         lines_on(
@@ -99,7 +99,7 @@ class Overview(Experiment):
 def _played(cell: Cell) -> list[Row]:
     offset, rows = cell["offset"], []
     for paid in MECHANISMS:
-        end = ended(cell, paid, offset=offset)
+        end = solve(cell, paid, offset=offset)
         rows.append(row(FIGURE, [paid, offset], "bias", end.bias))
         rows.append(row(FIGURE, [paid, offset], "FN", end.fn))
     rows.append(row(FIGURE, ["truth", offset], "FN", end.truthful_fn))
@@ -138,6 +138,6 @@ def _draw_steps(axes: "Axes") -> None:
 
 
 def _values(
-    means: Mapping[Place, Measured], who: str, over: Sequence[Any], column: str
+    means: Mapping[Place, Measurement], who: str, over: Sequence[Any], column: str
 ) -> list[float]:
     return numbers(means, [(who, each) for each in over], column)

@@ -5,24 +5,22 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from truepool import VCG, Features, Panel
 from truepool.arrays import FloatArray
-from truepool.datasets.cicids2017 import cicids2017_mix
-from truepool.features import Features
-from truepool.lab import Cell, Row, cells
-from truepool.panel import Panel
-from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.paper.methods import pooled_by
-from truepool.paper.settings import COSTS
-from truepool.paper.simulated import FIXED
-from truepool.paper.trained import PACKAGES, PROTOCOL, ready
+from truepool.core.engine import Cell, Row, cells
+from truepool.datasets import cicids2017_mix
 from truepool.pools import Pool
 from truepool.pools.best import Best
 from truepool.pools.brier import Brier
 from truepool.pools.confidence import Confidence
 from truepool.pools.externality import Externality
-from truepool.pools.vcg import VCG
 from truepool.pools.vote import Vote
 from truepool.scores import confusion, ece
+from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.methods import pool_with
+from truepool_paper.real_task import PACKAGES, PROTOCOL, ready
+from truepool_paper.settings import COSTS
+from truepool_paper.synthetic_task import FIXED
 
 WHOLE, BY_CLASS = "tab:cicids2017", "tab:cicids_perclass"
 RARE = ("Bots", "Brute Force", "Web Attacks")
@@ -76,7 +74,7 @@ class RareAttacks(Experiment):
         weighed, tested = here.panels()
         rows = []
         for method, pool in _methods().items():
-            pooled = pooled_by(pool, weighed, tested)
+            pooled = pool_with(pool, weighed, tested)
             rows += _scored(method, pooled, tested, data.labels)
         return rows
 

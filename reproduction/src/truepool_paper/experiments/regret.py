@@ -5,13 +5,12 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from truepool.costs import Costs
-from truepool.datasets.synthetic import synthetic
-from truepool.lab import Cell, Row, cells
-from truepool.learners.interface import horizon_rate
+from truepool import Costs, Trace, replay
+from truepool.core.engine import Cell, Row, cells
+from truepool.datasets import synthetic
+from truepool.learners import horizon_rate
 from truepool.losses import Loss
-from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.rounds import Trace, replay
+from truepool_paper.interface import Experiment, Reading, Size, row
 
 AGENTS = 5
 RATES = (0.01, 0.05, 0.1, 0.5, 1.0, None)

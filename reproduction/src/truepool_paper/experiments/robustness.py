@@ -3,19 +3,17 @@
 from collections.abc import Mapping
 from typing import ClassVar, final
 
-from truepool.lab import Cell, Row, cells
-from truepool.panel import Panel
-from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.paper.settings import COSTS, THRESHOLD
-from truepool.paper.simulated import first, panels, task
+from truepool import VCG, Mean, Panel
+from truepool.core.engine import Cell, Row, cells
 from truepool.pools import Pool
-from truepool.pools.mean import Mean
 from truepool.pools.median import Median
 from truepool.pools.trimmed import Trimmed
-from truepool.pools.vcg import VCG
 from truepool.scores import confusion, ece
 from truepool.stress.constant import ConstantLow
 from truepool.stress.temperature import Temperature
+from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.settings import COSTS, THRESHOLD
+from truepool_paper.synthetic_task import first, panels, task
 
 AGENTS = 10
 ADVERSARIES = (0, 1, 2, 3, 5)

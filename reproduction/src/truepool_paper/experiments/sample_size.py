@@ -5,19 +5,18 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
 
+from truepool import Mean, Panel
 from truepool.arrays import IntArray
-from truepool.lab import Cell, Row, cells
-from truepool.panel import Panel
-from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.paper.methods import decided, pooled_by, vcg
-from truepool.paper.settings import THRESHOLD, VALIDATION_SHARE
-from truepool.paper.trained import PACKAGES, PROTOCOL, ROWS, SOURCES, Task, task
-from truepool.paper.verdicts import numbers, summed_up
+from truepool.core.engine import Cell, Row, cells
 from truepool.pools import Pool
-from truepool.pools.mean import Mean
 from truepool.pools.stacked_mlp import StackedMLP
 from truepool.pools.vote import Vote
 from truepool.render.figures.charts import Series, lines
+from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.methods import pool_with, tally, vcg
+from truepool_paper.real_task import PACKAGES, PROTOCOL, ROWS, SOURCES, Task, task
+from truepool_paper.settings import THRESHOLD, VALIDATION_SHARE
+from truepool_paper.verdicts import numbers, summarise
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -89,7 +88,7 @@ class SampleSize(Experiment):
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
         """Draw misses against n for both data sets."""
-        means = summed_up(rows, SPLIT)
+        means = summarise(rows, SPLIT)
         sizes = SIZES[SPLIT]
         keys = [(n,) for n in sizes]
         panels = {
@@ -134,7 +133,7 @@ def _recalls(data: str, n: int, known: Panel, tested: Panel, seed: int) -> list[
         "Stacking-MLP": StackedMLP(seed=seed),
         "Majority Vote": Vote(threshold=THRESHOLD),
     }
-    found = {m: decided(pooled_by(p, known, tested), tested) for m, p in pools.items()}
+    found = {m: tally(pool_with(p, known, tested), tested) for m, p in pools.items()}
     return [row(SAMPLE, [n], f"{data}/{m}", got.recall) for m, got in found.items()]
 
 
@@ -144,5 +143,5 @@ def _missed(data: str, n: int, known: Panel, tested: Panel, more: Panel) -> list
         "Equal FN": (Mean(), known),
         "VCG FN, more labels": (vcg(), more),
     }
-    found = {w: decided(pooled_by(*way, tested), tested) for w, way in ways.items()}
+    found = {w: tally(pool_with(*way, tested), tested) for w, way in ways.items()}
     return [row(SPLIT, [n], f"{data}/{w}", got.fn_rate) for w, got in found.items()]

@@ -4,18 +4,18 @@ from collections.abc import Mapping
 from time import perf_counter
 from typing import ClassVar, final
 
-from truepool.lab import Cell, Row
-from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.paper.played import (
+from truepool.core.engine import Cell, Row
+from truepool_paper.canonical_game import (
     ABOVE,
     CALIBRATED,
-    PLAYED,
+    GAME,
     at,
-    ended,
     games,
-    named,
-    priced,
+    price_rows,
+    row_name,
+    solve,
 )
+from truepool_paper.interface import Experiment, Reading, Size, row
 
 TABLE = "tab:scaling"
 AGENTS = (3, 5, 10, 20)
@@ -28,7 +28,7 @@ class Scaling(Experiment):
     name: ClassVar[str] = "scaling"
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
-            f"{at(ABOVE)} {PLAYED} Time is that of one whole game under VCG, beliefs "
+            f"{at(ABOVE)} {GAME} Time is that of one whole game under VCG, beliefs "
             "drawn, on the machine at hand.",
             "As in tab:poa truthful agents miss nobody, so no price is defined; Brier "
             "agents take out the offset however many they are, and among ten or more "
@@ -52,11 +52,11 @@ class Scaling(Experiment):
     def measure(cell: Cell) -> list[Row]:
         """Play three mechanisms; time the first, compiled beforehand."""
         n, offset = cell["n"], cell["offset"]
-        ended(cell, "VCG", offset=offset, agents=2)
+        solve(cell, "VCG", offset=offset, agents=2)
         start = perf_counter()
-        ends = {"VCG": ended(cell, "VCG", offset=offset, agents=n)}
+        ends = {"VCG": solve(cell, "VCG", offset=offset, agents=n)}
         took = perf_counter() - start
         for paid in ("Brier", "Externality"):
-            ends[paid] = ended(cell, paid, offset=offset, agents=n)
-        timed = row(TABLE, [named("VCG time (s)", offset, ABOVE)], f"n={n}", took)
-        return [*priced(TABLE, f"n={n}", ends, offset, ABOVE, " PoA"), timed]
+            ends[paid] = solve(cell, paid, offset=offset, agents=n)
+        timed = row(TABLE, [row_name("VCG time (s)", offset, ABOVE)], f"n={n}", took)
+        return [*price_rows(TABLE, f"n={n}", ends, offset, ABOVE, " PoA"), timed]

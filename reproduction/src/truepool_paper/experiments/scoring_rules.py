@@ -3,11 +3,19 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, final
 
-from truepool.lab import Cell, Row
-from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.paper.played import BELOW, CALIBRATED, PLAYED, at, ended, games, named
-from truepool.paper.verdicts import numbers, summed_up
+from truepool.core.engine import Cell, Row
 from truepool.render.figures.charts import bars
+from truepool_paper.canonical_game import (
+    BELOW,
+    CALIBRATED,
+    GAME,
+    at,
+    games,
+    row_name,
+    solve,
+)
+from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.verdicts import numbers, summarise
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,7 +32,7 @@ class ScoringRules(Experiment):
     name: ClassVar[str] = "scoring-rules"
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
-            f"{at(BELOW)} {PLAYED}",
+            f"{at(BELOW)} {GAME}",
             "As printed, Brier agents undo the offset and miss less, the regulariser "
             "changes next to nothing and VCG agents miss least; but Brier's price "
             "falls little with n, and not at all at rho 0.5, since pools of correlated "
@@ -50,15 +58,15 @@ class ScoringRules(Experiment):
         """Play under all five rules."""
         n, rho, offset, rows = cell["n"], cell["rho"], cell["offset"], []
         for rule in RULES:
-            end = ended(cell, rule, agents=n, correlation=rho, offset=offset)
+            end = solve(cell, rule, agents=n, correlation=rho, offset=offset)
             for what, value in {rule: end.poa, f"{rule} shift": end.shift}.items():
-                rows.append(row(TABLE, [n, rho], named(what, offset, BELOW), value))
+                rows.append(row(TABLE, [n, rho], row_name(what, offset, BELOW), value))
         return rows
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
         """Draw a group of bars for each n and rho."""
-        means = summed_up(rows, TABLE)
+        means = summarise(rows, TABLE)
         groups = [(n, rho) for n in AGENTS for rho in RHOS]
-        named = {rule: numbers(means, groups, rule) for rule in RULES}
+        series = {rule: numbers(means, groups, rule) for rule in RULES}
         told = [f"{n}, {rho}" for n, rho in groups]
-        return bars(told, named, "n, rho", "price of anarchy (FN)", level=1)
+        return bars(told, series, "n, rho", "price of anarchy (FN)", level=1)

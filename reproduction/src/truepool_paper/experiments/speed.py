@@ -7,19 +7,18 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
+from truepool import VCG, Panel
+from truepool.core.engine import Cell, Row, cells
 from truepool.credit import leave_one_out
-from truepool.datasets.synthetic import synthetic
-from truepool.lab import Cell, Row, cells
-from truepool.panel import Panel
-from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.paper.settings import COSTS, THRESHOLD
-from truepool.paper.simulated import Crew, crew, task
+from truepool.datasets import synthetic
 from truepool.pools import Pool
 from truepool.pools.brier import Brier
 from truepool.pools.externality import Externality
 from truepool.pools.mlp_2 import MLP2
-from truepool.pools.vcg import VCG
 from truepool.pools.vote import Vote
+from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.settings import COSTS, THRESHOLD
+from truepool_paper.synthetic_task import Crew, crew, task
 
 SAMPLES = 2000
 TRAINED = 2000

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import ClassVar, final
 
+from truepool import Panel
 from truepool.agents import zoo
-from truepool.lab import Cell, Row, cells
-from truepool.panel import Panel
-from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.paper.methods import READ, decided, methods, pooled_by
-from truepool.paper.settings import THRESHOLD
-from truepool.paper.trained import NEURAL, ROWS, SOURCES, THRESHOLDS, task
+from truepool.core.engine import Cell, Row, cells
+from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.methods import READ, methods, pool_with, tally
+from truepool_paper.real_task import NEURAL, ROWS, SOURCES, THRESHOLDS, task
+from truepool_paper.settings import THRESHOLD
 
 DATA = ("NSL-KDD", "Credit Card")
 TEAM = (*zoo.PAPER[:-1], "tabnet")
@@ -70,8 +70,8 @@ def _pooled(
     pools = methods(threshold, seed)
     rows = []
     for method in METHODS:
-        pooled = pooled_by(pools[method], weighed, tested)
-        counts = decided(pooled, tested, threshold)
+        pooled = pool_with(pools[method], weighed, tested)
+        counts = tally(pooled, tested, threshold)
         rows += [
             row(TABLE, [method], f"{name}/FN", counts.fn_rate),
             row(TABLE, [method], f"{name}/F1", counts.f1),

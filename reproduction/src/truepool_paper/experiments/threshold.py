@@ -3,10 +3,18 @@
 from collections.abc import Mapping
 from typing import ClassVar, final
 
+from truepool.core.engine import Cell, Row
 from truepool.games import Equilibrium
-from truepool.lab import Cell, Row
-from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.paper.played import ABOVE, CALIBRATED, PLAYED, at, ended, games, named
+from truepool_paper.canonical_game import (
+    ABOVE,
+    CALIBRATED,
+    GAME,
+    at,
+    games,
+    row_name,
+    solve,
+)
+from truepool_paper.interface import Experiment, Reading, Size, row
 
 BY_TAU, BY_PREVALENCE = "tab:threshold", "tab:threshold_prevalence"
 TAUS = (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -20,7 +28,7 @@ class Threshold(Experiment):
     name: ClassVar[str] = "threshold"
     readings: ClassVar[Mapping[str, Reading]] = {
         BY_TAU: Reading(
-            f"{at(ABOVE)} {PLAYED} The mechanism, which the paper does not name, is "
+            f"{at(ABOVE)} {GAME} The mechanism, which the paper does not name, is "
             "Brier: it has prices of this size elsewhere; FN and FP are those of the "
             "equilibrium, since 12.8 times a truthful FN of 0.117 would exceed 1. "
             "Calibrated agents answer case by case (E[y | b]): no shift pays them.",
@@ -34,7 +42,7 @@ class Threshold(Experiment):
         ),
         BY_PREVALENCE: Reading(
             "Belief offset E[b] - E[y] = 0: all are calibrated, at base rate pi. "
-            f"{PLAYED} Both mechanisms are played out; beside them stand the FN of "
+            f"{GAME} Both mechanisms are played out; beside them stand the FN of "
             "truthful agents, and that of Brier agents who answer case by case "
             "(E[y | b]) over it. Repeats in which VCG agents miss nobody have no "
             "ratio.",
@@ -62,9 +70,9 @@ class Threshold(Experiment):
 def _at_tau(cell: Cell) -> list[Row]:
     tau, rows = cell["tau"], []
     for offset, response in ((ABOVE, "shift"), (CALIBRATED, "exact")):
-        end = ended(cell, "Brier", response=response, offset=offset, threshold=tau)
+        end = solve(cell, "Brier", response=response, offset=offset, threshold=tau)
         rows += [
-            row(BY_TAU, [tau], named(column, offset, ABOVE), value)
+            row(BY_TAU, [tau], row_name(column, offset, ABOVE), value)
             for column, value in _rates(end).items()
         ]
     return rows
@@ -83,9 +91,9 @@ def _rates(end: Equilibrium) -> dict[str, float | None]:
 def _by_prevalence(cell: Cell) -> list[Row]:
     tau, rows = cell["tau"], []
     for pi in PREVALENCES:
-        vcg = ended(cell, "VCG", mean=pi, threshold=tau)
-        brier = ended(cell, "Brier", mean=pi, threshold=tau)
-        exact = ended(cell, "Brier", response="exact", mean=pi, threshold=tau)
+        vcg = solve(cell, "VCG", mean=pi, threshold=tau)
+        brier = solve(cell, "Brier", mean=pi, threshold=tau)
+        exact = solve(cell, "Brier", response="exact", mean=pi, threshold=tau)
         found = {
             "VCG FN": vcg.fn,
             "Brier/VCG FN ratio": brier.fn / vcg.fn if vcg.fn else None,

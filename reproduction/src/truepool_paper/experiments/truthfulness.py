@@ -5,10 +5,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar, final
 
+from truepool.core.engine import Cell, Row
 from truepool.games import ClippedBeliefsWarning, verify
-from truepool.lab import Cell, Row
-from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.paper.played import ABOVE, CALIBRATED, CANONICAL, MECHANISMS, games
+from truepool_paper.canonical_game import (
+    ABOVE,
+    CALIBRATED,
+    CANONICAL,
+    MECHANISMS,
+    games,
+)
+from truepool_paper.interface import Experiment, Reading, Size, row
 
 TABLE = "tab:ic_verify"
 PAID = ("VCG", "Brier", "Externality")

@@ -3,10 +3,17 @@
 from collections.abc import Mapping
 from typing import ClassVar, final
 
+from truepool.core.engine import Cell, Row
 from truepool.games import theory
-from truepool.lab import Cell, Row
-from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.paper.played import CALIBRATED, PLAYED, at, ended, games, named
+from truepool_paper.canonical_game import (
+    CALIBRATED,
+    GAME,
+    at,
+    games,
+    row_name,
+    solve,
+)
+from truepool_paper.interface import Experiment, Reading, Size, row
 
 TABLE = "tab:n2_verify"
 OFFSET = 0.12
@@ -24,7 +31,7 @@ class TwoAgents(Experiment):
         TABLE: Reading(
             f"{at(OFFSET)} The offset is that of the table's own shifts at rho > 0, "
             'being in none of the three families. "(0.3, 0.3)" are two agents of '
-            f"mean belief 0.3, with a base rate lower by the offset. {PLAYED} "
+            f"mean belief 0.3, with a base rate lower by the offset. {GAME} "
             "eq:delta_star stands beside them, with the sign of the table.",
             "Brier agents take out the offset at every rho, zero being no exception as "
             "it is in print, and eq:delta_star tells neither size nor sign; VCG agents "
@@ -48,7 +55,7 @@ class TwoAgents(Experiment):
         rho, mean, offset = cell["rho"], cell["mean"], cell["offset"]
         settings = {"agents": 2, "correlation": rho, "mean": mean - offset}
         found = {
-            named(paid, offset, OFFSET): ended(
+            row_name(paid, offset, OFFSET): solve(
                 cell, paid, offset=offset, **settings
             ).shift
             for paid in ("Brier", "VCG")

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
 
-from truepool.lab import Cell, Row, cells
-from truepool.paper.interface import Experiment, Reading, Size, row
+from truepool import replay
+from truepool.core.engine import Cell, Row, cells
 from truepool.render.figures.charts import Series, lines
-from truepool.rounds import replay
 from truepool.stress.drift import quality_panel
+from truepool_paper.interface import Experiment, Reading, Size, row
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,7 +61,7 @@ class WeightTrajectory(Experiment):
             t, agent = each["key"]
             path = found.setdefault(f"Agent {agent}", {})
             path.setdefault(t, []).append(each["value"])
-        named = {
+        series = {
             agent: Series(
                 list(path),
                 [float(np.mean(weights)) for weights in path.values()],
@@ -69,4 +69,4 @@ class WeightTrajectory(Experiment):
             )
             for agent, path in found.items()
         }
-        return lines({"": named}, "case", "weight", marked=CASES / 2)
+        return lines({"": series}, "case", "weight", marked=CASES / 2)

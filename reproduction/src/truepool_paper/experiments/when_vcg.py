@@ -3,17 +3,14 @@
 from collections.abc import Callable, Mapping
 from typing import ClassVar, final
 
-from truepool.comparison import compare
-from truepool.datasets.synthetic import SKILLS, synthetic
-from truepool.lab import Cell, Row, cells
+from truepool import Panel, compare, pools, replay
+from truepool.core.engine import Cell, Row, cells
+from truepool.datasets import synthetic
 from truepool.losses import Loss
-from truepool.panel import Panel
-from truepool.paper.interface import Experiment, Reading, Size, row
-from truepool.paper.settings import COSTS, THRESHOLD
-from truepool.pools.interface import made
-from truepool.rounds import replay
 from truepool.stress.constant import ConstantLow
 from truepool.stress.drift import quality_panel
+from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.settings import COSTS, SKILLS, THRESHOLD
 
 TABLE = "tab:when_vcg"
 METHODS = {
@@ -78,9 +75,9 @@ class WhenVCG(Experiment):
 
 def _compared(panel: Panel, threshold: float | None) -> str:
     settings = {"costs": COSTS, "threshold": threshold}
-    pools = {name: made(name, **settings) for name in METHODS}
-    pools["vcg"] = made("vcg", loss="cost", **settings)
-    found = compare(panel, pools=pools, resamples=2, **settings)  # type: ignore[arg-type]
+    rules = {name: pools.named(name, **settings) for name in METHODS}
+    rules["vcg"] = pools.named("vcg", loss="cost", **settings)
+    found = compare(panel, pools=rules, resamples=2, **settings)  # type: ignore[arg-type]
     return METHODS[min((found[name] for name in METHODS), key=lambda r: r.cost).pool]
 
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from truepool.render.reproduced import (
+from truepool_paper.render.cells import sides
+from truepool_paper.render.report import (
     LEGEND,
     MARKS,
     Told,
@@ -13,7 +14,6 @@ from truepool.render.reproduced import (
     sentence,
     summary,
 )
-from truepool.render.reproduced_cells import sides
 
 STYLE = """
 :root { color-scheme: light dark; --line: #8884; --dim: #5c5c5c }

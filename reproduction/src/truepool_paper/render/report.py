@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from truepool.errors import SourceError
 from truepool.render.grid import Grid
-from truepool.render.reproduced_cells import sides
+from truepool_paper.render.cells import sides
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -115,7 +115,7 @@ def layout(table: Told) -> tuple[list[str], list[tuple[Any, ...]], dict[Any, Tol
 
 def write(told: Told, figures: Mapping[str, "Figure"], out: Path) -> list[Path]:
     """Write verdicts, figures and both pages into a folder; return what to look at."""
-    from truepool.render.reproduced_page import html
+    from truepool_paper.render.html import html
 
     drawn = {label: svg(page) for label, page in figures.items()}
     names = {label: f"figures/{label.replace(':', '_')}.svg" for label in drawn}

@@ -1,0 +1,1 @@
+"""The run as tables for the terminal, a Markdown page and an HTML page."""

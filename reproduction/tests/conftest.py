@@ -1,0 +1,3 @@
+from command import truepool
+
+__all__ = ["truepool"]
