@@ -11,7 +11,8 @@ from truepool.cli import app
 from truepool.games import mechanisms
 
 DOCS = Path(__file__).parents[1] / "docs"
-VERBS = get_command(app).commands
+COMMAND = get_command(app)
+VERBS = {verb: COMMAND.get_command(None, verb) for verb in COMMAND.list_commands(None)}
 
 
 @pytest.mark.parametrize("name", list(pools.every()))

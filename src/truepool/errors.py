@@ -15,6 +15,8 @@
     ├── BeliefError (ValueError)        beliefs that nobody could hold
     ├── SettingError (ValueError)       an option outside what it may be
     ├── UnknownNameError (LookupError)  no pool, loss or learner of that name
+    ├── PluginError (ImportError)       a plug-in that cannot be used
+    │   └── MissingPluginError          a verb whose distribution is not installed
     └── MissingExtraError (ImportError) a package that is installed only when asked for
 
 Each message is one sentence or two: what must hold, who broke it, where, what came,
@@ -91,6 +93,21 @@ class MissingExtraError(TruepoolError, ImportError):
         super().__init__(
             f"{what} needs {package}, which is not installed; "
             f"pip install 'truepool[{extra}]'"
+        )
+
+
+class PluginError(TruepoolError, ImportError):
+    """A plug-in of another distribution that cannot be used."""
+
+
+class MissingPluginError(PluginError):
+    """A verb of a distribution that is not installed."""
+
+    def __init__(self, verb: str, distribution: str, folder: str) -> None:
+        super().__init__(
+            f"truepool {verb} needs the distribution {distribution}, which is not "
+            f"installed: pip install {folder} in a clone of the repository, or "
+            f"pip install {distribution}"
         )
 
 

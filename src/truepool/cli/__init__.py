@@ -13,12 +13,13 @@ from truepool.cli import (
     game,
     pool,
     replay,
-    reproduce,
 )
+from truepool.cli.verbs import Verbs
 from truepool.errors import TruepoolError
 
 app = typer.Typer(
     name="truepool",
+    cls=Verbs,
     help="Pool probability reports from many agents into one decision you can trust.",
     no_args_is_help=True,
     add_completion=False,
@@ -30,7 +31,6 @@ app.command("pool")(pool.pool)
 app.command("compare")(compare.compare)
 app.command("audit")(audit.audit)
 app.command("replay")(replay.replay)
-app.command("reproduce")(reproduce.reproduce)
 app.add_typer(data.app, name="data")
 app.add_typer(agent.app, name="agent")
 app.command("game")(game.game)

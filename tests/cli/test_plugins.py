@@ -1,0 +1,230 @@
+"""What another distribution adds is used like what truepool has itself."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from distributions import installed
+
+VERB = '''
+    """A verb and a group of verbs."""
+
+    from typing import Annotated
+
+    import typer
+
+
+    def greet(name: Annotated[str, typer.Argument(help="Whom.")] = "you") -> None:
+        """Say hello."""
+        print(f"hello {name}")
+
+
+    tools = typer.Typer(help="Two tools.", rich_markup_mode=None)
+
+
+    @tools.command()
+    def saw() -> None:
+        """Cut."""
+        print("cut")
+
+
+    @tools.command()
+    def drill() -> None:
+        """Bore."""
+'''
+POOL = '''
+    """The largest report."""
+
+    from typing import ClassVar, final
+
+    import numpy as np
+
+    from truepool.pools import Pool
+
+
+    @final
+    class Highest(Pool):
+        """Believe whoever is most alarmed."""
+
+        name: ClassVar[str] = "highest"
+        complexity: ClassVar[int] = 0
+
+        def _learn(self, panel, case_weights):
+            pass
+
+        def combine(self, values):
+            return np.nanmax(values, axis=1)
+'''
+LEARNER = '''
+    """Equal weights for ever."""
+
+    from dataclasses import dataclass, replace
+    from typing import ClassVar, final
+
+    from truepool.learners import Learner
+
+
+    @final
+    @dataclass(frozen=True, kw_only=True)
+    class Equal(Learner):
+        """Learn nothing."""
+
+        name: ClassVar[str] = "equal"
+        rule: ClassVar[int] = 6
+
+        @property
+        def hears(self):
+            return "own"
+
+        def update(self, state, heard):
+            scalars = state.scalars.copy()
+            scalars[0] += 1
+            return replace(state, scalars=scalars)
+'''
+CHECK = '''
+    """Whether there are enough agents."""
+
+    from truepool.audit.checks import Suspicion
+
+
+    def check(evidence):
+        """A note on panels of few agents."""
+        agents = len(evidence.panel.agents)
+        if agents < 10:
+            yield Suspicion(
+                "few-agents", (), f"There are only {agents} agents.", "Find more.",
+                least="note",
+            )
+'''
+DATASET = '''
+    """Two agents and a coin."""
+
+    from typing import ClassVar, final
+
+    import numpy as np
+
+    from truepool import Panel
+    from truepool.datasets import Dataset
+
+
+    @final
+    class Coin(Dataset):
+        """Tosses of a fair coin."""
+
+        name: ClassVar[str] = "coin"
+        rows: ClassVar[int] = 4
+        columns: ClassVar[int] = 2
+        labels: ClassVar[tuple[str, ...]] = ("tails", "heads")
+        source: ClassVar[str] = "made"
+        licence: ClassVar[str] = "CC0"
+        cite: ClassVar[str] = "nobody"
+        home: ClassVar[str] = "made"
+
+        @classmethod
+        def load(cls) -> Panel:
+            return Panel(np.full((4, 2), 0.5), [0, 1, 1, 0])
+'''
+MODULES = {
+    "toolbox/__init__.py": "",
+    "toolbox/verbs.py": VERB,
+    "toolbox/highest.py": POOL,
+    "toolbox/equal.py": LEARNER,
+    "toolbox/crowd.py": CHECK,
+    "toolbox/coin.py": DATASET,
+}
+OFFERS = {
+    "truepool.verbs": {"greet": "toolbox.verbs:greet", "tools": "toolbox.verbs:tools"},
+    "truepool.pools": {"highest": "toolbox.highest:Highest"},
+    "truepool.learners": {"equal": "toolbox.equal:Equal"},
+    "truepool.checks": {"size of the crowd": "toolbox.crowd:check"},
+    "truepool.datasets": {"coin": "toolbox.coin:Coin"},
+}
+
+
+@pytest.fixture(scope="module")
+def toolbox(tmp_path_factory):
+    """Run the command, or code, where the distribution is installed."""
+    site = tmp_path_factory.mktemp("site")
+    folder = installed(site, "tool-box", MODULES, OFFERS)
+
+    def run(*words, code="from truepool.cli import main; main()"):
+        return subprocess.run(
+            [sys.executable, "-c", code, *words],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(folder), "COLUMNS": "100"},
+        )
+
+    return run
+
+
+def answer(done):
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_a_verb_is_run_and_listed(toolbox):
+    assert answer(toolbox("greet", "Ada")) == "hello Ada\n"
+    assert answer(toolbox("tools", "saw")) == "cut\n"
+    listed = answer(toolbox("--help"))
+    assert "greet      Say hello." in listed
+    assert "tools      Two tools." in listed
+
+
+def test_a_pool_is_compared_and_is_a_name_of_the_package(toolbox):
+    told = json.loads(answer(toolbox("compare", "--mechanism", "highest", "--json")))
+    assert "highest" in json.dumps(told)
+    code = "import truepool as tp; print(tp.pools.named('highest'), tp.Highest.name)"
+    assert answer(toolbox(code=code)) == "Highest() highest\n"
+
+
+def test_a_learner_is_replayed(toolbox):
+    told = json.loads(answer(toolbox("replay", "--learner", "equal", "--json")))
+    assert told["learner"] == "equal"
+
+
+def test_a_check_is_asked(toolbox):
+    assert "There are only 5 agents." in answer(toolbox("audit"))
+
+
+def test_a_data_set_is_listed_and_loaded(toolbox):
+    told = json.loads(answer(toolbox("data", "list", "--json")))
+    assert "coin" in [dataset["name"] for dataset in told]
+    code = "import truepool as tp; print(len(tp.datasets.load('coin')))"
+    assert answer(toolbox(code=code)) == "4\n"
+
+
+def test_without_its_distribution_reproduce_says_how_to_get_it(monkeypatch, truepool):
+    monkeypatch.setattr("truepool.registry.entry_points", lambda group: ())
+    code, out, err = truepool("reproduce", "tab:poa", "--full")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(
+        "error: truepool reproduce needs the distribution truepool-paper"
+    )
+    assert "pip install ./reproduction" in err
+    code, out, err = truepool("--help")
+    assert (code, err) == (0, "")
+    assert "reproduce  Not available: run it to see why." in out
+
+
+def test_a_broken_verb_stops_nobody_else(monkeypatch, tmp_path, truepool):
+    offers = {"truepool.verbs": {"snap": "broken_verb:snap"}}
+    installed(tmp_path, "snap-tools", {"broken_verb.py": "import nothing_of_that_name"}, offers)  # fmt: skip
+    monkeypatch.syspath_prepend(tmp_path)
+    code, out, err = truepool("snap", "--loudly")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "plug-in 'snap' (broken_verb:snap) of the distribution 'snap-tools'" in err
+    assert "No module named 'nothing_of_that_name'" in err
+    assert "Reinstall or uninstall 'snap-tools'." in err
+    assert truepool("--help")[0] == 0
+    assert truepool("data", "list")[0] == 0
+
+
+def test_a_verb_of_a_taken_name_is_refused(monkeypatch, tmp_path, truepool):
+    offers = {"truepool.verbs": {"audit": "other:audit"}}
+    monkeypatch.syspath_prepend(installed(tmp_path, "auditors", {}, offers))
+    code, out, err = truepool("audit")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "the distribution 'auditors' offers 'audit', which 'truepool' has too" in err
