@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
+from truepool.audit import checks
 from truepool.audit.advising import advice
-from truepool.audit.checks import CHECKS
 from truepool.audit.comparing import compared, leads
 from truepool.audit.curves import curve
 from truepool.audit.drifting import drift
@@ -62,9 +62,10 @@ def audit(
     ('error', ('tree',))
     """
     evidence = _evidence(panel, costs, threshold, mechanism, level, resamples, seed)
-    parts = (*(name for name, _ in CHECKS), "credit", "advice")
+    questions = checks.every()
+    parts = (*questions, "credit", "advice")
     suspicions: list[Suspicion] = []
-    for done, (name, check) in enumerate(CHECKS):
+    for done, (name, check) in enumerate(questions.items()):
         progress(name, done, len(parts))
         if evidence.shortage is None or name in NEED_NOTHING:
             suspicions += check(evidence)

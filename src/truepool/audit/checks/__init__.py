@@ -1,37 +1,47 @@
-"""One question a file; each sees the evidence and says what it suspects.
+"""One question per file; each sees the evidence and says what it suspects.
 
-A check is a function ``check(evidence)`` that yields `Suspicion`s, one for every test
-it makes, those that come to nothing included: the tests of the whole audit are
-adjusted together.
+A check is a file with a ``name`` and a function ``check(evidence)`` that yields
+`Suspicion`s, one for every test it makes, those that come to nothing included: the
+tests of the whole audit are adjusted together. The folder is the registry; other
+distributions add theirs in the entry-point group ``truepool.checks``.
 """
 
 from collections.abc import Callable, Iterator
+from functools import cache
+from typing import TypeAlias
 
-from truepool.audit.checks import (
-    agents_calibrated,
-    copies,
-    drifted,
-    fragile,
-    harmful,
-    outdone,
-    pool_calibrated,
-    tempted,
-    threshold,
-    upside_down,
-)
+from truepool import registry
 from truepool.audit.evidence import Evidence
 from truepool.audit.suspicion import Suspicion
+from truepool.errors import PluginError
 
-CHECKS: tuple[tuple[str, Callable[[Evidence], Iterator[Suspicion]]], ...] = (
-    ("calibration of agents", agents_calibrated.check),
-    ("calibration of the pool", pool_calibrated.check),
-    ("agents upside down", upside_down.check),
-    ("copies", copies.check),
-    ("harm", harmful.check),
-    ("threshold", threshold.check),
-    ("drift", drifted.check),
-    ("incentives", tempted.check),
-    ("comparison", outdone.check),
-    ("robustness", fragile.check),
-)
-"""What is asked, in this order; the names are what is withheld where cases are few."""
+__all__ = ["Check", "Evidence", "Suspicion", "every"]
+
+Check: TypeAlias = Callable[[Evidence], Iterator[Suspicion]]
+GROUP = "truepool.checks"
+
+
+@cache
+def every() -> dict[str, Check]:
+    """All checks by name, in the order of their names.
+
+    Where cases are few, these names say what is withheld.
+
+    >>> list(every())[:3]
+    ['agents upside down', 'calibration of agents', 'calibration of the pool']
+    """
+    found: dict[str, Check] = {
+        vars(module)["name"]: vars(module)["check"]
+        for module in registry.modules(__name__)
+    }
+    for name, entry in registry.plugins(GROUP, found).items():
+        check = registry.load(entry)
+        if not callable(check):
+            owner = registry.distribution(entry)
+            raise PluginError(
+                f"the plug-in {name!r} ({entry.value}) of the distribution {owner!r} "
+                f"must be a function check(evidence); got {check!r}. "
+                f"Upgrade or uninstall {owner!r}."
+            )
+        found[name] = check
+    return dict(sorted(found.items()))

@@ -10,6 +10,8 @@ from truepool.audit.suspicion import Suspicion
 from truepool.audit.values import Calibration
 from truepool.comparison import Estimate
 
+name = "calibration of agents"
+
 
 def check(evidence: Evidence) -> Iterator[Suspicion]:
     """One test an agent: intercept 0 and slope 1 together."""

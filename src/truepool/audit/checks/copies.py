@@ -19,6 +19,8 @@ COPY, DISTINCT = 0.995, 0.99
 FEW = 0.5
 """Effective agents below this share of all are worth a note."""
 
+name = "copies"
+
 
 def check(evidence: Evidence) -> Iterator[Suspicion]:
     """One test an agent but the first: does its log-odds repeat an earlier one's."""

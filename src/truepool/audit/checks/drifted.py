@@ -16,6 +16,8 @@ from truepool.numerals import number
 RISE = 0.1
 """A rise below this share of the loss before it is small."""
 
+name = "drift"
+
 
 def check(evidence: Evidence) -> Iterator[Suspicion]:
     """One test an agent, of its loss beside the others'; one of the pool's own loss.

@@ -8,6 +8,8 @@ from truepool.audit.suspicion import Suspicion
 from truepool.audit.values import CaseStudy
 from truepool.numerals import number
 
+name = "robustness"
+
 
 def check(evidence: Evidence) -> Iterator[Suspicion]:
     """A note: the worst that the best agent could do."""

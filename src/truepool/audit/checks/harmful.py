@@ -12,6 +12,8 @@ from truepool.numerals import number
 NOTICED = 0.02
 """Harm below this share of the pool's cost is small."""
 
+name = "harm"
+
 
 def check(evidence: Evidence) -> Iterator[Suspicion]:
     """One test an agent: does the pool cost less without it."""

@@ -10,6 +10,8 @@ from truepool.audit.suspicion import Suspicion
 from truepool.inference import paired_p_values
 from truepool.numerals import number
 
+name = "comparison"
+
 
 def check(evidence: Evidence) -> Iterator[Suspicion]:
     """A note on the better pool; a warning where the best agent alone beats the pool.

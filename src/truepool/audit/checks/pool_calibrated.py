@@ -22,6 +22,8 @@ AGENTS_FAULTS = (
     "biased",
 )
 
+name = "calibration of the pool"
+
 
 def check(evidence: Evidence) -> Iterator[Suspicion]:
     """One test of the pool; under-confidence is what means do, and no error."""

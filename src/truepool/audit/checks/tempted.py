@@ -14,6 +14,8 @@ NOTICED = 0.02
 
 PAID = {"vcg": "what it saves the pool", "externality": "agreeing with the others"}
 
+name = "incentives"
+
 
 def check(evidence: Evidence) -> Iterator[Suspicion]:
     """One test, of the most tempted: does a misreport chosen on other cases gain.

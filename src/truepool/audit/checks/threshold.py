@@ -12,6 +12,8 @@ from truepool.numerals import amount, number
 NOTICED = 0.05
 """A saving below this share of the pool's cost is small."""
 
+name = "threshold"
+
 
 def check(evidence: Evidence) -> Iterator[Suspicion]:
     """One test, where a threshold was given that is not the costs' own."""

@@ -18,6 +18,8 @@ from truepool.stress.flipped import LabelFlip
 CLEARLY = 0.45
 """Area under the ROC curve below which an agent is upside down, not just useless."""
 
+name = "agents upside down"
+
 
 def check(evidence: Evidence) -> Iterator[Suspicion]:
     r"""One test an agent: is it *less* sure of what happens than of what does not.

@@ -1,0 +1,130 @@
+"""Discovery: files of a folder, and entry points of other distributions."""
+
+import sys
+
+import pytest
+from distributions import installed
+
+from truepool import registry
+from truepool.audit import checks
+from truepool.errors import PluginError
+
+TOOLS = {
+    "workshop/__init__.py": "",
+    "workshop/interface.py": """
+        from abc import ABC, abstractmethod
+
+        class Tool(ABC):
+            @abstractmethod
+            def use(self): ...
+    """,
+    "workshop/saws.py": """
+        from workshop.interface import Tool
+
+        class Saw(Tool):
+            name = "saw"
+            def use(self): return "cut"
+
+        class Shared(Tool):
+            "Has no name: nothing to offer."
+    """,
+    "workshop/axes.py": """
+        from workshop.interface import Tool
+        from workshop.saws import Saw
+
+        class Axe(Tool):
+            name = "axe"
+            def use(self): return "chop"
+    """,
+}
+OTHERS = """
+    from workshop.interface import Tool
+
+    class Drill(Tool):
+        name = "drill"
+        def use(self): return "bore"
+
+    class Unfinished(Tool):
+        name = "unfinished"
+
+    class Awl:
+        name = "awl"
+
+    def rasp(): ...
+"""
+
+
+@pytest.fixture
+def workshop(tmp_path, monkeypatch):
+    """Discover the tools of a package that others add to."""
+    monkeypatch.syspath_prepend(installed(tmp_path / "own", "workshop", TOOLS, {}))
+    before = set(sys.modules)
+
+    def discover(**offers):
+        for owner, entries in offers.items():
+            folder = tmp_path / owner
+            installed(folder, owner, {f"{owner}_tools.py": OTHERS}, {"workshop": entries})  # fmt: skip
+            monkeypatch.syspath_prepend(folder)
+        return registry.every.__wrapped__("workshop")
+
+    yield discover
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
+def test_classes_with_a_name_are_found_by_file(workshop):
+    assert list(workshop()) == ["axe", "saw"]
+
+
+def test_what_others_offer_is_found_too(workshop):
+    found = workshop(acme={"drill": "acme_tools:Drill"})
+    assert list(found) == ["axe", "drill", "saw"]
+    assert found["drill"]().use() == "bore"
+
+
+@pytest.mark.parametrize(
+    ("entries", "why"),
+    [
+        ({"drill": "acme_tools:Dril"}, r"cannot be loaded: AttributeError: .*Reinstall"),
+        ({"drill": "acme_tool:Drill"}, "cannot be loaded: ModuleNotFoundError"),
+        ({"awl": "acme_tools:Awl"}, "must be a class that derives from Tool; got"),
+        ({"rasp": "acme_tools:rasp"}, "must be a class that derives from Tool; got"),
+        ({"unfinished": "acme_tools:Unfinished"}, "must define all abstract methods"),
+        ({"borer": "acme_tools:Drill"}, "must have the name 'borer'; got Drill.name = 'drill'"),
+        ({"saw": "acme_tools:Drill"}, "'acme' offers 'saw', which 'truepool' has too"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_used_is_one_sentence_that_names_its_distribution(
+    workshop, entries, why
+):
+    with pytest.raises(PluginError, match=why) as refused:
+        workshop(acme=entries)
+    assert "distribution 'acme'" in str(refused.value)
+
+
+def test_two_distributions_may_not_offer_the_same_name(workshop):
+    with pytest.raises(PluginError, match="'drill', which '(acme|bolt)' has too"):
+        workshop(acme={"drill": "acme_tools:Drill"}, bolt={"drill": "bolt_tools:Drill"})
+
+
+def test_an_empty_folder_asks_for_nothing(tmp_path, monkeypatch):
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare" / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert registry.every.__wrapped__("bare") == {}
+
+
+def test_every_file_of_the_folder_is_a_check_with_a_name_of_its_own():
+    modules = list(registry.modules("truepool.audit.checks"))
+    named = {vars(module)["name"]: vars(module)["check"] for module in modules}
+    assert len(named) == len(modules)
+    assert checks.every() == dict(sorted(named.items()))
+    assert list(checks.every()) == sorted(named)
+
+
+def test_a_check_must_be_a_function(tmp_path, monkeypatch):
+    offers = {"truepool.checks": {"age": "age_checks:AGE"}}
+    installed(tmp_path, "age-checks", {"age_checks.py": "AGE = 3"}, offers)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(PluginError, match=r"'age-checks' must be a function .*; got 3"):
+        checks.every.__wrapped__()
