@@ -5,7 +5,7 @@ from typing import Any, cast
 from truepool import registry
 from truepool.agents.zoo.interface import Model
 
-__all__ = ["Model", "every", "named", "paper"]
+__all__ = ["PAPER", "Model", "every", "named", "paper"]
 
 PAPER = ("lightgbm", "catboost", "xgboost", "random-forest", "mlp")
 """The five agents of the paper, in the order in which it draws their silos."""

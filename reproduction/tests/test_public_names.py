@@ -1,0 +1,140 @@
+"""The reproduction uses only what truepool offers to everybody."""
+
+import ast
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from truepool import datasets, learners, pools, stress
+
+ROOT = Path(__file__).parents[2]
+FILES = sorted((ROOT / "reproduction/src").rglob("*.py"))
+PUBLIC = {
+    "truepool",
+    "truepool.agents",
+    "truepool.agents.zoo",
+    "truepool.arrays",
+    "truepool.audit.checks",
+    "truepool.cli.options",
+    "truepool.cli.screen",
+    "truepool.core.engine",
+    "truepool.credit",
+    "truepool.datasets",
+    "truepool.diversity",
+    "truepool.errors",
+    "truepool.games",
+    "truepool.games.mechanisms",
+    "truepool.games.theory",
+    "truepool.inference",
+    "truepool.learners",
+    "truepool.losses",
+    "truepool.numerals",
+    "truepool.pools",
+    "truepool.registry",
+    "truepool.render.figures",
+    "truepool.render.figures.charts",
+    "truepool.render.figures.style",
+    "truepool.render.grid",
+    "truepool.scores",
+    "truepool.stress",
+    "truepool.stress.drift",
+    "truepool.weights",
+}
+"""Modules that others may import from; docs/extending.md lists the same."""
+REGISTERED = {
+    (cls.__module__, cls.__name__)
+    for folder in (pools, learners, datasets, stress)
+    for cls in folder.every().values()
+}
+"""A file of a registry is public for the class that it holds."""
+
+
+TYPES = {"Array", "BoolArray", "FloatArray", "IntArray"}
+"""All that is public of `truepool.arrays`."""
+
+
+def offered(module: str) -> set[str]:
+    """Names that a public module offers: ``__all__``, or what it defines itself."""
+    if module == "truepool.arrays":
+        return TYPES
+    room = import_module(module)
+    if hasattr(room, "__all__"):
+        return set(room.__all__)
+    names = set()
+    for node in ast.parse(Path(room.__file__).read_text()).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        targets = getattr(node, "targets", [getattr(node, "target", None)])
+        names |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return {name for name in names if not name.startswith("_")}
+
+
+def public(module: str, name: str) -> bool:
+    if (module, name) in REGISTERED or f"{module}.{name}" in PUBLIC:
+        return True
+    return module in PUBLIC and name in offered(module)
+
+
+def used(text: str) -> set[tuple[str, str]]:
+    """Module and name of all that is imported from truepool, or read off its modules.
+
+    >>> sorted(used("from truepool import pools as p\\np.vcg.VCG(p.every())"))
+    [('truepool', 'pools'), ('truepool.pools', 'every'), ('truepool.pools', 'vcg')]
+    """
+    tree = ast.parse(text)
+    found, modules = set(), {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = {alias.name for alias in node.names}
+            found |= {(name, "*") for name in names if _ours(name)}
+        if isinstance(node, ast.ImportFrom) and _ours(node.module or ""):
+            for alias in node.names:
+                found.add((node.module, alias.name))
+                modules[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and (owner := _dotted(node.value, modules)):
+            found.add((owner, node.attr))
+    return found
+
+
+def _ours(module: str) -> bool:
+    return module.partition(".")[0] == "truepool"
+
+
+def _dotted(node: ast.expr, modules: dict[str, str]) -> str | None:
+    """The truepool module that an expression names, if it names one."""
+    if isinstance(node, ast.Name):
+        name = modules.get(node.id)
+    elif isinstance(node, ast.Attribute) and (owner := _dotted(node.value, modules)):
+        name = f"{owner}.{node.attr}"
+    else:
+        return None
+    return name if name in PUBLIC else None
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+def test_every_name_it_uses_is_public(path):
+    private = {pair for pair in used(path.read_text()) if not public(*pair)}
+    assert not private
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import truepool.pools.interface",
+        "from truepool.pools.interface import made",
+        "from truepool.pools import _private",
+        "from truepool.datasets.synthetic import SKILLS",
+        "from truepool import pools; pools.interface",
+        "from truepool import kernels",
+        "from truepool import agents; agents.zoo.interface",
+    ],
+)
+def test_a_private_name_would_be_noticed(line):
+    assert not all(public(*pair) for pair in used(line))
+
+
+@pytest.mark.parametrize("module", sorted(PUBLIC))
+def test_what_is_public_is_documented(module):
+    assert f"`{module}`" in (ROOT / "docs/extending.md").read_text()
