@@ -122,6 +122,15 @@ def test_every_file_of_the_folder_is_a_check_with_a_name_of_its_own():
     assert list(checks.every()) == sorted(named)
 
 
+def test_a_check_of_another_distribution_takes_its_place_by_name(tmp_path, monkeypatch):
+    offers = {"truepool.checks": {"bias": "bias_checks:check"}}
+    installed(tmp_path, "bias-checks", {"bias_checks.py": "def check(e): ..."}, offers)
+    monkeypatch.syspath_prepend(tmp_path)
+    found = checks.every.__wrapped__()
+    assert list(found) == sorted([*checks.every(), "bias"])
+    assert found["bias"].__module__ == "bias_checks"
+
+
 def test_a_check_must_be_a_function(tmp_path, monkeypatch):
     offers = {"truepool.checks": {"age": "age_checks:AGE"}}
     installed(tmp_path, "age-checks", {"age_checks.py": "AGE = 3"}, offers)

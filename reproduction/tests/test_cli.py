@@ -1,5 +1,10 @@
 import json
+import subprocess
+import sys
 
+import pytest
+
+import truepool_paper
 from truepool_paper.expected import printed
 
 CHEAP = ["tab:hyperparams", "tab:jetson_rtt"]
@@ -71,3 +76,18 @@ def test_rows_that_are_no_rows_are_one_sentence(truepool, tmp_path):
     code, out, err = truepool("reproduce", *CHEAP, "--output", tmp_path)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "hyperparams-quick.jsonl cannot be read as rows" in err
+
+
+def test_listing_the_verbs_imports_no_experiment():
+    code = "import sys, truepool_paper.cli; print('\\n'.join(sys.modules))"
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    heavy = {"numpy", "scipy", "sklearn", "matplotlib", "truepool_paper.experiments"}
+    assert not heavy & set(answer.stdout.split())
+
+
+def test_public_names_are_imported_when_they_are_first_used():
+    assert {name: getattr(truepool_paper, name) for name in truepool_paper.__all__}
+    with pytest.raises(AttributeError, match="nothing"):
+        truepool_paper.nothing  # noqa: B018

@@ -173,6 +173,16 @@ def test_a_verb_is_run_and_listed(toolbox):
     assert "tools      Two tools." in listed
 
 
+def test_verbs_may_come_as_a_group(monkeypatch, tmp_path, truepool):
+    offers = {"truepool.verbs": {"tools": "hardware_verbs:tools"}}
+    site = installed(tmp_path, "hardware", {"hardware_verbs.py": VERB}, offers)
+    monkeypatch.syspath_prepend(site)
+    assert truepool("tools", "saw") == (0, "cut\n", "")
+    shown = truepool("tools", "--help")[1]
+    assert "truepool tools [OPTIONS] COMMAND" in shown
+    assert "--install-completion" not in shown
+
+
 def test_a_pool_is_compared_and_is_a_name_of_the_package(toolbox):
     told = json.loads(answer(toolbox("compare", "--mechanism", "highest", "--json")))
     assert "highest" in json.dumps(told)

@@ -46,16 +46,12 @@ def _plugin(name: str, entry: EntryPoint) -> Any:
         verb = registry.load(entry)
     except PluginError as error:
         return _unavailable(name, error)
+    app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
     if isinstance(verb, typer.Typer):
-        app = verb
+        app.add_typer(verb, name=name)
     else:
-        app = typer.Typer(
-            add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
-        )
         app.command(name)(verb)
-    command = typer.main.get_command(app)
-    command.name = name
-    return command
+    return typer.main.get_group(app).commands[name]
 
 
 def _unavailable(name: str, error: PluginError) -> TyperCommand:
