@@ -192,7 +192,7 @@ class Audit:
 
     def to_markdown(self) -> str:
         """Return a Markdown page."""
-        return str(showing.by("audited", "markdown", self))
+        return str(showing.by("tables.audit", "markdown", self))
 
     def to_html(self, path: str | Path) -> None:
         """Write a page that needs nothing else to be read."""

@@ -83,7 +83,7 @@ def game(
     from truepool.costs import Costs
     from truepool.errors import SettingError
     from truepool.games import Game, mechanisms
-    from truepool.render.replayed import check_figure
+    from truepool.render.tables.replay import check_figure
     from truepool.tables import read_panel
 
     if figure is not None:
@@ -127,7 +127,9 @@ def _solve(
 ) -> None:
     from truepool.cli.screen import out, watched
     from truepool.games import mechanisms
-    from truepool.render import figures, played, replayed
+    from truepool.render import figures
+    from truepool.render.tables import game as tables
+    from truepool.render.tables.replay import save
 
     for name in names:
         mechanisms.named(name)
@@ -137,11 +139,11 @@ def _solve(
             progress(name, done, len(names))
             ends.append(game.solve(name, seed=seed, **settings))
     if figure is not None:
-        replayed.save(figures.shifts(ends), figure)
+        save(figures.shifts(ends), figure)
     if as_json:
-        print(json.dumps([played.told(end) for end in ends], indent=2))
+        print(json.dumps([tables.told(end) for end in ends], indent=2))
         return
-    played.grid(ends, game, game.draw(seed)).print(out())
+    tables.grid(ends, game, game.draw(seed)).print(out())
     _wrote(figure)
 
 
@@ -156,17 +158,19 @@ def _sweep(
 ) -> None:
     from truepool.cli.screen import out, watched
     from truepool.games import sweep as run
-    from truepool.render import figures, played, replayed
+    from truepool.render import figures
+    from truepool.render.tables import game as tables
+    from truepool.render.tables.replay import save
 
     over = dict(varied(text) for text in asked)
     with watched("Playing") as progress:
         result = run(game, over, names, progress=progress, **how, **settings)
     if figure is not None:
-        replayed.save(figures.swept(result), figure)
+        save(figures.swept(result), figure)
     if as_json:
         print(json.dumps(result.to_dict(), indent=2))
         return
-    played.swept(result).print(out())
+    tables.swept(result).print(out())
     _wrote(figure)
 
 

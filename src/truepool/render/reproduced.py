@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from truepool.errors import SourceError
-from truepool.render.grid import Grid
 from truepool.render.reproduced_cells import sides
+from truepool.render.tables.grid import Grid
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

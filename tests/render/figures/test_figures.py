@@ -13,8 +13,8 @@ from truepool import replay
 from truepool.audit.values import CaseStudy
 from truepool.comparison import Estimate
 from truepool.render import figures
-from truepool.render.figures.over_time import running, thinned
 from truepool.render.figures.style import PALETTE, SERIES
+from truepool.render.figures.time_series import running, thinned
 
 NAN = float("nan")
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from truepool.render.grid import Grid
+from truepool.render.html.svg import inline
 from truepool.render.markup import Markup, joined, tag
-from truepool.render.svg import inline
+from truepool.render.tables.grid import Grid
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

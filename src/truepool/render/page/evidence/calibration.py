@@ -1,11 +1,12 @@
 """Whether the probabilities mean what they say."""
 
 from truepool.audit.values import Audit, Calibration
-from truepool.render import evidence, figures
+from truepool.render import figures
 from truepool.render.markup import Markup, joined, tag
 from truepool.render.numbers import estimated
 from truepool.render.page.frame import Section
 from truepool.render.page.pictures import pictured, small_row_of, table
+from truepool.render.tables import evidence
 
 DIAGRAMS = 24
 """Diagrams that are drawn; the table has everybody."""

@@ -2,16 +2,18 @@
 
 from truepool.audit.values import Audit
 from truepool.comparison import Comparison
-from truepool.render import compared, evidence, figures
+from truepool.render import figures
 from truepool.render.markup import Markup, joined, prose, tag
 from truepool.render.numbers import estimated
 from truepool.render.page.frame import Section
 from truepool.render.page.pictures import pictured, row_of, table
+from truepool.render.tables import comparison as tables
+from truepool.render.tables import evidence
 
 
 def section(audit: Audit, comparison: Comparison) -> Section:
     """Return the advice, and every mechanism behind it."""
-    grid = compared.grid(comparison)
+    grid = tables.grid(comparison)
     first = comparison.rows[0]
     drawn = pictured(
         figures.compared(comparison, audit.mechanism),

@@ -1,11 +1,12 @@
 """What if an agent fails."""
 
 from truepool.audit.values import Audit, CaseStudy
-from truepool.render import evidence, figures
+from truepool.render import figures
 from truepool.render.markup import joined
 from truepool.render.numbers import estimated
 from truepool.render.page.frame import Section
 from truepool.render.page.pictures import MOST_ROWS, pictured, row_of, table
+from truepool.render.tables import evidence
 
 
 def section(audit: Audit) -> Section:

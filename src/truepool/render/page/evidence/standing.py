@@ -1,7 +1,7 @@
 """Who earns the weight."""
 
 from truepool.audit.values import Audit, Standing
-from truepool.render import evidence, figures
+from truepool.render import figures
 from truepool.render.markup import Markup, joined
 from truepool.render.numbers import estimated
 from truepool.render.page.frame import Section
@@ -12,6 +12,7 @@ from truepool.render.page.pictures import (
     row_of,
     table,
 )
+from truepool.render.tables import evidence
 
 
 def section(audit: Audit) -> Section:

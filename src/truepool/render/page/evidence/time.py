@@ -2,11 +2,11 @@
 
 from truepool.audit.values import Audit, Drift
 from truepool.render import figures
-from truepool.render.grid import Grid
 from truepool.render.markup import Markup, joined, tag
 from truepool.render.numbers import number, percent
 from truepool.render.page.frame import Section
 from truepool.render.page.pictures import listed, pictured, row_of, table
+from truepool.render.tables.grid import Grid
 
 
 def section(audit: Audit, drift: Drift) -> Section:

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 from audits import AGENTS, audit, standings
 
 from truepool.render import figures
-from truepool.render.svg import inline
+from truepool.render.html.svg import inline
 
 
 def drawn(agents=AGENTS, key="k"):

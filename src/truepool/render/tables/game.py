@@ -5,9 +5,9 @@ from typing import Any
 
 from truepool.games import Beliefs, Equilibrium, Game, Price, Sweep
 from truepool.games.sweeping import Point
-from truepool.render.grid import Grid
 from truepool.render.markup import Markup
 from truepool.render.numbers import between, number, percent, setting, signed
+from truepool.render.tables.grid import Grid
 
 
 def told(end: Equilibrium, level: float = 0.95) -> dict[str, Any]:

@@ -9,10 +9,10 @@ import numpy as np
 from truepool.errors import SourceError
 from truepool.places import check_place, whole
 from truepool.render import figures
-from truepool.render.grid import Grid
+from truepool.render.html.svg import inline
 from truepool.render.markup import Markup, joined
 from truepool.render.numbers import number, percent, signed
-from truepool.render.svg import inline
+from truepool.render.tables.grid import Grid
 from truepool.rounds import Trace
 
 if TYPE_CHECKING:

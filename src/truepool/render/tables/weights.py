@@ -3,8 +3,8 @@
 import numpy as np
 
 from truepool.arrays import FloatArray
-from truepool.render.grid import Grid
 from truepool.render.numbers import percent, signed
+from truepool.render.tables.grid import Grid
 
 
 def grid(

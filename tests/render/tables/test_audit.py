@@ -9,7 +9,7 @@ from rich.console import Console
 from truepool.audit import audit
 from truepool.costs import Costs
 from truepool.panel import Panel
-from truepool.render.audited import markdown, show
+from truepool.render.tables.audit import markdown, show
 from truepool.render.verdict import sentence
 
 QUICK = {"costs": COSTS, "resamples": 50}

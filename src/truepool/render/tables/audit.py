@@ -7,9 +7,9 @@ from rich.console import Console
 from rich.text import Text
 
 from truepool.audit.values import Audit, Finding, Severity
-from truepool.render.evidence import grids
-from truepool.render.grid import plain
 from truepool.render.numbers import amount, chance, estimated, number, percent
+from truepool.render.tables.evidence import grids
+from truepool.render.tables.grid import plain
 from truepool.render.verdict import MENDED, sentence, withheld
 
 MARKS: dict[Severity, tuple[str, str]] = {

@@ -2,12 +2,12 @@ import numpy as np
 from panels import random_panel
 
 from truepool.panel import Panel
-from truepool.render import heard
+from truepool.render.tables.panel import grid as laid_out
 
 
 def test_a_panel_is_told_agent_by_agent():
     panel = Panel([[0.9, 0.5], [0.1, float("nan")]], [1, 0], agents=("ada", "bob"))
-    grid = heard.grid(panel)
+    grid = laid_out(panel)
     assert grid.rows == (
         ("ada", "100.0 %", "0.500", "0.0100"),
         ("bob", "50.0 %", "0.500", "0.250"),
@@ -17,11 +17,11 @@ def test_a_panel_is_told_agent_by_agent():
 
 def test_an_agent_that_is_silent_in_a_part_has_nothing_to_tell():
     panel = Panel([[0.9, 0.5], [0.1, float("nan")]], [1, 0], agents=("ada", "bob"))
-    assert heard.grid(panel.take(np.array([1]))).rows[1] == ("bob", "0.0 %", "-", "-")
+    assert laid_out(panel.take(np.array([1]))).rows[1] == ("bob", "0.0 %", "-", "-")
 
 
 def test_classes_have_no_mean_report():
-    grid = heard.grid(random_panel(1, classes=3))
+    grid = laid_out(random_panel(1, classes=3))
     assert grid.headers == ("agent", "spoke", "Brier")
     assert len(grid.rows[0]) == 3
     assert "3 classes" in grid.title

@@ -1,9 +1,9 @@
 """A comparison of pools, as a table a stranger can read."""
 
 from truepool.comparison import Comparison, Estimate, Row
-from truepool.render.grid import Grid
 from truepool.render.markup import Markup, joined, tag
 from truepool.render.numbers import amount, between, number, percent, signed
+from truepool.render.tables.grid import Grid
 
 
 def grid(comparison: Comparison) -> Grid:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from truepool.datasets import Dataset
-from truepool.render.grid import Grid
+from truepool.render.tables.grid import Grid
 
 
 def told(dataset: type[Dataset]) -> dict[str, Any]:

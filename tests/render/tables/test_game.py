@@ -5,7 +5,9 @@ from rich.console import Console
 
 from truepool.costs import Costs
 from truepool.games import Game, sweep
-from truepool.render import figures, played, replayed
+from truepool.render import figures
+from truepool.render.tables import game as tables
+from truepool.render.tables import replay
 
 COSTS = Costs(fn=10, fp=1)
 GAME = Game(threshold=0.3, costs=COSTS, cases=500)
@@ -19,7 +21,7 @@ def shown(grid, width=120):
 
 def test_ends_are_laid_out_with_prices_and_intervals():
     ends = [GAME.solve("brier"), GAME.solve("vcg")]
-    page = shown(played.grid(ends, GAME, GAME.draw()))
+    page = shown(tables.grid(ends, GAME, GAME.draw()))
     assert "5 agents, correlation 0.49, base rate 0.29, offset 0.000" in page
     assert "1.00 [1.00, 1.00]" in page
     assert "these costs would ask for 0.091" in page
@@ -31,12 +33,12 @@ def test_ends_are_laid_out_with_prices_and_intervals():
 
 def test_the_costs_own_threshold_needs_no_remark():
     game = Game(costs=COSTS, cases=200)
-    assert "would ask" not in shown(played.grid([game.solve("wsu")], game, game.draw()))
+    assert "would ask" not in shown(tables.grid([game.solve("wsu")], game, game.draw()))
 
 
 def test_circles_and_movement_are_told():
     circle = GAME.solve("vcg", order="simultaneous")
-    page = shown(played.grid([circle, GAME.solve("vcg", rounds=1)], GAME, GAME.draw()))
+    page = shown(tables.grid([circle, GAME.solve("vcg", rounds=1)], GAME, GAME.draw()))
     assert "circle of 2" in page
     assert "moving" in page
     assert "no equilibrium was reached" in page
@@ -45,10 +47,10 @@ def test_circles_and_movement_are_told():
 @pytest.mark.filterwarnings("ignore::truepool.games.ClippedBeliefsWarning")
 def test_an_undefined_price_is_called_so():
     game = Game(offset=0.36, threshold=0.3, cases=300)
-    page = shown(played.grid([game.solve("brier")], game, game.draw()))
+    page = shown(tables.grid([game.solve("brier")], game, game.draw()))
     assert "undefined " in page
     found = sweep(game, {"offset": [0.36]}, ["brier"])
-    assert "undefined" in shown(played.swept(found))
+    assert "undefined" in shown(tables.swept(found))
 
 
 def test_a_price_that_some_resample_leaves_undefined_has_no_interval():
@@ -57,7 +59,7 @@ def test_a_price_that_some_resample_leaves_undefined_has_no_interval():
         e for e in (game.solve("vcg", seed=s) for s in range(50))
         if e.poa is not None and e.intervals()["poa"] is None
     )  # fmt: skip
-    line = next(x for x in shown(played.grid([end], game, game.draw())).splitlines()
+    line = next(x for x in shown(tables.grid([end], game, game.draw())).splitlines()
                 if x.startswith("vcg"))  # fmt: skip
     assert "[" not in line
 
@@ -65,7 +67,7 @@ def test_a_price_that_some_resample_leaves_undefined_has_no_interval():
 @pytest.mark.parametrize("repetitions", [1, 3])
 def test_a_sweep_fits_eighty_columns(repetitions):
     found = sweep(GAME, {"rho": [0.2, 0.5]}, ["vcg"], repetitions=repetitions)
-    page = shown(played.swept(found), width=80)
+    page = shown(tables.swept(found), width=80)
     assert max(map(len, page.splitlines())) <= 80
     assert ("±" in page) == (repetitions > 1)
     assert "A wider terminal shows more" in page
@@ -81,13 +83,13 @@ def test_a_sweep_is_drawn_with_one_line_a_mechanism_and_setting(tmp_path):
     ]  # fmt: skip
     assert bottom.get_yscale() == "log"
     assert bottom.get_xlabel() == "threshold"
-    replayed.save(page, tmp_path / "sweep.svg")
+    replay.save(page, tmp_path / "sweep.svg")
     assert "svg" in (tmp_path / "sweep.svg").read_text()[:200]
 
 
 def test_words_can_be_swept_over_and_drawn(tmp_path):
     page = figures.swept(sweep(GAME, {"sees": ["none", 1, "all"]}, ["brier"]))
-    replayed.save(page, tmp_path / "sees.png")
+    replay.save(page, tmp_path / "sees.png")
     assert page.axes[1].get_yscale() == "linear"
 
 
@@ -98,5 +100,5 @@ def test_rounds_are_drawn_for_each_mechanism():
 
 
 def test_an_end_is_told_with_its_intervals():
-    told = played.told(GAME.solve("vcg"))
+    told = tables.told(GAME.solve("vcg"))
     assert told["intervals"]["fn"][0] <= told["fn"] <= told["intervals"]["fn"][1]

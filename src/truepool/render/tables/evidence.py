@@ -1,8 +1,8 @@
 """The tables behind an audit, the same wherever they are shown."""
 
 from truepool.audit.values import Audit
-from truepool.render.grid import Grid
 from truepool.render.numbers import chance, estimated, number, percent
+from truepool.render.tables.grid import Grid
 
 
 def grids(audit: Audit) -> tuple[Grid, ...]:

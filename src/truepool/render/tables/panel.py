@@ -4,9 +4,9 @@ import numpy as np
 
 from truepool.losses import named
 from truepool.panel import Panel
-from truepool.render.grid import Grid
 from truepool.render.markup import Markup, joined, tag
 from truepool.render.numbers import number, percent
+from truepool.render.tables.grid import Grid
 from truepool.standing import own_losses
 
 

@@ -1,0 +1,1 @@
+"""Values as HTML: pages of one file, and fragments for a notebook."""
