@@ -223,6 +223,14 @@ def test_an_agent_called_pool_is_not_the_pool():
     assert thick == ["the pool"]
 
 
+@pytest.mark.parametrize(("letters", "columns"), [(3, 3), (12, 3), (18, 2), (19, 1), (40, 1)])  # fmt: skip
+def test_long_names_leave_room_for_the_lines(letters, columns):
+    wide = tuple(f"{i}".ljust(letters, "W") for i in range(5))
+    for figure in (figures.losses(drift(wide)), figures.paths(drift(wide), wide)):
+        assert figure.axes[0].get_legend()._ncols == columns
+        figure.draw_without_rendering()  # matplotlib warns where no room is left
+
+
 def test_many_alarms_are_drawn_without_names():
     many = tuple((AGENTS[i % 5], 50 * i, 0.1, 0.2) for i in range(8))
     assert not figures.losses(replace(drift(), alarms=many)).axes[0].texts

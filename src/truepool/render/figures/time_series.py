@@ -28,6 +28,8 @@ SMOOTH = 5
 """Points of a thinned line that are drawn as their mean."""
 NAMED_ALARMS = 6
 """Alarms up to which their names fit beside them."""
+LETTERS = 36
+"""Letters of names that fit beside each other in a legend, in three columns at most."""
 POINTS = 400
 """A line of a figure needs no more points than this."""
 
@@ -61,7 +63,10 @@ def losses(drift: Drift) -> "Figure":
         if len(drift.alarms) <= NAMED_ALARMS:
             top = ax.get_xaxis_transform()
             told = f" {short(who)} "
-            ax.text(case, 1, told, transform=top, rotation=90, va="top", ha="right")
+            ax.text(
+                case, 1, told, transform=top, rotation=90, va="top", ha="right",
+                clip_on=True, in_layout=False,
+            )  # fmt: skip
     ax.set(xlabel="case (dotted: alarms)", ylabel="loss a case")
     ax.set_ylim(bottom=0)
     ax.margins(x=0)
@@ -157,7 +162,9 @@ def _patch(colour: str) -> object:
 
 
 def _legend(ax: "Axes", **given: Any) -> None:
+    labels = given.get("labels") or ax.get_legend_handles_labels()[1]
+    columns = LETTERS // max(LETTERS // 3, *map(len, labels))
     ax.legend(
-        loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=3, borderaxespad=0.2,
+        loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=columns, borderaxespad=0.2,
         columnspacing=1.2, handlelength=2.2, **given,
     )  # fmt: skip
