@@ -24,7 +24,7 @@ def every(as_json: options.Json = False) -> None:
 
     known = datasets.every().values()
     if as_json:
-        print(json.dumps([tables.told(dataset) for dataset in known], indent=2))
+        print(json.dumps([tables.to_dict(dataset) for dataset in known], indent=2))
     else:
         tables.grid(known, folders()).print(out())
 
@@ -69,7 +69,7 @@ def verify(
     if as_json:
         print(json.dumps([row.to_dict() for row in rows], indent=2))
     else:
-        tables.verified((r.dataset, r.file, r.verdict) for r in rows).print(out())
+        tables.file_checks((r.dataset, r.file, r.verdict) for r in rows).print(out())
     for row in rows:
         if row.fault and (names or row.verdict != ABSENT):
             raise SourceError(row.fault)

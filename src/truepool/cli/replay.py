@@ -56,7 +56,7 @@ def replay(
                 raise  # with --all, learners that this loss does not suit sit out
     drawn = next((i for i, mind in enumerate(chosen) if mind.name == learner), None)
     if plot is not None:
-        tables.check_figure(plot)
+        figures.check_path(plot)
         if drawn is None:
             learners.named(learner, loss=priced)  # says why it cannot be drawn
     traces = []
@@ -65,9 +65,9 @@ def replay(
             progress(mind.name, done, len(chosen))
             traces.append(run(mind, cases, delay=delay, recalibrate=recalibrate))
     if plot is not None and drawn is not None:
-        tables.save(figures.replayed(traces[drawn]), plot)
+        figures.save(figures.replay(traces[drawn]), plot)
     if as_json:
-        rows = [tables.told(trace) for trace in traces]
+        rows = [tables.to_dict(trace) for trace in traces]
         print(json.dumps(rows if every else rows[0], indent=2))
         return
     tables.grid(traces).print(out())

@@ -179,13 +179,13 @@ def test_paths_add_up_to_one_and_the_lightest_share_a_colour():
 
 def test_the_mechanism_in_use_is_filled():
     comparison = audit().comparison
-    ax = figures.compared(comparison, "vcg").axes[0]
+    ax = figures.comparison(comparison, "vcg").axes[0]
     assert [
         tuple(line.get_xydata()[0])
         for line in ax.lines
         if line.get_markersize() == 6 and line.get_marker() == "o"
     ] == [(0.17, 3)]
-    assert len(figures.compared(replace(comparison, loss="log")).axes[0].lines) == 2
+    assert len(figures.comparison(replace(comparison, loss="log")).axes[0].lines) == 2
 
 
 def test_robustness_names_what_happens_to_whom():
@@ -204,7 +204,7 @@ def test_robustness_names_what_happens_to_whom():
 
 @pytest.mark.parametrize("path", [True, False])
 def test_a_replay_is_drawn_thinned(path):
-    figure = figures.replayed(replay("window", random_panel(1, cases=3000), path=path))
+    figure = figures.replay(replay("window", random_panel(1, cases=3000), path=path))
     top, bottom = figure.axes
     assert len(top.collections) == (4 if path else 0)
     assert [len(line.get_xdata()) for line in bottom.lines] == [400, 400]

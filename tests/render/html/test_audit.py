@@ -14,10 +14,23 @@ from panels import random_panel
 import truepool as tp
 from truepool.errors import SourceError
 from truepool.panel import Panel
-from truepool.render.page import html
-from truepool.render.page.anchors import ANCHORS
+from truepool.render.html.audit import LINKS, html
 
-ODD = "<script>alert(1)</script>"
+HOSTILE = {
+    "end of style": "</style><script>alert(1)</script>",
+    "rule": "a{display:none}",
+    "rule in a style": 'x style="}p{zoom:9"',
+    "hidden findings": 'x style="}.finding{display:none"',
+    "style": ' style="display:none"',
+    "image": '"><img src=x onerror=alert(1)>',
+    "attribute": 'b" onload="alert(2)',
+    "quotes": "c' d",
+    "entity": "&amp;",
+    "template": "{{ 7 * 7 }}{% raw %}",
+    "comment": "<!--",
+    "policy": "default-src *; sha256-",
+}
+"""What an agent may be called by a vendor who would like the page to say less."""
 VOID = {"meta", "br"}
 
 
@@ -26,25 +39,32 @@ class Page(HTMLParser):
 
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
-        self.open, self.seen, self.text = [], [], {}
+        self.open, self.seen, self.text, self.shape, self.ink = [], [], {}, [], set()
         self.feed(text)
         self.close()
         assert self.open == []
+        self.style, *rules = self.text["style"].split("\n.s")
+        self.rules = {rule.partition("{")[2] for rule in rules}
 
     def handle_starttag(self, name, attributes):
-        self.seen.append((name, dict(attributes)))
+        self.handle_startendtag(name, attributes)
         if name not in VOID:
             self.open.append(name)
 
     def handle_startendtag(self, name, attributes):
         self.seen.append((name, dict(attributes)))
+        written = (name, *sorted(key for key, _ in attributes))
+        if "svg" in self.open:  # names of another width leave room for other ticks
+            self.ink.add(written)
+        else:
+            self.shape.append(written)
 
     def handle_endtag(self, name):
         assert self.open.pop() == name
 
     def handle_data(self, data):
         for name in set(self.open):
-            self.text[name] = self.text.get(name, "") + data
+            self.text[name] = self.text.get(name, "") + data.strip("\n")
 
     def all(self, name):
         return [attributes for seen, attributes in self.seen if seen == name]
@@ -85,7 +105,7 @@ def test_every_link_leads_somewhere():
     links = [attributes["href"] for attributes in page.all("a")]
     assert links
     assert {link[1:] for link in links} <= set(ids)
-    assert set(ANCHORS.values()) <= set(ids)
+    assert set(LINKS.values()) <= set(ids)
 
 
 def test_a_finding_whose_figure_is_not_there_has_no_link():
@@ -150,14 +170,16 @@ def test_nothing_is_loaded_and_only_the_pages_own_script_runs():
     assert " style=" not in PLAIN
 
 
-def test_names_of_agents_cannot_become_part_of_the_page():
-    agents = (ODD, 'b" onload="alert(2)', "c' d", "&amp;", "{e}")
-    page = Page(html(audit(agents)))
-    assert len(page.all("script")) == 1
-    assert not [a for _, a in page.seen if any(key.startswith("on") for key in a)]
-    rows = page.text["tbody"]
-    for agent in agents:
-        assert agent in rows
+@pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)
+def test_a_name_changes_the_words_of_a_page_and_nothing_else(name):
+    plain, hostile = map(Page, (PLAIN, html(audit(tuple(name + a for a in AGENTS)))))
+    assert hostile.shape == plain.shape
+    assert hostile.ink <= plain.ink
+    assert hostile.text["script"] == plain.text["script"]
+    assert hostile.style == plain.style
+    assert hostile.rules <= plain.rules
+    assert name + AGENTS[0] in hostile.text["tbody"]
+    assert name + AGENTS[0] in hostile.text["h3"]
 
 
 def test_what_cannot_be_told_is_left_out():

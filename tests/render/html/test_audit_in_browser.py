@@ -50,6 +50,27 @@ def test_the_console_is_silent_and_the_network_still(browser, page, width, dark)
     assert browser.happened("Page.javascriptDialogOpening") == []
 
 
+SHAPE = """
+(() => ({ scripts: document.scripts.length, images: document.images.length, styles: document.styleSheets.length,
+  findings: [...document.querySelectorAll(".finding")].filter(e => e.checkVisibility() && e.offsetHeight > 60).length }))()
+"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["</style><script>alert(1)</script>", 'x style="}ol{zoom:0"', '"><img src=x onerror=alert(1)>', "a{display:none}"],
+)  # fmt: skip
+def test_no_name_of_an_agent_hides_a_finding_or_runs(browser, tmp_path, name):
+    one = audit(tuple(name + agent for agent in AGENTS))
+    one.to_html(tmp_path / "report.html")
+    browser.open(tmp_path / "report.html")
+    assert browser.run(SHAPE) == {
+        "scripts": 1, "images": 0, "styles": 1, "findings": len(one.findings),
+    }  # fmt: skip
+    assert not browser.happened("Page.javascriptDialogOpening", "Log.entryAdded")
+    assert len(browser.happened("Network.requestWillBeSent")) == 1
+
+
 @pytest.mark.parametrize("width", [1280, 768, 390, 320])
 def test_nothing_but_tables_is_wider_than_the_screen(browser, page, width):
     browser.open(page, width)

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 from audits import AGENTS, audit, standings
 
 from truepool.render import figures
-from truepool.render.html.svg import inline
+from truepool.render.html.svg import StyleSheet, inline
 
 
 def drawn(agents=AGENTS, key="k"):
@@ -61,3 +61,26 @@ def test_nothing_that_is_not_needed_is_kept():
     assert "xlink" not in text
     assert not re.search(r"\.\d\d", re.search(r' d="([^"]+)"', text)[1])
     assert len(text) < 25_000
+
+
+def test_styles_become_classes_and_text_that_looks_like_one_stays_text():
+    odd = ' style="}p{zoom:9"'
+    sheet = StyleSheet()
+    figure = figures.credit(standings((odd, *AGENTS[1:])))
+    root = ElementTree.fromstring(inline(figure, odd, "k", sheet=sheet))
+    assert not [element for element in root.iter() if "style" in element.attrib]
+    names = {name for e in root.iter() for name in e.attrib.get("class", "").split()}
+    assert names == set(re.findall(r"\.(s\d+){", sheet.rules))
+    assert "zoom" not in sheet.rules
+    assert any(element.text and "zoom" in element.text for element in root.iter())
+    assert root.attrib["aria-label"] == odd.strip()
+
+
+def test_the_same_style_is_one_class():
+    sheet = StyleSheet()
+    assert [sheet.class_of(style) for style in ("a: b", "c: d", "a: b")] == [
+        "s0",
+        "s1",
+        "s0",
+    ]
+    assert sheet.rules == ".s0{a: b}\n.s1{c: d}\n"

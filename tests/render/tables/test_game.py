@@ -7,7 +7,6 @@ from truepool.costs import Costs
 from truepool.games import Game, sweep
 from truepool.render import figures
 from truepool.render.tables import game as tables
-from truepool.render.tables import replay
 
 COSTS = Costs(fn=10, fp=1)
 GAME = Game(threshold=0.3, costs=COSTS, cases=500)
@@ -50,7 +49,7 @@ def test_an_undefined_price_is_called_so():
     page = shown(tables.grid([game.solve("brier")], game, game.draw()))
     assert "undefined " in page
     found = sweep(game, {"offset": [0.36]}, ["brier"])
-    assert "undefined" in shown(tables.swept(found))
+    assert "undefined" in shown(tables.sweep_grid(found))
 
 
 def test_a_price_that_some_resample_leaves_undefined_has_no_interval():
@@ -67,7 +66,7 @@ def test_a_price_that_some_resample_leaves_undefined_has_no_interval():
 @pytest.mark.parametrize("repetitions", [1, 3])
 def test_a_sweep_fits_eighty_columns(repetitions):
     found = sweep(GAME, {"rho": [0.2, 0.5]}, ["vcg"], repetitions=repetitions)
-    page = shown(tables.swept(found), width=80)
+    page = shown(tables.sweep_grid(found), width=80)
     assert max(map(len, page.splitlines())) <= 80
     assert ("±" in page) == (repetitions > 1)
     assert "A wider terminal shows more" in page
@@ -75,7 +74,7 @@ def test_a_sweep_fits_eighty_columns(repetitions):
 
 def test_a_sweep_is_drawn_with_one_line_a_mechanism_and_setting(tmp_path):
     found = sweep(GAME, {"tau": [0.1, 0.3, 0.5], "n": [2, 3]}, ["brier", "vcg"])
-    page = figures.swept(found)
+    page = figures.sweep(found)
     top, bottom = page.axes
     labels = [text.get_text() for text in top.get_legend().get_texts()]
     assert labels == [
@@ -83,13 +82,13 @@ def test_a_sweep_is_drawn_with_one_line_a_mechanism_and_setting(tmp_path):
     ]  # fmt: skip
     assert bottom.get_yscale() == "log"
     assert bottom.get_xlabel() == "threshold"
-    replay.save(page, tmp_path / "sweep.svg")
+    figures.save(page, tmp_path / "sweep.svg")
     assert "svg" in (tmp_path / "sweep.svg").read_text()[:200]
 
 
 def test_words_can_be_swept_over_and_drawn(tmp_path):
-    page = figures.swept(sweep(GAME, {"sees": ["none", 1, "all"]}, ["brier"]))
-    replay.save(page, tmp_path / "sees.png")
+    page = figures.sweep(sweep(GAME, {"sees": ["none", 1, "all"]}, ["brier"]))
+    figures.save(page, tmp_path / "sees.png")
     assert page.axes[1].get_yscale() == "linear"
 
 
@@ -100,5 +99,5 @@ def test_rounds_are_drawn_for_each_mechanism():
 
 
 def test_an_end_is_told_with_its_intervals():
-    told = tables.told(GAME.solve("vcg"))
+    told = tables.to_dict(GAME.solve("vcg"))
     assert told["intervals"]["fn"][0] <= told["fn"] <= told["intervals"]["fn"][1]

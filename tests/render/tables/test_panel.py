@@ -25,9 +25,3 @@ def test_classes_have_no_mean_report():
     assert grid.headers == ("agent", "spoke", "Brier")
     assert len(grid.rows[0]) == 3
     assert "3 classes" in grid.title
-
-
-def test_a_notebook_shows_escaped_names():
-    panel = Panel([[0.9, 0.5], [0.1, 0.2]], [1, 0], agents=("<b>", "bob"))
-    assert "&lt;b&gt;" in panel._repr_html_()
-    assert "<b>" not in panel._repr_html_()

@@ -71,16 +71,16 @@ def test_a_replay_of_decisions_has_no_best_weights_to_show():
 
 
 def test_the_weights_of_a_replay_are_drawn(tmp_path):
-    page = figures.replayed(replay("window", random_panel(1)))
-    replays.save(page, tmp_path / "weights.png")
+    page = figures.replay(replay("window", random_panel(1)))
+    figures.save(page, tmp_path / "weights.png")
     assert (tmp_path / "weights.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_figure_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
-    page = figures.replayed(replay("hedge", random_panel(1)))
+    page = figures.replay(replay("hedge", random_panel(1)))
     monkeypatch.setattr(page, "savefig", full_disk)
     with pytest.raises(SourceError, match="cannot be written: no space left"):
-        replays.save(page, tmp_path / "weights.svg")
+        figures.save(page, tmp_path / "weights.svg")
     assert not list(tmp_path.iterdir())
 
 

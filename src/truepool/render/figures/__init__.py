@@ -6,23 +6,26 @@ puts it into a page, ``Figure.savefig`` into a file.
 
 from truepool.render.figures.correlation_matrix import correlation
 from truepool.render.figures.cost_curves import decision, threshold
-from truepool.render.figures.forest_plot import compared, credit, robustness, weights
-from truepool.render.figures.game_paths import shifts, swept
+from truepool.render.figures.files import check_path, save
+from truepool.render.figures.forest_plot import comparison, credit, robustness, weights
+from truepool.render.figures.game_paths import shifts, sweep
 from truepool.render.figures.reliability_diagram import reliability
-from truepool.render.figures.time_series import losses, paths, replayed
+from truepool.render.figures.time_series import losses, paths, replay
 
 __all__ = [
-    "compared",
+    "check_path",
+    "comparison",
     "correlation",
     "credit",
     "decision",
     "losses",
     "paths",
     "reliability",
-    "replayed",
+    "replay",
     "robustness",
+    "save",
     "shifts",
-    "swept",
+    "sweep",
     "threshold",
     "weights",
 ]

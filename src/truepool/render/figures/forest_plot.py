@@ -60,16 +60,16 @@ def credit(standings: Sequence[Standing], unit: str = "cost a case") -> "Figure"
 
 
 @styled
-def compared(comparison: Comparison, used: str | None = None) -> "Figure":
+def comparison(found: Comparison, used: str | None = None) -> "Figure":
     """Draw the loss of each pool with its interval; the one in use is filled."""
-    rows = comparison.rows
+    rows = found.rows
     figure, ax = canvas(0.7 + 0.2 * len(rows))
     _spans(ax, [row.loss for row in rows], 0.0, "o", SERIES[0], hollow=True)
-    ax.axvline(comparison["mean"].loss.value, color=GREY, linewidth=1, linestyle="--")
+    ax.axvline(found["mean"].loss.value, color=GREY, linewidth=1, linestyle="--")
     for place, row in enumerate(rows):
         if row.pool == used:
             ax.plot(row.loss.value, place, "o", color=SERIES[1], markersize=6)
-    what = "cost" if comparison.loss == "cost" else f"{comparison.loss} loss"
+    what = "cost" if found.loss == "cost" else f"{found.loss} loss"
     _rows(ax, [short(row.pool) for row in rows], f"{what} a case (dashed: plain mean)")
     return figure
 

@@ -20,15 +20,15 @@ WIDE_SPREAD = 30.0
 
 
 @styled
-def swept(sweep: Sweep) -> "Figure":
+def sweep(found: Sweep) -> "Figure":
     """Draw shift and price of anarchy against what was varied first."""
     from matplotlib.figure import Figure
 
     page = Figure(figsize=(7.5, 6), layout="constrained")
     top, bottom = page.subplots(2, 1, sharex=True)
-    name, *others = sweep.over
-    words = any(isinstance(value, str) for value in sweep.over[name])
-    for place, (label, points) in enumerate(_lines(sweep, others)):
+    name, *others = found.over
+    words = any(isinstance(value, str) for value in found.over[name])
+    for place, (label, points) in enumerate(_lines(found, others)):
         at = [p.settings[name] for p in points]
         at = [setting(value) for value in at] if words else at
         style = line_style(place)
@@ -36,7 +36,7 @@ def swept(sweep: Sweep) -> "Figure":
         top.errorbar(at, shifts, spread, label=label, **style)
         prices = [np.nan if p.poa is None else p.poa for p in points]
         bottom.errorbar(at, prices, [p.poa_error or 0.0 for p in points], **style)
-    _dress(top, bottom, sweep, name)
+    _dress(top, bottom, found, name)
     return page
 
 

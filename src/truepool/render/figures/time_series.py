@@ -76,7 +76,7 @@ def losses(drift: Drift) -> "Figure":
 
 
 @styled
-def replayed(trace: Trace, smooth: int = 50) -> "Figure":
+def replay(trace: Trace, smooth: int = 50) -> "Figure":
     """Draw the path of the weights, and the running loss of pool and best agent."""
     from matplotlib.figure import Figure
 

@@ -4,12 +4,13 @@ import io
 import re
 import warnings
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
+from markupsafe import Markup
+
 from truepool.render.figures.style import INK, PALETTE
-from truepool.render.markup import Markup
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,13 +28,38 @@ FAMILY = re.compile(r"font-family:[^;]*;? ?")
 COLOUR = re.compile(r"#[0-9a-f]{6}")
 
 
-def inline(figure: "Figure", label: str, key: str) -> Markup:
+@final
+class StyleSheet:
+    """Styles of elements as classes, which a policy can name by one hash.
+
+    Only what matplotlib wrote as the style of an element comes in, and a class is
+    called by its place: no name of a user's is part of either.
+    """
+
+    def __init__(self) -> None:
+        self._classes: dict[str, str] = {}
+
+    def class_of(self, style: str) -> str:
+        """Return the class that stands for a style."""
+        return self._classes.setdefault(style, f"s{len(self._classes)}")
+
+    @property
+    def rules(self) -> Markup:
+        """What the style of the page ends with."""
+        rules = (f".{name}{{{style}}}\n" for style, name in self._classes.items())
+        return Markup("".join(rules))
+
+
+def inline(
+    figure: "Figure", label: str, key: str, *, sheet: StyleSheet | None = None
+) -> Markup:
     """Return a figure as an ``svg`` element that a page can hold.
 
     Colours follow the page (``currentColor``, and variables with the light palette to
     fall back on), text stays text in the page's own type, and every id begins with
     ``key``, so that figures on one page do not take each other's. ``label`` is what is
-    read to those who cannot see it.
+    read to those who cannot see it. Where there is a ``sheet``, styles become its
+    classes.
     """
     root = ElementTree.fromstring(_drawn(figure, key))
     _clean(root, key)
@@ -42,13 +68,27 @@ def inline(figure: "Figure", label: str, key: str) -> Markup:
     width = root.attrib["viewBox"].split()[2]
     root.attrib |= {
         "role": "img",
-        "aria-label": label,
+        "aria-label": _spoken(label),
         # As wide as its words read well, and never wider than the page.
         "style": f"width: 100%; max-width: {GROWN * float(width):.0f}px",
         "fill": "currentColor",
         "stroke-linejoin": "round",
     }
+    if sheet is not None:
+        _classify(root, sheet)
     return Markup(ElementTree.tostring(root, encoding="unicode"))
+
+
+def _spoken(label: str) -> str:
+    """Return a label on one line; what a template escaped would be escaped twice."""
+    plain = label.unescape() if isinstance(label, Markup) else label
+    return " ".join(plain.split())
+
+
+def _classify(root: Element, sheet: StyleSheet) -> None:
+    for element in root.iter():
+        if "style" in element.attrib:
+            element.attrib["class"] = sheet.class_of(element.attrib.pop("style"))
 
 
 def _drawn(figure: "Figure", key: str) -> str:

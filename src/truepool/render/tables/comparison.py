@@ -1,7 +1,6 @@
 """A comparison of pools, as a table a stranger can read."""
 
 from truepool.comparison import Comparison, Estimate, Row
-from truepool.render.markup import Markup, joined, tag
 from truepool.render.numbers import amount, between, number, percent, signed
 from truepool.render.tables.grid import Grid
 
@@ -24,12 +23,6 @@ def grid(comparison: Comparison) -> Grid:
         f"{comparison.tested:,} cases, each case pooled by weights that never saw it"
     )
     return Grid(title, tuple(headers), rows, _notes(comparison), essential=3)
-
-
-def html(comparison: Comparison) -> Markup:
-    """Return the table and its notes for a notebook."""
-    table = grid(comparison)
-    return joined(table.to_html(), *(tag("p", note) for note in table.notes))
 
 
 def _row(row: Row, loss: str, doubt: float) -> tuple[str, ...]:

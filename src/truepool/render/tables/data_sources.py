@@ -8,7 +8,7 @@ from truepool.datasets import Dataset
 from truepool.render.tables.grid import Grid
 
 
-def told(dataset: type[Dataset]) -> dict[str, Any]:
+def to_dict(dataset: type[Dataset]) -> dict[str, Any]:
     """Return what is known of a data set, for machines."""
     return {
         "name": dataset.name,
@@ -41,7 +41,7 @@ def grid(datasets: Iterable[type[Dataset]], folders: Mapping[str, Path]) -> Grid
             known["source"],
             known["licence"],
         )
-        for known in map(told, datasets)
+        for known in map(to_dict, datasets)
     )
     looked = [
         f"{kind}: {path}{'' if path.is_dir() else ' (not there)'}"
@@ -55,6 +55,6 @@ def grid(datasets: Iterable[type[Dataset]], folders: Mapping[str, Path]) -> Grid
     return Grid(f"{len(lines)} data sets", headers, lines, notes, essential=5)
 
 
-def verified(rows: Iterable[tuple[str, str, str]]) -> Grid:
+def file_checks(rows: Iterable[tuple[str, str, str]]) -> Grid:
     """Lay out what became of each file: data set, file, verdict."""
     return Grid("Files and their sums", ("name", "file", "content"), tuple(rows))

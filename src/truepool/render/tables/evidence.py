@@ -1,6 +1,6 @@
 """The tables behind an audit, the same wherever they are shown."""
 
-from truepool.audit.values import Audit
+from truepool.audit.values import Audit, Drift
 from truepool.render.numbers import chance, estimated, number, percent
 from truepool.render.tables.grid import Grid
 
@@ -106,3 +106,12 @@ def robustness(audit: Audit) -> Grid:
     )
     headers = ("if", "rise", "cost a case")
     return Grid("What a failure would cost", headers, rows, essential=2)
+
+
+def alarms(drift: Drift) -> Grid:
+    """Who got worse, and when."""
+    rows = tuple(
+        (who, f"{case:,}", number(before), number(after, before))
+        for who, case, before, after in drift.alarms
+    )
+    return Grid("Alarms", ("who", "case", "loss before", "loss after"), rows)

@@ -5,12 +5,11 @@ from typing import Any
 
 from truepool.games import Beliefs, Equilibrium, Game, Price, Sweep
 from truepool.games.sweeping import Point
-from truepool.render.markup import Markup
 from truepool.render.numbers import between, number, percent, setting, signed
 from truepool.render.tables.grid import Grid
 
 
-def told(end: Equilibrium, level: float = 0.95) -> dict[str, Any]:
+def to_dict(end: Equilibrium, level: float = 0.95) -> dict[str, Any]:
     """Return an equilibrium with its intervals, ready for JSON."""
     return end.to_dict() | {"intervals": end.intervals(level)}
 
@@ -32,8 +31,8 @@ def grid(
     return Grid(title, headers, rows, _notes(game, ends, level), essential=5)
 
 
-def html(end: Equilibrium) -> Markup:
-    """Return where a game ended for a notebook, truth beside it."""
+def against_truth(end: Equilibrium) -> Grid:
+    """Lay out where one game ended, truth beside it."""
     rows = (
         ("share of 1s missed", percent(end.fn), percent(end.truthful_fn)),
         ("share of 0s with an alarm", percent(end.fp), percent(end.truthful_fp)),
@@ -42,7 +41,7 @@ def html(end: Equilibrium) -> Markup:
     )
     price = _price(end.anarchy, None)
     title = f"Paid by {end.mechanism}: price of anarchy {price}; ends: {_ends(end)}"
-    return Grid(title, ("", "as agents report", "if truthful"), rows).to_html()
+    return Grid(title, ("", "as agents report", "if truthful"), rows)
 
 
 def _row(end: Equilibrium, level: float) -> tuple[str, ...]:
@@ -102,7 +101,7 @@ def _notes(game: Game, ends: Sequence[Equilibrium], level: float) -> tuple[str, 
     return tuple(notes)
 
 
-def swept(sweep: Sweep) -> Grid:
+def sweep_grid(sweep: Sweep) -> Grid:
     """Lay a sweep out, one row a setting and mechanism."""
     names = tuple(sweep.over)
     headers = (

@@ -11,8 +11,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from truepool.render.markup import Markup, tag
-
 
 @dataclass(frozen=True)
 class Grid:
@@ -44,28 +42,6 @@ class Grid:
         for note in self.notes:
             lines += ["", note]
         return "\n".join(lines)
-
-    def to_html(self, *, sortable: bool = False, caption: bool = True) -> Markup:
-        """Return an HTML table; ``sortable`` headers are buttons for a page's script.
-
-        >>> Grid("One", ("a",), (("<x>",),)).to_html(caption=False)[:53]
-        '<table><thead><tr><th scope="col">a</th></tr></thead>'
-        """
-        heads = [
-            tag("th", tag("button", h, type="button") if sortable else h, scope="col")
-            for h in self.headers
-        ]
-        lines = [
-            tag("tr", tag("th", row[0], scope="row"), *(tag("td", c) for c in row[1:]))
-            for row in self.rows
-        ]
-        return tag(
-            "table",
-            tag("caption", self.title) if caption else None,
-            tag("thead", tag("tr", *heads)),
-            tag("tbody", *lines),
-            class_="sortable" if sortable else None,
-        )
 
     def print(self, console: Console) -> None:
         """Print to a terminal, as wide as it is."""

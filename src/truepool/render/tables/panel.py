@@ -4,7 +4,6 @@ import numpy as np
 
 from truepool.losses import named
 from truepool.panel import Panel
-from truepool.render.markup import Markup, joined, tag
 from truepool.render.numbers import number, percent
 from truepool.render.tables.grid import Grid
 from truepool.standing import own_losses
@@ -23,12 +22,6 @@ def grid(panel: Panel) -> Grid:
         rows.append((agent, percent(said.size / len(panel)), *told))
     heads = ("agent", "spoke", *(("mean report",) if binary else ()), "Brier")
     return Grid(_title(panel), heads, tuple(rows))
-
-
-def html(panel: Panel) -> Markup:
-    """Return the panel for a notebook."""
-    table = grid(panel)
-    return joined(tag("p", table.title), table.to_html(caption=False))
 
 
 def _title(panel: Panel) -> str:

@@ -1,27 +1,16 @@
-"""Replays of learners, as tables and as figures of their weights."""
+"""Replays of learners, and the weights they end with."""
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from truepool.errors import SourceError
-from truepool.places import check_place, whole
-from truepool.render import figures
-from truepool.render.html.svg import inline
-from truepool.render.markup import Markup, joined
 from truepool.render.numbers import number, percent, signed
 from truepool.render.tables.grid import Grid
 from truepool.rounds import Trace
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
-FORMATS = (".svg", ".png", ".pdf")
-
-
-def told(trace: Trace) -> dict[str, Any]:
+def to_dict(trace: Trace) -> dict[str, Any]:
     """Return a replay as plain numbers and strings, ready for JSON."""
     regret = None if trace.regret is None else float(trace.regret[-1])
     best = trace.best_weights
@@ -47,7 +36,7 @@ def told(trace: Trace) -> dict[str, Any]:
 
 def grid(traces: Sequence[Trace]) -> Grid:
     """Lay learners out side by side, least loss first."""
-    rows = [told(trace) for trace in traces]
+    rows = [to_dict(trace) for trace in traces]
     rows.sort(key=lambda row: row["mean_loss"])
     first = rows[0]
     lines = tuple(
@@ -86,7 +75,7 @@ def grid(traces: Sequence[Trace]) -> Grid:
 
 def weights(trace: Trace) -> Grid:
     """Lay out the last weights of a learner beside the best in hindsight."""
-    row = told(trace)
+    row = to_dict(trace)
     best = row["best_weights"]
     agents = sorted(row["weights"], key=lambda agent: -row["weights"][agent])
     if best is None:
@@ -94,27 +83,3 @@ def weights(trace: Trace) -> Grid:
         return Grid("Last weights", ("agent", "weight"), plain)
     lines = tuple((a, percent(row["weights"][a]), percent(best[a])) for a in agents)
     return Grid("Last weights", ("agent", "weight", "best in hindsight"), lines)
-
-
-def html(trace: Trace) -> Markup:
-    """Return the replay for a notebook: how it did, and where the weights went."""
-    drawn = figures.replayed(trace)
-    label = f"Weights of {trace.learner.name} and losses, case by case"
-    key = f"replay-{trace.learner.name}-{len(trace.losses)}"
-    return joined(
-        grid([trace]).to_html(), weights(trace).to_html(), inline(drawn, label, key)
-    )
-
-
-def check_figure(path: Path) -> None:
-    """Refuse a path that no figure could be written to."""
-    if path.suffix.lower() not in FORMATS and not path.is_dir():
-        raise SourceError(f"a figure is written as {', '.join(FORMATS)}; {path} is not")
-    check_place(path)
-
-
-def save(page: "Figure", path: Path) -> None:
-    """Write a figure as SVG, PNG or PDF, on white ground."""
-    check_figure(path)
-    with whole(path) as unfinished:
-        page.savefig(unfinished, dpi=120, facecolor="white")
