@@ -242,10 +242,19 @@ def test_many_agents_fit_on_a_page():
     diagrams = [label for label in labels if label.startswith("Reliability")]
     assert len(diagrams) == 24
     assert any("of pool." in label for label in diagrams), "the pool is always drawn"
+    weights = next(label for label in labels if label.startswith("Weights earned"))
+    assert weights.count("agent") == 8, "no more is read aloud"
     assert "The 24 worst are drawn." in page.text["main"]
     assert "The 30 closest of 60." in page.text["main"]
     assert "The 30 heaviest." in page.text["main"]
     assert all(f"agent {i}" in page.text["tbody"] for i in range(60))
+
+
+def test_where_all_diagrams_fit_none_is_called_the_worst():
+    agents = tuple(f"agent {i}" for i in range(22))
+    told = Page(html(audit(agents))).text["main"]
+    assert "worst are drawn" not in told
+    assert "heaviest" not in told
 
 
 def test_a_page_is_written_whole(tmp_path):
