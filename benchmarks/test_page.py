@@ -8,7 +8,7 @@ import time
 from audits import audit
 from matplotlib.figure import Figure
 
-from truepool.render.page import html
+from truepool.render.html.audit import html
 
 DEMO = "import sys; sys.argv = ['truepool', 'demo', '--out', sys.argv[1]]; from truepool.cli import main; main()"
 FIGURES = 16

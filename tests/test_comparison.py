@@ -15,7 +15,7 @@ from truepool.panel import Panel
 from truepool.pools.mean import Mean
 from truepool.pools.platt import Platt
 from truepool.pools.vcg import VCG
-from truepool.render import compared
+from truepool.render.tables.comparison import grid
 
 COSTS = Costs(fn=10, fp=1)
 FEW = ["vcg", "log-odds"]
@@ -126,7 +126,7 @@ def test_pools_that_cannot_be_tried_are_named():
     rare = Panel(panel.reports, outcomes)
     result = compare(rare, pools=["mean", Platt(pool="vcg")], resamples=20)
     assert result.untried == ("platt",)
-    assert "platt" in compared.grid(result).notes[0]
+    assert "platt" in grid(result).notes[0]
     assert json.loads(json.dumps(result.to_dict(), allow_nan=False))["untried"] == [
         "platt"
     ]

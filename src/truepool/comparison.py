@@ -90,7 +90,7 @@ class Comparison:
         return cast(dict[str, Any], _plain(told))
 
     def _repr_html_(self) -> str:
-        return str(showing.by("compared", "html", self))
+        return str(showing.by("html.notebook", "comparison", self))
 
     def __repr__(self) -> str:
         best = self.rows[0]

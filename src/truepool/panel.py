@@ -185,7 +185,7 @@ class Panel:
         return len(self.reports)
 
     def _repr_html_(self) -> str:
-        return str(showing.by("heard", "html", self))
+        return str(showing.by("html.notebook", "panel", self))
 
     def __repr__(self) -> str:
         shown = ", ".join(self.agents[:5]) + (", ..." if len(self.agents) > 5 else "")

@@ -14,7 +14,7 @@ from truepool import datasets
 from truepool.datasets.files import File
 from truepool.datasets.finding import folders
 from truepool.datasets.heart import Heart
-from truepool.render import sourced
+from truepool.render.tables import data_sources
 
 CONTENT = b"63.0,1.0,1.0,145.0,233.0,1.0,2.0,150.0,0.0,2.3,3.0,0.0,6.0,0\n"
 
@@ -63,7 +63,7 @@ def test_list_shows_every_data_set_and_where_it_is(truepool, folder):
 
 def test_list_fits_a_terminal_of_eighty_columns():
     shown = StringIO()
-    sourced.grid(datasets.every().values(), folders()).print(
+    data_sources.grid(datasets.every().values(), folders()).print(
         Console(file=shown, width=80)
     )
     table = shown.getvalue().split("\n\n")[0].splitlines()

@@ -192,14 +192,14 @@ class Audit:
 
     def to_markdown(self) -> str:
         """Return a Markdown page."""
-        return str(showing.by("audited", "markdown", self))
+        return str(showing.by("tables.audit", "markdown", self))
 
     def to_html(self, path: str | Path) -> None:
         """Write a page that needs nothing else to be read."""
-        showing.by("page", "write", self, path)
+        showing.by("html.audit", "write", self, path)
 
     def _repr_html_(self) -> str:
-        return str(showing.by("page", "fragment", self))
+        return str(showing.by("html.audit", "summary", self))
 
     def __repr__(self) -> str:
         counts = ", ".join(counted(self.count(level), level) for level in SEVERITIES)

@@ -52,7 +52,7 @@ def audit(
     from truepool.audit import audit as run
     from truepool.cli.screen import out, watched
     from truepool.places import write_text
-    from truepool.render.audited import show
+    from truepool.render.tables.audit import show
 
     costs = options.costs_of(cost_fn, cost_fp, cost_matrix)
     to_screen = json_file is not None and str(json_file) == "-"

@@ -38,7 +38,7 @@ def compare(
     from truepool.cli.screen import out, watched
     from truepool.comparison import compare as run
     from truepool.errors import SettingError
-    from truepool.render.compared import grid
+    from truepool.render.tables.comparison import grid
 
     if as_json and markdown:
         raise SettingError("choose one of --json and --markdown")

@@ -20,13 +20,13 @@ def every(as_json: options.Json = False) -> None:
     from truepool import datasets
     from truepool.cli.screen import out
     from truepool.datasets.finding import folders
-    from truepool.render import sourced
+    from truepool.render.tables import data_sources as tables
 
     known = datasets.every().values()
     if as_json:
-        print(json.dumps([sourced.told(dataset) for dataset in known], indent=2))
+        print(json.dumps([tables.to_dict(dataset) for dataset in known], indent=2))
     else:
-        sourced.grid(known, folders()).print(out())
+        tables.grid(known, folders()).print(out())
 
 
 @app.command("path")
@@ -57,7 +57,7 @@ def verify(
     from truepool.cli.screen import out, watched
     from truepool.datasets.verifying import ABSENT, verified
     from truepool.errors import SourceError
-    from truepool.render import sourced
+    from truepool.render.tables import data_sources as tables
 
     chosen = [datasets.named(name) for name in names or datasets.every()]
     files = [(dataset, file) for dataset in chosen for file in dataset.files]
@@ -69,7 +69,7 @@ def verify(
     if as_json:
         print(json.dumps([row.to_dict() for row in rows], indent=2))
     else:
-        sourced.verified((r.dataset, r.file, r.verdict) for r in rows).print(out())
+        tables.file_checks((r.dataset, r.file, r.verdict) for r in rows).print(out())
     for row in rows:
         if row.fault and (names or row.verdict != ABSENT):
             raise SourceError(row.fault)

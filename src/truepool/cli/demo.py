@@ -57,7 +57,7 @@ def _check(out: Path) -> None:
 def _train(console: "Console", seed: int) -> "Story":
     from truepool.cli.screen import watched
     from truepool.demonstration import told
-    from truepool.render.heard import grid
+    from truepool.render.tables.panel import grid
 
     _head(
         console,
@@ -76,7 +76,7 @@ def _compare(console: "Console", story: "Story", seed: int) -> "Comparison":
     from truepool.cli.screen import watched
     from truepool.comparison import compare
     from truepool.costs import Costs
-    from truepool.render.compared import grid
+    from truepool.render.tables.comparison import grid
 
     _head(console, 2, "Every way to pool them; a missed cancer costs ten false alarms")
     with watched("Comparing pools") as progress:
@@ -92,7 +92,7 @@ def _compare(console: "Console", story: "Story", seed: int) -> "Comparison":
 
 def _replay(console: "Console", story: "Story") -> None:
     from truepool.demonstration import TIRED, TURNED
-    from truepool.render.replayed import grid
+    from truepool.render.tables.replay import grid
     from truepool.rounds import replay
 
     _head(
@@ -131,7 +131,7 @@ def _audit(console: "Console", story: "Story", seed: int) -> "Audit":
     from truepool.audit import audit
     from truepool.cli.screen import watched
     from truepool.costs import Costs
-    from truepool.render.audited import MARKS, indented
+    from truepool.render.tables.audit import MARKS, indented
     from truepool.render.verdict import sentence
 
     _head(console, 4, "The audit of the plain mean over these cases")

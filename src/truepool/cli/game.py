@@ -83,11 +83,11 @@ def game(
     from truepool.costs import Costs
     from truepool.errors import SettingError
     from truepool.games import Game, mechanisms
-    from truepool.render.replayed import check_figure
+    from truepool.render.figures.files import check_path
     from truepool.tables import read_panel
 
     if figure is not None:
-        check_figure(figure)
+        check_path(figure)
     decided: dict[str, Any] = {
         "threshold": threshold, "costs": Costs(fn=cost_fn, fp=cost_fp), "pool": pool,
     }  # fmt: skip
@@ -127,7 +127,8 @@ def _solve(
 ) -> None:
     from truepool.cli.screen import out, watched
     from truepool.games import mechanisms
-    from truepool.render import figures, played, replayed
+    from truepool.render import figures
+    from truepool.render.tables import game as tables
 
     for name in names:
         mechanisms.named(name)
@@ -137,11 +138,11 @@ def _solve(
             progress(name, done, len(names))
             ends.append(game.solve(name, seed=seed, **settings))
     if figure is not None:
-        replayed.save(figures.shifts(ends), figure)
+        figures.save(figures.shifts(ends), figure)
     if as_json:
-        print(json.dumps([played.told(end) for end in ends], indent=2))
+        print(json.dumps([tables.to_dict(end) for end in ends], indent=2))
         return
-    played.grid(ends, game, game.draw(seed)).print(out())
+    tables.grid(ends, game, game.draw(seed)).print(out())
     _wrote(figure)
 
 
@@ -156,17 +157,18 @@ def _sweep(
 ) -> None:
     from truepool.cli.screen import out, watched
     from truepool.games import sweep as run
-    from truepool.render import figures, played, replayed
+    from truepool.render import figures
+    from truepool.render.tables import game as tables
 
     over = dict(varied(text) for text in asked)
     with watched("Playing") as progress:
         result = run(game, over, names, progress=progress, **how, **settings)
     if figure is not None:
-        replayed.save(figures.swept(result), figure)
+        figures.save(figures.sweep(result), figure)
     if as_json:
         print(json.dumps(result.to_dict(), indent=2))
         return
-    played.swept(result).print(out())
+    tables.sweep_grid(result).print(out())
     _wrote(figure)
 
 

@@ -98,7 +98,7 @@ def _summary(
 
 def _show(learner: "Pool", summary: dict[str, Any]) -> None:
     from truepool.cli.screen import out
-    from truepool.render.weighed import grid
+    from truepool.render.tables.weights import grid
 
     console = out()
     kept = getattr(learner, "pool_", learner)

@@ -40,7 +40,8 @@ def replay(
     from truepool.cli.screen import out, watched
     from truepool.errors import SettingError
     from truepool.losses import named as named_loss
-    from truepool.render import figures, replayed
+    from truepool.render import figures
+    from truepool.render.tables import replay as tables
     from truepool.rounds import replay as run
 
     costs = options.costs_of(cost_fn, cost_fp, cost_matrix)
@@ -55,7 +56,7 @@ def replay(
                 raise  # with --all, learners that this loss does not suit sit out
     drawn = next((i for i, mind in enumerate(chosen) if mind.name == learner), None)
     if plot is not None:
-        replayed.check_figure(plot)
+        figures.check_path(plot)
         if drawn is None:
             learners.named(learner, loss=priced)  # says why it cannot be drawn
     traces = []
@@ -64,13 +65,13 @@ def replay(
             progress(mind.name, done, len(chosen))
             traces.append(run(mind, cases, delay=delay, recalibrate=recalibrate))
     if plot is not None and drawn is not None:
-        replayed.save(figures.replayed(traces[drawn]), plot)
+        figures.save(figures.replay(traces[drawn]), plot)
     if as_json:
-        rows = [replayed.told(trace) for trace in traces]
+        rows = [tables.to_dict(trace) for trace in traces]
         print(json.dumps(rows if every else rows[0], indent=2))
         return
-    replayed.grid(traces).print(out())
+    tables.grid(traces).print(out())
     if not every:
-        replayed.weights(traces[0]).print(out())
+        tables.weights(traces[0]).print(out())
     if plot is not None:
         out().print(f"Wrote {plot}.", highlight=False, soft_wrap=True)

@@ -13,8 +13,8 @@ from truepool import replay
 from truepool.audit.values import CaseStudy
 from truepool.comparison import Estimate
 from truepool.render import figures
-from truepool.render.figures.over_time import running, thinned
 from truepool.render.figures.style import PALETTE, SERIES
+from truepool.render.figures.time_series import running, thinned
 
 NAN = float("nan")
 
@@ -179,13 +179,13 @@ def test_paths_add_up_to_one_and_the_lightest_share_a_colour():
 
 def test_the_mechanism_in_use_is_filled():
     comparison = audit().comparison
-    ax = figures.compared(comparison, "vcg").axes[0]
+    ax = figures.comparison(comparison, "vcg").axes[0]
     assert [
         tuple(line.get_xydata()[0])
         for line in ax.lines
         if line.get_markersize() == 6 and line.get_marker() == "o"
     ] == [(0.17, 3)]
-    assert len(figures.compared(replace(comparison, loss="log")).axes[0].lines) == 2
+    assert len(figures.comparison(replace(comparison, loss="log")).axes[0].lines) == 2
 
 
 def test_robustness_names_what_happens_to_whom():
@@ -204,7 +204,7 @@ def test_robustness_names_what_happens_to_whom():
 
 @pytest.mark.parametrize("path", [True, False])
 def test_a_replay_is_drawn_thinned(path):
-    figure = figures.replayed(replay("window", random_panel(1, cases=3000), path=path))
+    figure = figures.replay(replay("window", random_panel(1, cases=3000), path=path))
     top, bottom = figure.axes
     assert len(top.collections) == (4 if path else 0)
     assert [len(line.get_xdata()) for line in bottom.lines] == [400, 400]
@@ -221,6 +221,14 @@ def test_an_agent_called_pool_is_not_the_pool():
     ax = figures.losses(replace(odd, losses=losses)).axes[0]
     thick = [line.get_label() for line in ax.lines if line.get_linewidth() == 2.2]
     assert thick == ["the pool"]
+
+
+@pytest.mark.parametrize(("letters", "columns"), [(3, 3), (12, 3), (18, 2), (19, 1), (40, 1)])  # fmt: skip
+def test_long_names_leave_room_for_the_lines(letters, columns):
+    wide = tuple(f"{i}".ljust(letters, "W") for i in range(5))
+    for figure in (figures.losses(drift(wide)), figures.paths(drift(wide), wide)):
+        assert figure.axes[0].get_legend()._ncols == columns
+        figure.draw_without_rendering()  # matplotlib warns where no room is left
 
 
 def test_many_alarms_are_drawn_without_names():

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from truepool.errors import SourceError
-from truepool.render.grid import Grid
+from truepool.render.tables.grid import Grid
 from truepool_paper.render.cells import sides
 
 if TYPE_CHECKING:

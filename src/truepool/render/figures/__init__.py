@@ -1,28 +1,31 @@
 """Figures as functions of values: nothing is computed here but where the ink goes.
 
-Each returns a matplotlib ``Figure`` on a transparent ground; `truepool.render.svg` puts
-it into a page, ``Figure.savefig`` into a file.
+Each returns a matplotlib ``Figure`` on a transparent ground; `truepool.render.html.svg`
+puts it into a page, ``Figure.savefig`` into a file.
 """
 
-from truepool.render.figures.calibrated import reliability
-from truepool.render.figures.correlated import correlation
-from truepool.render.figures.over_time import losses, paths, replayed
-from truepool.render.figures.played import shifts, swept
-from truepool.render.figures.ranked import compared, credit, robustness, weights
-from truepool.render.figures.thresholds import decision, threshold
+from truepool.render.figures.correlation_matrix import correlation
+from truepool.render.figures.cost_curves import decision, threshold
+from truepool.render.figures.files import check_path, save
+from truepool.render.figures.forest_plot import comparison, credit, robustness, weights
+from truepool.render.figures.game_paths import shifts, sweep
+from truepool.render.figures.reliability_diagram import reliability
+from truepool.render.figures.time_series import losses, paths, replay
 
 __all__ = [
-    "compared",
+    "check_path",
+    "comparison",
     "correlation",
     "credit",
     "decision",
     "losses",
     "paths",
     "reliability",
-    "replayed",
+    "replay",
     "robustness",
+    "save",
     "shifts",
-    "swept",
+    "sweep",
     "threshold",
     "weights",
 ]

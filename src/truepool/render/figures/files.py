@@ -1,0 +1,26 @@
+"""Figures as files."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from truepool.errors import SourceError
+from truepool.places import check_place, whole
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FORMATS = (".svg", ".png", ".pdf")
+
+
+def check_path(path: Path) -> None:
+    """Refuse a path that no figure could be written to."""
+    if path.suffix.lower() not in FORMATS and not path.is_dir():
+        raise SourceError(f"a figure is written as {', '.join(FORMATS)}; {path} is not")
+    check_place(path)
+
+
+def save(page: "Figure", path: Path) -> None:
+    """Write a figure as SVG, PNG or PDF, on white ground."""
+    check_path(path)
+    with whole(path) as unfinished:
+        page.savefig(unfinished, dpi=120, facecolor="white")

@@ -1,0 +1,83 @@
+"""Games: what agents add to their beliefs, and what comes of it."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from truepool.games import Equilibrium, Sweep
+from truepool.games.sweeping import Point
+from truepool.render.figures.style import GREY, INK, line_style, styled
+from truepool.render.numbers import setting
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SYMBOLS = {"correlation": "correlation of beliefs", "agents": "agents"}
+WIDE_SPREAD = 30.0
+"""Prices further apart than this factor are drawn on a log scale."""
+
+
+@styled
+def sweep(found: Sweep) -> "Figure":
+    """Draw shift and price of anarchy against what was varied first."""
+    from matplotlib.figure import Figure
+
+    page = Figure(figsize=(7.5, 6), layout="constrained")
+    top, bottom = page.subplots(2, 1, sharex=True)
+    name, *others = found.over
+    words = any(isinstance(value, str) for value in found.over[name])
+    for place, (label, points) in enumerate(_lines(found, others)):
+        at = [p.settings[name] for p in points]
+        at = [setting(value) for value in at] if words else at
+        style = line_style(place)
+        shifts, spread = [p.shift for p in points], [p.shift_error for p in points]
+        top.errorbar(at, shifts, spread, label=label, **style)
+        prices = [np.nan if p.poa is None else p.poa for p in points]
+        bottom.errorbar(at, prices, [p.poa_error or 0.0 for p in points], **style)
+    _dress(top, bottom, found, name)
+    return page
+
+
+def _dress(top: "Axes", bottom: "Axes", sweep: Sweep, name: str) -> None:
+    top.axhline(0.0, color=GREY, linewidth=0.8, linestyle=":")
+    bottom.axhline(1.0, color=GREY, linewidth=0.8, linestyle=":")
+    top.set_ylabel("mean shift of reports")
+    bottom.set_ylabel("price of anarchy\n(missed / missed if truthful)")
+    bottom.set_xlabel(SYMBOLS.get(name, name))
+    prices = [p.poa for p in sweep.points if p.poa]
+    if prices and max(prices) / min(prices) > WIDE_SPREAD:
+        bottom.set_yscale("log")
+        bottom.yaxis.set_major_formatter("{x:g}")
+    top.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    top.set_title("What agents add to their beliefs, and what it does to missed cases")
+
+
+def _lines(sweep: Sweep, others: list[str]) -> list[tuple[str, list[Point]]]:
+    """Points of one line each: a mechanism, and one value of all else varied."""
+    lines: dict[str, list[Point]] = {}
+    for point in sweep.points:
+        rest = [f"{other} {setting(point.settings[other])}" for other in others]
+        lines.setdefault(", ".join([point.mechanism, *rest]), []).append(point)
+    return list(lines.items())
+
+
+@styled
+def shifts(ends: Sequence[Equilibrium]) -> "Figure":
+    """Draw how each agent's shift moved, round by round, under each mechanism."""
+    from matplotlib.figure import Figure
+
+    page = Figure(figsize=(7.5, 1.2 + 2.1 * len(ends)), layout="constrained")
+    rows = page.subplots(len(ends), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, end in zip(rows, ends, strict=True):
+        for i in range(end.path.shape[1]):
+            axes.plot(end.path[:, i], linewidth=0.9, **line_style(i))
+        axes.plot(end.path.mean(axis=1), color=INK, linewidth=2, label="mean")
+        axes.axhline(0.0, color=GREY, linewidth=0.8, linestyle=":")
+        axes.set_ylabel(f"{end.mechanism}\nmean shift")
+        axes.xaxis.get_major_locator().set_params(integer=True)
+    rows[0].legend(loc="best")
+    rows[0].set_title("Each agent's shift after every round")
+    rows[-1].set_xlabel("round")
+    return page

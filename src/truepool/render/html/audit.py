@@ -1,0 +1,238 @@
+"""An audit as one HTML file that needs nothing else: no network, no other file."""
+
+import platform
+from collections.abc import Iterator
+from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from truepool.arrays import FloatArray
+from truepool.audit.values import SCHEMA, Audit, Calibration, Curve, Drift, Standing
+from truepool.comparison import Comparison
+from truepool.places import write_text
+from truepool.render import figures
+from truepool.render.html.layout import Section, fragment, page
+from truepool.render.numbers import estimated, percent
+from truepool.render.tables import comparison as pools
+from truepool.render.tables import evidence
+from truepool.render.verdict import MENDED, sentence, withheld
+
+DIAGRAMS = 24
+"""Reliability diagrams that are drawn; the table has everybody."""
+MOST_ROWS = 30
+"""Rows a figure has room for; tables show all."""
+MOST_SPOKEN = 8
+"""Numbers that are read aloud for a figure."""
+PACKAGES = ("truepool", "numpy", "scipy", "scikit-learn")
+LINKS = {
+    "reliability": "calibration",
+    "weights": "figure-weights",
+    "credit": "figure-credit",
+    "incentives": "standing",
+    "correlation": "redundancy",
+    "threshold": "figure-threshold",
+    "decision": "figure-decision",
+    "comparison": "mechanisms",
+    "drift": "time",
+    "robustness": "robustness",
+}
+"""Where a finding has its evidence, by what its ``figure`` may name."""
+
+
+def html(audit: Audit) -> str:
+    """Return the whole page: verdict, findings, evidence, how it was computed."""
+    found = _section("findings", "Findings", "Findings", withheld=withheld(audit))
+    shown = [found, *_evidence(audit), _method(audit)]
+    anchors = set[str]().union(*(section.anchors for section in shown))
+    title = f"Audit: {sentence(audit)}"
+    context = _verdict(audit) | {"anchors": anchors}
+    return page("audit.html.j2", title=title, sections=shown, **context)
+
+
+def write(audit: Audit, path: str | Path) -> None:
+    """Write the page, whole or not at all."""
+    write_text(path, html(audit))
+
+
+def summary(audit: Audit) -> Markup:
+    """Return verdict and findings alone, for a notebook."""
+    return fragment("audit/notebook.html.j2", anchors=(), **_verdict(audit))
+
+
+def _verdict(audit: Audit) -> dict[str, Any]:
+    """What verdict and findings are shown by."""
+    severity = audit.worst()
+    if severity in (None, "note"):  # nothing said is praise only where all was asked
+        severity = None if audit.withheld else "note"
+    return {
+        "audit": audit,
+        "verdict": sentence(audit),
+        "severity": severity or "unsure",
+        "cost_label": MENDED,
+        "links": LINKS,
+    }
+
+
+def _section(name: str, link: str, title: str, **shown: Any) -> Section:
+    parts = {part: shown.pop(part) for part in ("figures", "tables") if part in shown}
+    return Section(name, link, title, f"audit/{name}.html.j2", shown, **parts)
+
+
+def _evidence(audit: Audit) -> Iterator[Section]:
+    """Yield what there is evidence for, in the order of a reader's questions."""
+    yield _calibration(audit)
+    yield _standing(audit)
+    yield _redundancy(audit)
+    if audit.curve is not None:
+        yield _costs(audit, audit.curve)
+    if audit.comparison is not None:
+        yield _mechanisms(audit, audit.comparison)
+    if audit.drift is not None:
+        yield _time(audit, audit.drift)
+    if audit.robustness:
+        yield _robustness(audit)
+
+
+def _calibration(audit: Audit) -> Section:
+    """A reliability diagram each, and the numbers behind them."""
+    known = [one for one in audit.calibration if one.reliability is not None]
+    drawn = _worst(known, audit.agents)
+    return _section(
+        "calibration", "Calibration", "Do the probabilities mean what they say?",
+        drawn=drawn,
+        known=len(known),
+        figures={
+            f"reliability-{place}": figures.reliability([one])
+            for place, one in enumerate(drawn)
+        },
+        tables=[evidence.calibration(audit)],
+    )  # fmt: skip
+
+
+def _worst(known: list[Calibration], agents: tuple[str, ...]) -> list[Calibration]:
+    """Everybody if there is room, else the pools and the worst of the agents."""
+    if len(known) <= DIAGRAMS:
+        return known
+    pools = [one for one in known if one.who not in agents]
+    ranked = [one for one in known if one.who in agents]
+    ranked.sort(key=lambda one: -one.ece)
+    return ranked[: DIAGRAMS - len(pools)] + pools
+
+
+def _standing(audit: Audit) -> Section:
+    """Weights, credit, and what each agent is worth."""
+    ranked = sorted(audit.standings, key=_weight)
+    weighed = [one for one in ranked if one.weight is not None]
+    known = [one for one in ranked if one.leave_one_out or one.shapley][:MOST_ROWS]
+    heaviest = weighed[:MOST_ROWS]
+    drawn = {}
+    if weighed:
+        drawn["weights"] = figures.weights(heaviest)
+    if known:
+        drawn["credit"] = figures.credit(known)
+    return _section(
+        "standing", "Agents", "Who earns the weight?",
+        weights=_spoken((one.agent, estimated(one.weight)) for one in heaviest),
+        credit=_spoken(
+            (one.agent, estimated(one.leave_one_out or one.shapley)) for one in known
+        ),
+        heaviest=len(heaviest) if len(heaviest) < len(weighed) else None,
+        figures=drawn,
+        tables=[evidence.standings(audit)],
+    )  # fmt: skip
+
+
+def _weight(one: Standing) -> float:
+    """What puts the heaviest first."""
+    return 0.0 if one.weight is None else -one.weight.value
+
+
+def _spoken(pairs: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
+    return list(islice(pairs, MOST_SPOKEN))
+
+
+def _redundancy(audit: Audit) -> Section:
+    """Correlation of those agents that a heat map has room for."""
+    others = _others(audit.correlation)
+    nearest = _others(np.abs(audit.correlation)).max(axis=1)
+    kept = np.sort(np.argsort(-nearest, kind="stable")[:MOST_ROWS])
+    agents = [audit.agents[i] for i in kept]
+    drawn = figures.correlation(agents, audit.correlation[np.ix_(kept, kept)])
+    i, j = np.unravel_index(int(others.argmax()), others.shape)
+    return _section(
+        "redundancy", "Redundancy", "Who says the same?",
+        pair=(audit.agents[i], audit.agents[j]),
+        closest=float(others[i, j]),
+        drawn=len(agents),
+        figures={"correlation": drawn},
+    )  # fmt: skip
+
+
+def _others(matrix: FloatArray) -> FloatArray:
+    """Correlations with others, -1 where there is none to tell."""
+    others = np.nan_to_num(matrix, nan=-1.0)
+    np.fill_diagonal(others, -1.0)
+    return others
+
+
+def _costs(audit: Audit, curve: Curve) -> Section:
+    """What deciding costs: at every threshold, and for other costs."""
+    fn, fp = audit.costs["fn"], audit.costs["fp"]
+    asked = fp / (fp + fn)
+    used = asked if audit.threshold is None else audit.threshold
+    return _section(
+        "costs", "Costs", "What does the threshold cost?",
+        asked=asked,
+        used=used,
+        least=float(curve.thresholds[int(np.nanargmin(curve.cost))]),
+        figures={
+            "threshold": figures.threshold(curve, used, asked),
+            "decision": figures.decision(curve, fn / fp),
+        },
+    )  # fmt: skip
+
+
+def _mechanisms(audit: Audit, comparison: Comparison) -> Section:
+    """The advice, and every mechanism behind it."""
+    tests = [evidence.significance(audit)] if audit.significance else []
+    return _section(
+        "mechanisms", "Mechanisms", "Which mechanism is best here?",
+        figures={"comparison": figures.comparison(comparison, audit.mechanism)},
+        tables=[pools.grid(comparison), *tests],
+    )  # fmt: skip
+
+
+def _time(audit: Audit, drift: Drift) -> Section:
+    """Losses and weights over time, and the alarms."""
+    last = zip(audit.agents, drift.weights[-1].tolist(), strict=True)
+    return _section(
+        "time", "Over time", "Did anybody get worse?",
+        alarms=_spoken((who, f"at case {case:,}") for who, case, _, _ in drift.alarms),
+        weights=_spoken((agent, percent(weight)) for agent, weight in last),
+        figures={
+            "losses": figures.losses(drift),
+            "paths": figures.paths(drift, audit.agents),
+        },
+        tables=[evidence.alarms(drift)] if drift.alarms else [],
+    )  # fmt: skip
+
+
+def _robustness(audit: Audit) -> Section:
+    """What the pool would cost if something happened to its agents."""
+    return _section(
+        "robustness", "What if", "What if an agent fails?",
+        worst=max(audit.robustness, key=lambda one: one.rise.value),
+        figures={"robustness": figures.robustness(audit.robustness[:MOST_ROWS])},
+        tables=[evidence.robustness(audit)],
+    )  # fmt: skip
+
+
+def _method(audit: Audit) -> Section:
+    """The settings, what was sampled, and the versions: enough to do it again."""
+    versions = [f"{name} {version(name)}" for name in PACKAGES]
+    versions += [f"Python {platform.python_version()}", f"schema {SCHEMA}"]
+    return _section("method", "Method", "How this was computed", versions=versions)

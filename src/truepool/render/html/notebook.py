@@ -1,0 +1,47 @@
+"""Values as a notebook shows them: their tables, and the figure of a replay."""
+
+from typing import Any
+
+from markupsafe import Markup
+
+from truepool.comparison import Comparison
+from truepool.games import Equilibrium
+from truepool.panel import Panel
+from truepool.render import figures
+from truepool.render.html.layout import fragment
+from truepool.render.tables import comparison as comparison_tables
+from truepool.render.tables import game as game_tables
+from truepool.render.tables import panel as panel_tables
+from truepool.render.tables import replay as replay_tables
+from truepool.render.tables.grid import Grid
+from truepool.rounds import Trace
+
+
+def panel(shown: Panel) -> Markup:
+    """Return who reported how often, and how well."""
+    return _tables(panel_tables.grid(shown))
+
+
+def comparison(shown: Comparison) -> Markup:
+    """Return every pool with its intervals."""
+    return _tables(comparison_tables.grid(shown))
+
+
+def equilibrium(end: Equilibrium) -> Markup:
+    """Return where a game ended, truth beside it."""
+    return _tables(game_tables.against_truth(end))
+
+
+def trace(shown: Trace) -> Markup:
+    """Return how a replay did, and where the weights went."""
+    return _tables(
+        replay_tables.grid([shown]),
+        replay_tables.weights(shown),
+        figure=figures.replay(shown),
+        label=f"Weights of {shown.learner.name} and losses, case by case",
+        key=f"replay-{shown.learner.name}-{len(shown.losses)}",
+    )
+
+
+def _tables(*grids: Grid, **context: Any) -> Markup:
+    return fragment("notebook.html.j2", grids=grids, **context)

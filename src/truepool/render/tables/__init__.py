@@ -1,0 +1,1 @@
+"""Tables for a terminal and as Markdown, named by what they show."""

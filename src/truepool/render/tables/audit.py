@@ -1,0 +1,99 @@
+"""An audit, for a terminal and as Markdown."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from rich.console import Console
+from rich.text import Text
+
+from truepool.audit.values import Audit, Finding, Severity
+from truepool.render.numbers import amount, chance, estimated, number, percent
+from truepool.render.tables.evidence import grids
+from truepool.render.tables.grid import plain
+from truepool.render.verdict import MENDED, sentence, withheld
+
+MARKS: dict[Severity, tuple[str, str]] = {
+    "error": ("ERROR", "bold red"),
+    "warning": ("WARNING", "bold yellow"),
+    "note": ("note", "bold cyan"),
+}
+
+
+def show(audit: Audit, console: Console) -> None:
+    """Print the findings, then the tables behind them."""
+    # Names come from users: nothing they are called is markup.
+    said = partial(console.print, highlight=False, markup=False)
+    said(sentence(audit), style="bold")
+    said(f"{setting(audit)}\n")
+    for place, finding in enumerate(audit.findings, start=1):
+        word, style = MARKS[finding.severity]
+        line = Text(f"{word} ", style).append(finding.sentence, "not bold default")
+        indented(console, line, Text(f"{place:>2}. "))
+        for below in details(finding):
+            indented(console, Text(below), Text(" " * 4))
+    said(f"\nAdvice. {audit.advice}\n")
+    for grid in grids(audit):
+        grid.print(console)
+        console.print()
+    for left in unsaid(audit):
+        said(left)
+
+
+def markdown(audit: Audit) -> str:
+    """Return the same as a Markdown page."""
+    lines = [f"# {sentence(audit)}", "", plain(setting(audit)), "", "## Findings", ""]
+    for place, finding in enumerate(audit.findings, start=1):
+        word = MARKS[finding.severity][0]
+        below = "  \n   ".join(map(plain, details(finding)))
+        lines.append(f"{place}. **{word}** {plain(finding.sentence)}  \n   {below}")
+    if not audit.findings:
+        lines.append("Nothing was found.")
+    lines += ["", "## Advice", "", plain(audit.advice), ""]
+    for grid in grids(audit):
+        lines += [grid.to_markdown(), ""]
+    lines += [f"{plain(left)}\n" for left in unsaid(audit)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def setting(audit: Audit) -> str:
+    """Say what was looked at."""
+    told = f"The pool is {audit.mechanism}, on {audit.cases:,} cases"
+    if audit.classes == 2:
+        told += f", {percent(audit.positives / audit.cases)} events"
+    if audit.silent:
+        told += f", {percent(audit.silent)} of reports silent"
+    if audit.threshold is None:
+        return f"{told}; {audit.classes} classes, decided at least expected cost."
+    return (
+        f"{told}; a missed case costs {amount(audit.costs['fn'])}, a false alarm "
+        f"{amount(audit.costs['fp'])}; 1 is decided above {number(audit.threshold)}."
+    )
+
+
+def details(finding: Finding) -> Iterator[str]:
+    """Yield the number, the cost and the chance of a finding, then what to do."""
+    parts = []
+    if finding.number is not None:
+        parts.append(f"{finding.unit}: {estimated(finding.number)}")
+    if finding.cost is not None:
+        parts.append(f"{MENDED}: {estimated(finding.cost, sign=True)}")
+    if finding.p_value is not None:
+        parts.append(f"adjusted p: {chance(finding.p_value)}")
+    if parts:
+        yield "; ".join(parts)
+    yield f"Do: {finding.advice}"
+
+
+def unsaid(audit: Audit) -> Iterator[str]:
+    """Yield what was withheld, by reason, and what was estimated from fewer cases."""
+    for why, what in withheld(audit).items():
+        yield f"Withheld: {what}; {why}."
+    yield from audit.sampled
+
+
+def indented(console: Console, text: Text, mark: Text) -> None:
+    """Print text as a block, to the right of its mark."""
+    for line in text.wrap(console, max(console.width - len(mark), 1)):
+        line.rstrip()
+        console.print(mark + line, highlight=False)
+        mark = Text(" " * len(mark))

@@ -1,0 +1,60 @@
+"""Data sets, as tables: what there is, and whether it is what it should be."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from truepool.datasets import Dataset
+from truepool.render.tables.grid import Grid
+
+
+def to_dict(dataset: type[Dataset]) -> dict[str, Any]:
+    """Return what is known of a data set, for machines."""
+    return {
+        "name": dataset.name,
+        "rows": dataset.rows,
+        "columns": dataset.columns,
+        "classes": len(dataset.labels),
+        "labels": list(dataset.labels),
+        "missing": dataset.missing,
+        "found": dataset.where(),
+        "source": dataset.source,
+        "licence": dataset.licence,
+        "cite": dataset.cite,
+        "files": [
+            {"name": f.name, "sha256": f.sha256, "size": f.size, "address": f.address}
+            for f in dataset.files
+        ],
+    }
+
+
+def grid(datasets: Iterable[type[Dataset]], folders: Mapping[str, Path]) -> Grid:
+    """Lay out every data set, a line each."""
+    headers = ("name", "rows", "columns", "classes", "found", "source", "licence")
+    lines = tuple(
+        (
+            known["name"],
+            f"{known['rows']:,}",
+            str(known["columns"]),
+            str(known["classes"]),
+            known["found"] or "-",
+            known["source"],
+            known["licence"],
+        )
+        for known in map(to_dict, datasets)
+    )
+    looked = [
+        f"{kind}: {path}{'' if path.is_dir() else ' (not there)'}"
+        for kind, path in folders.items()
+    ]
+    notes = (
+        "Columns are features; of example, governors and synthetic, agents.",
+        *(f"Looked into {line}" for line in looked),
+        "What is not found (-) is fetched when it is first used.",
+    )
+    return Grid(f"{len(lines)} data sets", headers, lines, notes, essential=5)
+
+
+def file_checks(rows: Iterable[tuple[str, str, str]]) -> Grid:
+    """Lay out what became of each file: data set, file, verdict."""
+    return Grid("Files and their sums", ("name", "file", "content"), tuple(rows))

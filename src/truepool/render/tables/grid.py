@@ -1,0 +1,83 @@
+"""A table ready to be shown: words and formatted numbers, no matter where."""
+
+import re
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Headers, rows of text, and what a reader needs to know before and after.
+
+    Where a terminal is too narrow for all columns, as many of the first as fit are
+    shown, and at least ``essential``.
+    """
+
+    title: str
+    headers: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+    essential: int | None = None
+
+    def to_markdown(self) -> str:
+        """Return a Markdown table with its title and notes.
+
+        >>> print(Grid("Two", ("a", "b"), (("x", "1"),)).to_markdown())
+        **Two**
+        <BLANKLINE>
+        | a | b |
+        |:--|--:|
+        | x | 1 |
+        """
+        ruler = "|:--" + "|--:" * (len(self.headers) - 1) + "|"
+        lines = [f"**{self.title}**", "", _line(self.headers), ruler]
+        lines += [_line(row) for row in self.rows]
+        for note in self.notes:
+            lines += ["", note]
+        return "\n".join(lines)
+
+    def print(self, console: Console) -> None:
+        """Print to a terminal, as wide as it is."""
+        said = partial(console.print, markup=False, highlight=False)
+        said(self.title, style="bold")
+        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+        shown = self._shown(console.width)
+        for i, header in enumerate(self.headers[:shown]):
+            table.add_column(
+                header, justify="left" if i == 0 else "right", no_wrap=i == 0
+            )
+        for row in self.rows:
+            table.add_row(*map(Text, row[:shown]))  # names are no markup
+        console.print(table)
+        console.print()
+        for note in self.notes:
+            said(note)
+        if shown < len(self.headers):
+            said(f"A wider terminal shows more: {', '.join(self.headers[shown:])}.")
+
+    def _shown(self, width: int) -> int:
+        """How many columns fit."""
+        columns = zip(self.headers, *self.rows, strict=True)
+        needed = accumulate(max(map(cell_len, column)) + 2 for column in columns)
+        fit = sum(end <= width + 1 for end in needed)  # nothing follows the last
+        return max(fit, self.essential or len(self.headers))
+
+
+def _line(cells: tuple[str, ...]) -> str:
+    return f"| {' | '.join(map(plain, cells))} |"
+
+
+def plain(text: str) -> str:
+    r"""Return text in which names of users are no tags, links or ends of cells.
+
+    >>> print(plain("a|b <i> [c](d)"))
+    a\|b \<i> [c]\(d)
+    """
+    return re.sub(r"[|<]|(?<=\])\(", r"\\\g<0>", text)

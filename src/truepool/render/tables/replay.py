@@ -1,0 +1,85 @@
+"""Replays of learners, and the weights they end with."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from truepool.render.numbers import number, percent, signed
+from truepool.render.tables.grid import Grid
+from truepool.rounds import Trace
+
+
+def to_dict(trace: Trace) -> dict[str, Any]:
+    """Return a replay as plain numbers and strings, ready for JSON."""
+    regret = None if trace.regret is None else float(trace.regret[-1])
+    best = trace.best_weights
+    agents = trace.panel.agents
+    return {
+        "learner": trace.learner.name,
+        "loss": trace.learner.loss.name,
+        "cases": len(trace.losses),
+        "mean_loss": float(np.nanmean(trace.losses)),
+        "regret": regret,
+        "regret_to_agent": float(trace.regret_to_agent[-1]),
+        "best_agent": trace.best_agent,
+        "bound": trace.bound,
+        "effective_agents": trace.effective_agents,
+        "skipped": trace.skipped,
+        "unsettled": trace.unsettled,
+        "weights": dict(zip(agents, trace.state.weights.tolist(), strict=True)),
+        "best_weights": None
+        if best is None
+        else dict(zip(agents, best.tolist(), strict=True)),
+    }
+
+
+def grid(traces: Sequence[Trace]) -> Grid:
+    """Lay learners out side by side, least loss first."""
+    rows = [to_dict(trace) for trace in traces]
+    rows.sort(key=lambda row: row["mean_loss"])
+    first = rows[0]
+    lines = tuple(
+        (
+            row["learner"],
+            number(row["mean_loss"]),
+            "-" if row["regret"] is None else signed(row["regret"], 10.0),
+            signed(row["regret_to_agent"], 10.0),
+            "-" if row["bound"] is None else number(row["bound"]),
+            f"{row['effective_agents']:.1f}",
+        )
+        for row in rows
+    )
+    headers = (
+        "learner",
+        f"{first['loss']} loss a case",
+        "regret to best weights",
+        f"to best agent ({first['best_agent']})",
+        "bound",
+        "effective agents",
+    )
+    title = (
+        f"{first['cases']:,} cases in their order, {len(traces[0].panel.agents)} agents"
+    )
+    notes = [
+        "Regret: loss of all cases beyond what hindsight would have lost; below 0 is "
+        "better than hindsight's best fixed choice. Bound: what theory allows."
+    ]
+    if first["skipped"] or first["unsettled"]:
+        notes.append(
+            f"{first['skipped']:,} cases skipped (nobody spoke); "
+            f"{first['unsettled']:,} outcomes had not come by the end."
+        )
+    return Grid(title, headers, lines, tuple(notes), essential=3)
+
+
+def weights(trace: Trace) -> Grid:
+    """Lay out the last weights of a learner beside the best in hindsight."""
+    row = to_dict(trace)
+    best = row["best_weights"]
+    agents = sorted(row["weights"], key=lambda agent: -row["weights"][agent])
+    if best is None:
+        plain = tuple((a, percent(row["weights"][a])) for a in agents)
+        return Grid("Last weights", ("agent", "weight"), plain)
+    lines = tuple((a, percent(row["weights"][a]), percent(best[a])) for a in agents)
+    return Grid("Last weights", ("agent", "weight", "best in hindsight"), lines)

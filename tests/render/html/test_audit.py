@@ -1,0 +1,304 @@
+"""The page of an audit, as text; how it behaves is asked of a browser elsewhere."""
+
+import re
+from base64 import b64encode
+from dataclasses import replace
+from hashlib import sha256
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import pytest
+from audits import AGENTS, audit, calibration, estimate, findings, standings
+from panels import random_panel
+
+import truepool as tp
+from truepool.errors import SourceError
+from truepool.panel import Panel
+from truepool.render.html.audit import LINKS, html
+
+HOSTILE = {
+    "end of style": "</style><script>alert(1)</script>",
+    "rule": "a{display:none}",
+    "rule in a style": 'x style="}p{zoom:9"',
+    "hidden findings": 'x style="}.finding{display:none"',
+    "style": ' style="display:none"',
+    "image": '"><img src=x onerror=alert(1)>',
+    "attribute": 'b" onload="alert(2)',
+    "quotes": "c' d",
+    "entity": "&amp;",
+    "template": "{{ 7 * 7 }}{% raw %}",
+    "comment": "<!--",
+    "policy": "default-src *; sha256-",
+}
+"""What an agent may be called by a vendor who would like the page to say less."""
+VOID = {"meta", "br"}
+
+
+class Page(HTMLParser):
+    """Elements, in their order, with what a reader needs to know of them."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.seen, self.text, self.shape, self.ink = [], [], {}, [], set()
+        self.feed(text)
+        self.close()
+        assert self.open == []
+        self.style, *rules = self.text["style"].split("\n.s")
+        self.rules = {rule.partition("{")[2] for rule in rules}
+
+    def handle_starttag(self, name, attributes):
+        self.handle_startendtag(name, attributes)
+        if name not in VOID:
+            self.open.append(name)
+
+    def handle_startendtag(self, name, attributes):
+        self.seen.append((name, dict(attributes)))
+        written = (name, *sorted(key for key, _ in attributes))
+        if "svg" in self.open:  # names of another width leave room for other ticks
+            self.ink.add(written)
+        else:
+            self.shape.append(written)
+
+    def handle_endtag(self, name):
+        assert self.open.pop() == name
+
+    def handle_data(self, data):
+        for name in set(self.open):
+            self.text[name] = self.text.get(name, "") + data.strip("\n")
+
+    def all(self, name):
+        return [attributes for seen, attributes in self.seen if seen == name]
+
+
+PLAIN = html(audit())
+
+
+def test_the_verdict_is_the_first_thing_said():
+    page = Page(PLAIN)
+    told = page.text["main"]
+    assert page.text["header"].startswith(
+        "Can this pool be trusted?Do not trust this pool as it is: 2 errors"
+    )
+    assert (
+        told.index("Agent tree is over-confident")
+        < told.index("The threshold in use")
+        < told.index("stacked-lr costs least")
+    )
+
+
+def test_a_finding_says_its_number_its_cost_and_what_to_do():
+    told = Page(PLAIN).text["article"]
+    assert (
+        "calibration slope0.520 [.410, .660]saved a case if mended+0.0310 [+.0120, +.0540]"
+        in told
+    )
+    assert "What to do: Recalibrate tree on settled cases" in told
+    assert "threshold0.500saved a case if mended" in told, (
+        "no interval where none can be told"
+    )
+
+
+def test_every_link_leads_somewhere():
+    page = Page(PLAIN)
+    ids = [attributes["id"] for _, attributes in page.seen if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    links = [attributes["href"] for attributes in page.all("a")]
+    assert links
+    assert {link[1:] for link in links} <= set(ids)
+    assert set(LINKS.values()) <= set(ids)
+
+
+def test_a_finding_whose_figure_is_not_there_has_no_link():
+    bare = audit(
+        findings=(
+            replace(findings()[0], figure="nowhere"),
+            replace(findings()[1], figure=None),
+        )
+    )
+    assert "See the evidence" not in html(bare)
+    no_time = audit(drift=None)
+    page = Page(html(no_time))
+    ids = {attributes.get("id") for _, attributes in page.seen}
+    assert {attributes["href"][1:] for attributes in page.all("a")} <= ids
+
+
+def test_headings_are_in_order():
+    levels = [
+        int(name[1]) for name, _ in Page(PLAIN).seen if re.fullmatch("h[1-6]", name)
+    ]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_a_page_has_landmarks_a_language_and_a_title():
+    page = Page(PLAIN)
+    for landmark in ("header", "nav", "main", "footer"):
+        assert len(page.all(landmark)) == 1
+    assert page.all("html") == [{"lang": "en"}]
+    assert page.text["title"].startswith("Audit: Do not trust")
+
+
+def test_every_figure_is_told_in_words():
+    pictures = [attributes for attributes in Page(PLAIN).all("svg")]
+    assert len(pictures) == 7 + 9
+    assert all(
+        picture["role"] == "img" and len(picture["aria-label"]) > 20
+        for picture in pictures
+    )
+    labels = [picture["aria-label"] for picture in pictures]
+    assert (
+        "Reliability diagram of tree. Calibration slope 0.520 [.420, .620]: over-confident."
+        in labels
+    )
+    assert any("Closest are logistic and forest, 0.900." in label for label in labels)
+
+
+def test_nothing_is_loaded_and_only_the_pages_own_script_runs():
+    assert not re.search(
+        r'(src|srcset|poster)=|@import|url\((?!#)|href="(?!#)|https?:', PLAIN
+    )
+    policy = next(
+        meta["content"] for meta in Page(PLAIN).all("meta") if meta.get("http-equiv")
+    )
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    for part in ("style", "script"):
+        inside = re.search(rf"<{part}>(.*?)</{part}>", PLAIN, re.DOTALL)[1]
+        hashed = b64encode(sha256(inside.encode()).digest()).decode()
+        assert f"{part}-src 'sha256-{hashed}'" in policy
+    assert " style=" not in PLAIN
+
+
+@pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)
+def test_a_name_changes_the_words_of_a_page_and_nothing_else(name):
+    plain, hostile = map(Page, (PLAIN, html(audit(tuple(name + a for a in AGENTS)))))
+    assert hostile.shape == plain.shape
+    assert hostile.ink <= plain.ink
+    assert hostile.text["script"] == plain.text["script"]
+    assert hostile.style == plain.style
+    assert hostile.rules <= plain.rules
+    assert name + AGENTS[0] in hostile.text["tbody"]
+    assert name + AGENTS[0] in hostile.text["h3"]
+
+
+def test_what_cannot_be_told_is_left_out():
+    bare = audit(
+        findings=(), curve=None, comparison=None, drift=None, robustness=(), threshold=None, silent=0.0, withheld=(), sampled=(),
+        calibration=tuple(replace(calibration(agent), slope=None, bias=None, p_value=None, reliability=None) for agent in AGENTS),
+        standings=tuple(replace(one, leave_one_out=None, shapley=None, weight=None, gain=None) for one in standings()),
+    )  # fmt: skip
+    page = Page(html(bare))
+    assert "Nothing was found." in page.text["main"]
+    assert len(page.all("svg")) == 1
+    assert "Not told, and why" not in page.text["main"]
+    assert "nan" not in page.text["main"].lower()
+
+
+def test_what_was_withheld_or_sampled_is_said():
+    told = Page(PLAIN).text["main"]
+    assert "drift of the pool: fewer than 1,000 cases." in told
+    assert "PartsShapley credit: 2,000 orders.Robustness: 500 cases." in told
+
+
+def test_no_alarm_is_said_too():
+    quiet = replace(audit().drift, alarms=())
+    assert "No alarm: nobody got clearly worse." in html(audit(drift=quiet))
+
+
+def test_classes_and_their_costs_are_told():
+    matrix = ((0.0, 1.0, 2.0), (1.0, 0.0, 1.0), (5.0, 1.0, 0.0))
+    several = audit(
+        classes=3,
+        curve=None,
+        threshold=None,
+        costs={"fn": 5.0, "fp": 2.0, "matrix": matrix},
+    )
+    told = Page(html(several))
+    assert "classes3" in told.text["header"]
+    assert "0, 1, 2; 1, 0, 1; 5, 1, 0" in told.text["main"]
+    assert "the class of least expected cost is decided" in told.text["main"]
+
+
+def test_labels_of_diagrams_say_which_way():
+    some = (
+        calibration("a", 1.6),
+        calibration("b", 1.0),
+        replace(calibration("c"), slope=None),
+    )
+    told = html(audit(calibration=some))
+    assert "under-confident." in told
+    assert "calibrated as far as can be told." in told
+    assert "Too little is known for a slope." in told
+
+
+def test_many_agents_fit_on_a_page():
+    agents = tuple(f"agent {i}" for i in range(60))
+    studies = tuple(replace(audit().robustness[0], who=agent) for agent in agents)
+    text = html(audit(agents, robustness=studies))
+    assert len(text) < 2_000_000
+    page = Page(text)
+    labels = [picture["aria-label"] for picture in page.all("svg")]
+    diagrams = [label for label in labels if label.startswith("Reliability")]
+    assert len(diagrams) == 24
+    assert any("of pool." in label for label in diagrams), "the pool is always drawn"
+    weights = next(label for label in labels if label.startswith("Weights earned"))
+    assert weights.count("agent") == 8, "no more is read aloud"
+    assert "The 24 worst are drawn." in page.text["main"]
+    assert "The 30 closest of 60." in page.text["main"]
+    assert "The 30 heaviest." in page.text["main"]
+    assert all(f"agent {i}" in page.text["tbody"] for i in range(60))
+
+
+def test_where_all_diagrams_fit_none_is_called_the_worst():
+    agents = tuple(f"agent {i}" for i in range(22))
+    told = Page(html(audit(agents))).text["main"]
+    assert "worst are drawn" not in told
+    assert "heaviest" not in told
+
+
+def test_a_page_is_written_whole(tmp_path):
+    audit().to_html(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text() == PLAIN
+    with pytest.raises(SourceError, match="there is no folder"):
+        audit().to_html(tmp_path / "no" / "report.html")
+
+
+def test_the_same_audit_makes_the_same_page():
+    assert html(audit()) == PLAIN
+
+
+def test_costs_that_save_are_shown_as_they_are():
+    one = replace(findings()[0], cost=estimate(-0.02), number=None)
+    assert (
+        "saved a case if mended-0.0200 [-.0300, -.0100]"
+        in Page(html(audit(findings=(one,)))).text["article"]
+    )
+
+
+@pytest.mark.parametrize(
+    "panel",
+    [
+        Panel([[0.9, 0.8], [0.2, 0.1], [0.7, 0.9]], [1, 0, 1]),
+        random_panel(2, cases=120, silent=0.2),
+        random_panel(3, cases=150, classes=3),
+        Panel(random_panel(4, cases=200).reports, random_panel(4, cases=200).outcomes, ("pool", "a", "b", "c"), times=range(200)),
+    ],
+    ids=["few", "silent", "classes", "times"],
+)  # fmt: skip
+def test_real_audits_fit_on_the_page(panel):
+    told = tp.audit(panel, costs=tp.Costs(fn=3), resamples=100)
+    page = Page(html(told))
+    assert len(page.all("article")) == len(told.findings)
+    assert "nan" not in page.text["main"].lower()
+    linked = [finding for finding in told.findings if finding.figure]
+    assert page.text["main"].count("See the evidence") <= len(linked)
+    untold = page.text["main"].partition("Not told, and why")[2]
+    for what, why in told.withheld:
+        assert what in untold
+        assert f": {why}." in untold
+    worst = {"error": "error", "warning": "warning"}.get(told.worst())
+    praised = "unsure" if told.withheld else "note"
+    assert f'class="verdict {worst or praised}"' in html(told)
+    drawn = any(one.reliability is not None for one in told.calibration)
+    assert ("too few cases to draw it" in page.text["main"]) != drawn

@@ -1,0 +1,129 @@
+import io
+import re
+
+import pytest
+from faults import COSTS, flipped, sound, timed
+from panels import random_panel
+from rich.console import Console
+
+from truepool.audit import audit
+from truepool.costs import Costs
+from truepool.panel import Panel
+from truepool.render.tables.audit import markdown, show
+from truepool.render.verdict import sentence
+
+QUICK = {"costs": COSTS, "resamples": 50}
+TOLD = audit(flipped(cases=500), **QUICK)
+
+
+def shown(told, width=120):
+    screen = io.StringIO()
+    show(told, Console(file=screen, width=width))
+    return screen.getvalue()
+
+
+def test_the_terminal_shows_every_finding_with_what_to_do():
+    text = " ".join(shown(TOLD).split())
+    for finding in TOLD.findings:
+        assert " ".join(finding.sentence.split()) in text
+        assert f"Do: {finding.advice}" in text
+    assert "1. ERROR agent1 is upside down" in text
+    assert f"Advice. {TOLD.advice}" in text
+    assert re.search(
+        r"AUC: 0\.2\d+ \[\.\d+, \.\d+\]; saved a case if mended: \+0\.\d+ \[", text
+    )
+
+
+@pytest.mark.parametrize("width", [72, 80, 120])
+def test_terminals_of_any_width_are_enough(width):
+    page = shown(TOLD, width)
+    assert ("A wider terminal shows more" in page) == (width < 120)
+    for line in page.splitlines():
+        assert len(line) <= width
+        if line.startswith(("agent", "pool", "mean")):
+            assert line.count("[") == line.count("]"), "an interval was torn apart"
+
+
+def test_findings_are_blocks_to_the_right_of_their_places():
+    page = shown(TOLD, 80)
+    listed = page[page.index(" 1. ERROR") : page.index("\nAdvice.")].splitlines()
+    for line in listed:
+        assert re.match(r" ?\d+\. (ERROR|WARNING|note) |    \S", line)
+        assert line == line.rstrip()
+
+
+NAMES = ["[/]", "[red]x[/red]", "a|b", "<script>alert(1)</script>", "模型"]
+
+
+@pytest.fixture(scope="module")
+def renamed():
+    panel = flipped(cases=300)
+    return audit(Panel(panel.reports, panel.outcomes, NAMES), **QUICK)
+
+
+def test_names_are_printed_as_they_are(renamed):
+    page = shown(renamed)
+    assert all(name in page for name in NAMES)
+    assert renamed.findings[0].who == ("[red]x[/red]",)
+
+
+def test_names_neither_end_cells_nor_become_tags_in_markdown(renamed):
+    page = markdown(renamed)
+    tables = [line for line in page.splitlines() if line.startswith("|")]
+    assert any(line.startswith("| a\\|b |") for line in tables)
+    assert not re.search(r"(?<!\\)<script", page)
+    heads = [n for n, line in enumerate(tables) if line.startswith("|:--")]
+    widths = [len(re.findall(r"(?<!\\)\|", line)) for line in tables]
+    for start, end in zip(heads, [*heads[1:], len(tables) + 1], strict=True):
+        assert len(set(widths[start - 1 : end - 1])) == 1
+
+
+def test_markdown_says_the_same():
+    page = markdown(TOLD)
+    assert page == TOLD.to_markdown()
+    assert page.startswith(f"# {sentence(TOLD)}\n")
+    assert "1. **ERROR** agent1 is upside down" in page
+    assert "| agent0 |" in page
+    assert "| agent3 says the opposite |" in page
+    assert page.count("\n## ") == 2
+
+
+def test_what_was_withheld_and_sampled_is_said(monkeypatch):
+    from truepool.audit import evidence
+
+    few = audit(Panel([[0.9, 0.5], [0.1, 0.5], [0.8, 0.2]], [1, 0, 1]))
+    lines = [line for line in shown(few, 200).splitlines() if "Withheld" in line]
+    assert lines == [
+        "Withheld: calibration of agents, calibration of the pool, agents upside down, "
+        "harm, incentives, comparison, robustness, credit and weights; 3 outcomes are "
+        "fewer than the 30 it takes."
+    ]
+    monkeypatch.setattr(evidence, "LOOK", 100)
+    some = audit(sound(cases=200), **QUICK)
+    assert "Estimated from 100 random cases: credit and robustness." in markdown(some)
+
+
+@pytest.mark.parametrize("silent", [0.0, 0.2])
+def test_the_setting_is_said(silent):
+    page = markdown(audit(random_panel(1, cases=100, silent=silent), resamples=20))
+    assert "1 is decided above 0.500." in page
+    assert "% events" in page
+    assert ("of reports silent" in page) == (silent > 0)
+    many = markdown(audit(timed(random_panel(1, classes=3)), resamples=20))
+    assert "3 classes, decided at least expected cost." in many
+    assert "events" not in many.split("\n## ")[0]
+    rare = audit(sound(cases=100), costs=Costs(fn=50_000), resamples=20)
+    assert "1 is decided above 0.000020." in markdown(rare)
+
+
+def test_whether_other_pools_are_cheaper_is_shown_with_every_test():
+    page = markdown(TOLD)
+    heads = "| pool | saves a case | Holm | Bonferroni | paired t | Wilcoxon |"
+    assert f"{heads}\n" in page
+    streamed = markdown(audit(timed(flipped(cases=300)), **QUICK))
+    assert f"{heads} Diebold-Mariano |\n" in streamed
+
+
+def test_where_nothing_was_found_markdown_says_so():
+    few = audit(Panel([[0.9, 0.5], [0.1, 0.5], [0.8, 0.2]], [1, 0, 1]))
+    assert "## Findings\n\nNothing was found.\n" in markdown(few)

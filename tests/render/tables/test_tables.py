@@ -1,0 +1,88 @@
+import io
+
+import numpy as np
+import pytest
+from panels import random_panel
+from rich.console import Console
+
+from truepool import compare, replay
+from truepool.errors import SourceError
+from truepool.panel import Panel
+from truepool.render import figures
+from truepool.render.tables import comparison, weights
+from truepool.render.tables import replay as replays
+
+
+def shown(grid):
+    page = io.StringIO()
+    grid.print(Console(file=page, width=120))
+    return page.getvalue()
+
+
+def test_a_comparison_the_mean_wins_says_so():
+    rng = np.random.default_rng(0)
+    outcomes = rng.integers(0, 2, 300)
+    reports = np.clip(
+        0.2 + 0.6 * outcomes[:, None] + rng.normal(size=(300, 6)) * 0.3, 0, 1
+    )
+    result = compare(
+        Panel(reports, outcomes), pools=["best"], loss="brier", resamples=50
+    )
+    assert result.rows[0].pool == "mean"
+    assert "nothing beats the plain mean here" in shown(comparison.grid(result))
+
+
+def test_a_lead_that_luck_may_explain_is_called_so():
+    result = compare(
+        random_panel(0, cases=30, skill=0.3), resamples=50, pools=["vcg", "platt"]
+    )
+    page = shown(comparison.grid(result))
+    assert "luck of the cases" in page or "nothing beats" in page
+
+
+def test_a_clear_lead_is_marked_with_a_star():
+    panel = random_panel(3, cases=1500)
+    result = compare(panel, pools=["convex"], loss="brier", resamples=100)
+    page = shown(comparison.grid(result))
+    assert "better by more than the luck of the cases" in page
+    assert "] *" in page
+
+
+def test_a_narrow_terminal_shows_what_matters_most():
+    result = compare(random_panel(3), pools=["convex"], loss="brier", resamples=20)
+    page = io.StringIO()
+    comparison.grid(result).print(Console(file=page, width=80))
+    lines = page.getvalue().splitlines()
+    assert any(line.startswith("convex") and "]" in line for line in lines)
+    assert "A wider terminal shows more: against best agent" in page.getvalue()
+
+
+@pytest.mark.parametrize("credit", [None, np.array([0.01, -0.02])])
+def test_weights_are_shown_heaviest_first(credit):
+    page = shown(weights.grid(("ada", "bob"), np.array([0.2, 0.8]), credit, "brier"))
+    assert page.index("bob") < page.index("ada")
+    assert ("credit" in page) == (credit is not None)
+
+
+def test_a_replay_of_decisions_has_no_best_weights_to_show():
+    trace = replay("hedge", random_panel(1), loss="cost")
+    assert "best in hindsight" not in shown(replays.weights(trace))
+    assert "-" in shown(replays.grid([trace]))
+
+
+def test_the_weights_of_a_replay_are_drawn(tmp_path):
+    page = figures.replay(replay("window", random_panel(1)))
+    figures.save(page, tmp_path / "weights.png")
+    assert (tmp_path / "weights.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_figure_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
+    page = figures.replay(replay("hedge", random_panel(1)))
+    monkeypatch.setattr(page, "savefig", full_disk)
+    with pytest.raises(SourceError, match="cannot be written: no space left"):
+        figures.save(page, tmp_path / "weights.svg")
+    assert not list(tmp_path.iterdir())
+
+
+def full_disk(*arguments, **options):
+    raise OSError(28, "no space left")
