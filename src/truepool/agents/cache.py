@@ -16,7 +16,7 @@ from truepool.agents.zoo.interface import Model
 from truepool.arrays import Array, FloatArray
 from truepool.caches import cache_folder
 from truepool.errors import SourceError
-from truepool.places import write_bytes
+from truepool.files import write_bytes
 
 DIGEST = hashlib.sha256().digest_size
 PLAIN = bool | int | float | str | bytes | None | np.number

@@ -14,7 +14,7 @@ from truepool.agents.onnx import OnnxAgent
 from truepool.agents.zoo.conversion import from_scikit_learn, only_probabilities
 from truepool.arrays import FloatArray
 from truepool.errors import ExportError
-from truepool.places import write_bytes
+from truepool.files import write_bytes
 
 PROBES = 1000
 TOLERANCE = 1e-6

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from truepool.errors import SourceError
-from truepool.places import check_place
+from truepool.files import check_place
 
 
 def check_path(path: str | Path, suffix: str) -> Path:

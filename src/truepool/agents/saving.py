@@ -10,7 +10,7 @@ from truepool.agents.files import check_path
 from truepool.agents.fitted import Fitted
 from truepool.agents.onnx import OnnxAgent
 from truepool.errors import AgentError, SourceError
-from truepool.places import write_bytes
+from truepool.files import write_bytes
 
 MARK = "truepool agent 1"
 

@@ -9,9 +9,8 @@ from truepool.audit.values import Standing
 from truepool.comparison import Estimate
 from truepool.credit import contributions
 from truepool.inference import Resamples, middle
-from truepool.losses import Loss
+from truepool.losses import Loss, own_losses
 from truepool.panel import Panel
-from truepool.standing import own_losses
 from truepool.weights import by_credit
 
 EXACT_AGENTS = 10

@@ -44,7 +44,7 @@ def demo(
 def _check(out: Path) -> None:
     """Refuse a folder that could not be made, before anything is computed."""
     from truepool.errors import SourceError
-    from truepool.places import check_place
+    from truepool.files import check_place
 
     if out.is_dir():
         check_place(out / "report.html")
@@ -149,7 +149,7 @@ def _audit(console: "Console", story: "Story", seed: int) -> "Audit":
 
 
 def _write(out: Path, story: "Story", audit: "Audit") -> None:
-    from truepool.places import write_text
+    from truepool.files import write_text
     from truepool.tables import write_table
 
     panel = story.stormy

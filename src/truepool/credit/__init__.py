@@ -8,14 +8,14 @@ agents could have joined; unlike leave-one-out it shares out the whole improveme
 the prior, also between agents that say the same.
 """
 
-from truepool.credit.joining import EXACT_LIMIT, Sampled, sample_shapley, shapley
-from truepool.credit.leaving import leave_one_out
-from truepool.credit.resampling import (
+from truepool.credit.bootstrap import (
     Intervals,
     contributions,
     intervals,
     when_speaking,
 )
+from truepool.credit.leave_one_out import leave_one_out
+from truepool.credit.shapley import EXACT_LIMIT, Sampled, sample_shapley, shapley
 
 __all__ = [
     "EXACT_LIMIT",

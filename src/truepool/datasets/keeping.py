@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from truepool.caches import cache_folder
 from truepool.errors import SourceError
-from truepool.places import whole
+from truepool.files import whole
 
 SLOW = ".xz"
 

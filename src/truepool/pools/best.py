@@ -6,10 +6,9 @@ import numpy as np
 
 from truepool.arrays import FloatArray
 from truepool.costs import Costs
-from truepool.losses import named
+from truepool.losses import named, own_losses
 from truepool.panel import Panel
 from truepool.pools.interface import Pool
-from truepool.standing import own_losses
 from truepool.weights import proportional
 
 

@@ -4,10 +4,9 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.arrays import FloatArray
+from truepool.arrays import FloatArray, blocks
 from truepool.costs import Costs
 from truepool.errors import SettingError
-from truepool.hindsight import blocks
 from truepool.panel import Panel
 from truepool.pools.interface import Pool
 

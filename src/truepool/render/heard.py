@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from truepool.losses import named
+from truepool.losses import named, own_losses
 from truepool.panel import Panel
 from truepool.render.grid import Grid
 from truepool.render.markup import Markup, joined, tag
 from truepool.render.numbers import number, percent
-from truepool.standing import own_losses
 
 
 def grid(panel: Panel) -> Grid:

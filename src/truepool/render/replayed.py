@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from truepool.errors import SourceError
-from truepool.places import check_place, whole
+from truepool.files import check_place, whole
 from truepool.render import figures
 from truepool.render.grid import Grid
 from truepool.render.markup import Markup, joined

@@ -7,7 +7,7 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 
 from truepool.arrays import Array
-from truepool.places import check_place, whole
+from truepool.files import check_place, whole
 from truepool.tables.files import kind_of
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from truepool.audit.values import Audit
-from truepool.places import write_text
+from truepool.files import write_text
 from truepool.render.markup import Markup, joined
 from truepool.render.page import cards, evidence, method
 from truepool.render.page.frame import framed

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from truepool import kernels
 from truepool.arrays import FloatArray, as_case_weights, case_mean
 from truepool.costs import Costs
-from truepool.credit.joining import shares
-from truepool.credit.leaving import pool_weights, rises
+from truepool.credit.leave_one_out import pool_weights, rises
+from truepool.credit.shapley import shares
 from truepool.errors import SettingError
 from truepool.inference import middle, resampled_means
 from truepool.losses import Loss, named

@@ -7,10 +7,10 @@ from math import factorial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool.arrays import FloatArray, IntArray, as_case_weights, case_mean
+from truepool.arrays import FloatArray, IntArray, as_case_weights, blocks, case_mean
 from truepool.costs import Costs
 from truepool.errors import SettingError
-from truepool.hindsight import Hindsight, blocks, pools_of
+from truepool.fixed_weights import FixedWeights, pools_of
 from truepool.losses import Loss, named
 from truepool.panel import Panel
 
@@ -52,7 +52,7 @@ def shapley(
             panel, loss=priced, sample_weight=sample_weight, seed=seed
         ).credit
     cases = as_case_weights(sample_weight, len(panel))
-    past = Hindsight(panel, priced, cases)
+    past = FixedWeights(panel, priced, cases)
     if past.gram is None:
         parts = shares(panel, priced, cases)
         return np.asarray(sum(past.case_weights[part] @ rise for part, rise in parts))
@@ -89,7 +89,7 @@ def sample_shapley(
         )
     priced = named(loss, costs, threshold)
     cases = as_case_weights(sample_weight, len(panel))
-    past = Hindsight(panel, priced, cases)
+    past = FixedWeights(panel, priced, cases)
     start = _prior_loss(panel, priced, cases)
     rng = np.random.default_rng(seed)
     N = len(panel.agents)
@@ -148,7 +148,7 @@ def _prior_loss(panel: Panel, loss: Loss, cases: FloatArray | None) -> float:
     return float(case_mean(loss.of(said, panel.outcomes), cases))
 
 
-def _falls(past: Hindsight, order: IntArray, start: float) -> FloatArray:
+def _falls(past: FixedWeights, order: IntArray, start: float) -> FloatArray:
     """Fall of the mean loss as each agent joins in this order, (N,)."""
     if past.gram is not None:
         rows = np.empty((order.size, order.size))
@@ -161,7 +161,7 @@ def _falls(past: Hindsight, order: IntArray, start: float) -> FloatArray:
     return credit
 
 
-def _path(past: Hindsight, order: IntArray) -> FloatArray:
+def _path(past: FixedWeights, order: IntArray) -> FloatArray:
     """Mean loss of the first 1, 2, .. N agents of the order, by running sums."""
     panel, prior = past.panel, past.prior
     path = np.zeros(order.size)

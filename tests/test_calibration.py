@@ -1,3 +1,5 @@
+"""Cox's regression of outcomes on log-odds, against scikit-learn's."""
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.linear_model import LogisticRegression
 
-from truepool.audit import regression
-from truepool.audit.regression import cox, log_odds
+from truepool import calibration
+from truepool.calibration import cox, log_odds
 
 
 def drawn(seed, cases=400, slope=1.0, shift=0.0):
@@ -50,7 +52,7 @@ def test_the_standard_error_is_the_spread_of_slopes():
 def test_many_cases_are_put_together_without_harm(monkeypatch):
     p, came = drawn(2, 30_000, slope=0.8)
     together = cox(p, came)
-    monkeypatch.setattr(regression, "CONDENSED_ABOVE", 10**9)
+    monkeypatch.setattr(calibration, "CONDENSED_ABOVE", 10**9)
     single = cox(p, came)
     # Neighbours a thousandth apart shift a slope by far less than its error, .008.
     assert_allclose(together[:3], single[:3], atol=1e-4)

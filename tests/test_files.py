@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from truepool.errors import SourceError
-from truepool.places import check_place, whole, write_text
+from truepool.files import check_place, whole, write_text
 
 
 def test_a_file_takes_the_place_of_the_old_one(tmp_path):
