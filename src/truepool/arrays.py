@@ -182,6 +182,29 @@ def case_mean(values: FloatArray, sample_weight: FloatArray | None) -> Any:
     return mean if np.ndim(mean) else float(mean)
 
 
+def mean_reported(values: FloatArray) -> FloatArray:
+    """Mean over the agents (axis 1) that reported; NaN where none did.
+
+    >>> mean_reported(np.array([[0.2, 0.4, np.nan], [np.nan, np.nan, np.nan]]))
+    array([0.3, nan])
+    """
+    count = (~np.isnan(values)).sum(axis=1)
+    total = np.nansum(values, axis=1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def with_silence_filled(values: FloatArray) -> FloatArray:
+    """Values (T, N, ...) in which the agents without a report say the others' mean.
+
+    >>> with_silence_filled(np.array([[0.2, 0.4, np.nan]])).round(3)
+    array([[0.2, 0.4, 0.3]])
+    """
+    silent = np.isnan(values)
+    if not silent.any():
+        return values
+    return np.where(silent, mean_reported(values)[:, None], values)
+
+
 def scaled_to_one(values: FloatArray) -> FloatArray:
     """Coordinates (T, C) scaled so that K classes sum to 1; binary is left alone.
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from truepool.arrays import FloatArray, IntArray, from_log_scale
+from truepool.arrays import FloatArray, IntArray, from_log_scale, with_silence_filled
 from truepool.calibration import clear_log_scale
 from truepool.costs import Costs
 from truepool.errors import SettingError
@@ -131,11 +131,8 @@ class NeuralPool(Pool):
     def _heard(self, said: FloatArray) -> Heard:
         """Centre and scale all agents alike; the silent agree with those who spoke."""
         scale = (said - self.centre_) / self.spread_
-        silent = np.isnan(scale[:, :, 0])
-        if silent.any():
-            mean = np.nanmean(scale, axis=1, keepdims=True)
-            scale = np.where(silent[:, :, None], mean, scale)
-        return Heard(scale, (~silent).astype(np.float64))
+        spoke = (~np.isnan(scale[:, :, 0])).astype(np.float64)
+        return Heard(with_silence_filled(scale), spoke)
 
     def _parted(self, panel: Panel, cases: FloatArray) -> tuple[IntArray, IntArray]:
         """Cases to learn from, and cases held out."""

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from truepool.arrays import FloatArray, from_classes
+from truepool.arrays import FloatArray, from_classes, with_silence_filled
 from truepool.calibration import clear_log_scale
 from truepool.costs import Costs
 from truepool.errors import SettingError
@@ -74,8 +74,5 @@ class StackedPool(Pool):
 
 def _features(values: FloatArray) -> FloatArray:
     """Log-odds (T, N * (K - 1)), silences filled by the mean of those who spoke."""
-    scale = clear_log_scale(values)
-    if np.isnan(scale).any():
-        heard = np.nanmean(scale, axis=1, keepdims=True)
-        scale = np.where(np.isnan(scale), heard, scale)
+    scale = with_silence_filled(clear_log_scale(values))
     return np.asarray(scale.reshape(len(scale), -1))
