@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from truepool.agents.files import check_path
 from truepool.agents.fitted import Fitted
 from truepool.agents.onnx import OnnxAgent
 from truepool.agents.zoo.conversion import from_scikit_learn, only_probabilities
 from truepool.arrays import FloatArray
 from truepool.errors import ExportError
-from truepool.files import write_bytes
+from truepool.files import check_path, write_bytes
 
 PROBES = 1000
 TOLERANCE = 1e-6

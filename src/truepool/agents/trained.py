@@ -10,7 +10,7 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from sklearn.frozen import FrozenEstimator
 
-from truepool.agents import cache as stored
+from truepool.agents import report_cache as stored
 from truepool.agents.encoding import Encoder
 from truepool.agents.fitted import Fitted, fit
 from truepool.agents.interface import as_reports, said
@@ -69,7 +69,7 @@ class Trained:
         self._rows = values, labels
         self._seed = seed
         self._n_jobs = n_jobs
-        self._place = place
+        self._cache = stored.reports_in(place)
         self._progress = progress
         self._fitted: dict[str, Any] = {
             plan.name: plan.agent for plan in plans if is_ready(plan.agent)
@@ -86,7 +86,7 @@ class Trained:
         for name, plan in self._plans.items():
             if plan.key is not None:
                 keys[name] = stored.digest(plan.key, rows)
-                found = stored.load(keys[name], self._place)
+                found = self._cache.load(keys[name])
                 if found is not None:
                     heard[name] = found
         self._need([name for name in self.agents if name not in heard])
@@ -94,7 +94,7 @@ class Trained:
             if name not in heard:
                 heard[name] = self._ask(name, X, values)
                 if name in keys:
-                    stored.store(keys[name], heard[name], self._place)
+                    self._cache.store(keys[name], heard[name])
         return as_reports(np.stack([heard[name] for name in self.agents], axis=1))
 
     def panel(self, X: Any, y: ArrayLike, **options: Any) -> Panel:

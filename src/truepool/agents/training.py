@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool.agents import cache as stored
+from truepool.agents import report_cache as stored
 from truepool.agents.calibration import check_method
 from truepool.agents.encoding import Encoder, Unseen
 from truepool.agents.interface import check_speaks

@@ -93,11 +93,11 @@ def _grave(worst: str | None, fail_on: FailOn) -> bool:
 def _check(panel: Path | None, files: list[Path]) -> None:
     """Refuse what could not be written before anything is computed."""
     from truepool.errors import SourceError
-    from truepool.files import check_place
+    from truepool.files import check_path
 
     taken = [] if panel is None else [panel.resolve()]
     for path in files:
-        check_place(path)
+        check_path(path)
         if path.resolve() in taken:
             raise SourceError(
                 f"{str(path)!r} is named twice; every file needs a name of its own"

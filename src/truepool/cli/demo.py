@@ -44,14 +44,14 @@ def demo(
 def _check(out: Path) -> None:
     """Refuse a folder that could not be made, before anything is computed."""
     from truepool.errors import SourceError
-    from truepool.files import check_place
+    from truepool.files import check_path
 
     if out.is_dir():
-        check_place(out / "report.html")
+        check_path(out / "report.html")
     elif out.exists():
         raise SourceError(f"{str(out)!r} is a file; name a folder")
     else:
-        check_place(out)
+        check_path(out)
 
 
 def _train(console: "Console", seed: int) -> "Story":

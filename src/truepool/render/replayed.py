@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from truepool.errors import SourceError
-from truepool.files import check_place, whole
+from truepool.files import atomic_path, check_path
 from truepool.render import figures
 from truepool.render.grid import Grid
 from truepool.render.markup import Markup, joined
@@ -110,11 +110,11 @@ def check_figure(path: Path) -> None:
     """Refuse a path that no figure could be written to."""
     if path.suffix.lower() not in FORMATS and not path.is_dir():
         raise SourceError(f"a figure is written as {', '.join(FORMATS)}; {path} is not")
-    check_place(path)
+    check_path(path)
 
 
 def save(page: "Figure", path: Path) -> None:
     """Write a figure as SVG, PNG or PDF, on white ground."""
     check_figure(path)
-    with whole(path) as unfinished:
+    with atomic_path(path) as unfinished:
         page.savefig(unfinished, dpi=120, facecolor="white")
