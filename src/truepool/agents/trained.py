@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from sklearn.frozen import FrozenEstimator
 
 from truepool.agents import report_cache as stored
-from truepool.agents.encoding import Encoder
 from truepool.agents.fitted import Fitted, fit
 from truepool.agents.interface import as_reports, said
 from truepool.agents.labels import as_labels, places
@@ -19,6 +18,7 @@ from truepool.agents.onnx import OnnxAgent
 from truepool.agents.zoo.interface import Model
 from truepool.arrays import Array, FloatArray, IntArray
 from truepool.errors import UnknownNameError
+from truepool.features.encoding import Encoder
 from truepool.panel import Panel
 
 
@@ -79,7 +79,7 @@ class Trained:
 
     def reports(self, X: Any) -> FloatArray:
         """What every agent says of these rows: (T, N), or (T, N, K) for K > 2."""
-        values = self._encoder(X)
+        values = self._encoder.transform(X)
         heard: dict[str, FloatArray] = {}
         keys = {}
         rows = stored.digest(values)
