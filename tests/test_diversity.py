@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from panels import panels, random_panel
 
-from truepool import hindsight
+from truepool import arrays
 from truepool.costs import Costs
 from truepool.decisions import choose
 from truepool.diversity import (
@@ -117,7 +117,7 @@ def test_blocks_add_up(monkeypatch):
     for silent in (0.0, 0.3):
         panel = random_panel(1, cases=500, classes=3, silent=silent)
         whole = diversity(panel)
-        monkeypatch.setattr(hindsight, "BLOCK", 100)
+        monkeypatch.setattr(arrays, "BLOCK", 100)
         parts = diversity(panel)
         monkeypatch.undo()
         assert_allclose(parts.correlation, whole.correlation, atol=1e-12)

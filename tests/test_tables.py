@@ -261,6 +261,6 @@ def test_places_that_cannot_be_written_to_are_refused(tmp_path, path, match):
 
 
 def test_a_folder_that_may_not_be_written_into_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("truepool.places.os.access", lambda path, mode: False)
+    monkeypatch.setattr("truepool.files.os.access", lambda path, mode: False)
     with pytest.raises(SourceError, match="cannot be written into"):
         write_table(tmp_path / "out.csv", {"x": np.zeros(3)})

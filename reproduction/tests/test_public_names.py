@@ -29,7 +29,7 @@ PUBLIC = {
     "truepool.inference",
     "truepool.learners",
     "truepool.losses",
-    "truepool.numerals",
+    "truepool.formatting",
     "truepool.pools",
     "truepool.registry",
     "truepool.render.figures",

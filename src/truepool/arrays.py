@@ -5,6 +5,7 @@ number (that of class 1, so C = 1) and a probability over K > 2 classes needs K
 (C = K). Code written for C coordinates serves both; a third form does not exist.
 """
 
+from collections.abc import Iterator
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -20,6 +21,9 @@ Array: TypeAlias = NDArray[Any]
 
 SMALLEST = 1e-12
 """Probabilities are clipped this far from 0 and 1 before a logarithm is taken."""
+
+BLOCK = 1 << 18
+"""Numbers worked on at a time: small enough for the cache, large enough for numpy."""
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
@@ -178,6 +182,29 @@ def case_mean(values: FloatArray, sample_weight: FloatArray | None) -> Any:
     return mean if np.ndim(mean) else float(mean)
 
 
+def mean_reported(values: FloatArray) -> FloatArray:
+    """Mean over the agents (axis 1) that reported; NaN where none did.
+
+    >>> mean_reported(np.array([[0.2, 0.4, np.nan], [np.nan, np.nan, np.nan]]))
+    array([0.3, nan])
+    """
+    count = (~np.isnan(values)).sum(axis=1)
+    total = np.nansum(values, axis=1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def with_silence_filled(values: FloatArray) -> FloatArray:
+    """Values (T, N, ...) in which the agents without a report say the others' mean.
+
+    >>> with_silence_filled(np.array([[0.2, 0.4, np.nan]])).round(3)
+    array([[0.2, 0.4, 0.3]])
+    """
+    silent = np.isnan(values)
+    if not silent.any():
+        return values
+    return np.where(silent, mean_reported(values)[:, None], values)
+
+
 def scaled_to_one(values: FloatArray) -> FloatArray:
     """Coordinates (T, C) scaled so that K classes sum to 1; binary is left alone.
 
@@ -229,3 +256,14 @@ def from_log_scale(scale: FloatArray) -> FloatArray:
     np.exp(full, out=full)
     full /= full.sum(axis=-1, keepdims=True)
     return from_classes(full)
+
+
+def blocks(cases: int, width: int) -> Iterator[slice]:
+    """Consecutive slices of the cases, each holding about `BLOCK` numbers.
+
+    >>> [len(range(*part.indices(10))) for part in blocks(10, BLOCK // 4)]
+    [4, 4, 2]
+    """
+    step = max(1, BLOCK // max(width, 1))
+    for start in range(0, cases, step):
+        yield slice(start, min(start + step, cases))

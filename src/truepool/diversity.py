@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truepool.arrays import FloatArray
+from truepool.arrays import FloatArray, blocks
 from truepool.costs import Costs
 from truepool.decisions import check_threshold, choose
-from truepool.hindsight import blocks
 from truepool.panel import Panel
 
 ROUNDING = 1e-13

@@ -16,6 +16,7 @@ from truepool.arrays import (
     as_outcomes,
     classes,
     frozen,
+    with_silence_filled,
 )
 from truepool.errors import AgentError, OutcomeError, PanelError
 from truepool.reports import checked_reports, names_of
@@ -147,8 +148,9 @@ class Panel:
         if not self.silent:
             return self
         values = self.values
-        heard = np.nanmean(values, axis=1) if words is None else words
-        return self.saying(np.where(np.isnan(values), heard[:, None], values))
+        if words is None:
+            return self.saying(with_silence_filled(values))
+        return self.saying(np.where(np.isnan(values), words[:, None], values))
 
     def saying(self, reports: FloatArray) -> Self:
         """Return the panel with other sound reports of the same agents and cases.

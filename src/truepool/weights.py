@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool.arrays import FloatArray
+from truepool.arrays import BoolArray, FloatArray
 from truepool.errors import SettingError
 
 SLACK = 1e-9
@@ -66,6 +66,30 @@ def from_log(log_weights: FloatArray) -> FloatArray:
     array([0.5, 0.5])
     """
     return proportional(np.exp(log_weights - np.max(log_weights)))
+
+
+def case_weights(merits: FloatArray, reported: BoolArray) -> FloatArray:
+    """Weights (T, N) of each case over the agents that reported, by their merits.
+
+    Where none of them has any merit they count equally.
+
+    >>> case_weights(np.array([3.0, 1.0]), np.array([[True, True], [False, True]]))
+    array([[0.75, 0.25],
+           [0.  , 1.  ]])
+    """
+    share = np.where(reported, merits, 0.0)
+    share = np.where(share.sum(axis=1, keepdims=True) > 0, share, reported)
+    return np.asarray(share / share.sum(axis=1, keepdims=True))
+
+
+def pool_by_case(values: FloatArray, merits: FloatArray) -> FloatArray:
+    """Pool (T, N, C) by the merits (T, N) that agents have in each case: (T, C).
+
+    >>> pool_by_case(np.array([[[0.2], [0.4], [np.nan]]]), np.array([[1.0, 3.0, 9.0]]))
+    array([[0.35]])
+    """
+    share = case_weights(merits, ~np.isnan(values[:, :, 0]))
+    return np.asarray(np.einsum("tn,tnc->tc", share, np.nan_to_num(values)))
 
 
 def effective_number(weights: FloatArray) -> float:

@@ -86,7 +86,7 @@ def test_an_onnx_agent_can_be_calibrated_instead(tmp_path):
 
 def test_a_path_that_cannot_be_written_to_is_refused_before_the_work(tmp_path):
     agent = trained("tree")
-    for path, expected in ((tmp_path / "a.bin", "written as .onnx"), (tmp_path / "no" / "a.onnx", "no folder")):  # fmt: skip
+    for path, expected in ((tmp_path / "a.bin", "must end in .onnx"), (tmp_path / "no" / "a.onnx", "no folder")):  # fmt: skip
         with pytest.raises(SourceError, match=expected):
             agents.export(agent, path)
 

@@ -55,7 +55,7 @@ def test_a_share_draws_the_papers_silos():
     for seed in (0, 1):
         trained = train(features=0.6, seed=seed)
         assert [silo.tolist() for silo in trained.silos] == [s.tolist() for s in drawn]
-    assert_array_equal(train(features=0.6)["tree"].encoder.places, drawn[0])
+    assert_array_equal(train(features=0.6)["tree"].encoder.places_, drawn[0])
 
 
 def test_disjoint_rows_are_learned_from_apart():
@@ -98,7 +98,7 @@ def test_frames_of_numbers_and_text_train_like_arrays_of_codes():
     new = pd.DataFrame(NEW, columns=list("vwxyz")).assign(z=text[NEW[:, 4].astype(int)])
     assert_array_equal(train(X=frame).reports(new), train().reports(NEW))
     by_name = train(X=frame, features=[["z", "v"], ["w"]])
-    assert by_name["tree"].encoder.names == ("z", "v")
+    assert by_name["tree"].encoder.names_ == ("z", "v")
     new.loc[7, "z"] = "e"
     with pytest.raises(FeatureError, match="column 'z' says 'e' in row 7"):
         train(X=frame).reports(new)

@@ -59,7 +59,7 @@ def test_corrections_are_learned_on_other_cases_and_skip_silence():
 
 def test_a_correction_is_fitted_in_its_folds():
     from truepool.arrays import from_log_scale, log_scale
-    from truepool.pools.recalibrated import fit_scaling
+    from truepool.calibration import fit_scaling
 
     said = PANEL.values[:, 0]
     learn, test = splits(PANEL.outcomes, 5, 0)[0]

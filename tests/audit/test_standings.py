@@ -4,10 +4,8 @@ from faults import COSTS, copied, sound
 from numpy.testing import assert_allclose
 from panels import random_panel
 
-from truepool.audit import audit
-from truepool.audit.standings import joining
-from truepool.credit import contributions, intervals, leave_one_out, shapley
-from truepool.losses import Loss
+from truepool.audit import audit, standings
+from truepool.credit import intervals, leave_one_out, shapley
 from truepool.panel import Panel
 
 QUICK = {"costs": COSTS, "resamples": 50}
@@ -52,22 +50,26 @@ def test_a_copy_is_worth_what_it_copies():
     assert told[0].weight.value == pytest.approx(told[3].weight.value)
 
 
-@pytest.mark.parametrize("silent", [0.0, 0.3])
-def test_random_orders_come_near_exact_shapley_credit(silent):
-    panel = random_panel(2, cases=300, agents=5, silent=silent)
-    exact = contributions(panel, method="shapley").mean(axis=0)
-    drawn = joining(panel, Loss("brier"), 0, orders=400).mean(axis=0)
-    # Shares of one pool: whatever the orders, they add up to the same.
-    assert_allclose(drawn.sum(), exact.sum())
-    assert_allclose(drawn, exact, atol=0.05 * np.abs(exact).max())
-
-
 def test_many_agents_are_credited_by_random_orders():
-    skills = np.linspace(0.5, 1.5, 12)
+    skills = np.linspace(0.5, 1.5, 16)
     told = audit(sound(cases=300, skills=skills), **QUICK)
     values = [one.shapley.value for one in told.standings]
     assert np.corrcoef(values, skills)[0, 1] > 0.5
     assert isinstance(told.standings[0].shapley.low, float)
+
+
+@pytest.mark.parametrize(
+    ("agents", "cases"), [(2, 5_000_000), (11, 9_765), (14, 2_000), (15, 3_333), (40, 2_000)]
+)  # fmt: skip
+def test_shapley_credit_looks_at_as_many_cases_as_its_work_allows(agents, cases):
+    assert standings.most_cases(agents) == cases
+
+
+def test_shapley_credit_says_when_it_looks_at_fewer_cases(monkeypatch):
+    monkeypatch.setattr(standings, "FEWEST", 50)
+    monkeypatch.setattr(standings, "WORK", 0)
+    told = audit(sound(cases=300), **QUICK)
+    assert "Estimated from 50 random cases: Shapley credit." in told.sampled
 
 
 def test_a_learned_pool_is_judged_by_the_weights_of_its_folds():

@@ -1,5 +1,7 @@
 """Credit against brute force: drop the column, pool again, subtract."""
 
+import subprocess
+import sys
 from itertools import permutations
 
 import numpy as np
@@ -12,6 +14,7 @@ from panels import panels, random_panel
 from truepool import credit
 from truepool.costs import Costs
 from truepool.errors import SettingError
+from truepool.inference import accelerated, resampled_means
 from truepool.kernels import reference
 from truepool.losses import NAMES, Loss
 from truepool.panel import Panel
@@ -217,6 +220,16 @@ def test_intervals_of_shapley_credit():
     assert_allclose(found.credit, credit.shapley(random_panel(0)), atol=1e-12)
 
 
+def test_intervals_of_credit_are_bias_corrected_and_accelerated():
+    panel = random_panel(0, cases=80)
+    found = credit.intervals(panel, level=0.9, resamples=300, seed=5)
+    by_case = credit.contributions(panel)
+    draws = resampled_means(by_case, 300, seed=5)
+    for i, column in enumerate(by_case.T):
+        ends = accelerated(column, draws[:, i], 0.9)
+        assert_allclose((found.low[i], found.high[i]), ends, rtol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("call", "match"),
     [
@@ -234,9 +247,43 @@ def test_settings_outside_their_range_are_refused(call, match):
         call(random_panel())
 
 
-def test_shapley_by_case_is_for_few_agents():
-    with pytest.raises(SettingError, match="at most 14 agents; the panel has 15"):
-        credit.contributions(random_panel(agents=15), method="shapley")
+@pytest.mark.parametrize("silent", [0.0, 0.3])
+@pytest.mark.parametrize("loss", ["brier", "log", "cost"])
+def test_shapley_by_case_of_many_agents_is_the_mean_over_the_same_orders(loss, silent):
+    panel = random_panel(2, cases=60, agents=15, silent=silent)
+    by_case = credit.contributions(panel, method="shapley", loss=loss, seed=3)
+    orders = (credit.ORDERS, credit.ORDERS)
+    sampled = credit.sample_shapley(
+        panel, loss=loss, tolerance=0.0, orders=orders, seed=3
+    )
+    assert_allclose(by_case.mean(axis=0), sampled.credit, atol=1e-12)
+
+
+@pytest.mark.parametrize("silent", [0.0, 0.3])
+def test_random_orders_come_near_exact_shapley_credit(silent, monkeypatch):
+    panel = random_panel(2, cases=300, agents=5, silent=silent)
+    exact = credit.contributions(panel, method="shapley").mean(axis=0)
+    module = sys.modules["truepool.credit.shapley"]
+    monkeypatch.setattr(module, "EXACT_LIMIT", 4)
+    monkeypatch.setattr(module, "ORDERS", 400)
+    drawn = credit.contributions(panel, method="shapley").mean(axis=0)
+    # Shares of one pool: whatever the orders, they add up to the same.
+    assert_allclose(drawn.sum(), exact.sum())
+    assert_allclose(drawn, exact, atol=0.05 * np.abs(exact).max())
+
+
+def test_credit_is_exact_up_to_14_agents_and_else_from_40_orders():
+    assert (credit.EXACT_LIMIT, credit.ORDERS) == (14, 40)
+
+
+def test_a_module_never_takes_the_place_of_the_function_it_holds():
+    code = (
+        "import truepool.credit.shapley, truepool.credit.leave_one_out\n"
+        "from truepool import credit\n"
+        "from truepool.credit.shapley import shapley\n"
+        "assert credit.shapley is shapley and callable(credit.leave_one_out)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_intervals_of_weights_are_those_of_the_pool_itself():

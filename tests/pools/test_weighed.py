@@ -10,7 +10,7 @@ from panels import random_panel
 from truepool import credit
 from truepool.costs import Costs
 from truepool.errors import SettingError
-from truepool.hindsight import Hindsight
+from truepool.fixed_weights import FixedWeights
 from truepool.losses import Loss
 from truepool.panel import Panel
 from truepool.pools.best import Best
@@ -192,7 +192,7 @@ def test_greedy_never_keeps_a_bag_worse_than_the_best_agent(seed):
     reports = rng.integers(0, 11, (30, 3)) / 10  # ties everywhere
     panel = Panel(reports, np.append(rng.integers(0, 2, 28), [0, 1]))
     pool = Greedy(loss="cost").fit(panel.reports, panel.outcomes)
-    past = Hindsight(panel, Loss("cost"))
+    past = FixedWeights(panel, Loss("cost"))
     assert past.losses(pool.weights_[None])[0] <= past.losses(np.eye(3)).min() + 1e-12
 
 

@@ -12,7 +12,7 @@ from truepool.errors import (
     SettingError,
     UnknownNameError,
 )
-from truepool.hindsight import Hindsight
+from truepool.fixed_weights import FixedWeights
 from truepool.learners import named
 from truepool.losses import Loss
 from truepool.panel import Panel
@@ -23,7 +23,7 @@ NAN = float("nan")
 def test_regret_is_the_loss_beyond_the_best_fixed_weighting():
     panel = random_panel(1)
     trace = replay("gradient", panel)
-    best = Hindsight(panel, Loss("brier")).best()
+    best = FixedWeights(panel, Loss("brier")).best()
     lost = (panel.reports @ best - panel.outcomes) ** 2
     assert_allclose(trace.best_weights, best)
     assert_allclose(trace.regret, (trace.losses - lost).cumsum())

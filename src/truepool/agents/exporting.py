@@ -2,19 +2,18 @@
 
 import json
 import warnings
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from truepool.agents.files import check_path
 from truepool.agents.fitted import Fitted
 from truepool.agents.onnx import OnnxAgent
 from truepool.agents.zoo.conversion import from_scikit_learn, only_probabilities
 from truepool.arrays import FloatArray
 from truepool.errors import ExportError
-from truepool.places import write_bytes
+from truepool.files import check_path, write_bytes
 
 PROBES = 1000
 TOLERANCE = 1e-6
@@ -90,7 +89,7 @@ def _checked(agent: Any) -> Fitted:
 
 
 def _converted(agent: Fitted, missing: bool) -> bytes:
-    width = len(agent.encoder.names)
+    width = len(agent.encoder.names_)
     try:
         with warnings.catch_warnings():
             # Converters warn of their own insides; the comparison is what counts.
@@ -108,7 +107,7 @@ def _converted(agent: Fitted, missing: bool) -> bytes:
         ) from None
     model = only_probabilities(model, len(agent.classes_))
     told = {
-        "encoder": asdict(agent.encoder),
+        "encoder": agent.encoder.to_dict(),
         "classes": agent.classes_.tolist(),
         "missing": missing,
     }
@@ -123,7 +122,9 @@ def _probes(agent: Fitted, rows: Any) -> FloatArray:
     width = agent.grid.shape[1]
     picks = rng.integers(0, len(agent.grid), (PROBES, width))
     made = agent.grid[picks, np.arange(width)]
-    return made if rows is None else np.concatenate([made, agent.encoder(rows)])
+    return (
+        made if rows is None else np.concatenate([made, agent.encoder.transform(rows)])
+    )
 
 
 def _takes(agent: Fitted, holes: FloatArray) -> bool:

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from truepool.agents.encoding import Encoder
 from truepool.agents.interface import check_speaks
 from truepool.agents.zoo.interface import Model
 from truepool.arrays import Array, FloatArray
+from truepool.features.encoding import Encoder
 
 QUANTILES = np.linspace(0, 1, 21)
 
@@ -38,7 +38,7 @@ class Fitted:
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Probability of every class it knows, (T, K), from rows as it was given."""
-        return self.answer(self.encoder(X))
+        return self.answer(self.encoder.transform(X))
 
     def answer(self, values: FloatArray) -> FloatArray:
         """Probability of every class from numbers (T, F) of the columns it sees."""
@@ -48,7 +48,7 @@ class Fitted:
         kind = self.model or type(self.classifier).__name__
         told = f", calibrated by {self.calibration}" if self.calibration else ""
         return (
-            f"Fitted({self.name!r}, {kind}, {len(self.encoder.names)} features, "
+            f"Fitted({self.name!r}, {kind}, {len(self.encoder.names_)} features, "
             f"{len(self.classes_)} classes{told})"
         )
 

@@ -6,10 +6,10 @@ from typing import Any, final
 
 import numpy as np
 
-from truepool.agents.encoding import Encoder
 from truepool.agents.extras import brought
 from truepool.arrays import Array, FloatArray
 from truepool.errors import FeatureError, ReportError, SourceError
+from truepool.features.encoding import Encoder
 from truepool.reports import ROUNDING
 
 NEEDED = (
@@ -42,7 +42,7 @@ class OnnxAgent:
         self._input, self._output = _ends(self._session, self.name)
         told = self._session.get_modelmeta().custom_metadata_map.get("truepool")
         known = json.loads(told) if told else {}
-        self._encoder = Encoder(**_encoder(known["encoder"])) if known else None
+        self._encoder = Encoder.from_dict(known["encoder"]) if known else None
         self._missing = bool(known.get("missing", True))
         wide = self._output.shape[1]
         labels = known.get("classes") if classes is None else list(classes)
@@ -57,7 +57,7 @@ class OnnxAgent:
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Probability of every class, (T, K)."""
-        return self.answer(X if self._encoder is None else self._encoder(X))
+        return self.answer(X if self._encoder is None else self._encoder.transform(X))
 
     def answer(self, values: Any) -> FloatArray:
         """Probability of every class from numbers (T, F), already encoded."""
@@ -148,10 +148,3 @@ def _is_table(end: Any) -> bool:
 
 def _told(ends: list[Any]) -> str:
     return ", ".join(f"{end.name} {end.type} {end.shape}" for end in ends) or "nothing"
-
-
-def _encoder(told: dict[str, Any]) -> dict[str, Any]:
-    """Restore what JSON made lists of."""
-    seen = {name: tuple(texts) for name, texts in told["categories"].items()}
-    lists = {"names": tuple(told["names"]), "places": tuple(told["places"])}
-    return {**told, **lists, "categories": seen}

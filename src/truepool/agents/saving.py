@@ -6,11 +6,10 @@ from typing import Any
 
 import joblib
 
-from truepool.agents.files import check_path
 from truepool.agents.fitted import Fitted
 from truepool.agents.onnx import OnnxAgent
 from truepool.errors import AgentError, SourceError
-from truepool.places import write_bytes
+from truepool.files import check_path, write_bytes
 
 MARK = "truepool agent 1"
 

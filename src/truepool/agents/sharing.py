@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool.agents.encoding import Encoder
 from truepool.agents.partition import feature_silos, sample_silos
 from truepool.arrays import Array, IntArray
 from truepool.errors import SettingError, nearest
+from truepool.features.encoding import Encoder
 
 
 def columns_of(
     features: float | Sequence[Any] | None, encoder: Encoder, count: int, seed: int
 ) -> list[IntArray]:
     """Columns of each agent: all, a silo of that share drawn for it, or those given."""
-    width = len(encoder.names)
+    width = len(encoder.names_)
     if features is None:
         return [np.arange(width)] * count
     if isinstance(features, int | float | np.number):
@@ -36,14 +36,14 @@ def columns_of(
 
 def _place(column: Any, encoder: Encoder) -> int:
     if isinstance(column, str):
-        if column not in encoder.names:
+        if column not in encoder.names_:
             raise SettingError(
-                f"there is no feature {column!r}{nearest(column, encoder.names)}"
+                f"there is no feature {column!r}{nearest(column, encoder.names_)}"
             )
-        return encoder.names.index(column)
-    if not 0 <= column < len(encoder.names):
+        return encoder.names_.index(column)
+    if not 0 <= column < len(encoder.names_):
         raise SettingError(
-            f"features are numbered 0..{len(encoder.names) - 1}; {column!r} came"
+            f"features are numbered 0..{len(encoder.names_) - 1}; {column!r} came"
         )
     return int(column)
 

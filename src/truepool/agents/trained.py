@@ -10,8 +10,7 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from sklearn.frozen import FrozenEstimator
 
-from truepool.agents import cache as stored
-from truepool.agents.encoding import Encoder
+from truepool.agents import report_cache as stored
 from truepool.agents.fitted import Fitted, fit
 from truepool.agents.interface import as_reports, said
 from truepool.agents.labels import as_labels, places
@@ -19,6 +18,7 @@ from truepool.agents.onnx import OnnxAgent
 from truepool.agents.zoo.interface import Model
 from truepool.arrays import Array, FloatArray, IntArray
 from truepool.errors import UnknownNameError
+from truepool.features.encoding import Encoder
 from truepool.panel import Panel
 
 
@@ -69,7 +69,7 @@ class Trained:
         self._rows = values, labels
         self._seed = seed
         self._n_jobs = n_jobs
-        self._place = place
+        self._cache = stored.reports_in(place)
         self._progress = progress
         self._fitted: dict[str, Any] = {
             plan.name: plan.agent for plan in plans if is_ready(plan.agent)
@@ -79,14 +79,14 @@ class Trained:
 
     def reports(self, X: Any) -> FloatArray:
         """What every agent says of these rows: (T, N), or (T, N, K) for K > 2."""
-        values = self._encoder(X)
+        values = self._encoder.transform(X)
         heard: dict[str, FloatArray] = {}
         keys = {}
         rows = stored.digest(values)
         for name, plan in self._plans.items():
             if plan.key is not None:
                 keys[name] = stored.digest(plan.key, rows)
-                found = stored.load(keys[name], self._place)
+                found = self._cache.load(keys[name])
                 if found is not None:
                     heard[name] = found
         self._need([name for name in self.agents if name not in heard])
@@ -94,7 +94,7 @@ class Trained:
             if name not in heard:
                 heard[name] = self._ask(name, X, values)
                 if name in keys:
-                    stored.store(keys[name], heard[name], self._place)
+                    self._cache.store(keys[name], heard[name])
         return as_reports(np.stack([heard[name] for name in self.agents], axis=1))
 
     def panel(self, X: Any, y: ArrayLike, **options: Any) -> Panel:

@@ -7,9 +7,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool.agents import cache as stored
+from truepool.agents import report_cache as stored
 from truepool.agents.calibration import check_method
-from truepool.agents.encoding import Encoder, Unseen
 from truepool.agents.interface import check_speaks
 from truepool.agents.labels import as_labels
 from truepool.agents.sharing import columns_of, rows_of
@@ -17,6 +16,7 @@ from truepool.agents.trained import Plan, Trained, is_ready
 from truepool.agents.zoo import Model, named, paper
 from truepool.arrays import Array
 from truepool.errors import AgentError, OutcomeError, SettingError, nearest
+from truepool.features.encoding import Encoder, Unseen
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with an agent's name, how many are done, and of how many."""
@@ -84,8 +84,8 @@ def train(
     Panel(169 cases, 2 agents (logistic, tree), 2 classes, 0.0 % silent)
     """
     team = _team(agents)
-    encoder = Encoder.learn(X, unseen)
-    values = encoder(X)
+    encoder = Encoder(unseen=unseen).fit(X)
+    values = encoder.transform(X)
     labels = _labels(y, len(values))
     silos = columns_of(features, encoder, len(team), partition_seed)
     shares = rows_of(rows, labels, len(team), partition_seed)

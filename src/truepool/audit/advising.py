@@ -10,8 +10,8 @@ from truepool.audit.standings import own_brier, prior_brier
 from truepool.audit.values import Finding, Lead
 from truepool.comparison import Estimate
 from truepool.diversity import mean_of_pairs
+from truepool.formatting import number, percent
 from truepool.inference import paired_p_values
-from truepool.numerals import number, percent
 from truepool.pools import every
 
 CLEAR = 0.05

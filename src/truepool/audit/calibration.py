@@ -4,8 +4,8 @@ import numpy as np
 from scipy.special import chdtrc, ndtri
 
 from truepool.arrays import FloatArray, IntArray
-from truepool.audit.regression import cox
 from truepool.audit.values import Calibration, Reliability
+from truepool.calibration import cox
 from truepool.comparison import Estimate
 from truepool.scores import ece, smooth_ece
 

@@ -6,8 +6,7 @@ from truepool.arrays import FloatArray, IntArray
 from truepool.audit.evidence import Evidence
 from truepool.audit.values import Curve
 from truepool.decisions import EDGE
-from truepool.losses import Loss
-from truepool.standing import own_losses
+from truepool.losses import Loss, own_losses
 
 POINTS = 101
 RATIOS = np.geomspace(0.01, 100.0, 41)

@@ -8,11 +8,11 @@ from sklearn.base import clone
 
 from truepool.arrays import FloatArray, IntArray, from_log_scale, log_scale
 from truepool.audit.sampling import Sampling
+from truepool.calibration import fit_scaling
 from truepool.errors import SettingError
 from truepool.folds import splits
 from truepool.panel import Panel
 from truepool.pools.interface import Pool
-from truepool.pools.recalibrated import fit_scaling
 
 FOLDS = 5
 

@@ -6,8 +6,7 @@ from truepool.arrays import FloatArray
 from truepool.audit.evidence import Evidence
 from truepool.audit.values import CaseStudy
 from truepool.comparison import Estimate
-from truepool.losses import Loss
-from truepool.standing import own_losses
+from truepool.losses import Loss, own_losses
 from truepool.stress.constant import ConstantLow
 from truepool.stress.flipped import LabelFlip
 from truepool.stress.interface import Stress

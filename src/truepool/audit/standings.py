@@ -1,25 +1,20 @@
 """What each agent is worth: credit in the user's costs, and the weight it earns."""
 
+from typing import Any
+
 import numpy as np
 
-from truepool.arrays import FloatArray
+from truepool.arrays import FloatArray, IntArray
 from truepool.audit.evidence import Evidence
 from truepool.audit.tempting import tempting
 from truepool.audit.values import Standing
 from truepool.comparison import Estimate
-from truepool.credit import contributions
-from truepool.inference import Resamples, middle
-from truepool.losses import Loss
-from truepool.panel import Panel
-from truepool.standing import own_losses
-from truepool.weights import by_credit
+from truepool.credit import EXACT_LIMIT, ORDERS, Intervals, intervals
+from truepool.losses import Loss, own_losses
 
-EXACT_AGENTS = 10
-WORK = 20_000_000
-"""Up to so many agents Shapley credit is exact, on as many cases as this much work
-allows; above, the mean over random orders of joining."""
-ORDERS = 40
-FEWEST = 2_000
+WORK, FEWEST, EFFORT = 20_000_000, 2_000, 10
+"""Shapley credit looks at as many cases as this much work allows, and never at fewer
+than `FEWEST`; a coalition is 1 of work, an agent that joins in a random order 10."""
 
 
 def standings(evidence: Evidence) -> tuple[Standing, ...]:
@@ -61,59 +56,38 @@ def prior_brier(evidence: Evidence) -> float:
 
 def earned(evidence: Evidence) -> list[Estimate]:
     """Weight that leave-one-out credit earns each agent, as ``vcg`` sets it."""
-    part = evidence.panel.take(evidence.looked)
-    by_case = contributions(part, loss="brier")
-    spoke = (~np.isnan(part.values[:, :, 0])).astype(np.float64)
-    N = len(part.agents)
-    drawn = evidence.looked_luck.means(np.hstack([by_case, spoke]))
-    when_spoken = drawn[:, :N] / np.where(drawn[:, N:] > 0, drawn[:, N:], 1.0)
-    low, high = middle(np.apply_along_axis(by_credit, 1, when_spoken), evidence.level)
-    share = np.maximum(spoke.mean(axis=0), 1 / len(part))
-    weights = by_credit(by_case.mean(axis=0) / share)
-    triples = zip(weights, low, high, strict=True)
-    return [Estimate(*map(float, triple)) for triple in triples]
+    found = _intervals(evidence, evidence.looked, loss="brier")
+    return _estimates(found.weights, found.weights_low, found.weights_high)
 
 
 def shapley(evidence: Evidence) -> list[Estimate]:
     """Shapley credit in the user's costs, with intervals over the cases."""
-    N = len(evidence.panel.agents)
-    if N <= EXACT_AGENTS:
-        most = max(FEWEST, WORK >> N)
-    else:
-        most = max(FEWEST, WORK // (N * ORDERS * 10))
+    most = most_cases(len(evidence.panel.agents))
     cases = evidence.sampling.part(evidence.looked, most, "Shapley credit")
-    part = evidence.panel.take(cases)
-    if N <= EXACT_AGENTS:
-        by_case = contributions(part, method="shapley", loss=evidence.loss)
-    else:
-        by_case = joining(part, evidence.loss, evidence.seed)
-    luck = Resamples(len(cases), evidence.resamples, evidence.seed)
-    return [
-        Estimate(float(column.mean()), *luck.interval(column, evidence.level))
-        for column in by_case.T
-    ]
+    found = _intervals(evidence, cases, method="shapley", loss=evidence.loss)
+    return _estimates(found.credit, found.low, found.high)
 
 
-def joining(panel: Panel, loss: Loss, seed: int, orders: int = ORDERS) -> FloatArray:
-    """Shapley credit case by case from random orders, used forwards and backwards.
+def most_cases(agents: int) -> int:
+    """How many cases Shapley credit of so many agents looks at.
 
-    >>> joining(Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0]), Loss("brier"), 0).round(2)
-    array([[ 0.2 , -0.04],
-           [ 0.2 , -0.04]])
+    >>> most_cases(5), most_cases(20)
+    (625000, 2500)
     """
-    rng = np.random.default_rng(seed)
-    T, N, C = panel.values.shape
-    prior = panel.base_rate()
-    start = loss.of(np.broadcast_to(prior, (T, C)), panel.outcomes)
-    total = np.zeros((T, N))
-    heard = np.nan_to_num(panel.values)
-    spoke = (~np.isnan(panel.values[:, :, :1])).astype(np.float64)
-    for _ in range(orders // 2):
-        order = rng.permutation(N)
-        for path in (order, order[::-1]):
-            count = spoke[:, path].cumsum(axis=1)
-            pooled = heard[:, path].cumsum(axis=1) / np.maximum(count, 1)
-            pooled = np.where(count > 0, np.clip(pooled, 0.0, 1.0), prior)
-            lost = loss.of(pooled, panel.outcomes[:, None])
-            total[:, path] -= np.diff(lost, axis=1, prepend=start[:, None])
-    return total / (2 * (orders // 2))
+    exact = agents <= EXACT_LIMIT
+    effort = 1 << agents if exact else agents * ORDERS * EFFORT
+    return max(FEWEST, WORK // effort)
+
+
+def _intervals(evidence: Evidence, cases: IntArray, **asked: Any) -> Intervals:
+    return intervals(
+        evidence.panel.take(cases),
+        level=evidence.level,
+        resamples=evidence.resamples,
+        seed=evidence.seed,
+        **asked,
+    )
+
+
+def _estimates(*columns: FloatArray) -> list[Estimate]:
+    return [Estimate(*map(float, row)) for row in zip(*columns, strict=True)]

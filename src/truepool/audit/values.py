@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, cast
 from truepool import showing
 from truepool.arrays import FloatArray
 from truepool.comparison import Comparison, Estimate
-from truepool.numerals import counted
+from truepool.formatting import counted
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")

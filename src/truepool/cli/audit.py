@@ -51,7 +51,7 @@ def audit(
     """Whether the pool of PANEL can be trusted: findings in your costs, with advice."""
     from truepool.audit import audit as run
     from truepool.cli.screen import out, watched
-    from truepool.places import write_text
+    from truepool.files import write_text
     from truepool.render.tables.audit import show
 
     costs = options.costs_of(cost_fn, cost_fp, cost_matrix)
@@ -93,11 +93,11 @@ def _grave(worst: str | None, fail_on: FailOn) -> bool:
 def _check(panel: Path | None, files: list[Path]) -> None:
     """Refuse what could not be written before anything is computed."""
     from truepool.errors import SourceError
-    from truepool.places import check_place
+    from truepool.files import check_path
 
     taken = [] if panel is None else [panel.resolve()]
     for path in files:
-        check_place(path)
+        check_path(path)
         if path.resolve() in taken:
             raise SourceError(
                 f"{str(path)!r} is named twice; every file needs a name of its own"

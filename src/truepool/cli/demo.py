@@ -44,14 +44,14 @@ def demo(
 def _check(out: Path) -> None:
     """Refuse a folder that could not be made, before anything is computed."""
     from truepool.errors import SourceError
-    from truepool.places import check_place
+    from truepool.files import check_path
 
     if out.is_dir():
-        check_place(out / "report.html")
+        check_path(out / "report.html")
     elif out.exists():
         raise SourceError(f"{str(out)!r} is a file; name a folder")
     else:
-        check_place(out)
+        check_path(out)
 
 
 def _train(console: "Console", seed: int) -> "Story":
@@ -149,7 +149,7 @@ def _audit(console: "Console", story: "Story", seed: int) -> "Audit":
 
 
 def _write(out: Path, story: "Story", audit: "Audit") -> None:
-    from truepool.places import write_text
+    from truepool.files import write_text
     from truepool.tables import write_table
 
     panel = story.stormy

@@ -8,17 +8,28 @@ agents could have joined; unlike leave-one-out it shares out the whole improveme
 the prior, also between agents that say the same.
 """
 
-from truepool.credit.joining import EXACT_LIMIT, Sampled, sample_shapley, shapley
-from truepool.credit.leaving import leave_one_out
-from truepool.credit.resampling import (
+# Two modules have the name of the function they hold. Python sets the name of a module
+# on its package when it first loads it, which is here: the function comes after it and
+# stays, whatever is imported later.
+
+from truepool.credit.bootstrap import (
     Intervals,
     contributions,
     intervals,
     when_speaking,
 )
+from truepool.credit.leave_one_out import leave_one_out
+from truepool.credit.shapley import (
+    EXACT_LIMIT,
+    ORDERS,
+    Sampled,
+    sample_shapley,
+    shapley,
+)
 
 __all__ = [
     "EXACT_LIMIT",
+    "ORDERS",
     "Intervals",
     "Sampled",
     "contributions",

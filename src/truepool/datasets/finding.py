@@ -3,9 +3,9 @@
 import os
 from pathlib import Path
 
-from truepool.caches import cache_folder
 from truepool.datasets.fetching import Progress, fetched
 from truepool.datasets.files import File, names_of
+from truepool.files import cache_folder
 
 VARIABLE = "TRUEPOOL_DATA"
 

@@ -9,7 +9,7 @@ from pyarrow import csv
 
 from truepool.arrays import Array, FloatArray
 from truepool.datasets.files import PACKED, content
-from truepool.datasets.keeping import kept
+from truepool.datasets.table_cache import cached
 from truepool.errors import SourceError, nearest
 
 
@@ -26,7 +26,7 @@ def read_columns(
     A file without a header must have just these columns, in this order. ``missing`` is
     how the file writes a number it does not have.
     """
-    return kept(path, names, lambda: _parsed(path, names, text, header, missing))
+    return cached(path, names, lambda: _parsed(path, names, text, header, missing))
 
 
 def _parsed(

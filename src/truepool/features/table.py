@@ -11,7 +11,7 @@ from truepool.arrays import Array, FloatArray, IntArray, as_outcomes, frozen
 from truepool.errors import FeatureError, OutcomeError
 
 if TYPE_CHECKING:
-    from truepool.features.preparing import Preparation
+    from truepool.features.encoding import Encoder, Encoding, Unseen
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -148,16 +148,21 @@ class Features:
         return part
 
     def preparation(
-        self, *, encoding: str = "ordinal", unseen: str = "mark"
-    ) -> "Preparation":
+        self, *, encoding: "Encoding" = "ordinal", unseen: "Unseen" = "missing"
+    ) -> "Encoder":
         """Return the transformer that makes such rows ready for a model.
 
-        Fit it on training rows only: see `truepool.features.preparing.Preparation`.
+        It fills gaps; fit it on training rows only. See
+        `truepool.features.encoding.Encoder`.
         """
-        from truepool.features.preparing import Preparation
+        from truepool.features.encoding import Encoder
 
-        return Preparation(
-            self.categorical, encoding=encoding, unseen=unseen, names=self.names
+        return Encoder(
+            self.categorical,
+            fill=True,
+            encoding=encoding,
+            unseen=unseen,
+            names=self.names,
         )
 
     def __len__(self) -> int:

@@ -5,10 +5,11 @@ from functools import cached_property
 
 import numpy as np
 
-from truepool.arrays import FloatArray
+from truepool.arrays import FloatArray, mean_reported
 from truepool.costs import Costs
 from truepool.decisions import EDGE
 from truepool.pools import LinearPool, Pool
+from truepool.weights import case_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +56,7 @@ class Seat:
         weights = self.pool.weights_
         if not self.silences:
             return np.asarray(weights)
-        spoke = ~np.isnan(self.reports)
-        share = spoke * weights
-        share = np.where(share.sum(axis=1, keepdims=True) > 0, share, spoke)
-        return np.asarray(share / share.sum(axis=1, keepdims=True))
+        return case_weights(weights, ~np.isnan(self.reports))
 
     @cached_property
     def weight(self) -> FloatArray:
@@ -85,11 +83,8 @@ class Seat:
             own = self.reports[:, self.agent]
             rest = self.reports.sum(axis=1) - own
             return np.asarray(rest / (self.reports.shape[1] - 1))
-        others = self.others_only(self.reports)
-        count = (~np.isnan(others)).sum(axis=1)
-        total = np.nansum(others, axis=1)
-        alone = self.reports[:, self.agent]
-        return np.where(count > 0, total / np.maximum(count, 1), alone)
+        others = mean_reported(self.others_only(self.reports))
+        return np.where(np.isnan(others), self.reports[:, self.agent], others)
 
     def others_only(self, reports: FloatArray) -> FloatArray:
         """Reports with this agent silent."""

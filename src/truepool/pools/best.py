@@ -6,11 +6,10 @@ import numpy as np
 
 from truepool.arrays import FloatArray
 from truepool.costs import Costs
-from truepool.losses import named
+from truepool.losses import named, own_losses
 from truepool.panel import Panel
 from truepool.pools.interface import Pool
-from truepool.standing import own_losses
-from truepool.weights import proportional
+from truepool.weights import pool_by_case, proportional
 
 
 @final
@@ -54,9 +53,7 @@ class Best(Pool):
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool sound reports (T, N, C) into (T, C)."""
         spoke = ~np.isnan(values[:, :, 0])
-        best = _least(np.where(spoke, self.losses_, np.inf)) * spoke
-        share = best / best.sum(axis=1, keepdims=True)
-        return np.asarray(np.einsum("tn,tnc->tc", share, np.nan_to_num(values)))
+        return pool_by_case(values, _least(np.where(spoke, self.losses_, np.inf)))
 
 
 def _least(losses: FloatArray) -> FloatArray:

@@ -14,12 +14,9 @@ from truepool.arrays import (
     classes,
     scaled_to_one,
 )
+from truepool.calibration import CAUTION
 from truepool.losses import happened
-from truepool.pools.recalibrated import (
-    BENDS,
-    CAUTION,
-    RecalibratedPool,
-)
+from truepool.pools.recalibrated import BENDS, RecalibratedPool
 
 GROUPS = 10_000
 

@@ -3,10 +3,9 @@
 from typing import ClassVar, final
 
 from truepool.arrays import FloatArray
-from truepool.losses import Loss
+from truepool.losses import Loss, own_losses
 from truepool.panel import Panel
 from truepool.pools.interface import LinearPool
-from truepool.standing import own_losses
 from truepool.weights import inverse
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from truepool.arrays import FloatArray, classes
 from truepool.pools.interface import FixedPool
+from truepool.weights import pool_by_case
 
 
 @final
@@ -29,8 +30,4 @@ class Confidence(FixedPool):
             confidence = np.abs(values[:, :, 0] - 0.5)
         else:
             confidence = np.clip(values.max(axis=2) - 1.0 / classes(C), 0.0, None)
-        confidence = np.nan_to_num(confidence)
-        shrug = confidence.sum(axis=1) <= 0
-        confidence[shrug] = ~np.isnan(values[shrug, :, 0])
-        share = confidence / confidence.sum(axis=1, keepdims=True)
-        return np.asarray(np.einsum("tn,tnc->tc", share, np.nan_to_num(values)))
+        return pool_by_case(values, confidence)

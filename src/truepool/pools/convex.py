@@ -4,7 +4,7 @@ from typing import ClassVar, final
 
 from truepool.arrays import FloatArray
 from truepool.costs import Costs
-from truepool.hindsight import Hindsight
+from truepool.fixed_weights import FixedWeights
 from truepool.losses import named
 from truepool.panel import Panel
 from truepool.pools.interface import LinearPool
@@ -38,4 +38,4 @@ class Convex(LinearPool):
 
     def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
         loss = named(self.loss, self.costs, self.threshold)
-        return Hindsight(panel, loss, case_weights).best()
+        return FixedWeights(panel, loss, case_weights).best()

@@ -6,9 +6,9 @@ import numpy as np
 
 from truepool import kernels
 from truepool.arrays import FloatArray
+from truepool.losses import spoken_mean
 from truepool.panel import Panel
 from truepool.pools.interface import LinearPool
-from truepool.standing import spoken_mean
 from truepool.weights import inverse, uniform
 
 

@@ -5,11 +5,12 @@ from typing import ClassVar, final
 import numpy as np
 
 from truepool.arrays import FloatArray, IntArray, from_log_scale, log_scale
+from truepool.calibration import fit_scaling
 from truepool.costs import Costs
 from truepool.errors import SettingError
 from truepool.folds import Folds
 from truepool.pools.interface import Pool
-from truepool.pools.recalibrated import BENDS, RecalibratedPool, fit_scaling
+from truepool.pools.recalibrated import BENDS, RecalibratedPool
 
 
 @final

@@ -7,7 +7,7 @@ import numpy as np
 from truepool.arrays import FloatArray
 from truepool.costs import Costs
 from truepool.errors import SettingError
-from truepool.hindsight import Hindsight
+from truepool.fixed_weights import FixedWeights
 from truepool.losses import named
 from truepool.panel import Panel
 from truepool.pools.interface import LinearPool
@@ -46,7 +46,7 @@ class Greedy(LinearPool):
         if self.rounds < 1:
             raise SettingError(f"there must be at least 1 round; rounds={self.rounds}")
         loss = named(self.loss, self.costs, self.threshold)
-        past = Hindsight(panel, loss, case_weights)
+        past = FixedWeights(panel, loss, case_weights)
         N = len(panel.agents)
         bag, least, kept = np.zeros(N), np.inf, np.zeros(N)
         for _ in range(self.rounds):

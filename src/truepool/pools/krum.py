@@ -4,12 +4,12 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.arrays import FloatArray
+from truepool.arrays import FloatArray, blocks
 from truepool.costs import Costs
 from truepool.errors import SettingError
-from truepool.hindsight import blocks
 from truepool.panel import Panel
 from truepool.pools.interface import Pool
+from truepool.weights import pool_by_case
 
 
 @final
@@ -77,6 +77,4 @@ class Krum(Pool):
         score = np.where(spoke, score, np.inf)
         chosen = score <= score.min(axis=1, keepdims=True) + 1e-12
         chosen |= (count <= 2)[:, None]
-        chosen &= spoke
-        share = chosen / chosen.sum(axis=1, keepdims=True)
-        return np.asarray(np.einsum("tn,tnc->tc", share, np.nan_to_num(values)))
+        return pool_by_case(values, chosen)

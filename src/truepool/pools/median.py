@@ -4,7 +4,7 @@ from typing import ClassVar, final
 
 from truepool.arrays import FloatArray
 from truepool.pools.interface import FixedPool
-from truepool.ranks import trimmed_mean
+from truepool.pools.trimmed import trimmed_mean
 
 
 @final

@@ -6,19 +6,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from truepool.arrays import (
-    FloatArray,
-    IntArray,
-    from_log_scale,
-    log_scale,
-)
+from truepool.arrays import FloatArray, IntArray, from_log_scale, with_silence_filled
+from truepool.calibration import clear_log_scale
 from truepool.costs import Costs
 from truepool.errors import SettingError
 from truepool.folds import splits
 from truepool.panel import Panel
 from truepool.pools.interface import Pool
 from truepool.pools.layers import Parameters, Tensor, depth
-from truepool.pools.stacked import CLEAR
 from truepool.pools.training import Course, Heard, Lesson, answers, train
 
 ENOUGH = 2
@@ -114,7 +109,7 @@ class NeuralPool(Pool):
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         self._check()
         cases = np.ones(len(panel)) if case_weights is None else case_weights
-        said = _log_odds(panel.values)
+        said = clear_log_scale(panel.values)
         self.centre_, self.spread_ = _standard(said, cases)
         learn, held = self._parted(panel, cases)
         rng = np.random.default_rng(self.seed)
@@ -129,18 +124,15 @@ class NeuralPool(Pool):
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool sound reports (T, N, C) into (T, C)."""
-        heard = self._heard(_log_odds(values))
+        heard = self._heard(clear_log_scale(values))
         pooled = answers(self._network, self.parameters_, heard, self.device)
         return from_log_scale(pooled)
 
     def _heard(self, said: FloatArray) -> Heard:
         """Centre and scale all agents alike; the silent agree with those who spoke."""
         scale = (said - self.centre_) / self.spread_
-        silent = np.isnan(scale[:, :, 0])
-        if silent.any():
-            mean = np.nanmean(scale, axis=1, keepdims=True)
-            scale = np.where(silent[:, :, None], mean, scale)
-        return Heard(scale, (~silent).astype(np.float64))
+        spoke = (~np.isnan(scale[:, :, 0])).astype(np.float64)
+        return Heard(with_silence_filled(scale), spoke)
 
     def _parted(self, panel: Panel, cases: FloatArray) -> tuple[IntArray, IntArray]:
         """Cases to learn from, and cases held out."""
@@ -180,11 +172,6 @@ class NeuralPool(Pool):
             )
 
 
-def _log_odds(values: FloatArray) -> FloatArray:
-    """Log-odds (T, N, J), no clearer than 1 in 1,000; NaN where silent."""
-    return np.clip(log_scale(values), -CLEAR, CLEAR)
-
-
 def _standard(said: FloatArray, cases: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Mean and standard deviation (J,) of all that was said, the same for all agents.
 
@@ -203,5 +190,5 @@ def _answering(
 ) -> Parameters:
     """Last layer that answers the base rate, whatever it is asked."""
     last = f"head.{depth(start, 'head') - 1}"
-    rate = np.clip(log_scale(panel.base_rate(case_weights)), -CLEAR, CLEAR)
+    rate = clear_log_scale(panel.base_rate(case_weights))
     return {last: np.zeros_like(start[last]), f"{last}+": rate}

@@ -3,7 +3,8 @@
 from typing import ClassVar, final
 
 from truepool.arrays import FloatArray, IntArray, from_log_scale, log_scale
-from truepool.pools.recalibrated import BENDS, RecalibratedPool, fit_scaling
+from truepool.calibration import fit_scaling
+from truepool.pools.recalibrated import BENDS, RecalibratedPool
 
 
 @final

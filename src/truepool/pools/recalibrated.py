@@ -4,19 +4,13 @@ from abc import abstractmethod
 from typing import ClassVar
 
 import numpy as np
-from scipy.optimize import minimize
 from sklearn.base import clone
 
-from truepool.arrays import FloatArray, IntArray, case_count, from_log_scale
+from truepool.arrays import FloatArray, IntArray
 from truepool.costs import Costs
 from truepool.folds import Folds, out_of_fold, splits
-from truepool.losses import Loss
 from truepool.panel import Panel
 from truepool.pools.interface import Pool, made
-
-CAUTION = 0.01
-"""Weight of the pull towards no change: felt only by a handful of cases, or by data
-so cleanly separated that an unbounded correction would fit best."""
 
 BENDS = {
     "unanimity": "when all say p, a recalibrated pool answers how often the event "
@@ -80,30 +74,3 @@ class RecalibratedPool(Pool):
     @abstractmethod
     def _corrected(self, pooled: FloatArray, values: FloatArray) -> FloatArray:
         """Apply the correction to pooled (T, C)."""
-
-
-def fit_scaling(
-    scale: FloatArray, outcomes: IntArray, cases: FloatArray, *, shift: bool
-) -> tuple[float, FloatArray]:
-    r"""Factor a and shift b of least log loss for :math:`a z + b` on the log scale."""
-    loss = Loss("log")
-    share = cases / cases.sum()
-    pull = CAUTION / case_count(cases)
-
-    def price(x: FloatArray) -> tuple[float, FloatArray]:
-        moved = x[0] * scale + x[1:]
-        pooled = from_log_scale(moved)
-        lost = share @ loss.of(pooled, outcomes)
-        classes = scale.shape[1] + 1
-        chance = pooled if classes == 2 else pooled[:, 1:]
-        came = outcomes[:, None] == np.arange(1, classes)
-        error = (chance - came) * share[:, None]
-        slope = np.append((error * scale).sum(), error.sum(axis=0))
-        away = x - start
-        if not shift:
-            slope[1:] = 0.0
-        return lost + pull * away @ away, slope + 2 * pull * away
-
-    start = np.append(1.0, np.zeros(scale.shape[1]))
-    found = minimize(price, start, jac=True, method="L-BFGS-B").x
-    return float(found[0]), np.asarray(found[1:])

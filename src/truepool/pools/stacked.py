@@ -6,16 +6,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from truepool.arrays import FloatArray, from_classes, log_scale
+from truepool.arrays import FloatArray, from_classes, with_silence_filled
+from truepool.calibration import clear_log_scale
 from truepool.costs import Costs
 from truepool.errors import SettingError
 from truepool.folds import Folds, splits
 from truepool.panel import Panel
 from truepool.pools.interface import Pool
-
-CLEAR = 7.0
-"""Log-odds beyond this (1 in 1,000) teach the second model nothing more: the votes of
-a forest are exactly 0 or 1, and one such report must not outweigh all others."""
 
 
 class StackedPool(Pool):
@@ -77,8 +74,5 @@ class StackedPool(Pool):
 
 def _features(values: FloatArray) -> FloatArray:
     """Log-odds (T, N * (K - 1)), silences filled by the mean of those who spoke."""
-    scale = np.clip(log_scale(values), -CLEAR, CLEAR)
-    if np.isnan(scale).any():
-        heard = np.nanmean(scale, axis=1, keepdims=True)
-        scale = np.where(np.isnan(scale), heard, scale)
+    scale = with_silence_filled(clear_log_scale(values))
     return np.asarray(scale.reshape(len(scale), -1))

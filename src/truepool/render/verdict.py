@@ -1,7 +1,7 @@
 """The verdict of an audit, in one sentence."""
 
 from truepool.audit.values import SEVERITIES, Audit
-from truepool.numerals import counted
+from truepool.formatting import counted
 from truepool.render.numbers import number
 
 MENDED = "saved a case if mended"

@@ -4,10 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truepool.arrays import FloatArray, IntArray, from_log_scale, log_scale
-
-CLEAR = 7.0
-"""Log-odds beyond this (1 in 1,000) say nothing more about the scale."""
+from truepool.arrays import FloatArray, IntArray, from_log_scale
+from truepool.calibration import clear_log_scale, newton_terms
 
 FIRMNESS = 5.0
 """How firmly no change is believed in before any case."""
@@ -47,22 +45,19 @@ class Recalibration:
 
     def apply(self, pooled: FloatArray) -> FloatArray:
         """Scaled coordinates of pooled ones, (C,) or (T, C)."""
-        z = np.clip(log_scale(pooled), -CLEAR, CLEAR)
+        z = clear_log_scale(pooled)
         return from_log_scale(self.scale[0] * z + self.scale[1:])
 
     def learn(self, pooled: FloatArray, outcome: int) -> "Recalibration":
         """Return the scaling after one more case."""
-        z = np.clip(log_scale(pooled), -CLEAR, CLEAR)  # (K - 1,)
-        said = self.apply(pooled)
-        said = said if said.size == 1 else said[1:]
-        came = np.arange(1, z.size + 1) == outcome
-        lever = np.column_stack([z, np.eye(z.size)])  # (K - 1, K)
-        spread = np.diag(said) - np.outer(said, said)
+        z = clear_log_scale(pooled)[None]  # (1, K - 1)
+        came = np.arange(1, z.size + 1)[None] == outcome
+        gradient, curve = newton_terms(self.scale, z, came, np.ones(1))
         firm = FIRMNESS * np.eye(len(self.scale))
         # What was learned at an older scale fades: it was learned at the wrong place.
         faded = firm + FADING * (self.precision - firm)
-        precision = faded + lever.T @ spread @ lever
-        step = np.linalg.solve(precision, lever.T @ (said - came))
+        precision = faded + curve
+        step = np.linalg.solve(precision, gradient)
         step *= min(1.0, STRIDE / max(float(np.abs(step).max()), STRIDE))
         scale = self.scale - step
         scale[0] = max(scale[0], LEAST)

@@ -7,10 +7,10 @@ import numpy as np
 
 from truepool import showing
 from truepool.arrays import FloatArray, IntArray
-from truepool.hindsight import Hindsight
+from truepool.fixed_weights import FixedWeights
 from truepool.learners.interface import Learner, State
+from truepool.losses import own_losses
 from truepool.panel import Panel
-from truepool.standing import own_losses
 from truepool.weights import effective_number
 
 
@@ -38,7 +38,7 @@ class Trace:
         """Fixed weights of least loss in hindsight; None if the loss is not convex."""
         if not self.learner.loss.convex:
             return None
-        return Hindsight(self._heard, self.learner.loss).best()
+        return FixedWeights(self._heard, self.learner.loss).best()
 
     @cached_property
     def regret(self) -> FloatArray | None:

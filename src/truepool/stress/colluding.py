@@ -5,10 +5,9 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.arrays import FloatArray, from_log_scale, log_scale
+from truepool.arrays import FloatArray, from_log_scale, log_scale, mean_reported
 from truepool.errors import SettingError
 from truepool.panel import Panel
-from truepool.stress.copied import mean_of_spoken
 from truepool.stress.interface import Stress
 
 
@@ -39,6 +38,6 @@ class Collusion(Stress):
             raise SettingError(f"a push must be a finite number; it is {self.push!r}")
 
     def _said(self, panel: Panel, who: list[int], seed: int) -> FloatArray:
-        voice = mean_of_spoken(log_scale(panel.values[:, who])) + self.push
+        voice = mean_reported(log_scale(panel.values[:, who])) + self.push
         word = from_log_scale(voice)[:, None]  # (T, 1, C)
         return np.broadcast_to(word, (len(panel), len(who), word.shape[2]))

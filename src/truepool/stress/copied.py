@@ -5,7 +5,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.arrays import FloatArray, from_log_scale, log_scale
+from truepool.arrays import FloatArray, from_log_scale, log_scale, mean_reported
 from truepool.errors import AgentError, SettingError
 from truepool.panel import Panel
 from truepool.stress.chance import JITTER, log_odds
@@ -62,11 +62,4 @@ class Copycat(Stress):
             raise AgentError(
                 "a copycat needs somebody to copy; all agents copy. Leave one out."
             )
-        return mean_of_spoken(others)
-
-
-def mean_of_spoken(values: FloatArray) -> FloatArray:
-    """Mean (T, C) over the agents who spoke; NaN where nobody did."""
-    heard = (~np.isnan(values[:, :, :1])).sum(axis=1)  # (T, 1)
-    total = np.nan_to_num(values).sum(axis=1)
-    return np.where(heard > 0, total / np.maximum(heard, 1), np.nan)
+        return mean_reported(others)

@@ -7,21 +7,21 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 
 from truepool.arrays import Array
-from truepool.places import check_place, whole
+from truepool.files import atomic_path, check_path
 from truepool.tables.files import kind_of
 
 
 def check_writable(path: str | Path) -> Path:
     """Refuse a path that no table could be written to."""
     kind_of(Path(path), "written")
-    return check_place(path)
+    return check_path(path)
 
 
 def write_table(path: str | Path, columns: Mapping[str, Array]) -> None:
     """Write columns to a CSV or Parquet file, whole or not at all."""
     path = check_writable(path)
     table = pa.table({n: pa.array(c, from_pandas=True) for n, c in columns.items()})
-    with whole(path) as unfinished:
+    with atomic_path(path) as unfinished:
         if kind_of(path, "written") == "csv":
             options = csv.WriteOptions(quoting_style="needed")
             packed = "gzip" if path.suffix == ".gz" else None

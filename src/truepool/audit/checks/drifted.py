@@ -11,7 +11,7 @@ from truepool.audit.drifting import change, losses_in_time
 from truepool.audit.evidence import Evidence
 from truepool.audit.suspicion import Suspicion
 from truepool.comparison import Estimate
-from truepool.numerals import number
+from truepool.formatting import number
 
 RISE = 0.1
 """A rise below this share of the loss before it is small."""

@@ -6,7 +6,7 @@ from truepool.audit.evidence import Evidence
 from truepool.audit.robustness import robustness
 from truepool.audit.suspicion import Suspicion
 from truepool.audit.values import CaseStudy
-from truepool.numerals import number
+from truepool.formatting import number
 
 name = "robustness"
 

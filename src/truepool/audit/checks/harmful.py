@@ -6,8 +6,8 @@ from functools import partial
 from truepool.audit.evidence import Evidence
 from truepool.audit.standings import own_brier, prior_brier
 from truepool.audit.suspicion import Suspicion
+from truepool.formatting import number
 from truepool.inference import paired_p_values
-from truepool.numerals import number
 
 NOTICED = 0.02
 """Harm below this share of the pool's cost is small."""

@@ -7,8 +7,8 @@ from truepool.audit.comparing import compared
 from truepool.audit.evidence import Evidence
 from truepool.audit.robustness import best_agent
 from truepool.audit.suspicion import Suspicion
+from truepool.formatting import number
 from truepool.inference import paired_p_values
-from truepool.numerals import number
 
 name = "comparison"
 

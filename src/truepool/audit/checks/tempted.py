@@ -6,8 +6,8 @@ from truepool.audit.evidence import Evidence
 from truepool.audit.suspicion import Suspicion
 from truepool.audit.tempting import tempting
 from truepool.comparison import Estimate
+from truepool.formatting import number, signed
 from truepool.games.misreports import AgentIncentive, Misreport
-from truepool.numerals import number, signed
 
 NOTICED = 0.02
 """Harm to the pool below this share of its cost is small."""

@@ -5,9 +5,9 @@ from functools import partial
 
 from truepool.audit.evidence import Evidence
 from truepool.audit.suspicion import Suspicion
+from truepool.formatting import amount, number
 from truepool.inference import paired_p_values
 from truepool.losses import Loss
-from truepool.numerals import amount, number
 
 NOTICED = 0.05
 """A saving below this share of the pool's cost is small."""

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from truepool.arrays import FloatArray
 from truepool.audit.values import SCHEMA, Audit, Calibration, Curve, Drift, Standing
 from truepool.comparison import Comparison
-from truepool.places import write_text
+from truepool.files import write_text
 from truepool.render import figures
 from truepool.render.html.layout import Section, fragment, page
 from truepool.render.numbers import estimated, percent

@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from truepool.losses import named
+from truepool.losses import named, own_losses
 from truepool.panel import Panel
 from truepool.render.numbers import number, percent
 from truepool.render.tables.grid import Grid
-from truepool.standing import own_losses
 
 
 def grid(panel: Panel) -> Grid:

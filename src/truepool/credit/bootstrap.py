@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 from truepool import kernels
 from truepool.arrays import FloatArray, as_case_weights, case_mean
 from truepool.costs import Costs
-from truepool.credit.joining import shares
-from truepool.credit.leaving import pool_weights, rises
+from truepool.credit.leave_one_out import pool_weights, rises
+from truepool.credit.shapley import shares
 from truepool.errors import SettingError
-from truepool.inference import middle, resampled_means
+from truepool.inference import Resamples, middle
 from truepool.losses import Loss, named
 from truepool.panel import Panel
 from truepool.weights import by_credit
@@ -51,7 +51,8 @@ def intervals(
 
     Weights are proportional to positive credit, as the ``vcg`` and ``shapley`` pools
     set them (from credit per case in which the agent spoke; ``credit`` itself is per
-    case). Credit is a mean over cases, so each resample is one product.
+    case). Credit is a mean over cases and gets BCa intervals; a weight is no mean and
+    gets the middle of its resamples.
 
     >>> panel = Panel([[0.9, 0.5], [0.1, 0.5]] * 50, [1, 0] * 50)
     >>> intervals(panel, resamples=200).weights_low
@@ -64,6 +65,7 @@ def intervals(
         weights=weights,
         costs=costs,
         threshold=threshold,
+        seed=seed,
     )
     spoke = (~np.isnan(panel.values[:, :, 0])).astype(np.float64)
     cases = as_case_weights(sample_weight, len(panel))
@@ -71,11 +73,12 @@ def intervals(
         share = (cases / cases.mean())[:, None]
         by_case, spoke = by_case * share, spoke * share
     N = len(panel.agents)
-    both = resampled_means(np.hstack([by_case, spoke]), resamples, seed)
-    drawn, heard = both[:, :N], both[:, N:]
-    when_spoken = drawn / np.where(heard > 0, heard, 1.0)
+    draws = Resamples(len(panel), resamples, seed)
+    both = draws.means(np.hstack([by_case, spoke]))
+    when_spoken = both[:, :N] / np.where(both[:, N:] > 0, both[:, N:], 1.0)
     earned = np.apply_along_axis(by_credit, 1, when_spoken)
-    low, high = middle(drawn, level)
+    ends = [draws.interval(column, level) for column in by_case.T]
+    low, high = np.array(ends).T
     weights_low, weights_high = middle(earned, level)
     credit = by_case.mean(axis=0)
     return Intervals(
@@ -98,8 +101,12 @@ def contributions(
     weights: ArrayLike | None = None,
     costs: Costs | None = None,
     threshold: float | None = None,
+    seed: int = 0,
 ) -> FloatArray:
     """Credit case by case, (T, N); its mean over the cases is the credit.
+
+    Shapley credit is exact up to 14 agents; above, it is the mean over 40 random
+    orders of joining, drawn by ``seed``.
 
     >>> panel = Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0])
     >>> contributions(panel).round(3)
@@ -108,7 +115,7 @@ def contributions(
     """
     priced = named(loss, costs, threshold)
     if method == "shapley":
-        parts = shares(panel, priced, None)
+        parts = shares(panel, priced, seed=seed)
     elif method == "leave-one-out":
         parts = rises(panel, priced, pool_weights(panel, weights))
     else:

@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from truepool import kernels
-from truepool.arrays import FloatArray, as_case_weights
+from truepool.arrays import FloatArray, as_case_weights, blocks
 from truepool.costs import Costs
 from truepool.errors import SettingError
-from truepool.hindsight import blocks
 from truepool.losses import Loss, named
 from truepool.panel import Panel
 from truepool.weights import as_weights, uniform

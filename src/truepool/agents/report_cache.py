@@ -3,7 +3,6 @@
 import hashlib
 import io
 import sys
-import warnings
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -14,9 +13,7 @@ import numpy as np
 
 from truepool.agents.zoo.interface import Model
 from truepool.arrays import Array, FloatArray
-from truepool.caches import cache_folder
-from truepool.errors import SourceError
-from truepool.places import write_bytes
+from truepool.files import DiskCache, cache_folder
 
 DIGEST = hashlib.sha256().digest_size
 PLAIN = bool | int | float | str | bytes | None | np.number
@@ -67,33 +64,24 @@ def key(agent: Any, *parts: Any) -> str | None:
     return None if told is None else digest(told, _platform(), _code(), *parts)
 
 
-def load(name: str, place: Path) -> FloatArray | None:
-    """Return reports as they were stored; None if they are not there, or damaged."""
-    try:
-        stored = (place / f"{name}.reports").read_bytes()
-    except OSError:
-        return None
+def reports_in(folder: Path) -> DiskCache[FloatArray]:
+    """Return the reports that are kept in a folder, each under its `key`."""
+    return DiskCache(folder, _read, _write)
+
+
+def _read(path: Path) -> FloatArray:
+    stored = path.read_bytes()
     content = stored[DIGEST:]
     if hashlib.sha256(content).digest() != stored[:DIGEST]:
-        return None
+        raise ValueError(f"{path} is damaged")
     return np.asarray(np.load(io.BytesIO(content), allow_pickle=False))
 
 
-def store(name: str, reports: FloatArray, place: Path) -> None:
-    """Keep reports, whole or not at all; a full disk costs the next run, not this."""
+def _write(reports: FloatArray, path: str) -> None:
     written = io.BytesIO()
     np.save(written, reports, allow_pickle=False)
     content = written.getvalue()
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        marked = hashlib.sha256(content).digest() + content
-        write_bytes(place / f"{name}.reports", marked)
-    except (OSError, SourceError) as error:
-        warnings.warn(
-            f"reports cannot be kept in {str(place)!r}: {error}. Name another "
-            "folder in TRUEPOOL_CACHE, or train with cache=False.",
-            stacklevel=2,
-        )
+    Path(path).write_bytes(hashlib.sha256(content).digest() + content)
 
 
 def _plain(value: Any) -> str | None:
@@ -136,7 +124,7 @@ def _platform() -> str:
 
 @cache
 def _code() -> str:
-    """Fingerprint of this room's source: a change of ours makes old reports void."""
+    """Fingerprint of this package's source: a change of ours makes old reports void."""
     files: list[Array | str] = []
     for path in sorted(Path(__file__).parent.rglob("*.py")):
         files += [path.name, np.frombuffer(path.read_bytes(), dtype=np.uint8)]

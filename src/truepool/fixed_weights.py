@@ -5,31 +5,25 @@ needed: with :math:`G = E^\top E / T`, the loss of weights w is :math:`w^\top G 
 pass over the panel then prices any number of weightings.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 from scipy.optimize import minimize, nnls
 
 from truepool import kernels
-from truepool.arrays import FloatArray
+from truepool.arrays import FloatArray, blocks
 from truepool.errors import SettingError
 from truepool.losses import Loss, happened
 from truepool.panel import Panel
 from truepool.weights import proportional, uniform
 
-BLOCK = 1 << 18
-"""Numbers worked on at a time: small enough for the cache, large enough for numpy."""
-
-
 DUST = 1e-6
 """Best weights below this are the solver's, not the data's."""
 
 
-class Hindsight:
+class FixedWeights:
     """The loss of fixed weights on a panel, as a function of the weights.
 
     >>> panel = Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0])
-    >>> past = Hindsight(panel, Loss("brier"))
+    >>> past = FixedWeights(panel, Loss("brier"))
     >>> past.losses(np.array([[1.0, 0.0], [0.0, 1.0]])).round(3)
     array([0.01, 0.25])
     >>> past.best()
@@ -74,7 +68,7 @@ class Hindsight:
             )
         if self.panel.silent:
             heard = self.panel.filled()
-            return Hindsight(heard, self.loss, self.case_weights).best()
+            return FixedWeights(heard, self.loss, self.case_weights).best()
         found = self._descend() if self.gram is None else _least_squares(self.gram)
         return proportional(np.where(found < DUST, 0.0, found))
 
@@ -154,14 +148,3 @@ def pools_of(values: FloatArray, rows: FloatArray) -> tuple[FloatArray, FloatArr
     pooled = (rows @ flat).reshape(len(rows), T, C)
     pooled /= np.where(mass > 0, mass, 1.0)[:, :, None]
     return np.clip(pooled, 0.0, 1.0, out=pooled), mass
-
-
-def blocks(cases: int, width: int) -> Iterator[slice]:
-    """Consecutive slices of the cases, each holding about `BLOCK` numbers.
-
-    >>> [len(range(*part.indices(10))) for part in blocks(10, BLOCK // 4)]
-    [4, 4, 2]
-    """
-    step = max(1, BLOCK // max(width, 1))
-    for start in range(0, cases, step):
-        yield slice(start, min(start + step, cases))

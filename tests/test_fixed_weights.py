@@ -10,7 +10,7 @@ from panels import panels, random_panel
 from truepool import kernels
 from truepool.costs import Costs
 from truepool.errors import SettingError
-from truepool.hindsight import Hindsight
+from truepool.fixed_weights import FixedWeights
 from truepool.losses import Loss
 
 COSTS = Costs(fn=5, fp=1)
@@ -26,7 +26,7 @@ def test_losses_are_those_of_the_pooled_series(loss, data):
     direct = [
         loss.of(kernels.linear(panel.values, w), panel.outcomes).mean() for w in rows
     ]
-    found = Hindsight(panel, loss).losses(rows)
+    found = FixedWeights(panel, loss).losses(rows)
     ties = loss.name == "cost"  # a pool on the threshold is decided by its last bit
     assert_allclose(found, direct, atol=COSTS.fn if ties else 1e-9)
 
@@ -36,7 +36,7 @@ def test_losses_are_those_of_the_pooled_series(loss, data):
 @given(seed=st.integers(0, 50))
 def test_no_small_step_on_the_simplex_betters_the_best(loss, classes, seed):
     panel = random_panel(seed, agents=5, classes=classes, skill=1.0)
-    past = Hindsight(panel, loss)
+    past = FixedWeights(panel, loss)
     best = past.best()
     _, slope = past._loss_and_gradient(best)
     # KKT: the slope is level where there is weight and no lower elsewhere.
@@ -47,7 +47,7 @@ def test_no_small_step_on_the_simplex_betters_the_best(loss, classes, seed):
 
 def test_the_exact_solver_and_the_descent_agree():
     panel = random_panel(11, agents=6)
-    past = Hindsight(panel, Loss("brier"))
+    past = FixedWeights(panel, Loss("brier"))
     exact, found = past.best(), past._descend()
     assert past.losses(exact[None]) <= past.losses(found[None]) + 1e-12
     assert_allclose(exact, found, atol=1e-3)
@@ -56,22 +56,22 @@ def test_the_exact_solver_and_the_descent_agree():
 def test_weights_of_cases_count_as_repeats():
     panel = random_panel(2, cases=40)
     counts = np.arange(40) % 4
-    counted = Hindsight(panel, Loss("brier"), counts.astype(float)).best()
-    repeated = Hindsight(panel.take(np.repeat(np.arange(40), counts)), Loss("brier"))
+    counted = FixedWeights(panel, Loss("brier"), counts.astype(float)).best()
+    repeated = FixedWeights(panel.take(np.repeat(np.arange(40), counts)), Loss("brier"))
     assert_allclose(counted, repeated.best(), atol=1e-9)
 
 
 def test_agents_that_say_the_same_get_the_same_weight():
     panel = random_panel(2, agents=3)
     twins = type(panel)(panel.reports[:, [0, 0, 1, 2]], panel.outcomes)
-    best = Hindsight(twins, Loss("brier")).best()
+    best = FixedWeights(twins, Loss("brier")).best()
     assert_allclose(best[0], best[1], atol=1e-6)
 
 
 def test_silence_does_not_make_the_best_worse_than_equal_weights():
     panel = random_panel(9, silent=0.3)
     for loss in CONVEX:
-        past = Hindsight(panel, loss)
+        past = FixedWeights(panel, loss)
         best = past.best()
         both = past.losses(np.vstack([best, np.full(4, 0.25)]))
         assert both[0] < both[1] + 1e-3
@@ -79,4 +79,4 @@ def test_silence_does_not_make_the_best_worse_than_equal_weights():
 
 def test_a_loss_that_is_not_convex_has_no_best_weights():
     with pytest.raises(SettingError, match="'cost' is not. Use brier"):
-        Hindsight(random_panel(), Loss("cost")).best()
+        FixedWeights(random_panel(), Loss("cost")).best()

@@ -7,15 +7,18 @@ from math import factorial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool.arrays import FloatArray, IntArray, as_case_weights, case_mean
+from truepool.arrays import FloatArray, IntArray, as_case_weights, blocks, case_mean
 from truepool.costs import Costs
 from truepool.errors import SettingError
-from truepool.hindsight import Hindsight, blocks, pools_of
+from truepool.fixed_weights import FixedWeights, pools_of
 from truepool.losses import Loss, named
 from truepool.panel import Panel
 
 EXACT_LIMIT = 14
 """Shapley credit is exact up to this many agents (2^14 coalitions), sampled above."""
+
+ORDERS = 40
+"""Random orders from which credit is sampled case by case."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +55,7 @@ def shapley(
             panel, loss=priced, sample_weight=sample_weight, seed=seed
         ).credit
     cases = as_case_weights(sample_weight, len(panel))
-    past = Hindsight(panel, priced, cases)
+    past = FixedWeights(panel, priced, cases)
     if past.gram is None:
         parts = shares(panel, priced, cases)
         return np.asarray(sum(past.case_weights[part] @ rise for part, rise in parts))
@@ -89,7 +92,7 @@ def sample_shapley(
         )
     priced = named(loss, costs, threshold)
     cases = as_case_weights(sample_weight, len(panel))
-    past = Hindsight(panel, priced, cases)
+    past = FixedWeights(panel, priced, cases)
     start = _prior_loss(panel, priced, cases)
     rng = np.random.default_rng(seed)
     N = len(panel.agents)
@@ -110,20 +113,43 @@ def sample_shapley(
 
 
 def shares(
+    panel: Panel, loss: Loss, cases: FloatArray | None = None, seed: int = 0
+) -> Iterator[tuple[slice, FloatArray]]:
+    """Shapley credit case by case, (block, N), block by block.
+
+    Exact up to `EXACT_LIMIT` agents; above, the mean over `ORDERS` random orders.
+    """
+    if len(panel.agents) > EXACT_LIMIT:
+        return _sampled_shares(panel, loss, cases, seed)
+    return _exact_shares(panel, loss, cases)
+
+
+def _exact_shares(
     panel: Panel, loss: Loss, cases: FloatArray | None
 ) -> Iterator[tuple[slice, FloatArray]]:
-    """Exact Shapley shares case by case, (block, N), block by block."""
-    if len(panel.agents) > EXACT_LIMIT:
-        raise SettingError(
-            f"exact Shapley credit takes at most {EXACT_LIMIT} agents; the panel has "
-            f"{len(panel.agents)}. Use truepool.credit.sample_shapley."
-        )
     members, sign = _coalitions(len(panel.agents))
     prior = panel.base_rate(cases)
     for part in blocks(len(panel), len(members) * panel.values.shape[2]):
         pooled, mass = pools_of(panel.values[part], members)
         pooled[mass == 0] = prior
         yield part, loss.of(pooled, panel.outcomes[part]).T @ sign
+
+
+def _sampled_shares(
+    panel: Panel, loss: Loss, cases: FloatArray | None, seed: int
+) -> Iterator[tuple[slice, FloatArray]]:
+    rng = np.random.default_rng(seed)
+    drawn = [rng.permutation(len(panel.agents)) for _ in range(ORDERS // 2)]
+    prior = panel.base_rate(cases)
+    for part in blocks(len(panel), panel.values[0].size):
+        values, outcomes = panel.values[part], panel.outcomes[part]
+        said = np.broadcast_to(prior, (len(values), prior.size))
+        start = loss.of(said, outcomes)[:, None]
+        total = np.zeros(values.shape[:2])
+        for order in [way for one in drawn for way in (one, one[::-1])]:
+            path = _losses_on_joining(values[:, order], outcomes, loss, prior)
+            total[:, order] -= np.diff(path, axis=1, prepend=start)
+        yield part, total / (2 * len(drawn))
 
 
 def _coalitions(agents: int) -> tuple[FloatArray, FloatArray]:
@@ -148,7 +174,7 @@ def _prior_loss(panel: Panel, loss: Loss, cases: FloatArray | None) -> float:
     return float(case_mean(loss.of(said, panel.outcomes), cases))
 
 
-def _falls(past: Hindsight, order: IntArray, start: float) -> FloatArray:
+def _falls(past: FixedWeights, order: IntArray, start: float) -> FloatArray:
     """Fall of the mean loss as each agent joins in this order, (N,)."""
     if past.gram is not None:
         rows = np.empty((order.size, order.size))
@@ -161,15 +187,23 @@ def _falls(past: Hindsight, order: IntArray, start: float) -> FloatArray:
     return credit
 
 
-def _path(past: Hindsight, order: IntArray) -> FloatArray:
-    """Mean loss of the first 1, 2, .. N agents of the order, by running sums."""
-    panel, prior = past.panel, past.prior
+def _path(past: FixedWeights, order: IntArray) -> FloatArray:
+    """Mean loss of the pool of the first 1, 2, .. N agents of the order, (N,)."""
+    panel = past.panel
     path = np.zeros(order.size)
     for part in blocks(len(panel), panel.values[0].size):
         values = panel.values[part][:, order]
-        spoke = (~np.isnan(values[:, :, :1])).cumsum(axis=1)
-        pooled = np.nan_to_num(values).cumsum(axis=1) / np.maximum(spoke, 1)
-        pooled = np.where(spoke > 0, np.clip(pooled, 0.0, 1.0), prior)
-        lost = past.loss.of(pooled, panel.outcomes[part][:, None])
-        path += past.case_weights[part] @ lost
+        path += past.case_weights[part] @ _losses_on_joining(
+            values, panel.outcomes[part], past.loss, past.prior
+        )
     return path
+
+
+def _losses_on_joining(
+    values: FloatArray, outcomes: IntArray, loss: Loss, prior: FloatArray
+) -> FloatArray:
+    """Loss (T, N) of the equal pool of the first 1, 2, .. N agents of (T, N, C)."""
+    spoke = (~np.isnan(values[:, :, :1])).cumsum(axis=1)
+    pooled = np.nan_to_num(values).cumsum(axis=1) / np.maximum(spoke, 1)
+    pooled = np.where(spoke > 0, np.clip(pooled, 0.0, 1.0), prior)
+    return loss.of(pooled, outcomes[:, None])

@@ -6,8 +6,8 @@ import os
 import pyarrow as pa
 import pytest
 
-from truepool.datasets import keeping
-from truepool.datasets.keeping import kept
+from truepool.datasets import table_cache
+from truepool.datasets.table_cache import cached
 
 TABLE = pa.table({"a": [1.0, 2.0]})
 
@@ -32,36 +32,36 @@ def slow(tmp_path):
 
 def test_a_slow_file_is_read_once(nowhere, slow):
     read = Reading()
-    assert kept(slow, ["a"], read).equals(TABLE)
-    assert kept(slow, ["a"], read).equals(TABLE)
+    assert cached(slow, ["a"], read).equals(TABLE)
+    assert cached(slow, ["a"], read).equals(TABLE)
     assert read.times == 1
     assert len(list((nowhere / "parsed").iterdir())) == 1
 
 
 def test_other_columns_or_another_file_are_read_anew_and_replace_the_old(nowhere, slow):
     read = Reading()
-    kept(slow, ["a"], read)
-    kept(slow, ["a", "b"], read)
+    cached(slow, ["a"], read)
+    cached(slow, ["a", "b"], read)
     os.utime(slow, (1, 1))
-    kept(slow, ["a", "b"], read)
+    cached(slow, ["a", "b"], read)
     assert read.times == 3
     assert len(list((nowhere / "parsed").iterdir())) == 1
 
 
 @pytest.mark.usefixtures("nowhere")
-def test_a_quick_file_is_not_kept(nowhere, tmp_path):
+def test_a_quick_file_is_not_cached(nowhere, tmp_path):
     read = Reading()
     (tmp_path / "t.csv.gz").touch()
-    kept(tmp_path / "t.csv.gz", ["a"], read)
+    cached(tmp_path / "t.csv.gz", ["a"], read)
     assert not nowhere.exists()
 
 
 def test_a_damaged_copy_is_read_anew(nowhere, slow):
-    kept(slow, ["a"], Reading())
+    cached(slow, ["a"], Reading())
     (copy,) = (nowhere / "parsed").iterdir()
     copy.write_bytes(b"nonsense")
     read = Reading()
-    assert kept(slow, ["a"], read).equals(TABLE)
+    assert cached(slow, ["a"], read).equals(TABLE)
     assert read.times == 1
 
 
@@ -69,8 +69,9 @@ def test_a_cache_that_cannot_be_written_into_is_no_fault(nowhere, slow):
     nowhere.parent.mkdir(parents=True)
     nowhere.write_text("a file where the folder should be")
     read = Reading()
-    assert kept(slow, ["a"], read).equals(TABLE)
-    assert kept(slow, ["a"], read).equals(TABLE)
+    for _ in range(2):
+        with pytest.warns(UserWarning, match=r"nothing can be kept in .*parsed'"):
+            assert cached(slow, ["a"], read).equals(TABLE)
     assert read.times == 2
 
 
@@ -78,6 +79,7 @@ def test_a_disk_that_fills_leaves_nothing_behind(nowhere, slow, monkeypatch):
     def full(*args, **settings):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(keeping, "_write", full)
-    assert kept(slow, ["a"], Reading()).equals(TABLE)
+    monkeypatch.setattr(table_cache, "_write", full)
+    with pytest.warns(UserWarning, match="No space left on device"):
+        assert cached(slow, ["a"], Reading()).equals(TABLE)
     assert list((nowhere / "parsed").iterdir()) == []

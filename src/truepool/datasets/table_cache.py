@@ -1,0 +1,57 @@
+"""Tables that are slow to unpack are kept, parsed, in the cache.
+
+Unpacking the xz archive of the largest data set takes four times as long as all the
+rest of loading it. So its columns are kept as an Arrow file, under a name that changes
+when the archive does.
+"""
+
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+import pyarrow as pa
+
+from truepool.files import DiskCache, cache_folder
+
+SLOW = ".xz"
+
+
+def cached(
+    path: Path, columns: Sequence[str], read: Callable[[], pa.Table]
+) -> pa.Table:
+    """Return what ``read`` gives; if the file is slow to unpack, read it only once."""
+    if path.suffix != SLOW:
+        return read()
+    kept = DiskCache(cache_folder() / "parsed", _read, _write)
+    name = f"{path.name}-{_fingerprint(path, columns)}.arrow"
+    found = kept.load(name)
+    if found is not None:
+        return found
+    table = read()  # never kept, or not readable any more
+    kept.store(name, table)
+    for other in kept.folder.glob(f"{path.name}-*.arrow"):
+        if other.name != name:
+            other.unlink()
+    return table
+
+
+def _fingerprint(path: Path, columns: Sequence[str]) -> str:
+    """Short print of the file as it lies there and of what is read from it."""
+    state = path.stat()
+    parts = (str(path.resolve()), state.st_size, state.st_mtime_ns, tuple(columns))
+    return sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+def _read(path: Path) -> pa.Table:
+    # The file is mapped, not read: its sum would take longer than all of loading it.
+    try:
+        with pa.memory_map(str(path)) as stream:
+            return pa.ipc.open_file(stream).read_all()
+    except pa.ArrowException as error:
+        raise ValueError(f"{path} is damaged") from error
+
+
+def _write(table: pa.Table, path: str) -> None:
+    # pyarrow.feather would do, but it imports pandas first.
+    with pa.OSFile(path, "wb") as out, pa.ipc.new_file(out, table.schema) as file:
+        file.write_table(table)

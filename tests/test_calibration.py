@@ -1,0 +1,153 @@
+"""Recalibration of log-odds, against scikit-learn's regression and a plain search."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.optimize import approx_fprime, minimize
+from sklearn.linear_model import LogisticRegression
+
+from truepool import calibration
+from truepool.arrays import from_log_scale
+from truepool.calibration import cox, fit_scaling, log_odds, newton_terms
+from truepool.losses import Loss
+
+
+def drawn(seed, cases=400, slope=1.0, shift=0.0):
+    rng = np.random.default_rng(seed)
+    z = rng.normal(0, 1.5, cases)
+    chance = 1 / (1 + np.exp(-(slope * z + shift)))
+    return 1 / (1 + np.exp(-z)), (rng.random(cases) < chance).astype(int)
+
+
+@given(st.integers(0, 500), st.floats(0.3, 2.0), st.floats(-1, 1))
+def test_it_is_scikit_learns_logistic_regression(seed, slope, shift):
+    p, came = drawn(seed, 200, slope, shift)
+    theirs = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000)
+    theirs.fit(log_odds(p)[:, None], came)
+    fit = cox(p, came)
+    assert_allclose(fit.slope, theirs.coef_[0, 0], rtol=1e-4)
+    assert_allclose(fit.intercept, theirs.intercept_[0], atol=1e-4)
+
+
+def test_the_likelihood_ratio_is_its_definition():
+    p, came = drawn(1)
+    fit = cox(p, came)
+    moved = 1 / (1 + np.exp(-(fit.intercept + fit.slope * log_odds(p))))
+
+    def level(q):
+        return np.log(np.where(came == 1, q, 1 - q)).sum()
+
+    assert_allclose(fit.gained, 2 * (level(moved) - level(p)), rtol=1e-9)
+
+
+def test_the_standard_error_is_the_spread_of_slopes():
+    slopes, errors = [], []
+    for seed in range(300):
+        fit = cox(*drawn(seed, 300, slope=0.5))
+        slopes.append(fit.slope)
+        errors.append(fit.slope_error)
+    # 300 slopes know their spread to 4 %.
+    assert_allclose(np.mean(errors), np.std(slopes), rtol=0.15)
+
+
+def test_many_cases_are_put_together_without_harm(monkeypatch):
+    p, came = drawn(2, 30_000, slope=0.8)
+    together = cox(p, came)
+    monkeypatch.setattr(calibration, "CONDENSED_ABOVE", 10**9)
+    single = cox(p, came)
+    # Neighbours a thousandth apart shift a slope by far less than its error, .008.
+    assert_allclose(together[:3], single[:3], atol=1e-4)
+    assert_allclose(together.gained, single.gained, rtol=1e-3)
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.5])
+def test_one_report_for_all_has_no_slope_and_a_test_of_its_mean(rate):
+    came = (np.arange(100) < 30).astype(int)
+    fit = cox(np.full(100, rate), came)
+    assert np.isnan(fit.slope)
+    assert fit.free == 1
+    gained = 2 * (30 * np.log(0.3 / rate) + 70 * np.log(0.7 / (1 - rate)))
+    assert_allclose(fit.gained, gained)
+
+
+def test_outcomes_told_apart_have_no_slope():
+    p = np.r_[np.full(20, 0.2), np.full(20, 0.7)]
+    fit = cox(p, np.repeat([0, 1], 20))
+    assert np.isnan(fit.slope)
+    level = 20 * (np.log(0.8) + np.log(0.7))
+    assert_allclose(fit.gained, -2 * level, rtol=1e-4)
+
+
+def test_certainties_do_not_break_it():
+    p, came = drawn(3)
+    p[:40] = 0.0
+    p[40:80] = 1.0
+    fit = cox(p, came)
+    assert 0 < fit.slope < 0.5
+    assert np.isfinite(fit.slope_error)
+    assert fit.gained > 100
+
+
+def scaled(classes, cases=300):
+    """Log-odds, outcomes and weights of cases that a factor of 2 and shifts put right."""
+    rng = np.random.default_rng(classes)
+    z = rng.normal(size=(cases, classes - 1))
+    full = np.c_[np.zeros(cases), 2 * z + np.arange(1, classes) / 3]
+    chance = np.exp(full) / np.exp(full).sum(axis=1, keepdims=True)
+    outcomes = (rng.random((cases, 1)) > chance.cumsum(axis=1)).sum(axis=1)
+    return z, outcomes, rng.integers(0, 3, cases).astype(float)
+
+
+def price(x, z, outcomes, cases):
+    lost = Loss("log").of(from_log_scale(x[0] * z + x[1:]), outcomes)
+    return cases @ lost
+
+
+@pytest.mark.parametrize("shift", [True, False])
+@pytest.mark.parametrize("classes", [2, 3, 5])
+def test_a_scaling_is_what_a_plain_search_finds(classes, shift):
+    z, outcomes, cases = scaled(classes)
+    start = np.append(1.0, np.zeros(classes - 1))
+    free = slice(None) if shift else slice(0, 1)
+
+    def pulled(some):
+        x = start.copy()
+        x[free] = some
+        away = x - start
+        return price(x, z, outcomes, cases) + calibration.CAUTION * away @ away
+
+    best = minimize(pulled, start[free], method="BFGS", options={"gtol": 1e-6})
+    factor, shifts = fit_scaling(z, outcomes, cases, shift=shift)
+    # The search knows its slope by differences: to 1e-8 of a loss in the hundreds.
+    assert_allclose(np.append(factor, shifts)[free], best.x, atol=1e-4)
+    assert shift or not shifts.any()
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_the_terms_of_a_newton_step_are_the_derivatives_of_the_log_loss(classes):
+    z, outcomes, cases = scaled(classes, 50)
+    truth = (outcomes[:, None] == np.arange(1, classes)).astype(float)
+    x = np.linspace(1.3, -0.2, classes)
+    slope, curve = newton_terms(x, z, truth, cases)
+    given = (z, outcomes, cases)
+    assert_allclose(slope, approx_fprime(x, price, 1e-7, *given), atol=1e-4)
+
+    def slopes(at):
+        return newton_terms(at, z, truth, cases)[0]
+
+    assert_allclose(curve, approx_fprime(x, slopes, 1e-7), atol=1e-4)
+
+
+def test_outcomes_told_apart_do_not_scale_without_bound():
+    z = np.repeat([[-1.0], [1.0]], 20, axis=0)
+    factor, _ = fit_scaling(z, np.repeat([0, 1], 20), np.ones(40), shift=True)
+    assert 5 < factor < 10
+
+
+def test_what_is_certain_is_taken_as_a_thousand_to_one():
+    assert calibration.CLEAR == 7.0
+    assert calibration.CAUTION == 0.01
+    assert (calibration.SUREST, calibration.FAINT) == (1e-6, 1e-6)
+    assert (calibration.CONDENSED_ABOVE, calibration.WIDTH) == (20_000, 1e-3)
