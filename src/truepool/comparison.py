@@ -19,7 +19,7 @@ from truepool.pools import Pool, every
 from truepool.pools.interface import made
 from truepool.scores import confusion, ece, loss
 
-YARDSTICKS = ("mean", "best")
+YARDSTICKS = ("mean", "best-agent")
 """Every pool is compared with the plain mean and with the best single agent."""
 
 

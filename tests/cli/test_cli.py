@@ -52,7 +52,12 @@ def test_compare_tells_machines_in_json(truepool):
     told = json.loads(out)
     assert code == 0
     assert told["loss"] == "brier"
-    assert {row["pool"] for row in told["rows"]} == {"vcg", "platt", "mean", "best"}
+    assert {row["pool"] for row in told["rows"]} == {
+        "vcg",
+        "platt",
+        "mean",
+        "best-agent",
+    }
     assert told["rows"][0]["loss"]["low"] <= told["rows"][0]["loss"]["value"]
 
 

@@ -173,7 +173,7 @@ def test_two_classes_spelled_out_are_the_binary_case(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["mean", "brier", "externality", "vote", "log-odds", "best", "median",
+    "name", ["mean", "brier", "externality", "vote", "log-odds", "best-agent", "median",
              "trimmed", "krum", "vcg", "shapley", "greedy", "convex"],
 )  # fmt: skip
 def test_a_class_that_cannot_happen_changes_nothing(name):

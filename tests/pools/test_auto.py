@@ -9,7 +9,7 @@ from truepool.costs import Costs
 from truepool.errors import SettingError, UnknownNameError
 from truepool.panel import Panel
 from truepool.pools.auto import CANDIDATES, Auto
-from truepool.pools.best import Best
+from truepool.pools.best_agent import BestAgent
 from truepool.pools.platt import Platt
 from truepool.pools.vcg import VCG
 
@@ -20,7 +20,7 @@ def test_auto_keeps_the_mean_where_nothing_beats_it():
     outcomes = rng.integers(0, 2, 400)
     noise = rng.normal(size=(400, 4)) * 0.15
     reports = np.clip(0.2 + 0.6 * outcomes[:, None] + noise, 0, 1)
-    auto = Auto(loss="brier", candidates=("mean", "vcg", "convex", "best"))
+    auto = Auto(loss="brier", candidates=("mean", "vcg", "convex", "best-agent"))
     auto.fit(reports, outcomes)
     assert auto.choice_ == "mean"
     assert_allclose(auto.weights_, 0.25)
@@ -31,8 +31,8 @@ def test_auto_leaves_the_mean_where_one_agent_is_all_that_counts():
     outcomes = rng.integers(0, 2, 400)
     good = np.clip(0.1 + 0.8 * outcomes + rng.normal(size=400) * 0.05, 0, 1)
     reports = np.column_stack([good, rng.uniform(0, 1, (400, 5))])
-    auto = Auto(loss="brier", candidates=("mean", "best")).fit(reports, outcomes)
-    assert auto.choice_ == "best"
+    auto = Auto(loss="brier", candidates=("mean", "best-agent")).fit(reports, outcomes)
+    assert auto.choice_ == "best-agent"
     assert "no simpler pool" in auto.why_
     assert not hasattr(auto.pool_, "choice_")
 
@@ -69,10 +69,10 @@ def test_auto_judges_by_the_users_costs():
     timid = np.where((outcomes == 1) | (rng.random(600) < 0.3), 0.99, 0.01)
     bold = np.where((outcomes == 1) & (rng.random(600) < 0.7), 0.99, 0.01)
     reports = np.stack([timid, bold, bold], axis=1)
-    choose = {"candidates": ("median", Best(loss="cost")), "cv": 4}
+    choose = {"candidates": ("median", BestAgent(loss="cost")), "cv": 4}
     costly = Auto(costs=Costs(fn=20, fp=1), **choose).fit(reports, outcomes)
     cheap = Auto(costs=Costs(fn=1, fp=20), **choose).fit(reports, outcomes)
-    assert (costly.choice_, cheap.choice_) == ("best", "median")
+    assert (costly.choice_, cheap.choice_) == ("best-agent", "median")
 
 
 def test_a_second_fit_forgets_the_first():
@@ -116,8 +116,8 @@ def test_candidates_may_be_pools_and_folds_may_be_any_splitter():
 def test_time_ordered_panels_are_judged_forward():
     base = random_panel(3, cases=100)
     panel = Panel(base.reports, base.outcomes, times=np.arange(100))
-    forward = Auto(candidates=("mean", "best"), cv=4).fit_panel(panel)
-    blind = Auto(candidates=("mean", "best"), cv=4).fit_panel(base)
+    forward = Auto(candidates=("mean", "best-agent"), cv=4).fit_panel(panel)
+    blind = Auto(candidates=("mean", "best-agent"), cv=4).fit_panel(base)
     assert forward.table_[0].loss != blind.table_[0].loss
 
 

@@ -13,7 +13,7 @@ def every() -> dict[str, type[Pool]]:
     """All pools by name.
 
     >>> sorted(every())[:4]
-    ['attention', 'auto', 'bayes', 'best']
+    ['attention', 'auto', 'bayes', 'best-agent']
     """
     return cast(dict[str, type[Pool]], registry.every(__name__))
 

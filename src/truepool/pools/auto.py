@@ -19,7 +19,7 @@ CANDIDATES = (
     "mean",
     "median",
     "log-odds",
-    "best",
+    "best-agent",
     "extremized",
     "platt",
     "beta",
@@ -77,9 +77,9 @@ class Auto(Pool):
     Examples
     --------
     >>> reports = [[0.9, 0.5, 0.4], [0.1, 0.5, 0.6]] * 20
-    >>> auto = Auto(candidates=("mean", "best"), loss="brier").fit(reports, [1, 0] * 20)
-    >>> auto.choice_
-    'best'
+    >>> auto = Auto(candidates=("mean", "best-agent"), loss="brier")
+    >>> auto.fit(reports, [1, 0] * 20).choice_
+    'best-agent'
     """
 
     name: ClassVar[str] = "auto"

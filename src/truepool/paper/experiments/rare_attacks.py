@@ -16,7 +16,7 @@ from truepool.paper.settings import COSTS
 from truepool.paper.simulated import FIXED
 from truepool.paper.trained import PACKAGES, PROTOCOL, ready
 from truepool.pools import Pool
-from truepool.pools.best import Best
+from truepool.pools.best_agent import BestAgent
 from truepool.pools.brier import Brier
 from truepool.pools.confidence import Confidence
 from truepool.pools.externality import Externality
@@ -90,7 +90,7 @@ def fewer(data: Features, rows: int) -> Features:
 
 def _methods() -> dict[str, Pool]:
     return {
-        "Best Individual": Best(loss="cost", costs=COSTS),
+        "Best Individual": BestAgent(loss="cost", costs=COSTS),
         "Brier": Brier(),
         "Majority Vote": Vote(),
         "VCG": VCG(loss="cost", costs=COSTS),

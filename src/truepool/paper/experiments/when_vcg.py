@@ -25,7 +25,7 @@ METHODS = {
     "log-odds": "Log-Odds",
     "stacked-lr": "Stacking-LR",
     "stacked-mlp": "Stacking-MLP",
-    "best": "Best-Individual",
+    "best-agent": "Best-Individual",
     "mean": "Mean",
 }
 """The nine methods of tab:main_results and the plain mean."""

@@ -14,7 +14,7 @@ from truepool.weights import proportional
 
 
 @final
-class Best(Pool):
+class BestAgent(Pool):
     """The agent with the least loss of its own; if it is silent, the next best.
 
     Agents that tie count equally.
@@ -28,11 +28,11 @@ class Best(Pool):
 
     Examples
     --------
-    >>> Best().fit([[0.9, 0.5], [0.1, 0.5]], [1, 0]).weights_
+    >>> BestAgent().fit([[0.9, 0.5], [0.1, 0.5]], [1, 0]).weights_
     array([1., 0.])
     """
 
-    name: ClassVar[str] = "best"
+    name: ClassVar[str] = "best-agent"
     complexity: ClassVar[int] = 1
 
     def __init__(
