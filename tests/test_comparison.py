@@ -129,7 +129,7 @@ def test_pools_that_cannot_be_tried_are_named():
     outcomes = np.zeros(200, int)
     outcomes[[5, 100]] = 1
     rare = Panel(panel.reports, outcomes)
-    result = compare(rare, pools=["mean", Platt(pool="vcg")], resamples=20)
+    result = compare(rare, pools=["mean", Platt(base="vcg")], resamples=20)
     assert result.untried == ("platt",)
     assert "platt" in compared.grid(result).notes[0]
     assert json.loads(json.dumps(result.to_dict(), allow_nan=False))["untried"] == [
@@ -138,7 +138,7 @@ def test_pools_that_cannot_be_tried_are_named():
 
 
 def test_pools_with_settings_can_be_compared():
-    result = compare(random_panel(1), pools=[Platt(pool="vcg"), "mean"], resamples=20)
+    result = compare(random_panel(1), pools=[Platt(base="vcg"), "mean"], resamples=20)
     assert result["platt"].loss.value >= 0
     with pytest.raises(KeyError):
         result["vcg"]
@@ -153,7 +153,7 @@ def test_pools_with_settings_can_be_compared():
         ({"cv": 1}, SettingError, "at least 2 folds"),
         ({"loss": "x"}, UnknownNameError, "no loss"),
         (
-            {"pools": {"best-agent": Platt(pool="vcg", cv=1)}},
+            {"pools": {"best-agent": Platt(base="vcg", cv=1)}},
             SettingError,
             "at least 2 folds",
         ),

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -23,7 +25,7 @@ def test_auto_keeps_the_mean_where_nothing_beats_it():
     auto = Auto(loss="brier", candidates=("mean", "vcg", "convex", "best-agent"))
     auto.fit(reports, outcomes)
     assert auto.choice_ == "mean"
-    assert_allclose(auto.weights_, 0.25)
+    assert_allclose(list(auto.explain().weights.values()), 0.25)
 
 
 def test_auto_leaves_the_mean_where_one_agent_is_all_that_counts():
@@ -55,7 +57,7 @@ def test_auto_says_what_it_tried_and_why():
 def test_auto_is_the_pool_it_chose():
     panel = random_panel(2, cases=200)
     auto = Auto(costs=Costs(fn=10, fp=1)).fit(panel.reports, panel.outcomes)
-    direct = pools.named(auto.choice_, costs=Costs(fn=10, fp=1))
+    direct = pools.make(auto.choice_, costs=Costs(fn=10, fp=1))
     direct.fit(panel.reports, panel.outcomes)
     assert_allclose(
         auto.predict_proba(panel.reports), direct.predict_proba(panel.reports)
@@ -78,9 +80,19 @@ def test_auto_judges_by_the_users_costs():
 def test_a_second_fit_forgets_the_first():
     panel = random_panel(2)
     auto = Auto(candidates=("mean",)).fit(panel.reports, panel.outcomes)
-    assert_allclose(auto.weights_, 0.25)
+    assert_allclose(list(auto.explain().weights.values()), 0.25)
     auto.set_params(candidates=("median",)).fit(panel.reports, panel.outcomes)
-    assert not hasattr(auto, "weights_")
+    assert auto.explain().name == "median"
+    assert auto.explain().weights is None
+
+
+def test_auto_explains_the_pool_it_chose_and_why():
+    panel = random_panel(2)
+    auto = Auto(candidates=(VCG(loss="log"),)).fit(panel.reports, panel.outcomes)
+    alone = VCG(loss="log").fit(panel.reports, panel.outcomes).explain()
+    assert alone.why is None
+    assert auto.explain() == replace(alone, why=auto.why_)
+    assert (alone.name, alone.loss) == ("vcg", "log")
 
 
 @pytest.mark.parametrize("cases", [2, 3, 4, 6, 8])
@@ -95,11 +107,11 @@ def test_a_candidate_that_cannot_be_tried_is_left_out():
     panel = random_panel(3, cases=300)
     outcomes = np.zeros(300, int)
     outcomes[[5, 100]] = 1
-    auto = Auto(candidates=("mean", Platt(pool="vcg", cv=5))).fit(
+    auto = Auto(candidates=("mean", Platt(base="vcg", cv=5))).fit(
         panel.reports, outcomes
     )
     assert auto.choice_ == "mean"
-    only = Auto(candidates=(Platt(pool="vcg", cv=2),)).fit(
+    only = Auto(candidates=(Platt(base="vcg", cv=2),)).fit(
         random_panel(3, cases=6).reports, [0, 0, 0, 0, 1, 1]
     )
     assert "too few" in only.why_

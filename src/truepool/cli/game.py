@@ -130,7 +130,7 @@ def _solve(
     from truepool.render import figures, played, replayed
 
     for name in names:
-        mechanisms.named(name)
+        mechanisms.make(name)
     ends = []
     with watched("Playing") as progress:
         for done, name in enumerate(names):

@@ -13,7 +13,7 @@ from truepool.credit.joining import shares
 from truepool.credit.leaving import pool_weights, rises
 from truepool.errors import SettingError
 from truepool.inference import middle, resampled_means
-from truepool.losses import Loss, named
+from truepool.losses import Loss, as_loss
 from truepool.panel import Panel
 from truepool.weights import by_credit
 
@@ -106,7 +106,7 @@ def contributions(
     array([[ 0.16, -0.08],
            [ 0.16, -0.08]])
     """
-    priced = named(loss, costs, threshold)
+    priced = as_loss(loss, costs, threshold)
     if method == "shapley":
         parts = shares(panel, priced, None)
     elif method == "leave-one-out":

@@ -6,9 +6,9 @@ import numpy as np
 
 from truepool.arrays import FloatArray
 from truepool.costs import Costs
-from truepool.losses import named
+from truepool.losses import as_loss
 from truepool.panel import Panel
-from truepool.pools.interface import Pool
+from truepool.pools.interface import Explanation, Pool, by_agent
 from truepool.standing import own_losses
 from truepool.weights import proportional
 
@@ -47,9 +47,13 @@ class BestAgent(Pool):
         self.threshold = threshold
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
-        loss = named(self.loss, self.costs, self.threshold)
+        loss = as_loss(self.loss, self.costs, self.threshold)
         self.losses_ = own_losses(panel, loss, case_weights)
         self.weights_ = proportional(_least(self.losses_))
+
+    def _explanation(self) -> Explanation:
+        weights = by_agent(self.agents_, self.weights_)
+        return Explanation(self.name, weights=weights, loss=self.loss)
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool sound reports (T, N, C) into (T, C)."""

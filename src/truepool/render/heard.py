@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from truepool.losses import named
+from truepool.losses import as_loss
 from truepool.panel import Panel
 from truepool.render.grid import Grid
 from truepool.render.markup import Markup, joined, tag
@@ -12,7 +12,7 @@ from truepool.standing import own_losses
 
 def grid(panel: Panel) -> Grid:
     """Lay the agents of a panel out."""
-    brier = own_losses(panel, named("brier"))
+    brier = own_losses(panel, as_loss("brier"))
     binary = panel.classes == 2
     rows = []
     for i, agent in enumerate(panel.agents):

@@ -14,7 +14,7 @@ from truepool.paper.experiments.when_vcg import (
     _followed,
 )
 from truepool.paper.settings import COSTS
-from truepool.pools.interface import made
+from truepool.pools.interface import configure
 
 
 def test_the_regimes_are_those_of_the_table():
@@ -40,7 +40,7 @@ def test_the_answer_costs_least_out_of_fold(threshold):
     cost = {}
     for name, method in METHODS.items():
         extra = {"loss": "cost"} if name == "vcg" else {}
-        pool = made(name, costs=COSTS, threshold=threshold, **extra)
+        pool = configure(name, costs=COSTS, threshold=threshold, **extra)
         pooled = out_of_fold(pool, panel, pairs, None)
         cost[method] = loss(pooled, panel.outcomes).mean()
     assert cost[_compared(panel, threshold)] == min(cost.values())

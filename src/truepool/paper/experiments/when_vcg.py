@@ -10,7 +10,7 @@ from truepool.losses import Loss
 from truepool.panel import Panel
 from truepool.paper.interface import Experiment, Reading, Size, row
 from truepool.paper.settings import COSTS, THRESHOLD
-from truepool.pools.interface import made
+from truepool.pools.interface import configure
 from truepool.rounds import replay
 from truepool.stress.constant import ConstantLow
 from truepool.stress.drift import quality_panel
@@ -77,10 +77,9 @@ class WhenVCG(Experiment):
 
 
 def _compared(panel: Panel, threshold: float | None) -> str:
-    settings = {"costs": COSTS, "threshold": threshold}
-    pools = {name: made(name, **settings) for name in METHODS}
-    pools["vcg"] = made("vcg", loss="cost", **settings)
-    found = compare(panel, pools=pools, resamples=2, **settings)  # type: ignore[arg-type]
+    pools = {n: configure(n, costs=COSTS, threshold=threshold) for n in METHODS}
+    pools["vcg"] = configure("vcg", costs=COSTS, threshold=threshold, loss="cost")
+    found = compare(panel, pools=pools, resamples=2, costs=COSTS, threshold=threshold)
     return METHODS[min((found[name] for name in METHODS), key=lambda r: r.cost).pool]
 
 
