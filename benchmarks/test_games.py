@@ -65,7 +65,7 @@ def test_the_canonical_game_within_sixty_milliseconds(canonical, record):
 
 @pytest.fixture(scope="module")
 def table(canonical):
-    mechanism, response = mechanisms.named("vcg"), Shift()
+    mechanism, response = mechanisms.make("vcg"), Shift()
     return canonical.table(canonical.draw(), mechanism, response)
 
 

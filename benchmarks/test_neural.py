@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from truepool.pools import named
+from truepool.pools import make
 from truepool.stress.drift import quality_panel
 
 NEURAL = ["mlp-2", "mlp-4", "deep-sets", "attention"]
@@ -29,10 +29,10 @@ def best_of(pool, reports, rounds):
 
 @pytest.mark.parametrize("name", NEURAL)
 def test_learning_and_pooling(record, panel, name):
-    mean = named("mean").fit(panel.reports, panel.outcomes)
-    named(name, epochs=1).fit(panel.reports, panel.outcomes)  # import torch
+    mean = make("mean").fit(panel.reports, panel.outcomes)
+    make(name, epochs=1).fit(panel.reports, panel.outcomes)  # import torch
     start = time.perf_counter()
-    pool = named(name).fit(panel.reports, panel.outcomes)
+    pool = make(name).fit(panel.reports, panel.outcomes)
     taken = time.perf_counter() - start
     record(f"{name}: seconds to learn 20,000 x 5", taken, at_most=30)
     one = panel.reports[:1]

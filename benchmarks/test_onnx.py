@@ -33,7 +33,7 @@ def pairs(rows, tmp_path_factory):
 def small(name):
     """The paper's models; the network needs no 500 passes to be timed."""
     quick = {"max_iter": 500, "tol": 0.01} if name == "mlp" else {}
-    return agents.zoo.named(name, **quick)
+    return agents.zoo.make(name, **quick)
 
 
 def least(ask, rounds):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from truepool import Stream, kernels, replay
-from truepool.learners import named
+from truepool.learners import make
 from truepool.panel import Panel
 
 SIZES = {5: (1_000_000, 200), 50: (1_000_000, 60), 500: (100_000, 15)}
@@ -45,7 +45,7 @@ def test_the_compiled_loop_against_a_plain_loop_of_numpy(name, sized, record):
     """The shortest loop of Python and numpy with the same output, without generality."""
     panel, N, times = sized
     few = panel.take(np.arange(20_000))
-    mind = named(name, horizon=len(panel))
+    mind = make(name, horizon=len(panel))
     trace = replay(mind, few, path=False)
     pooled, losses, weights = plain_loop(STEPS[name], few, len(panel))
     np.testing.assert_allclose(pooled, trace.pooled, atol=1e-12)

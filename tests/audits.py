@@ -47,7 +47,7 @@ def row(pool, loss, brier=0.04):
     same = Estimate(0.0, 0.0, 0.0)
     return Row(
         pool, estimate(loss, 0.05), same if pool == "mean" else gap,
-        same if pool == "best" else gap, 0.001 if loss < 0.2 else 1.0, 1.0, loss, brier,
+        same if pool == "best-agent" else gap, 0.001 if loss < 0.2 else 1.0, 1.0, loss, brier,
         0.15, 0.02, 0.98, 0.8, 0.02, 0.15,
     )  # fmt: skip
 
@@ -56,7 +56,7 @@ def comparison(agents=AGENTS):
     rows = tuple(
         row(name, 0.14 + 0.01 * i)
         for i, name in enumerate(
-            ("stacked-lr", "extremized", "platt", "vcg", "log-odds", "best", "median", "brier", "mean", "vote")
+            ("stacked-lr", "extremized", "platt", "vcg", "log-odds", "best-agent", "median", "brier", "mean", "vote")
         )
     )  # fmt: skip
     return Comparison(

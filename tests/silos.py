@@ -17,7 +17,7 @@ SMALL = {
 
 
 def small(name):
-    return zoo.named(name, **SMALL.get(name, {}))
+    return zoo.make(name, **SMALL.get(name, {}))
 
 
 def features(rows=240, classes=2, gaps=0.0, seed=0):

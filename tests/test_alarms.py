@@ -11,7 +11,7 @@ from truepool import alarms as room
 from truepool.alarms import Alarm, alarms
 from truepool.costs import Costs
 from truepool.errors import AgentError, MissingExtraError, UnknownNameError
-from truepool.learners import named
+from truepool.learners import make
 from truepool.losses import Loss
 from truepool.panel import Panel
 from truepool.rounds import replay
@@ -20,7 +20,7 @@ from truepool.stress.drift import quality_panel
 
 drift = pytest.importorskip("river.drift")
 
-DETECTORS = list(room.DETECTORS)
+DETECTORS = list(room.every())
 SKILLS = [1.2, 1.2, 1.0, 2.0, 0.8]
 SPOILT = [1.2, 1.2, 1.0, -0.5, 0.8]
 either = pytest.mark.parametrize("detector", DETECTORS)
@@ -188,7 +188,7 @@ def test_cases_are_counted_in_the_order_of_time():
 
 def test_another_loss_than_the_learners_can_be_watched():
     panel = _world("sudden", 2)
-    trace = replay(named("hedge", loss=Loss("log")), panel)
+    trace = replay(make("hedge", loss=Loss("log")), panel)
     agents = [alarm for alarm in alarms(trace, loss="brier") if alarm.who != "pool"]
     assert tuple(agents) == alarms(panel)
     assert alarms(trace) == alarms(trace, loss="log") != alarms(trace, loss="brier")

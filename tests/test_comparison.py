@@ -37,7 +37,7 @@ def test_every_pool_that_is_not_costly_is_compared_with_the_mean_and_the_best_ag
 
 def test_a_costly_pool_is_compared_when_it_is_asked_for():
     result = compare(random_panel(1), pools=["deep-sets"], resamples=20)
-    assert {row.pool for row in result.rows} == {"deep-sets", "mean", "best"}
+    assert {row.pool for row in result.rows} == {"deep-sets", "mean", "best-agent"}
 
 
 def test_losses_are_out_of_fold_and_sorted():
@@ -93,7 +93,12 @@ def test_a_comparison_is_plain_data():
 def test_variants_of_a_pool_are_told_apart_by_labels():
     variants = {"by log": VCG(loss="log"), "by brier": VCG(), "mean": "mean"}
     result = compare(random_panel(1), pools=variants, resamples=20)
-    assert {row.pool for row in result.rows} == {"by log", "by brier", "mean", "best"}
+    assert {row.pool for row in result.rows} == {
+        "by log",
+        "by brier",
+        "mean",
+        "best-agent",
+    }
     assert compare(random_panel(1), pools=[Mean()], resamples=20)["mean"].p_mean == 1
 
 
@@ -124,7 +129,7 @@ def test_pools_that_cannot_be_tried_are_named():
     outcomes = np.zeros(200, int)
     outcomes[[5, 100]] = 1
     rare = Panel(panel.reports, outcomes)
-    result = compare(rare, pools=["mean", Platt(pool="vcg")], resamples=20)
+    result = compare(rare, pools=["mean", Platt(base="vcg")], resamples=20)
     assert result.untried == ("platt",)
     assert "platt" in grid(result).notes[0]
     assert json.loads(json.dumps(result.to_dict(), allow_nan=False))["untried"] == [
@@ -133,7 +138,7 @@ def test_pools_that_cannot_be_tried_are_named():
 
 
 def test_pools_with_settings_can_be_compared():
-    result = compare(random_panel(1), pools=[Platt(pool="vcg"), "mean"], resamples=20)
+    result = compare(random_panel(1), pools=[Platt(base="vcg"), "mean"], resamples=20)
     assert result["platt"].loss.value >= 0
     with pytest.raises(KeyError):
         result["vcg"]
@@ -148,7 +153,7 @@ def test_pools_with_settings_can_be_compared():
         ({"cv": 1}, SettingError, "at least 2 folds"),
         ({"loss": "x"}, UnknownNameError, "no loss"),
         (
-            {"pools": {"best": Platt(pool="vcg", cv=1)}},
+            {"pools": {"best-agent": Platt(base="vcg", cv=1)}},
             SettingError,
             "at least 2 folds",
         ),

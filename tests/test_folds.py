@@ -13,7 +13,7 @@ from sklearn.model_selection import (
 from truepool.errors import SettingError
 from truepool.folds import out_of_fold, splits, tested
 from truepool.panel import Panel
-from truepool.pools.best import Best
+from truepool.pools.best_agent import BestAgent
 from truepool.pools.vcg import VCG
 
 
@@ -53,7 +53,7 @@ def test_with_times_only_the_past_teaches():
 def test_any_splitter_will_do():
     panel = random_panel(cases=60)
     pairs = splits(panel.outcomes, TimeSeriesSplit(3))
-    pooled = out_of_fold(Best(), panel, pairs)
+    pooled = out_of_fold(BestAgent(), panel, pairs)
     assert np.isnan(pooled[:15]).all()
     assert not np.isnan(pooled[15:]).any()
 
@@ -63,7 +63,7 @@ def test_a_held_out_case_cannot_teach_the_pool_about_itself():
     reports = np.array([[0.0, 0.9], [1.0, 0.1]] * 10)
     reports[0] = [1.0, 0.0]
     panel = Panel(reports, [1, 0] * 10)
-    pooled = out_of_fold(Best(), panel, splits(panel.outcomes, 10))
+    pooled = out_of_fold(BestAgent(), panel, splits(panel.outcomes, 10))
     assert pooled[0, 0] == 0.0
 
 

@@ -140,8 +140,8 @@ def test_the_base_rate_counts_cases_by_weight():
         (GOOD, [1, NAN], OutcomeError, "case 1 has none.*not known yet"),
         (GOOD, ["yes", "no"], OutcomeError, "case 0 has 'yes'. Map the labels"),
         (GOOD, np.array([1, "no"], dtype=object), OutcomeError, "case 1 has 'no'"),
-        (GOOD, [[1], [0]], OutcomeError, "one a case"),
-        (GOOD, [1, 0, 1], OutcomeError, "2 cases came with 3 outcomes"),
+        (GOOD, [[1], [0]], OutcomeError, "one per case"),
+        (GOOD, [1, 0, 1], OutcomeError, "got 3 outcomes for 2 cases"),
         (GOOD, [1, 1], OutcomeError, "every outcome is 1"),
         ([[[0.5, 0.4, 0.3]] * 2] * 2, [0, 1], ReportError, "must sum to 1; agent 'agent0' sums to 1.2"),
         ([[[0.5, NAN, 0.5]] * 2] * 2, [0, 1], ReportError, "'agent0' left some out in case 0"),
@@ -155,7 +155,10 @@ def test_what_makes_no_panel_is_refused_in_one_sentence(reports, outcomes, kind,
 
 @pytest.mark.parametrize(
     ("names", "match"),
-    [(("ada", "ada"), "'ada' is there 2 times"), (("ada",), "2 columns.*1 names")],
+    [
+        (("ada", "ada"), "'ada' is there 2 times"),
+        (("ada",), "got 1 names for 2 columns"),
+    ],
 )
 def test_agents_need_names_of_their_own(names, match):
     with pytest.raises(AgentError, match=match):
@@ -163,7 +166,7 @@ def test_agents_need_names_of_their_own(names, match):
 
 
 def test_ids_must_be_one_a_case():
-    with pytest.raises(PanelError, match="ids must be one a case, 2"):
+    with pytest.raises(PanelError, match="ids must hold one value per case, 2"):
         Panel(GOOD, [1, 0], ids=[1, 2, 3])
 
 

@@ -185,7 +185,7 @@ def test_training_in_parallel_changes_nothing():
         (PooledClassifier(agents()[:1]), AgentError, "there is 1"),
         (PooledClassifier([*agents(), ("svm", LinearSVC())]), AgentError, "'svm' .LinearSVC. has no predict_proba"),
         (PooledClassifier(agents(), features=np.float32(1.5)), SettingError, "it is 1.5"),
-        (PooledClassifier(agents(), features=[[0]]), SettingError, "1 lists came"),
+        (PooledClassifier(agents(), features=[[0]]), SettingError, "got 1 lists"),
         (PooledClassifier([("a", GaussianNB()), ("a", GaussianNB())]), ValueError, "not unique"),
     ],
 )  # fmt: skip

@@ -93,7 +93,7 @@ def test_booleans_and_whole_numbers_are_reports_too():
         ("", SourceError, "is empty"),
         ("ada,bob,y\n", SourceError, "at least one row"),
         ("ada,bob,outcome\n.9,.6,1\n", OutcomeError, "no 'outcomes' .did you mean 'outcome'"),
-        ("ada,ada,outcomes\n.9,.6,1\n.2,.1,0\n", AgentError, "'ada' came more than once"),
+        ("ada,ada,outcomes\n.9,.6,1\n.2,.1,0\n", AgentError, "got 'ada' more than once"),
         ("ada,bob,outcomes\n.9,.6x,1\n.2,.1,0\n", ReportError, "'bob' has '.6x' in case 0"),
         ("ada,bob,outcomes\n90,60,1\n20,10,0\n", ReportError, "percentages"),
         ("ada,bob,outcomes\n.9,,1\n.2,,0\n", AgentError, "'bob' is silent in every case"),
@@ -116,8 +116,8 @@ def test_a_table_that_makes_no_panel_is_refused(tmp_path, text, kind, match):
     ("source", "match"),
     [
         ("nowhere.csv", "no file 'nowhere.csv'"),
-        (np.zeros((2, 2)), "ndarray came. Use Panel"),
-        (42, "int came"),
+        (np.zeros((2, 2)), "got ndarray. Use Panel"),
+        (42, "got int"),
     ],
 )
 def test_what_is_no_table_is_refused(source, match):

@@ -22,13 +22,13 @@ VALIDATION = 0.2  # of the train part: apd:hyperparams
 HALF_A_DIGIT = 0.0005
 
 POOLS: Mapping[str, Callable[[], Pool]] = {
-    "vcg": lambda: pools.named("vcg", loss="brier"),
-    "vcg at cost": lambda: pools.named(
+    "vcg": lambda: pools.make("vcg", loss="brier"),
+    "vcg at cost": lambda: pools.make(
         "vcg", loss="cost", costs=Costs(fn=10, fp=1), threshold=0.5
     ),
-    "brier": lambda: pools.named("brier"),
-    "log-odds": lambda: pools.named("log-odds"),
-    "stacked-lr": lambda: pools.named("stacked-lr"),
+    "brier": lambda: pools.make("brier"),
+    "log-odds": lambda: pools.make("log-odds"),
+    "stacked-lr": lambda: pools.make("stacked-lr"),
 }
 
 # READINGS 4 gives one row for VCG; both of its losses are held against it.
@@ -116,7 +116,7 @@ def test_a_pool_scores_on_nsl_kdd_what_readings_says(
 @needs_agents
 def test_log_odds_as_built_is_better_calibrated_than_clipped(said: list[Said]) -> None:
     built, clipped = (
-        np.mean([score_of(pools.named("log-odds"), part, "ece", at) for part in said])
+        np.mean([score_of(pools.make("log-odds"), part, "ece", at) for part in said])
         for at in (0.0, 0.001)
     )
     assert built < clipped
@@ -178,11 +178,11 @@ def test_pools_score_elsewhere_what_readings_says(
 ) -> None:
     name, said = elsewhere
     threshold, _, expected = ELSEWHERE[name]
-    at_cost = pools.named(
+    at_cost = pools.make(
         "vcg", loss="cost", costs=Costs(fn=10, fp=1), threshold=threshold
     )
     for pool, printed in expected.items():
-        chosen = at_cost if pool == "vcg" else pools.named(pool)
+        chosen = at_cost if pool == "vcg" else pools.make(pool)
         for score, figure in printed.items():
             each = [score_of(chosen, part, score, threshold=threshold) for part in said]
             ours = np.array(each)

@@ -7,7 +7,7 @@ from truepool.errors import SourceError
 from truepool.features import Features
 from truepool_paper.real_task import ROWS, SOURCES, THRESHOLDS, ready, task, twice
 
-CHEAP = {name: agents.zoo.named("tree") for name in ("ada", "bob", "cyd")}
+CHEAP = {name: agents.zoo.make("tree") for name in ("ada", "bob", "cyd")}
 FIRST, SECOND = Cell("a", (), 0), Cell("a", (), 1)
 
 
@@ -76,7 +76,7 @@ def test_every_data_set_has_its_rows_and_threshold():
 
 def test_a_network_that_is_not_done_is_taken_as_it_is(rows):
     here = ready(rows, FIRST)
-    hasty = {name: agents.zoo.named("mlp", max_iter=1) for name in ("ada", "bob")}
+    hasty = {name: agents.zoo.make("mlp", max_iter=1) for name in ("ada", "bob")}
     weighed, _ = here.panels(hasty)  # a warning would be an error here
     assert len(weighed) == 56
 

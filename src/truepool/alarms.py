@@ -4,8 +4,9 @@ The detectors are river's and are not rewritten here. They watch the loss of eac
 and of the pool, case by case, and start anew after each change they find.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from inspect import signature
@@ -15,19 +16,52 @@ from typing import Any
 import numpy as np
 
 from truepool.arrays import FloatArray
-from truepool.errors import AgentError, MissingExtraError, UnknownNameError
-from truepool.losses import Loss, named
+from truepool.errors import AgentError, MissingExtraError
+from truepool.losses import Loss, as_loss
 from truepool.panel import Panel
+from truepool.registry import check_settings, make
 from truepool.rounds import Trace
 
 POOL = "pool"
 MOST_LOG_LOSS = log(100)
 """The log loss has no bound and detectors need one: it is counted up to p = 1 %."""
-DETECTORS: dict[str, tuple[str, dict[str, Any]]] = {
-    "adwin": ("ADWIN", {"delta": 0.01, "clock": 1}),
-    "page-hinkley": ("PageHinkley", {"delta": 0.03, "threshold": 15.0, "mode": "up"}),
-}
-"""River's classes, set for losses in [0, 1]: river's own defaults are slower there."""
+
+
+@dataclass(frozen=True)
+class Detector:
+    """One of river's drift detectors, set for losses in [0, 1].
+
+    River's own defaults are slower there.
+    """
+
+    name: str
+    river: str
+    preset: Mapping[str, Any]
+
+    def __call__(self, **settings: Any) -> Any:
+        """Return a fresh detector with these settings instead of the preset ones."""
+        if find_spec("river") is None:
+            raise MissingExtraError("a drift detector", "river", "drift")
+        cls = vars(import_module("river.drift"))[self.river]
+        check_settings(self.name, settings, signature(cls).parameters)
+        return cls(**{**self.preset, **settings})
+
+
+DETECTORS = (
+    Detector("adwin", "ADWIN", {"delta": 0.01, "clock": 1}),
+    Detector(
+        "page-hinkley", "PageHinkley", {"delta": 0.03, "threshold": 15.0, "mode": "up"}
+    ),
+)
+
+
+def every() -> dict[str, Detector]:
+    """All drift detectors by name.
+
+    >>> list(every())
+    ['adwin', 'page-hinkley']
+    """
+    return {detector.name: detector for detector in DETECTORS}
 
 
 @dataclass(frozen=True)
@@ -81,7 +115,8 @@ def alarms(
     agent0 114 0.01 0.81
     agent1 118 0.04 0.64
     """
-    start = _detector(detector, settings)
+    make("drift detector", detector, **settings)  # says so before anything is read
+    start = partial(make, "drift detector", detector, **settings)
     chosen = _loss(watched, loss)
     panel = watched.panel if isinstance(watched, Trace) else watched.in_order()
     most = MOST_LOG_LOSS if chosen.name == "log" else chosen.span(panel.classes)
@@ -94,25 +129,10 @@ def alarms(
     return tuple(sorted(found, key=lambda alarm: alarm.case))
 
 
-def _detector(name: str, settings: dict[str, Any]) -> Callable[[], Any]:
-    """Return what makes a fresh detector."""
-    if name not in DETECTORS:
-        raise UnknownNameError("drift detector", name, DETECTORS)
-    if find_spec("river") is None:
-        raise MissingExtraError("a drift detector", "river", "drift")
-    known, preset = DETECTORS[name]
-    cls = getattr(import_module("river.drift"), known)
-    takes = signature(cls).parameters
-    for setting in settings:
-        if setting not in takes:
-            raise UnknownNameError(f"setting of {name}", setting, takes)
-    return lambda: cls(**{**preset, **settings})
-
-
 def _loss(watched: Trace | Panel, loss: str | Loss | None) -> Loss:
     if loss is None and isinstance(watched, Trace):
         return watched.learner.loss
-    return named(loss or "brier")
+    return as_loss(loss or "brier")
 
 
 def _said(watched: Trace | Panel, panel: Panel) -> Iterator[tuple[str, FloatArray]]:

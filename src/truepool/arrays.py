@@ -79,7 +79,7 @@ def as_pooled(pooled: ArrayLike) -> FloatArray:
     else:
         raise ReportError(
             "pooled probabilities must be (T,) for class 1 or (T, K); "
-            f"an array of shape {array.shape} came"
+            f"got an array of shape {array.shape}"
         )
     if array.shape[1] > 1 and (np.abs(array.sum(axis=1) - 1) > 1e-6).any():
         where = int(np.argmax(np.abs(array.sum(axis=1) - 1) > 1e-6))
@@ -106,7 +106,7 @@ def as_outcomes(outcomes: ArrayLike, classes: int) -> IntArray:
     array = np.asarray(outcomes)
     whole = f"an outcome must be one of the whole numbers 0..{classes - 1}"
     if array.ndim != 1:
-        raise OutcomeError(f"{whole}, one a case; an array of {array.shape} came")
+        raise OutcomeError(f"{whole}, one per case; got an array of {array.shape}")
     if array.dtype.kind not in "buif":
         array = _numbers(array, whole)
     if array.size == 0:
@@ -146,7 +146,7 @@ def as_case_weights(sample_weight: ArrayLike | None, cases: int) -> FloatArray |
     if array.shape != (cases,):
         raise SettingError(
             f"sample_weight must hold one number for each of the {cases} cases; "
-            f"an array of shape {array.shape} came"
+            f"got an array of shape {array.shape}"
         )
     if not (np.isfinite(array).all() and (array >= 0).all() and array.sum() > 0):
         raise SettingError(
@@ -218,6 +218,23 @@ def scaled_to_one(values: FloatArray) -> FloatArray:
     total = values.sum(axis=-1, keepdims=True)
     even = np.full_like(values, 1.0 / values.shape[-1])
     return np.asarray(np.divide(values, total, out=even, where=total > 0))
+
+
+def as_probabilities(pooled: FloatArray) -> FloatArray:
+    """Probability of every class, (T, K), of pooled coordinates (T, C).
+
+    What rounding carried out of [0, 1] is put back, and K classes sum to 1.
+
+    >>> as_probabilities(np.array([[1.0 + 2.3e-16], [-1e-17], [0.25]])).tolist()
+    [[0.0, 1.0], [1.0, 0.0], [0.75, 0.25]]
+    """
+    if pooled.shape[-1] != 1:
+        return scaled_to_one(np.minimum(np.maximum(pooled, 0.0), 1.0))
+    spelled = np.empty((len(pooled), 2))
+    np.maximum(pooled[:, 0], 0.0, out=spelled[:, 1])
+    np.minimum(spelled[:, 1], 1.0, out=spelled[:, 1])
+    np.subtract(1.0, spelled[:, 1], out=spelled[:, 0])
+    return spelled
 
 
 def logit(probability: FloatArray) -> FloatArray:

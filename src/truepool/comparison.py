@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -13,13 +14,13 @@ from truepool.costs import Costs
 from truepool.errors import SettingError
 from truepool.folds import Folds, out_of_fold, splits, tested
 from truepool.inference import holm, middle, paired_p_values, resampled_means
-from truepool.losses import Loss, named
+from truepool.losses import Loss, as_loss
 from truepool.panel import Panel
 from truepool.pools import Pool, every
-from truepool.pools.interface import made
+from truepool.pools.interface import configure
 from truepool.scores import confusion, ece, loss
 
-YARDSTICKS = ("mean", "best")
+YARDSTICKS = ("mean", "best-agent")
 """Every pool is compared with the plain mean and with the best single agent."""
 
 
@@ -139,7 +140,7 @@ def compare(
     >>> compare(panel, pools=["vcg"], loss="brier")
     Comparison(3 pools on 60 cases; least brier: vcg 0.02)
     """
-    priced = named(loss, costs, threshold)
+    priced = as_loss(loss, costs, threshold)
     chosen = _chosen(pools, priced, seed)
     weights = as_case_weights(sample_weight, len(panel))
     pairs = splits(panel.outcomes, cv, seed, times=panel.times)
@@ -204,13 +205,15 @@ def _chosen(
     loss: Loss,
     seed: int,
 ) -> dict[str, Pool]:
-    given = {"costs": loss.costs, "threshold": loss.threshold, "seed": seed}
+    configured = partial(
+        configure, costs=loss.costs, threshold=loss.threshold, seed=seed
+    )
     chosen: dict[str, Pool] = {}
     if isinstance(pools, Mapping):
-        chosen = {label: made(pool, **given) for label, pool in pools.items()}
+        chosen = {label: configured(pool) for label, pool in pools.items()}
     else:
         for pool in _usual() if pools is None else pools:
-            candidate = made(pool, **given)
+            candidate = configured(pool)
             if candidate.name in chosen:
                 raise SettingError(
                     f"each pool can be compared once by its name; {candidate.name!r} "
@@ -218,7 +221,7 @@ def _chosen(
                 )
             chosen[candidate.name] = candidate
     for name in YARDSTICKS:
-        chosen.setdefault(name, made(name, **given))
+        chosen.setdefault(name, configured(name))
     return chosen
 
 

@@ -35,17 +35,20 @@ def choose(pooled: FloatArray, costs: Costs, threshold: float | None) -> IntArra
     if pooled.shape[-1] == 1:
         line = costs.threshold if threshold is None else threshold
         return (pooled[..., 0] > line + EDGE).astype(np.int64)
-    if threshold is not None:
-        raise SettingError(
-            "a threshold decides between two classes; the panel has "
-            f"{pooled.shape[-1]}. Leave it out, or give a cost matrix."
-        )
+    check_threshold(threshold, pooled.shape[-1])
     expected = pooled @ costs.table(pooled.shape[-1])
     least = expected.min(axis=-1, keepdims=True)
     return np.asarray(np.argmax(expected <= least + EDGE, axis=-1), dtype=np.int64)
 
 
-def check_threshold(threshold: float | None) -> None:
-    """Refuse a threshold that no probability could lie on."""
-    if threshold is not None and not 0 <= threshold <= 1:
+def check_threshold(threshold: float | None, classes: int = 2) -> None:
+    """Refuse a threshold that no probability could lie on, or for K > 2 classes."""
+    if threshold is None:
+        return
+    if not 0 <= threshold <= 1:
         raise SettingError(f"a threshold must lie in [0, 1]; it is {threshold!r}")
+    if classes != 2:
+        raise SettingError(
+            f"a threshold decides between two classes; the panel has {classes}. "
+            "Leave it out, or give a cost matrix."
+        )

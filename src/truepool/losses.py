@@ -18,7 +18,9 @@ name            loss of p when y happens                                    prop
 that minimises it is the *cost-weighted* probability, not the probability.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -141,7 +143,16 @@ class Loss:
         return [table[0, 1].item(), table[1, 0].item()]
 
 
-def named(
+def every() -> dict[str, Callable[..., Loss]]:
+    """All losses by name.
+
+    >>> list(every())
+    ['brier', 'log', 'spherical', 'cost', 'cost-brier']
+    """
+    return {name: partial(Loss, name) for name in NAMES}
+
+
+def as_loss(
     loss: "str | Loss", costs: Costs | None = None, threshold: float | None = None
 ) -> Loss:
     """Return the loss of that name under these costs; a `Loss` is passed through."""
@@ -190,7 +201,7 @@ def cost(
     >>> cost([0.25], [1], Costs(fn=10, fp=1), threshold=0.5)
     array([10.])
     """
-    return named("cost", costs, threshold)(pooled, outcomes)
+    return as_loss("cost", costs, threshold)(pooled, outcomes)
 
 
 def cost_brier(
@@ -204,7 +215,7 @@ def cost_brier(
     >>> cost_brier([0.25], [1], Costs(fn=10, fp=1))
     array([5.625])
     """
-    return named("cost-brier", costs)(pooled, outcomes)
+    return as_loss("cost-brier", costs)(pooled, outcomes)
 
 
 def happened(outcomes: IntArray, classes: int) -> FloatArray:

@@ -85,8 +85,8 @@ class Panel:
         settled = as_outcomes(outcomes, classes(C))
         if settled.shape != (T,):
             raise OutcomeError(
-                f"there must be one outcome a case; {T} cases came with "
-                f"{settled.size} outcomes"
+                f"there must be one outcome per case; got {settled.size} outcomes for "
+                f"{T} cases"
             )
         if settled.min() == settled.max():
             raise OutcomeError(
@@ -110,7 +110,7 @@ class Panel:
     @property
     def classes(self) -> int:
         """Number of classes, K."""
-        return classes(self.values.shape[2])
+        return 2 if self.reports.ndim == 2 else self.reports.shape[2]
 
     def base_rate(self, case_weights: FloatArray | None = None) -> FloatArray:
         """Share of each class, each case counted by its weight, as coordinates (C,)."""
@@ -234,5 +234,7 @@ def _moment(value: Any) -> np.datetime64:
 def _one_a_case(what: str, column: ArrayLike, cases: int) -> Array:
     array = np.asarray(column)
     if array.shape != (cases,):
-        raise PanelError(f"{what} must be one a case, {cases}; {array.shape} came")
+        raise PanelError(
+            f"{what} must hold one value per case, {cases}; got {array.shape}"
+        )
     return array

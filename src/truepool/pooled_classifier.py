@@ -26,7 +26,7 @@ from truepool.agents.partition import feature_silos
 from truepool.arrays import Array, FloatArray
 from truepool.errors import AgentError, SettingError
 from truepool.folds import Folds, splits, tested
-from truepool.pools.interface import Pool, made
+from truepool.pools.interface import Pool, configure
 from truepool.pools.vcg import VCG
 
 
@@ -110,7 +110,7 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
         self.classes_ = encoder.classes_
         if len(self.classes_) < 2:
             raise SettingError(
-                "at least two classes must happen; only one class came, "
+                "at least two classes must happen; got only one class, "
                 f"{self.classes_[0]!r}"
             )
         outcomes = encoder.transform(y)
@@ -118,7 +118,7 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
         pairs = splits(outcomes, self.cv, rows=X, groups=groups)
         reports = self._crossfit(agents, X, y, pairs, weights)
         rows = tested(pairs)
-        self.pool_ = clone(made(VCG() if self.pool is None else self.pool)).fit(
+        self.pool_ = clone(configure(VCG() if self.pool is None else self.pool)).fit(
             reports[rows],
             outcomes[rows],
             None if weights is None else weights[rows],
@@ -176,7 +176,7 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
         weights = fit_params.pop("sample_weight", None)
         if fit_params:
             raise TypeError(
-                f"fit takes sample_weight and groups; {sorted(fit_params)} came"
+                f"fit takes sample_weight and groups; got {sorted(fit_params)}"
             )
         if weights is None:
             return None
@@ -211,7 +211,7 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
         if len(self.features) != count:
             raise SettingError(
                 f"features must give the columns of each of the {count} agents; "
-                f"{len(self.features)} lists came"
+                f"got {len(self.features)} lists"
             )
         return [list(columns) for columns in self.features]
 

@@ -38,7 +38,7 @@ def checked_reports(
     if array.ndim not in (2, 3):
         raise ReportError(
             "reports must be (T, N): a row a case, a column an agent; or (T, N, K) "
-            f"for K classes. An array of shape {array.shape} came."
+            f"for K classes; got an array of shape {array.shape}."
         )
     T, N = array.shape[:2]
     names = _agent_names(agents, N)
@@ -48,7 +48,7 @@ def checked_reports(
             + (f", {names[0]!r}" if N else "")
         )
     if T == 0:
-        raise PanelError("there must be at least one case; none came")
+        raise PanelError("there must be at least one case; got none")
     values = cast(FloatArray, frozen(array if array.ndim == 3 else array[:, :, None]))
     if values.shape[2] < 2 and array.ndim == 3:
         raise ReportError("reports of shape (T, N, K) need K of at least 2 classes")
@@ -72,6 +72,8 @@ def checked_reports(
 
 
 def _frame(reports: object) -> nw.DataFrame[Any] | None:
+    if isinstance(reports, np.ndarray):
+        return None
     found = nw.from_native(reports, eager_only=True, pass_through=True)
     return found if isinstance(found, nw.DataFrame) else None
 
@@ -89,7 +91,7 @@ def _as_numbers(reports: ArrayLike, agents: tuple[str, ...]) -> FloatArray:
     if array.dtype.kind in "buif":
         return array.astype(np.float64, copy=False)
     if array.ndim < 2:
-        raise ReportError(f"reports must be a table of numbers; {reports!r:.60} came")
+        raise ReportError(f"reports must be a table of numbers; got {reports!r:.60}")
     names = _agent_names(agents, array.shape[1])
     numbers = np.empty(array.shape)
     for index, value in np.ndenumerate(array):
@@ -110,8 +112,8 @@ def _agent_names(agents: tuple[str, ...], count: int) -> tuple[str, ...]:
     names = agents or tuple(f"agent{i}" for i in range(count))
     if len(names) != count:
         raise AgentError(
-            f"there must be one name for each agent; {count} columns of reports came "
-            f"with {len(names)} names"
+            f"there must be one name for each agent; got {len(names)} names for "
+            f"{count} columns of reports"
         )
     if len(set(names)) < count:
         twice = next(name for name in names if names.count(name) > 1)

@@ -34,7 +34,7 @@ def test_a_forest_as_the_converter_leaves_it_is_refused(tmp_path, monkeypatch):
 
 
 def test_forests_of_many_trees_are_added_up_in_double(tmp_path):
-    agent = trained(agents.zoo.named("random-forest", n_estimators=400))
+    agent = trained(agents.zoo.make("random-forest", n_estimators=400))
     assert agents.export(agent, tmp_path / "a.onnx", X).gap < 2e-7
 
 

@@ -67,7 +67,7 @@ CHANGES = {
     "silos": lambda X, y: (X, y, {"features": 0.6}),
     "rows": lambda X, y: (X, y, {"rows": "disjoint"}),
     "calibration": lambda X, y: (X, y, {"calibration": "platt"}),
-    "settings": lambda X, y: (X, y, {"team": {"tree": agents.zoo.named("tree", max_depth=2), "logistic": agents.zoo.named("logistic", C=0.5)}}),
+    "settings": lambda X, y: (X, y, {"team": {"tree": agents.zoo.make("tree", max_depth=2), "logistic": agents.zoo.make("logistic", C=0.5)}}),
 }  # fmt: skip
 
 
@@ -153,7 +153,7 @@ def test_code_without_a_version_is_never_cached(tmp_path, fits):
     "agent",
     [
         make_pipeline(FunctionTransformer(abs), GaussianNB()),
-        agents.zoo.named("tree", random_state=np.random.RandomState(0)),
+        agents.zoo.make("tree", random_state=np.random.RandomState(0)),
         object(),
     ],
 )

@@ -183,7 +183,7 @@ BAD = {
     "no predict_proba": (lambda: train({"svm": LinearSVC()}), AgentError, "'svm' (LinearSVC) has no predict_proba"),
     "a word": (lambda: train("tree"), AgentError, "a list of names"),
     "unknown model": (lambda: train(["lightgmb"]), UnknownNameError, "did you mean 'lightgbm'"),
-    "labels": (lambda: train(y=Y[:10]), OutcomeError, "300 rows came with labels of shape (10,)"),
+    "labels": (lambda: train(y=Y[:10]), OutcomeError, "got labels of shape (10,) for 300 rows"),
     "one class": (lambda: train(rows=[np.arange(300), np.flatnonzero(Y == 0)]), OutcomeError, "'logistic' would learn from"),
     "no rows": (lambda: train(rows=[np.arange(300), []]), OutcomeError, "'logistic' would learn from no rows"),
     "rows short": (lambda: train(rows=[[1]]), SettingError, "each of the 2 agents; 1 lists came"),

@@ -26,10 +26,10 @@ def test_the_papers_agents_have_the_papers_settings(name):
 
 
 def test_settings_can_be_changed_and_are_shown():
-    model = zoo.named("lightgbm", n_estimators=5, num_leaves=4)
+    model = zoo.make("lightgbm", n_estimators=5, num_leaves=4)
     assert repr(model) == "LightGBM(n_estimators=5, max_depth=-1, num_leaves=4)"
     assert model.classifier(0).num_leaves == 4
-    assert zoo.named("lightgbm").settings["n_estimators"] == 100
+    assert zoo.make("lightgbm").settings["n_estimators"] == 100
 
 
 @pytest.mark.parametrize("name", ["lightgbm", "catboost", "xgboost", "tabnet"])
@@ -37,7 +37,7 @@ def test_a_model_whose_library_is_absent_says_how_to_get_it(name, monkeypatch):
     monkeypatch.setattr(extras, "find_spec", lambda library: None)
     extra = "neural" if name == "tabnet" else "agents"
     with pytest.raises(MissingExtraError, match=rf"truepool\[{extra}\]"):
-        zoo.named(name).classifier(0)
+        zoo.make(name).classifier(0)
 
 
 def test_tabnet_leaves_torch_as_it_was():

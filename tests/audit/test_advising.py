@@ -63,7 +63,7 @@ def test_a_pool_that_loses_to_its_best_member_is_told_what_that_costs():
     found = next(f for f in told.findings if f.code == "worse-than-best")
     assert found.who == ("ada",)
     table = told.comparison
-    gap = table["mean"].loss.value - table["best"].loss.value
+    gap = table["mean"].loss.value - table["best-agent"].loss.value
     assert found.cost.value == pytest.approx(gap)
 
 
@@ -74,7 +74,7 @@ def test_a_pool_that_nothing_clearly_beats_is_kept():
 
 
 def test_the_best_agent_in_use_is_not_compared_with_itself():
-    told = audit(sound(cases=200), **QUICK, mechanism="best")
+    told = audit(sound(cases=200), **QUICK, mechanism="best-agent")
     assert not any(f.code == "worse-than-best" for f in told.findings)
 
 

@@ -52,7 +52,12 @@ def test_compare_tells_machines_in_json(truepool):
     told = json.loads(out)
     assert code == 0
     assert told["loss"] == "brier"
-    assert {row["pool"] for row in told["rows"]} == {"vcg", "platt", "mean", "best"}
+    assert {row["pool"] for row in told["rows"]} == {
+        "vcg",
+        "platt",
+        "mean",
+        "best-agent",
+    }
     assert told["rows"][0]["loss"]["low"] <= told["rows"][0]["loss"]["value"]
 
 
@@ -211,7 +216,7 @@ BAD = {
     "one class": (settled(GOOD.replace("5,1\n", "5,0\n")), "every outcome is 0"),
     "one case": (settled("m0,m1,m2,m3,y\n.9,.6,.5,.5,1\n"), "at least 2 cases"),
     "one agent": (settled("m0,y\n.9,1\n.2,0\n"), "at least 2 agents"),
-    "names twice": (settled(GOOD.replace("m1", "m0")), "'m0' came more than once"),
+    "names twice": (settled(GOOD.replace("m1", "m0")), "got 'm0' more than once"),
     "no outcome": (settled(GOOD.replace(",y", ",Y")), "no 'y'"),
     "other agents": (settled(GOOD.replace("m3", "m9")), "missing: 'm9'; not known: 'm3'"),
     "empty": (settled(""), "is empty"),

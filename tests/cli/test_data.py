@@ -96,7 +96,7 @@ def test_path_fetches_what_is_not_here(truepool, folder, monkeypatch):
     there = folder / "caches" / "truepool" / "heart.data"
     assert (code, out, err) == (0, f"{there}\n", "")
     assert there.read_bytes() == CONTENT
-    assert datasets.named("heart").where() == "cache"
+    assert datasets.find("heart").where() == "cache"
 
 
 def test_path_says_what_it_cannot_give(truepool):

@@ -101,7 +101,7 @@ def test_game_warns_of_clipping_in_one_line(truepool):
         (["--correlation", -0.9], "must lie in [-0.2353, 1]; it is -0.9"),
         (["--mean", 1.5], "mean of the beliefs must lie between 0 and 1; it is 1.5"),
         (["--agents", 1], "at least 2 agents; 1 came"),
-        (["--mechanism", "vgc"], "no mechanism is called 'vgc' (did you mean 'vcg'?)"),
+        (["--mechanism", "vgc"], "no payment is called 'vgc' (did you mean 'vcg'?)"),
         (["--sees", "most"], "'none', 'all' or a number"),
         (["--sweep", "rho=low"], "no parameter"),
         (["--sweep", "rho"], "a sweep is written rho=0:0.95:0.05"),

@@ -112,7 +112,7 @@ def test_it_refuses_settings_it_does_not_have(name):
     with pytest.raises(
         UnknownNameError, match=f"no setting of {name} is called 'dpeth'"
     ):
-        agents.zoo.named(name, dpeth=3).classifier(0)
+        agents.zoo.make(name, dpeth=3).classifier(0)
 
 
 @each

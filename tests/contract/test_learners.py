@@ -54,7 +54,7 @@ def test_the_compiled_loop_is_the_specification(
     panel = random_panel(1, cases=60, classes=classes, silent=silent)
     for loss in NAMES:
         try:
-            mind = learners.named(name, loss=Loss(loss, Costs(fn=3, fp=1)), horizon=60)
+            mind = learners.make(name, loss=Loss(loss, Costs(fn=3, fp=1)), horizon=60)
         except SettingError:
             continue  # no slopes for this loss
         fast = replay(mind, panel, delay=delay)
@@ -70,7 +70,7 @@ def test_the_compiled_loop_is_the_specification(
 @given(panel=st.one_of(panels(cases=(2, 6)), panels(classes=3, cases=(2, 6))))
 @settings(max_examples=15)
 def test_the_compiled_loop_is_the_specification_to_the_last_digits(name, panel):
-    mind = learners.named(name, horizon=10)
+    mind = learners.make(name, horizon=10)
     fast = replay(mind, panel).weights
     state = mind.start(panel.agents, panel.classes)
     for t in range(len(panel)):
@@ -133,7 +133,7 @@ def test_a_delay_of_nought_is_no_delay(name):
 @each
 def test_the_old_state_stays_valid(name):
     panel = random_panel(1)
-    mind = learners.named(name)
+    mind = learners.make(name)
     state = mind.start(panel.agents)
     case = decide(state, panel.values[0])
     before = state.copy()
@@ -163,7 +163,7 @@ def test_without_compiled_code_a_stream_is_its_replay(name, monkeypatch):
 
 @each
 def test_before_any_case_nothing_is_regretted(name):
-    mind = learners.named(name)
+    mind = learners.make(name)
     bound = mind.bound(mind.start(("a", "b")))
     assert bound is None or bound >= 0
     if learners.every()[name].rule in (0, 1) and bound is not None:
@@ -171,7 +171,7 @@ def test_before_any_case_nothing_is_regretted(name):
 
 
 def test_an_agent_may_join_before_any_case():
-    mind = learners.named("adahedge")
+    mind = learners.make("adahedge")
     joined = mind.join(mind.start(("a", "b")), "c")
     assert_allclose(joined.weights, 1 / 3)
 
@@ -207,7 +207,7 @@ def test_a_silent_agent_keeps_its_weight_for_the_day_it_speaks(name, seed):
     rate = (
         {"rate": 0.2} if "rate" in learners.every()[name].__dataclass_fields__ else {}
     )
-    mind = learners.named(name, **rate)
+    mind = learners.make(name, **rate)
     state = replay(mind, panel).state
     m = random_panel(seed + 1).values[0].copy()
     m[2] = np.nan
@@ -217,7 +217,7 @@ def test_a_silent_agent_keeps_its_weight_for_the_day_it_speaks(name, seed):
 
 @owing("joining")
 def test_a_new_agent_enters_at_its_stated_prior(name):
-    mind = learners.named(name)
+    mind = learners.make(name)
     state = replay(mind, random_panel(1, cases=40)).state
     for prior in (None, 0.3):
         joined = mind.join(state, "new", prior)
@@ -229,7 +229,7 @@ def test_a_new_agent_enters_at_its_stated_prior(name):
 
 @each
 def test_learning_goes_on_after_joining_and_leaving(name):
-    mind = learners.named(name)
+    mind = learners.make(name)
     state = replay(mind, random_panel(1, cases=40)).state
     state = mind.leave(mind.join(state, "new"), "agent0")
     assert state.agents == ("agent1", "agent2", "agent3", "new")
@@ -242,7 +242,7 @@ def test_learning_goes_on_after_joining_and_leaving(name):
 
 @each
 def test_leaving_frees_the_weight_in_proportion(name):
-    mind = learners.named(name)
+    mind = learners.make(name)
     state = replay(mind, random_panel(1, cases=40)).state
     gone = mind.leave(state, "agent3")
     kept = state.weights[:3]
@@ -251,7 +251,7 @@ def test_leaving_frees_the_weight_in_proportion(name):
 
 @each
 def test_who_may_join_and_leave(name):
-    mind = learners.named(name)
+    mind = learners.make(name)
     state = mind.start(("ada", "bob"))
     with pytest.raises(AgentError, match="'ada' is there already"):
         mind.join(state, "ada")
@@ -267,7 +267,7 @@ def test_who_may_join_and_leave(name):
 
 @each
 def test_leaving_of_the_only_weight_leaves_the_others_equal(name):
-    mind = learners.named(name)
+    mind = learners.make(name)
     state = replace(mind.start(("a", "b", "c")), stakes=np.array([1.0, 0.0, 0.0]))
     assert_allclose(mind.leave(state, "a").weights, 0.5)
 
@@ -284,6 +284,6 @@ def test_a_case_in_which_nobody_spoke_is_skipped_and_counted(name):
     assert np.isnan(trace.pooled[[5, 17]]).all()
     assert_array_equal(trace.weights[5], trace.weights[6])
     rest = panel.take(np.delete(np.arange(40), [5, 17]))
-    alone = replay(learners.named(name, horizon=40), rest)
+    alone = replay(learners.make(name, horizon=40), rest)
     assert_array_equal(trace.state.weights, alone.state.weights)
     assert len(trace.regret_to_agent) == 40

@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from panels import panels, random_panel
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from truepool import pools
 from truepool.arrays import to_classes
 from truepool.costs import Costs
+from truepool.decisions import decide
 from truepool.errors import (
     AgentError,
     CostError,
@@ -25,9 +27,12 @@ from truepool.errors import (
     UnknownNameError,
 )
 from truepool.kernels import reference
+from truepool.losses import NAMES
 from truepool.pools import LinearPool
 from truepool.pools.interface import FixedPool
 from truepool.pools.neural import NeuralPool
+from truepool.reports import checked_reports
+from truepool.scores import loss
 
 EVERY = list(pools.every())
 NEURAL = {name for name, cls in pools.every().items() if issubclass(cls, NeuralPool)}
@@ -45,7 +50,7 @@ def owing(promise):
 
 
 def fitted(name, panel, **options):
-    pool = pools.named(name, costs=COSTS, **options)
+    pool = pools.make(name, costs=COSTS, **options)
     return pool.fit(panel.reports, panel.outcomes)
 
 
@@ -113,8 +118,8 @@ def test_ties_certainties_and_silences_break_nothing(name, data):
 @pytest.mark.parametrize("name", ["isotonic", "bayes", "platt", "beta", "extremized"])
 def test_weights_scaled_to_sum_to_one_count_as_the_cases_they_are(name):
     panel = random_panel(3, cases=200)
-    plain = pools.named(name).fit(panel.reports, panel.outcomes)
-    scaled = pools.named(name).fit(panel.reports, panel.outcomes, np.full(200, 1 / 200))
+    plain = pools.make(name).fit(panel.reports, panel.outcomes)
+    scaled = pools.make(name).fit(panel.reports, panel.outcomes, np.full(200, 1 / 200))
     assert_allclose(
         scaled.predict_proba(panel.reports),
         plain.predict_proba(panel.reports),
@@ -142,7 +147,7 @@ def test_the_order_of_the_agents_does_not_matter(name, classes, seed):
 def test_a_copy_of_an_agent_is_treated_as_the_agent(name, classes, seed):
     panel = random_panel(seed, classes=classes)
     twins = panel.reports[:, [0, 1, 2, 3, 1]]
-    pool = pools.named(name, costs=COSTS).fit(twins, panel.outcomes)
+    pool = pools.make(name, costs=COSTS).fit(twins, panel.outcomes)
     if isinstance(pool, LinearPool):
         assert_allclose(pool.weights_[1], pool.weights_[4], atol=1e-6)
     said = random_panel(seed + 1, classes=classes, agents=5).reports
@@ -156,7 +161,7 @@ def test_a_copy_of_an_agent_is_treated_as_the_agent(name, classes, seed):
 def test_asking_the_opposite_question_gives_the_opposite_answer(name, seed):
     panel = random_panel(seed, silent=0.1)
     pool = fitted(name, panel)
-    mirror = pools.named(name, costs=COSTS.swapped())
+    mirror = pools.make(name, costs=COSTS.swapped())
     mirror.fit(1 - panel.reports, 1 - panel.outcomes)
     pooled = pool.predict_proba(panel.reports)
     mirrored = mirror.predict_proba(1 - panel.reports)
@@ -168,12 +173,12 @@ def test_two_classes_spelled_out_are_the_binary_case(name):
     panel = random_panel(3)
     spelled = np.stack([1 - panel.reports, panel.reports], axis=2)
     binary = fitted(name, panel).predict_proba(panel.reports)
-    both = pools.named(name, costs=COSTS).fit(spelled, panel.outcomes)
+    both = pools.make(name, costs=COSTS).fit(spelled, panel.outcomes)
     assert_array_equal(both.predict_proba(spelled), binary)
 
 
 @pytest.mark.parametrize(
-    "name", ["mean", "brier", "externality", "vote", "log-odds", "best", "median",
+    "name", ["mean", "brier", "externality", "vote", "log-odds", "best-agent", "median",
              "trimmed", "krum", "vcg", "shapley", "greedy", "convex"],
 )  # fmt: skip
 def test_a_class_that_cannot_happen_changes_nothing(name):
@@ -182,7 +187,7 @@ def test_a_class_that_cannot_happen_changes_nothing(name):
     p = panel.reports
     three = np.stack([1 - p, p, np.where(np.isnan(p), np.nan, 0.0)], axis=2)
     binary = fitted(name, panel).predict_proba(p)
-    many = pools.named(name, costs=COSTS).fit(three, panel.outcomes)
+    many = pools.make(name, costs=COSTS).fit(three, panel.outcomes)
     assert_allclose(many.predict_proba(three)[:, :2], binary, atol=1e-6)
 
 
@@ -215,7 +220,7 @@ def test_a_silent_agent_is_as_good_as_absent(name, classes):
     said = panel.reports.copy()
     said[:, 2] = np.nan
     absent = np.delete(panel.reports, 2, axis=1)
-    without = pools.named(name, costs=COSTS).fit(absent, panel.outcomes)
+    without = pools.make(name, costs=COSTS).fit(absent, panel.outcomes)
     assert_allclose(
         fitted(name, panel).predict_proba(said), without.predict_proba(absent)
     )
@@ -253,10 +258,8 @@ def test_a_case_of_weight_two_counts_as_two_cases(name, classes):
     panel = random_panel(4, cases=40, silent=0.1, classes=classes)
     counts = np.arange(40) % 3
     rows = np.repeat(np.arange(40), counts)
-    weighted = pools.named(name).fit(
-        panel.reports, panel.outcomes, counts.astype(float)
-    )
-    repeated = pools.named(name).fit(panel.reports[rows], panel.outcomes[rows])
+    weighted = pools.make(name).fit(panel.reports, panel.outcomes, counts.astype(float))
+    repeated = pools.make(name).fit(panel.reports[rows], panel.outcomes[rows])
     assert_allclose(
         weighted.predict_proba(panel.reports),
         repeated.predict_proba(panel.reports),
@@ -267,8 +270,8 @@ def test_a_case_of_weight_two_counts_as_two_cases(name, classes):
 @each
 def test_costs_move_decisions(name):
     panel = random_panel(2, skill=1.0)
-    timid = pools.named(name, costs=Costs(fn=20, fp=1))
-    bold = pools.named(name, costs=Costs(fn=1, fp=20))
+    timid = pools.make(name, costs=Costs(fn=20, fp=1))
+    bold = pools.make(name, costs=Costs(fn=1, fp=20))
     timid.fit(panel.reports, panel.outcomes)
     bold.fit(panel.reports, panel.outcomes)
     assert timid.predict(panel.reports).sum() > bold.predict(panel.reports).sum()
@@ -278,7 +281,7 @@ def test_costs_move_decisions(name):
 def test_frames_are_matched_by_name(name):
     panel = random_panel(1)
     frame = pd.DataFrame(panel.reports, columns=["a", "b", "c", "d"])
-    pool = pools.named(name).fit(frame, panel.outcomes)
+    pool = pools.make(name).fit(frame, panel.outcomes)
     assert pool.agents_ == ("a", "b", "c", "d")
     shuffled = frame[["c", "a", "d", "b"]]
     assert_array_equal(pool.predict_proba(shuffled), pool.predict_proba(frame))
@@ -289,7 +292,7 @@ def test_frames_are_matched_by_name(name):
 @each
 def test_a_pool_fitted_without_names_takes_a_frame_by_position(name):
     panel = random_panel(1)
-    pool = pools.named(name).fit(panel.reports, panel.outcomes)
+    pool = pools.make(name).fit(panel.reports, panel.outcomes)
     frame = pd.DataFrame(panel.reports, columns=["a", "b", "c", "d"])
     assert_array_equal(pool.predict_proba(frame), pool.predict_proba(panel.reports))
 
@@ -297,9 +300,9 @@ def test_a_pool_fitted_without_names_takes_a_frame_by_position(name):
 def test_every_kind_of_frame_is_read():
     reports = [[0.9, 0.5], [0.1, None]]
     columns = {"a": [0.9, 0.1], "b": [0.5, None]}
-    pool = pools.named("mean").fit(np.array(reports, dtype=float), [1, 0])
+    pool = pools.make("mean").fit(np.array(reports, dtype=float), [1, 0])
     for frame in (pa.table(columns), pd.DataFrame(columns).astype("Float64")):
-        fitted = pools.named("mean").fit(frame, [1, 0])
+        fitted = pools.make("mean").fit(frame, [1, 0])
         assert fitted.agents_ == ("a", "b")
         assert_allclose(fitted.predict_proba(frame), pool.predict_proba(frame))
     masked = np.ma.masked_invalid(np.array(reports, dtype=float))
@@ -308,8 +311,26 @@ def test_every_kind_of_frame_is_read():
 
 def test_a_setting_that_a_pool_does_not_have_is_refused():
     with pytest.raises(UnknownNameError, match="did you mean 'loss'"):
-        pools.named("vcg", los="log")
-    assert pools.named("platt", pool="vcg").pool == "vcg"
+        pools.make("vcg", los="log")
+    with pytest.raises(UnknownNameError, match="did you mean 'loss'"):
+        pools.configure("vcg", costs=COSTS, los="log")
+    assert pools.make("platt", base="vcg").base == "vcg"
+
+
+@each
+def test_common_settings_go_to_the_pools_that_take_them(name):
+    pool = pools.configure(name, costs=COSTS, threshold=0.3, seed=7)
+    assert (pool.costs, pool.threshold) == (COSTS, 0.3)
+    assert pool.get_params().get("seed", 7) == 7
+
+
+def test_a_pool_that_is_made_keeps_what_it_was_given():
+    own = pools.make("vcg", threshold=0.2, seed=3)
+    copy = pools.configure(own, costs=COSTS, threshold=0.3, seed=7)
+    assert (copy.costs, copy.threshold, copy.seed) == (COSTS, 0.2, 3)
+    assert own.costs is None
+    with pytest.raises(SettingError, match="keeps its settings; got loss"):
+        pools.configure(own, loss="log")
 
 
 @each
@@ -317,8 +338,8 @@ def test_pools_work_in_a_pipeline(name):
     panel = random_panel(1)
     logits = np.log(panel.reports / (1 - panel.reports))
     sigmoid = FunctionTransformer(lambda x: 1 / (1 + np.exp(-x)))
-    pipe = make_pipeline(sigmoid, pools.named(name)).fit(logits, panel.outcomes)
-    direct = pools.named(name).fit(panel.reports, panel.outcomes)
+    pipe = make_pipeline(sigmoid, pools.make(name)).fit(logits, panel.outcomes)
+    direct = pools.make(name).fit(panel.reports, panel.outcomes)
     assert_allclose(
         pipe.predict_proba(logits), direct.predict_proba(panel.reports), atol=1e-6
     )
@@ -326,7 +347,7 @@ def test_pools_work_in_a_pipeline(name):
 
 @each
 def test_settings_can_be_read_and_set(name):
-    pool = pools.named(name)
+    pool = pools.make(name)
     assert {"costs", "threshold"} <= set(pool.get_params())
     pool.set_params(threshold=0.3)
     assert pool.threshold == 0.3
@@ -350,18 +371,92 @@ def test_what_is_no_report_is_refused_both_to_learn_and_to_pool(name, change, ki
     panel = random_panel(1)
     bad = change(panel.reports)
     with pytest.raises(kind):
-        pools.named(name).fit(bad, panel.outcomes)
+        pools.make(name).fit(bad, panel.outcomes)
     pool = fitted(name, panel)
     with pytest.raises(kind):
         pool.predict_proba(bad)
 
 
+# Shares of 1/3, 1/9 or 1/11 sum to a last bit more than 1.
+TIED = (3, 9, 11)
+
+
+@each
+@pytest.mark.parametrize("agents", TIED)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_pooled_values_are_probabilities_to_the_last_bit(name, agents, classes):
+    learned = random_panel(1, cases=60, agents=agents, classes=classes)
+    pool = pools.make(name).fit(learned.reports, learned.outcomes)
+    sure = np.zeros((classes, agents, classes))
+    sure[np.arange(classes), :, np.arange(classes)] = 1.0
+    reports = sure[:, :, 1] if classes == 2 else sure
+    pooled = pool.predict_proba(reports)
+    assert pooled.shape == (classes, classes)
+    assert (pooled >= 0).all()
+    assert (pooled <= 1).all()
+    assert_allclose(pooled.sum(axis=1), 1.0, rtol=0, atol=4 * np.finfo(float).eps)
+    loss(pooled, np.arange(classes))  # what is scored must be a probability
+
+
+@each
+@pytest.mark.parametrize("classes", [2, 3])
+def test_both_predictions_are_views_of_one_result(name, classes):
+    panel = random_panel(2, classes=classes)
+    pool = fitted(name, panel)
+    values, _ = checked_reports(panel.reports)
+    result = pool.pool(values)
+    assert_array_equal(pool.predict_proba(panel.reports), result.probabilities)
+    assert_array_equal(pool.predict(panel.reports), result.decisions)
+    assert_array_equal(result.decisions, decide(result.probabilities, COSTS))
+
+
+@each
+def test_a_pool_explains_itself_by_agent(name):
+    panel = random_panel(2)
+    pool = fitted(name, panel)
+    told = pool.explain()
+    assert told.name == (pool.choice_ if name == "auto" else name)
+    assert (told.why is None) == (name != "auto")
+    if isinstance(pool, LinearPool):
+        assert_array_equal(list(told.weights.values()), pool.weights_)
+    for numbers in (told.weights, told.credit):
+        assert numbers is None or tuple(numbers) == panel.agents
+    if told.weights is not None:
+        assert_allclose(sum(told.weights.values()), 1.0)
+    if told.credit is not None:
+        assert told.loss in NAMES
+
+
+def test_these_pools_have_weights_credit_and_a_loss_to_explain():
+    panel = random_panel(2)
+    every = {name: fitted(name, panel).explain() for name in pools.every()}
+    del every["auto"]  # explains another
+    weighed = {name for name, told in every.items() if told.weights is not None}
+    assert weighed == {
+        "best-agent", "brier", "convex", "externality", "greedy", "mean", "shapley",
+        "vcg",
+    }  # fmt: skip
+    assert {n for n, told in every.items() if told.credit} == {"shapley", "vcg"}
+    assert {name for name, told in every.items() if told.loss} == {
+        "best-agent", "convex", "greedy", "shapley", "vcg",
+    }  # fmt: skip
+
+
+@each
+def test_a_pool_that_has_not_learned_says_so(name):
+    pool = pools.make(name)
+    panel = random_panel(1)
+    for ask in (pool.explain, lambda: pool.pool(panel.values)):
+        with pytest.raises(NotFittedError, match="not fitted"):
+            ask()
+
+
 @each
 def test_reports_of_another_shape_than_learned_are_refused(name):
     pool = fitted(name, random_panel(1))
-    with pytest.raises(AgentError, match="learned from 4 agents.*reports of 5 came"):
+    with pytest.raises(AgentError, match="learned from 4 agents.*got reports of 5"):
         pool.predict_proba(random_panel(1, agents=5).reports)
-    with pytest.raises(ReportError, match="learned 2 classes; reports of 3 came"):
+    with pytest.raises(ReportError, match="learned 2 classes; got reports of 3"):
         pool.predict_proba(random_panel(1, classes=3).reports)
 
 
@@ -369,8 +464,11 @@ def test_reports_of_another_shape_than_learned_are_refused(name):
 def test_costs_and_thresholds_for_something_else_are_refused(name):
     panel = random_panel(1)
     with pytest.raises(CostError, match="K = 2"):
-        pools.named(name, costs=Costs(matrix=1 - np.eye(3))).fit(
+        pools.make(name, costs=Costs(matrix=1 - np.eye(3))).fit(
             panel.reports, panel.outcomes
         )
     with pytest.raises(SettingError, match="threshold"):
-        pools.named(name, threshold=2.0).fit(panel.reports, panel.outcomes)
+        pools.make(name, threshold=2.0).fit(panel.reports, panel.outcomes)
+    three = random_panel(1, classes=3)
+    with pytest.raises(SettingError, match="between two classes; the panel has 3"):
+        pools.make(name, threshold=0.5).fit(three.reports, three.outcomes)

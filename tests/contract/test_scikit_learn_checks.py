@@ -62,7 +62,7 @@ CANNOT_APPLY = {
 def test_every_check_passes_but_those_that_cannot_apply(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        results = check_estimator(pools.named(name), on_fail=None)
+        results = check_estimator(pools.make(name), on_fail=None)
     failed = {
         r["check_name"]: r["exception"] for r in results if r["status"] == "failed"
     }

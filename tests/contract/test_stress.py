@@ -40,7 +40,7 @@ def test_others_are_left_alone_and_silence_stays_silence(name, panel, seed, data
     some = st.sets(st.sampled_from(panel.agents[1:]), min_size=1)
     who = data.draw(some)
     before = panel.reports.copy()
-    after = stress.named(name)(panel, sorted(who), seed=seed)
+    after = stress.make(name)(panel, sorted(who), seed=seed)
     for i, agent in enumerate(panel.agents):
         if agent not in who:
             assert_array_equal(after.values[:, i], panel.values[:, i])
@@ -54,7 +54,7 @@ def test_others_are_left_alone_and_silence_stays_silence(name, panel, seed, data
 @given(panel=ANY_PANEL, seed=SEEDS)
 @settings(max_examples=25)
 def test_what_is_said_is_a_sound_report(name, panel, seed):
-    after = stress.named(name)(panel, panel.agents[1:], seed=seed)
+    after = stress.make(name)(panel, panel.agents[1:], seed=seed)
     said = after.values[~np.isnan(after.values)]
     assert ((said >= 0) & (said <= 1)).all()
     if panel.classes > 2:
@@ -66,8 +66,8 @@ def test_what_is_said_is_a_sound_report(name, panel, seed):
 @each
 def test_the_same_seed_gives_the_same_panel_whatever_order_agents_are_named_in(name):
     panel = random_panel(3, silent=0.1)
-    one = stress.named(name)(panel, ["agent1", "agent3"], seed=7)
-    other = stress.named(name)(panel, ["agent3", "agent1", "agent3"], seed=7)
+    one = stress.make(name)(panel, ["agent1", "agent3"], seed=7)
+    other = stress.make(name)(panel, ["agent3", "agent1", "agent3"], seed=7)
     assert_array_equal(one.reports, other.reports)
 
 
@@ -75,7 +75,7 @@ def test_the_same_seed_gives_the_same_panel_whatever_order_agents_are_named_in(n
 @given(panel=ANY_PANEL, seed=SEEDS)
 @settings(max_examples=15)
 def test_two_agents_together_are_as_one_after_the_other(name, panel, seed):
-    bad = stress.named(name)
+    bad = stress.make(name)
     one, other = panel.agents[0], panel.agents[-1]
     both = bad(panel, [one, other], seed=seed)
     first = bad(bad(panel, one, seed=seed), other, seed=seed)
@@ -88,7 +88,7 @@ def test_two_agents_together_are_as_one_after_the_other(name, panel, seed):
 def test_ids_and_times_are_kept(name):
     base = random_panel(1, cases=20)
     panel = Panel(base.reports, base.outcomes, ids=range(20), times=np.arange(20)[::-1])
-    after = stress.named(name)(panel, "agent1")
+    after = stress.make(name)(panel, "agent1")
     assert_array_equal(after.ids, panel.ids)
     assert_array_equal(after.times, panel.times)
 
@@ -98,21 +98,21 @@ def test_a_case_in_which_nobody_spoke_stays_one(name):
     reports = random_panel().reports.copy()
     reports[5] = np.nan
     panel = Panel(reports, random_panel().outcomes, mute_cases=True)
-    assert np.isnan(stress.named(name)(panel, "agent0").reports[5]).all()
+    assert np.isnan(stress.make(name)(panel, "agent0").reports[5]).all()
 
 
 @each
 def test_nobody_under_stress_is_the_panel_itself(name):
     panel = random_panel()
-    assert stress.named(name)(panel, 0.0) is panel
-    assert stress.named(name)(panel, []) is panel
+    assert stress.make(name)(panel, 0.0) is panel
+    assert stress.make(name)(panel, []) is panel
 
 
 @each
 def test_a_stress_is_a_value(name):
-    bad = stress.named(name)
-    assert bad == stress.named(name)
-    assert hash(bad) == hash(stress.named(name))
+    bad = stress.make(name)
+    assert bad == stress.make(name)
+    assert hash(bad) == hash(stress.make(name))
     assert pickle.loads(pickle.dumps(bad)) == bad
     with pytest.raises(FrozenInstanceError):
         bad.name = "good"
@@ -122,18 +122,18 @@ def test_a_stress_is_a_value(name):
 def test_unknown_agents_settings_and_seeds_are_refused(name):
     panel = random_panel(agents=2)
     with pytest.raises(AgentError, match="'bob'; known: agent0, agent1"):
-        stress.named(name)(panel, ["agent0", "bob"])
+        stress.make(name)(panel, ["agent0", "bob"])
     with pytest.raises(UnknownNameError, match=f"no setting of {name} is called 'x'"):
-        stress.named(name, x=1)
+        stress.make(name, x=1)
     with pytest.raises(SettingError, match="a share of the agents must lie in"):
-        stress.named(name)(panel, 1.5)
+        stress.make(name)(panel, 1.5)
     with pytest.raises(SettingError, match="must not be negative"):
-        stress.named(name)(panel, 0.5, seed=-1)
+        stress.make(name)(panel, 0.5, seed=-1)
 
 
 def test_an_unknown_stress_is_answered_with_the_known_ones():
     with pytest.raises(UnknownNameError, match="did you mean 'label-flip'"):
-        stress.named("labelflip")
+        stress.make("labelflip")
 
 
 @given(st.integers(2, 12), SEEDS, st.floats(0, 1), st.floats(0, 1))
@@ -159,7 +159,7 @@ def test_another_seed_may_choose_others():
 
 def test_different_stresses_on_different_agents_may_come_in_any_order():
     panel = random_panel(2, cases=40, classes=3, silent=0.1)
-    flip, low = stress.named("label-flip"), stress.named("constant-low")
+    flip, low = stress.make("label-flip"), stress.make("constant-low")
     one = flip(low(panel, "agent0"), "agent1")
     other = low(flip(panel, "agent1"), "agent0")
     assert_array_equal(one.reports, other.reports)
@@ -167,10 +167,10 @@ def test_different_stresses_on_different_agents_may_come_in_any_order():
 
 def test_on_one_agent_the_later_sees_what_the_earlier_left():
     panel = random_panel(2, cases=40)
-    flip, low = stress.named("label-flip"), stress.named("constant-low")
+    flip, low = stress.make("label-flip"), stress.make("constant-low")
     assert_allclose(flip(low(panel, "agent0"), "agent0").reports[:, 0], 0.99)
     assert_allclose(low(flip(panel, "agent0"), "agent0").reports[:, 0], 0.01)
-    mimic = stress.named("copycat", of="agent0")
+    mimic = stress.make("copycat", of="agent0")
     copied = mimic(low(panel, "agent0"), "agent1")
     assert_allclose(copied.reports[:, 1], 0.01)
     assert_allclose(

@@ -70,7 +70,7 @@ def test_the_real_forecasters_know_something_and_can_be_pooled():
     assert panel.outcomes.sum() == 2_772
     past, future = governors(2018), governors(2022)
     assert len(past) + len(future) == len(panel)
-    pool = pools.named("mean").fit(past.reports, past.outcomes)
+    pool = pools.make("mean").fit(past.reports, past.outcomes)
     said = pool.predict_proba(future.reports)[:, 1]
     rate = future.outcomes.mean()
     assert np.mean((said - future.outcomes) ** 2) < rate * (1 - rate) / 2

@@ -110,7 +110,7 @@ def test_a_lie_that_loses_weight_is_paid_for():
     y = panel.outcomes
 
     def credit(values):
-        pool = tp.pools.named("brier").fit(values, y)
+        pool = tp.pools.make("brier").fit(values, y)
         absent = values.copy()
         absent[:, 1] = np.nan
         with_i, without = (pool.predict_proba(v)[:, 1] for v in (values, absent))
@@ -174,7 +174,7 @@ def test_incentives_can_be_told_to_machines():
 def test_what_has_no_incentives_is_refused():
     with pytest.raises(SettingError, match="two classes; the panel has 3"):
         incentives(random_panel(0, classes=3))
-    with pytest.raises(UnknownNameError, match="no mechanism"):
+    with pytest.raises(UnknownNameError, match="no payment"):
         incentives(random_panel(0), mechanism="cash")
     with pytest.raises(SettingError, match="threshold must lie"):
         incentives(random_panel(0), threshold=2.0)

@@ -15,7 +15,7 @@ from truepool.games.payoffs import Curve, Squares, Steps
 from truepool.games.responses import Affine, Cut, Exact, Shift
 from truepool.games.seats import Seat
 from truepool.losses import Loss
-from truepool.pools import named as named_pool
+from truepool.pools import make as named_pool
 from truepool.pools.mean import Mean
 from truepool.pools.median import Median
 
@@ -67,7 +67,7 @@ def utility(name, seat, report, y):
 @pytest.mark.parametrize("name", list(mechanisms.every()))
 def test_payoff_and_extra_are_the_utility(name):
     seat = seat_of()
-    payoff = mechanisms.named(name).payoff(seat)
+    payoff = mechanisms.make(name).payoff(seat)
     for report in (seat.reports[:, 1], np.full(300, 0.9), np.linspace(0, 1, 300)):
         found = payoff.of(report) + payoff.extra()
         assert_allclose(found, utilities(name, seat, report), atol=1e-12)
@@ -76,7 +76,7 @@ def test_payoff_and_extra_are_the_utility(name):
 @pytest.mark.parametrize("name", list(mechanisms.every()))
 def test_every_shift_earns_what_its_reports_earn(name):
     seat = seat_of()
-    payoff = mechanisms.named(name).payoff(seat)
+    payoff = mechanisms.make(name).payoff(seat)
     shifts = Shift().shifts
     truth = np.ascontiguousarray(seat.reports[:, 1])
     plain = [payoff.of(np.clip(truth + d, 0, 1)).mean() for d in shifts]
@@ -88,7 +88,7 @@ def test_every_shift_earns_what_its_reports_earn(name):
 @pytest.mark.parametrize("name", list(mechanisms.every()))
 def test_every_affine_map_earns_what_its_reports_earn(name):
     seat = seat_of(cases=80)
-    payoff = mechanisms.named(name).payoff(seat)
+    payoff = mechanisms.make(name).payoff(seat)
     family = Affine(reach=1.0, step=0.5)
     truth = np.ascontiguousarray(seat.reports[:, 1])
     values = family.values(payoff, truth)
@@ -144,7 +144,7 @@ def test_the_others_mean_passes_over_silence():
 @pytest.mark.parametrize("name", ["brier", "log", "spherical", "wsu"])
 def test_the_exact_report_under_a_proper_score_is_what_the_agent_expects(name):
     seat = seat_of()
-    payoff = mechanisms.named(name).payoff(seat)
+    payoff = mechanisms.make(name).payoff(seat)
     best = Exact().respond(payoff, seat.reports[:, 1])
     assert_allclose(best.reports, seat.chance)
     assert best.gain > 0
@@ -153,7 +153,7 @@ def test_the_exact_report_under_a_proper_score_is_what_the_agent_expects(name):
 @pytest.mark.parametrize("name", ["vcg", "own-accuracy", "externality"])
 def test_the_exact_report_beats_every_other(name):
     seat = seat_of()
-    payoff = mechanisms.named(name).payoff(seat)
+    payoff = mechanisms.make(name).payoff(seat)
     truth = seat.reports[:, 1]
     best = payoff.of(payoff.best(truth))
     tried = np.linspace(0, 1, 201)[None, :] * np.ones((300, 1))
@@ -172,7 +172,7 @@ def test_where_no_best_report_is_known_the_truth_is_told():
 
 def test_every_cut_is_tried():
     seat = seat_of(chance="drawn")
-    payoff = mechanisms.named("own-accuracy").payoff(seat)
+    payoff = mechanisms.make("own-accuracy").payoff(seat)
     truth = seat.reports[:, 1]
     move = Cut().respond(payoff, truth)
     tried = [payoff.of((truth > c) * 1.0).mean() for c in [-1.0, *np.unique(truth)]]
@@ -194,11 +194,11 @@ def test_settings_that_make_no_sense_are_refused():
         WSU(0.9)
     with pytest.raises(UnknownNameError, match="known: brier, cost"):
         VCG("gain")
-    with pytest.raises(UnknownNameError, match="no mechanism is called 'vgc' .*'vcg'"):
-        mechanisms.named("vgc")
+    with pytest.raises(UnknownNameError, match="no payment is called 'vgc' .*'vcg'"):
+        mechanisms.make("vgc")
     with pytest.raises(UnknownNameError, match="setting of vcg"):
-        mechanisms.named("vcg", lose="brier")
-    assert mechanisms.named(VCG("log")) == VCG("log")
+        mechanisms.make("vcg", lose="brier")
+    assert mechanisms.as_mechanism(VCG("log")) == VCG("log")
 
 
 def test_a_panel_with_silences_lends_weights_case_by_case():

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from truepool.errors import SettingError, UnknownNameError
 from truepool.games.payoffs import Squares
-from truepool.games.responses import Affine, Cut, Exact, Shift, named, truest
+from truepool.games.responses import Affine, Cut, Exact, Shift, as_response, truest
 
 
 def test_the_grid_is_the_papers():
@@ -54,14 +54,14 @@ def test_the_highest_wins_and_of_equals_the_nearest():
 
 
 def test_families_are_found_by_name():
-    assert [type(named(n)) for n in ("shift", "affine", "threshold", "exact")] == [
+    assert [type(as_response(n)) for n in ("shift", "affine", "threshold", "exact")] == [
         Shift, Affine, Cut, Exact,
     ]  # fmt: skip
-    assert named(Shift(step=0.05)).step == 0.05
+    assert as_response(Shift(step=0.05)).step == 0.05
     with pytest.raises(
         UnknownNameError, match="known: affine, exact, shift, threshold"
     ):
-        named("shove")
+        as_response("shove")
 
 
 def test_grids_that_are_none_are_refused():

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from panels import random_panel
 
 from truepool import Stream, kernels, replay
-from truepool.learners import named
+from truepool.learners import make
 from truepool.panel import Panel
 
 SLOW = {
@@ -63,7 +63,7 @@ def test_an_agent_on_the_floor_comes_back_as_specified(name, monkeypatch):
     reports = np.column_stack([good, bad])
     reports[half:] = reports[half:, ::-1]
     panel = Panel(reports, outcomes)
-    mind = named(name, rate=0.04)
+    mind = make(name, rate=0.04)
     fast = replay(mind, panel)
     monkeypatch.setattr(kernels, "online", None)
     slow = replay(mind, panel)

@@ -9,7 +9,7 @@ from panels import random_panel
 
 from truepool import replay
 from truepool.errors import SettingError
-from truepool.learners import named
+from truepool.learners import make
 from truepool.losses import Loss
 
 SEEDS = st.integers(0, 100)
@@ -267,4 +267,4 @@ def test_static_learns_once(seed):
 )
 def test_settings_outside_their_range_are_refused(name, settings, match):
     with pytest.raises(SettingError, match=match):
-        named(name, **settings)
+        make(name, **settings)

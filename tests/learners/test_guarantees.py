@@ -10,7 +10,7 @@ from panels import panels, random_panel, stationary
 from truepool import replay
 from truepool.costs import Costs
 from truepool.errors import SettingError
-from truepool.learners import every, named
+from truepool.learners import every, make
 from truepool.panel import Panel
 
 GUARANTEED = ["hedge", "gradient", "adahedge", "wsu", "boa", "ml-poly", "fixed-share"]
@@ -89,7 +89,7 @@ def test_on_whatever_hypothesis_finds(name, settings, panel):
 def hostile(learner, cases, agents, seed=0, **settings):
     """Reports made against the learner: whoever has the weight is wrong next time."""
     rng = np.random.default_rng(seed)
-    mind = named(learner, horizon=cases, **settings)
+    mind = make(learner, horizon=cases, **settings)
     names = tuple(f"a{i}" for i in range(agents))
     from truepool.rounds import decide, settle
 
@@ -220,7 +220,7 @@ def wsu_weight(report, weights, others, y, loss):
     from truepool.losses import Loss
     from truepool.rounds import decide, settle
 
-    mind = named("wsu", rate=0.3, loss=Loss(loss))
+    mind = make("wsu", rate=0.3, loss=Loss(loss))
     state = replace(mind.start(tuple("abcd")), stakes=weights)
     m = np.append(report, others[1:])[:, None]
     return settle(mind, state, decide(state, m), y).weights[0]

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -9,7 +11,7 @@ from truepool.costs import Costs
 from truepool.errors import SettingError, UnknownNameError
 from truepool.panel import Panel
 from truepool.pools.auto import CANDIDATES, Auto
-from truepool.pools.best import Best
+from truepool.pools.best_agent import BestAgent
 from truepool.pools.platt import Platt
 from truepool.pools.vcg import VCG
 
@@ -20,10 +22,10 @@ def test_auto_keeps_the_mean_where_nothing_beats_it():
     outcomes = rng.integers(0, 2, 400)
     noise = rng.normal(size=(400, 4)) * 0.15
     reports = np.clip(0.2 + 0.6 * outcomes[:, None] + noise, 0, 1)
-    auto = Auto(loss="brier", candidates=("mean", "vcg", "convex", "best"))
+    auto = Auto(loss="brier", candidates=("mean", "vcg", "convex", "best-agent"))
     auto.fit(reports, outcomes)
     assert auto.choice_ == "mean"
-    assert_allclose(auto.weights_, 0.25)
+    assert_allclose(list(auto.explain().weights.values()), 0.25)
 
 
 def test_auto_leaves_the_mean_where_one_agent_is_all_that_counts():
@@ -31,8 +33,8 @@ def test_auto_leaves_the_mean_where_one_agent_is_all_that_counts():
     outcomes = rng.integers(0, 2, 400)
     good = np.clip(0.1 + 0.8 * outcomes + rng.normal(size=400) * 0.05, 0, 1)
     reports = np.column_stack([good, rng.uniform(0, 1, (400, 5))])
-    auto = Auto(loss="brier", candidates=("mean", "best")).fit(reports, outcomes)
-    assert auto.choice_ == "best"
+    auto = Auto(loss="brier", candidates=("mean", "best-agent")).fit(reports, outcomes)
+    assert auto.choice_ == "best-agent"
     assert "no simpler pool" in auto.why_
     assert not hasattr(auto.pool_, "choice_")
 
@@ -55,7 +57,7 @@ def test_auto_says_what_it_tried_and_why():
 def test_auto_is_the_pool_it_chose():
     panel = random_panel(2, cases=200)
     auto = Auto(costs=Costs(fn=10, fp=1)).fit(panel.reports, panel.outcomes)
-    direct = pools.named(auto.choice_, costs=Costs(fn=10, fp=1))
+    direct = pools.make(auto.choice_, costs=Costs(fn=10, fp=1))
     direct.fit(panel.reports, panel.outcomes)
     assert_allclose(
         auto.predict_proba(panel.reports), direct.predict_proba(panel.reports)
@@ -69,18 +71,28 @@ def test_auto_judges_by_the_users_costs():
     timid = np.where((outcomes == 1) | (rng.random(600) < 0.3), 0.99, 0.01)
     bold = np.where((outcomes == 1) & (rng.random(600) < 0.7), 0.99, 0.01)
     reports = np.stack([timid, bold, bold], axis=1)
-    choose = {"candidates": ("median", Best(loss="cost")), "cv": 4}
+    choose = {"candidates": ("median", BestAgent(loss="cost")), "cv": 4}
     costly = Auto(costs=Costs(fn=20, fp=1), **choose).fit(reports, outcomes)
     cheap = Auto(costs=Costs(fn=1, fp=20), **choose).fit(reports, outcomes)
-    assert (costly.choice_, cheap.choice_) == ("best", "median")
+    assert (costly.choice_, cheap.choice_) == ("best-agent", "median")
 
 
 def test_a_second_fit_forgets_the_first():
     panel = random_panel(2)
     auto = Auto(candidates=("mean",)).fit(panel.reports, panel.outcomes)
-    assert_allclose(auto.weights_, 0.25)
+    assert_allclose(list(auto.explain().weights.values()), 0.25)
     auto.set_params(candidates=("median",)).fit(panel.reports, panel.outcomes)
-    assert not hasattr(auto, "weights_")
+    assert auto.explain().name == "median"
+    assert auto.explain().weights is None
+
+
+def test_auto_explains_the_pool_it_chose_and_why():
+    panel = random_panel(2)
+    auto = Auto(candidates=(VCG(loss="log"),)).fit(panel.reports, panel.outcomes)
+    alone = VCG(loss="log").fit(panel.reports, panel.outcomes).explain()
+    assert alone.why is None
+    assert auto.explain() == replace(alone, why=auto.why_)
+    assert (alone.name, alone.loss) == ("vcg", "log")
 
 
 @pytest.mark.parametrize("cases", [2, 3, 4, 6, 8])
@@ -95,11 +107,11 @@ def test_a_candidate_that_cannot_be_tried_is_left_out():
     panel = random_panel(3, cases=300)
     outcomes = np.zeros(300, int)
     outcomes[[5, 100]] = 1
-    auto = Auto(candidates=("mean", Platt(pool="vcg", cv=5))).fit(
+    auto = Auto(candidates=("mean", Platt(base="vcg", cv=5))).fit(
         panel.reports, outcomes
     )
     assert auto.choice_ == "mean"
-    only = Auto(candidates=(Platt(pool="vcg", cv=2),)).fit(
+    only = Auto(candidates=(Platt(base="vcg", cv=2),)).fit(
         random_panel(3, cases=6).reports, [0, 0, 0, 0, 1, 1]
     )
     assert "too few" in only.why_
@@ -116,8 +128,8 @@ def test_candidates_may_be_pools_and_folds_may_be_any_splitter():
 def test_time_ordered_panels_are_judged_forward():
     base = random_panel(3, cases=100)
     panel = Panel(base.reports, base.outcomes, times=np.arange(100))
-    forward = Auto(candidates=("mean", "best"), cv=4).fit_panel(panel)
-    blind = Auto(candidates=("mean", "best"), cv=4).fit_panel(base)
+    forward = Auto(candidates=("mean", "best-agent"), cv=4).fit_panel(panel)
+    blind = Auto(candidates=("mean", "best-agent"), cv=4).fit_panel(base)
     assert forward.table_[0].loss != blind.table_[0].loss
 
 

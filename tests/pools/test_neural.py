@@ -291,7 +291,7 @@ def test_listing_and_making_pools_does_not_import_torch():
 def test_auto_does_not_try_networks_unless_it_is_told_to():
     assert not any(pools.every()[name].costly for name in CANDIDATES)
     panel = random_panel(1)
-    auto = pools.named("auto", candidates=(MLP2(**QUICK),))
+    auto = pools.make("auto", candidates=(MLP2(**QUICK),))
     assert auto.fit(panel.reports, panel.outcomes).choice_ == "mlp-2"
 
 

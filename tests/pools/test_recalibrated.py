@@ -127,10 +127,10 @@ def test_the_unseen_factor_helps_calibrated_agents():
     assert after < before
 
 
-@pytest.mark.parametrize("inner", ["vcg", VCG(), Platt(pool="vcg")])
+@pytest.mark.parametrize("inner", ["vcg", VCG(), Platt(base="vcg")])
 def test_any_pool_can_be_wrapped(inner):
     panel = random_panel(1, cases=200)
-    pool = Platt(pool=inner).fit(panel.reports, panel.outcomes)
+    pool = Platt(base=inner).fit(panel.reports, panel.outcomes)
     assert pool.pool_.n_features_in_ == 4
     assert np.isfinite(pool.predict_proba(panel.reports)).all()
 
@@ -140,16 +140,16 @@ def test_the_correction_does_not_learn_from_its_pools_own_lesson():
     rng = np.random.default_rng(0)
     outcomes = rng.integers(0, 2, 60)
     reports = rng.uniform(0.05, 0.95, (60, 40))
-    honest = Platt(pool=VCG()).fit(reports, outcomes).factor_
+    honest = Platt(base=VCG()).fit(reports, outcomes).factor_
     inner = VCG().fit(reports, outcomes).predict_proba(reports)[:, 1]
-    fooled = Platt(pool=Mean()).fit(np.stack([inner, inner], axis=1), outcomes).factor_
+    fooled = Platt(base=Mean()).fit(np.stack([inner, inner], axis=1), outcomes).factor_
     assert honest < 0.5 * fooled
 
 
 @pytest.mark.parametrize(
     ("pool", "kind"),
     [
-        (Platt(pool="meen"), UnknownNameError),
+        (Platt(base="meen"), UnknownNameError),
         (Extremized(factor=0.0), SettingError),
         (Extremized(factor="none"), SettingError),
     ],

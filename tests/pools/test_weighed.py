@@ -13,7 +13,7 @@ from truepool.errors import SettingError
 from truepool.fixed_weights import FixedWeights
 from truepool.losses import Loss
 from truepool.panel import Panel
-from truepool.pools.best import Best
+from truepool.pools.best_agent import BestAgent
 from truepool.pools.brier import Brier
 from truepool.pools.convex import Convex
 from truepool.pools.externality import Externality
@@ -146,7 +146,7 @@ def test_externality_looks_at_no_outcome():
 
 def test_best_takes_the_next_when_the_best_is_silent():
     panel = random_panel(1, cases=500)
-    pool = Best().fit(panel.reports, panel.outcomes)
+    pool = BestAgent().fit(panel.reports, panel.outcomes)
     assert pool.weights_.tolist() == [1, 0, 0, 0]
     said = panel.reports.copy()
     said[:, 0] = np.nan
@@ -156,7 +156,7 @@ def test_best_takes_the_next_when_the_best_is_silent():
 @pytest.mark.parametrize("loss", ["brier", "log", "cost"])
 def test_best_is_by_the_loss_asked_for(loss):
     panel = random_panel(3)
-    pool = Best(loss=loss).fit(panel.reports, panel.outcomes)
+    pool = BestAgent(loss=loss).fit(panel.reports, panel.outcomes)
     lost = [Loss(loss)(panel.reports[:, i], panel.outcomes).mean() for i in range(4)]
     assert_allclose(pool.losses_, lost)
     assert pool.weights_.argmax() == np.argmin(lost)

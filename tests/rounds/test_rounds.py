@@ -13,7 +13,7 @@ from truepool.errors import (
     UnknownNameError,
 )
 from truepool.fixed_weights import FixedWeights
-from truepool.learners import named
+from truepool.learners import make
 from truepool.losses import Loss
 from truepool.panel import Panel
 
@@ -112,7 +112,7 @@ def test_a_delay_is_a_number_of_cases(delay):
 
 
 def test_a_learner_may_be_given_as_it_is():
-    mind = named("hedge", rate=0.3)
+    mind = make("hedge", rate=0.3)
     assert replay(mind, random_panel(1)).learner is mind
     with pytest.raises(UnknownNameError, match="did you mean 'hedge'"):
         replay("hege", random_panel(1))
@@ -122,9 +122,9 @@ def test_settings_that_a_learner_does_not_have_are_refused():
     with pytest.raises(UnknownNameError, match="no setting of window is called"):
         replay("window", random_panel(1), size=5)
     with pytest.raises(SettingError, match="keeps its settings; leave out rate"):
-        replay(named("hedge"), random_panel(1), rate=0.1)
+        replay(make("hedge"), random_panel(1), rate=0.1)
     with pytest.raises(SettingError, match="keeps its settings"):
-        Stream(named("hedge"), ("a", "b"), loss="log")
+        Stream(make("hedge"), ("a", "b"), loss="log")
 
 
 def stream_of(**options):
@@ -203,7 +203,7 @@ def test_who_streams_has_a_name_of_its_own():
     with pytest.raises(SettingError, match="at least 2 classes"):
         Stream("hedge", agents=("a", "b"), classes=1)
     with pytest.raises(SettingError, match="keeps its settings"):
-        Stream(named("marginal"), ("a", "b"), horizon=5)
+        Stream(make("marginal"), ("a", "b"), horizon=5)
 
 
 def test_a_case_asked_again_is_answered_alike():

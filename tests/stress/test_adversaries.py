@@ -203,7 +203,7 @@ def test_learners_that_follow_recover_from_a_sleeper_and_static_weights_do_not()
 
 def _misses(panel, name):
     half = len(panel) // 2
-    pool = pools.named(name).fit(panel.reports[:half], panel.outcomes[:half])
+    pool = pools.make(name).fit(panel.reports[:half], panel.outcomes[:half])
     return confusion(
         pool.predict_proba(panel.reports[half:]), panel.outcomes[half:]
     ).fn_rate

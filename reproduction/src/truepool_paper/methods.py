@@ -5,7 +5,7 @@ import numpy as np
 from truepool import VCG, Panel
 from truepool.arrays import FloatArray
 from truepool.pools import Pool
-from truepool.pools.best import Best
+from truepool.pools.best_agent import BestAgent
 from truepool.pools.brier import Brier
 from truepool.pools.confidence import Confidence
 from truepool.pools.externality import Externality
@@ -44,7 +44,7 @@ def methods(threshold: float = THRESHOLD, seed: int = 0) -> dict[str, Pool]:
         "Log-Odds": LogOdds(),
         "Stacking-LR": StackedLR(seed=seed),
         "Stacking-MLP": StackedMLP(seed=seed),
-        "Best Individual": Best(loss="cost", costs=COSTS, threshold=threshold),
+        "Best Individual": BestAgent(loss="cost", costs=COSTS, threshold=threshold),
     }
 
 

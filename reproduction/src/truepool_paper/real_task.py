@@ -127,7 +127,7 @@ def twice(names: tuple[str, ...] = agents.zoo.PAPER) -> dict[str, Any]:
     (10, 'lightgbm 2')
     """
     return {
-        name if turn == 1 else f"{name} {turn}": agents.zoo.named(name)
+        name if turn == 1 else f"{name} {turn}": agents.zoo.make(name)
         for turn in (1, 2)
         for name in names
     }

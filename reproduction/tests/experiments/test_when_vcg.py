@@ -14,6 +14,7 @@ from truepool_paper.experiments.when_vcg import (
     _compared,
     _followed,
 )
+from truepool.pools.interface import configure
 from truepool_paper.settings import COSTS
 
 
@@ -40,7 +41,7 @@ def test_the_answer_costs_least_out_of_fold(threshold):
     cost = {}
     for name, method in METHODS.items():
         extra = {"loss": "cost"} if name == "vcg" else {}
-        pool = made(name, costs=COSTS, threshold=threshold, **extra)
+        pool = configure(name, costs=COSTS, threshold=threshold, **extra)
         pooled = out_of_fold(pool, panel, pairs, None)
         cost[method] = loss(pooled, panel.outcomes).mean()
     assert cost[_compared(panel, threshold)] == min(cost.values())

@@ -13,7 +13,7 @@ from truepool.agents.interface import check_speaks
 from truepool.agents.labels import as_labels
 from truepool.agents.sharing import columns_of, rows_of
 from truepool.agents.trained import Plan, Trained, is_ready
-from truepool.agents.zoo import Model, named, paper
+from truepool.agents.zoo import Model, make, paper
 from truepool.arrays import Array
 from truepool.errors import AgentError, OutcomeError, SettingError, nearest
 from truepool.features.encoding import Encoder, Unseen
@@ -109,13 +109,13 @@ def _team(agents: Mapping[str, Any] | Sequence[str] | None) -> dict[str, Any]:
     if agents is None:
         return dict(paper())
     if isinstance(agents, str):
-        raise AgentError(f"agents must be a list of names, or named; {agents!r} came")
+        raise AgentError(f"agents must be a list of names, or named; got {agents!r}")
     if not isinstance(agents, Mapping):
-        return {name: named(name) for name in agents}
+        return {name: make(name) for name in agents}
     team = {str(name): agent for name, agent in agents.items()}
     for name, agent in team.items():
         if isinstance(agent, str):
-            team[name] = named(agent)
+            team[name] = make(agent)
         elif not isinstance(agent, Model):
             check_speaks(name, agent)
     return team
@@ -125,8 +125,8 @@ def _labels(y: ArrayLike, rows: int) -> Array:
     labels = as_labels(y)
     if labels.shape != (rows,):
         raise OutcomeError(
-            f"there must be one label a row; {rows} rows came with labels of shape "
-            f"{labels.shape}"
+            f"there must be one label per row; got labels of shape {labels.shape} for "
+            f"{rows} rows"
         )
     return labels
 

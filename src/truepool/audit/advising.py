@@ -23,7 +23,7 @@ of the base rate's Brier loss."""
 
 USUAL = {
     "vcg": "vcg",
-    "best": "the best agent alone",
+    "best-agent": "the best agent alone",
     "platt": "a recalibrated mean (`platt`)",
 }
 
@@ -98,11 +98,11 @@ def regime(evidence: Evidence, findings: tuple[Finding, ...]) -> tuple[str, str]
     if len(panel) <= FEW_CASES:
         return "vcg", f"cases are few ({len(panel):,})"
     if rate < RARE:
-        return "best", f"events are very rare ({percent(rate)})"
+        return "best-agent", f"events are very rare ({percent(rate)})"
     if rate < SCARCE:
         return "vcg", f"events are rare ({percent(rate)})"
     if _strong(evidence):
-        return "best", "one agent sees nearly everything"
+        return "best-agent", "one agent sees nearly everything"
     alike = mean_of_pairs(evidence.correlation)
     return (
         "platt",
@@ -116,7 +116,11 @@ def _strong(evidence: Evidence) -> bool:
 
 
 def _named(evidence: Evidence, pool: str) -> str:
-    return f"the best agent alone ({best_agent(evidence)})" if pool == "best" else pool
+    return (
+        f"the best agent alone ({best_agent(evidence)})"
+        if pool == "best-agent"
+        else pool
+    )
 
 
 def _complexity(lead: Lead) -> int:
@@ -135,6 +139,6 @@ def _why(lead: Lead) -> str:
         "it learns a model",
     )
     simple = kinds[_complexity(lead)]
-    if lead.pool == "best":
+    if lead.pool == "best-agent":
         simple = "it learns only who that is"
     return f"{simple}, and no simpler pool is as cheap"

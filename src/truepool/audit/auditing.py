@@ -21,7 +21,7 @@ from truepool.errors import SettingError
 from truepool.inference import Resamples
 from truepool.panel import Panel
 from truepool.pools import Pool
-from truepool.pools.interface import made
+from truepool.pools.interface import configure
 
 NEED_NOTHING = ("copies", "threshold")
 """Checks whose facts need no interval."""
@@ -116,16 +116,11 @@ def _evidence(
     """Evidence to be, with every setting checked before anything is computed."""
     costs = costs or Costs()
     costs.table(panel.classes)
-    check_threshold(threshold)
-    if threshold is not None and panel.classes != 2:
-        raise SettingError(
-            "a threshold decides between two classes; the panel has "
-            f"{panel.classes}. Leave it out, or give a cost matrix."
-        )
+    check_threshold(threshold, panel.classes)
     if not 0 < level < 1:
         raise SettingError(f"a level must lie between 0 and 1; it is {level!r}")
     Resamples(len(panel), resamples)
-    pool = made(mechanism, costs=costs, threshold=threshold, seed=seed)
+    pool = configure(mechanism, costs=costs, threshold=threshold, seed=seed)
     return Evidence(panel, pool, costs, threshold, level, resamples, seed)
 
 

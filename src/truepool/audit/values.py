@@ -4,6 +4,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeAlias, cast
 
+import numpy as np
+
 from truepool import showing
 from truepool.arrays import FloatArray
 from truepool.comparison import Comparison, Estimate
@@ -208,7 +210,7 @@ class Audit:
 
 def _plain(value: Any) -> Any:
     """Values as JSON knows them: lists for arrays, None for NaN."""
-    if hasattr(value, "tolist"):
+    if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}

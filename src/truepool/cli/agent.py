@@ -163,7 +163,7 @@ def _kinds(model: list[str] | None) -> list[str]:
     asked = model or ["lightgbm"]
     every = [k for kind in asked for k in (zoo.PAPER if kind == "paper" else (kind,))]
     for kind in every:
-        zoo.named(kind)  # says so before the table is read
+        zoo.make(kind)  # says so before the table is read
     return list(dict.fromkeys(every))
 
 

@@ -37,7 +37,7 @@ def path(
     from truepool import datasets
     from truepool.errors import SourceError
 
-    dataset = datasets.named(name)
+    dataset = datasets.find(name)
     if not dataset.files:
         raise SourceError(f"data set {name!r} is {dataset.home}; it has no file")
     for place in dataset.paths():
@@ -59,7 +59,7 @@ def verify(
     from truepool.errors import SourceError
     from truepool.render.tables import data_sources as tables
 
-    chosen = [datasets.named(name) for name in names or datasets.every()]
+    chosen = [datasets.find(name) for name in names or datasets.every()]
     files = [(dataset, file) for dataset in chosen for file in dataset.files]
     rows = []
     with watched("Verifying") as progress:

@@ -131,7 +131,7 @@ def _solve(
     from truepool.render.tables import game as tables
 
     for name in names:
-        mechanisms.named(name)
+        mechanisms.make(name)
     ends = []
     with watched("Playing") as progress:
         for done, name in enumerate(names):

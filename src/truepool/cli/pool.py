@@ -9,7 +9,7 @@ import typer
 from truepool.cli import options
 
 if TYPE_CHECKING:
-    from truepool.pools import Pool
+    from truepool.pools import Explanation, PoolResult
 
 
 def pool(
@@ -35,8 +35,7 @@ def pool(
 ) -> None:
     """Learn a pool on TRAIN, pool the reports in NEW, and write the decisions."""
     from truepool.errors import SourceError
-    from truepool.pools import named
-    from truepool.pools.interface import made
+    from truepool.pools import configure
     from truepool.tables import (
         check_writable,
         read_panel,
@@ -45,10 +44,8 @@ def pool(
     )
 
     costs = options.costs_of(cost_fn, cost_fp, cost_matrix)
-    learner = made(mechanism, costs=costs, threshold=threshold, seed=seed)
-    if loss is not None:
-        named(mechanism, loss=loss)  # says so if the pool takes no loss
-        learner.set_params(loss=loss)
+    own = {} if loss is None else {"loss": loss}
+    rule = configure(mechanism, costs=costs, threshold=threshold, seed=seed, **own)
     check_writable(output)
     if output.resolve() in (train.resolve(), new.resolve()):
         raise SourceError(f"{output} is read from; write the result to another file")
@@ -59,9 +56,8 @@ def pool(
     reports = read_reports(
         new, panel.agents, outcome=outcome, id=id, time=time, ignore=ignore or ()
     )
-    learner.fit_panel(panel)
-    pooled = learner.predict_proba(reports.values)
-    decisions = learner.predict(reports.values)
+    result = rule.fit_panel(panel).pool(reports.coordinates)
+    pooled = result.probabilities
     columns: dict[str, Any] = {}
     if reports.ids is not None:
         columns[id or "id"] = reports.ids
@@ -69,49 +65,42 @@ def pool(
         columns["pooled"] = pooled[:, 1]
     else:
         columns |= {f"pooled:{k}": pooled[:, k] for k in range(panel.classes)}
-    write_table(output, columns | {"decision": decisions})
-    summary = _summary(learner, len(decisions), decisions, output)
+    write_table(output, columns | {"decision": result.decisions})
+    explanation = rule.explain()
+    summary = _summary(explanation, result, output)
     if as_json:
         print(json.dumps(summary, indent=2))
     else:
-        _show(learner, summary)
+        _show(explanation, summary)
 
 
 def _summary(
-    learner: "Pool", cases: int, decisions: Any, output: Path
+    explanation: "Explanation", result: "PoolResult", output: Path
 ) -> dict[str, Any]:
     import numpy as np
 
-    counts = np.bincount(decisions, minlength=len(learner.classes_)).tolist()
-    weights = getattr(learner, "weights_", None)
+    classes = result.probabilities.shape[1]
+    counts = np.bincount(result.decisions, minlength=classes).tolist()
     return {
-        "pool": getattr(learner, "choice_", learner.name),
-        "why": getattr(learner, "why_", None),
-        "weights": None
-        if weights is None
-        else dict(zip(learner.agents_, weights.tolist(), strict=True)),
-        "cases": cases,
+        "pool": explanation.name,
+        "why": explanation.why,
+        "weights": explanation.weights,
+        "cases": len(result.decisions),
         "decisions": {str(k): count for k, count in enumerate(counts)},
         "output": str(output),
     }
 
 
-def _show(learner: "Pool", summary: dict[str, Any]) -> None:
+def _show(explanation: "Explanation", summary: dict[str, Any]) -> None:
     from truepool.cli.screen import out
     from truepool.render.tables.weights import grid
 
     console = out()
-    kept = getattr(learner, "pool_", learner)
-    if summary["why"]:
-        console.print(
-            f"auto chose {summary['pool']}: {summary['why']}.", highlight=False
-        )
-    if summary["weights"] is not None:
-        weights = learner.weights_
-        credit = getattr(kept, "credit_", None)
-        grid(learner.agents_, weights, credit, getattr(kept, "loss", None)).print(
-            console
-        )
+    name, why, weights = explanation.name, explanation.why, explanation.weights
+    if why is not None:
+        console.print(f"auto chose {name}: {why}.", highlight=False)
+    if weights is not None:
+        grid(weights, explanation.credit, explanation.loss).print(console)
     told = ", ".join(f"{n:,} x {k}" for k, n in summary["decisions"].items())
     console.print(
         f"Pooled {summary['cases']:,} cases with {summary['pool']}; "

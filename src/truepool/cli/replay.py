@@ -39,18 +39,18 @@ def replay(
     from truepool import learners
     from truepool.cli.screen import out, watched
     from truepool.errors import SettingError
-    from truepool.losses import named as named_loss
+    from truepool.losses import as_loss
     from truepool.render import figures
     from truepool.render.tables import replay as tables
     from truepool.rounds import replay as run
 
     costs = options.costs_of(cost_fn, cost_fp, cost_matrix)
     cases = options.panel_or_example(panel, outcome, id, time, ignore, mute_cases=True)
-    priced = named_loss(loss, costs, threshold)
+    priced = as_loss(loss, costs, threshold)
     chosen = []
     for name in learners.every() if every else [learner]:
         try:
-            chosen.append(learners.named(name, loss=priced, horizon=len(cases)))
+            chosen.append(learners.make(name, loss=priced, horizon=len(cases)))
         except SettingError:
             if not every:
                 raise  # with --all, learners that this loss does not suit sit out
@@ -58,7 +58,7 @@ def replay(
     if plot is not None:
         figures.check_path(plot)
         if drawn is None:
-            learners.named(learner, loss=priced)  # says why it cannot be drawn
+            learners.make(learner, loss=priced)  # says why it cannot be drawn
     traces = []
     with watched("Replaying") as progress:
         for done, mind in enumerate(chosen):

@@ -13,7 +13,7 @@ from truepool.credit.leave_one_out import pool_weights, rises
 from truepool.credit.shapley import shares
 from truepool.errors import SettingError
 from truepool.inference import Resamples, middle
-from truepool.losses import Loss, named
+from truepool.losses import Loss, as_loss
 from truepool.panel import Panel
 from truepool.weights import by_credit
 
@@ -113,7 +113,7 @@ def contributions(
     array([[ 0.16, -0.08],
            [ 0.16, -0.08]])
     """
-    priced = named(loss, costs, threshold)
+    priced = as_loss(loss, costs, threshold)
     if method == "shapley":
         parts = shares(panel, priced, seed=seed)
     elif method == "leave-one-out":

@@ -9,7 +9,7 @@ from truepool import kernels
 from truepool.arrays import FloatArray, as_case_weights, blocks
 from truepool.costs import Costs
 from truepool.errors import SettingError
-from truepool.losses import Loss, named
+from truepool.losses import Loss, as_loss
 from truepool.panel import Panel
 from truepool.weights import as_weights, uniform
 
@@ -35,7 +35,7 @@ def leave_one_out(
     >>> leave_one_out(panel).round(3)
     array([ 0.16, -0.08])
     """
-    priced = named(loss, costs, threshold)
+    priced = as_loss(loss, costs, threshold)
     w = pool_weights(panel, weights)
     cases = as_case_weights(sample_weight, len(panel))
     if removals is not None:

@@ -11,7 +11,7 @@ from truepool.arrays import FloatArray, IntArray, as_case_weights, blocks, case_
 from truepool.costs import Costs
 from truepool.errors import SettingError
 from truepool.fixed_weights import FixedWeights, pools_of
-from truepool.losses import Loss, named
+from truepool.losses import Loss, as_loss
 from truepool.panel import Panel
 
 EXACT_LIMIT = 14
@@ -49,7 +49,7 @@ def shapley(
     >>> shapley(panel).round(3)
     array([ 0.2 , -0.04])
     """
-    priced = named(loss, costs, threshold)
+    priced = as_loss(loss, costs, threshold)
     if len(panel.agents) > EXACT_LIMIT:
         return sample_shapley(
             panel, loss=priced, sample_weight=sample_weight, seed=seed
@@ -83,14 +83,14 @@ def sample_shapley(
     credit, but not before ``orders[0]`` orders and never after ``orders[1]``: 20 and
     400 by default, 20,000 where a squared loss without silence makes an order cheap.
     """
-    cheap = named(loss, costs, threshold).squared and not panel.silent
+    cheap = as_loss(loss, costs, threshold).squared and not panel.silent
     fewest, most = orders or (20, 20_000 if cheap else 400)
     if not (4 <= fewest <= most and tolerance >= 0):
         raise SettingError(
             "sampling needs 4 <= fewest <= most orders and a tolerance of at least 0; "
             f"orders is {orders}, tolerance {tolerance!r}"
         )
-    priced = named(loss, costs, threshold)
+    priced = as_loss(loss, costs, threshold)
     cases = as_case_weights(sample_weight, len(panel))
     past = FixedWeights(panel, priced, cases)
     start = _prior_loss(panel, priced, cases)

@@ -1,6 +1,5 @@
 """Where features and outcomes come from. The folder is the registry."""
 
-from inspect import signature
 from typing import Any, cast
 
 from truepool import registry
@@ -15,7 +14,6 @@ from truepool.datasets.nsl_kdd import nsl_kdd
 from truepool.datasets.pima import pima
 from truepool.datasets.synthetic import synthetic
 from truepool.datasets.unsw_nb15 import unsw_nb15
-from truepool.errors import UnknownNameError
 from truepool.features import Features
 from truepool.panel import Panel
 
@@ -27,11 +25,11 @@ __all__ = [
     "credit_card",
     "every",
     "example",
+    "find",
     "governors",
     "heart",
     "intrusion",
     "load",
-    "named",
     "nsl_kdd",
     "pima",
     "synthetic",
@@ -48,13 +46,13 @@ def every() -> dict[str, type[Dataset]]:
     return cast(dict[str, type[Dataset]], registry.every(__name__))
 
 
-def named(name: str) -> type[Dataset]:
+def find(name: str) -> type[Dataset]:
     """Return the data set of that name.
 
-    >>> named("heart").rows
+    >>> find("heart").rows
     303
     """
-    return cast(type[Dataset], registry.named(__name__, "data set", name))
+    return cast(type[Dataset], registry.find("data set", name))
 
 
 def load(name: str, /, **settings: Any) -> Features | Panel:
@@ -63,9 +61,4 @@ def load(name: str, /, **settings: Any) -> Features | Panel:
     >>> load("synthetic", cases=100, skill=[1, 2])
     Panel(100 cases, 2 agents (agent0, agent1), 2 classes, 0.0 % silent)
     """
-    dataset = named(name)
-    known = signature(dataset.load).parameters
-    for setting in settings:
-        if setting not in known:
-            raise UnknownNameError(f"setting of {name}", setting, known)
-    return dataset.load(**settings)
+    return cast(Features | Panel, registry.make("data set", name, **settings))

@@ -14,13 +14,11 @@ from truepool.games.beliefs import Beliefs, drawn, from_panel
 from truepool.games.beliefs import check as check_beliefs
 from truepool.games.dynamics import Play, Table, check, play, sights
 from truepool.games.equilibrium import Equilibrium, errors_by_case, rates
-from truepool.games.mechanisms import Mechanism
-from truepool.games.mechanisms import named as named_mechanism
-from truepool.games.responses import Exact, Response
-from truepool.games.responses import named as named_response
+from truepool.games.mechanisms import Mechanism, as_mechanism
+from truepool.games.responses import Exact, Response, as_response
 from truepool.panel import Panel
 from truepool.pools import Pool
-from truepool.pools.interface import FixedPool, made
+from truepool.pools.interface import FixedPool, configure
 from truepool.pools.mean import Mean
 
 OUTCOMES = ("expected", "drawn")
@@ -69,7 +67,7 @@ class Game:
         check_threshold(self.threshold)
         if self.outcomes not in OUTCOMES:
             raise UnknownNameError("way to count outcomes", self.outcomes, OUTCOMES)
-        made(self.pool)
+        configure(self.pool)
         if self.panel is None:
             check_beliefs(
                 self.agents, self.correlation, self.mean, self.offset,
@@ -129,8 +127,8 @@ class Game:
             truth; with ``exact`` it also learns what those it sees know. By default
             all, and none for ``exact`` where others' reports do not enter the payoff.
         """
-        rule = named_mechanism(mechanism)
-        family = named_response(response)
+        rule = as_mechanism(mechanism)
+        family = as_response(response)
         check(rounds, order)
         table = self.table(self.draw(seed), rule, family, sees, seed)
         return self._told(table, play(table, rounds, order))
@@ -169,11 +167,11 @@ class Game:
 
     def _fitting(self, beliefs: Beliefs) -> Callable[[FloatArray], Pool]:
         """How the pool learns from the reports sent; once, where it learns nothing."""
-        pool = made(self.pool, costs=self.costs, threshold=self.line)
+        pool = configure(self.pool, costs=self.costs, threshold=self.line)
 
         def fit(sent: FloatArray) -> Pool:
             panel = Panel(sent, beliefs.outcomes, copy=False)
-            return made(pool).fit_panel(panel)
+            return configure(pool).fit_panel(panel)
 
         if isinstance(pool, Mean | FixedPool):
             once = fit(beliefs.values)

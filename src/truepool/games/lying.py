@@ -15,7 +15,7 @@ from truepool.games.responses import NO_BETTER, Affine, Cut, Shift
 from truepool.games.seats import Seat
 from truepool.panel import Panel
 from truepool.pools import Pool
-from truepool.pools.interface import FixedPool, made
+from truepool.pools.interface import FixedPool, configure
 from truepool.pools.mean import Mean
 
 Family: TypeAlias = Shift | Affine | Cut
@@ -47,7 +47,7 @@ class Bench:
     def trial(self, panel: Panel, learn: IntArray, test: IntArray) -> list[list[Lie]]:
         """Best misreport of each agent and family on some cases, tried on others."""
         told, asked = panel.take(learn), panel.take(test)
-        honest = made(self.pool).fit_panel(told)
+        honest = configure(self.pool).fit_panel(told)
         before = self.errors(honest, asked.reports, asked.outcomes)
         lies = []
         for i in range(len(panel.agents)):
@@ -93,7 +93,7 @@ class Bench:
         pool = seated.pool
         if not isinstance(pool, Mean | FixedPool):
             lied = _lied(told, agent, family, deviation)
-            pool = made(self.pool).fit_panel(lied)
+            pool = configure(self.pool).fit_panel(lied)
         lied = _lied(asked, agent, family, deviation)
         rows = seated.rows
         gains[rows] = seated.gains(lied, pool)

@@ -12,12 +12,11 @@ from truepool.decisions import check_threshold
 from truepool.errors import SettingError
 from truepool.folds import Folds, splits
 from truepool.games.lying import FAMILIES, Bench, Lie
-from truepool.games.mechanisms import Mechanism
-from truepool.games.mechanisms import named as named_mechanism
+from truepool.games.mechanisms import Mechanism, as_mechanism
 from truepool.inference import holm, paired_p_values
 from truepool.panel import Panel
 from truepool.pools import Pool
-from truepool.pools.interface import made
+from truepool.pools.interface import configure
 
 CASES = 100_000
 """Cases above which a random part of the panel is looked at."""
@@ -140,8 +139,8 @@ def incentives(
         rng = np.random.default_rng(seed)
         panel = panel.take(np.sort(rng.choice(total, cases, replace=False)))
     line = costs.threshold if threshold is None else threshold
-    rule = named_mechanism(mechanism)
-    bench = Bench(rule, made(pool, costs=costs, threshold=line), costs, line)
+    rule = as_mechanism(mechanism)
+    bench = Bench(rule, configure(pool, costs=costs, threshold=line), costs, line)
     everything = np.arange(len(panel))
     pairs = splits(panel.outcomes, cv, seed, times=panel.times)
     hindsight = bench.trial(panel, everything, everything)

@@ -9,8 +9,9 @@ from scipy.special import expit
 
 from truepool import kernels
 from truepool.arrays import FloatArray, logit
-from truepool.errors import SettingError, UnknownNameError
+from truepool.errors import SettingError
 from truepool.games.payoffs import Payoff, Steps, over
+from truepool.registry import make
 
 NO_BETTER = 1e-12
 """Payoffs a case that differ by less are equal, and the truer report is sent."""
@@ -224,18 +225,25 @@ class Exact:
         return Move((), best, gain)
 
 
-def named(response: str | Response) -> Response:
+def every() -> dict[str, type[Response]]:
+    """All families of misreports by name.
+
+    >>> list(every())
+    ['shift', 'affine', 'threshold', 'exact']
+    """
+    families: tuple[type[Response], ...] = (Shift, Affine, Cut, Exact)
+    return {family.name: family for family in families}
+
+
+def as_response(response: str | Response) -> Response:
     """Return the family of that name; one that is made already is passed through.
 
-    >>> named("shift")
+    >>> as_response("shift")
     Shift(reach=0.5, step=0.01)
     """
     if not isinstance(response, str):
         return response
-    families = {"shift": Shift, "affine": Affine, "threshold": Cut, "exact": Exact}
-    if response not in families:
-        raise UnknownNameError("response", response, families)
-    return cast(Response, families[response]())
+    return cast(Response, make("response", response))
 
 
 def truest(values: FloatArray, distance: FloatArray) -> int:

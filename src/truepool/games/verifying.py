@@ -8,10 +8,8 @@ import numpy as np
 from truepool.arrays import FloatArray
 from truepool.errors import SettingError
 from truepool.games.game import Game
-from truepool.games.mechanisms import Mechanism
-from truepool.games.mechanisms import named as named_mechanism
-from truepool.games.responses import Affine, Shift, truest
-from truepool.games.responses import named as named_response
+from truepool.games.mechanisms import Mechanism, as_mechanism
+from truepool.games.responses import Affine, Shift, as_response, truest
 from truepool.inference import paired_p_values
 
 
@@ -85,15 +83,15 @@ def verify(
     >>> verify("brier", trials=30).deviation
     (0.0,)
     """
-    family = named_response(response)
+    family = as_response(response)
     if not isinstance(family, Shift | Affine):
         raise SettingError(
-            f"deviations are verified for shift and affine; {family.name!r} came"
+            f"deviations are verified for shift and affine; got {family.name!r}"
         )
     if trials < 4:
         raise SettingError(f"at least 4 trials are needed; {trials!r} were asked")
     game = game or Game(threshold=0.3, outcomes="drawn")
-    rule = named_mechanism(mechanism)
+    rule = as_mechanism(mechanism)
     seeds = np.random.SeedSequence(seed).generate_state(trials).tolist()
     tried = [_tried(game, rule, family, others, agent, s) for s in seeds]
     values = np.stack([value for value, _ in tried])  # (R, G)

@@ -5,7 +5,7 @@ from typing import Any, cast
 from truepool import registry
 from truepool.learners.interface import Learner, State, horizon_rate
 
-__all__ = ["Learner", "State", "every", "horizon_rate", "named"]
+__all__ = ["Learner", "State", "every", "horizon_rate", "make"]
 
 
 def every() -> dict[str, type[Learner]]:
@@ -17,12 +17,10 @@ def every() -> dict[str, type[Learner]]:
     return cast(dict[str, type[Learner]], registry.every(__name__))
 
 
-def named(name: str, **settings: Any) -> Learner:
-    """Make the learner of that name with those of the settings that it takes.
+def make(name: str, /, **settings: Any) -> Learner:
+    """Make the learner of that name with these settings.
 
-    >>> named("hedge", rate=0.1).rate
+    >>> make("hedge", rate=0.1).rate
     0.1
     """
-    cls = cast(type[Learner], registry.named(__name__, "learner", name))
-    taken = cls.__dataclass_fields__
-    return cls(**{key: settings[key] for key in settings if key in taken})
+    return cast(Learner, registry.make("learner", name, **settings))

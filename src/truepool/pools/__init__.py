@@ -3,29 +3,38 @@
 from typing import Any, cast
 
 from truepool import registry
-from truepool.errors import UnknownNameError
-from truepool.pools.interface import LinearPool, Pool, made
+from truepool.pools.interface import (
+    Explanation,
+    LinearPool,
+    Pool,
+    PoolResult,
+    configure,
+)
 
-__all__ = ["LinearPool", "Pool", "every", "named"]
+__all__ = [
+    "Explanation",
+    "LinearPool",
+    "Pool",
+    "PoolResult",
+    "configure",
+    "every",
+    "make",
+]
 
 
 def every() -> dict[str, type[Pool]]:
     """All pools by name.
 
     >>> sorted(every())[:4]
-    ['attention', 'auto', 'bayes', 'best']
+    ['attention', 'auto', 'bayes', 'best-agent']
     """
     return cast(dict[str, type[Pool]], registry.every(__name__))
 
 
-def named(name: str, /, **settings: Any) -> Pool:
+def make(name: str, /, **settings: Any) -> Pool:
     """Make the pool of that name with these settings.
 
-    >>> named("vcg", loss="log")
+    >>> make("vcg", loss="log")
     VCG(loss='log')
     """
-    pool = made(name, **settings)
-    for setting in settings:
-        if setting not in pool.settings():
-            raise UnknownNameError(f"setting of {name}", setting, pool.settings())
-    return pool
+    return cast(Pool, registry.make("pool", name, **settings))

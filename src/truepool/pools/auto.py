@@ -1,7 +1,7 @@
 """The pool to start with: it tries the others and keeps the simplest good one."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, final
 
 import numpy as np
@@ -11,15 +11,15 @@ from truepool.arrays import FloatArray, IntArray, case_mean
 from truepool.costs import Costs
 from truepool.errors import SettingError
 from truepool.folds import Folds, out_of_fold, splits, tested
-from truepool.losses import Loss, named
+from truepool.losses import Loss, as_loss
 from truepool.panel import Panel
-from truepool.pools.interface import Pool, made
+from truepool.pools.interface import Explanation, Pool, configure
 
 CANDIDATES = (
     "mean",
     "median",
     "log-odds",
-    "best",
+    "best-agent",
     "extremized",
     "platt",
     "beta",
@@ -77,9 +77,9 @@ class Auto(Pool):
     Examples
     --------
     >>> reports = [[0.9, 0.5, 0.4], [0.1, 0.5, 0.6]] * 20
-    >>> auto = Auto(candidates=("mean", "best"), loss="brier").fit(reports, [1, 0] * 20)
-    >>> auto.choice_
-    'best'
+    >>> auto = Auto(candidates=("mean", "best-agent"), loss="brier")
+    >>> auto.fit(reports, [1, 0] * 20).choice_
+    'best-agent'
     """
 
     name: ClassVar[str] = "auto"
@@ -105,13 +105,13 @@ class Auto(Pool):
         self.seed = seed
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
-        loss = named(self.loss, self.costs, self.threshold)
+        loss = as_loss(self.loss, self.costs, self.threshold)
         if isinstance(self.candidates, str):
             raise SettingError(
-                f"candidates must be a list of pools; {self.candidates!r} came"
+                f"candidates must be a list of pools; got {self.candidates!r}"
             )
         pools = [
-            made(given, costs=self.costs, threshold=self.threshold, seed=self.seed)
+            configure(given, costs=self.costs, threshold=self.threshold, seed=self.seed)
             for given in self.candidates or CANDIDATES
         ]
         try:
@@ -124,9 +124,6 @@ class Auto(Pool):
             kept = self._best(pools, panel, pairs, loss, case_weights)
         self.choice_ = kept.name
         self.pool_ = clone(kept).fit_panel(panel, case_weights)
-        self.__dict__.pop("weights_", None)  # of an earlier choice
-        if "weights_" in self.pool_.__dict__:
-            self.weights_ = self.pool_.__dict__["weights_"]
 
     def _best(
         self,
@@ -170,6 +167,10 @@ class Auto(Pool):
         self.table_ = [trials[i] for i in order]
         self.why_ = _why(trials[kept], trials[best], loss)
         return tried[kept]
+
+    def _explanation(self) -> Explanation:
+        chosen: Explanation = self.pool_.explain()
+        return replace(chosen, why=self.why_)
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool sound reports (T, N, C) into (T, C)."""

@@ -1,13 +1,14 @@
 """The best fixed weights in hindsight."""
 
+from dataclasses import replace
 from typing import ClassVar, final
 
 from truepool.arrays import FloatArray
 from truepool.costs import Costs
 from truepool.fixed_weights import FixedWeights
-from truepool.losses import named
+from truepool.losses import as_loss
 from truepool.panel import Panel
-from truepool.pools.interface import LinearPool
+from truepool.pools.interface import Explanation, LinearPool
 
 
 @final
@@ -37,5 +38,8 @@ class Convex(LinearPool):
         self.threshold = threshold
 
     def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
-        loss = named(self.loss, self.costs, self.threshold)
+        loss = as_loss(self.loss, self.costs, self.threshold)
         return FixedWeights(panel, loss, case_weights).best()
+
+    def _explanation(self) -> Explanation:
+        return replace(super()._explanation(), loss=self.loss)

@@ -47,13 +47,13 @@ class Extremized(RecalibratedPool):
         self,
         *,
         factor: float | str = "fit",
-        pool: Pool | str = "mean",
+        base: Pool | str = "mean",
         cv: Folds = 5,
         costs: Costs | None = None,
         threshold: float | None = None,
         seed: int = 0,
     ) -> None:
-        super().__init__(pool=pool, cv=cv, costs=costs, threshold=threshold, seed=seed)
+        super().__init__(base=base, cv=cv, costs=costs, threshold=threshold, seed=seed)
         self.factor = factor
 
     def _correct(

@@ -1,5 +1,6 @@
 """Ensemble selection: add the agent that helps most, again and again."""
 
+from dataclasses import replace
 from typing import ClassVar, final
 
 import numpy as np
@@ -8,9 +9,9 @@ from truepool.arrays import FloatArray
 from truepool.costs import Costs
 from truepool.errors import SettingError
 from truepool.fixed_weights import FixedWeights
-from truepool.losses import named
+from truepool.losses import as_loss
 from truepool.panel import Panel
-from truepool.pools.interface import LinearPool
+from truepool.pools.interface import Explanation, LinearPool
 
 
 @final
@@ -45,7 +46,7 @@ class Greedy(LinearPool):
     def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
         if self.rounds < 1:
             raise SettingError(f"there must be at least 1 round; rounds={self.rounds}")
-        loss = named(self.loss, self.costs, self.threshold)
+        loss = as_loss(self.loss, self.costs, self.threshold)
         past = FixedWeights(panel, loss, case_weights)
         N = len(panel.agents)
         bag, least, kept = np.zeros(N), np.inf, np.zeros(N)
@@ -58,3 +59,6 @@ class Greedy(LinearPool):
             if lost < least - 1e-12:
                 least, kept = lost, bag
         return np.asarray(kept / kept.sum())
+
+    def _explanation(self) -> Explanation:
+        return replace(super()._explanation(), loss=self.loss)

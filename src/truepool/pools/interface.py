@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -14,15 +15,57 @@ from truepool.arrays import (
     FloatArray,
     IntArray,
     as_case_weights,
-    classes,
+    as_probabilities,
+    from_classes,
     frozen,
-    to_classes,
 )
 from truepool.costs import Costs
 from truepool.decisions import check_threshold, choose
-from truepool.errors import AgentError, ReportError
+from truepool.errors import AgentError, ReportError, SettingError
 from truepool.panel import Panel
 from truepool.reports import checked_reports, names_of
+
+NO_COSTS = Costs()
+"""What decides where no costs are given: a missed case and a false alarm cost 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class PoolResult:
+    """What a pool makes of T cases.
+
+    Attributes
+    ----------
+    probabilities : (T, K)
+        Pooled probability of every class.
+    decisions : (T,)
+        Class of least expected cost; for two classes 1 where p > threshold.
+    """
+
+    probabilities: FloatArray
+    decisions: IntArray
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a fitted pool is; None where something does not apply.
+
+    Attributes
+    ----------
+    name : str
+        Name of the pool; of `auto`, name of the pool that it chose.
+    why : str, optional
+        Why it was chosen, in one sentence.
+    weights, credit : mapping of agent to number, optional
+        Weights on the simplex, and the credit that they follow from.
+    loss : str, optional
+        The loss by which the pool learned; credit is counted in it.
+    """
+
+    name: str
+    why: str | None = None
+    weights: Mapping[str, float] | None = None
+    credit: Mapping[str, float] | None = None
+    loss: str | None = None
 
 
 class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -30,7 +73,8 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     A pool is written by two methods: `_learn`, which sees a sound panel, and
     `combine`, which sees sound reports. Checks, names and decisions are done here,
-    once. Reports are (T, N) or (T, N, K), NaN where an agent is silent.
+    once: `predict_proba` and `predict` check the reports and show what `pool` makes of
+    them. Reports are (T, N) or (T, N, K), NaN where an agent is silent.
 
     Attributes
     ----------
@@ -80,42 +124,72 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def fit_panel(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
         """Learn from a panel that is known to be sound."""
-        check_threshold(self.threshold)
-        (self.costs or Costs()).table(panel.classes)
-        self.classes_ = np.arange(panel.classes)
+        K = panel.classes
+        check_threshold(self.threshold, K)
+        (self.costs or NO_COSTS).table(K)
+        self.classes_ = np.arange(K)
         self.agents_ = panel.agents
         self.named_ = True
         self.n_features_in_ = len(panel.agents)
         self._learn(panel, case_weights)
         return self
 
+    def pool(self, values: FloatArray) -> PoolResult:
+        """Pool reports that were checked already, coordinates (T, N, C).
+
+        What `combine` answers is made a probability here and nowhere else: rounding
+        may carry a sum of shares a last bit above 1.
+        """
+        self._check_fitted()
+        _, N, C = values.shape
+        if len(self.agents_) != N:
+            raise AgentError(
+                f"{type(self).__name__} learned from {len(self.agents_)} agents "
+                f"({', '.join(self.agents_)}); got reports of {N}"
+            )
+        K = 2 if C == 1 else C
+        if len(self.classes_) != K:
+            raise ReportError(
+                f"{type(self).__name__} learned {len(self.classes_)} classes; "
+                f"got reports of {K}"
+            )
+        probabilities = as_probabilities(self.combine(values))
+        coordinates = from_classes(probabilities)
+        costs = NO_COSTS if self.costs is None else self.costs
+        return PoolResult(probabilities, choose(coordinates, costs, self.threshold))
+
     def predict_proba(self, reports: ArrayLike) -> FloatArray:
         """Pooled probability of every class, (T, K).
 
         Columns of a frame are matched to the agents by name, in any order.
         """
-        check_is_fitted(self)
+        return self.pool(self._checked(reports)).probabilities
+
+    def predict(self, reports: ArrayLike) -> IntArray:
+        """Class of least expected cost, (T,); binary: 1 where p > threshold."""
+        return self.pool(self._checked(reports)).decisions
+
+    def explain(self) -> Explanation:
+        """Say what the fitted pool is: its name, its weights, and what they rest on."""
+        self._check_fitted()
+        return self._explanation()
+
+    def _explanation(self) -> Explanation:
+        """What `explain` says; a pool with weights says more."""
+        return Explanation(self.name)
+
+    def _check_fitted(self) -> None:
+        if "classes_" not in vars(self):  # check_is_fitted takes 30 us to say so
+            check_is_fitted(self, "classes_")
+
+    def _checked(self, reports: ArrayLike) -> FloatArray:
+        """Coordinates (T, N, C) of raw reports, in the order of the agents."""
+        self._check_fitted()
         names = names_of(reports) if self.named_ else ()
         values, _ = checked_reports(reports, names or self._known_as(reports))
         if names and names != self.agents_:
             values = frozen(values[:, self._order(names)])
-        if values.shape[1] != len(self.agents_):
-            raise AgentError(
-                f"{type(self).__name__} learned from {len(self.agents_)} agents "
-                f"({', '.join(self.agents_)}); reports of {values.shape[1]} came"
-            )
-        if classes(values.shape[2]) != len(self.classes_):
-            raise ReportError(
-                f"{type(self).__name__} learned {len(self.classes_)} classes; "
-                f"reports of {classes(values.shape[2])} came"
-            )
-        return to_classes(self.combine(values))
-
-    def predict(self, reports: ArrayLike) -> IntArray:
-        """Class of least expected cost, (T,); binary: 1 where p > threshold."""
-        pooled = self.predict_proba(reports)
-        pooled = pooled[:, 1:] if len(self.classes_) == 2 else pooled
-        return choose(pooled, self.costs or Costs(), self.threshold)
+        return values
 
     def _known_as(self, reports: ArrayLike) -> tuple[str, ...]:
         """Agents' names for a message, where the reports have the right width."""
@@ -153,21 +227,44 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return tags
 
 
-def made(pool: Pool | str, /, **settings: Any) -> Pool:
-    """Make the pool of that name with what it takes of the settings.
+def configure(
+    pool: Pool | str,
+    /,
+    *,
+    costs: Costs | None = None,
+    threshold: float | None = None,
+    seed: int | None = None,
+    **settings: Any,
+) -> Pool:
+    """Give a pool the settings that several pools share, as far as it takes them.
 
-    A pool that is made already gets what it was not given: costs and threshold.
+    By its name it is made with those of ``costs``, ``threshold`` and ``seed`` that it
+    takes, and with its own ``settings``, of which an unknown one is refused. A pool
+    that is made already is copied, and gets the costs and the threshold if it has none.
+
+    >>> from truepool.pools.mean import Mean
+    >>> configure("mean", threshold=0.3, seed=1), configure(Mean(), threshold=0.3)
+    (Mean(threshold=0.3), Mean(threshold=0.3))
     """
-    if isinstance(pool, Pool):
-        wanting = {
-            key: settings[key]
-            for key in ("costs", "threshold")
-            if key in settings and getattr(pool, key) is None
-        }
-        copy: Pool = clone(pool).set_params(**wanting)
+    if not isinstance(pool, str):
+        if settings:
+            raise SettingError(
+                "a pool that is made already keeps its settings; got "
+                f"{', '.join(settings)}. Set them where it is made, or give its name."
+            )
+        copy: Pool = clone(pool)
+        copy.costs = costs if copy.costs is None else copy.costs
+        copy.threshold = threshold if copy.threshold is None else copy.threshold
         return copy
-    cls = cast(type[Pool], registry.named("truepool.pools", "pool", pool))
-    return cls(**{key: settings[key] for key in settings if key in cls.settings()})
+    takes = registry.find("pool", pool).settings()
+    shared = {"costs": costs, "threshold": threshold, "seed": seed}
+    common = {k: v for k, v in shared.items() if v is not None and k in takes}
+    return cast(Pool, registry.make("pool", pool, **common, **settings))
+
+
+def by_agent(agents: tuple[str, ...], numbers: FloatArray) -> dict[str, float]:
+    """One number for each agent, by its name."""
+    return dict(zip(agents, numbers.tolist(), strict=True))
 
 
 class FixedPool(Pool):
@@ -194,6 +291,9 @@ class LinearPool(Pool):
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         self.weights_ = self._weigh(panel, case_weights)
+
+    def _explanation(self) -> Explanation:
+        return Explanation(self.name, weights=by_agent(self.agents_, self.weights_))
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool sound reports (T, N, C) into (T, C)."""

@@ -10,7 +10,7 @@ from truepool.arrays import FloatArray, IntArray
 from truepool.costs import Costs
 from truepool.folds import Folds, out_of_fold, splits
 from truepool.panel import Panel
-from truepool.pools.interface import Pool, made
+from truepool.pools.interface import Pool, configure
 
 BENDS = {
     "unanimity": "when all say p, a recalibrated pool answers how often the event "
@@ -23,7 +23,7 @@ class RecalibratedPool(Pool):
 
     Parameters
     ----------
-    pool : Pool or str
+    base : Pool or str
         The pool to correct.
     cv : int or splitter
         Folds on which the pool to correct is cross-fitted, so that the correction
@@ -36,21 +36,22 @@ class RecalibratedPool(Pool):
     def __init__(
         self,
         *,
-        pool: Pool | str = "mean",
+        base: Pool | str = "mean",
         cv: Folds = 5,
         costs: Costs | None = None,
         threshold: float | None = None,
         seed: int = 0,
     ) -> None:
-        self.pool = pool
+        self.base = base
         self.cv = cv
         self.costs = costs
         self.threshold = threshold
         self.seed = seed
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
-        given = {"costs": self.costs, "threshold": self.threshold, "seed": self.seed}
-        inner = made(self.pool, **given)
+        inner = configure(
+            self.base, costs=self.costs, threshold=self.threshold, seed=self.seed
+        )
         self.pool_ = clone(inner).fit_panel(panel, case_weights)
         if inner.complexity == 0:  # it learned nothing, so nothing can leak
             pooled = self.pool_.combine(panel.values)

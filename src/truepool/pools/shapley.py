@@ -1,5 +1,6 @@
 """Weights by Shapley credit."""
 
+from dataclasses import replace
 from typing import ClassVar, final
 
 import numpy as np
@@ -7,9 +8,9 @@ import numpy as np
 from truepool.arrays import FloatArray
 from truepool.costs import Costs
 from truepool.credit import EXACT_LIMIT, sample_shapley, shapley, when_speaking
-from truepool.losses import named
+from truepool.losses import as_loss
 from truepool.panel import Panel
-from truepool.pools.interface import LinearPool
+from truepool.pools.interface import Explanation, LinearPool, by_agent
 from truepool.weights import by_credit
 
 
@@ -51,7 +52,7 @@ class Shapley(LinearPool):
         self.seed = seed
 
     def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
-        loss = named(self.loss, self.costs, self.threshold)
+        loss = as_loss(self.loss, self.costs, self.threshold)
         if len(panel.agents) <= EXACT_LIMIT:
             credit = shapley(panel, loss=loss, sample_weight=case_weights)
             self.standard_errors_ = np.zeros(len(credit))
@@ -62,3 +63,7 @@ class Shapley(LinearPool):
             credit, self.standard_errors_ = found.credit, found.standard_errors
         self.credit_ = when_speaking(credit, panel, case_weights)
         return by_credit(self.credit_ / loss.span(panel.classes))
+
+    def _explanation(self) -> Explanation:
+        credit = by_agent(self.agents_, self.credit_)
+        return replace(super()._explanation(), credit=credit, loss=self.loss)

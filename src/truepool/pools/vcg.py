@@ -1,5 +1,6 @@
 """Weights by contribution: what the pool would lose without each agent."""
 
+from dataclasses import replace
 from typing import ClassVar, final
 
 import numpy as np
@@ -8,9 +9,9 @@ from truepool.arrays import FloatArray
 from truepool.costs import Costs
 from truepool.credit import leave_one_out, when_speaking
 from truepool.errors import SettingError
-from truepool.losses import named
+from truepool.losses import as_loss
 from truepool.panel import Panel
-from truepool.pools.interface import LinearPool
+from truepool.pools.interface import Explanation, LinearPool, by_agent
 from truepool.weights import by_credit, uniform
 
 
@@ -76,7 +77,7 @@ class VCG(LinearPool):
                 f"credit must be computed at least once; iterations is "
                 f"{self.iterations!r}"
             )
-        loss = named(self.loss, self.costs, self.threshold)
+        loss = as_loss(self.loss, self.costs, self.threshold)
         weights = uniform(len(panel.agents))
         for _ in range(self.iterations):
             credit = leave_one_out(
@@ -94,3 +95,7 @@ class VCG(LinearPool):
                 break
         self.credit_ = credit
         return weights
+
+    def _explanation(self) -> Explanation:
+        credit = by_agent(self.agents_, self.credit_)
+        return replace(super()._explanation(), credit=credit, loss=self.loss)

@@ -27,8 +27,8 @@ class Decision:
 def decide(state: State, reports: FloatArray) -> Decision | None:
     """Pool the reports (N, C) of one case; None where nobody spoke.
 
-    >>> from truepool.learners import named
-    >>> state = named("hedge").start(("ada", "bob"))
+    >>> from truepool.learners import make
+    >>> state = make("hedge").start(("ada", "bob"))
     >>> decide(state, np.array([[0.2], [0.6]])).pooled
     array([0.4])
     """

@@ -8,11 +8,10 @@ from numpy.typing import ArrayLike
 
 from truepool.arrays import FloatArray, IntArray
 from truepool.costs import Costs
-from truepool.errors import SettingError, UnknownNameError
-from truepool.learners import named
+from truepool.errors import SettingError
+from truepool.learners import make
 from truepool.learners.interface import Learner
-from truepool.losses import Loss
-from truepool.losses import named as named_loss
+from truepool.losses import Loss, as_loss
 from truepool.panel import Panel
 from truepool.rounds.recalibrating import recalibrated
 from truepool.rounds.running import AT_ONCE, Delay, run
@@ -60,7 +59,7 @@ def replay(
     """
     panel = panel.in_order()
     T, N, C = panel.values.shape
-    chosen = made(learner, loss, costs, threshold, settings, horizon=T)
+    chosen = as_learner(learner, loss, costs, threshold, settings, horizon=T)
     state = chosen.start(panel.agents, panel.classes)
     late = _delays(delay, T)
     kept = np.empty((T + 1, N)) if path else np.empty((0, N))
@@ -94,7 +93,7 @@ def _delays(delay: int | ArrayLike, cases: int) -> IntArray | None:
     if not fits or late.dtype.kind not in "iu" or (late < 0).any():
         raise SettingError(
             f"a delay is a whole number of cases, 0 or more, one for each of the "
-            f"{cases} cases or one for all; {late!r:.60} came"
+            f"{cases} cases or one for all; got {late!r:.60}"
         )
     if not late.any():
         return None
@@ -125,7 +124,7 @@ def _plan(late: IntArray | None, T: int, N: int, path: FloatArray) -> Delay:
     return Delay(due, first, np.arange(T) % longest, np.empty((longest + 1, N)))
 
 
-def made(
+def as_learner(
     learner: str | Learner,
     loss: str | Loss | None,
     costs: Costs | None,
@@ -141,11 +140,5 @@ def made(
                 f"{', '.join([*settings, 'loss, costs and threshold'])}, or name it"
             )
         return learner
-    priced = named_loss(loss or "brier", costs, threshold)
-    chosen = named(learner, **{"loss": priced, "horizon": horizon, **settings})
-    for setting in settings:
-        if setting not in chosen.__dataclass_fields__:
-            raise UnknownNameError(
-                f"setting of {learner}", setting, chosen.__dataclass_fields__
-            )
-    return chosen
+    priced = as_loss(loss or "brier", costs, threshold)
+    return make(learner, **{"loss": priced, "horizon": horizon, **settings})

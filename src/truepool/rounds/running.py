@@ -53,8 +53,8 @@ def settle(learner: Learner, state: State, decision: Decision, outcome: int) -> 
     The case is judged by its own reports and by the weights it was decided with,
     however late its outcome comes.
 
-    >>> from truepool.learners import named
-    >>> learner = named("hedge", rate=1.0)
+    >>> from truepool.learners import make
+    >>> learner = make("hedge", rate=1.0)
     >>> state = learner.start(("ada", "bob"))
     >>> case = decide(state, np.array([[0.2], [0.6]]))
     >>> settle(learner, state, case, 1).weights.round(3)

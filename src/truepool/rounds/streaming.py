@@ -13,7 +13,7 @@ from truepool.losses import Loss
 from truepool.reports import ROUNDING
 from truepool.rounds.deciding import Decision, decide
 from truepool.rounds.recalibrating import Recalibration
-from truepool.rounds.replaying import made
+from truepool.rounds.replaying import as_learner
 from truepool.rounds.running import pooled, settle
 
 REMEMBERED = 100_000
@@ -66,7 +66,7 @@ class Stream:
     ) -> None:
         by_name = isinstance(learner, str)  # one that is made already keeps its own
         horizon = settings.pop("horizon", 10_000) if by_name else 0
-        self.learner = made(learner, loss, costs, threshold, settings, horizon)
+        self.learner = as_learner(learner, loss, costs, threshold, settings, horizon)
         self.state = self.learner.start(tuple(agents), classes)
         self.scaling = Recalibration.start(classes) if recalibrate else None
         self.waiting: dict[Any, Decision] = {}

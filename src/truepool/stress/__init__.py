@@ -6,14 +6,12 @@ sees what the earlier left. On different agents the order does not matter, excep
 those that listen to others (`Copycat`, and a `Sleeper` by weight).
 """
 
-from dataclasses import fields
 from typing import Any, cast
 
 from truepool import registry
-from truepool.errors import UnknownNameError
 from truepool.stress.interface import Agents, Stress, chosen
 
-__all__ = ["Agents", "Stress", "chosen", "every", "named"]
+__all__ = ["Agents", "Stress", "chosen", "every", "make"]
 
 
 def every() -> dict[str, type[Stress]]:
@@ -25,15 +23,10 @@ def every() -> dict[str, type[Stress]]:
     return cast(dict[str, type[Stress]], registry.every(__name__))
 
 
-def named(name: str, /, **settings: Any) -> Stress:
+def make(name: str, /, **settings: Any) -> Stress:
     """Make the stress of that name with these settings.
 
-    >>> named("temperature", T=0.5)
+    >>> make("temperature", T=0.5)
     Temperature(T=0.5)
     """
-    cls = registry.named(__name__, "stress", name)
-    known = [setting.name for setting in fields(cls)]
-    for setting in settings:
-        if setting not in known:
-            raise UnknownNameError(f"setting of {name}", setting, known)
-    return cast(Stress, cls(**settings))
+    return cast(Stress, registry.make("stress", name, **settings))

@@ -31,6 +31,11 @@ class Reports:
     ids: Array | None
     times: Array | None
 
+    @property
+    def coordinates(self) -> FloatArray:
+        """Reports as coordinates, (T, N, C): C = 1 for binary, else C = K."""
+        return self.values if self.values.ndim == 3 else self.values[:, :, None]
+
 
 def read_panel(
     source: Any,
@@ -135,15 +140,15 @@ def read_frame(source: Any, id: str | None = None) -> nw.DataFrame[Any]:
     twice = {name for name in names if names.count(name) > 1}
     if twice:
         raise AgentError(
-            "every column needs a name of its own; "
-            f"{', '.join(map(repr, sorted(twice)))} came more than once. Rename one."
+            "every column needs a name of its own; got "
+            f"{', '.join(map(repr, sorted(twice)))} more than once. Rename one."
         )
     try:
         frame: nw.DataFrame[Any] = nw.from_native(source, eager_only=True)
     except TypeError:
         raise SourceError(
             "a panel is read from a path or a pandas, polars or pyarrow frame; "
-            f"{type(source).__name__} came. Use Panel(...) for arrays."
+            f"got {type(source).__name__}. Use Panel(...) for arrays."
         ) from None
     if not len(frame):
         raise SourceError("the table must have at least one row; it has none")

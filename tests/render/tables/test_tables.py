@@ -26,7 +26,7 @@ def test_a_comparison_the_mean_wins_says_so():
         0.2 + 0.6 * outcomes[:, None] + rng.normal(size=(300, 6)) * 0.3, 0, 1
     )
     result = compare(
-        Panel(reports, outcomes), pools=["best"], loss="brier", resamples=50
+        Panel(reports, outcomes), pools=["best-agent"], loss="brier", resamples=50
     )
     assert result.rows[0].pool == "mean"
     assert "nothing beats the plain mean here" in shown(comparison.grid(result))

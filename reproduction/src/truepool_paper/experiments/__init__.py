@@ -44,7 +44,7 @@ def lacking(label: str) -> str | None:
     if experiment is None:
         return "not built yet"
     for name in experiment.needs:
-        if datasets.named(name).where() is None:
+        if datasets.find(name).where() is None:
             return f"needs the data set {name}: truepool data path {name} fetches it"
     for package, extra in experiment.packages.items():
         if find_spec(package) is None:

@@ -96,7 +96,7 @@ class Heterogeneity(Experiment):
 
 
 def _team(kinds: Sequence[str]) -> dict[str, Any]:
-    return {f"{kind} {i}": zoo.named(kind) for i, kind in enumerate(kinds)}
+    return {f"{kind} {i}": zoo.make(kind) for i, kind in enumerate(kinds)}
 
 
 def _pooled(data: str, name: str, weighed: Panel, tested: Panel) -> list[Row]:

@@ -65,7 +65,7 @@ def _settings() -> Iterator[tuple[tuple[str, str], Any]]:
 def _agents() -> Iterator[tuple[tuple[str, str], Any]]:
     room = "Agent Training"
     for (model, setting), told in AGENTS.items():
-        value = zoo.named(model).settings[setting]
+        value = zoo.make(model).settings[setting]
         counted = isinstance(value, int | float) and value > 0
         yield (room, told), value if counted else str(value)
 
@@ -88,14 +88,14 @@ def _design() -> Iterator[tuple[tuple[str, str], Any]]:
     room = "Experimental Design"
     repeats = {cell.repeat for cell in Regret().cells("full")}
     yield (room, "Number of random seeds"), len(repeats)
-    nsl_kdd, credit = datasets.named("nsl-kdd"), datasets.named("credit-card")
+    nsl_kdd, credit = datasets.find("nsl-kdd"), datasets.find("credit-card")
     drawn = signature(nsl_kdd.load).parameters
     yield (room, "NSL-KDD: number of samples"), drawn["rows"].default
     yield (room, "NSL-KDD: number of features"), nsl_kdd.columns
     yield (room, "NSL-KDD: attack prevalence"), f"{drawn['attacks'].default:.0%}"
     drawn = signature(credit.load).parameters
     yield (room, "Credit Card: number of samples"), drawn["rows"].default
-    classes = datasets.named("intrusion").labels
+    classes = datasets.find("intrusion").labels
     yield (room, "Intrusion: number of classes"), len(classes)
     split = f"{1 - TEST_SHARE:.0%} / {TEST_SHARE:.0%}"
     yield (room, "Train/test split"), split

@@ -10,7 +10,7 @@ from truepool.arrays import FloatArray
 from truepool.core.engine import Cell, Row, cells
 from truepool.datasets import cicids2017_mix
 from truepool.pools import Pool
-from truepool.pools.best import Best
+from truepool.pools.best_agent import BestAgent
 from truepool.pools.brier import Brier
 from truepool.pools.confidence import Confidence
 from truepool.pools.externality import Externality
@@ -88,7 +88,7 @@ def fewer(data: Features, rows: int) -> Features:
 
 def _methods() -> dict[str, Pool]:
     return {
-        "Best Individual": Best(loss="cost", costs=COSTS),
+        "Best Individual": BestAgent(loss="cost", costs=COSTS),
         "Brier": Brier(),
         "Majority Vote": Vote(),
         "VCG": VCG(loss="cost", costs=COSTS),

@@ -53,7 +53,7 @@ class TabNetAgents(Experiment):
         """Train with TabNet in the place of the perceptron."""
         data = cell["data"]
         here = task(SOURCES[data], ROWS[cell["size"]][data], cell)
-        weighed, tested = here.panels({name: zoo.named(name) for name in TEAM})
+        weighed, tested = here.panels({name: zoo.make(name) for name in TEAM})
         lines = {data: THRESHOLD, f"{data} at {THRESHOLDS[data]}": THRESHOLDS[data]}
         if THRESHOLDS[data] == THRESHOLD:
             lines = {data: THRESHOLD}

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import ClassVar, final
 
-from truepool import Panel, compare, pools, replay
+from truepool import Panel, compare, replay
 from truepool.core.engine import Cell, Row, cells
 from truepool.datasets import synthetic
 from truepool.losses import Loss
+from truepool.pools.interface import configure
 from truepool.stress.constant import ConstantLow
 from truepool.stress.drift import quality_panel
 from truepool_paper.interface import Experiment, Reading, Size, row
@@ -22,7 +23,7 @@ METHODS = {
     "log-odds": "Log-Odds",
     "stacked-lr": "Stacking-LR",
     "stacked-mlp": "Stacking-MLP",
-    "best": "Best-Individual",
+    "best-agent": "Best-Individual",
     "mean": "Mean",
 }
 """The nine methods of tab:main_results and the plain mean."""
@@ -74,10 +75,9 @@ class WhenVCG(Experiment):
 
 
 def _compared(panel: Panel, threshold: float | None) -> str:
-    settings = {"costs": COSTS, "threshold": threshold}
-    rules = {name: pools.named(name, **settings) for name in METHODS}
-    rules["vcg"] = pools.named("vcg", loss="cost", **settings)
-    found = compare(panel, pools=rules, resamples=2, **settings)  # type: ignore[arg-type]
+    pools = {n: configure(n, costs=COSTS, threshold=threshold) for n in METHODS}
+    pools["vcg"] = configure("vcg", costs=COSTS, threshold=threshold, loss="cost")
+    found = compare(panel, pools=pools, resamples=2, costs=COSTS, threshold=threshold)
     return METHODS[min((found[name] for name in METHODS), key=lambda r: r.cost).pool]
 
 

@@ -5,7 +5,7 @@ from typing import Any, cast
 from truepool import registry
 from truepool.agents.zoo.interface import Model
 
-__all__ = ["PAPER", "Model", "every", "named", "paper"]
+__all__ = ["PAPER", "Model", "every", "make", "paper"]
 
 PAPER = ("lightgbm", "catboost", "xgboost", "random-forest", "mlp")
 """The five agents of the paper, in the order in which it draws their silos."""
@@ -20,14 +20,13 @@ def every() -> dict[str, type[Model]]:
     return cast(dict[str, type[Model]], registry.every(__name__))
 
 
-def named(name: str, /, **settings: Any) -> Model:
-    """Return the model of that name with these settings instead of its own.
+def make(name: str, /, **settings: Any) -> Model:
+    """Make the model of that name with these settings instead of its own.
 
-    >>> named("random-forest", max_depth=4)
+    >>> make("random-forest", max_depth=4)
     RandomForest(n_estimators=100, max_depth=4)
     """
-    cls = cast(type[Model], registry.named(__name__, "model", name))
-    return cls(**settings)
+    return cast(Model, registry.make("model", name, **settings))
 
 
 def paper() -> dict[str, Model]:
@@ -36,4 +35,4 @@ def paper() -> dict[str, Model]:
     >>> list(paper())
     ['lightgbm', 'catboost', 'xgboost', 'random-forest', 'mlp']
     """
-    return {name: named(name) for name in PAPER}
+    return {name: make(name) for name in PAPER}

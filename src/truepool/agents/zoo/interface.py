@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from inspect import signature
 from typing import Any, ClassVar
 
-from truepool.errors import UnknownNameError
+from truepool.registry import check_settings
 
 
 class Model(ABC):
@@ -36,14 +36,12 @@ class Model(ABC):
     tolerance: ClassVar[float] = 1e-6
 
     def __init__(self, **settings: Any) -> None:
+        if settings:
+            check_settings(self.name, settings, self._known())
         self.settings: dict[str, Any] = {**self.preset, **settings}
 
     def classifier(self, seed: int) -> Any:
         """Return an unfitted classifier: one thread, every draw from the seed."""
-        known = self._known()
-        for setting in self.settings:
-            if setting not in known:
-                raise UnknownNameError(f"setting of {self.name}", setting, known)
         return self._made(seed)
 
     @abstractmethod

@@ -22,7 +22,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     if advice is None:
         return
     # That the best agent alone is better has a test and a sentence of its own.
-    if advice.pool not in (evidence.pool.name, "best"):
+    if advice.pool not in (evidence.pool.name, "best-agent"):
         yield Suspicion(
             "better-pool",
             (),
@@ -39,10 +39,10 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
 def _best(evidence: Evidence) -> Iterator[Suspicion]:
     """Say where the pool loses to its best member."""
     table = evidence.once(compared)
-    if table is None or evidence.pool.name == "best":
+    if table is None or evidence.pool.name == "best-agent":
         return
     agent = best_agent(evidence)
-    beyond = table.by_case[evidence.pool.name] - table.by_case["best"]
+    beyond = table.by_case[evidence.pool.name] - table.by_case["best-agent"]
     gap = float(beyond.mean())
     yield Suspicion(
         "worse-than-best",

@@ -3,10 +3,9 @@
 from typing import Any, cast
 
 from truepool import registry
-from truepool.errors import UnknownNameError
 from truepool.games.mechanisms.interface import Mechanism
 
-__all__ = ["Mechanism", "every", "named"]
+__all__ = ["Mechanism", "as_mechanism", "every", "make"]
 
 
 def every() -> dict[str, type[Mechanism]]:
@@ -18,18 +17,19 @@ def every() -> dict[str, type[Mechanism]]:
     return cast(dict[str, type[Mechanism]], registry.every(__name__))
 
 
-def named(mechanism: str | Mechanism, /, **settings: Any) -> Mechanism:
-    """Make the mechanism of that name; one that is made already is passed through.
+def make(name: str, /, **settings: Any) -> Mechanism:
+    """Make the mechanism of that name with these settings.
 
-    >>> named("vcg", loss="brier")
+    >>> make("vcg", loss="brier")
     VCG(loss='brier')
     """
-    if isinstance(mechanism, Mechanism):
-        return mechanism
-    cls = cast(type[Mechanism], registry.named(__name__, "mechanism", mechanism))
-    for setting in settings:
-        if setting not in cls.__dataclass_fields__:
-            raise UnknownNameError(
-                f"setting of {mechanism}", setting, cls.__dataclass_fields__
-            )
-    return cls(**settings)
+    return cast(Mechanism, registry.make("payment", name, **settings))
+
+
+def as_mechanism(mechanism: str | Mechanism) -> Mechanism:
+    """Return the mechanism of that name; one that is made already is passed through.
+
+    >>> as_mechanism("brier")
+    Brier()
+    """
+    return mechanism if isinstance(mechanism, Mechanism) else make(mechanism)

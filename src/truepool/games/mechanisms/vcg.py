@@ -10,7 +10,7 @@ from truepool.games.mechanisms.interface import Mechanism
 from truepool.games.mechanisms.scoring import expected_loss
 from truepool.games.payoffs import Curve, Payoff, Squares, Steps
 from truepool.games.seats import Seat
-from truepool.losses import Loss, named
+from truepool.losses import Loss, as_loss
 
 
 @final
@@ -33,7 +33,7 @@ class VCG(Mechanism):
 
     def payoff(self, seat: Seat) -> Payoff:
         """Payoff of each case as a function of the agent's own report."""
-        loss = named(self.loss, seat.costs, seat.threshold)
+        loss = as_loss(self.loss, seat.costs, seat.threshold)
         chance = seat.chance
 
         def absent() -> FloatArray:

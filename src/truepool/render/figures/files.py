@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from truepool.errors import SourceError
-from truepool.files import atomic_path, check_path
+from truepool import files
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,11 +16,11 @@ def check_path(path: Path) -> None:
     """Refuse a path that no figure could be written to."""
     if path.suffix.lower() not in FORMATS and not path.is_dir():
         raise SourceError(f"a figure is written as {', '.join(FORMATS)}; {path} is not")
-    check_path(path)
+    files.check_path(path)
 
 
 def save(page: "Figure", path: Path) -> None:
     """Write a figure as SVG, PNG or PDF, on white ground."""
     check_path(path)
-    with atomic_path(path) as unfinished:
+    with files.atomic_path(path) as unfinished:
         page.savefig(unfinished, dpi=120, facecolor="white")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from truepool.losses import named, own_losses
+from truepool.losses import as_loss, own_losses
 from truepool.panel import Panel
 from truepool.render.numbers import number, percent
 from truepool.render.tables.grid import Grid
@@ -10,7 +10,7 @@ from truepool.render.tables.grid import Grid
 
 def grid(panel: Panel) -> Grid:
     """Lay the agents of a panel out."""
-    brier = own_losses(panel, named("brier"))
+    brier = own_losses(panel, as_loss("brier"))
     binary = panel.classes == 2
     rows = []
     for i, agent in enumerate(panel.agents):

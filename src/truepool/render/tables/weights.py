@@ -1,26 +1,22 @@
 """The weights of a pool, as a table."""
 
-import numpy as np
+from collections.abc import Mapping
 
-from truepool.arrays import FloatArray
 from truepool.render.numbers import percent, signed
 from truepool.render.tables.grid import Grid
 
 
 def grid(
-    agents: tuple[str, ...],
-    weights: FloatArray,
-    credit: FloatArray | None,
-    loss: str | None,
+    weights: Mapping[str, float], credit: Mapping[str, float] | None, loss: str | None
 ) -> Grid:
     """Lay out who counts how much, heaviest first, and why where credit is known."""
-    order = np.argsort(-weights, kind="stable")
+    order = sorted(weights, key=lambda agent: -weights[agent])
     if credit is None:
-        plain = tuple((agents[i], percent(weights[i])) for i in order)
+        plain = tuple((agent, percent(weights[agent])) for agent in order)
         return Grid("Weights", ("agent", "weight"), plain)
-    like = float(np.abs(credit).max()) or 1.0
+    like = max(map(abs, credit.values())) or 1.0
     rows = tuple(
-        (agents[i], percent(weights[i]), signed(credit[i], like)) for i in order
+        (agent, percent(weights[agent]), signed(credit[agent], like)) for agent in order
     )
     note = (
         f"Without an agent the {loss} loss would change by this much, a case in which "

@@ -6,14 +6,14 @@ import numpy as np
 
 from truepool.arrays import FloatArray
 from truepool.costs import Costs
-from truepool.losses import named, own_losses
+from truepool.losses import as_loss, own_losses
 from truepool.panel import Panel
-from truepool.pools.interface import Pool
+from truepool.pools.interface import Explanation, Pool, by_agent
 from truepool.weights import pool_by_case, proportional
 
 
 @final
-class Best(Pool):
+class BestAgent(Pool):
     """The agent with the least loss of its own; if it is silent, the next best.
 
     Agents that tie count equally.
@@ -27,11 +27,11 @@ class Best(Pool):
 
     Examples
     --------
-    >>> Best().fit([[0.9, 0.5], [0.1, 0.5]], [1, 0]).weights_
+    >>> BestAgent().fit([[0.9, 0.5], [0.1, 0.5]], [1, 0]).weights_
     array([1., 0.])
     """
 
-    name: ClassVar[str] = "best"
+    name: ClassVar[str] = "best-agent"
     complexity: ClassVar[int] = 1
 
     def __init__(
@@ -46,9 +46,13 @@ class Best(Pool):
         self.threshold = threshold
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
-        loss = named(self.loss, self.costs, self.threshold)
+        loss = as_loss(self.loss, self.costs, self.threshold)
         self.losses_ = own_losses(panel, loss, case_weights)
         self.weights_ = proportional(_least(self.losses_))
+
+    def _explanation(self) -> Explanation:
+        weights = by_agent(self.agents_, self.weights_)
+        return Explanation(self.name, weights=weights, loss=self.loss)
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool sound reports (T, N, C) into (T, C)."""

@@ -1,0 +1,71 @@
+"""One table on its way through ``truepool pool``: checked once, pooled once."""
+
+import sys
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import truepool
+
+SOURCE = str(Path(truepool.__file__).parent)
+MOST_MODULES = 24
+MOST_CHANGES = 90
+
+
+@pytest.fixture
+def tables(tmp_path):
+    rng = np.random.default_rng(0)
+    outcomes = rng.integers(0, 2, 300)
+    said = np.clip(0.2 + 0.6 * outcomes[:, None] + rng.normal(0, 0.2, (300, 3)), 0, 1)
+    rows = [f"{t},{a:.3f},{b:.3f},{c:.3f}" for t, (a, b, c) in enumerate(said)]
+    train, new = tmp_path / "train.csv", tmp_path / "new.csv"
+    settled = [f"{row},{y}" for row, y in zip(rows, outcomes, strict=True)]
+    train.write_text("\n".join(["id,ada,bob,cyd,y", *settled]))
+    new.write_text("\n".join(["id,ada,bob,cyd", *rows[:50]]))
+    return train, new, tmp_path / "out.csv"
+
+
+@pytest.fixture
+def passed(truepool, tables):
+    """Run ``truepool pool`` and note every function of truepool that is called."""
+
+    def run(*words):
+        train, new, out = tables
+        command = ("pool", train, new, "-o", out, *words)
+        truepool(*command)  # imports and compiles
+        calls = []
+
+        def note(frame, event, _):
+            place = frame.f_code.co_filename
+            if event == "call" and place.startswith(SOURCE):
+                calls.append((place[len(SOURCE) + 1 :], frame.f_code.co_name))
+
+        before = sys.getprofile()
+        sys.setprofile(note)
+        try:
+            code, _, _ = truepool(*command)
+        finally:
+            sys.setprofile(before)
+        assert code == 0
+        return calls
+
+    return run
+
+
+@pytest.mark.parametrize("words", [(), ("--json",)], ids=["table", "json"])
+def test_each_table_is_checked_once_and_the_new_one_is_pooled_once(passed, words):
+    calls = Counter(passed("--mechanism", "vcg", *words))
+    assert calls["reports.py", "checked_reports"] == 2  # TRAIN and NEW
+    assert calls["pools/interface.py", "fit_panel"] == 1
+    assert calls["pools/interface.py", "pool"] == 1
+    assert calls["pools/interface.py", "combine"] == 1
+
+
+def test_the_way_of_a_table_is_short(passed):
+    modules = [module for module, _ in passed("--mechanism", "vcg")]
+    changes = sum(a != b for a, b in pairwise(modules))
+    assert len(set(modules)) <= MOST_MODULES
+    assert changes <= MOST_CHANGES

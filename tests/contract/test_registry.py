@@ -1,0 +1,61 @@
+"""What everything that has a name owes: to be made by it, and to refuse a typo."""
+
+import pytest
+
+from truepool import registry
+from truepool.errors import UnknownNameError
+
+EVERYTHING = [(kind, name) for kind in registry.KINDS for name in registry.names(kind)]
+each = pytest.mark.parametrize(("kind", "name"), EVERYTHING)
+
+# A setting of one thing of each kind, and the same with a slip of the finger.
+SLIPS = {
+    "pool": ("vcg", "loss", "los"),
+    "learner": ("hedge", "rate", "raet"),
+    "loss": ("cost", "threshold", "treshold"),
+    "payment": ("vcg", "loss", "lose"),
+    "response": ("shift", "reach", "raech"),
+    "stress": ("copycat", "of", "off"),
+    "data set": ("synthetic", "cases", "case"),
+    "model": ("random-forest", "max_depth", "max_dpeth"),
+    "drift detector": ("adwin", "delta", "detla"),
+}
+
+
+@each
+def test_everything_is_found_by_its_name(kind, name):
+    assert registry.find(kind, name) is not None
+
+
+@each
+def test_a_setting_that_nothing_takes_is_refused(kind, name):
+    with pytest.raises(
+        UnknownNameError, match=f"no setting of {name} is called 'no_such_thing'"
+    ):
+        registry.make(kind, name, no_such_thing=1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [k for k in EVERYTHING if k[0] != "data set"]
+)
+def test_everything_is_made_by_its_name_alone(kind, name):
+    assert registry.make(kind, name) is not None
+
+
+@pytest.mark.parametrize("kind", registry.KINDS)
+def test_a_slip_of_the_finger_is_answered_with_the_nearest_setting(kind):
+    name, right, wrong = SLIPS[kind]
+    with pytest.raises(UnknownNameError, match=f"did you mean '{right}'"):
+        registry.make(kind, name, **{wrong: 1})
+
+
+@pytest.mark.parametrize("kind", registry.KINDS)
+def test_an_unknown_name_is_answered_with_the_known_ones(kind):
+    name, _, _ = SLIPS[kind]
+    with pytest.raises(UnknownNameError, match=f"no {kind} is called .*'{name}'"):
+        registry.make(kind, name + "x")
+
+
+def test_an_unknown_kind_is_answered_with_the_known_ones():
+    with pytest.raises(UnknownNameError, match="did you mean 'pool'"):
+        registry.make("pol", "vcg")
