@@ -110,6 +110,7 @@ def _converted(agent: Fitted, missing: bool) -> bytes:
     told = {
         "encoder": asdict(agent.encoder),
         "classes": agent.classes_.tolist(),
+        "positive": agent.positive,
         "missing": missing,
     }
     entry = model.metadata_props.add()
