@@ -134,13 +134,13 @@ def test_the_base_rate_counts_cases_by_weight():
         (np.empty((2, 0)), [1, 0], AgentError, "at least 2 agents; there is 0"),
         ([[0.9, 0.6]], [1], PanelError, "at least 2 cases; it has 1"),
         (np.empty((0, 2)), [], PanelError, "at least one case"),
-        (GOOD, [1, 2], OutcomeError, "0..1; case 1 has 2"),
-        (GOOD, [1, -1], OutcomeError, "case 1 has -1"),
-        (GOOD, [1, 0.5], OutcomeError, "case 1 has 0.5"),
+        (GOOD, [1, 2], OutcomeError, "labels 1 and 2.*--positive 2"),
+        (GOOD, [1, -1], OutcomeError, "labels -1 and 1.*--positive -1.*1 is the likelier"),
+        (GOOD, [1, 0.5], OutcomeError, "got 0.5 in case 1"),
         (GOOD, [1, NAN], OutcomeError, "case 1 has none.*not known yet"),
-        (GOOD, ["yes", "no"], OutcomeError, "case 0 has 'yes'. Map the labels"),
-        (GOOD, np.array([1, "no"], dtype=object), OutcomeError, "case 1 has 'no'"),
-        (GOOD, [[1], [0]], OutcomeError, "one per case"),
+        (GOOD, ["yes", "no"], OutcomeError, "labels 'no' and 'yes'.*--positive no"),
+        (GOOD, np.array([1, "no"], dtype=object), OutcomeError, "all text or all numbers; got 1 in case 0 and 'no' in case 1"),
+        (GOOD, [[1], [0]], OutcomeError, "one label per case"),
         (GOOD, [1, 0, 1], OutcomeError, "got 3 outcomes for 2 cases"),
         (GOOD, [1, 1], OutcomeError, "every outcome is 1"),
         ([[[0.5, 0.4, 0.3]] * 2] * 2, [0, 1], ReportError, "must sum to 1; agent 'agent0' sums to 1.2"),
@@ -172,6 +172,25 @@ def test_ids_must_be_one_a_case():
 
 def test_an_object_array_of_numbers_is_read_as_outcomes():
     assert Panel(GOOD, np.array([1, 0], dtype=object)).outcomes.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "positive"), [(["no", "yes"], "yes"), ([1, 2], 2), ([0, 1], 0)]
+)
+def test_two_columns_per_agent_have_no_order_but_that_of_0_and_1(outcomes, positive):
+    # scikit-learn sorts its labels; a cube of such reports would be read backwards.
+    cube = np.stack([1 - np.array(GOOD), GOOD], axis=2)
+    assert Panel(cube, [0, 1], positive=1).outcomes.tolist() == [0, 1]
+    with pytest.raises(ReportError, match=f"have no order.*that of {positive!r}"):
+        Panel(cube, outcomes, positive=positive)
+
+
+def test_a_panel_keeps_its_labels_in_every_part():
+    panel = Panel(GOOD, ["bad", "good"], positive="bad", times=[2, 1])
+    assert panel.counts == (1, 1)
+    for part in (panel.take(np.array([0])), panel.in_order(), panel.saying(np.eye(2))):
+        assert part.labels.names == ("good", "bad")
+    assert "2 classes (positive: 'bad'), 0.0 % silent" in repr(panel)
 
 
 def test_a_panel_without_silence_is_already_filled():

@@ -24,8 +24,11 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from truepool import PooledClassifier
 from truepool.agents.partition import feature_silos
 from truepool.costs import Costs
-from truepool.errors import AgentError, SettingError
+from truepool.errors import AgentError, OutcomeError, SettingError
+from truepool.losses import Loss
+from truepool.pools.auto import Auto
 from truepool.pools.mean import Mean
+from truepool.pools.platt import Platt
 from truepool.pools.vcg import VCG
 
 X, Y = load_breast_cancer(return_X_y=True)
@@ -230,3 +233,72 @@ def test_a_fitted_agent_that_knows_other_labels_is_refused():
     model = PooledClassifier([("stranger", stranger), agents()[0]])
     with pytest.raises(AgentError, match=r"one knows \[7, 8\]"):
         model.fit(X, Y)
+
+
+NAMES = np.array(["genuine", "fraud"])  # the positive one sorts first
+
+
+def fraud(pool, **settings):
+    return PooledClassifier(agents(), pool, **settings)
+
+
+def test_a_missed_fraud_costs_what_it_costs_whatever_it_is_called():
+    costs = Costs(fn=10, fp=1)
+    plain = fraud(VCG(costs=costs)).fit(X, Y)
+    named = fraud(VCG(costs=costs), positive="fraud").fit(X, NAMES[Y])
+    assert_array_equal(named.predict(X) == "fraud", plain.predict(X) == 1)
+    assert_array_equal(named.classes_, ["fraud", "genuine"])
+    assert named.labels_.names == ("genuine", "fraud")
+    assert_allclose(named.predict_proba(X)[:, 0], plain.predict_proba(X)[:, 1])
+    assert_allclose(named.reports(X), plain.reports(X))
+
+
+@pytest.mark.parametrize(
+    "pool",
+    [
+        VCG(costs=Costs(fn=10)),
+        VCG(costs=Costs(matrix=[[0, 1], [5, 0]])),
+        VCG(threshold=0.3),
+        VCG(loss=Loss("cost-brier", Costs(fn=10))),
+        VCG(loss=Loss("cost", threshold=0.2)),
+        Platt(pool=VCG(costs=Costs(fn=10))),
+        Auto(candidates=["mean", VCG(threshold=0.3)]),
+    ],
+    ids=[
+        "costs",
+        "matrix",
+        "threshold",
+        "loss",
+        "loss' threshold",
+        "inner",
+        "candidate",
+    ],
+)
+def test_where_the_classes_differ_the_positive_one_must_be_named(pool):
+    with pytest.raises(OutcomeError, match="'fraud' is the likelier one"):
+        fraud(pool).fit(X, NAMES[Y])
+
+
+@pytest.mark.parametrize(
+    "pool",
+    [
+        None,
+        "mean",
+        VCG(costs=Costs(fn=3, fp=3)),
+        VCG(threshold=0.5),
+        Auto(candidates=["mean", VCG()]),
+    ],
+    ids=["default", "name", "equal costs", "threshold", "candidates"],
+)
+def test_where_they_do_not_scikit_learns_order_is_kept(pool):
+    model = fraud(pool).fit(X, NAMES[Y])
+    assert model.labels_.positive == "genuine"
+    assert model.score(X, NAMES[Y]) > 0.8
+
+
+def test_of_many_labels_none_is_positive():
+    wine = load_wine(return_X_y=True)
+    with pytest.raises(
+        OutcomeError, match="belongs to two labels; there are 3: 0, 1, 2"
+    ):
+        fraud(None, positive=1).fit(*wine)

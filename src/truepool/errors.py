@@ -5,7 +5,7 @@
     TruepoolError
     ├── PanelError (ValueError)         reports or outcomes that cannot be pooled
     │   ├── ReportError                 a report that is not a probability
-    │   ├── OutcomeError                an outcome that is not one of 0..K-1
+    │   ├── OutcomeError                outcomes that are not labels of the classes
     │   ├── AgentError                  agents missing, unknown or named twice
     │   └── SourceError                 a file or frame that cannot be read
     │       └── ChecksumError           a data file that is not the published one
@@ -40,7 +40,7 @@ class ReportError(PanelError):
 
 
 class OutcomeError(PanelError):
-    """An outcome that is not one of 0..K-1."""
+    """Outcomes that are not labels of the classes, or no two that differ."""
 
 
 class AgentError(PanelError):

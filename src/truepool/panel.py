@@ -13,12 +13,12 @@ from truepool.arrays import (
     Array,
     FloatArray,
     IntArray,
-    as_outcomes,
     classes,
     frozen,
     with_silence_filled,
 )
-from truepool.errors import AgentError, OutcomeError, PanelError
+from truepool.errors import AgentError, OutcomeError, PanelError, ReportError
+from truepool.labels import Labels, as_labels, encoded
 from truepool.reports import checked_reports, names_of
 
 
@@ -29,12 +29,17 @@ class Panel:
     Parameters
     ----------
     reports : array-like (T, N) or (T, N, K)
-        Probability of class 1, or of each of K classes. NaN: the agent was silent.
-        A frame with named columns names the agents too. K = 2 is kept as (T, N).
+        Probability of the positive class, or of each of K classes. NaN: the agent was
+        silent. A frame with named columns names the agents too. K = 2, for labels 0
+        and 1 in this order, is kept as (T, N).
     outcomes : array-like (T,)
-        What happened, one of 0..K-1.
+        What happened: one of two labels, or of 0..K-1. They are kept as class numbers;
+        of two, 1 is the positive one.
     agents : sequence of str, optional
         Names, in the order of the columns.
+    positive : label, optional
+        Which of two labels the reports are probabilities of. Labels 0/1 and False/True
+        need no word (it is 1); any other two do.
     ids, times : array-like (T,), optional
         A label and a moment for each case; times put the cases in order.
     mute_cases : bool
@@ -47,6 +52,9 @@ class Panel:
     >>> panel = Panel([[0.9, 0.6], [0.2, float("nan")]], [1, 0], agents=("ada", "bob"))
     >>> panel
     Panel(2 cases, 2 agents (ada, bob), 2 classes, 25.0 % silent)
+    >>> panel = Panel([[0.9, 0.6], [0.2, 0.1]], ["bad", "good"], positive="bad")
+    >>> panel.outcomes, panel.labels.positive
+    (array([1, 0]), 'bad')
     """
 
     reports: FloatArray
@@ -55,6 +63,7 @@ class Panel:
     ids: Array | None
     times: Array | None
     silent: int
+    labels: Labels
 
     def __init__(
         self,
@@ -62,6 +71,7 @@ class Panel:
         outcomes: ArrayLike,
         agents: Sequence[str] | None = None,
         *,
+        positive: Any = None,
         ids: ArrayLike | None = None,
         times: ArrayLike | None = None,
         mute_cases: bool = False,
@@ -82,20 +92,23 @@ class Panel:
                     f"agent {names[int(np.argmin(spoken))]!r} is silent in every case; "
                     "leave that agent out"
                 )
-        settled = as_outcomes(outcomes, classes(C))
-        if settled.shape != (T,):
+        happened = as_labels(outcomes)
+        if len(happened) != T:
             raise OutcomeError(
-                f"there must be one outcome per case; got {settled.size} outcomes for "
+                f"there must be one outcome per case; got {len(happened)} outcomes for "
                 f"{T} cases"
             )
-        if settled.min() == settled.max():
-            raise OutcomeError(
-                "at least two classes must happen; every outcome is "
-                f"{settled[0]}, so there is nothing to learn from"
+        settled, called = encoded(happened, classes(C), positive)
+        if np.ndim(reports) == 3 and C == 1 and not called.plain:
+            raise ReportError(
+                "two probabilities per agent must stand in the order of the labels 0 "
+                f"and 1; got the positive label {called.positive!r} and the negative "
+                f"one {called.negative!r}, which have no order. Give one probability "
+                f"per agent, that of {called.positive!r}."
             )
-        labels = None if ids is None else _one_a_case("ids", ids, T)
+        named = None if ids is None else _one_a_case("ids", ids, T)
         moments = None if times is None else _moments(_one_a_case("times", times, T))
-        self._set(_squeezed(values), settled, names, labels, moments, silent)
+        self._set(_squeezed(values), settled, names, named, moments, silent, called)
 
     def _set(self, *fields: Any) -> None:
         for name, value in zip(self.__dataclass_fields__, fields, strict=True):
@@ -111,6 +124,11 @@ class Panel:
     def classes(self) -> int:
         """Number of classes, K."""
         return 2 if self.reports.ndim == 2 else self.reports.shape[2]
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """How many cases each class has, in the order of `labels`."""
+        return tuple(np.bincount(self.outcomes, minlength=self.classes).tolist())
 
     def base_rate(self, case_weights: FloatArray | None = None) -> FloatArray:
         """Share of each class, each case counted by its weight, as coordinates (C,)."""
@@ -133,6 +151,7 @@ class Panel:
             None if self.ids is None else self.ids[cases],
             None if self.times is None else self.times[cases],
             int(np.isnan(reports).sum()) if self.silent else 0,
+            self.labels,
         )
         return part
 
@@ -164,7 +183,19 @@ class Panel:
         other = object.__new__(type(self))
         silent = int(np.isnan(reports).sum()) if self.silent else 0
         fields = (self.outcomes, self.agents, self.ids, self.times, silent)
-        other._set(_squeezed(reports), *fields)
+        other._set(_squeezed(reports), *fields, self.labels)
+        return other
+
+    def labelled(self, labels: Labels) -> Self:
+        """Return the panel with other labels for the same class numbers.
+
+        >>> panel = Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0])
+        >>> panel.labelled(Labels(("genuine", "fraud"))).labels.positive
+        'fraud'
+        """
+        other = object.__new__(type(self))
+        fields = (self.reports, self.outcomes, self.agents, self.ids, self.times)
+        other._set(*fields, self.silent, labels)
         return other
 
     def in_order(self) -> Self:
@@ -192,9 +223,11 @@ class Panel:
     def __repr__(self) -> str:
         shown = ", ".join(self.agents[:5]) + (", ..." if len(self.agents) > 5 else "")
         share = self.silent / self.reports.size
+        told = "" if self.labels.plain else f" (positive: {self.labels.positive!r})"
+        percent = f"{share:.1%}".replace("%", " %")
         return (
             f"Panel({len(self):,} cases, {len(self.agents)} agents ({shown}), "
-            f"{self.classes} classes, {share:.1%} silent)".replace("%", " %")
+            f"{self.classes} classes{told}, {percent} silent)"
         )
 
 

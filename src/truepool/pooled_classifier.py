@@ -8,7 +8,6 @@ from joblib import Parallel, delayed
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import LabelEncoder
 from sklearn.utils import _safe_indexing, assert_all_finite, get_tags
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.multiclass import check_classification_targets
@@ -24,8 +23,11 @@ from sklearn.utils.validation import (
 from truepool.agents.interface import as_reports, check_speaks, said
 from truepool.agents.partition import feature_silos
 from truepool.arrays import Array, FloatArray
+from truepool.costs import Costs
 from truepool.errors import AgentError, SettingError
 from truepool.folds import Folds, splits, tested
+from truepool.labels import Labels, as_labels
+from truepool.losses import Loss
 from truepool.pools.interface import Pool, configure
 from truepool.pools.vcg import VCG
 
@@ -45,6 +47,11 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
         rows should be new to it.
     pool : Pool or str, optional
         The pool; `VCG` by default.
+    positive : label, optional
+        Which of two labels is positive: the one that ``fn`` is the cost of missing and
+        that the threshold is a probability of. Labels 0/1 and False/True need no word
+        (it is 1). Any other two do where unequal costs or a threshold make it matter;
+        elsewhere it is the last in scikit-learn's order.
     features : float or list, optional
         None: every agent sees all features. A fraction: each agent sees a random silo
         of that share, drawn as in the paper. A list: the columns of each agent.
@@ -60,7 +67,8 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
     ----------
     estimators_ : list of fitted classifiers
     pool_ : Pool
-    classes_ : (K,) labels
+    classes_ : (K,) labels, sorted
+    labels_ : Labels, in the order of the pool's classes: negative, positive
     features_ : list of columns an agent sees, or None
 
     Examples
@@ -80,6 +88,7 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
         estimators: Sequence[tuple[str, Any]],
         pool: Pool | str | None = None,
         *,
+        positive: Any = None,
         features: float | Sequence[Any] | None = None,
         cv: Folds = 5,
         n_jobs: int | None = None,
@@ -87,6 +96,7 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
     ) -> None:
         self.estimators = estimators
         self.pool = pool
+        self.positive = positive
         self.features = features
         self.cv = cv
         self.n_jobs = n_jobs
@@ -106,19 +116,20 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         check_consistent_length(X, y)
-        encoder = LabelEncoder().fit(y)
-        self.classes_ = encoder.classes_
+        self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise SettingError(
                 "at least two classes must happen; got only one class, "
                 f"{self.classes_[0]!r}"
             )
-        outcomes = encoder.transform(y)
+        pool = configure(VCG() if self.pool is None else self.pool)
+        self.labels_ = self._labels(pool)
+        outcomes = self.labels_.encode(y)
         self.features_ = self._silos(X.shape[1], len(agents))
         pairs = splits(outcomes, self.cv, rows=X, groups=groups)
         reports = self._crossfit(agents, X, y, pairs, weights)
         rows = tested(pairs)
-        self.pool_ = clone(configure(VCG() if self.pool is None else self.pool)).fit(
+        self.pool_ = clone(pool).fit(
             reports[rows],
             outcomes[rows],
             None if weights is None else weights[rows],
@@ -132,24 +143,29 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
         return self
 
     def reports(self, X: Any) -> FloatArray:
-        """What every agent says of these rows: (T, N) or (T, N, K)."""
+        """What every agent says of these rows: (T, N) or (T, N, K).
+
+        With two classes, the probability of the positive one.
+        """
         check_is_fitted(self)
         X = self._table(X, reset=False)
         answers = [
-            said(agent, _seen(X, columns), self.classes_)
+            said(agent, _seen(X, columns), self.labels_)
             for agent, columns in zip(self.estimators_, self.features_, strict=True)
         ]
         return as_reports(np.stack(answers, axis=1))
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Pooled probability of every class, (T, K)."""
+        """Pooled probability of every class, (T, K), in the order of ``classes_``."""
         reports = self.reports(X)
-        return np.asarray(self.pool_.predict_proba(reports))
+        order = self.labels_.encode(self.classes_)
+        return np.asarray(self.pool_.predict_proba(reports)[:, order])
 
     def predict(self, X: Any) -> Array:
         """Label of least expected cost, (T,)."""
         reports = self.reports(X)
-        return np.asarray(self.classes_[self.pool_.predict(reports)])
+        order = np.argsort(self.labels_.encode(self.classes_))
+        return np.asarray(self.classes_[order][self.pool_.predict(reports)])
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters, those of the agents included (``rf__max_depth``)."""
@@ -171,6 +187,14 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
         for name, agent in self.estimators:
             check_speaks(name, agent)
         return names, list(agents)
+
+    def _labels(self, pool: Pool) -> Labels:
+        """Labels in the order of the pool's classes."""
+        found = as_labels(self.classes_)
+        convention = self.positive is None and not _depends_on_class(pool)
+        if len(found) == 2 and convention:
+            return Labels(tuple(found.tolist()))
+        return Labels.of(found, self.positive)
 
     def _sample_weight(self, X: Any, fit_params: dict[str, Any]) -> FloatArray | None:
         weights = fit_params.pop("sample_weight", None)
@@ -235,9 +259,7 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
         ]
         seen = [_seen(X, columns) for columns in self.features_]
         answers = Parallel(n_jobs=self.n_jobs)(
-            delayed(_heldout)(
-                agents[i], seen[i], y, learn, test, weights, self.classes_
-            )
+            delayed(_heldout)(agents[i], seen[i], y, learn, test, weights, self.labels_)
             for i, learn, test in tasks
         )
         for (i, _, test), answer in zip(tasks, answers, strict=True):
@@ -245,7 +267,7 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
         heard /= np.maximum(count, 1)
         for i, agent in enumerate(agents):
             if isinstance(agent, FrozenEstimator):
-                heard[:, i] = said(agent, seen[i], self.classes_)
+                heard[:, i] = said(agent, seen[i], self.labels_)
         return as_reports(heard)
 
     def __sklearn_tags__(self) -> Any:
@@ -254,6 +276,23 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
         tags.input_tags.allow_nan = all(tag.allow_nan for tag in inputs)
         tags.input_tags.sparse = all(tag.sparse for tag in inputs)
         return tags
+
+
+def _depends_on_class(pool: Pool) -> bool:
+    """Whether a pool treats two classes differently: by costs or by a threshold."""
+    settings = pool.get_params()
+    for value in settings.values():
+        if isinstance(value, list | tuple):  # what `auto` may choose from
+            inner = [other for other in value if isinstance(other, Pool)]
+            if any(map(_depends_on_class, inner)):
+                return True
+    losses = [value for value in settings.values() if isinstance(value, Loss)]
+    costs = [value for value in settings.values() if isinstance(value, Costs)]
+    costs += [loss.costs for loss in losses]
+    lines = [settings[key] for key in settings if key.endswith("threshold")]
+    lines += [loss.threshold for loss in losses]
+    unequal = any(cost.fn != cost.fp for cost in costs)
+    return unequal or any(line not in (None, 0.5) for line in lines)
 
 
 def _seen(X: Any, columns: Any) -> Any:
@@ -285,7 +324,7 @@ def _heldout(
     learn: Array,
     test: Array,
     weights: FloatArray | None,
-    labels: Array,
+    labels: Labels,
 ) -> FloatArray:
     """Reports on the rows to test, by a copy that saw the others only."""
     copy = _trained(agent, X, y, learn, weights)

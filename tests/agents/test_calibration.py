@@ -65,6 +65,18 @@ def test_agents_are_calibrated_on_rows_held_out(method):
     assert_allclose(agent.predict_proba(X), expected.predict_proba(X), rtol=1e-12)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_what_the_labels_are_called_changes_no_calibration(method):
+    X, y = features()
+    words = np.array(["genuine", "fraud"])[y]  # the positive one sorts first
+    plain = agents.train(X, y, ["tree"], cache=False)["tree"]
+    named = agents.train(X, words, ["tree"], positive="fraud", cache=False)["tree"]
+    expected = agents.calibrated(plain, X, y, method).predict_proba(X)
+    mended = agents.calibrated(named, X, words, method)
+    assert mended.classes_.tolist() == ["fraud", "genuine"]
+    assert_allclose(mended.predict_proba(X)[:, 0], expected[:, 1], atol=1e-6)
+
+
 def test_held_out_rows_are_a_fifth_of_every_class():
     y = np.array([0] * 80 + [1] * 20 + [2] * 2)
     learn, rest = held_out(y, 3, "ada")

@@ -6,6 +6,7 @@ from sklearn.svm import LinearSVC
 
 from truepool.agents.interface import check_speaks, said
 from truepool.errors import AgentError, ReportError
+from truepool.labels import Labels
 
 
 class Fixed:
@@ -19,8 +20,14 @@ class Fixed:
 
 
 def test_a_class_that_an_agent_never_met_gets_no_probability():
-    heard = said(Fixed([0.25, 0.75], [0, 2]), np.zeros((2, 1)), np.arange(3))
+    heard = said(Fixed([0.25, 0.75], [0, 2]), np.zeros((2, 1)), Labels.numbered(3))
     assert heard.tolist() == [[0.25, 0, 0.75]] * 2
+
+
+def test_an_agent_is_heard_in_the_order_of_the_labels_not_in_its_own():
+    labels = Labels(("genuine", "fraud"))
+    heard = said(Fixed([0.2, 0.8], ["fraud", "genuine"]), np.zeros((1, 1)), labels)
+    assert heard.tolist() == [[0.8, 0.2]]
 
 
 def test_an_agent_without_predict_proba_is_refused_in_one_sentence():
@@ -43,4 +50,4 @@ def test_an_agent_without_predict_proba_is_refused_in_one_sentence():
 )  # fmt: skip
 def test_what_is_no_report_is_refused(agent, kind, expected):
     with pytest.raises(kind, match=expected):
-        said(agent, np.zeros((2, 1)), np.arange(2), "ada")
+        said(agent, np.zeros((2, 1)), Labels.numbered(2), "ada")

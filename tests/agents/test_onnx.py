@@ -1,5 +1,6 @@
 """ONNX files as agents, ours and others', and those that cannot be."""
 
+import json
 import pickle
 
 import numpy as np
@@ -11,6 +12,7 @@ from onnx import TensorProto, helper
 from silos import features
 
 from truepool import agents
+from truepool.agents.exporting import _converted
 from truepool.errors import FeatureError, ReportError, SourceError
 
 
@@ -113,10 +115,11 @@ def test_our_files_know_names_categories_and_labels(tmp_path):
     flags = np.array(["SF", "REJ", "S0", "RSTO"])[X[:, 4].astype(int)]
     table = pa.table({"size": X[:, 0], "rate": X[:, 1], "flag": flags})
     words = np.where(y == 1, "attack", "normal")
-    trained = agents.train(table, words, ["random-forest"], features=[["flag", "size"]], cache=False)  # fmt: skip
+    trained = agents.train(table, words, ["random-forest"], positive="attack", features=[["flag", "size"]], cache=False)  # fmt: skip
     agents.export(trained["random-forest"], tmp_path / "rf.onnx", table)
     agent = pickle.loads(pickle.dumps(agents.load(tmp_path / "rf.onnx")))
-    assert agent.classes_.tolist() == ["attack", "normal"]
+    assert agent.classes_.tolist() == ["normal", "attack"]
+    assert agent.positive == "attack"
     turned = table.select(["flag", "rate", "size"])
     assert_allclose(agent.predict_proba(turned), trained["random-forest"].predict_proba(table), atol=1e-6)  # fmt: skip
     with pytest.raises(FeatureError, match="column 'flag' says 'XX' in row 0"):
@@ -131,3 +134,22 @@ def test_an_export_is_plain_onnx(tmp_path):
     onnx.checker.check_model(model)
     assert [end.name for end in model.graph.input] == ["features"]
     assert [end.name for end in model.graph.output] == ["probabilities"]
+
+
+def test_a_file_that_does_not_say_which_label_is_positive_is_refused():
+    X, y = features()
+    trained = agents.train(X, y, ["random-forest"], cache=False)["random-forest"]
+    model = onnx.load_from_string(_converted(trained, True))
+    told = json.loads(model.metadata_props[-1].value)
+    del told["positive"]
+    model.metadata_props[-1].value = json.dumps(told)
+    with pytest.raises(
+        SourceError, match="before agents knew .*; train and export it again"
+    ):
+        agents.OnnxAgent(model.SerializeToString())
+
+
+def test_labels_given_to_a_file_from_elsewhere_leave_open_which_is_positive():
+    content = made([("x", F, ["n", 2])], [("p", F, ["n", 2])], WORD)
+    assert agents.OnnxAgent(content).positive == 1
+    assert agents.OnnxAgent(content, classes=["attack", "normal"]).positive is None

@@ -27,11 +27,13 @@ def test_only_our_agents_are_saved(tmp_path):
 def test_other_files_are_refused(tmp_path):
     joblib.dump({"a": 1}, tmp_path / "other.joblib")
     (tmp_path / "damaged.joblib").write_bytes(b"nonsense")
+    joblib.dump(("truepool agent 1", None), tmp_path / "old.joblib")
     (tmp_path / "agent.txt").write_text("")
     for name, expected in {
         "none.joblib": "there is no file",
         "agent.txt": "from .joblib or .onnx",
         "damaged.joblib": "cannot be read as an agent: .* train it again",
+        "old.joblib": "before agents knew their positive label; train it again",
         "other.joblib": "must hold an agent that truepool saved; it holds dict",
     }.items():
         with pytest.raises(SourceError, match=expected):

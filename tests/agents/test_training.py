@@ -84,12 +84,32 @@ def test_an_agent_that_never_met_a_class_gives_it_nothing():
     assert (reports[:, 1, 1] > 0).all()
 
 
-def test_text_labels_become_places():
-    words = np.where(Y == 1, "bad", "good")
-    panel = train(y=words).panel(NEW, np.where(NEW_Y == 1, "bad", "good"))
-    assert_array_equal(panel.outcomes, 1 - NEW_Y)
-    with pytest.raises(OutcomeError, match="row 0 has 'ugly'"):
-        train(y=words).panel(NEW[:2], ["ugly", "bad"])
+def test_two_labels_of_text_are_what_the_user_says_they_are():
+    words, new = np.where(Y == 1, "bad", "good"), np.where(NEW_Y == 1, "bad", "good")
+    trained = train(y=words, positive="bad")
+    panel = trained.panel(NEW, new)
+    assert_array_equal(panel.outcomes, NEW_Y)
+    assert panel.labels.names == tuple(trained.classes_) == ("good", "bad")
+    assert trained["tree"].positive == "bad"
+    assert_array_equal(panel.reports, train().reports(NEW))
+    turned = train(y=words, positive="good").panel(NEW, new, positive="good")
+    assert_array_equal(turned.outcomes, 1 - NEW_Y)
+    assert_allclose(turned.reports, 1 - panel.reports)
+    with pytest.raises(
+        OutcomeError, match="must be 'good' or 'bad'; got 'ugly' in row 0"
+    ):
+        trained.panel(NEW[:2], ["ugly", "bad"])
+    with pytest.raises(OutcomeError, match="positive label here is 'bad'; got 'good'"):
+        trained.panel(NEW, new, positive="good")
+
+
+def test_more_than_two_labels_of_text_are_sorted():
+    words = np.where(X[:, 0] > 1, "worse", np.where(Y == 1, "bad", "good"))
+    trained = train(y=words)
+    assert trained.classes_.tolist() == ["bad", "good", "worse"]
+    assert trained["tree"].positive is None
+    with pytest.raises(OutcomeError, match="belongs to two labels; there are 3"):
+        train(y=words, positive="worse")
 
 
 def test_frames_of_numbers_and_text_train_like_arrays_of_codes():

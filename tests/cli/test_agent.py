@@ -48,7 +48,13 @@ def test_export_tells_how_close_it_is_and_is_an_agent(truepool, tables):
     agent, onnx = tables / "agent.joblib", tables / "agent.onnx"
     words = ["--model", "random-forest", "-o", agent, "--json"]
     code, out, _ = truepool("agent", "train", tables / "train.csv", *words)
-    assert json.loads(out) == {"rows": 120, "classes": [0, 1], "agents": {"random-forest": str(agent)}}  # fmt: skip
+    labels = {"positive": 1, "negative": 0, "labels": [0, 1], "cases": [68, 52]}
+    assert json.loads(out) == {
+        "rows": 120,
+        "classes": [0, 1],
+        "agents": {"random-forest": str(agent)},
+        "outcome_labels": labels,
+    }
     words = ["export", agent, "-o", onnx, "--rows", tables / "new.csv"]
     code, out, err = truepool("agent", *words)
     assert (code, err) == (0, "")
@@ -150,7 +156,7 @@ def test_a_category_and_an_outcome_that_are_new_are_named(truepool, tables):
     words = ["agent", "report", tables / "new.csv", agent, "-o", tables / "out.csv"]
     code, _, err = truepool(*words)
     assert code == 2
-    assert "a label must be one of [0, 1]; row 0 has 7" in err
+    assert "a label must be 0 or 1; got 7 in row 0" in err
     write(tables / "new.csv", 1, flag=["SF"] * 119 + ["XX"])
     code, _, err = truepool(*words)
     assert code == 2

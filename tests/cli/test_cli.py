@@ -208,7 +208,7 @@ GOOD = "m0,m1,m2,m3,y\n.9,.6,.5,.5,1\n.2,.4,.5,.5,0\n"
 BAD = {
     "percentages": (settled(GOOD.replace(".9", "90")), "percentages"),
     "logits": (settled(GOOD.replace(".9", "-2.5")), "logits"),
-    "outcome 2": (settled(GOOD.replace("5,1\n", "5,2\n")), "0..1; case 0 has 2"),
+    "outcome 2": (settled(GOOD.replace("5,1\n", "5,2\n")), "got the labels 0 and 2. Pass positive=0 (--positive 0)"),
     "text": (settled(GOOD.replace(".9", "high")), "'high' in case 0"),
     "infinity": (settled(GOOD.replace(".9", "inf")), "Infinity"),
     "nobody spoke": (settled(GOOD + ",,,,1\n"), "all are silent in case 2"),

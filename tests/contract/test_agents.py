@@ -38,9 +38,11 @@ def test_probabilities_lie_between_0_and_1_and_sum_to_1(name, classes):
 @each
 def test_the_labels_are_those_of_training(name):
     X, y = features()
-    words = np.array(["no", "yes"])[y]
-    agent = agents.train(X, words, {name: small(name)}, cache=False)[name]
-    assert_array_equal(agent.classes_, ["no", "yes"])
+    words = np.array(["other", "fraud"])[y]
+    team = {name: small(name)}
+    agent = agents.train(X, words, team, positive="fraud", cache=False)[name]
+    assert_array_equal(agent.classes_, ["other", "fraud"])
+    assert agent.positive == "fraud"
     assert_allclose(
         agent.predict_proba(X), trained(name, gaps=0.0).predict_proba(X), atol=1e-12
     )

@@ -89,14 +89,39 @@ def test_text_that_spells_numbers_is_taken_as_numbers():
         ([1, 1, 1], None, "every outcome is 1"),
         ([0, 1, 2], ["no", "yes"], "whole numbers 0..1; case 2 has 2"),
         ([0, 1, np.nan], None, "case 2 has none"),
-        ([0, 1, np.inf], None, "case 2 has inf"),
-        (["a", "b", "a"], None, "case 0 has 'a'"),
-        ([0.5, 1, 0], None, "case 0 has 0.5"),
+        ([0, 1, np.inf], None, "got inf in case 2"),
+        (["a", "b", "a"], None, "labels 'a' and 'b'.*--positive b"),
+        ([1, 2, 1], None, "labels 1 and 2.*--positive 2"),
+        (["a", "b", "c"], None, "case 0 has 'a'. Map the labels to numbers"),
+        ([0.5, 1, 0], None, "got 0.5 in case 0"),
     ],
 )
 def test_unsound_outcomes_are_refused_in_one_sentence(outcomes, labels, fault):
     with pytest.raises(OutcomeError, match=fault):
         Features(X, outcomes, labels=labels)
+
+
+def test_the_positive_label_is_class_1():
+    rows = Features(X, ["fraud", "genuine", "fraud"], positive="fraud")
+    assert (rows.outcomes.tolist(), rows.labels) == ([1, 0, 1], ("genuine", "fraud"))
+    rows = Features.from_columns({"x": [1, 2, 3]}, [2, 1, 2], positive=1)
+    assert (rows.outcomes.tolist(), rows.labels) == ([0, 1, 0], ("2", "1"))
+
+
+@pytest.mark.parametrize(
+    ("positive", "outcomes"), [("yes", [0, 1, 1]), ("no", [1, 0, 0])]
+)
+def test_labels_that_are_given_may_change_places(positive, outcomes):
+    rows = Features(X, [0, 1, 1], labels=["no", "yes"], positive=positive)
+    assert rows.outcomes.tolist() == outcomes
+    assert rows.labels[1] == positive
+
+
+def test_of_three_labels_none_is_positive():
+    with pytest.raises(
+        OutcomeError, match="belongs to two labels; there are 3: 0, 1, 2"
+    ):
+        Features(X, Y, positive=1)
 
 
 def test_columns_must_be_there_and_equally_long():

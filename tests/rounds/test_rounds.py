@@ -144,9 +144,9 @@ def test_reports_are_by_name_and_may_be_missing():
 @pytest.mark.parametrize(
     ("act", "kind", "match"),
     [
-        (lambda s: s.learn_one({"rf": 0.2}, NAN), OutcomeError, "nan came"),
-        (lambda s: s.learn_one({"rf": 0.2}, 2), OutcomeError, "0..1; 2 came"),
-        (lambda s: s.learn_one({"rf": 0.2}, "yes"), OutcomeError, "'yes' came"),
+        (lambda s: s.learn_one({"rf": 0.2}, NAN), OutcomeError, "got nan"),
+        (lambda s: s.learn_one({"rf": 0.2}, 2), OutcomeError, "must be 0 or 1; got 2"),
+        (lambda s: s.learn_one({"rf": 0.2}, "yes"), OutcomeError, "got 'yes'. Name the label"),
         (lambda s: s.learn_one({"xgb": 0.2}, 1), AgentError, "no agent is called 'xgb'; known: rf, gbm"),
         (lambda s: s.learn_one({"rf": 20}, 1), ReportError, "'rf' said 20"),
         (lambda s: s.learn_one({"rf": (0.2, 0.3, 0.5)}, 1), ReportError, "'rf' said"),
@@ -170,6 +170,52 @@ def test_what_cannot_be_is_refused_and_changes_nothing(act, kind, match):
     with pytest.raises(kind, match=match):
         act(stream)
     assert stream.state is before
+
+
+@pytest.mark.parametrize("labels", [{}, {"negative": "genuine"}])
+def test_outcomes_may_have_names(labels):
+    plain = stream_of()
+    named = Stream("gradient", agents=("rf", "gbm"), positive="fraud", **labels)
+    for name, outcome in ("genuine", 0), ("fraud", 1), ("genuine", 0):
+        plain.learn_one({"rf": 0.2, "gbm": 0.9}, outcome)
+        named.learn_one({"rf": 0.2, "gbm": 0.9}, name)
+    assert named.weights == plain.weights
+    named.predict_proba_one({"rf": 0.3}, case="late")
+    named.settle("late", np.str_("fraud"))
+    for wrong in ("Fraud", 1, None, ["fraud"]):
+        with pytest.raises(
+            OutcomeError, match="must be 'fraud' or 'genuine'|'genuine' or 'fraud'"
+        ):
+            named.learn_one({"rf": 0.2}, wrong)
+
+
+def test_a_stream_does_not_take_a_number_for_the_other_label_of_text():
+    stream = Stream("gradient", agents=("rf", "gbm"), positive="fraud")
+    for wrong in (0, 1, float("nan"), True, None):
+        with pytest.raises(
+            OutcomeError,
+            match="must be 'fraud' or the other label, of the same kind; got",
+        ):
+            stream.learn_one({"rf": 0.2}, wrong)
+    numbers = Stream("gradient", agents=("rf", "gbm"), positive=1)
+    with pytest.raises(OutcomeError, match="case 0 has none"):
+        numbers.learn_one({"rf": 0.2}, float("nan"))
+    numbers.learn_one({"rf": 0.2}, -1)
+    with pytest.raises(OutcomeError, match="must be 1 or -1; got 0"):
+        numbers.learn_one({"rf": 0.2}, 0)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        {"negative": "no"},
+        {"positive": "a", "negative": "a"},
+        {"positive": 1, "classes": 3},
+    ],
+)
+def test_labels_that_are_not_two_are_refused(labels):
+    with pytest.raises(SettingError, match="two labels of two classes; got"):
+        Stream("gradient", agents=("rf", "gbm"), **labels)
 
 
 def test_the_same_outcome_twice_changes_nothing():

@@ -76,8 +76,8 @@ class LogOdds(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def classes_(self) -> Any:
-        """Labels of the agent."""
-        return self.agent.classes_
+        """Labels of the agent in scikit-learn's order, sorted."""
+        return np.sort(np.asarray(self.agent.classes_))
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn nothing; scikit-learn takes for an estimator only what has it."""
@@ -86,6 +86,7 @@ class LogOdds(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def decision_function(self, X: Any) -> FloatArray:
         """Log-odds (T,) of two classes; logarithms (T, K) of more."""
         answer = np.asarray(self.agent.predict_proba(X), dtype=np.float64)
+        answer = answer[:, np.argsort(np.asarray(self.agent.classes_))]
         if answer.shape[1] == 2:
             return logit(answer[:, 1])
         return np.log(np.clip(answer, SMALLEST, None))

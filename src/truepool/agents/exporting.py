@@ -109,6 +109,7 @@ def _converted(agent: Fitted, missing: bool) -> bytes:
     told = {
         "encoder": agent.encoder.to_dict(),
         "classes": agent.classes_.tolist(),
+        "positive": agent.positive,
         "missing": missing,
     }
     entry = model.metadata_props.add()

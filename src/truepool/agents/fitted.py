@@ -7,8 +7,9 @@ import numpy as np
 
 from truepool.agents.interface import check_speaks
 from truepool.agents.zoo.interface import Model
-from truepool.arrays import Array, FloatArray
+from truepool.arrays import Array, FloatArray, IntArray
 from truepool.features.encoding import Encoder
+from truepool.labels import Labels
 
 QUANTILES = np.linspace(0, 1, 21)
 
@@ -20,7 +21,8 @@ class Fitted:
     Attributes
     ----------
     name : what it is called
-    classes_ : the labels it knows
+    classes_ : the labels it knows; of two, the positive one is the second
+    positive : the positive label, None where it was trained on more than two
     encoder : the columns it sees, and how they become numbers
     classifier : what was fitted; it knows the labels as 0, 1, ...
     model : the kind of model it is, None for a classifier of your own
@@ -30,6 +32,7 @@ class Fitted:
 
     name: str
     classes_: Array
+    positive: Any
     encoder: Encoder
     classifier: Any
     model: Model | None
@@ -58,12 +61,13 @@ def fit(
     agent: Any,
     encoder: Encoder,
     values: FloatArray,
-    labels: Array,
+    outcomes: IntArray,
+    labels: Labels,
     *,
     seed: int,
     calibration: str | None = None,
 ) -> Fitted:
-    """Train one agent on numbers (T, F) and labels (T,), on one thread."""
+    """Train one agent on numbers (T, F) and class numbers (T,), on one thread."""
     from threadpoolctl import threadpool_limits
 
     from truepool.agents.calibration import calibrated, held_out
@@ -71,15 +75,24 @@ def fit(
     model = agent if isinstance(agent, Model) else None
     untrained = seeded(agent, seed) if model is None else model.classifier(seed)
     check_speaks(name, untrained)
-    classes, numbers = np.unique(labels, return_inverse=True)
-    learn = np.arange(len(labels))
+    present, numbers = np.unique(outcomes, return_inverse=True)
+    learn = np.arange(len(outcomes))
     if calibration is not None:
         learn, rest = held_out(numbers, seed, name)
     with threadpool_limits(1):
         trained = untrained.fit(values[learn], numbers[learn])
         if calibration is not None:
             trained = calibrated(trained, values[rest], numbers[rest], calibration)
-    return Fitted(name, classes, encoder, trained, model, calibration, _grid(values))
+    return Fitted(
+        name,
+        np.asarray(labels.names)[present],
+        labels.positive,
+        encoder,
+        trained,
+        model,
+        calibration,
+        _grid(values),
+    )
 
 
 def seeded(classifier: Any, seed: int) -> Any:

@@ -4,8 +4,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from truepool.arrays import Array, FloatArray
-from truepool.errors import AgentError, ReportError
+from truepool.arrays import FloatArray
+from truepool.errors import AgentError, OutcomeError, ReportError
+from truepool.labels import Labels
 from truepool.reports import ROUNDING
 
 
@@ -35,18 +36,16 @@ def check_speaks(name: str, agent: object) -> None:
         )
 
 
-def said(agent: Agent, X: Any, labels: Array, name: str = "") -> FloatArray:
-    """Probability (T, K) of every label; 0 for one the agent has never met."""
-    known = np.searchsorted(labels, agent.classes_)
-    strange = (known >= len(labels)) | (
-        labels[np.minimum(known, len(labels) - 1)] != agent.classes_
-    )
-    if strange.any():
+def said(agent: Agent, X: Any, labels: Labels, name: str = "") -> FloatArray:
+    """Probability (T, K) of every class; 0 for one the agent has never met."""
+    try:
+        known = labels.encode(agent.classes_)
+    except OutcomeError:
         raise AgentError(
-            f"a fitted agent must know only the labels {labels.tolist()}; "
+            f"a fitted agent must know only the labels {list(labels.names)}; "
             f"{repr(name) if name else 'one'} knows "
             f"{np.asarray(agent.classes_).tolist()}"
-        )
+        ) from None
     answer = np.asarray(agent.predict_proba(X), dtype=np.float64)
     if answer.ndim != 2 or answer.shape[1] != len(known):
         raise ReportError(
@@ -60,7 +59,7 @@ def said(agent: Agent, X: Any, labels: Array, name: str = "") -> FloatArray:
             "the probabilities of a report must sum to 1; "
             f"{name or type(agent).__name__!r} says {answer[t].tolist()} in row {t}"
         )
-    spelled = np.zeros((len(answer), len(labels)))
+    spelled = np.zeros((len(answer), len(labels.names)))
     spelled[:, known] = answer
     return spelled
 

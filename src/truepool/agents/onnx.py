@@ -23,8 +23,9 @@ TYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64}
 class OnnxAgent:
     """Reports of a model in the ONNX format, on one thread.
 
-    A file that truepool exported knows its feature names, categories and labels; one
-    from elsewhere gets the labels 0, 1, ... unless ``classes`` are given.
+    A file that truepool exported knows its feature names, categories and labels, and
+    which of two is ``positive``; one from elsewhere gets the labels 0, 1, ... unless
+    ``classes`` are given.
 
     Parameters
     ----------
@@ -49,6 +50,13 @@ class OnnxAgent:
         if labels is None and isinstance(wide, int):
             labels = list(range(wide))
         self.classes_: Array = np.asarray(labels if labels is not None else [0, 1])
+        if known and "positive" not in known:
+            raise SourceError(
+                f"{self.name!r} was exported before agents knew their positive label; "
+                "train and export it again"
+            )
+        plain = self.classes_.tolist() == [0, 1]
+        self.positive: Any = known.get("positive", 1 if plain else None)
         if isinstance(wide, int) and wide != len(self.classes_):
             raise SourceError(
                 f"{self.name!r} gives probabilities of {wide} classes; "

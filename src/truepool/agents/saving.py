@@ -11,7 +11,10 @@ from truepool.agents.onnx import OnnxAgent
 from truepool.errors import AgentError, SourceError
 from truepool.files import check_path, write_bytes
 
-MARK = "truepool agent 1"
+MARK = "truepool agent 2"
+
+FIRST = "truepool agent 1"
+"""Mark of agents that did not say which of their labels is positive."""
 
 
 def save(agent: Any, path: str | Path) -> Path:
@@ -48,6 +51,11 @@ def load(path: str | Path) -> Any:
             f"{str(path)!r} cannot be read as an agent: {type(error).__name__}. It may "
             "be damaged, or come from other versions; train it again."
         ) from None
+    if isinstance(content, tuple) and content[:1] == (FIRST,):
+        raise SourceError(
+            f"{str(path)!r} was saved before agents knew their positive label; train "
+            "it again"
+        )
     if not (isinstance(content, tuple) and content[:1] == (MARK,)):
         raise SourceError(
             f"{str(path)!r} must hold an agent that truepool saved; it holds "

@@ -13,12 +13,12 @@ from sklearn.frozen import FrozenEstimator
 from truepool.agents import report_cache as stored
 from truepool.agents.fitted import Fitted, fit
 from truepool.agents.interface import as_reports, said
-from truepool.agents.labels import as_labels, places
 from truepool.agents.onnx import OnnxAgent
 from truepool.agents.zoo.interface import Model
-from truepool.arrays import Array, FloatArray, IntArray
+from truepool.arrays import FloatArray, IntArray
 from truepool.errors import UnknownNameError
 from truepool.features.encoding import Encoder
+from truepool.labels import Labels
 from truepool.panel import Panel
 
 
@@ -45,8 +45,9 @@ def is_ready(agent: Any) -> bool:
 class Trained:
     """What `train` returns: agents that report on any rows.
 
-    ``agents`` are their names, ``classes_`` the labels, ``silos`` the columns each
-    sees; ``trained["mlp"]`` is one of them, to save or export.
+    ``agents`` are their names, ``labels`` those of the classes (``classes_`` as an
+    array; of two, the positive one is the second), ``silos`` the columns each sees;
+    ``trained["mlp"]`` is one of them, to save or export.
     """
 
     def __init__(
@@ -54,19 +55,20 @@ class Trained:
         plans: Sequence[Plan],
         encoder: Encoder,
         values: FloatArray,
-        labels: Array,
-        classes: Array,
+        outcomes: IntArray,
+        labels: Labels,
         seed: int,
         n_jobs: int | None,
         place: Path,
         progress: Callable[[str, int, int], None] | None,
     ) -> None:
         self.agents = tuple(plan.name for plan in plans)
-        self.classes_ = classes
+        self.labels = labels
+        self.classes_ = np.asarray(labels.names)
         self.silos = [plan.columns for plan in plans]
         self._plans = {plan.name: plan for plan in plans}
         self._encoder = encoder
-        self._rows = values, labels
+        self._rows = values, outcomes
         self._seed = seed
         self._n_jobs = n_jobs
         self._cache = stored.reports_in(place)
@@ -97,13 +99,17 @@ class Trained:
                     self._cache.store(keys[name], heard[name])
         return as_reports(np.stack([heard[name] for name in self.agents], axis=1))
 
-    def panel(self, X: Any, y: ArrayLike, **options: Any) -> Panel:
+    def panel(
+        self, X: Any, y: ArrayLike, *, positive: Any = None, **options: Any
+    ) -> Panel:
         """Return reports and outcomes of these rows; ids and times go to `Panel`.
 
-        Outcomes are the places of the labels in ``classes_``.
+        The labels are those of training; another ``positive`` one is refused.
         """
-        outcomes = places(as_labels(y), self.classes_)
-        return Panel(self.reports(X), outcomes, self.agents, **options)
+        self.labels.check(positive)
+        outcomes = self.labels.encode(y)
+        panel = Panel(self.reports(X), outcomes, self.agents, **options)
+        return panel.labelled(self.labels)
 
     def __getitem__(self, name: str) -> Any:
         """Return one agent; it is trained now if that was not needed so far."""
@@ -119,14 +125,15 @@ class Trained:
         """Train those of the agents that are not yet; the longest first."""
         plans = [self._plans[name] for name in names if name not in self._fitted]
         plans.sort(key=lambda plan: -_effort(plan.agent))
-        values, labels = self._rows
+        values, outcomes = self._rows
         jobs = Parallel(self._n_jobs, return_as="generator_unordered")(
             delayed(fit)(
                 plan.name,
                 plan.agent,
                 self._encoder.only(plan.columns),
                 values[np.ix_(plan.rows, plan.columns)],
-                labels[plan.rows],
+                outcomes[plan.rows],
+                self.labels,
                 seed=self._seed,
                 calibration=plan.calibration,
             )
@@ -141,7 +148,7 @@ class Trained:
         agent = self._fitted[name]
         own = isinstance(agent, Fitted | OnnxAgent)  # they know their columns
         rows = X if own else values[:, self._plans[name].columns]
-        return said(agent, rows, self.classes_, name)
+        return said(agent, rows, self.labels, name)
 
 
 def _effort(agent: Any) -> int:

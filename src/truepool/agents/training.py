@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 from truepool.agents import report_cache as stored
 from truepool.agents.calibration import check_method
 from truepool.agents.interface import check_speaks
-from truepool.agents.labels import as_labels
 from truepool.agents.sharing import columns_of, rows_of
 from truepool.agents.trained import Plan, Trained, is_ready
 from truepool.agents.zoo import Model, make, paper
 from truepool.arrays import Array
 from truepool.errors import AgentError, OutcomeError, SettingError, nearest
 from truepool.features.encoding import Encoder, Unseen
+from truepool.labels import Labels, as_labels
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with an agent's name, how many are done, and of how many."""
@@ -27,6 +27,7 @@ def train(
     y: ArrayLike,
     agents: Mapping[str, Any] | Sequence[str] | None = None,
     *,
+    positive: Any = None,
     features: float | Sequence[Any] | None = None,
     rows: str | Sequence[ArrayLike] | None = None,
     calibration: str | Mapping[str, str] | None = None,
@@ -49,6 +50,9 @@ def train(
         Numbers, or a pandas, polars or pyarrow frame; text columns become numbers.
     y : (T,) labels
         Two kinds or more; numbers or text.
+    positive : label, optional
+        Which of two labels the agents are to report the probability of. Labels 0/1 and
+        False/True need no word (it is 1); any other two do. The agents remember it.
     agents : mapping of str to agent, or names of the zoo, optional
         Models of `truepool.agents.zoo` or scikit-learn classifiers; what is fitted
         already (``FrozenEstimator``, an ONNX agent) is taken as it is. By default the
@@ -86,22 +90,23 @@ def train(
     team = _team(agents)
     encoder = Encoder(unseen=unseen).fit(X)
     values = encoder.transform(X)
-    labels = _labels(y, len(values))
+    given = _labels(y, len(values))
+    labels = Labels.of(given, positive)
+    outcomes = labels.encode(given)
     silos = columns_of(features, encoder, len(team), partition_seed)
-    shares = rows_of(rows, labels, len(team), partition_seed)
+    shares = rows_of(rows, outcomes, len(team), partition_seed)
     methods = _methods(calibration, team)
-    whole = None if cache is False else stored.digest(values, labels)
+    whole = None if cache is False else stored.digest(values, outcomes)
     plans = []
     for (name, agent), silo, share in zip(team.items(), silos, shares, strict=True):
         if not is_ready(agent):
-            _check_classes(name, labels[share])
+            _check_classes(name, given[share])
         parts = (whole, silo, share, methods[name], seed)
         known = None if whole is None or is_ready(agent) else stored.key(agent, *parts)
         plans.append(Plan(name, agent, silo, share, methods[name], known))
     place = stored.folder() if isinstance(cache, bool) else Path(cache)
-    classes = np.unique(labels)
     return Trained(
-        plans, encoder, values, labels, classes, seed, n_jobs, place, progress
+        plans, encoder, values, outcomes, labels, seed, n_jobs, place, progress
     )
 
 

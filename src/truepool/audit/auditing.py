@@ -101,6 +101,8 @@ def audit(
         advice=advice(evidence, findings),
         withheld=tuple(evidence.sampling.withheld),
         sampled=tuple(evidence.sampling.sampled),
+        labels=panel.labels,
+        label_cases=panel.counts,
     )
 
 

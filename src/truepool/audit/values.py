@@ -1,6 +1,6 @@
 """What an audit says: findings in the user's costs, and the evidence for them."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeAlias, cast
 
@@ -10,6 +10,7 @@ from truepool import showing
 from truepool.arrays import FloatArray
 from truepool.comparison import Comparison, Estimate
 from truepool.formatting import counted
+from truepool.labels import Labels
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
@@ -176,6 +177,9 @@ class Audit:
     advice: str
     withheld: tuple[tuple[str, str], ...] = ()
     sampled: tuple[str, ...] = ()
+    labels: Labels = field(default_factory=lambda: Labels.numbered(2))
+    label_cases: tuple[int, ...] = ()
+    """How many cases have which label."""
 
     def count(self, severity: Severity) -> int:
         """Return how many findings are of this severity."""
@@ -189,6 +193,8 @@ class Audit:
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and strings, ready for JSON; see docs/audit.md."""
         plain = asdict(self) | {"schema": SCHEMA}
+        del plain["labels"], plain["label_cases"]
+        plain["outcome_labels"] = self.labels.to_dict(self.label_cases)
         plain["comparison"] = self.comparison and self.comparison.to_dict()
         return cast(dict[str, Any], _plain(plain))
 

@@ -9,7 +9,7 @@ import typer
 from truepool.cli import options
 
 if TYPE_CHECKING:
-    from truepool.agents import Trained
+    from truepool.labels import Labels
 
 app = typer.Typer(
     help="Train agents on features, ask them for reports, export them to ONNX.",
@@ -36,6 +36,7 @@ def train(
         typer.Option(help="Kind of model; may be repeated. 'paper' is its five."),
     ] = None,
     outcome: options.Outcome = "y",
+    positive: options.Positive = None,
     id: options.Id = None,
     time: options.Time = None,
     ignore: Annotated[
@@ -76,6 +77,7 @@ def train(
             _features(frame, outcome, id, time, ignore or []),
             frame[outcome].to_numpy(),
             kinds,
+            positive=positive,
             features=features,
             rows="disjoint" if disjoint else None,
             calibration=calibration,
@@ -89,7 +91,16 @@ def train(
         output.mkdir(exist_ok=True)
     for name, path in files.items():
         agents.save(trained[name], path)
-    _tell_trained(trained, files, len(frame), as_json)
+    kept = {name: str(path) for name, path in files.items()}
+    where = ", ".join(kept.values())
+    told = {"rows": len(frame), "classes": trained.classes_.tolist(), "agents": kept}
+    _say(
+        f"Trained {', '.join(kept)} on {len(frame):,} rows; wrote {where}.",
+        told,
+        as_json,
+        trained.labels,
+        trained.labels.encode(frame[outcome].to_numpy()),
+    )
 
 
 @app.command("report")
@@ -100,6 +111,7 @@ def report(
     ],
     output: Output,
     outcome: options.Outcome = "y",
+    positive: options.Positive = None,
     id: options.Id = None,
     as_json: options.Json = False,
 ) -> None:
@@ -114,13 +126,17 @@ def report(
         raise SourceError(f"{output} is read from; write the result to another file")
     frame = read_frame(table, id)
     with watched("Asking agents") as progress:
-        columns = reported(frame, agent, outcome, id or "id", progress)
+        columns, known = reported(
+            frame, agent, outcome, id or "id", progress, positive=positive
+        )
     write_table(output, columns)
     told = {"rows": len(frame), "agents": len(agent), "output": str(output)}
     _say(
         f"{len(agent)} agents reported on {len(frame):,} rows; wrote {output}.",
         told,
         as_json,
+        known,
+        columns.get(outcome),
     )
 
 
@@ -199,19 +215,27 @@ def _features(
     return frame.select([n for n in frame.columns if n not in apart]).to_native()
 
 
-def _tell_trained(
-    trained: "Trained", files: dict[str, Path], rows: int, as_json: bool
+def _say(
+    text: str,
+    told: dict[str, Any],
+    as_json: bool,
+    known: "Labels | None" = None,
+    outcomes: Any = None,
 ) -> None:
-    kept = {name: str(path) for name, path in files.items()}
-    told = {"rows": rows, "classes": trained.classes_.tolist(), "agents": kept}
-    where = ", ".join(kept.values())
-    _say(f"Trained {', '.join(kept)} on {rows:,} rows; wrote {where}.", told, as_json)
+    """Print what was done, after the labels and how many rows have which."""
+    import numpy as np
 
+    from truepool.cli.screen import say
+    from truepool.render import labels
 
-def _say(text: str, told: dict[str, Any], as_json: bool) -> None:
-    from truepool.cli.screen import out
-
+    counts: list[int] = []
+    if known is not None and outcomes is not None:
+        counts = np.bincount(outcomes, minlength=len(known.names)).tolist()
     if as_json:
+        if known is not None:
+            told = told | {"outcome_labels": known.to_dict(counts)}
         print(json.dumps(told, indent=2))
-    else:
-        out().print(text, highlight=False, soft_wrap=True)
+        return
+    if known is not None:
+        say(labels.sentence(known, counts))
+    say(text)

@@ -21,6 +21,7 @@ class FailOn(StrEnum):
 def audit(
     panel: options.Table = None,
     outcome: options.Outcome = "y",
+    positive: options.Positive = None,
     id: options.Id = None,
     time: options.Time = None,
     ignore: options.Ignore = None,
@@ -58,7 +59,9 @@ def audit(
     to_screen = json_file is not None and str(json_file) == "-"
     files = [path for path in (json_file, markdown, html) if path is not None]
     _check(panel, [path for path in files if not (to_screen and path is json_file)])
-    cases = options.panel_or_example(panel, outcome, id, time, ignore)
+    cases = options.panel_or_example(
+        panel, outcome, id, time, ignore, positive=positive
+    )
     with watched("Auditing") as progress:
         told = run(
             cases,

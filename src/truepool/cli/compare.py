@@ -11,6 +11,7 @@ from truepool.cli import options
 def compare(
     panel: options.Table = None,
     outcome: options.Outcome = "y",
+    positive: options.Positive = None,
     id: options.Id = None,
     time: options.Time = None,
     ignore: options.Ignore = None,
@@ -35,15 +36,19 @@ def compare(
     ] = False,
 ) -> None:
     """Every pool side by side on PANEL, judged on cases it did not learn from."""
-    from truepool.cli.screen import out, watched
+    from truepool.cli.screen import out, say, watched
     from truepool.comparison import compare as run
     from truepool.errors import SettingError
+    from truepool.render import labels
     from truepool.render.tables.comparison import grid
+    from truepool.render.tables.grid import plain
 
     if as_json and markdown:
         raise SettingError("choose one of --json and --markdown")
     costs = options.costs_of(cost_fn, cost_fp, cost_matrix)
-    cases = options.panel_or_example(panel, outcome, id, time, ignore)
+    cases = options.panel_or_example(
+        panel, outcome, id, time, ignore, positive=positive
+    )
     with watched("Comparing pools") as progress:
         result = run(
             cases,
@@ -57,8 +62,11 @@ def compare(
             progress=progress,
         )
     if as_json:
-        print(json.dumps(result.to_dict(), indent=2))
+        told = result.to_dict() | {"outcome_labels": cases.labels.to_dict(cases.counts)}
+        print(json.dumps(told, indent=2))
     elif markdown:
+        print(plain(labels.sentence(cases.labels, cases.counts)), end="\n\n")
         print(grid(result).to_markdown())
     else:
+        say(labels.sentence(cases.labels, cases.counts))
         grid(result).print(out())

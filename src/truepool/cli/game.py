@@ -73,6 +73,7 @@ def game(
         Path | None, typer.Option(help="Draw to this SVG, PNG or PDF file.")
     ] = None,
     outcome: options.Outcome = "y",
+    positive: options.Positive = None,
     id: options.Id = None,
     time: options.Time = None,
     ignore: options.Ignore = None,
@@ -94,10 +95,13 @@ def game(
     if panel is not None:
         if sweep:
             raise SettingError("a sweep draws beliefs; leave the table out")
-        table = read_panel(panel, outcome, id=id, time=time, ignore=ignore or ())
+        table = read_panel(
+            panel, outcome, positive=positive, id=id, time=time, ignore=ignore or ()
+        )
         chosen = Game.on(table, **decided)
     else:
-        options.check_no_columns(outcome, id, time, ignore, "draw beliefs")
+        named = [id, time, positive, *(ignore or ())]
+        options.check_no_columns(outcome, named, "draw beliefs")
         chosen = Game(
             agents=agents, correlation=correlation, mean=mean, offset=offset,
             concentration=concentration, model=model, truth=truth, cases=cases,
@@ -125,9 +129,9 @@ def _solve(
     figure: Path | None,
     as_json: bool,
 ) -> None:
-    from truepool.cli.screen import out, watched
+    from truepool.cli.screen import out, say, watched
     from truepool.games import mechanisms
-    from truepool.render import figures
+    from truepool.render import figures, labels
     from truepool.render.tables import game as tables
 
     for name in names:
@@ -140,8 +144,13 @@ def _solve(
     if figure is not None:
         figures.save(figures.shifts(ends), figure)
     if as_json:
-        print(json.dumps([tables.to_dict(end) for end in ends], indent=2))
+        known = {}
+        if game.panel is not None:
+            known = {"outcome_labels": game.panel.labels.to_dict(game.panel.counts)}
+        print(json.dumps([tables.to_dict(end) | known for end in ends], indent=2))
         return
+    if game.panel is not None:
+        say(labels.sentence(game.panel.labels, game.panel.counts))
     tables.grid(ends, game, game.draw(seed)).print(out())
     _wrote(figure)
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from truepool.costs import Costs
     from truepool.panel import Panel
 
@@ -14,7 +16,14 @@ Table: TypeAlias = Annotated[
     typer.Argument(help="CSV or Parquet table; the bundled example if left out."),
 ]
 Outcome: TypeAlias = Annotated[
-    str, typer.Option(help="Column with what happened: 0..K-1.")
+    str, typer.Option(help="Column with what happened: two labels, or 0..K-1.")
+]
+Positive: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="The outcome label that reports are probabilities of; needed unless the "
+        "labels are 0 and 1, or false and true."
+    ),
 ]
 Id: TypeAlias = Annotated[
     str | None,
@@ -54,6 +63,7 @@ def panel_or_example(
     time: str | None,
     ignore: list[str] | None,
     *,
+    positive: str | None = None,
     mute_cases: bool = False,
 ) -> "Panel":
     """Read the table that is named, or take the bundled example."""
@@ -61,24 +71,27 @@ def panel_or_example(
     from truepool.tables import read_panel
 
     if table is None:
-        check_no_columns(outcome, id, time, ignore, "see the bundled example")
+        columns = [id, time, positive, *(ignore or ())]
+        check_no_columns(outcome, columns, "see the bundled example")
         return example()
     return read_panel(
-        table, outcome, id=id, time=time, ignore=ignore or (), mute_cases=mute_cases
+        table,
+        outcome,
+        positive=positive,
+        id=id,
+        time=time,
+        ignore=ignore or (),
+        mute_cases=mute_cases,
     )
 
 
 def check_no_columns(
-    outcome: str,
-    id: str | None,
-    time: str | None,
-    ignore: list[str] | None,
-    instead: str,
+    outcome: str, others: "Sequence[str | None]", instead: str
 ) -> None:
-    """Refuse columns that are named without a table to find them in."""
+    """Refuse columns and labels that are named without a table to find them in."""
     from truepool.errors import SourceError
 
-    if outcome != "y" or id or time or ignore:
+    if outcome != "y" or any(others):
         raise SourceError(
             f"columns belong to a table; name the table too, or leave them out to "
             f"{instead}"

@@ -20,6 +20,7 @@ def pool(
     ],
     mechanism: Annotated[str, typer.Option(help="Which pool.")] = "auto",
     outcome: options.Outcome = "y",
+    positive: options.Positive = None,
     id: options.Id = None,
     time: options.Time = None,
     ignore: options.Ignore = None,
@@ -34,8 +35,10 @@ def pool(
     as_json: options.Json = False,
 ) -> None:
     """Learn a pool on TRAIN, pool the reports in NEW, and write the decisions."""
+    from truepool.cli.screen import say
     from truepool.errors import SourceError
     from truepool.pools import configure
+    from truepool.render import labels
     from truepool.tables import (
         check_writable,
         read_panel,
@@ -52,7 +55,9 @@ def pool(
     if id in ("pooled", "decision"):
         raise SourceError(f"the result has a column {id!r} of its own; rename the id")
     known = _known(ignore, train, new) if ignore else []
-    panel = read_panel(train, outcome, id=id, time=time, ignore=known)
+    panel = read_panel(
+        train, outcome, positive=positive, id=id, time=time, ignore=known
+    )
     reports = read_reports(
         new, panel.agents, outcome=outcome, id=id, time=time, ignore=ignore or ()
     )
@@ -69,9 +74,11 @@ def pool(
     explanation = rule.explain()
     summary = _summary(explanation, result, output)
     if as_json:
-        print(json.dumps(summary, indent=2))
+        told = summary | {"outcome_labels": panel.labels.to_dict(panel.counts)}
+        print(json.dumps(told, indent=2))
     else:
-        _show(explanation, summary)
+        say(labels.sentence(panel.labels, panel.counts))
+        _show(explanation, summary, panel.labels.names)
 
 
 def _summary(
@@ -91,8 +98,10 @@ def _summary(
     }
 
 
-def _show(explanation: "Explanation", summary: dict[str, Any]) -> None:
-    from truepool.cli.screen import out
+def _show(
+    explanation: "Explanation", summary: dict[str, Any], names: tuple[Any, ...]
+) -> None:
+    from truepool.cli.screen import out, say
     from truepool.render.tables.weights import grid
 
     console = out()
@@ -101,12 +110,11 @@ def _show(explanation: "Explanation", summary: dict[str, Any]) -> None:
         console.print(f"auto chose {name}: {why}.", highlight=False)
     if weights is not None:
         grid(weights, explanation.credit, explanation.loss).print(console)
-    told = ", ".join(f"{n:,} x {k}" for k, n in summary["decisions"].items())
-    console.print(
+    counts = zip(names, summary["decisions"].values(), strict=True)
+    told = ", ".join(f"{count:,} x {name}" for name, count in counts)
+    say(
         f"Pooled {summary['cases']:,} cases with {summary['pool']}; "
-        f"decided {told}; wrote {summary['output']}.",
-        highlight=False,
-        soft_wrap=True,
+        f"decided {told}; wrote {summary['output']}."
     )
 
 

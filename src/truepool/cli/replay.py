@@ -16,6 +16,7 @@ def replay(
         bool, typer.Option("--all", help="All learners side by side.")
     ] = False,
     outcome: options.Outcome = "y",
+    positive: options.Positive = None,
     id: options.Id = None,
     time: options.Time = None,
     ignore: options.Ignore = None,
@@ -37,15 +38,17 @@ def replay(
 ) -> None:
     """Online weights over PANEL, each case decided before its outcome is seen."""
     from truepool import learners
-    from truepool.cli.screen import out, watched
+    from truepool.cli.screen import out, say, watched
     from truepool.errors import SettingError
     from truepool.losses import as_loss
-    from truepool.render import figures
+    from truepool.render import figures, labels
     from truepool.render.tables import replay as tables
     from truepool.rounds import replay as run
 
     costs = options.costs_of(cost_fn, cost_fp, cost_matrix)
-    cases = options.panel_or_example(panel, outcome, id, time, ignore, mute_cases=True)
+    cases = options.panel_or_example(
+        panel, outcome, id, time, ignore, positive=positive, mute_cases=True
+    )
     priced = as_loss(loss, costs, threshold)
     chosen = []
     for name in learners.every() if every else [learner]:
@@ -70,6 +73,7 @@ def replay(
         rows = [tables.to_dict(trace) for trace in traces]
         print(json.dumps(rows if every else rows[0], indent=2))
         return
+    say(labels.sentence(cases.labels, cases.counts))
     tables.grid(traces).print(out())
     if not every:
         tables.weights(traces[0]).print(out())

@@ -24,6 +24,11 @@ def out() -> Console:
     return console if console.is_terminal else Console(width=WIDE)
 
 
+def say(sentence: str) -> None:
+    """Print a sentence whole; names in it come from users and are no markup."""
+    out().print(sentence, highlight=False, markup=False, soft_wrap=True)
+
+
 @contextmanager
 def watched(what: str) -> Iterator[Callable[[str, int, int], None]]:
     """Show a progress bar on standard error while something runs, if anybody looks."""

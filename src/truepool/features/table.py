@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from truepool.arrays import Array, FloatArray, IntArray, as_outcomes, frozen
 from truepool.errors import FeatureError, OutcomeError
+from truepool.labels import Labels, as_labels, only
 
 if TYPE_CHECKING:
     from truepool.features.encoding import Encoder, Encoding, Unseen
@@ -23,11 +24,14 @@ class Features:
     values : array-like (T, F)
         Numbers; NaN where a value is missing. A category is the number of its level.
     outcomes : array-like (T,)
-        What happened, one of 0..K-1.
+        What happened: one of two labels, or of 0..K-1.
     names : sequence of str, optional
         Of the features, in the order of the columns.
     labels : sequence of str, optional
         What the outcomes 0..K-1 are called; by default their numbers.
+    positive : label, optional
+        Which of two labels is positive, and therefore class 1. Outcomes 0/1 and
+        False/True need no word (it is 1, or the second of ``labels``).
     levels : mapping of str to sequence of str
         For each feature that is a category, what its numbers 0, 1, ... stand for.
     name : str
@@ -55,6 +59,7 @@ class Features:
         names: Sequence[str] | None = None,
         *,
         labels: Sequence[str] | None = None,
+        positive: Any = None,
         levels: Mapping[str, Sequence[str]] | None = None,
         name: str = "features",
         copy: bool = True,
@@ -66,8 +71,7 @@ class Features:
         _check(numbers, known)
         kinds = {str(key): tuple(map(str, of)) for key, of in (levels or {}).items()}
         _check_levels(numbers, known, kinds)
-        settled = _settled(outcomes, len(numbers), labels)
-        called = labels or [str(k) for k in range(int(settled.max()) + 1)]
+        settled, called = _settled(outcomes, len(numbers), labels, positive)
         self._set(numbers, settled, known, tuple(map(str, called)), kinds, name)
 
     @classmethod
@@ -77,6 +81,7 @@ class Features:
         outcomes: ArrayLike,
         *,
         labels: Sequence[str] | None = None,
+        positive: Any = None,
         name: str = "features",
     ) -> Self:
         """Make features of named columns; a column of text becomes a category.
@@ -104,7 +109,13 @@ class Features:
             raise FeatureError(f"all columns must be equally long; they are {shapes}")
         values = np.stack(numbers, axis=1)
         return cls(
-            values, outcomes, tuple(columns), labels=labels, levels=levels, name=name
+            values,
+            outcomes,
+            tuple(columns),
+            labels=labels,
+            positive=positive,
+            levels=levels,
+            name=name,
         )
 
     def _set(self, *fields: Any) -> None:
@@ -251,22 +262,27 @@ def _check_levels(
             )
 
 
-def _settled(outcomes: ArrayLike, rows: int, labels: Sequence[str] | None) -> IntArray:
-    if labels is None:
-        array = np.asarray(outcomes)
-        top = array.max() if array.size and array.dtype.kind in "buif" else 1
-        classes = max(2, int(top) + 1) if np.isfinite(top) else 2
-    else:
-        classes = len(labels)
-    settled = as_outcomes(outcomes, classes)
-    if settled.shape != (rows,):
+def _settled(
+    outcomes: ArrayLike, rows: int, names: Sequence[str] | None, positive: Any
+) -> tuple[IntArray, Sequence[Any]]:
+    """Class numbers of the outcomes, and what the classes are called."""
+    given = as_labels(outcomes)
+    if len(given) != rows:
         raise OutcomeError(
-            f"there must be one outcome a row; {rows} rows came with "
-            f"{settled.size} outcomes"
+            f"there must be one outcome per row; {rows} rows came with "
+            f"{len(given)} outcomes"
         )
-    if settled.min() == settled.max():
-        raise OutcomeError(
-            "at least two classes must happen; every outcome is "
-            f"{settled[0]}, so there is nothing to learn from"
-        )
-    return settled
+    found = np.unique(given)
+    if len(found) == 1:
+        raise only(found[0].item())
+    if names is not None:
+        settled = as_outcomes(given, len(names))
+        if positive is None:
+            return settled, names
+        called = Labels.of(list(names), positive)
+        return (settled if called.names == tuple(names) else 1 - settled), called.names
+    if len(found) == 2 or positive is not None:
+        labels = Labels.of(found, positive)
+        return labels.encode(given), labels.names
+    top = int(found[-1]) if found.dtype.kind in "bui" else 1
+    return as_outcomes(given, top + 1), range(top + 1)

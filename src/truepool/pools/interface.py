@@ -115,9 +115,15 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         reports: ArrayLike,
         outcomes: ArrayLike,
         sample_weight: ArrayLike | None = None,
+        *,
+        positive: Any = None,
     ) -> Self:
-        """Learn from reports (T, N) or (T, N, K) and outcomes (T,)."""
-        panel = Panel(reports, outcomes, copy=False)
+        """Learn from reports (T, N) or (T, N, K) and outcomes (T,).
+
+        ``positive`` is which of two labels the reports are probabilities of, where
+        the outcomes are not 0 and 1; decisions are 1 for it and 0 for the other.
+        """
+        panel = Panel(reports, outcomes, positive=positive, copy=False)
         self.fit_panel(panel, as_case_weights(sample_weight, len(panel)))
         self.named_ = bool(names_of(reports))
         return self

@@ -8,6 +8,7 @@ import numpy as np
 from truepool.arrays import FloatArray, from_classes, to_classes
 from truepool.costs import Costs
 from truepool.errors import AgentError, OutcomeError, ReportError, SettingError
+from truepool.labels import as_labels, either
 from truepool.learners.interface import Learner
 from truepool.losses import Loss
 from truepool.reports import ROUNDING
@@ -34,6 +35,10 @@ class Stream:
         Who may report.
     classes : int
         How many classes there are.
+    positive, negative : label, optional
+        What the outcomes of two classes are called, where not 1 and 0. Reports are
+        probabilities of the positive one. Without a ``negative`` one the first other
+        label to come is it; a third label is refused.
     recalibrate : bool
         Scale the pooled log-odds by what the settled cases have shown.
 
@@ -50,6 +55,11 @@ class Stream:
 
     >>> _ = stream.predict_proba_one({"rf": 0.1}, case="c1")
     >>> stream.settle("c1", 0)
+
+    Outcomes may have names:
+
+    >>> stream = Stream("gradient", agents=("rf", "gbm"), positive="fraud")
+    >>> stream.learn_one({"rf": 0.2, "gbm": 0.4}, "fraud")
     """
 
     def __init__(
@@ -58,6 +68,8 @@ class Stream:
         agents: Sequence[str],
         *,
         classes: int = 2,
+        positive: Any = None,
+        negative: Any = None,
         loss: str | Loss | None = None,
         costs: Costs | None = None,
         threshold: float | None = None,
@@ -68,6 +80,7 @@ class Stream:
         horizon = settings.pop("horizon", 10_000) if by_name else 0
         self.learner = as_learner(learner, loss, costs, threshold, settings, horizon)
         self.state = self.learner.start(tuple(agents), classes)
+        self.numbers = _numbers(classes, positive, negative)
         self.scaling = Recalibration.start(classes) if recalibrate else None
         self.waiting: dict[Any, Decision] = {}
         self.settled: dict[Any, int] = {}
@@ -81,7 +94,10 @@ class Stream:
     def predict_proba_one(
         self, x: Mapping[str, Any], case: Any = None
     ) -> dict[int, float]:
-        """Pool the reports of one case; with a ``case`` its outcome may come late."""
+        """Pool the reports of one case; with a ``case`` its outcome may come late.
+
+        The probability of every class number; of two, 1 is the positive one.
+        """
         if case is not None and case in self.settled:
             raise OutcomeError(
                 f"case {case!r} is settled; reports that come after it change nothing"
@@ -189,13 +205,37 @@ class Stream:
         return reports
 
     def _outcome(self, y: Any) -> int:
-        K = self.state.classes
-        known = isinstance(y, int | float | np.number | np.bool_) and y in range(K)
-        if not known:
-            raise OutcomeError(
-                f"an outcome must be one of the whole numbers 0..{K - 1}; {y!r} came"
-            )
-        return int(y)
+        label = isinstance(y, int | float | str | np.generic)
+        number = self.numbers.get(y) if label else None
+        if number is not None:
+            return number
+        if len(self.numbers) == 1:
+            (positive,) = self.numbers
+            if not label or isinstance(y, str) != isinstance(positive, str):
+                raise OutcomeError(
+                    f"an outcome must be {positive!r} or the other label, of the same "
+                    f"kind; got {y!r}"
+                )
+            self.numbers[as_labels([y])[0].item()] = 0
+            return 0
+        cure = ""
+        if self.numbers == {0: 0, 1: 1}:
+            cure = ". Name the label that is positive: Stream(..., positive=LABEL)"
+        raise OutcomeError(
+            f"an outcome must be {either(self.numbers)}; got {y!r}{cure}"
+        )
+
+
+def _numbers(classes: int, positive: Any, negative: Any) -> dict[Any, int]:
+    """Class number of each label that is known from the start."""
+    if positive is None and negative is None:
+        return {k: k for k in range(classes)}
+    if classes != 2 or positive is None or positive == negative:
+        raise SettingError(
+            "positive and negative are the two labels of two classes; got "
+            f"positive={positive!r} and negative={negative!r} for {classes} classes"
+        )
+    return {positive: 1} if negative is None else {negative: 0, positive: 1}
 
 
 def _coordinates(agent: str, said: Any, classes: int) -> FloatArray:

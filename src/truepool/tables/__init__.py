@@ -1,8 +1,8 @@
 """Tables in and out: CSV, Parquet, and pandas, polars or pyarrow frames.
 
 A row is a case. One column is the outcome, ``id`` and ``time`` columns are recognised,
-every other column is an agent: the probability of class 1, empty where the agent was
-silent. For K classes an agent has K columns, ``name:0`` to ``name:K-1``.
+every other column is an agent: the probability of the positive class, empty where the
+agent was silent. For K classes an agent has K columns, ``name:0`` to ``name:K-1``.
 """
 
 from truepool.tables.reading import (

@@ -41,6 +41,7 @@ def read_panel(
     source: Any,
     outcome: str = "y",
     *,
+    positive: Any = None,
     id: str | None = None,
     time: str | None = None,
     ignore: Sequence[str] = (),
@@ -53,7 +54,9 @@ def read_panel(
     source : path or frame
         A ``.csv``, ``.csv.gz`` or ``.parquet`` file; a pandas, polars or pyarrow frame.
     outcome : str
-        Column with what happened, 0..K-1.
+        Column with what happened: one of two labels, or of 0..K-1.
+    positive : label, optional
+        Which of two labels the reports are probabilities of; see `Panel`.
     id, time : str, optional
         Columns that label and date the cases; ``id`` and ``time`` if they exist.
     ignore : sequence of str
@@ -79,6 +82,7 @@ def read_panel(
         reports.values,
         _plain(frame[outcome]),
         reports.agents,
+        positive=positive,
         ids=reports.ids,
         times=reports.times,
         mute_cases=mute_cases,

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from truepool.audit.values import Audit, Finding, Severity
+from truepool.render import labels
 from truepool.render.numbers import amount, chance, estimated, number, percent
 from truepool.render.tables.evidence import grids
 from truepool.render.tables.grid import plain
@@ -24,7 +25,8 @@ def show(audit: Audit, console: Console) -> None:
     # Names come from users: nothing they are called is markup.
     said = partial(console.print, highlight=False, markup=False)
     said(sentence(audit), style="bold")
-    said(f"{setting(audit)}\n")
+    said(setting(audit))
+    said(f"{labels.sentence(audit.labels, audit.label_cases)}\n")
     for place, finding in enumerate(audit.findings, start=1):
         word, style = MARKS[finding.severity]
         line = Text(f"{word} ", style).append(finding.sentence, "not bold default")
@@ -41,7 +43,9 @@ def show(audit: Audit, console: Console) -> None:
 
 def markdown(audit: Audit) -> str:
     """Return the same as a Markdown page."""
-    lines = [f"# {sentence(audit)}", "", plain(setting(audit)), "", "## Findings", ""]
+    called = labels.sentence(audit.labels, audit.label_cases)
+    lines = [f"# {sentence(audit)}", "", plain(f"{setting(audit)} {called}"), ""]
+    lines += ["## Findings", ""]
     for place, finding in enumerate(audit.findings, start=1):
         word = MARKS[finding.severity][0]
         below = "  \n   ".join(map(plain, details(finding)))

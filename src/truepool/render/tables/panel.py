@@ -25,7 +25,8 @@ def grid(panel: Panel) -> Grid:
 
 def _title(panel: Panel) -> str:
     if panel.classes == 2:
-        rate = f"1 happened in {percent(float(panel.outcomes.mean()))}"
+        share = percent(float(panel.outcomes.mean()))
+        rate = f"{panel.labels.positive} happened in {share}"
     else:
         rate = f"{panel.classes} classes"
     return f"{len(panel):,} cases, {len(panel.agents)} agents; {rate}"

@@ -19,6 +19,7 @@ def to_dict(trace: Trace) -> dict[str, Any]:
         "learner": trace.learner.name,
         "loss": trace.learner.loss.name,
         "cases": len(trace.losses),
+        "outcome_labels": trace.panel.labels.to_dict(trace.panel.counts),
         "mean_loss": float(np.nanmean(trace.losses)),
         "regret": regret,
         "regret_to_agent": float(trace.regret_to_agent[-1]),

@@ -1,0 +1,447 @@
+"""Which class is positive: what every way in for labels owes, and every verb.
+
+A way in is given outcomes 0 and 1 and, beside them, the same outcomes under other names.
+It refuses the names until it is told which one is positive, gives then what it gives
+for 0 and 1, and means the opposite when it is told the opposite.
+"""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from panels import random_panel
+from pyarrow import csv, parquet
+from silos import features
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from typer.main import get_command
+
+import truepool as tp
+from truepool.cli import app
+from truepool.costs import Costs
+from truepool.errors import OutcomeError
+from truepool.features import Features
+
+PANEL = random_panel(3, cases=90, agents=3)
+R, Y = PANEL.reports, PANEL.outcomes
+X, _ = features(90)
+X[:, 0] += 2 * Y
+COSTS = Costs(fn=10, fp=1)
+PAIRS = {
+    "text": ("genuine", "fraud"),
+    "yes and no": ("no", "yes"),
+    "1 and 2": (1, 2),
+    "2 and 1": (2, 1),
+    "-1 and 1": (-1, 1),
+    "text 0 and 1": ("0", "1"),
+}
+FLIPPED = {"0 and 1": (1, 0), "booleans": (True, False)}
+"""Labels that need no word, with a word that says the opposite."""
+
+pairs = pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
+all_pairs = pytest.mark.parametrize(
+    "pair", [*PAIRS.values(), *FLIPPED.values()], ids=[*PAIRS, *FLIPPED]
+)
+
+
+def named(outcomes, pair):
+    """The same outcomes under other names; the second of a pair is the positive one."""
+    return np.array(pair)[outcomes]
+
+
+def table(reports, outcomes):
+    return {f"m{i}": reports[:, i] for i in range(3)} | {"y": outcomes}
+
+
+def in_file(write, name):
+    def read(folder, outcomes, positive, reports):
+        write(pa.table(table(reports, outcomes)), folder / name)
+        return tp.read_panel(folder / name, positive=positive).outcomes
+
+    return read
+
+
+def in_frame(make):
+    def read(folder, outcomes, positive, reports):
+        frame = make(table(reports, outcomes))
+        return tp.read_panel(frame, positive=positive).outcomes
+
+    return read
+
+
+def categorical(columns):
+    return pd.DataFrame(columns).astype({"y": "category"})
+
+
+def in_panel(use):
+    def read(folder, outcomes, positive, reports):
+        return use(tp.Panel(reports, outcomes, positive=positive))
+
+    return read
+
+
+def by_pool(folder, outcomes, positive, reports):
+    pool = tp.VCG(costs=Costs()).fit(reports, outcomes, positive=positive)
+    return pool.predict_proba(reports)[:, 1]
+
+
+def features_of(folder, outcomes, positive, reports):
+    return Features(X, outcomes, positive=positive).outcomes
+
+
+def features_by_column(folder, outcomes, positive, reports):
+    columns = {"a": X[:, 0], "b": X[:, 1]}
+    return Features.from_columns(columns, outcomes, positive=positive).outcomes
+
+
+def trained(folder, outcomes, positive, reports):
+    team = {"bayes": GaussianNB(), "tree": tp.agents.zoo.named("tree")}
+    made = tp.agents.train(X, outcomes, team, positive=positive, cache=False)
+    return made.panel(X, outcomes).reports
+
+
+def saved(folder, outcomes, positive, reports):
+    made = tp.agents.train(X, outcomes, ["tree"], positive=positive, cache=False)
+    path = tp.agents.save(made["tree"], folder / "tree.joblib")
+    return tp.agents.load(path).predict_proba(X)[:, 1]
+
+
+def exported(folder, outcomes, positive, reports):
+    made = tp.agents.train(X, outcomes, ["tree"], positive=positive, cache=False)
+    tp.agents.export(made["tree"], folder / "tree.onnx")
+    agent = tp.agents.load(folder / "tree.onnx")
+    return tp.agents.train(X, outcomes, {"tree": agent}, positive=positive).reports(X)
+
+
+def classified(folder, outcomes, positive, reports):
+    agents = [("bayes", GaussianNB()), ("line", LogisticRegression())]
+    model = tp.PooledClassifier(agents, tp.VCG(costs=COSTS), positive=positive)
+    model.fit(X, outcomes)
+    assert model.classes_.tolist() == np.unique(outcomes).tolist()
+    k = list(model.classes_).index(1 if positive is None else positive)
+    flagged = model.predict(X) == model.classes_[k]
+    assert_array_equal(flagged, model.predict_proba(X)[:, k] > COSTS.threshold)
+    return model.predict_proba(X)[:, k]
+
+
+WAYS = {
+    "arrays": in_panel(lambda panel: panel.outcomes),
+    "csv": in_file(csv.write_csv, "panel.csv"),
+    "parquet": in_file(parquet.write_table, "panel.parquet"),
+    "pandas": in_frame(pd.DataFrame),
+    "pandas categories": in_frame(categorical),
+    "polars": in_frame(pl.DataFrame),
+    "pyarrow": in_frame(pa.table),
+    "pool.fit": by_pool,
+    "replay": in_panel(lambda panel: tp.replay("gradient", panel).pooled),
+    "a game on a panel": in_panel(
+        lambda panel: tp.games.Game.on(panel).draw().outcomes
+    ),
+    "Features": features_of,
+    "Features.from_columns": features_by_column,
+    "agents.train": trained,
+    "a saved agent": saved,
+    "an exported agent": exported,
+    "PooledClassifier": classified,
+}
+TEXT_IN_CSV = {("0", "1")}
+"""Labels that a CSV file cannot keep apart from numbers."""
+
+ways = pytest.mark.parametrize("way", WAYS)
+
+
+@ways
+@pairs
+def test_no_way_in_guesses_which_label_is_positive(way, pair, tmp_path):
+    if way == "csv" and pair in TEXT_IN_CSV:
+        pytest.skip("a CSV file has no text 0 and 1; they are numbers")
+    with pytest.raises(OutcomeError) as refusal:
+        WAYS[way](tmp_path, named(Y, pair), None, R)
+    told = str(refusal.value)
+    for label in pair:
+        assert f"positive={label!r} (--positive {label})" in told
+    assert "\n" not in told
+
+
+@ways
+@all_pairs
+def test_every_way_in_means_what_it_means_for_0_and_1(way, pair, tmp_path):
+    negative, positive = pair
+    plain = WAYS[way](tmp_path, Y, None, R)
+    same = WAYS[way](tmp_path, named(Y, pair), positive, R)
+    assert_allclose(same, plain, atol=1e-6)
+    turned = WAYS[way](tmp_path, named(Y, pair), negative, 1 - R)
+    assert_allclose(turned, 1 - plain, atol=1e-6)
+
+
+@ways
+def test_every_way_in_refuses_a_label_that_does_not_occur(way, tmp_path):
+    with pytest.raises(OutcomeError, match="must be 'fraud' or 'genuine'; got 'fruad'"):
+        WAYS[way](tmp_path, named(Y, PAIRS["text"]), "fruad", R)
+
+
+@all_pairs
+def test_a_stream_means_what_it_means_for_0_and_1(pair):
+    agents = ("m0", "m1", "m2")
+    streams = [
+        tp.Stream("gradient", agents),
+        tp.Stream("gradient", agents, positive=pair[1]),
+        tp.Stream("gradient", agents, positive=pair[0]),
+    ]
+    for said, outcome in zip(R, Y, strict=True):
+        x, opposite = (dict(zip(agents, row, strict=True)) for row in (said, 1 - said))
+        streams[0].learn_one(x, outcome)
+        streams[1].learn_one(x, pair[outcome])
+        streams[2].learn_one(opposite, pair[outcome])
+    assert streams[1].weights == streams[0].weights
+    assert_allclose(
+        list(streams[2].weights.values()), list(streams[0].weights.values())
+    )
+
+
+@pairs
+def test_no_stream_guesses_which_label_is_positive(pair):
+    stream = tp.Stream("gradient", ("m0", "m1"))
+    strange = next(label for label in pair if label not in (0, 1))
+    with pytest.raises(OutcomeError, match=r"positive: Stream\(..., positive=LABEL\)"):
+        stream.learn_one({"m0": 0.2, "m1": 0.7}, strange)
+
+
+def verbs(command=None, path=()):
+    """Every verb that takes an outcome column, by its words."""
+    command = command or get_command(app)
+    if hasattr(command, "commands"):
+        for name, part in command.commands.items():
+            yield from verbs(part, (*path, name))
+    elif any("--outcome" in parameter.opts for parameter in command.params):
+        yield " ".join(path), command
+
+
+VERBS = dict(verbs())
+ON_PANEL = {
+    "audit": ["--json", "-"],
+    "compare": ["--mechanism", "vcg", "--json"],
+    "replay": ["--json"],
+    "game": ["--mechanism", "brier", "--json"],
+}
+"""How a verb on a panel is asked for JSON."""
+
+
+@pytest.fixture
+def truepool(monkeypatch, capsys):
+    """Run the command in this process; exit code, standard output, standard error."""
+    from truepool.cli import main
+
+    def run(*words):
+        monkeypatch.setattr("sys.argv", ["truepool", *map(str, words)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        shown = capsys.readouterr()
+        return stop.value.code or 0, shown.out, shown.err
+
+    return run
+
+
+def words_of(verb, folder, outcomes, reports=R):
+    """Words of a verb on tables with these outcomes, asked for JSON."""
+    path = folder / "table.csv"
+    if verb.startswith("agent"):
+        columns = {f"x{j}": X[:, j] for j in range(5)} | {"y": outcomes}
+    else:
+        columns = table(reports, outcomes)
+    csv.write_csv(pa.table(columns), path)
+    if verb in ON_PANEL:
+        return [verb, path, *ON_PANEL[verb]]
+    if verb == "pool":
+        fresh = folder / "new.csv"
+        csv.write_csv(pa.table({k: v for k, v in columns.items() if k != "y"}), fresh)
+        return [
+            verb,
+            path,
+            fresh,
+            "-o",
+            folder / "out.csv",
+            "--mechanism",
+            "vcg",
+            "--json",
+        ]
+    if verb == "agent train":
+        return [
+            "agent",
+            "train",
+            path,
+            "-o",
+            folder / "out.joblib",
+            "--model",
+            "tree",
+            "--json",
+        ]
+    return [
+        "agent",
+        "report",
+        path,
+        folder / "agent.joblib",
+        "-o",
+        folder / "out.csv",
+        "--json",
+    ]
+
+
+def test_every_verb_that_takes_an_outcome_is_asked_here():
+    assert set(VERBS) == {*ON_PANEL, "pool", "agent train", "agent report"}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_that_takes_an_outcome_takes_its_positive_label(verb):
+    assert any("--positive" in parameter.opts for parameter in VERBS[verb].params)
+
+
+ASKING = [verb for verb in VERBS if verb != "agent report"]
+"""Verbs that have to be told; saved agents know it from their training."""
+
+IN_CSV = {name: pair for name, pair in PAIRS.items() if pair not in TEXT_IN_CSV}
+
+
+@pytest.mark.parametrize("verb", ASKING)
+@pytest.mark.parametrize("pair", IN_CSV.values(), ids=IN_CSV)
+def test_no_verb_guesses_which_label_is_positive(verb, pair, truepool, tmp_path):
+    words = words_of(verb, tmp_path, named(Y, pair))
+    before = sorted(tmp_path.iterdir())
+    code, out, err = truepool(*words)
+    assert (code, out) == (2, "")
+    for label in pair:
+        assert f"{label!r}" in err
+        assert f"--positive {label}" in err
+    assert err.count("\n") == 1
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("verb", ASKING)
+def test_no_verb_takes_a_label_that_does_not_occur(verb, truepool, tmp_path):
+    words = words_of(verb, tmp_path, named(Y, PAIRS["text"]))
+    code, out, err = truepool(*words, "--positive", "fruad")
+    assert (code, out) == (2, "")
+    assert "must be 'fraud' or 'genuine'; got 'fruad' (did you mean 'fraud'?)" in err
+
+
+def asked(truepool, folder, verb, outcomes, *more, reports=R):
+    """What a verb says, its labels, and the columns it wrote, if any."""
+    code, out, err = truepool(*words_of(verb, folder, outcomes, reports), *more)
+    assert (code, err) == (0, "")
+    told = json.loads(out)
+    rows = told if isinstance(told, list) else [told]
+    (labels,) = {json.dumps(row.pop("outcome_labels")): None for row in rows}
+    rows[0].pop("classes", None)
+    written = folder / "out.csv"
+    columns = csv.read_csv(written).to_pydict() if written.exists() else {}
+    return told, json.loads(labels), columns
+
+
+NAMED = {"text": ("genuine", "fraud"), "-1 and 1": (-1, 1), "1 and 2": (2, 1)}
+
+
+@pytest.mark.parametrize("verb", ASKING)
+@pytest.mark.parametrize("pair", NAMED.values(), ids=NAMED)
+def test_every_verb_says_what_it_says_for_0_and_1(verb, pair, truepool, tmp_path):
+    if verb == "audit" and pair != NAMED["text"]:
+        pytest.skip("an audit takes seconds, and the panel is the same")
+    plain, natural, columns = asked(truepool, tmp_path, verb, Y)
+    counts = np.bincount(Y).tolist()
+    assert natural == {"positive": 1, "negative": 0, "labels": [0, 1], "cases": counts}
+    same, labels, again = asked(
+        truepool, tmp_path, verb, named(Y, pair), "--positive", pair[1]
+    )
+    assert same == plain
+    assert again == columns
+    assert labels == {
+        "positive": pair[1], "negative": pair[0], "labels": list(pair), "cases": counts,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("verb", ["compare", "replay", "pool", "game", "agent train"])
+def test_every_verb_means_the_opposite_when_told_the_opposite(verb, truepool, tmp_path):
+    pair = PAIRS["text"]
+    plain, _, columns = asked(truepool, tmp_path, verb, Y)
+    turned, labels, again = asked(
+        truepool, tmp_path, verb, named(Y, pair), "--positive", "genuine", reports=1 - R
+    )
+    assert labels["positive"] == "genuine"
+    assert labels["cases"] == np.bincount(Y)[::-1].tolist()
+    if verb == "pool":
+        assert_allclose(again["pooled"], 1 - np.array(columns["pooled"]), atol=1e-9)
+    if verb == "compare":
+        for mine, other in zip(turned["rows"], plain["rows"], strict=True):
+            assert_allclose(mine["brier"], other["brier"])
+    if verb == "replay":
+        assert_allclose(turned["mean_loss"], plain["mean_loss"])
+    if verb == "agent train":
+        agent = tp.agents.load(tmp_path / "out.joblib")
+        assert (agent.positive, agent.classes_.tolist()) == (
+            "genuine",
+            ["fraud", "genuine"],
+        )
+
+
+@pytest.mark.parametrize("verb", ASKING)
+def test_every_verb_prints_which_label_is_positive(verb, truepool, tmp_path):
+    words = words_of(verb, tmp_path, named(Y, PAIRS["text"]))
+    words = [word for word in words if word not in ("--json", "-")]
+    code, out, _ = truepool(*words, "--positive", "fraud")
+    few, many = np.bincount(Y)
+    assert code == 0
+    assert (
+        f"Outcome label: fraud = positive ({many} cases), genuine = negative ({few})."
+        in out
+    )
+
+
+def test_a_quiet_audit_prints_nothing(truepool, tmp_path):
+    words = words_of("audit", tmp_path, named(Y, PAIRS["text"]))[:2]
+    assert truepool(*words, "--positive", "fraud", "--quiet") == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("label", "text"), [(2, "2"), (2, "2.0"), (True, "true"), (False, "False")]
+)
+def test_the_command_line_finds_numbers_and_booleans_by_their_text(
+    label, text, truepool, tmp_path
+):
+    other = {2: 1}.get(label, not label)
+    outcomes = named(Y, (other, label))
+    labels = asked(truepool, tmp_path, "replay", outcomes, "--positive", text)[1]
+    assert labels["positive"] == label
+
+
+@pytest.mark.parametrize("positive", ["fraud", "genuine"])
+def test_agents_report_the_probability_of_the_label_they_were_trained_for(
+    positive, truepool, tmp_path
+):
+    folder, words = tmp_path, named(Y, PAIRS["text"])
+    plain = tp.agents.train(X, Y, ["tree"], cache=False)["tree"].predict_proba(X)
+    frame = pa.table({f"x{j}": X[:, j] for j in range(5)})
+    made = tp.agents.train(frame, words, ["tree"], positive=positive, cache=False)
+    tp.agents.save(made["tree"], folder / "agent.joblib")
+    k = int(positive == "fraud")
+    _, labels, columns = asked(truepool, folder, "agent report", words)
+    assert labels["positive"] == positive
+    assert_allclose(columns["agent"], plain[:, k])
+    assert_array_equal(columns["y"], (words == positive).astype(int))
+    (folder / "out.csv").unlink()
+    other = PAIRS["text"][1 - k]
+    ask = words_of("agent report", folder, words)
+    code, out, err = truepool(*ask, "--positive", other)
+    assert (code, out) == (2, "")
+    assert f"the one of training, {positive!r} for 'agent'; got {other!r}" in err
+    second = tp.agents.train(frame, words, ["tree"], positive=other, cache=False)[
+        "tree"
+    ]
+    tp.agents.save(second, folder / "other.joblib")
+    ask.insert(4, folder / "other.joblib")
+    code, out, err = truepool(*ask)
+    assert (code, out) == (2, "")
+    assert f"'agent' was trained with {positive!r}, 'other' with {other!r}" in err
+    assert not (folder / "out.csv").exists()

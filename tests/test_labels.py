@@ -1,0 +1,213 @@
+"""Labels: which class each of them is, and which of two is positive."""
+
+import numpy as np
+import pytest
+
+from truepool.errors import OutcomeError
+from truepool.labels import USUAL, Labels, as_labels, either, encoded
+
+
+@pytest.mark.parametrize(
+    "outcomes", [[0, 1, 1], [0.0, 1.0], [False, True], np.array([1, 0], dtype=object)]
+)
+def test_zero_and_one_say_themselves_which_is_positive(outcomes):
+    numbers, labels = encoded(outcomes, 2)
+    assert numbers.tolist() == [int(outcome) for outcome in outcomes]
+    assert (labels.negative, labels.positive) == (0, 1)
+    assert labels.plain
+
+
+@pytest.mark.parametrize(
+    ("negative", "positive"),
+    [
+        ("genuine", "fraud"),
+        ("no", "yes"),
+        ("0", "1"),
+        (1, 2),
+        (2, 1),
+        (-1, 1),
+        (1, -1),
+        (1, 0),
+        (7, 3),
+        (True, False),
+    ],
+)
+def test_any_other_two_labels_are_positive_as_the_user_says(negative, positive):
+    outcomes = np.array([positive, negative, negative])
+    for said in (positive, str(positive)):  # the command line knows text only
+        numbers, labels = encoded(outcomes, 2, said)
+        assert numbers.tolist() == [1, 0, 0]
+        assert labels.names == (negative, positive)
+
+
+@pytest.mark.parametrize(
+    "pair", [("fraud", "genuine"), (1, 2), (-1, 1), ("no", "yes"), ("0", "1"), (0, 2)]
+)
+def test_nothing_is_guessed_about_other_labels(pair):
+    with pytest.raises(OutcomeError) as refusal:
+        encoded(np.array(pair * 3), 2)
+    told = str(refusal.value)
+    for label in pair:
+        assert f"positive={label!r} (--positive {label})" in told
+    assert "\n" not in told
+
+
+@pytest.mark.parametrize(("negative", "positive"), USUAL)
+def test_the_likelier_of_a_usual_pair_is_offered_whatever_its_case(negative, positive):
+    with pytest.raises(
+        OutcomeError, match=f"; '{positive.title()}' is the likelier one"
+    ):
+        Labels.of([positive.title(), negative.upper()])
+
+
+def test_unusual_pairs_are_offered_nothing():
+    with pytest.raises(OutcomeError) as refusal:
+        Labels.of(["blue", "two words"])
+    assert "likelier" not in str(refusal.value)
+    assert "--positive 'two words'" in str(refusal.value)
+
+
+def test_what_is_offered_is_settled():
+    # A pair that goes is a user who is helped less; one that turns is one misled.
+    turned = {(b, a) for a, b in USUAL}
+    assert not turned & set(USUAL)
+    assert {("no", "yes"), ("genuine", "fraud"), ("benign", "malignant")} <= set(USUAL)
+    assert {("normal", "attack"), ("pass", "fail"), ("false", "true")} <= set(USUAL)
+    assert {("-1", "1"), ("0", "1")} <= set(USUAL)
+    assert len(USUAL) == 24
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "positive", "told"),
+    [
+        (
+            ["no", "yes"],
+            "yse",
+            "must be 'no' or 'yes'; got 'yse' (did you mean 'yes'?)",
+        ),
+        (["no", "yes"], "Yes", "must be 'no' or 'yes'; got 'Yes'"),
+        ([1, 2], 3, "must be 1 or 2; got 3"),
+        ([1, 2], "two", "must be 1 or 2; got 'two'"),
+        ([True, False], "maybe", "must be False or True; got 'maybe'"),
+    ],
+)
+def test_a_positive_label_that_does_not_occur_is_refused(outcomes, positive, told):
+    with pytest.raises(OutcomeError) as refusal:
+        encoded(outcomes, 2, positive)
+    assert told in str(refusal.value)
+
+
+def test_more_than_two_labels_are_named_where_two_are_needed():
+    with pytest.raises(
+        OutcomeError, match="need two .*; there are 3: 'a', 'b', 'c'. Give"
+    ):
+        encoded(["a", "b", "c"], 2)
+    with pytest.raises(OutcomeError, match="are 40: 0, 1, 2, 3, 4, 5 and 34 others"):
+        encoded(range(40), 2)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "classes"), [([2, 2], 2), (["a"] * 2, 2), ([1, 1], 3)]
+)
+def test_one_label_teaches_nothing(outcomes, classes):
+    with pytest.raises(OutcomeError, match=f"every outcome is {outcomes[0]!r}"):
+        encoded(outcomes, classes)
+    with pytest.raises(OutcomeError, match="every outcome is 'a'"):
+        Labels.of(["a", "a"], "a")
+
+
+def test_reports_of_many_classes_number_their_outcomes():
+    numbers, labels = encoded([2.0, 0.0, 1.0], 3)
+    assert (numbers.tolist(), labels.names) == ([2, 0, 1], (0, 1, 2))
+    assert labels.positive is labels.negative is None
+    for outcomes, told in (
+        ([0, 3], "got 3 in case 1"),
+        (["a", "b"], "got 'a' in case 0"),
+    ):
+        with pytest.raises(OutcomeError, match=f"whole numbers 0..2.*{told}"):
+            encoded(outcomes, 3)
+    with pytest.raises(
+        OutcomeError, match="belongs to two classes; got 2 with reports"
+    ):
+        encoded([0, 1, 2], 3, positive=2)
+
+
+def test_many_labels_are_put_in_order_and_none_is_positive():
+    assert Labels.of(["b", "c", "a"]).encode(["c", "a"]).tolist() == [2, 0]
+    with pytest.raises(OutcomeError, match="there are 3: 'a', 'b', 'c'. Leave it out"):
+        Labels.of(["b", "c", "a"], "c")
+    with pytest.raises(OutcomeError, match="must be one of 'a', 'b', 'c'; got 'd'"):
+        Labels.of(["b", "c", "a"], "d")
+
+
+def test_labels_know_which_positive_label_is_theirs():
+    labels = Labels(("genuine", "fraud"))
+    labels.check(None)
+    labels.check("fraud")
+    with pytest.raises(OutcomeError, match="label here is 'fraud'; got 'genuine'"):
+        labels.check("genuine")
+    with pytest.raises(OutcomeError, match="must be 'genuine' or 'fraud'; got 'spam'"):
+        labels.check("spam")
+    with pytest.raises(OutcomeError, match="must be one of 0, 1, 2; got 1"):
+        Labels.numbered(3).check(1)
+
+
+def test_a_label_is_found_whatever_the_order_of_the_classes():
+    labels = Labels(("genuine", "fraud"))
+    assert labels.encode(["fraud", "genuine", "fraud"]).tolist() == [1, 0, 1]
+    assert labels.encode([]).tolist() == []
+
+
+@pytest.mark.parametrize("stranger", ["spam", "zz", "", 1])
+def test_an_unknown_label_is_named(stranger):
+    with pytest.raises(
+        OutcomeError, match=f"must be 'genuine' or 'fraud'; got {stranger!r} in row 0"
+    ):
+        Labels(("genuine", "fraud")).encode([stranger])
+
+
+@pytest.mark.parametrize(
+    "labels", [[1.0, np.nan], np.array(["a", None], dtype=object), [np.nan, "x"]]
+)
+def test_a_missing_label_is_named(labels):
+    given = np.array(labels, dtype=object) if "x" in labels else labels
+    with pytest.raises(
+        OutcomeError, match=r"every case needs a label; case [01] has none"
+    ):
+        as_labels(given)
+
+
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        ([1.0, 0.37], "got 0.37 in case 1"),
+        ([1.0, np.inf], "got inf in case 1"),
+        ([1.0, 2.0**53], "got 9007199254740992.0 in case 1"),
+        (np.array(["2026-01-01"], dtype="M8[D]"), "got .*2026-01-01"),
+    ],
+)
+def test_what_is_no_label_is_refused(labels, told):
+    with pytest.raises(OutcomeError, match=f"whole number or text; {told}"):
+        as_labels(labels)
+
+
+def test_text_and_numbers_do_not_mix():
+    with pytest.raises(OutcomeError, match="got 1 in case 0 and 'no' in case 2"):
+        as_labels(np.array([1, 0, "no"], dtype=object))
+
+
+def test_labels_stand_in_one_column():
+    with pytest.raises(
+        OutcomeError, match=r"one label per case; got an array of shape \(2, 1\)"
+    ):
+        as_labels([[1], [0]])
+
+
+def test_objects_and_bytes_become_what_they_are():
+    assert as_labels(np.array([1, 0], dtype=object)).dtype == np.int64
+    assert as_labels(np.array([b"no", b"yes"])).tolist() == ["no", "yes"]
+
+
+def test_what_a_label_may_be_is_said_shortly():
+    assert either([1, 2]) == "1 or 2"
+    assert either("abcdefgh") == "one of 'a', 'b', 'c', 'd', 'e', 'f' and 2 others"
