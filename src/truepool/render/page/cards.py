@@ -7,7 +7,7 @@ from truepool.render.markup import Markup, joined, prose, tag
 from truepool.render.numbers import estimated, number, percent
 from truepool.render.page.anchors import ANCHORS
 from truepool.render.page.frame import Section
-from truepool.render.verdict import MENDED, sentence, withheld
+from truepool.render.verdict import FIXED, sentence, withheld
 
 
 def header(audit: Audit) -> Markup:
@@ -51,7 +51,7 @@ def _card(finding: Finding, there: Collection[str]) -> Markup:
     if finding.number is not None:
         numbers[finding.unit or "estimate"] = estimated(finding.number)
     if finding.cost is not None:
-        numbers[MENDED] = estimated(finding.cost, sign=True)
+        numbers[FIXED] = estimated(finding.cost, sign=True)
     anchor = ANCHORS.get(finding.figure or "")
     linked = anchor in there
     return tag(
@@ -73,19 +73,19 @@ def _card(finding: Finding, there: Collection[str]) -> Markup:
 
 def _facts(audit: Audit) -> Markup:
     facts = {
-        "settled cases": f"{audit.cases:,}",
+        "cases with a known outcome": f"{audit.cases:,}",
         "agents": f"{len(audit.agents)} (worth {audit.effective_agents:.1f})",
         "pooled by": audit.mechanism,
     }
     if audit.classes == 2:
         share = percent(audit.positives / audit.cases)
-        facts["happened"] = f"{audit.positives:,} ({share})"
+        facts["positive"] = f"{audit.positives:,} ({share})"
     else:
         facts["classes"] = str(audit.classes)
     if audit.threshold is not None:
         facts["decides 1 above"] = number(audit.threshold)
     if audit.silent:
-        facts["silent"] = percent(audit.silent)
+        facts["missing reports"] = percent(audit.silent)
     return _pairs(facts, "facts")
 
 
