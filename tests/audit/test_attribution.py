@@ -310,7 +310,9 @@ def test_over_confidence_that_was_there_before_is_not_laid_to_drift():
 
     def over(panel):
         found = audit(panel, **QUICK).findings
-        return next(f for f in found if (f.code, f.who) == ("over-confident", ("agent1",)))
+        return next(
+            f for f in found if (f.code, f.who) == ("over-confident", ("agent1",))
+        )
 
     always = Temperature(0.2)(timed(sound(cases=3000)), "agent1")
     late = Degraded(at=0.95)(always, "agent1", seed=0)

@@ -180,9 +180,7 @@ def test_the_best_agent_is_passed_over_where_it_is_at_fault():
 
     noise = np.random.default_rng(0).random((800, 4))
     good = sound(cases=800, skills=[4.0, 1.0])
-    panel = Panel(
-        np.c_[good.reports[:, :1], noise], good.outcomes, ["ada", *"bcde"]
-    )
+    panel = Panel(np.c_[good.reports[:, :1], noise], good.outcomes, ["ada", *"bcde"])
     evidence = Evidence(panel, Mean(), COSTS, None, 0.95, 30, 0)
     assert recommend(evidence, ()).agent == "ada"
     fault = Finding("drifted", "error", ("ada",), "ada got worse.", "Replace it.")

@@ -99,7 +99,9 @@ def test_too_few_cases_are_no_praise_either():
 
 
 def test_an_error_is_fixed_before_anything_else():
-    told = fixed(error("drifted", "ada", saving=estimate(0.09)), error("copy", "a", "b"))
+    told = fixed(
+        error("drifted", "ada", saving=estimate(0.09)), error("copy", "a", "b")
+    )
     assert advice(told) == (
         "Before anything else, take ada out of the pool or fix its feed (saves 0.0900 "
         "per case); leave out a or b, which report the same. Until then, use "
@@ -124,7 +126,9 @@ def test_a_pool_at_fault_is_not_kept():
 
 def test_another_pool_is_the_fix_of_a_pool_at_fault():
     told = advice(fixed(error("over-confident-pool")))
-    assert told.startswith("Use stacked-lr instead of mean, which is at fault: it costs")
+    assert told.startswith(
+        "Use stacked-lr instead of mean, which is at fault: it costs"
+    )
 
 
 def test_a_saving_is_named_only_where_it_is_sure():

@@ -28,9 +28,7 @@ def recommend(evidence: Evidence, findings: tuple[Finding, ...]) -> Recommendati
     if chosen is None or table is None:
         fixes = _fixes(findings, faulty, change=False)
         trust = _trust(findings, blind=evidence.shortage is not None)
-        return Recommendation(
-            trust, fixes, in_use, None, regime=because, usual=usual
-        )
+        return Recommendation(trust, fixes, in_use, None, regime=because, usual=usual)
     change = chosen.pool != in_use
     return Recommendation(
         _trust(findings, blind=False),
