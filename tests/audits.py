@@ -11,7 +11,9 @@ from truepool.audit.values import (
     Curve,
     Drift,
     Finding,
+    Fix,
     Lead,
+    Recommendation,
     Reliability,
     Standing,
 )
@@ -76,7 +78,7 @@ def findings(agents=AGENTS):
         Finding(
             "overconfident", "error", (agents[2],),
             f"Agent {agents[2]} is over-confident: what it calls 95 % happens in 78 % of cases.",
-            f"Recalibrate {agents[2]} on settled cases, or ask for its raw scores.",
+            f"Recalibrate {agents[2]} on cases with a known outcome, or ask for its raw scores.",
             Estimate(0.52, 0.41, 0.66), "calibration slope", Estimate(0.031, 0.012, 0.054), 2e-7, "reliability",
         ),
         Finding(
@@ -108,6 +110,20 @@ def findings(agents=AGENTS):
             "cost a case", None, 0.001, "comparison",
         ),
     )  # fmt: skip
+
+
+def recommendation(agents=AGENTS, told=None, **changes):
+    """What the findings come to; all else made by hand."""
+    told = findings(agents) if told is None else told
+    grave = [f for f in told if f.severity != "note"]
+    fixes = tuple(Fix(f.code, f.who, f.severity, f.cost, f.since) for f in grave)
+    worst = grave[0].severity if grave else None
+    trust = {"error": "no", "warning": "with care", None: "yes"}[worst]
+    whole = Recommendation(
+        trust, fixes, "mean", "stacked-lr", None, 0.14, 0.22, estimate(0.08, 0.03), 0.0041, 9,
+        "it learns a model, and no simpler pool costs as little", "cases are few (569)", "vcg", 0.17,
+    )  # fmt: skip
+    return replace(whole, **changes)
 
 
 def standings(agents=AGENTS):
@@ -175,7 +191,9 @@ def audit(agents=AGENTS, **changes):
             CaseStudy("says the opposite", agents[0], estimate(0.61, 0.09), estimate(0.39, 0.07)),
             CaseStudy("says always 0", agents[0], estimate(0.33, 0.06), estimate(0.11, 0.04)),
         ),
-        advice="Use stacked-lr: many settled cases, agents of unequal skill.",
+        recommendation=recommendation(agents),
         withheld=(("drift of the pool", "fewer than 1,000 cases"),), sampled=("Shapley credit: 2,000 orders.", "Robustness: 500 cases.",),
     )  # fmt: skip
+    if "findings" in changes and "recommendation" not in changes:
+        changes["recommendation"] = recommendation(agents, changes["findings"])
     return replace(whole, **changes)

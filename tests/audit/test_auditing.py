@@ -21,10 +21,18 @@ from truepool.errors import CostError, SettingError, UnknownNameError
 from truepool.losses import Loss
 from truepool.panel import Panel
 from truepool.pools.mean import Mean
+from truepool.stress.temperature import Temperature
 
 QUICK = {"costs": COSTS, "resamples": 50}
+
+
+def leaning(seed):
+    """A pool that relies on one over-confident agent."""
+    return Temperature(0.3)(sound(seed, skills=[2.0, 0.3, 0.3]), "agent0")
+
+
 PLANTED = {
-    "over-confident": (over_confident, {}, ("agent2",)),
+    "over-confident": (leaning, {"mechanism": "best"}, ("agent0",)),
     "upside-down": (flipped, {}, ("agent1",)),
     "copy": (copied, {}, ("agent3", "agent0")),
     "drifted": (drifted, {}, ("agent3",)),
@@ -38,6 +46,16 @@ def test_the_first_finding_names_the_planted_fault(code, seed):
     make, settings, who = PLANTED[code]
     first = audit(make(seed), **QUICK, **settings).findings[0]
     assert (first.severity, first.code, first.who) == ("error", code, who)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_fault_that_the_pool_leans_on_costs_nothing_and_is_a_note(seed):
+    """Recalibrating one bold agent makes a timid mean more timid still."""
+    told = audit(over_confident(seed), **QUICK)
+    bold = next(f for f in told.findings if f.code == "over-confident")
+    assert (bold.who, bold.severity) == (("agent2",), "note")
+    assert bold.cost.high < 0
+    assert told.worst() == "warning"
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -60,7 +78,7 @@ def test_sound_panels_rarely_raise_an_error():
     assert sum(errors) <= 2
 
 
-def test_mended_faults_leave_no_error():
+def test_fixed_faults_leave_no_error():
     panel = flipped()
     mended = Panel(
         np.where(np.arange(5) == 1, 1 - panel.reports, panel.reports), panel.outcomes
@@ -266,7 +284,7 @@ def test_the_verb_and_its_room_share_a_name(first):
 
 
 def test_the_json_form_is_plain_and_holds_what_the_docs_list():
-    told = audit(timed(sound(cases=300)), **QUICK)
+    told = audit(timed(flipped(cases=300)), **QUICK)
     plain = json.loads(json.dumps(told.to_dict(), allow_nan=False))
     page = (Path(__file__).parents[2] / "docs" / "audit.md").read_text()
     for key in plain:
@@ -274,7 +292,11 @@ def test_the_json_form_is_plain_and_holds_what_the_docs_list():
     for part in ("findings", "calibration", "standings", "robustness"):
         for key in plain[part][0]:
             assert f"`{key}`" in page, key
-    assert plain["schema"] == Audit.schema == 1
+    said = plain["recommendation"]
+    for key in (*said, *said["fixes"][0]):
+        assert f"`{key}`" in page, key
+    assert (said["verdict"], said["advice"]) == (told.verdict, told.advice)
+    assert plain["schema"] == Audit.schema == 2
     assert tp.audit is sys.modules["truepool.audit"]
 
 

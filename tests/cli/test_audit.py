@@ -25,7 +25,7 @@ def reports(tmp_path):
 def test_the_bundled_example_is_audited_without_a_table(truepool):
     code, out, err = truepool("audit", "--cost-fn", 10)
     assert (code, err) == (0, "")
-    assert "3 errors and 1 warning on 569 settled cases of 5 agents" in out
+    assert "1 warning in 569 cases with a known outcome from 5 agents" in out
     assert "a missed case costs 10" in out
 
 
@@ -39,7 +39,7 @@ def test_a_table_is_audited_and_files_are_written(truepool, reports, tmp_path):
     assert "ERROR agent3 repeats agent0" in out
     assert f"Wrote {files[0]}." in out.replace("\n", "")
     told = json.loads(files[0].read_text())
-    assert told["schema"] == 1
+    assert told["schema"] == 2
     assert told["findings"][0]["code"] == "copy"
     assert told["drift"] is not None
     assert files[1].read_text().startswith("# Do not trust this pool")

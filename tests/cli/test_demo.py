@@ -33,7 +33,7 @@ def test_the_demo_tells_its_story_and_writes_three_files(truepool, quick, tmp_pa
         told.index(step) for step in steps
     )
     assert (
-        "forest babbles from case 228 on, and neighbours says the opposite from case 399 on"
+        "forest outputs noise from case 228 on, and neighbours says the opposite from case 399 on"
         in told
     )
     assert f"truepool audit {out}/panel.csv --outcome malignant --cost-fn 10" in told
@@ -48,6 +48,18 @@ def test_the_demo_tells_its_story_and_writes_three_files(truepool, quick, tmp_pa
         {"neighbours"},
     ]
     assert {finding["code"] for finding in written["findings"][:2]} == {"drifted"}
+    assert [finding["since"] for finding in written["findings"][:2]] == [228, 399]
+    fall = next(f for f in written["findings"] if f["code"] == "drifted-pool")
+    assert fall["sentence"].endswith("may explain it: neighbours got worse.")
+    errors = [f["who"] for f in written["findings"] if f["severity"] == "error"]
+    assert errors == [["forest"], ["neighbours"]]
+    said = written["recommendation"]
+    plain = " ".join(told.split())
+    assert f"{said['verdict']} ERROR forest got worse" in plain
+    assert f"Advice. {said['advice']}" in plain
+    assert said["verdict"].startswith(
+        "Do not trust this pool until forest and neighbours are fixed or left out"
+    )
     assert "<!doctype html>" in (out / "report.html").read_text()
 
 

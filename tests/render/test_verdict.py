@@ -1,47 +1,168 @@
 from dataclasses import replace
 
-from audits import audit, findings
+import pytest
+from audits import audit, estimate, findings, recommendation
 
-from truepool.render.verdict import sentence
+from truepool.audit.values import Fix
+from truepool.render.verdict import ACTIONS, advice, sentence
 
 NONE = {"withheld": ()}
+KEPT = {"pool": "mean", "cost": 0.22, "saving": None, "p_value": None}
+BASIS = "in 569 cases with a known outcome from 5 agents"
 
 
-def test_errors_come_first_with_what_the_dearest_costs():
+def fixed(*fixes, **changes):
+    """An audit whose recommendation is to fix these."""
+    worst = min((f.severity for f in fixes), default=None)  # error before warning
+    trust = {"error": "no", "warning": "with care", None: "yes"}[worst]
+    told = recommendation(fixes=fixes, trust=trust, **changes)
+    return audit(recommendation=told, **NONE)
+
+
+def error(code, *who, saving=None, since=None):
+    return Fix(code, who, "error", saving, since)
+
+
+def warning(code, *who, saving=None, since=None):
+    return Fix(code, who, "warning", saving, since)
+
+
+# The verdict
+
+
+def test_errors_come_first():
     assert sentence(audit()) == (
-        "Do not trust this pool as it is: 2 errors and 3 warnings on 569 settled cases "
-        "of 5 agents; the dearest costs 0.0310 a case."
+        f"Do not trust this pool as it is: 2 errors and 3 warnings {BASIS}."
     )
+
+
+@pytest.mark.parametrize(
+    ("fixes", "words"),
+    [
+        ([error("drifted", "ada")], "until ada is fixed or left out"),
+        ([error("biased", "ada")], "until ada is recalibrated"),
+        (
+            [error("drifted", "ada"), error("biased", "bob"), error("harmful", "cleo")],
+            "until ada, bob and cleo are fixed or left out",
+        ),
+        ([error("drifted", "ada"), error("threshold")], "as it is"),
+    ],
+)
+def test_the_verdict_names_the_agents_where_they_alone_are_at_fault(fixes, words):
+    assert sentence(fixed(*fixes)).startswith(f"Do not trust this pool {words}: ")
+
+
+def test_a_pool_that_is_kept_is_fine_apart_from_the_agent():
+    kept = fixed(error("constant-feed", "ada"), **KEPT)
+    assert sentence(kept).endswith(". Apart from that, mean is fine.")
+    assert "fine" not in sentence(fixed(error("constant-feed", "ada")))
+    wary = fixed(error("drifted", "ada"), warning("under-confident-pool"), **KEPT)
+    assert "fine" not in sentence(wary)
 
 
 def test_warnings_ask_for_care():
-    one = replace(findings()[3])
-    assert sentence(audit(findings=(one,))) == (
-        "Use this pool with care: 1 warning on 569 settled cases of 5 agents."
+    one = audit(findings=findings()[3:4])
+    assert sentence(one) == (
+        f"Use this pool with care: 1 warning {BASIS}. Something else costs "
+        "significantly less: stacked-lr."
     )
-
-
-def test_what_saves_money_is_not_called_dear():
-    cheap = replace(findings()[4], cost=replace(findings()[4].cost, value=-0.1))
-    assert "dearest" not in sentence(audit(findings=(cheap,)))
+    kept = replace(one, recommendation=replace(one.recommendation, **KEPT))
+    assert sentence(kept) == f"Use this pool with care: 1 warning {BASIS}."
 
 
 def test_notes_speak_against_nothing():
     quiet = audit(findings=findings()[5:], **NONE)
+    kept = replace(quiet, recommendation=replace(quiet.recommendation, **KEPT))
+    basis = f"no error and no warning {BASIS}."
+    assert sentence(kept) == f"Nothing speaks against this pool: {basis}"
     assert sentence(quiet) == (
-        "Nothing speaks against this pool: no error and no warning on 569 settled cases of 5 agents."
+        f"No fault was found, but stacked-lr costs significantly less than mean: {basis}"
     )
 
 
-def test_silence_is_not_praise_where_something_was_withheld():
+def test_no_finding_is_not_praise_where_something_was_withheld():
     assert sentence(audit(findings=())).endswith(
-        "5 agents, but not everything could be told."
+        "5 agents, but not everything could be tested."
     )
 
 
 def test_too_few_cases_are_no_praise_either():
     few = (("calibration of the pool", "20 outcomes are fewer than the 30 it takes"),)
-    assert sentence(audit(findings=(), withheld=few)) == (
+    told = recommendation(fixes=(), trust="unknown", pool=None)
+    assert sentence(audit(findings=(), withheld=few, recommendation=told)) == (
         "Too little is known to judge this pool: 20 outcomes are fewer than the 30 it takes."
     )
     assert sentence(audit(withheld=few)).startswith("Do not trust this pool")
+
+
+# The advice
+
+
+def test_an_error_is_fixed_before_anything_else():
+    told = fixed(
+        error("drifted", "ada", saving=estimate(0.09)), error("copy", "a", "b")
+    )
+    assert advice(told) == (
+        "Before anything else, take ada out of the pool or fix its feed (saves 0.0900 "
+        "per case); leave out a or b, which report the same. Until then, use "
+        "stacked-lr: it costs 0.140 per case on cases it had not seen, mean 0.220 "
+        "(adjusted p = 0.004); it learns a model, and no simpler pool costs as little. "
+        "Compare the pools again after the fix. Where cases are few (569), vcg is the "
+        "usual choice (0.170 per case here)."
+    )
+
+
+def test_a_pool_is_kept_after_the_fix():
+    told = advice(fixed(error("constant-feed", "ada"), **KEPT))
+    assert told.startswith("Before anything else, take ada out of the pool or fix its")
+    assert "Then keep mean: at 0.220 per case, none of the 9 other pools tried" in told
+
+
+def test_a_pool_at_fault_is_not_kept():
+    told = advice(fixed(error("biased-pool"), **KEPT))
+    assert told.startswith("Before anything else, recalibrate the pool. None of the 9")
+    assert "eep mean" not in told
+
+
+def test_another_pool_is_the_fix_of_a_pool_at_fault():
+    told = advice(fixed(error("over-confident-pool")))
+    assert told.startswith(
+        "Use stacked-lr instead of mean, which is at fault: it costs"
+    )
+
+
+def test_a_saving_is_named_only_where_it_is_sure():
+    unsure = fixed(error("upside-down", "ada", saving=estimate(0.0)))
+    assert "reverse its reports. Until" in advice(unsure)
+
+
+def test_warnings_come_after_the_pool():
+    told = advice(fixed(warning("biased", "ada"), warning("drifted-pool", since=1500)))
+    assert told.startswith("Use stacked-lr: ")
+    assert " Also recalibrate ada; find out what changed around case 1,500. " in told
+
+
+def test_a_code_without_an_action_is_still_named():
+    told = advice(fixed(error("odd", "ada"), warning("odder")))
+    assert "Before anything else, look into ada (`odd`)." in told
+    assert "Also look into the pool (`odder`)." in told
+
+
+def test_too_few_cases_to_compare_are_said():
+    told = advice(fixed(pool=None, usual_cost=None))
+    assert told == (
+        "Too few cases to compare pools. Where cases are few (569), vcg is the usual "
+        "choice."
+    )
+
+
+def test_the_best_agent_alone_is_named():
+    assert "use the best agent alone (ada): " in advice(
+        fixed(error("drifted", "bob"), pool="best", agent="ada")
+    )
+
+
+def test_every_fault_that_can_be_grave_has_an_action():
+    from truepool.audit.attribution import BECAUSE
+
+    assert set(BECAUSE) <= set(ACTIONS)

@@ -11,6 +11,8 @@ from truepool.audit.values import (
     Curve,
     Drift,
     Finding,
+    Fix,
+    Recommendation,
     Reliability,
     Standing,
 )
@@ -22,6 +24,8 @@ __all__ = [
     "Curve",
     "Drift",
     "Finding",
+    "Fix",
+    "Recommendation",
     "Reliability",
     "Standing",
     "audit",

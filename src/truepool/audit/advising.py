@@ -1,11 +1,13 @@
 """Which pool for this panel, and why: the regime, and what cross-validation says."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from truepool.arrays import FloatArray
 from truepool.audit.comparing import compared, leads
 from truepool.audit.evidence import Evidence
 from truepool.audit.robustness import best_agent
+from truepool.audit.severity import FEEDS
 from truepool.audit.standings import own_brier, prior_brier
 from truepool.audit.values import Finding, Lead
 from truepool.comparison import Estimate
@@ -21,29 +23,29 @@ STRONG = 0.1
 rare. It leaves open what a strong signal is: here, a best agent with less than a tenth
 of the base rate's Brier loss."""
 
-USUAL = {
-    "vcg": "vcg",
-    "best-agent": "the best agent alone",
-    "platt": "a recalibrated mean (`platt`)",
-}
+HOSTILE = ("upside-down", "harmful", "tempted")
+CHANGED = (*FEEDS, "drifted", "drifted-pool")
+"""Findings that speak of hostile or strategic agents, and of change over time."""
 
 
 @dataclass(frozen=True)
 class Advice:
-    """A pool, what it would save a case against the present one, and why."""
+    """A pool, what it would save per case against the present one, and why."""
 
     pool: str
     named: str
     saved: Estimate
     why: str
+    p_value: float | None = None
 
 
-def advised(evidence: Evidence) -> Advice | None:
-    """Choose the simplest pool that is clearly better than the present one.
+def advised(evidence: Evidence, faulty: Collection[str] = ()) -> Advice | None:
+    """Choose the simplest pool that is significantly cheaper than the present one.
 
-    Better: a paired t-test, adjusted (Bonferroni) for the number of pools tried. Among
+    Cheaper: a paired t-test, adjusted (Bonferroni) for the number of pools tried. Among
     those that cannot be told from the best of them, the simplest: the best agent alone
-    comes before weights, and weights before a model.
+    comes before weights, and weights before a model. An agent that is at fault is not
+    recommended alone.
     """
     table = evidence.once(compared)
     if table is None:
@@ -54,47 +56,31 @@ def advised(evidence: Evidence) -> Advice | None:
         for lead in evidence.once(leads)
         if lead.bonferroni < CLEAR
         and lead.saved.value > 0
+        and not (lead.pool == "best-agent" and best_agent(evidence) in faulty)
         and _chance(table.by_case[lead.pool] - first) >= CLEAR
     ]
     if not eligible:
         own, nothing = evidence.pool.name, Estimate(0.0, 0.0, 0.0)
-        return Advice(own, own, nothing, "nothing tried is clearly better")
+        return Advice(own, own, nothing, "no pool tried costs significantly less")
     kept = min(eligible, key=lambda lead: (_complexity(lead), -lead.saved.value))
-    return Advice(kept.pool, _named(evidence, kept.pool), kept.saved, _why(kept))
-
-
-def advice(evidence: Evidence, findings: tuple[Finding, ...]) -> str:
-    """One paragraph: what to use, why, and what is usual in this regime."""
-    usual, because = regime(evidence, findings)
-    words = USUAL[usual]
-    chosen, table = evidence.once(advised), evidence.once(compared)
-    if chosen is None or table is None:
-        return f"Too few cases to compare pools. Where {because}, {words} is usual."
-    own = table[evidence.pool.name]
-    if chosen.pool == own.pool:
-        said = (
-            f"Keep {own.pool}: at {number(own.loss.value)} a case, none of the "
-            f"{len(table.rows)} pools tried is clearly cheaper."
-        )
-    else:
-        cost = number(table[chosen.pool].loss.value)
-        said = (
-            f"Use {chosen.named}: it costs {cost} a case out of fold, {own.pool} "
-            f"{number(own.loss.value)}; {chosen.why}."
-        )
-    price = table[usual].loss.value
-    return f"{said} Where {because}, {words} is usual ({number(price)} a case here)."
+    named = _named(evidence, kept.pool)
+    return Advice(kept.pool, named, kept.saved, _why(kept), kept.bonferroni)
 
 
 def regime(evidence: Evidence, findings: tuple[Finding, ...]) -> tuple[str, str]:
-    """Pool that tab:when_vcg recommends here, and the line of it that applies."""
+    """Pool that tab:when_vcg recommends here, and the line of it that applies.
+
+    That nobody is hostile and nothing drifts is said only where both were looked for
+    and no finding, however slight, says otherwise.
+    """
     grave = {finding.code for finding in findings if finding.severity != "note"}
+    seen = {finding.code for finding in findings}
     panel = evidence.panel
     rate = float((panel.outcomes > 0).mean())
-    if {"upside-down", "harmful", "tempted"} & grave:
+    if grave.intersection(HOSTILE):
         return "vcg", "agents may be hostile or strategic"
-    if {"drifted", "drifted-pool"} & grave:
-        return "vcg", "the world moves, with weights that follow (`truepool replay`)"
+    if grave.intersection(CHANGED):
+        return "vcg", "agents or cases change, with online weights (`truepool replay`)"
     if len(panel) <= FEW_CASES:
         return "vcg", f"cases are few ({len(panel):,})"
     if rate < RARE:
@@ -103,12 +89,16 @@ def regime(evidence: Evidence, findings: tuple[Finding, ...]) -> tuple[str, str]
         return "vcg", f"events are rare ({percent(rate)})"
     if _strong(evidence):
         return "best-agent", "one agent sees nearly everything"
-    alike = mean_of_pairs(evidence.correlation)
-    return (
-        "platt",
-        f"nothing stands out ({len(panel):,} cases, {percent(rate)} events, mean "
-        f"correlation {alike:.2f}, nobody hostile, no drift)",
-    )
+    facts = [
+        f"{len(panel):,} cases",
+        f"{percent(rate)} positive",
+        f"mean correlation {mean_of_pairs(evidence.correlation):.2f}",
+    ]
+    if not seen.intersection(HOSTILE):
+        facts.append("no hostile agent")
+    if panel.times is not None and not seen.intersection(CHANGED):
+        facts.append("no drift")
+    return "platt", f"nothing stands out ({', '.join(facts)})"
 
 
 def _strong(evidence: Evidence) -> bool:
@@ -141,4 +131,4 @@ def _why(lead: Lead) -> str:
     simple = kinds[_complexity(lead)]
     if lead.pool == "best-agent":
         simple = "it learns only who that is"
-    return f"{simple}, and no simpler pool is as cheap"
+    return f"{simple}, and no simpler pool costs as little"

@@ -5,14 +5,15 @@ from dataclasses import asdict
 from typing import Any
 
 from truepool.audit import checks
-from truepool.audit.advising import advice
 from truepool.audit.comparing import compared, leads
 from truepool.audit.curves import curve
 from truepool.audit.drifting import drift
 from truepool.audit.evidence import Evidence
+from truepool.audit.findings import found
+from truepool.audit.recommendation import recommend
 from truepool.audit.robustness import robustness
 from truepool.audit.standings import standings
-from truepool.audit.suspicion import Suspicion, found
+from truepool.audit.suspicion import Suspicion
 from truepool.audit.values import Audit
 from truepool.costs import Costs
 from truepool.decisions import check_threshold
@@ -58,8 +59,8 @@ def audit(
     --------
     >>> from truepool.datasets import example
     >>> told = audit(example(), costs=Costs(fn=10, fp=1))
-    >>> told.findings[0].severity, told.findings[0].who
-    ('error', ('tree',))
+    >>> told.findings[0].severity, told.findings[0].code
+    ('warning', 'under-confident-pool')
     """
     evidence = _evidence(panel, costs, threshold, mechanism, level, resamples, seed)
     questions = checks.every()
@@ -98,7 +99,7 @@ def audit(
         significance=evidence.once(leads),
         drift=None if evidence.shortage else drift(evidence),
         robustness=evidence.once(robustness),
-        advice=advice(evidence, findings),
+        recommendation=recommend(evidence, findings),
         withheld=tuple(evidence.sampling.withheld),
         sampled=tuple(evidence.sampling.sampled),
         labels=panel.labels,

@@ -14,7 +14,8 @@ from truepool.labels import Labels
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
-SCHEMA = 1
+Trust: TypeAlias = Literal["no", "with care", "yes", "unknown"]
+SCHEMA = 2
 """Version of the JSON form; raised when a name in it changes or goes."""
 
 
@@ -22,7 +23,7 @@ SCHEMA = 1
 class Finding:
     """One thing the user should know, in one sentence, with its number and its cure.
 
-    ``cost`` is what it costs a case, in the user's units, where that can be told;
+    ``cost`` is what fixing it saves per case, in the user's units, where known;
     ``figure`` names the part of the evidence that shows it.
     """
 
@@ -36,6 +37,7 @@ class Finding:
     cost: Estimate | None = None
     p_value: float | None = None
     figure: str | None = None
+    since: int | None = None  # position in time of the first case after the change
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +144,55 @@ class CaseStudy:
     rise: Estimate
 
 
+@dataclass(frozen=True)
+class Fix:
+    """One thing to fix: the finding's code and agents, and what fixing it saves."""
+
+    code: str
+    who: tuple[str, ...]
+    severity: Severity
+    saving: Estimate | None = None
+    since: int | None = None
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """What to do: verdict and advice are both worded from this, and from nothing else.
+
+    ``fixes`` are the errors and then the warnings, in the order of the findings; no
+    pool cures an error, so errors come before ``pool``, which is None where cases are
+    too few to compare pools. ``saving`` is per case, against the pool in use, with the
+    ``p_value`` adjusted for the ``tried`` pools.
+    """
+
+    trust: Trust
+    fixes: tuple[Fix, ...]
+    in_use: str
+    pool: str | None
+    agent: str | None = None
+    """Who, where the best agent alone is recommended."""
+    cost: float | None = None
+    cost_in_use: float | None = None
+    saving: Estimate | None = None
+    p_value: float | None = None
+    tried: int = 0
+    why: str = ""
+    regime: str = ""
+    usual: str = ""
+    """The pool that the paper's table of regimes names here, and its cost per case."""
+    usual_cost: float | None = None
+
+    @property
+    def errors(self) -> tuple[Fix, ...]:
+        """What must be fixed before the pool can be trusted."""
+        return tuple(fix for fix in self.fixes if fix.severity == "error")
+
+    @property
+    def change(self) -> bool:
+        """Whether another pool is recommended than the one in use."""
+        return self.pool not in (None, self.in_use)
+
+
 @dataclass(frozen=True, eq=False)
 class Audit:
     """Findings in the order of what they cost, and all the evidence behind them.
@@ -174,7 +225,7 @@ class Audit:
     """Of every pool tried against the one in use, least loss first."""
     drift: Drift | None
     robustness: tuple[CaseStudy, ...]
-    advice: str
+    recommendation: Recommendation
     withheld: tuple[tuple[str, str], ...] = ()
     sampled: tuple[str, ...] = ()
     labels: Labels = field(default_factory=lambda: Labels.numbered(2))
@@ -190,11 +241,23 @@ class Audit:
         found = {finding.severity for finding in self.findings}
         return next((level for level in SEVERITIES if level in found), None)
 
+    @property
+    def verdict(self) -> str:
+        """Whether the pool can be trusted, in one or two sentences."""
+        return str(showing.by("verdict", "sentence", self))
+
+    @property
+    def advice(self) -> str:
+        """What to fix first and which pool to use, in one paragraph."""
+        return str(showing.by("verdict", "advice", self))
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and strings, ready for JSON; see docs/audit.md."""
         plain = asdict(self) | {"schema": SCHEMA}
         del plain["labels"], plain["label_cases"]
         plain["outcome_labels"] = self.labels.to_dict(self.label_cases)
+        words = {"verdict": self.verdict, "advice": self.advice}
+        plain["recommendation"] = words | plain["recommendation"]
         plain["comparison"] = self.comparison and self.comparison.to_dict()
         return cast(dict[str, Any], _plain(plain))
 

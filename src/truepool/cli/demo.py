@@ -98,7 +98,7 @@ def _replay(console: "Console", story: "Story") -> None:
     _head(
         console,
         3,
-        f"Things go wrong: {TIRED} babbles from case {story.spoiled} on, and "
+        f"Things go wrong: {TIRED} outputs noise from case {story.spoiled} on, and "
         f"{TURNED} says the opposite from case {story.turned} on",
     )
     traces = [replay(name, story.stormy) for name in LEARNERS]
@@ -132,7 +132,7 @@ def _audit(console: "Console", story: "Story", seed: int) -> "Audit":
     from truepool.cli.screen import watched
     from truepool.costs import Costs
     from truepool.render.tables.audit import MARKS, indented
-    from truepool.render.verdict import sentence
+    from truepool.render.verdict import advice, sentence
 
     _head(console, 4, "The audit of the plain mean over these cases")
     with watched("Auditing") as progress:
@@ -143,7 +143,7 @@ def _audit(console: "Console", story: "Story", seed: int) -> "Audit":
     for finding in told.findings[:SHOWN]:
         word, style = MARKS[finding.severity]
         indented(console, Text(finding.sentence), Text(f"{word:>7} ", style))
-    console.print(told.advice, highlight=False, markup=False)
+    console.print(f"Advice. {advice(told)}", highlight=False, markup=False)
     console.print()
     return told
 

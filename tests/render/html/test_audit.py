@@ -89,11 +89,11 @@ def test_the_verdict_is_the_first_thing_said():
 def test_a_finding_says_its_number_its_cost_and_what_to_do():
     told = Page(PLAIN).text["article"]
     assert (
-        "calibration slope0.520 [.410, .660]saved a case if mended+0.0310 [+.0120, +.0540]"
+        "calibration slope0.520 [.410, .660]savings per case if fixed+0.0310 [+.0120, +.0540]"
         in told
     )
-    assert "What to do: Recalibrate tree on settled cases" in told
-    assert "threshold0.500saved a case if mended" in told, (
+    assert "What to do: Recalibrate tree on cases with a known outcome" in told
+    assert "threshold0.500savings per case if fixed" in told, (
         "no interval where none can be told"
     )
 
@@ -271,7 +271,7 @@ def test_the_same_audit_makes_the_same_page():
 def test_costs_that_save_are_shown_as_they_are():
     one = replace(findings()[0], cost=estimate(-0.02), number=None)
     assert (
-        "saved a case if mended-0.0200 [-.0300, -.0100]"
+        "savings per case if fixed-0.0200 [-.0300, -.0100]"
         in Page(html(audit(findings=(one,)))).text["article"]
     )
 

@@ -30,7 +30,7 @@ def test_the_terminal_shows_every_finding_with_what_to_do():
     assert "1. ERROR agent1 is upside down" in text
     assert f"Advice. {TOLD.advice}" in text
     assert re.search(
-        r"AUC: 0\.2\d+ \[\.\d+, \.\d+\]; saved a case if mended: \+0\.\d+ \[", text
+        r"AUC: 0\.2\d+ \[\.\d+, \.\d+\]; savings per case if fixed: \+0\.\d+ \[", text
     )
 
 
@@ -107,11 +107,11 @@ def test_what_was_withheld_and_sampled_is_said(monkeypatch):
 def test_the_setting_is_said(silent):
     page = markdown(audit(random_panel(1, cases=100, silent=silent), resamples=20))
     assert "1 is decided above 0.500." in page
-    assert "% events" in page
-    assert ("of reports silent" in page) == (silent > 0)
+    assert "% of them positive" in page
+    assert ("of reports missing" in page) == (silent > 0)
     many = markdown(audit(timed(random_panel(1, classes=3)), resamples=20))
     assert "3 classes, decided at least expected cost." in many
-    assert "events" not in many.split("\n## ")[0]
+    assert "positive" not in many.split("\n## ")[0]
     rare = audit(sound(cases=100), costs=Costs(fn=50_000), resamples=20)
     assert "1 is decided above 0.000020." in markdown(rare)
 

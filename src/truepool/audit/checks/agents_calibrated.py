@@ -1,13 +1,13 @@
 """Whether each agent means what it says."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
-from truepool.audit.calibration import matters, slanted
+from truepool.audit.calibration import calibration, matters, slanted
 from truepool.audit.evidence import Evidence
 from truepool.audit.judging import corrected
 from truepool.audit.suspicion import Suspicion
-from truepool.audit.values import Calibration
+from truepool.audit.values import Calibration, Finding
 from truepool.comparison import Estimate
 
 name = "calibration of agents"
@@ -23,14 +23,15 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
             code,
             (judged.who,),
             f"{judged.who} {words}.",
-            f"Recalibrate {judged.who} on settled cases before pooling it, or use a "
-            "pool that learns to correct it.",
+            f"Recalibrate {judged.who} on cases with a known outcome before pooling "
+            "it, or use a pool that learns to correct it.",
             p_value=judged.p_value,
             matters=matters(judged),
             number=judged.slope if code.endswith("confident") else judged.bias,
             unit="calibration slope" if code.endswith("confident") else "bias",
             price=partial(_price, evidence, i),
             figure="reliability",
+            share=partial(_sound_before, evidence, i),
         )
 
 
@@ -71,9 +72,27 @@ def _share(p: float) -> str:
     return f"{100 * p:.{places}f}".removesuffix(".0") + " %"
 
 
+def _sound_before(evidence: Evidence, agent: int, causes: Sequence[Finding]) -> float:
+    """How much less the agent was off before these causes set in, as a share.
+
+    All of it where a cause has no date, or too little came before it to tell.
+    """
+    panel = evidence.panel
+    early = panel.order[: min(cause.since or 0 for cause in causes)]
+    said, outcomes = panel.values[early, agent], panel.outcomes[early]
+    before = calibration(panel.agents[agent], said, outcomes, evidence.level)
+    whole = evidence.calibrations[agent]
+    steep = described(whole)[0].endswith("confident")
+    then, now = ((c.slope if steep else c.bias) for c in (before, whole))
+    if then is None or now is None:
+        return 1.0
+    sound = 1.0 if steep else 0.0
+    return 1 - abs(then.value - sound) / abs(now.value - sound)
+
+
 def _price(evidence: Evidence, agent: int) -> Estimate | None:
     """What the pool costs more than with this agent recalibrated."""
     said = evidence.panel.values[:, agent]
-    mended = corrected(said, evidence.panel.outcomes, evidence.sampling)
-    saved = evidence.cost - evidence.cost_of(evidence.changed(agent, mended))
+    fixed = corrected(said, evidence.panel.outcomes, evidence.sampling)
+    saved = evidence.cost - evidence.cost_of(evidence.changed(agent, fixed))
     return evidence.estimate(saved)

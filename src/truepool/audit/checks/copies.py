@@ -45,6 +45,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
             unit="correlation",
             price=partial(_price, evidence, j),
             figure="correlation",
+            broken=_identical(panel.values[:, i], panel.values[:, j]),
         )
     yield from _few(evidence)
 
@@ -65,6 +66,12 @@ def _few(evidence: Evidence) -> Iterator[Suspicion]:
             unit="effective agents",
             figure="correlation",
         )
+
+
+def _identical(one: FloatArray, other: FloatArray) -> bool:
+    """Whether two agents send the very same numbers where both report."""
+    both = ~np.isnan(one[:, 0]) & ~np.isnan(other[:, 0])
+    return bool(both.any() and (one[both] == other[both]).all())
 
 
 def _chance(found: float, cases: float) -> float:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import partial
 
+from truepool.audit.attribution import share_of_cost
 from truepool.audit.evidence import Evidence
 from truepool.audit.standings import own_brier, prior_brier
 from truepool.audit.suspicion import Suspicion
@@ -29,7 +30,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
             "harmful",
             (agent,),
             f"{agent} makes the pool worse{weak}: without it decisions would cost "
-            f"{number(harm)} a case less.",
+            f"{number(harm)} less per case.",
             f"Leave {agent} out, or use a pool that weighs agents by what they add "
             "(`vcg`, `convex`).",
             p_value=p,
@@ -40,4 +41,5 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
             explained_by=(
                 ("under-confident-pool", "threshold") if skilled[i] else ("threshold",)
             ),
+            share=partial(share_of_cost, harm),
         )

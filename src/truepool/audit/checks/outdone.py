@@ -1,11 +1,14 @@
 """Whether another pool, or the best agent alone, is clearly better."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from truepool.audit.advising import advised
+from truepool.audit.attribution import share_of_cost
 from truepool.audit.comparing import compared
 from truepool.audit.evidence import Evidence
 from truepool.audit.robustness import best_agent
+from truepool.audit.severity import BROKEN
 from truepool.audit.suspicion import Suspicion
 from truepool.formatting import number
 from truepool.inference import paired_p_values
@@ -26,8 +29,8 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
         yield Suspicion(
             "better-pool",
             (),
-            f"{advice.named} would cost {number(advice.saved.value)} a case less than "
-            f"{evidence.pool.name} on cases it never saw.",
+            f"{advice.named} would cost {number(advice.saved.value)} less per case "
+            f"than {evidence.pool.name} on cases it had not seen.",
             f"Use {advice.named}: {advice.why}.",
             least="note",
             price=lambda: advice.saved,
@@ -47,12 +50,13 @@ def _best(evidence: Evidence) -> Iterator[Suspicion]:
     yield Suspicion(
         "worse-than-best",
         (agent,),
-        f"The best agent alone ({agent}) costs {number(gap)} a case less than "
-        "the pool.",
+        f"The best agent alone ({agent}) costs {number(gap)} less per case than the "
+        "pool.",
         f"Use {agent} alone, or a pool that learns to lean on it.",
         p_value=float(paired_p_values(beyond[:, None])[0]) if gap > 0 else 1.0,
         most="warning",
         price=lambda: table[evidence.pool.name].to_best,
         figure="comparison",
-        explained_by=("under-confident-pool", "upside-down", "threshold", "drifted"),
+        explained_by=("under-confident-pool", "threshold", *BROKEN, "drifted"),
+        share=partial(share_of_cost, gap),
     )

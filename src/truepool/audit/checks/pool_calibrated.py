@@ -6,7 +6,8 @@ from functools import partial
 from truepool.audit.calibration import biased, matters
 from truepool.audit.checks.agents_calibrated import shown_gap
 from truepool.audit.evidence import Evidence
-from truepool.audit.suspicion import SURE, Suspicion
+from truepool.audit.severity import BROKEN, SURE
+from truepool.audit.suspicion import Suspicion
 from truepool.audit.values import Calibration
 from truepool.comparison import Estimate
 from truepool.losses import Loss
@@ -15,7 +16,7 @@ LEANS = 1.05
 """A slope above this is worth recalibrating a pool for."""
 
 AGENTS_FAULTS = (
-    "upside-down",
+    *BROKEN,
     "drifted",
     "over-confident",
     "under-confident",
@@ -72,8 +73,8 @@ def _miscalibrated(evidence: Evidence, judged: Calibration) -> Suspicion:
         "over-confident-pool" if sure else "biased-pool",
         (),
         f"The pool ({evidence.pool.name}) {what}: {shown_gap(judged)}.",
-        "Recalibrate the pool on settled cases, for example with `platt` or "
-        "`isotonic` around it.",
+        "Recalibrate the pool on cases with a known outcome, for example with `platt` "
+        "or `isotonic` around it.",
         p_value=judged.p_value,
         matters=matters(judged),
         number=judged.slope if sure else judged.bias,

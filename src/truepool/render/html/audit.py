@@ -19,7 +19,7 @@ from truepool.render.html.layout import Section, fragment, page
 from truepool.render.numbers import estimated, percent
 from truepool.render.tables import comparison as pools
 from truepool.render.tables import evidence
-from truepool.render.verdict import MENDED, sentence, withheld
+from truepool.render.verdict import FIXED, sentence, withheld
 
 DIAGRAMS = 24
 """Reliability diagrams that are drawn; the table has everybody."""
@@ -72,7 +72,7 @@ def _verdict(audit: Audit) -> dict[str, Any]:
         "audit": audit,
         "verdict": sentence(audit),
         "severity": severity or "unsure",
-        "cost_label": MENDED,
+        "cost_label": FIXED,
         "links": LINKS,
     }
 

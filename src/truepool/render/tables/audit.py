@@ -11,7 +11,7 @@ from truepool.render import labels
 from truepool.render.numbers import amount, chance, estimated, number, percent
 from truepool.render.tables.evidence import grids
 from truepool.render.tables.grid import plain
-from truepool.render.verdict import MENDED, sentence, withheld
+from truepool.render.verdict import FIXED, advice, sentence, withheld
 
 MARKS: dict[Severity, tuple[str, str]] = {
     "error": ("ERROR", "bold red"),
@@ -33,7 +33,7 @@ def show(audit: Audit, console: Console) -> None:
         indented(console, line, Text(f"{place:>2}. "))
         for below in details(finding):
             indented(console, Text(below), Text(" " * 4))
-    said(f"\nAdvice. {audit.advice}\n")
+    said(f"\nAdvice. {advice(audit)}\n")
     for grid in grids(audit):
         grid.print(console)
         console.print()
@@ -52,7 +52,7 @@ def markdown(audit: Audit) -> str:
         lines.append(f"{place}. **{word}** {plain(finding.sentence)}  \n   {below}")
     if not audit.findings:
         lines.append("Nothing was found.")
-    lines += ["", "## Advice", "", plain(audit.advice), ""]
+    lines += ["", "## Advice", "", plain(advice(audit)), ""]
     for grid in grids(audit):
         lines += [grid.to_markdown(), ""]
     lines += [f"{plain(left)}\n" for left in unsaid(audit)]
@@ -63,9 +63,9 @@ def setting(audit: Audit) -> str:
     """Say what was looked at."""
     told = f"The pool is {audit.mechanism}, on {audit.cases:,} cases"
     if audit.classes == 2:
-        told += f", {percent(audit.positives / audit.cases)} events"
+        told += f", {percent(audit.positives / audit.cases)} of them positive"
     if audit.silent:
-        told += f", {percent(audit.silent)} of reports silent"
+        told += f", {percent(audit.silent)} of reports missing"
     if audit.threshold is None:
         return f"{told}; {audit.classes} classes, decided at least expected cost."
     return (
@@ -80,7 +80,7 @@ def details(finding: Finding) -> Iterator[str]:
     if finding.number is not None:
         parts.append(f"{finding.unit}: {estimated(finding.number)}")
     if finding.cost is not None:
-        parts.append(f"{MENDED}: {estimated(finding.cost, sign=True)}")
+        parts.append(f"{FIXED}: {estimated(finding.cost, sign=True)}")
     if finding.p_value is not None:
         parts.append(f"adjusted p: {chance(finding.p_value)}")
     if parts:

@@ -1,0 +1,319 @@
+"""Which finding is the cause of which: near in time, and of fitting size."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from faults import COSTS, SKILLS, sound, timed
+from numpy.testing import assert_allclose
+
+from truepool.audit import audit
+from truepool.audit.attribution import (
+    BECAUSE,
+    CAUSES,
+    CRITICAL,
+    FITTING,
+    NEAR,
+    dates,
+    share_of_cost,
+)
+from truepool.audit.drifting import change
+from truepool.audit.findings import found
+from truepool.audit.suspicion import Suspicion
+from truepool.comparison import Estimate
+from truepool.costs import Costs
+from truepool.demonstration import TIRED, TURNED, told
+from truepool.panel import Panel
+from truepool.stress.degraded import Degraded
+from truepool.stress.drift import quality_panel
+from truepool.stress.sleeping import Sleeper
+
+QUICK = {"costs": COSTS, "resamples": 50}
+SAVES = Estimate(0.2, 0.1, 0.3)
+MAY = "Another finding may explain it: "
+
+
+def suspect(code="biased", who=("ada",), p=1e-9, price=lambda: SAVES, **more):
+    return Suspicion(code, who, f"{code}.", "Fix it.", p_value=p, price=price, **more)
+
+
+def said(*suspicions):
+    return {(f.code, *f.who): f for f in found(suspicions)}
+
+
+def pools_decline(audited):
+    return next(f for f in audited.findings if f.code == "drifted-pool")
+
+
+# The rule
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_one_cause_makes_one_finding(cause):
+    findings = said(suspect("biased"), suspect(cause), suspect("biased", ("bob",)))
+    assert {key: f.severity for key, f in findings.items()} == {
+        (cause, "ada"): "error",
+        ("biased", "ada"): "note",
+        ("biased", "bob"): "error",
+    }
+    because = BECAUSE[cause].format(who="ada")
+    assert findings["biased", "ada"].sentence == f"biased. {MAY}{because}."
+
+
+def test_an_earlier_cause_explains_a_later_one_and_never_itself():
+    findings = said(suspect("drifted"), suspect("upside-down"))
+    assert findings["upside-down", "ada"].severity == "error"
+    assert findings["drifted", "ada"].severity == "note"
+
+
+def test_who_is_copied_keeps_its_own_faults():
+    copy = suspect("copy", ("bob", "ada"))
+    findings = said(copy, suspect("biased", ("ada",)), suspect("biased", ("bob",)))
+    grades = sorted(f.severity for f in findings.values())
+    assert grades == ["error", "error", "note"]
+
+
+def test_no_fault_of_an_agent_explains_that_it_is_a_copy_or_the_best():
+    best = suspect("worse-than-best", ("ada",))
+    findings = said(suspect("copy", ("ada", "bob")), suspect("upside-down"), best)
+    assert findings["copy", "ada", "bob"].severity == "error"
+    assert findings["worse-than-best", "ada"].severity == "error"
+
+
+def test_a_fault_of_the_pool_can_explain_an_agents():
+    harmed = suspect("harmful", explained_by=("threshold",))
+    findings = said(harmed, suspect("threshold", ()))
+    words = f"harmful. {MAY}the threshold is not what the costs ask for."
+    assert findings["harmful", "ada"].sentence == words
+    assert said(harmed)["harmful", "ada"].severity == "error"
+
+
+def test_an_agents_own_fault_explains_better_than_the_pools():
+    harmed = suspect("harmful", explained_by=("threshold",))
+    findings = said(harmed, suspect("threshold", ()), suspect("drifted"))
+    assert findings["harmful", "ada"].sentence.endswith(f"{MAY}ada got worse.")
+
+
+def test_notes_explain_nothing_and_need_no_explanation():
+    note = suspect("upside-down", matters=False, price=None)
+    findings = said(suspect("biased"), note)
+    assert findings["biased", "ada"].severity == "error"
+    assert findings["upside-down", "ada"].sentence == "upside-down."
+
+
+def test_every_cause_has_words():
+    from truepool.audit.checks.pool_calibrated import AGENTS_FAULTS
+
+    pools = {"under-confident-pool", "threshold"}
+    assert {*CAUSES, *AGENTS_FAULTS} | pools == set(BECAUSE)
+
+
+# Near in time
+
+
+def decline(share=lambda causes: 1.0, **more):
+    return suspect(
+        "drifted-pool", (), price=None, since=500, between=(490, 510), share=share,
+        explained_by=("drifted",), unexplained="The cause is unknown.", **more,
+    )  # fmt: skip
+
+
+def drift(who, since, off=0, **more):
+    between = since - off, since + off
+    return suspect("drifted", (who,), since=since, between=between, **more)
+
+
+@pytest.mark.parametrize(
+    ("since", "near"), [(489, False), (490, True), (510, True), (511, False)]
+)
+def test_a_cause_is_as_old_as_its_effect_up_to_what_the_dates_may_be_off(since, near):
+    effect = said(decline(), drift("ada", since))["drifted-pool",]
+    words = f"{MAY}ada got worse." if near else "The cause is unknown."
+    assert effect.sentence == f"drifted-pool. {words}"
+    assert effect.severity == ("note" if near else "warning")
+
+
+def test_the_dates_of_both_may_be_off():
+    effect = said(decline(), drift("ada", 485, off=5))["drifted-pool",]
+    assert effect.sentence.endswith("ada got worse.")
+
+
+def test_a_cause_without_a_date_explains_no_change():
+    effect = said(decline(), suspect("drifted"))["drifted-pool",]
+    assert effect.sentence.endswith("The cause is unknown.")
+
+
+def test_an_agents_drift_is_not_explained_by_what_broke_at_another_time():
+    feed = partial(suspect, "constant-feed")
+    far = said(drift("ada", 100, off=20), feed(since=3500))
+    assert far["drifted", "ada"].severity == "error"
+    near = said(drift("ada", 3490, off=20), feed(since=3500))
+    assert near["drifted", "ada"].severity == "note"
+
+
+# Of fitting size
+
+
+@pytest.mark.parametrize(("share", "fits"), [(0.24, False), (0.25, True)])
+def test_a_cause_explains_at_least_a_quarter(share, fits):
+    effect = said(decline(share=lambda causes: share), drift("ada", 500))
+    assert (MAY in effect["drifted-pool",].sentence) == fits
+
+
+def test_among_the_near_ones_the_cause_is_what_explains_most():
+    def share(causes):
+        return {"ada": 0.3, "bob": 0.6}[causes[0].who[0]]
+
+    effect = said(decline(share=share), drift("ada", 500), drift("bob", 505))
+    assert effect["drifted-pool",].sentence.endswith(f"{MAY}bob got worse.")
+
+
+def test_causes_that_fit_only_together_are_named_together():
+    def share(causes):
+        return 0.2 * len(causes)
+
+    both = drift("ada", 500), drift("bob", 505)
+    effect = said(decline(share=share), *both)["drifted-pool",]
+    assert effect.sentence.endswith(f"{MAY}ada got worse and bob got worse.")
+    effect = said(decline(share=lambda causes: 0.1), *both)["drifted-pool",]
+    assert effect.sentence.endswith("The cause is unknown.")
+
+
+def test_a_slight_drift_explains_a_slight_decline_without_hiding_a_warning():
+    small = drift("ada", 500, matters=False, price=None)
+    effect = said(decline(), small)["drifted-pool",]
+    assert effect.sentence.endswith("ada got worse.")
+    assert effect.severity == "warning", "nothing graver stands for it"
+    note = said(decline(matters=False), drift("ada", 500))["drifted-pool",]
+    assert note.sentence.endswith("ada got worse.")
+
+
+def test_a_cost_is_explained_by_what_saves_a_fitting_part_of_it():
+    dear, cheap = (suspect("threshold", (), price=lambda c=c: c) for c in (
+        Estimate(0.05, 0.04, 0.06), Estimate(0.02, 0.01, 0.03)
+    ))  # fmt: skip
+    harm = suspect(
+        "harmful", explained_by=("threshold",), share=partial(share_of_cost, 0.1)
+    )
+    assert MAY in said(harm, dear)["harmful", "ada"].sentence
+    assert MAY not in said(harm, cheap)["harmful", "ada"].sentence
+    assert share_of_cost(0.0, [found([dear])[0]]) == 0.0
+
+
+def test_the_policy_of_attribution_is_what_the_docs_say():
+    assert (FITTING, NEAR) == (0.25, 0.02)
+
+
+def test_the_critical_value_is_the_limiting_quantile():
+    """Hansen (2000), Theorem 2: P(LR <= c) = (1 - exp(-c / 2))^2."""
+    assert_allclose((1 - np.exp(-CRITICAL / 2)) ** 2, 0.95, atol=1e-4)
+
+
+def test_a_change_lies_between_its_dates():
+    rng = np.random.default_rng(0)
+    held, widths = [], []
+    for _ in range(200):
+        series = rng.normal(0, 1, 2000) + 0.5 * (np.arange(2000) >= 1200)
+        first, last = dates(series, change(series).place)
+        held.append(first <= 1200 <= last)
+        widths.append(last - first)
+    # 200 trials at 0.95: a standard error of 0.015.
+    assert np.mean(held) > 0.95 - 3 * 0.015
+    assert np.median(widths) < 300
+
+
+def test_of_two_rises_one_lies_between_the_dates_wherever_the_cusum_peaks():
+    rng = np.random.default_rng(0)
+    held = []
+    for _ in range(200):
+        series = rng.normal(0, 1, 3000) + np.repeat([0.0, 0.5, 1.0], 1000)
+        first, last = dates(series, change(series).place)
+        held.append(first <= 1000 <= last or first <= 2000 <= last)
+    # 200 trials at 0.95: a standard error of 0.015.
+    assert np.mean(held) > 0.95 - 3 * 0.015
+
+
+def test_the_dates_are_never_sharper_than_a_share_of_the_cases():
+    step = np.repeat([0.0, 1.0], 500)
+    assert dates(step, 500) == (480, 520)
+    assert dates(np.repeat([0.0, 1.0], [3, 997]), 3) == (0, 23)
+    assert dates(np.repeat([0.0, 1.0], [997, 3]), 997) == (977, 999)
+
+
+# On panels
+
+
+@pytest.fixture(scope="module")
+def demo():
+    return audit(told().stormy, costs=Costs(fn=10), resamples=50)
+
+
+def test_the_demos_decline_is_laid_to_who_turned_and_not_to_who_broke_before(demo):
+    effect = pools_decline(demo)
+    assert abs(effect.since - 399) <= 2
+    assert effect.sentence.endswith(f"{MAY}{TURNED} got worse.")
+    since = {f.who[0]: f.since for f in demo.findings if f.code == "drifted"}
+    assert since == {TIRED: 228, TURNED: 399}
+
+
+def two_faults(noisy, turned, at, seed=0):
+    """One agent sends noise from a case on, another says the opposite from another."""
+    base = timed(sound(seed, cases=3000))
+    panel = Degraded(at=at[0])(base, noisy, seed=seed)
+    return Sleeper(at=at[1])(panel, turned, seed=seed)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("at", [(0.3, 0.7), (0.7, 0.3)], ids=["before", "after"])
+def test_of_two_faults_the_one_at_the_time_of_the_decline_is_the_cause(at, seed):
+    panel = two_faults("agent1", "agent3", at, seed)
+    audited = audit(panel, **QUICK)
+    effect = pools_decline(audited)
+    drifted = {f.who[0] for f in audited.findings if f.code == "drifted"}
+    assert drifted >= {"agent1", "agent3"}
+    # The opposite harms the pool more than noise does, and is what dates the decline.
+    assert effect.sentence.endswith(f"{MAY}agent3 got worse.")
+
+
+def test_the_order_and_names_of_the_agents_do_not_matter():
+    panel = two_faults("agent1", "agent3", (0.3, 0.7))
+    turned = Panel(
+        panel.reports[:, ::-1], panel.outcomes, list("edcba"), times=panel.times
+    )
+    one, two = (audit(p, **QUICK) for p in (panel, turned))
+    names = dict(zip(panel.agents[::-1], turned.agents, strict=True))
+
+    def renamed(sentence):
+        for old, new in names.items():
+            sentence = sentence.replace(old, new)
+        return sentence
+
+    told = {(f.severity, renamed(f.sentence)) for f in one.findings if f.since}
+    assert told == {(f.severity, f.sentence) for f in two.findings if f.since}
+
+
+def test_a_decline_without_an_agents_fault_near_it_has_no_known_cause():
+    later = [skill / 3 for skill in SKILLS]
+    harder = quality_panel(
+        "sudden", before=SKILLS, after=later, cases=3000, base_rate=0.3,
+        correlation=0.2, honest=True, seed=0,
+    )  # fmt: skip
+    for panel in (harder, Degraded(at=0.85)(harder, "agent1", seed=0)):
+        effect = pools_decline(audit(timed(panel), **QUICK))
+        assert abs(effect.since - 1500) < 60
+        assert effect.sentence.endswith("the cause is unknown.")
+        assert effect.severity == "warning"
+
+
+def test_over_confidence_that_was_there_before_is_not_laid_to_drift():
+    from truepool.stress.temperature import Temperature
+
+    def over(panel):
+        found = audit(panel, **QUICK).findings
+        return next(
+            f for f in found if (f.code, f.who) == ("over-confident", ("agent1",))
+        )
+
+    always = Temperature(0.2)(timed(sound(cases=3000)), "agent1")
+    late = Degraded(at=0.95)(always, "agent1", seed=0)
+    assert MAY not in over(late).sentence

@@ -1,0 +1,90 @@
+import pytest
+
+from truepool.audit.findings import BACKFIRES, found
+from truepool.audit.severity import BROKEN
+from truepool.audit.suspicion import Suspicion
+from truepool.comparison import Estimate
+
+SAVES, MAY = Estimate(0.2, 0.1, 0.3), Estimate(0.01, -0.1, 0.1)
+NEGATIVE = Estimate(-0.2, -0.3, -0.1)
+
+
+def suspect(code="biased", who=("ada",), p=1e-9, price=lambda: SAVES, **more):
+    return Suspicion(code, who, f"{code}.", "Fix it.", p_value=p, price=price, **more)
+
+
+def severities(*suspicions):
+    return [(finding.code, finding.severity) for finding in found(suspicions)]
+
+
+@pytest.mark.parametrize(
+    ("p", "matters", "most", "price", "severity"),
+    [
+        (1e-6, True, "error", SAVES, "error"),
+        (1e-6, True, "warning", SAVES, "warning"),
+        (0.03, True, "error", SAVES, "warning"),
+        (1e-6, False, "error", MAY, "note"),
+        (1e-6, False, "error", SAVES, "warning"),
+        (1e-6, True, "error", NEGATIVE, "note"),
+    ],
+)
+def test_how_grave_a_finding_is(p, matters, most, price, severity):
+    one = suspect(p=p, matters=matters, most=most, price=lambda: price)
+    assert severities(one) == [("biased", severity)]
+
+
+def test_what_is_not_significant_comes_to_nothing():
+    assert found([suspect(p=0.06)]) == ()
+
+
+@pytest.mark.parametrize("code", BROKEN)
+def test_a_broken_feed_is_an_error_by_its_code(code):
+    assert severities(suspect(code, price=lambda: NEGATIVE)) == [(code, "error")]
+
+
+def test_a_check_may_say_that_a_feed_is_broken():
+    one = suspect("drifted", price=lambda: NEGATIVE, broken=True)
+    assert severities(one) == [("drifted", "error")]
+
+
+def test_every_question_asked_makes_the_others_less_sure():
+    one = suspect(p=0.004)
+    assert severities(one) == [("biased", "error")]
+    idle = [suspect("copy", (name,), p=0.9) for name in "bcdefg"]
+    assert severities(one, *idle) == [("biased", "warning")]
+    assert found([one, *idle])[0].p_value == pytest.approx(7 * 0.004)
+
+
+def test_facts_need_no_test():
+    fact = suspect("alike", (), p=None, least="note", price=lambda: MAY)
+    assert found([fact])[0].cost == MAY
+    assert found([suspect("alike", (), None, None, least="note")])[0].cost is None
+    assert found([suspect("alike", (), p=None)]) == ()
+
+
+def test_prices_are_asked_only_of_findings():
+    def refuse():
+        raise AssertionError("asked")
+
+    assert found([suspect(p=0.5, price=refuse)]) == ()
+
+
+def test_the_gravest_then_what_saves_most_then_the_surest_come_first():
+    told = found([
+        suspect("a", ("x",), price=lambda: Estimate(0.1, 0.05, 0.2)),
+        suspect("b", ("y",)),
+        suspect("c", ("z",), p=1e-20, price=None),
+        suspect("upside-down", ("w",), p=1e-30, price=lambda: NEGATIVE),
+        suspect("e", ("v",), most="warning"),
+    ])  # fmt: skip
+    assert [finding.code for finding in told] == ["b", "a", "upside-down", "e", "c"]
+
+
+def test_advice_that_backfires_says_so():
+    bad = suspect(price=lambda: NEGATIVE)
+    assert found([bad])[0].advice == "Fix it." + BACKFIRES
+    assert "cost more" in BACKFIRES
+
+
+def test_a_finding_keeps_the_date_of_its_change():
+    assert found([suspect("drifted", since=228)])[0].since == 228
