@@ -32,7 +32,7 @@ def leaning(seed):
 
 
 PLANTED = {
-    "over-confident": (leaning, {"mechanism": "best"}, ("agent0",)),
+    "over-confident": (leaning, {"mechanism": "best-agent"}, ("agent0",)),
     "upside-down": (flipped, {}, ("agent1",)),
     "copy": (copied, {}, ("agent3", "agent0")),
     "drifted": (drifted, {}, ("agent3",)),

@@ -77,7 +77,7 @@ PANELS = {
     "copy": (lambda seed: copied(seed, CASES), {}),
     "near copy": (lambda seed: copied(seed, CASES, noise=0.08), {}),
     "over-confident": (lambda seed: over_confident(seed, CASES), {}),
-    "over-confident, relied on": (bold, {"mechanism": "best"}),
+    "over-confident, relied on": (bold, {"mechanism": "best-agent"}),
     "over-confident pool": (alike, {"mechanism": "bayes"}),
     "threshold": (lambda seed: sound(seed, CASES), {"threshold": 0.6}),
     "few": (lambda seed: random_panel(seed, cases=12), {}),
@@ -186,5 +186,5 @@ def test_the_best_agent_is_passed_over_where_it_is_at_fault():
     fault = Finding("drifted", "error", ("ada",), "ada got worse.", "Replace it.")
     beaten = Finding("worse-than-best", "warning", ("ada",), "It is.", "Use ada.")
     said = recommend(evidence, (fault, beaten))
-    assert (said.pool == "best", said.agent) == (False, None)
+    assert (said.pool == "best-agent", said.agent) == (False, None)
     assert [fix.code for fix in said.fixes] == ["drifted"]

@@ -158,7 +158,7 @@ def test_too_few_cases_to_compare_are_said():
 
 def test_the_best_agent_alone_is_named():
     assert "use the best agent alone (ada): " in advice(
-        fixed(error("drifted", "bob"), pool="best", agent="ada")
+        fixed(error("drifted", "bob"), pool="best-agent", agent="ada")
     )
 
 

@@ -5,7 +5,7 @@ from truepool.core.engine import Cell
 from truepool.datasets.synthetic import synthetic
 from truepool.folds import out_of_fold, splits
 from truepool.losses import Loss
-from truepool.pools.interface import made
+from truepool.pools.interface import configure
 from truepool_paper.expected import printed
 from truepool_paper.experiments.when_vcg import (
     METHODS,
@@ -14,7 +14,6 @@ from truepool_paper.experiments.when_vcg import (
     _compared,
     _followed,
 )
-from truepool.pools.interface import configure
 from truepool_paper.settings import COSTS
 
 

@@ -12,7 +12,7 @@ from truepool.audit.standings import own_brier, prior_brier
 from truepool.audit.values import Finding, Lead
 from truepool.comparison import Estimate
 from truepool.diversity import mean_of_pairs
-from truepool.formatting import number, percent
+from truepool.formatting import percent
 from truepool.inference import paired_p_values
 from truepool.pools import every
 

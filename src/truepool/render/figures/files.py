@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from truepool.errors import SourceError
 from truepool import files
+from truepool.errors import SourceError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
