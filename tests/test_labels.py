@@ -82,8 +82,8 @@ def test_what_is_offered_is_settled():
     [
         (
             ["no", "yes"],
-            "yse",
-            "must be 'no' or 'yes'; got 'yse' (did you mean 'yes'?)",
+            "yess",
+            "must be 'no' or 'yes'; got 'yess' (did you mean 'yes'?)",
         ),
         (["no", "yes"], "Yes", "must be 'no' or 'yes'; got 'Yes'"),
         ([1, 2], 3, "must be 1 or 2; got 3"),
