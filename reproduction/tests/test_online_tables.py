@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from truepool import replay, scores
-from truepool.learners import row_name
+from truepool.learners import named
 from truepool.stress import drift
 
 BEFORE, AFTER = [2.0, 1.5, 1.0, 0.8, 0.5], [0.5, 0.8, 1.0, 1.5, 2.0]
@@ -78,6 +78,6 @@ def test_fig_weight_trajectory():
         cases=1000,
         seed=0,
     )
-    weights = replay(row_name("window", length=50, horizon=1000), panel).weights[:, 2]
+    weights = replay(named("window", length=50, horizon=1000), panel).weights[:, 2]
     assert weights[400:500].mean() > 0.4
     assert weights[600:].mean() < 0.15

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 from truepool.costs import Costs
 from truepool.games import ClippedBeliefsWarning, Game, drawn, theory, verify
 from truepool.games.marginals import Beta, delivered
-from truepool.learners import row_name as learner
+from truepool.learners import named as learner
 from truepool.panel import Panel
 from truepool.rounds import replay
 from truepool.scores import ece
@@ -100,9 +100,9 @@ def test_pools_of_calibrated_agents_are_under_confident_with_no_strategy_at_all(
     assert ece(pooled, y) > 0.03
     slope = np.cov(pooled, y)[0, 1] / pooled.var()
     assert slope > 1.1  # outcomes move more than the pool does
-    from truepool.pools import row_name
+    from truepool.pools import named
 
-    mended = row_name("beta").fit(beliefs.values, y).predict_proba(beliefs.values)[:, 1]
+    mended = named("beta").fit(beliefs.values, y).predict_proba(beliefs.values)[:, 1]
     assert ece(mended, y) < 0.5 * ece(pooled, y)
 
 
