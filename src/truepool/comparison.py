@@ -141,18 +141,58 @@ def compare(
     Comparison(3 pools on 60 cases; least brier: vcg 0.02)
     """
     priced = as_loss(loss, costs, threshold)
-    chosen = _chosen(pools, priced, seed)
+    chosen = choose_pools(pools, priced, seed)
     weights = as_case_weights(sample_weight, len(panel))
     pairs = splits(panel.outcomes, cv, seed, times=panel.times)
+    pooled = cross_validate(chosen, panel, pairs, weights, progress=progress)
+    return tabulate(
+        panel, pairs, pooled, priced, weights, level=level, resamples=resamples,
+        seed=seed, untried=tuple(name for name in chosen if name not in pooled),
+    )  # fmt: skip
+
+
+def cross_validate(
+    pools: Mapping[str, Pool],
+    panel: Panel,
+    pairs: list[tuple[IntArray, IntArray]],
+    weights: FloatArray | None = None,
+    *,
+    known: Mapping[str, FloatArray] | None = None,
+    progress: Callable[[str, int, int], None] = lambda name, done, total: None,
+) -> dict[str, FloatArray]:
+    """Out-of-fold probabilities (T', C) of the tested cases, by pool.
+
+    ``known`` holds those of pools that need not be learned again. A pool for which the
+    cases are too few is left out; a yardstick raises.
+    """
     rows = tested(pairs)
-    pooled: dict[str, FloatArray] = {}
-    for done, (name, pool) in enumerate(chosen.items()):
-        progress(name, done, len(chosen))
+    pooled = {} if known is None else dict(known)
+    for done, (name, pool) in enumerate(pools.items()):
+        progress(name, done, len(pools))
+        if name in pooled:
+            continue
         try:
             pooled[name] = out_of_fold(pool, panel, pairs, weights)[rows]
         except SettingError:
             if name in YARDSTICKS:
                 raise
+    return {name: pooled[name] for name in pools if name in pooled}
+
+
+def tabulate(
+    panel: Panel,
+    pairs: list[tuple[IntArray, IntArray]],
+    pooled: Mapping[str, FloatArray],
+    priced: Loss,
+    weights: FloatArray | None = None,
+    *,
+    level: float,
+    resamples: int,
+    seed: int,
+    untried: tuple[str, ...] = (),
+) -> Comparison:
+    """Set cross-validated pools side by side, least loss first."""
+    rows = tested(pairs)
     outcomes = panel.outcomes[rows]
     counted = None if weights is None else weights[rows]
     losses = np.stack([priced.of(p, outcomes) for p in pooled.values()], axis=1)
@@ -162,19 +202,19 @@ def compare(
         _rows(pooled, losses, outcomes, counted, priced, level, resamples, seed),
         priced.name,
         priced.costs,
-        threshold,
+        priced.threshold,
         level,
         len(panel),
         len(rows),
         panel.agents,
         panel.classes,
-        tuple(name for name in chosen if name not in pooled),
+        untried,
         {name: losses[:, i] for i, name in enumerate(pooled)},
     )
 
 
 def _rows(
-    pooled: dict[str, FloatArray],
+    pooled: Mapping[str, FloatArray],
     losses: FloatArray,
     outcomes: IntArray,
     counted: FloatArray | None,
@@ -200,11 +240,12 @@ def _rows(
     return tuple(sorted(rows, key=lambda row: (row.loss.value, row.brier)))
 
 
-def _chosen(
+def choose_pools(
     pools: Sequence[str | Pool] | Mapping[str, str | Pool] | None,
     loss: Loss,
     seed: int,
 ) -> dict[str, Pool]:
+    """Pools to compare, by label, ready to learn; the yardsticks are among them."""
     configured = partial(
         configure, costs=loss.costs, threshold=loss.threshold, seed=seed
     )

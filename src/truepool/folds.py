@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
 
-from truepool.arrays import Array, FloatArray, IntArray
+from truepool.arrays import Array, FloatArray, IntArray, from_classes
 from truepool.errors import SettingError
 from truepool.panel import Panel
 
@@ -22,8 +22,8 @@ class Learns(Protocol):
     def fit_panel(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
         """Learn from a panel that is known to be sound."""
 
-    def combine(self, values: FloatArray) -> FloatArray:
-        """Pool reports (T, N, C) into (T, C)."""
+    def pool(self, values: FloatArray) -> Any:
+        """Pool reports (T, N, C); the result has ``probabilities`` (T, K)."""
 
 
 L = TypeVar("L", bound=Learns)
@@ -92,7 +92,8 @@ def out_of_fold(
     for learn, test in pairs:
         weights = None if case_weights is None else case_weights[learn]
         copy = clone(pool).fit_panel(panel.take(learn), weights)
-        total[test] += copy.combine(panel.take(test).values)
+        values = panel.take(test).values
+        total[test] += from_classes(copy.pool(values).probabilities)
         count[test] += 1
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 

@@ -104,7 +104,7 @@ def test_folds_that_cannot_be_made_withhold_the_comparison(monkeypatch):
     def refuse(*args, **settings):
         raise SettingError("fold 0 of 5 would learn from one class only")
 
-    monkeypatch.setattr(comparing, "compare", refuse)
+    monkeypatch.setattr(comparing, "cross_validate", refuse)
     told = audit(sound(cases=100), **QUICK)
     assert "one class only" in dict(told.withheld)["comparison"]
     assert told.comparison is None

@@ -206,7 +206,7 @@ def test_large_panels_say_what_was_sampled(monkeypatch):
     for number in ("400", "450", "300", "350", "250", "200"):
         assert number in said
     assert len(told.sampled) == len(set(told.sampled)) == 6
-    assert told.comparison.cases == 350
+    assert told.comparison.tested == 350
 
 
 def test_the_same_seed_gives_the_same_audit():

@@ -12,7 +12,7 @@ each = pytest.mark.parametrize(("kind", "name"), EVERYTHING)
 SLIPS = {
     "pool": ("vcg", "loss", "los"),
     "learner": ("hedge", "rate", "raet"),
-    "loss": ("cost", "threshold", "treshold"),
+    "loss": ("cost", "threshold", "thresholds"),
     "payment": ("vcg", "loss", "lose"),
     "response": ("shift", "reach", "raech"),
     "stress": ("copycat", "of", "off"),

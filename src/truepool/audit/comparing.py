@@ -2,11 +2,18 @@
 
 import numpy as np
 
-from truepool.arrays import FloatArray
+from truepool.arrays import FloatArray, IntArray
 from truepool.audit.evidence import Evidence
 from truepool.audit.values import Lead
-from truepool.comparison import Comparison, Estimate, compare
+from truepool.comparison import (
+    Comparison,
+    Estimate,
+    choose_pools,
+    cross_validate,
+    tabulate,
+)
 from truepool.errors import SettingError
+from truepool.folds import tested
 from truepool.inference import (
     Resamples,
     bonferroni,
@@ -23,29 +30,43 @@ TRIED = 10_000
 """Pools are tried on at most this many cases."""
 
 
+def folds(evidence: Evidence) -> list[tuple[IntArray, IntArray]]:
+    """Folds of the audit, of which at most `TRIED` cases are tested."""
+    pairs = evidence.judged.folds
+    cases = evidence.sampling.part(tested(pairs), TRIED, "the comparison")
+    return [
+        (evidence.sampling.lessons(learn), np.intersect1d(test, cases))
+        for learn, test in pairs
+    ]
+
+
 def compared(evidence: Evidence) -> Comparison | None:
-    """Cheap pools, the best agent and the pool in use, cross-validated; None if few."""
+    """Cheap pools, the best agent and the pool in use, cross-validated; None if few.
+
+    The pool in use is not learned again: what it says out of fold is known.
+    """
     if evidence.shortage is not None:
         return None
-    every = np.arange(len(evidence.panel))
-    cases = evidence.sampling.part(every, TRIED, "the comparison")
-    if evidence.panel.times is not None:  # Diebold-Mariano looks at their order
-        cases = cases[np.argsort(evidence.panel.times[cases], kind="stable")]
-    own = evidence.pool
-    pools = {name: name for name in POOLS} | {own.name: own}
+    own, panel = evidence.pool, evidence.panel
+    asked = {name: name for name in POOLS} | {own.name: own}
+    pools = choose_pools(asked, evidence.loss, evidence.seed)
     try:
-        return compare(
-            evidence.panel.take(cases),
-            costs=evidence.costs,
-            threshold=evidence.threshold,
-            pools=pools,
-            level=evidence.level,
-            resamples=evidence.resamples,
-            seed=evidence.seed,
-        )
+        pairs = evidence.once(folds)
+        known = {own.name: evidence.judged.pooled_of(tested(pairs))}
+        pooled = cross_validate(pools, panel, pairs, known=known)
     except SettingError as error:
         evidence.sampling.withhold("comparison", str(error))
         return None
+    return tabulate(
+        panel,
+        pairs,
+        pooled,
+        evidence.loss,
+        level=evidence.level,
+        resamples=evidence.resamples,
+        seed=evidence.seed,
+        untried=tuple(name for name in pools if name not in pooled),
+    )
 
 
 def leads(evidence: Evidence) -> tuple[Lead, ...]:
@@ -78,4 +99,8 @@ def leads(evidence: Evidence) -> tuple[Lead, ...]:
 
 
 def _in_time(evidence: Evidence, gap: FloatArray) -> float | None:
-    return None if evidence.panel.times is None else diebold_mariano(gap)
+    times = evidence.panel.times
+    if times is None:
+        return None
+    order = np.argsort(times[tested(evidence.once(folds))], kind="stable")
+    return diebold_mariano(gap[order])

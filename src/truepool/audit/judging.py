@@ -6,7 +6,13 @@ from functools import cached_property
 import numpy as np
 from sklearn.base import clone
 
-from truepool.arrays import FloatArray, IntArray, from_log_scale, log_scale
+from truepool.arrays import (
+    FloatArray,
+    IntArray,
+    from_classes,
+    from_log_scale,
+    log_scale,
+)
 from truepool.audit.sampling import Sampling
 from truepool.calibration import fit_scaling
 from truepool.errors import SettingError
@@ -26,23 +32,29 @@ class Judged:
     sampling: Sampling
 
     @cached_property
+    def folds(self) -> list[tuple[IntArray, IntArray]]:
+        """Folds of the audit, fewer where the cases are too few; an error if none."""
+        outcomes, times = self.panel.outcomes, self.panel.times
+        try:
+            return splits(outcomes, FOLDS, self.sampling.seed, times=times)
+        except SettingError:
+            return splits(outcomes, 2, self.sampling.seed, times=times)
+
+    @cached_property
     def pairs(self) -> list[tuple[IntArray, IntArray]]:
         """Folds; one fold of everything where nothing is learned or can be held out."""
         everything = np.arange(len(self.panel))
         if self.pool.complexity == 0:
             return [(everything, everything)]
-        outcomes, times = self.panel.outcomes, self.panel.times
-        for folds in (FOLDS, 2):
-            try:
-                return splits(outcomes, folds, self.sampling.seed, times=times)
-            except SettingError:
-                continue
-        self.sampling.withhold(
-            "how the pool does on new cases",
-            "there are too few to hold any back, so it is judged on what it learned "
-            "from",
-        )
-        return [(everything, everything)]
+        try:
+            return self.folds
+        except SettingError:
+            self.sampling.withhold(
+                "how the pool does on new cases",
+                "there are too few to hold any back, so it is judged on what it "
+                "learned from",
+            )
+            return [(everything, everything)]
 
     @cached_property
     def fold(self) -> IntArray:
@@ -83,7 +95,8 @@ class Judged:
             mine = np.flatnonzero((folds == f) & ~mute)
             if mine.size:
                 whole = mine.size == len(cases)
-                pooled[mine] = pool.combine(values if whole else values[mine])
+                result = pool.pool(values if whole else values[mine])
+                pooled[mine] = from_classes(result.probabilities)
         pooled[mute] = self.panel.base_rate()
         return pooled
 
@@ -93,6 +106,10 @@ class Judged:
         values = self.panel.values
         whole = len(self.rows) == len(values)
         return self.answers(values if whole else values[self.rows], self.rows)
+
+    def pooled_of(self, cases: IntArray) -> FloatArray:
+        """Pooled probabilities of some of the tested cases, in their order."""
+        return self.pooled[np.searchsorted(self.rows, cases)]
 
 
 def corrected(said: FloatArray, outcomes: IntArray, sampling: Sampling) -> FloatArray:

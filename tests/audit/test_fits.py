@@ -1,0 +1,62 @@
+"""The audited pool is cross-validated once, and every check shares what it said.
+
+Incentives are left out: they are a game of their own, on fewer cases, in which the pool
+learns anew from every misreport.
+"""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from truepool.audit import audit, tempting
+from truepool.audit.judging import FOLDS
+from truepool.costs import Costs
+from truepool.datasets import example
+from truepool.errors import SettingError
+from truepool.folds import splits
+from truepool.panel import Panel
+from truepool.pools.interface import Pool
+
+TIMED = Panel(example().reports, example().outcomes, times=np.arange(len(example())))
+
+
+def key(panel):
+    return panel.reports.tobytes(), panel.outcomes.tobytes()
+
+
+@pytest.fixture
+def lessons(monkeypatch):
+    """Count what pools of a name learn from."""
+    learned = Counter()
+    fit = Pool.fit_panel
+
+    def counted(self, panel, case_weights=None):
+        learned[self.name, *key(panel)] += 1
+        return fit(self, panel, case_weights)
+
+    def refuse(*args, **settings):
+        raise SettingError("left out")
+
+    monkeypatch.setattr(tempting, "incentives", refuse)
+    monkeypatch.setattr(Pool, "fit_panel", counted)
+    return learned
+
+
+@pytest.mark.parametrize("panel", [example(), TIMED], ids=["folds", "time"])
+def test_each_fold_is_learned_once_by_the_audited_pool(lessons, panel):
+    told = audit(panel, costs=Costs(fn=10, fp=1), mechanism="vcg", resamples=20)
+    assert told.comparison is not None
+    assert told.robustness
+    pairs = splits(panel.outcomes, FOLDS, 0, times=panel.times)
+    assert len(pairs) == FOLDS
+    fits = [lessons["vcg", *key(panel.take(learn))] for learn, _ in pairs]
+    assert fits == [1] * FOLDS
+
+
+def test_a_pool_that_learns_nothing_is_fitted_once_for_all_checks(lessons):
+    panel = example()
+    audit(panel, mechanism="median", resamples=20)
+    assert lessons["median", *key(panel)] == 1
+    for learn, _ in splits(panel.outcomes, FOLDS, 0):
+        assert lessons["median", *key(panel.take(learn))] == 0
