@@ -42,10 +42,10 @@ def _inputs(pool, reports):
 
 
 def _relu_layers(parameters, name, x):
-    deep = sum(key.startswith(f"{name}.") for key in parameters) // 2
-    for i in range(deep):
-        x = x @ parameters[f"{name}.{i}"] + parameters[f"{name}.{i}+"]
-        x = np.maximum(x, 0) if i < deep - 1 or name != "head" else x
+    places = [int(key.split(".")[1]) for key in parameters if key.startswith(name)]
+    for i in sorted(set(places)):
+        x = parameters[f"{name}.{i}.weight"] @ x + parameters[f"{name}.{i}.bias"]
+        x = np.maximum(x, 0) if i < max(places) or name != "head" else x
     return x
 
 
@@ -68,17 +68,19 @@ def _deep_sets(p, z):
 
 def _attention(p, z):
     heard = np.flatnonzero(~np.isnan(z[:, 0]))
-    h = [np.maximum(z[i] @ p["said.0"] + p["said.0+"] + p["who"][i], 0) for i in heard]
+    said, shift = p["said.0.weight"], p["said.0.bias"]
+    asks, offers, tells = (p[f"{turn}.weight"] for turn in ("asks", "offers", "tells"))
+    h = [np.maximum(said @ z[i] + shift + p["who"][i], 0) for i in heard]
     root = np.sqrt(len(h[0]))
     read = []
     for one in h:
         heeds = _softmax(
-            np.array([(one @ p["asks"]) @ (other @ p["offers"]) / root for other in h])
+            np.array([(asks @ one) @ (offers @ other) / root for other in h])
         )
         read.append(
-            one + sum(a * other @ p["tells"] for a, other in zip(heeds, h, strict=True))
+            one + sum(a * tells @ other for a, other in zip(heeds, h, strict=True))
         )
-    heeds = _softmax(np.array([(one @ p["question"])[0] / root for one in read]))
+    heeds = _softmax(np.array([(p["question"] @ one)[0] / root for one in read]))
     summary = sum(a * one for a, one in zip(heeds, read, strict=True))
     return _relu_layers(p, "head", summary)
 

@@ -1,12 +1,7 @@
 """A network that learns whom to listen to, case by case."""
 
-from collections.abc import Mapping
-from math import sqrt
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
-import numpy as np
-
-from truepool.pools.layers import Parameters, Tensor, drawn, through
 from truepool.pools.neural import NeuralPool
 
 
@@ -33,31 +28,5 @@ class Attention(NeuralPool):
 
     name: ClassVar[str] = "attention"
 
-    def _start(self, rng: np.random.Generator, agents: int, odds: int) -> Parameters:
-        H, head = max(1, self.hidden // 2), self.hidden
-        turns = {
-            name: rng.normal(scale=1 / sqrt(H), size=(H, H))
-            for name in ("asks", "offers", "tells")
-        }
-        return {
-            **drawn(rng, "said", [odds, H]),
-            "who": np.zeros((agents, H)),
-            **turns,
-            "question": rng.normal(size=(H, 1)),
-            **drawn(rng, "head", [H, head, odds]),
-        }
-
-    def _network(
-        self, known: Mapping[str, Tensor], scale: Tensor, spoke: Tensor
-    ) -> Tensor:
-        root = sqrt(known["who"].shape[1])
-        said = through(known, "said", scale, open_end=True)
-        agents = (said + known["who"]).relu()  # (T, N, H)
-        asks, offers = agents @ known["asks"], agents @ known["offers"]
-        links = asks @ offers.transpose(1, 2) / root  # (T, N, N)
-        silent = (spoke == 0)[:, None, :]
-        heeds = links.masked_fill(silent, -np.inf).softmax(-1)
-        agents = agents + heeds @ (agents @ known["tells"])
-        links = (agents @ known["question"]).transpose(1, 2) / root  # (T, 1, N)
-        heeds = links.masked_fill(silent, -np.inf).softmax(-1)
-        return through(known, "head", (heeds @ agents)[:, 0], open_end=True)
+    def _made(self, modules: Any, agents: int, odds: int) -> Any:
+        return modules.Attention(agents, odds, self.hidden)

@@ -1,11 +1,7 @@
 """A network that sees a set of reports, not who said what."""
 
-from collections.abc import Mapping
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
-import numpy as np
-
-from truepool.pools.layers import Parameters, Tensor, drawn, joined, through
 from truepool.pools.neural import NeuralPool
 
 
@@ -28,18 +24,5 @@ class DeepSets(NeuralPool):
 
     name: ClassVar[str] = "deep-sets"
 
-    def _start(self, rng: np.random.Generator, agents: int, odds: int) -> Parameters:
-        wide = max(1, self.hidden // 2)
-        each = drawn(rng, "each", [odds, wide, wide])
-        head = drawn(rng, "head", [wide, self.hidden, odds])
-        silence = np.zeros((1, self.hidden))
-        return each | head | {"head.0": np.vstack([head["head.0"], silence])}
-
-    def _network(
-        self, known: Mapping[str, Tensor], scale: Tensor, spoke: Tensor
-    ) -> Tensor:
-        each = through(known, "each", scale)  # (T, N, H)
-        heard = spoke.sum(1, keepdim=True)
-        mean = (each * spoke[..., None]).sum(1) / heard
-        silent = 1.0 - heard / spoke.shape[1]
-        return through(known, "head", joined((mean, silent)), open_end=True)
+    def _made(self, modules: Any, agents: int, odds: int) -> Any:
+        return modules.DeepSets(odds, self.hidden)

@@ -1,11 +1,8 @@
 """Networks that read the agents in their columns."""
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
-import numpy as np
-
-from truepool.pools.layers import Parameters, Tensor, drawn, joined, through
 from truepool.pools.neural import CLASSES, LEARNED, NeuralPool
 
 COLUMNS = "the network starts from random numbers that belong to columns"
@@ -26,14 +23,5 @@ class DensePool(NeuralPool):
         "duplicate": COLUMNS,
     }
 
-    def _start(self, rng: np.random.Generator, agents: int, odds: int) -> Parameters:
-        sizes = [agents * odds, *[self.hidden] * self.layers, odds]
-        start = drawn(rng, "head", sizes)
-        silence = np.zeros((agents, self.hidden))
-        return start | {"head.0": np.vstack([start["head.0"], silence])}
-
-    def _network(
-        self, known: Mapping[str, Tensor], scale: Tensor, spoke: Tensor
-    ) -> Tensor:
-        seen = scale.flatten(1), 1.0 - spoke
-        return through(known, "head", joined(seen), open_end=True)
+    def _made(self, modules: Any, agents: int, odds: int) -> Any:
+        return modules.Dense(agents, odds, self.hidden, self.layers)

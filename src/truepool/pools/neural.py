@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,8 +13,14 @@ from truepool.errors import SettingError
 from truepool.folds import splits
 from truepool.panel import Panel
 from truepool.pools.interface import Pool
-from truepool.pools.layers import Parameters, Tensor, depth
-from truepool.pools.training import Course, Heard, Lesson, answers, train
+from truepool.pools.networks.training import (
+    Config,
+    Inputs,
+    TrainingData,
+    build,
+    predict,
+    train,
+)
 
 ENOUGH = 2
 """Fewer held-out cases than this say nothing."""
@@ -94,45 +100,40 @@ class NeuralPool(Pool):
         self.seed = seed
 
     @abstractmethod
-    def _start(self, rng: np.random.Generator, agents: int, odds: int) -> Parameters:
-        """Parameters before the first lesson, for N agents and J = K - 1 log-odds.
+    def _made(self, modules: Any, agents: int, odds: int) -> Any:
+        """Return the torch module for N agents and J = K - 1 log-odds."""
 
-        ``head`` are the last layers, from anything to J.
-        """
-
-    @abstractmethod
-    def _network(
-        self, known: Mapping[str, Tensor], scale: Tensor, spoke: Tensor
-    ) -> Tensor:
-        """Pool log-odds (T, N, J) of those who spoke (T, N) into (T, J)."""
+    def _network(self) -> Any:
+        agents, odds = len(self.agents_), len(self.classes_) - 1
+        return build(lambda modules: self._made(modules, agents, odds))
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         self._check()
         cases = np.ones(len(panel)) if case_weights is None else case_weights
-        said = clear_log_scale(panel.values)
-        self.centre_, self.spread_ = _standard(said, cases)
+        scale = clear_log_scale(panel.values)
+        self.centre_, self.spread_ = _standard(scale, cases)
         learn, held = self._parted(panel, cases)
         rng = np.random.default_rng(self.seed)
-        start = self._start(rng, len(panel.agents), panel.classes - 1)
+        network = self._network()
+        network.start(rng, clear_log_scale(panel.base_rate(case_weights)))
         self.parameters_, self.held_losses_ = train(
-            self._network,
-            start | _answering(start, panel, case_weights),
-            Lesson(self._heard(said), panel.outcomes, cases, learn, held),
-            self._course(stops=bool(held.size)),
+            network,
+            TrainingData(self._inputs(scale), panel.outcomes, cases, learn, held),
+            self._config(stops=bool(held.size)),
             rng,
         )
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool sound reports (T, N, C) into (T, C)."""
-        heard = self._heard(clear_log_scale(values))
-        pooled = answers(self._network, self.parameters_, heard, self.device)
-        return from_log_scale(pooled)
+        inputs = self._inputs(clear_log_scale(values))
+        odds = predict(self._network(), self.parameters_, inputs, self.device)
+        return from_log_scale(odds)
 
-    def _heard(self, said: FloatArray) -> Heard:
+    def _inputs(self, scale: FloatArray) -> Inputs:
         """Centre and scale all agents alike; the silent agree with those who spoke."""
-        scale = (said - self.centre_) / self.spread_
+        scale = (scale - self.centre_) / self.spread_
         spoke = (~np.isnan(scale[:, :, 0])).astype(np.float64)
-        return Heard(with_silence_filled(scale), spoke)
+        return Inputs(with_silence_filled(scale), spoke)
 
     def _parted(self, panel: Panel, cases: FloatArray) -> tuple[IntArray, IntArray]:
         """Cases to learn from, and cases held out."""
@@ -148,12 +149,12 @@ class NeuralPool(Pool):
         counted = cases[learn].sum() > 0 and cases[held].sum() > 0
         return (learn, held) if counted else (everything, nothing)
 
-    def _course(self, *, stops: bool) -> Course:
+    def _config(self, *, stops: bool) -> Config:
         # Nobody says when to stop: a few epochs if that was not asked for.
         blind = self.held_out > 0 and not stops
         epochs = min(self.epochs, self.patience) if blind else self.epochs
         patience = self.patience if stops else epochs
-        return Course(self.rate, self.decay, self.batch, epochs, patience, self.device)
+        return Config(self.rate, self.decay, self.batch, epochs, patience, self.device)
 
     def _check(self) -> None:
         for name in ("hidden", "epochs", "patience", "batch"):
@@ -183,12 +184,3 @@ def _standard(said: FloatArray, cases: FloatArray) -> tuple[FloatArray, FloatArr
     apart = np.nan_to_num(said - centre) ** 2
     spread = np.sqrt((apart * share).sum(axis=(0, 1)) / mass)
     return centre, np.maximum(spread, LEAST_SPREAD)
-
-
-def _answering(
-    start: Parameters, panel: Panel, case_weights: FloatArray | None
-) -> Parameters:
-    """Last layer that answers the base rate, whatever it is asked."""
-    last = f"head.{depth(start, 'head') - 1}"
-    rate = clear_log_scale(panel.base_rate(case_weights))
-    return {last: np.zeros_like(start[last]), f"{last}+": rate}

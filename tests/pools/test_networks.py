@@ -1,5 +1,6 @@
 """Training against torch's own optimiser, and what it leaves as it found it."""
 
+import subprocess
 import sys
 
 import numpy as np
@@ -10,40 +11,54 @@ from panels import random_panel
 from truepool import compare
 from truepool.cli import main
 from truepool.errors import MissingExtraError
-from truepool.pools import training
 from truepool.pools.mlp_2 import MLP2
-from truepool.pools.training import Course, Heard, Lesson, answers, train
+from truepool.pools.networks import training
+from truepool.pools.networks.training import (
+    Config,
+    Inputs,
+    TrainingData,
+    predict,
+    train,
+)
 
 torch = pytest.importorskip("torch", reason="the neural extra is not installed")
 
 
-def _line(known, scale, spoke):
-    return scale[:, :, 0] @ known["slope"] + known["shift"]
+class Line(torch.nn.Module):
+    """A weighted sum of the log-odds, from given numbers."""
+
+    def __init__(self, slope, shift):
+        super().__init__()
+        self.slope = torch.nn.Parameter(torch.tensor(slope))
+        self.shift = torch.nn.Parameter(torch.tensor(shift))
+
+    def forward(self, scale, spoke):
+        return scale[:, :, 0] @ self.slope + self.shift
 
 
-def _lesson(rng, held=0):
+def _data(rng, held=0):
     scale = rng.normal(size=(50, 3, 1))
     outcomes = rng.integers(0, 2, 50)
     rows = np.arange(50)
-    heard = Heard(scale, np.ones((50, 3)))
+    inputs = Inputs(scale, np.ones((50, 3)))
     cases = rng.uniform(0.5, 2, 50)
-    return Lesson(heard, outcomes, cases, rows[held:], rows[:held])
+    return TrainingData(inputs, outcomes, cases, rows[held:], rows[:held])
 
 
-def _course(**changes):
+def _config(**changes):
     usual = {"rate": 0.05, "decay": 0.1, "batch": 50, "epochs": 30, "patience": 30}
-    return Course(**{**usual, "device": "cpu", **changes})
+    return Config(**{**usual, "device": "cpu", **changes})
 
 
 def test_a_step_is_a_step_of_adam_with_decoupled_decay():
     rng = np.random.default_rng(0)
-    lesson = _lesson(rng)
+    data = _data(rng)
     start = {"slope": rng.normal(size=(3, 1)), "shift": np.zeros(1)}
-    found, _ = train(_line, start, lesson, _course(), rng)
+    found, _ = train(Line(**start), data, _config(), rng)
     slope, shift = (torch.tensor(v, requires_grad=True) for v in start.values())
     adam = torch.optim.AdamW([slope, shift], lr=0.05, weight_decay=0.1)
-    x, y = torch.tensor(lesson.heard.scale[..., 0]), torch.tensor(lesson.outcomes)
-    w = torch.tensor(lesson.cases / lesson.cases.mean())
+    x, y = torch.tensor(data.inputs.scale[..., 0]), torch.tensor(data.outcomes)
+    w = torch.tensor(data.cases / data.cases.mean())
     for _ in range(30):
         odds = (x @ slope + shift)[:, 0]
         lost = torch.nn.functional.binary_cross_entropy_with_logits(
@@ -58,29 +73,29 @@ def test_a_step_is_a_step_of_adam_with_decoupled_decay():
 
 def test_training_stops_when_patience_is_at_an_end():
     rng = np.random.default_rng(1)
-    lesson = _lesson(rng, held=25)
+    data = _data(rng, held=25)
     start = {"slope": np.zeros((3, 1)), "shift": np.zeros(1)}
-    course = _course(epochs=500, patience=6, rate=0.2)
-    found, history = train(_line, start, lesson, course, rng)
+    config = _config(epochs=500, patience=6, rate=0.2)
+    found, history = train(Line(**start), data, config, rng)
     best = int(np.argmin(history))
     assert len(history) < 500
     # What is smaller by less than one in a thousand does not count as smaller.
     assert history[best] * (1 + 2e-3) > history[: len(history) - 6].min()
-    again, _ = train(
-        _line, start, lesson, _course(epochs=len(history) - 6, rate=0.2), rng
-    )
+    config = _config(epochs=len(history) - 6, rate=0.2)
+    again, _ = train(Line(**start), data, config, rng)
     assert_allclose(found["slope"], again["slope"], rtol=1e-12)
 
 
-def test_answers_in_blocks_are_the_answers(monkeypatch):
+def test_predictions_in_blocks_are_the_predictions(monkeypatch):
     rng = np.random.default_rng(0)
-    lesson = _lesson(rng)
+    inputs = _data(rng).inputs
     known = {"slope": rng.normal(size=(3, 1)), "shift": np.ones(1)}
-    whole = answers(_line, known, lesson.heard, "cpu")
+    line = Line(np.zeros((3, 1)), np.zeros(1))
+    whole = predict(line, known, inputs, "cpu")
     monkeypatch.setattr(training, "BLOCK", 7)
-    parts = answers(_line, known, lesson.heard, "cpu")
+    parts = predict(line, known, inputs, "cpu")
     assert_allclose(parts, whole, atol=1e-14)
-    assert_allclose(whole, lesson.heard.scale[..., 0] @ known["slope"] + 1)
+    assert_allclose(whole, inputs.scale[..., 0] @ known["slope"] + 1)
 
 
 def test_the_number_of_threads_changes_nothing_and_is_left_alone():
@@ -147,3 +162,17 @@ def test_without_torch_the_command_says_what_to_install(monkeypatch, capsys):
         main()
     assert stop.value.code == 2
     assert "pip install 'truepool[neural]'" in capsys.readouterr().err
+
+
+def test_training_imports_no_compiler():
+    # torch.optim's classes import torch's compiler, which takes seconds.
+    code = (
+        "import sys, truepool as tp; "
+        "tp.MLP2(epochs=1).fit([[0.9, 0.6], [0.2, 0.4]] * 5, [1, 0] * 5); "
+        "assert 'torch' in sys.modules and 'torch._dynamo' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_policy_of_training():
+    assert (training.SLIGHT, training.FADE) == (1e-3, (0.9, 0.999))

@@ -1,0 +1,1 @@
+"""Networks in torch, which is imported when one is first trained or asked."""
