@@ -98,7 +98,7 @@ def test_booleans_and_whole_numbers_are_reports_too():
         ("ada,bob,outcomes\n90,60,1\n20,10,0\n", ReportError, "percentages"),
         ("ada,bob,outcomes\n.9,,1\n.2,,0\n", AgentError, "'bob' is silent in every case"),
         ("ada,bob,outcomes\n.9,.6,yes\n.2,.1,no\n", OutcomeError, "case 0 has 'yes'"),
-        ("ada,bob,outcomes\n.9,.6,\n.2,.1,0\n", OutcomeError, "case 0 has none"),
+        ("ada,bob,outcomes\n.9,.6,\n.2,.1,\n", OutcomeError, "'outcomes' is empty in all 2 rows"),
         ("ada,outcomes\n.9,1\n.2,0\n", AgentError, "at least 2 agents; there is 1, 'ada'"),
         ("outcomes\n1\n0\n", AgentError, "no column is left"),
         ("ada,bob,outcomes\n.9,.6,1\n", PanelError, "at least 2 cases"),

@@ -7,6 +7,7 @@ from truepool.audit.comparing import compared, leads
 from truepool.audit.evidence import Evidence
 from truepool.audit.robustness import best_agent
 from truepool.audit.standings import own_brier, prior_brier
+from truepool.audit.suspicion import BROKEN
 from truepool.audit.values import Finding, Lead
 from truepool.comparison import Estimate
 from truepool.diversity import mean_of_pairs
@@ -93,7 +94,7 @@ def regime(evidence: Evidence, findings: tuple[Finding, ...]) -> tuple[str, str]
     rate = float((panel.outcomes > 0).mean())
     if {"upside-down", "harmful", "tempted"} & grave:
         return "vcg", "agents may be hostile or strategic"
-    if {"drifted", "drifted-pool"} & grave:
+    if {"drifted", "drifted-pool", "rescaled-feed", *BROKEN} & grave:
         return "vcg", "the world moves, with weights that follow (`truepool replay`)"
     if len(panel) <= FEW_CASES:
         return "vcg", f"cases are few ({len(panel):,})"

@@ -13,10 +13,18 @@ SURE, LIKELY = 0.01, 0.05
 """An error survives Holm's adjustment over all tests of the audit at the first level,
 a warning at the second."""
 
-CAUSES = ("upside-down", "drifted", "copy")
+BROKEN = ("constant-feed", "stopped-feed", "repeated-feed", "changed-feed")
+"""A broken feed: an error whatever its repair saves, and told before other errors."""
+
+CAUSES = (*BROKEN, "upside-down", "drifted", "rescaled-feed", "copy")
 """Faults that explain others of the same agents; the first explains the later ones."""
 
 BECAUSE = {
+    "constant-feed": "{who} sends one and the same report",
+    "stopped-feed": "{who} stopped reporting",
+    "repeated-feed": "{who} sends old reports",
+    "changed-feed": "{who} lost touch with the other agents",
+    "rescaled-feed": "the reports of {who} changed level or scale",
     "upside-down": "{who} is upside down",
     "drifted": "{who} got worse",
     "copy": "{who} is a copy",
@@ -57,6 +65,7 @@ class Suspicion:
     figure: str | None = None
     explained_by: tuple[str, ...] = ()
     """Codes of findings, of whoever, that would explain this one."""
+    since: int | None = None  # position in time of the first case after the change
 
 
 def found(suspicions: Sequence[Suspicion]) -> tuple[Finding, ...]:
@@ -110,6 +119,7 @@ def _finding(
         price,
         p,
         suspicion.figure,
+        suspicion.since,
     )
 
 
@@ -139,7 +149,11 @@ def _cause(
         if other is not finding
         and (
             other.code in suspicion.explained_by
-            or (_depth(other) < rank and other.who[0] in finding.who[:1])
+            or (
+                (_depth(other) < rank and other.who[0] in finding.who[:1])
+                and SEVERITIES.index(other.severity)
+                <= SEVERITIES.index(finding.severity)
+            )
         )
     ]
     mine = finding.who[:1]
@@ -152,8 +166,9 @@ def _depth(finding: Finding) -> int:
     return CAUSES.index(finding.code) if finding.code in CAUSES else len(CAUSES)
 
 
-def _rank(finding: Finding) -> tuple[int, float, float]:
-    """Gravest first, then dearest; what saves nothing when mended, by its evidence."""
+def _rank(finding: Finding) -> tuple[int, bool, float, float]:
+    """Gravest first, then broken feeds, then dearest; at equal cost, by evidence."""
     cost = 0.0 if finding.cost is None else max(finding.cost.value, 0.0)
     chance = 1.0 if finding.p_value is None else finding.p_value
-    return SEVERITIES.index(finding.severity), -cost, chance
+    severity = SEVERITIES.index(finding.severity)
+    return severity, finding.code not in BROKEN, -cost, chance

@@ -33,6 +33,7 @@ class Finding:
     cost: Estimate | None = None
     p_value: float | None = None
     figure: str | None = None
+    since: int | None = None  # position in time of the first case after the change
 
 
 @dataclass(frozen=True, eq=False)

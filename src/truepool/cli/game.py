@@ -94,7 +94,9 @@ def game(
     if panel is not None:
         if sweep:
             raise SettingError("a sweep draws beliefs; leave the table out")
-        table = read_panel(panel, outcome, id=id, time=time, ignore=ignore or ())
+        table = options.tell_pending(
+            read_panel(panel, outcome, id=id, time=time, ignore=ignore or ())
+        )
         chosen = Game.on(table, **decided)
     else:
         options.check_no_columns(outcome, id, time, ignore, "draw beliefs")

@@ -6,7 +6,7 @@ from functools import partial
 from truepool.audit.calibration import biased, matters
 from truepool.audit.checks.agents_calibrated import shown_gap
 from truepool.audit.evidence import Evidence
-from truepool.audit.suspicion import SURE, Suspicion
+from truepool.audit.suspicion import BROKEN, SURE, Suspicion
 from truepool.audit.values import Calibration
 from truepool.comparison import Estimate
 from truepool.losses import Loss
@@ -15,6 +15,7 @@ LEANS = 1.05
 """A slope above this is worth recalibrating a pool for."""
 
 AGENTS_FAULTS = (
+    *BROKEN,
     "upside-down",
     "drifted",
     "over-confident",

@@ -1,11 +1,10 @@
-"""Alarms: who got worse, and when, told by a known drift detector.
+"""Alarms on losses by ADWIN and Page-Hinkley, the known drift detectors of river.
 
 The detectors are river's and are not rewritten here. They watch the loss of each agent
 and of the pool, case by case, and start anew after each change they find.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from inspect import signature
@@ -14,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from truepool.alarms.alarm import POOL, Alarm
 from truepool.arrays import FloatArray
 from truepool.errors import AgentError, MissingExtraError, UnknownNameError
 from truepool.losses import Loss, named
 from truepool.panel import Panel
 from truepool.rounds import Trace
 
-POOL = "pool"
 MOST_LOG_LOSS = log(100)
 """The log loss has no bound and detectors need one: it is counted up to p = 1 %."""
 DETECTORS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -28,21 +27,6 @@ DETECTORS: dict[str, tuple[str, dict[str, Any]]] = {
     "page-hinkley": ("PageHinkley", {"delta": 0.03, "threshold": 15.0, "mode": "up"}),
 }
 """River's classes, set for losses in [0, 1]: river's own defaults are slower there."""
-
-
-@dataclass(frozen=True)
-class Alarm:
-    """Somebody's loss has risen.
-
-    ``who`` is an agent or the ``pool``, ``case`` the index of the case (in the order of
-    time) whose loss set the alarm off, ``before`` and ``after`` the mean loss on either
-    side of the change, from the previous alarm or the beginning up to this case.
-    """
-
-    who: str
-    case: int
-    before: float
-    after: float
 
 
 def alarms(
