@@ -112,19 +112,20 @@ class Monitor:
     An outcome may come with its case, later by `settle`, or never. Alarms are of these
     kinds: ``constant``, ``stopped``, ``repeated`` (the feed broke); ``link`` (it no
     longer moves with the others), ``level``, ``scale`` (its reports changed); ``cost``,
-    ``discrimination`` (it got worse); and ``outcome rate``.
+    ``discrimination`` (it got worse); and ``outcome rate``. While a feed is constant,
+    nothing else is said of it.
 
     Examples
     --------
     >>> monitor = Monitor(("ada", "bob", "cy"))
     >>> rng = np.random.default_rng(0)
-    >>> for t in range(400):
+    >>> for t in range(200):
     ...     said = rng.uniform(0.1, 0.9, 3)
-    ...     if t >= 300:
+    ...     if t >= 150:
     ...         said[1] = 0.05
     ...     for alarm in monitor.update(said):
     ...         print(alarm.who, alarm.kind, "at", alarm.case, "since", alarm.since)
-    bob constant at 319 since 300
+    bob constant at 169 since 150
     """
 
     def __init__(
@@ -310,10 +311,15 @@ class Monitor:
             recent.append(value)
         return placed
 
+    def _stuck(self) -> set[str]:
+        """Agents whose feed is known to be constant now: one cause, one alarm."""
+        feeds = zip(self.agents, self._constant, strict=True)
+        return {agent for agent, feed in feeds if feed.stuck}
+
     def _watched(
         self, who: str, kind: str, case: int, own: float, beside: float, time: Any
     ) -> Iterator[Alarm]:
-        if isnan(own) or isnan(beside):
+        if isnan(own) or isnan(beside) or who in self._stuck():
             return
         key = who, kind
         if key not in self._watches:

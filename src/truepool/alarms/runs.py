@@ -96,7 +96,8 @@ def missing_run(missing: BoolArray) -> Run:
 
     The longest run without a report, after the first report, tested as by
     `constant_run`: a feed that often leaves out a case, or ten, has such runs. A feed
-    that reports on less than half of the cases is not tested.
+    that reports on less than half of the cases is not tested. Where it never left out
+    two in a row, how many it left out tells the chance of the next.
 
     >>> quiet = np.arange(400) % 7 == 3
     >>> quiet[350:] = True
@@ -147,7 +148,7 @@ def _tested(series: IntArray, of: int | None = None) -> Run:
     usual = int(np.quantile(lengths[compared], USUAL)) if compared.any() else 0
     log_p = np.log(len(series)) + log_chance(
         long - 1,
-        float((lengths[others] - 1).sum()),
+        float((lengths[others] - 1).sum() if of is None else lengths[alike].sum()),
         float(lengths[others].sum()),
         float((lengths[alike] - 1).sum()),
         float(lengths[alike].sum()),
@@ -172,7 +173,7 @@ class RunDetector:
 
     def __init__(self, every: float, of: float | None = None) -> None:
         self.every, self.of = every, of
-        self.value, self.length = float("nan"), 0
+        self.value, self.length, self.stuck = float("nan"), 0, False
         self._same = self._count = 0.0
         self._own: dict[float, tuple[float, float]] = {}
         self._lengths: Counter[int] = Counter()
@@ -181,19 +182,22 @@ class RunDetector:
         """Take one report in, and say whether the feed is stuck now."""
         if value != self.value:
             self._close()
-            self.value, self.length = value, 1
+            self.value, self.length, self.stuck = value, 1, False
             return False
         self.length += 1
         if self.length < SHORTEST or (self.of is not None and value != self.of):
             return False
-        return self._strange(self.length) and not self._strange(self.length - 1)
+        if self.stuck or not self._strange():
+            return False
+        self.stuck = True
+        return True
 
-    def _strange(self, length: int) -> bool:
-        """Whether a run of this length is one."""
-        if length < max(SHORTEST, LONGER * self._usual()):
+    def _strange(self) -> bool:
+        """Whether the history does not explain the run."""
+        if self.length < LONGER * self._usual():
             return False
         own = self._own.get(self.value, (0.0, 0.0))
-        chance = log_chance(length - 1, self._same, self._count, *own)
+        chance = log_chance(self.length - 1, self._same, self._count, *own)
         return chance < -log(self.every)
 
     def _usual(self) -> int:
@@ -206,12 +210,12 @@ class RunDetector:
         return 0
 
     def _close(self) -> None:
-        """Put the run that ended with the history."""
-        if not self.length:
+        """Put the run that ended with the history, unless it was a fault."""
+        if not self.length or self.stuck:
             return
         same, count = self._own.get(self.value, (0.0, 0.0))
         self._own[self.value] = same + self.length - 1, count + self.length
-        self._same += self.length - 1
         self._count += self.length
         if self.of is None or self.value == self.of:
+            self._same += self.length - (self.of is None)
             self._lengths[self.length] += 1
