@@ -191,6 +191,6 @@ def test_cases_that_wait_for_an_outcome_are_checked():
     with pytest.raises(ReportError, match="87"):
         panel.awaiting([[0.5, 87.0]])
     with pytest.raises(PanelError, match="same agents and classes"):
-        panel.awaiting([[0.5, 0.2, 0.1]])
+        panel.awaiting([[[0.5, 0.3, 0.2]] * 2])
     with pytest.raises(PanelError, match="either all cases have times or none"):
         panel.awaiting([[0.5, 0.2]], times=[3])
