@@ -1,69 +1,128 @@
-"""Measure how often an audit of a sound panel cries error.
+"""Measure how often an audit of a sound panel reports an error.
 
-Run: python scripts/measure_false_alarms.py [SEEDS]. Every agent is calibrated by
-construction and sees something of its own; size, skill, prevalence, costs, correlation,
-silence and times are drawn by the seed.
+Run: python scripts/measure_false_alarms.py [PANELS] [--first SEED] [--feeds].
+Every agent is calibrated by construction and sees something of its own; number of cases
+and agents, skill, base rate, costs, correlation, rounding, missing reports, cases
+without an outcome and times are drawn by the seed. With --feeds only the checks of
+feeds, drift and the outcome rate run, which takes seconds; they are then adjusted among
+themselves alone, so that they report more than they would in a whole audit.
 """
 
-import sys
+import argparse
+import json
 from collections import Counter
 
 import numpy as np
 from joblib import Parallel, delayed
 
-from truepool.audit import Audit, audit
+from truepool.arrays import FloatArray
+from truepool.audit import Finding, audit
+from truepool.audit.checks import drifted, feeds, outcome_rate
+from truepool.audit.evidence import Evidence
+from truepool.audit.findings import found
 from truepool.costs import Costs
 from truepool.panel import Panel
+from truepool.pools.mean import Mean
 from truepool.stress.drift import quality_panel
 
+BASE_RATES = (0.002, 0.02, 0.05, 0.2, 0.37, 0.5)
+CASES = (150, 500, 2_000, 8_000)
+RESAMPLES = 200
 
-def sound_panel(seed: int) -> tuple[Panel, Costs]:
-    """Return a panel without a fault, and what errors cost its users."""
+
+def sound_panel(seed: int, decimals: bool = False) -> tuple[Panel, Costs]:
+    """Return a panel without a fault, and what errors cost its users.
+
+    Reports are rounded to two significant figures in a third of the panels. Rounded to
+    two ``decimals`` instead, 0.003 becomes 0.00: the feeds are still sound, but the
+    agent is over-confident, and rightly called so.
+    """
     rng = np.random.default_rng([seed, 6])
-    agents = int(rng.integers(2, 9))
-    skills = rng.uniform(0.5, 2.0, agents)
+    skills = rng.uniform(0.5, 2.0, int(rng.integers(2, 9)))
+    cases, base_rate = int(rng.choice(CASES)), float(rng.choice(BASE_RATES))
+    if cases * base_rate < 4:  # both classes must happen
+        base_rate = 0.05
     made = quality_panel(
         "none",
         before=skills,
         after=skills,
-        cases=int(rng.choice([150, 500, 2_000, 8_000])),
-        base_rate=float(rng.choice([0.05, 0.2, 0.5])),
+        cases=cases,
+        base_rate=base_rate,
         correlation=float(rng.uniform(0.0, 0.7)),
         honest=True,
         seed=seed,
     )
     reports = made.reports.copy()
     if rng.random() < 1 / 3:
+        reports = np.round(reports, 2) if decimals else rounded(reports)
+    if rng.random() < 1 / 3:
         quiet = rng.random(reports.shape) < 0.1
         quiet[:, 0] = False
         reports[quiet] = np.nan
-    times = np.arange(len(made)) if rng.random() < 1 / 2 else None
+    outcomes = np.array(made.outcomes)
+    if outcomes.min() == outcomes.max():
+        outcomes[0] = 1 - outcomes[0]
+    kept = cases if rng.random() < 2 / 3 else int(0.8 * cases)
+    if outcomes[:kept].min() == outcomes[:kept].max():
+        kept = cases
+    times = np.arange(cases) if rng.random() < 1 / 2 else None
     costs = Costs(fn=float(rng.choice([1.0, 5.0, 10.0])))
-    return Panel(reports, made.outcomes, times=times), costs
+    panel = Panel(
+        reports[:kept], outcomes[:kept], times=None if times is None else times[:kept]
+    )
+    if kept < cases:
+        later = None if times is None else times[kept:]
+        panel = panel.awaiting(reports[kept:], times=later)
+    return panel, costs
 
 
-def audited(seed: int) -> Audit:
-    """Audit one sound panel."""
-    panel, costs = sound_panel(seed)
-    return audit(panel, costs=costs, seed=seed)
+def rounded(reports: FloatArray) -> FloatArray:
+    """Reports with two significant figures of what is nearer, 0 or 1."""
+    rest = np.minimum(reports, 1 - reports)
+    unit = 10.0 ** (np.floor(np.log10(rest)) - 1)
+    short = np.round(rest / unit) * unit
+    return np.where(reports < 0.5, short, 1 - short)
 
 
-def main(seeds: int) -> None:
+def findings(seed: int, feeds_only: bool) -> tuple[Finding, ...]:
+    """What is found in one sound panel."""
+    panel, costs = sound_panel(seed, decimals=feeds_only)
+    if not feeds_only:
+        return audit(panel, costs=costs, seed=seed, resamples=RESAMPLES).findings
+    evidence = Evidence(panel, Mean(costs=costs), costs, None, 0.95, 50, seed)
+    checks = [feeds]
+    if evidence.shortage is None:
+        checks += [drifted, outcome_rate]
+    return found([one for check in checks for one in check.check(evidence)])
+
+
+def main() -> None:
     """Print the share of sound panels with an error, and which errors these were."""
-    told = Parallel(n_jobs=-1)(delayed(audited)(seed) for seed in range(seeds))
-    false = [one for one in told if one.worst() == "error"]
-    codes = Counter(f.code for one in false for f in one.findings[:1])
-    share = len(false) / seeds
-    error = np.sqrt(share * (1 - share) / seeds)
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("panels", type=int, nargs="?", default=200)
+    asked.add_argument("--first", type=int, default=0, help="the first seed")
+    asked.add_argument("--feeds", action="store_true", help="feeds and drift alone")
+    asked.add_argument("--jobs", type=int, default=-1)
+    given = asked.parse_args()
+    seeds = range(given.first, given.first + given.panels)
+    told = Parallel(n_jobs=given.jobs)(
+        delayed(findings)(seed, given.feeds) for seed in seeds
+    )
+    grave: dict[str, Counter[str]] = {"error": Counter(), "warning": Counter()}
+    errors = 0
+    for one in told:
+        errors += any(finding.severity == "error" for finding in one)
+        for finding in one:
+            if finding.severity in grave:
+                grave[finding.severity][finding.code] += 1
+    share = errors / len(told)
+    error = np.sqrt(share * (1 - share) / len(told))
     print(
-        f"{len(false)} of {seeds} sound panels have an error: {100 * share:.1f} % "
-        f"(standard error {100 * error:.1f} %); first findings {dict(codes)}"
+        f"{errors} of {len(told)} sound panels have an error: {100 * share:.1f} % "
+        f"(standard error {100 * error:.1f} %)"
     )
-    wary = Counter(
-        f.code for one in told for f in one.findings if f.severity == "warning"
-    )
-    print(f"warnings: {dict(wary)}")
+    print(json.dumps({"first": given.first, "panels": len(told), **grave}))
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)
+    main()

@@ -196,3 +196,23 @@ def test_a_panel_keeps_its_labels_in_every_part():
 def test_a_panel_without_silence_is_already_filled():
     panel = random_panel()
     assert panel.filled() is panel
+
+
+def test_cases_that_wait_for_an_outcome_go_with_the_panel_and_not_with_its_parts():
+    panel = Panel([[0.9, 0.6], [0.2, 0.1], [0.4, 0.3]], [1, 0, 0], times=[3, 1, 2])
+    panel = panel.awaiting([[0.5, np.nan]], ids=["new"], times=[4])
+    assert len(panel.pending) == 1
+    assert panel.in_order().pending is panel.pending
+    assert panel.saying(panel.reports).pending is panel.pending
+    assert panel.take(np.array([0, 1])).pending is None
+    assert len(panel) == 3
+
+
+def test_cases_that_wait_for_an_outcome_are_checked():
+    panel = Panel([[0.9, 0.6], [0.2, 0.1]], [1, 0])
+    with pytest.raises(ReportError, match="87"):
+        panel.awaiting([[0.5, 87.0]])
+    with pytest.raises(PanelError, match="same agents and classes"):
+        panel.awaiting([[[0.5, 0.3, 0.2]] * 2])
+    with pytest.raises(PanelError, match="either all cases have times or none"):
+        panel.awaiting([[0.5, 0.2]], times=[3])

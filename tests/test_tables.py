@@ -98,7 +98,7 @@ def test_booleans_and_whole_numbers_are_reports_too():
         ("ada,bob,outcomes\n90,60,1\n20,10,0\n", ReportError, "percentages"),
         ("ada,bob,outcomes\n.9,,1\n.2,,0\n", AgentError, "'bob' is silent in every case"),
         ("ada,bob,outcomes\n.9,.6,yes\n.2,.1,no\n", OutcomeError, "labels 'no' and 'yes'.*--positive yes"),
-        ("ada,bob,outcomes\n.9,.6,\n.2,.1,0\n", OutcomeError, "case 0 has none"),
+        ("ada,bob,outcomes\n.9,.6,\n.2,.1,\n", OutcomeError, "'outcomes' is empty in all 2 rows"),
         ("ada,outcomes\n.9,1\n.2,0\n", AgentError, "at least 2 agents; there is 1, 'ada'"),
         ("outcomes\n1\n0\n", AgentError, "no column is left"),
         ("ada,bob,outcomes\n.9,.6,1\n", PanelError, "at least 2 cases"),
@@ -264,3 +264,28 @@ def test_a_folder_that_may_not_be_written_into_is_refused(tmp_path, monkeypatch)
     monkeypatch.setattr("truepool.files.os.access", lambda path, mode: False)
     with pytest.raises(SourceError, match="cannot be written into"):
         write_table(tmp_path / "out.csv", {"x": np.zeros(3)})
+
+
+@pytest.mark.parametrize("text", [True, False], ids=["file", "frame"])
+def test_rows_with_an_empty_outcome_wait_for_one(tmp_path, text):
+    if text:
+        rows = "id,ada,bob,y\na,.9,.6,1\nb,.3,.4,\nc,.2,.1,0\nd,.5,.5,\n"
+        panel = read_panel(csv_file(tmp_path, rows))
+    else:
+        columns = {
+            "id": list("abcd"),
+            "ada": [0.9, 0.3, 0.2, 0.5],
+            "bob": [0.6, 0.4, 0.1, 0.5],
+        }
+        panel = read_panel(pa.table({**columns, "y": [1.0, None, 0.0, float("nan")]}))
+    assert panel.outcomes.tolist() == [1, 0]
+    assert panel.ids.tolist() == ["a", "c"]
+    assert panel.pending.reports.tolist() == [[0.3, 0.4], [0.5, 0.5]]
+    assert panel.pending.ids.tolist() == ["b", "d"]
+    assert panel.pending.above.tolist() == [1, 2]
+
+
+def test_an_empty_text_is_no_outcome():
+    frame = {"ada": [0.9, 0.3, 0.2], "bob": [0.6, 0.4, 0.1], "y": ["1", " ", "0"]}
+    with pytest.raises(OutcomeError, match="case 0 has '1'"):
+        read_panel(pa.table(frame))

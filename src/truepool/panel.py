@@ -22,6 +22,29 @@ from truepool.labels import Labels, as_labels, encoded
 from truepool.reports import checked_reports, names_of
 
 
+@dataclass(frozen=True, eq=False)
+class Pending:
+    """Reports of the same agents on cases whose outcome is not known yet.
+
+    ``reports`` (P, N) or (P, N, K), with ids and times as the panel has them; ``above``
+    (P,) is how many of the panel's cases stand before each in the table.
+    """
+
+    reports: FloatArray
+    ids: Array | None
+    times: Array | None
+    above: IntArray
+
+    @property
+    def values(self) -> FloatArray:
+        """Reports as coordinates, (P, N, C)."""
+        return self.reports if self.reports.ndim == 3 else self.reports[:, :, None]
+
+    def __len__(self) -> int:
+        """Return the number of cases, P."""
+        return len(self.reports)
+
+
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Panel:
     """Reports of N agents on T cases, with the outcomes.
@@ -47,6 +70,9 @@ class Panel:
     copy : bool
         Keep reports of its own; False for arrays that nobody will write to.
 
+    ``pending`` holds reports on cases that have no outcome yet, where `awaiting` gave
+    it some: nothing learns from them, and the audit's feed checks look at them.
+
     Examples
     --------
     >>> panel = Panel([[0.9, 0.6], [0.2, float("nan")]], [1, 0], agents=("ada", "bob"))
@@ -64,6 +90,7 @@ class Panel:
     times: Array | None
     silent: int
     labels: Labels
+    pending: Pending | None
 
     def __init__(
         self,
@@ -108,7 +135,9 @@ class Panel:
             )
         named = None if ids is None else _one_a_case("ids", ids, T)
         moments = None if times is None else _moments(_one_a_case("times", times, T))
-        self._set(_squeezed(values), settled, names, named, moments, silent, called)
+        self._set(
+            _squeezed(values), settled, names, named, moments, silent, called, None
+        )
 
     def _set(self, *fields: Any) -> None:
         for name, value in zip(self.__dataclass_fields__, fields, strict=True):
@@ -152,8 +181,53 @@ class Panel:
             None if self.times is None else self.times[cases],
             int(np.isnan(reports).sum()) if self.silent else 0,
             self.labels,
+            None,
         )
         return part
+
+    def awaiting(
+        self,
+        reports: ArrayLike,
+        *,
+        ids: ArrayLike | None = None,
+        times: ArrayLike | None = None,
+        above: ArrayLike | None = None,
+    ) -> Self:
+        """Return the panel with reports (P, N) on cases that have no outcome yet.
+
+        They need times where the panel has them. Without, they come after its cases,
+        or where ``above``, the number of cases before each, puts them.
+
+        >>> panel = Panel([[0.9, 0.6], [0.2, 0.1]], [1, 0])
+        >>> len(panel.awaiting([[0.3, 0.4]]).pending)
+        1
+        """
+        values, _ = checked_reports(reports, self.agents, mute_cases=True)
+        if values.shape[1:] != self.values.shape[1:]:
+            raise PanelError(
+                "cases without an outcome need reports of the same agents and classes, "
+                f"{self.values.shape[1:]}; got {values.shape[1:]}"
+            )
+        P = len(values)
+        if (times is None) != (self.times is None):
+            raise PanelError(
+                "either all cases have times or none; the cases without an outcome "
+                f"have {'none' if times is None else 'times'}, the others "
+                f"{'times' if times is None else 'none'}"
+            )
+        pending = Pending(
+            frozen(_squeezed(values)),
+            None if ids is None else _one_a_case("ids", ids, P),
+            None if times is None else _moments(_one_a_case("times", times, P)),
+            np.full(P, len(self)) if above is None else np.asarray(above, np.int64),
+        )
+        return self._with(pending)
+
+    def _with(self, pending: Pending | None) -> Self:
+        other = object.__new__(type(self))
+        kept = (self.outcomes, self.agents, self.ids, self.times, self.silent)
+        other._set(self.reports, *kept, pending)
+        return other
 
     def filled(self, words: FloatArray | None = None) -> Self:
         """Return the panel with words put into the mouths of silent agents.
@@ -183,7 +257,7 @@ class Panel:
         other = object.__new__(type(self))
         silent = int(np.isnan(reports).sum()) if self.silent else 0
         fields = (self.outcomes, self.agents, self.ids, self.times, silent)
-        other._set(_squeezed(reports), *fields, self.labels)
+        other._set(_squeezed(reports), *fields, self.labels, self.pending)
         return other
 
     def labelled(self, labels: Labels) -> Self:
@@ -195,7 +269,7 @@ class Panel:
         """
         other = object.__new__(type(self))
         fields = (self.reports, self.outcomes, self.agents, self.ids, self.times)
-        other._set(*fields, self.silent, labels)
+        other._set(*fields, self.silent, labels, self.pending)
         return other
 
     def in_order(self) -> Self:
@@ -204,7 +278,9 @@ class Panel:
         >>> Panel([[0.1, 0.2], [0.8, 0.9]], [0, 1], times=[5, 3]).in_order().outcomes
         array([1, 0])
         """
-        return self if self.times is None else self.take(self.order)
+        if self.times is None:
+            return self
+        return self.take(self.order)._with(self.pending)
 
     @property
     def order(self) -> IntArray:

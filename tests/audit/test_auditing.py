@@ -35,7 +35,7 @@ PLANTED = {
     "over-confident": (leaning, {"mechanism": "best-agent"}, ("agent0",)),
     "upside-down": (flipped, {}, ("agent1",)),
     "copy": (copied, {}, ("agent3", "agent0")),
-    "drifted": (drifted, {}, ("agent3",)),
+    "changed-feed": (drifted, {}, ("agent3",)),
     "threshold": (sound, {"threshold": 0.5}, ()),
 }
 
@@ -68,14 +68,27 @@ def test_the_mean_of_calibrated_agents_is_under_confident_and_no_error(seed):
     assert first.cost.low > 0
 
 
-def test_sound_panels_rarely_raise_an_error():
+def _measure():
     script = Path(__file__).parents[2] / "scripts" / "measure_false_alarms.py"
     spec = importlib.util.spec_from_file_location("measure_false_alarms", script)
     measure = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(measure)
-    errors = [measure.audited(seed).worst() == "error" for seed in range(12)]
+    return measure
+
+
+def test_sound_panels_rarely_raise_an_error():
+    told = [_measure().findings(seed, feeds_only=False) for seed in range(12)]
+    errors = sum(any(f.severity == "error" for f in one) for one in told)
     # At a share of 5 %, three or more of twelve would come once in fifty runs.
-    assert sum(errors) <= 2
+    assert errors <= 2
+
+
+def test_feeds_of_sound_panels_hardly_ever_raise_an_error():
+    measure = _measure()
+    told = [measure.findings(seed, feeds_only=True) for seed in range(200)]
+    errors = sum(any(f.severity == "error" for f in one) for one in told)
+    # At a share of 1 %, seven or more of 200 would come five times in a thousand runs.
+    assert errors <= 6
 
 
 def test_fixed_faults_leave_no_error():

@@ -1,41 +1,11 @@
 import numpy as np
-import pytest
 from faults import COSTS, drifted, sound, timed
 from numpy.testing import assert_allclose
 
 from truepool.audit import audit, drifting
-from truepool.audit.drifting import change
 from truepool.panel import Panel
 
 QUICK = {"costs": COSTS, "resamples": 50}
-
-
-def test_a_change_is_found_where_it_is():
-    rng = np.random.default_rng(0)
-    series = np.r_[rng.normal(0, 1, 300), rng.normal(1, 1, 200)]
-    found = change(series)
-    assert abs(found.place - 300) < 30
-    assert found.p_value < 1e-6
-    assert_allclose(found.before, series[: found.place].mean())
-    assert_allclose(found.after, series[found.place :].mean())
-
-
-def test_series_that_stay_rarely_seem_to_change():
-    rng = np.random.default_rng(1)
-    share = np.mean(
-        [change(rng.exponential(size=400)).p_value < 0.05 for _ in range(400)]
-    )
-    # 400 trials at 0.05: a standard error of 0.011.
-    assert share < 0.05 + 4 * 0.011
-
-
-@pytest.mark.parametrize("series", [np.zeros(30), np.full(31, 0.2)])
-def test_what_never_varies_never_changes(series):
-    assert change(series).p_value == 1.0
-
-
-def test_a_step_without_noise_is_certain():
-    assert change(np.repeat([0.0, 1.0], 10)).p_value == 0.0
 
 
 def test_without_times_there_is_no_drift_to_see():

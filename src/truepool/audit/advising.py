@@ -24,7 +24,7 @@ rare. It leaves open what a strong signal is: here, a best agent with less than 
 of the base rate's Brier loss."""
 
 HOSTILE = ("upside-down", "harmful", "tempted")
-CHANGED = (*FEEDS, "drifted", "drifted-pool")
+CHANGED = (*FEEDS, "rescaled-feed", "drifted", "drifted-pool")
 """Findings that speak of hostile or strategic agents, and of change over time."""
 
 

@@ -8,16 +8,17 @@ import numpy as np
 from truepool.arrays import FloatArray
 from truepool.audit.severity import FEEDS
 from truepool.audit.suspicion import Suspicion
-from truepool.audit.values import Finding
+from truepool.audit.values import SEVERITIES, Finding
 from truepool.inference.testing import long_run_variance
 
-CAUSES = (*FEEDS, "upside-down", "drifted", "copy")
+CAUSES = (*FEEDS, "upside-down", "drifted", "rescaled-feed", "copy")
 """Faults that explain others of the same agents; the first explains the later ones."""
 
 OWN = (
     *FEEDS,
     "upside-down",
     "drifted",
+    "rescaled-feed",
     "over-confident",
     "under-confident",
     "biased",
@@ -28,10 +29,11 @@ OWN = (
 copy, or the best of all, is explained by none of its faults."""
 
 BECAUSE = {
-    "constant-feed": "{who} sends a constant",
+    "constant-feed": "{who} sends one and the same report",
     "stopped-feed": "{who} stopped reporting",
-    "repeated-feed": "{who} repeats old reports",
-    "changed-feed": "the reports of {who} changed",
+    "repeated-feed": "{who} sends old reports",
+    "changed-feed": "{who} lost touch with the other agents",
+    "rescaled-feed": "the reports of {who} changed level or scale",
     "upside-down": "{who} is upside down",
     "drifted": "{who} got worse",
     "copy": "{who} is a copy",
@@ -147,7 +149,9 @@ def _explains(suspicion: Suspicion, finding: Finding, other: Finding) -> bool:
     if other.code in suspicion.explained_by:
         return True
     same = other.who[:1] == finding.who[:1] != ()
-    return same and finding.code in OWN and _depth(other) < _depth(finding)
+    as_grave = SEVERITIES.index(other.severity) <= SEVERITIES.index(finding.severity)
+    deeper = finding.code in OWN and _depth(other) < _depth(finding)
+    return same and deeper and as_grave
 
 
 def _near(effect: Suspicion, cause: Suspicion) -> bool:

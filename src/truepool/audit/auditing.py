@@ -19,13 +19,17 @@ from truepool.costs import Costs
 from truepool.decisions import check_threshold
 from truepool.diversity import effective_agents
 from truepool.errors import SettingError
+from truepool.formatting import counted
 from truepool.inference import Resamples
 from truepool.panel import Panel
 from truepool.pools import Pool
 from truepool.pools.interface import configure
 
-NEED_NOTHING = ("copies", "threshold")
+NEED_NOTHING = ("copies", "threshold", "feeds")
 """Checks whose facts need no interval."""
+
+NEED_TIMES = ("drift", "outcome rate")
+"""Checks that are not asked of cases without times."""
 
 
 def audit(
@@ -44,7 +48,9 @@ def audit(
     Parameters
     ----------
     panel : Panel
-        Where its cases carry times, drift is looked for.
+        Where its cases carry times, drift is looked for. Feeds are checked in any
+        case, in the order of the rows where there are no times; cases without an
+        outcome (`Panel.awaiting`) count there.
     costs, threshold : Costs, float, optional
         What errors cost, and where decisions are made now (``costs.threshold`` by
         default); findings are told in these costs.
@@ -63,6 +69,12 @@ def audit(
     ('warning', 'under-confident-pool')
     """
     evidence = _evidence(panel, costs, threshold, mechanism, level, resamples, seed)
+    if panel.pending is not None:
+        count = counted(len(panel.pending), "case")
+        has = "has" if len(panel.pending) == 1 else "have"
+        evidence.sampling.note(
+            f"{count} {has} no outcome yet: used for feed checks only."
+        )
     questions = checks.every()
     parts = (*questions, "credit", "advice")
     suspicions: list[Suspicion] = []
@@ -70,7 +82,7 @@ def audit(
         progress(name, done, len(parts))
         if evidence.shortage is None or name in NEED_NOTHING:
             suspicions += check(evidence)
-        elif name != "drift" or panel.times is not None:
+        elif name not in NEED_TIMES or panel.times is not None:
             evidence.sampling.withhold(name, evidence.shortage)
     findings = found(suspicions)
     progress("credit", len(parts) - 2, len(parts))

@@ -1,17 +1,16 @@
-"""Who got worse over time: a test with a p-value, alarms, and what a figure shows."""
+"""Costs over time, what a change costs, and what a figure of it shows."""
 
-from dataclasses import dataclass
 from importlib.util import find_spec
 
 import numpy as np
-from scipy.special import kolmogorov, ndtri
+from scipy.special import ndtri
 
 from truepool.alarms import alarms
+from truepool.alarms.change_point import Change
 from truepool.arrays import FloatArray, IntArray
 from truepool.audit.evidence import Evidence
 from truepool.audit.values import Drift
 from truepool.comparison import Estimate
-from truepool.inference.testing import long_run_variance
 from truepool.losses import Loss
 from truepool.panel import Panel
 from truepool.rounds import replay
@@ -22,66 +21,39 @@ POINTS = 100
 LEARNER = "gradient"
 
 
-@dataclass(frozen=True)
-class Change:
-    """Where a series changes most, the means on either side, and how likely by luck.
+def rise(found: Change, level: float) -> Estimate:
+    """How far a mean rose, with its interval."""
+    gap = found.after - found.before
+    reach = float(ndtri((1 + level) / 2)) * found.error
+    return Estimate(gap, gap - reach, gap + reach)
 
-    ``error`` is the standard error of the difference of these means, place given.
+
+def silenced(evidence: Evidence, agent: int, cases: IntArray) -> Estimate | None:
+    """What the pool costs more than had the agent not reported on these cases."""
+    looked = evidence.looked
+    said = evidence.panel.values[looked]
+    said[np.isin(looked, cases), agent] = np.nan
+    outcomes = evidence.panel.outcomes[looked]
+    without = evidence.loss.of(evidence.judged.answers(said, looked), outcomes)
+    return evidence.estimate(evidence.looked_cost - without)
+
+
+def costs_in_time(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
+    """Cost of each agent's own decisions (T, N) and of the pool's (T,), by time.
+
+    NaN where an agent has no report, or the pool only learned.
     """
-
-    place: int
-    before: float
-    after: float
-    p_value: float
-    error: float
-
-    def rise(self, level: float) -> Estimate:
-        """How far the mean rose, with its interval."""
-        rise = self.after - self.before
-        reach = float(ndtri((1 + level) / 2)) * self.error
-        return Estimate(rise, rise - reach, rise + reach)
+    return _in_time(evidence, evidence.loss)
 
 
-def change(series: FloatArray) -> Change:
-    r"""Test for one change of the mean at an unknown place (CUSUM).
-
-    :math:`\max_k |\sum_{t \le k} (x_t - \bar x)| / (\hat\sigma \sqrt T)` against the
-    largest deviation of a Brownian bridge (Kolmogorov); the variance counts
-    autocovariances, about the means on either side.
-
-    >>> found = change(np.r_[np.tile([0.0, 1.0], 50), np.tile([2.0, 3.0], 50)])
-    >>> found.place, found.before, found.after, found.p_value < 1e-6
-    (100, 0.5, 2.5, True)
-    """
-    T = len(series)
-    walk = np.cumsum(series - series.mean())[:-1]
-    place = int(np.argmax(np.abs(walk))) + 1
-    before, after = series[:place].mean(), series[place:].mean()
-    rest = series - np.where(np.arange(T) < place, before, after)
-    deviation = np.sqrt(max(long_run_variance(rest, int(np.cbrt(T))), 0.0))
-    spread = deviation * np.sqrt(T)
-    top = float(np.abs(walk[place - 1]))
-    if top <= 1e-12 * T:  # rounding, no change
-        p = 1.0
-    else:
-        p = float(kolmogorov(top / spread)) if spread > 0 else 0.0
-    error = float(deviation * np.sqrt(1 / place + 1 / (T - place)))
-    return Change(place, float(before), float(after), p, error)
-
-
-def losses_in_time(evidence: Evidence) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Brier losses of agents (T, N) and of the pool (T,), and the cases, by time.
-
-    NaN where an agent is silent, or the pool only learned.
-    """
+def _in_time(evidence: Evidence, loss: Loss) -> tuple[FloatArray, FloatArray]:
     panel, order = evidence.panel, evidence.panel.order
-    loss = Loss("brier")
     said = np.nan_to_num(panel.values, nan=0.5)
     lost = loss.of(said, panel.outcomes[:, None])
     lost[np.isnan(panel.values[:, :, 0])] = np.nan
     pool = np.full(len(panel), np.nan)
     pool[evidence.rows] = loss.of(evidence.pooled, evidence.outcomes)
-    return lost[order], pool[order], order
+    return lost[order], pool[order]
 
 
 def drift(evidence: Evidence) -> Drift | None:
@@ -89,7 +61,8 @@ def drift(evidence: Evidence) -> Drift | None:
     panel = evidence.panel
     if panel.times is None:
         return None
-    lost, pool, order = losses_in_time(evidence)
+    lost, pool = _in_time(evidence, Loss("brier"))
+    order = panel.order
     every = order[_even(len(order), WATCHED)]
     watched = panel.take(every)
     if len(every) < len(order):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from truepool.audit.attribution import attributed
-from truepool.audit.severity import BROKEN, severity
+from truepool.audit.severity import BROKEN, FEEDS, severity
 from truepool.audit.suspicion import Suspicion
 from truepool.audit.values import SEVERITIES, Finding, Severity
 from truepool.comparison import Estimate
@@ -72,8 +72,9 @@ def _finding(
     )
 
 
-def _rank(finding: Finding) -> tuple[int, float, float]:
-    """Gravest first, then what saves most; what saves nothing, by its evidence."""
+def _rank(finding: Finding) -> tuple[int, bool, float, float]:
+    """Gravest first, then broken feeds, then what saves most, then by evidence."""
     cost = 0.0 if finding.cost is None else max(finding.cost.value, 0.0)
     chance = 1.0 if finding.p_value is None else finding.p_value
-    return SEVERITIES.index(finding.severity), -cost, chance
+    grade = SEVERITIES.index(finding.severity)
+    return grade, finding.code not in FEEDS, -cost, chance

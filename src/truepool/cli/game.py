@@ -95,8 +95,10 @@ def game(
     if panel is not None:
         if sweep:
             raise SettingError("a sweep draws beliefs; leave the table out")
-        table = read_panel(
-            panel, outcome, positive=positive, id=id, time=time, ignore=ignore or ()
+        table = options.tell_pending(
+            read_panel(
+                panel, outcome, positive=positive, id=id, time=time, ignore=ignore or ()
+            )
         )
         chosen = Game.on(table, **decided)
     else:

@@ -74,15 +74,31 @@ def panel_or_example(
         columns = [id, time, positive, *(ignore or ())]
         check_no_columns(outcome, columns, "see the bundled example")
         return example()
-    return read_panel(
-        table,
-        outcome,
-        positive=positive,
-        id=id,
-        time=time,
-        ignore=ignore or (),
-        mute_cases=mute_cases,
+    return tell_pending(
+        read_panel(
+            table,
+            outcome,
+            positive=positive,
+            id=id,
+            time=time,
+            ignore=ignore or (),
+            mute_cases=mute_cases,
+        )
     )
+
+
+def tell_pending(panel: "Panel") -> "Panel":
+    """Say on standard error how many rows have no outcome yet; return the panel."""
+    from truepool.formatting import counted
+
+    if panel.pending is not None:
+        has = "has" if len(panel.pending) == 1 else "have"
+        typer.echo(
+            f"{counted(len(panel.pending), 'case')} {has} no outcome yet: used for "
+            "feed checks only (truepool audit).",
+            err=True,
+        )
+    return panel
 
 
 def check_no_columns(

@@ -55,8 +55,8 @@ def pool(
     if id in ("pooled", "decision"):
         raise SourceError(f"the result has a column {id!r} of its own; rename the id")
     known = _known(ignore, train, new) if ignore else []
-    panel = read_panel(
-        train, outcome, positive=positive, id=id, time=time, ignore=known
+    panel = options.tell_pending(
+        read_panel(train, outcome, positive=positive, id=id, time=time, ignore=known)
     )
     reports = read_reports(
         new, panel.agents, outcome=outcome, id=id, time=time, ignore=ignore or ()

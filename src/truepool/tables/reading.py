@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from truepool.arrays import Array, FloatArray
+from truepool.arrays import Array, BoolArray, FloatArray
 from truepool.errors import AgentError, OutcomeError, ReportError, SourceError, nearest
 from truepool.panel import Panel
 from truepool.reports import checked_reports
@@ -36,6 +36,15 @@ class Reports:
         """Reports as coordinates, (T, N, C): C = 1 for binary, else C = K."""
         return self.values if self.values.ndim == 3 else self.values[:, :, None]
 
+    def take(self, rows: BoolArray) -> "Reports":
+        """Return the reports of some rows."""
+        return Reports(
+            self.values[rows],
+            self.agents,
+            None if self.ids is None else self.ids[rows],
+            None if self.times is None else self.times[rows],
+        )
+
 
 def read_panel(
     source: Any,
@@ -54,7 +63,9 @@ def read_panel(
     source : path or frame
         A ``.csv``, ``.csv.gz`` or ``.parquet`` file; a pandas, polars or pyarrow frame.
     outcome : str
-        Column with what happened: one of two labels, or of 0..K-1.
+        Column with what happened: one of two labels, or of 0..K-1. Rows where it is
+        empty have no outcome yet: they are kept apart, as the panel's ``pending``
+        cases.
     positive : label, optional
         Which of two labels the reports are probabilities of; see `Panel`.
     id, time : str, optional
@@ -78,15 +89,30 @@ def read_panel(
             "Say which one holds what happened (--outcome)."
         )
     reports = _reports(frame, id, time, {outcome, *ignore}, ignore)
-    return Panel(
-        reports.values,
-        _plain(frame[outcome]),
-        reports.agents,
+    empty = _empty(frame[outcome])
+    if not empty.any():
+        settled, known = reports, frame
+    elif empty.all():
+        raise OutcomeError(
+            f"some cases must have an outcome; column {outcome!r} is empty in all "
+            f"{len(frame):,} rows. Say which column holds what happened (--outcome)."
+        )
+    else:
+        settled, known = reports.take(~empty), frame.filter((~empty).tolist())
+    panel = Panel(
+        settled.values,
+        _plain(known[outcome]),
+        settled.agents,
         positive=positive,
-        ids=reports.ids,
-        times=reports.times,
+        ids=settled.ids,
+        times=settled.times,
         mute_cases=mute_cases,
     )
+    if not empty.any():
+        return panel
+    later = reports.take(empty)
+    above = np.cumsum(~empty)[empty]
+    return panel.awaiting(later.values, ids=later.ids, times=later.times, above=above)
 
 
 def read_reports(
@@ -274,6 +300,16 @@ def _by_agent(
         np.stack([found[k] for k in range(K)], axis=1) for found in classes.values()
     ]
     return tuple(classes), np.stack(cube, axis=1)
+
+
+def _empty(column: nw.Series[Any]) -> BoolArray:
+    """Rows in which a column says nothing: null, NaN, or no text."""
+    empty = column.is_null()
+    if column.dtype.is_float():
+        empty = empty | column.is_nan().fill_null(True)
+    elif column.dtype == nw.String:
+        empty = empty | (column.str.strip_chars() == "").fill_null(True)
+    return np.asarray(empty.to_numpy(), dtype=np.bool_)
 
 
 def _labels(column: nw.Series[Any]) -> Array:

@@ -3,8 +3,13 @@ from faults import COSTS, SKILLS, drifted, sound, timed
 from numpy.testing import assert_allclose
 
 from truepool.audit import audit
+from truepool.audit.checks import drifted as drifted_check
+from truepool.audit.evidence import Evidence
+from truepool.costs import Costs
 from truepool.losses import Loss
 from truepool.panel import Panel
+from truepool.pools.mean import Mean
+from truepool.scores import auc
 from truepool.stress.drift import quality_panel
 
 QUICK = {"costs": COSTS, "resamples": 50}
@@ -14,24 +19,78 @@ def codes(panel):
     return [f.code for f in audit(panel, **QUICK).findings]
 
 
+def suspected(panel, code, agent=None):
+    """The suspicion of this code, of one agent if it is named."""
+    evidence = Evidence(panel, Mean(costs=COSTS), COSTS, None, 0.95, 50, 0)
+    return next(
+        s
+        for s in drifted_check.check(evidence)
+        if s.code == code and agent in (*s.who, None)
+    )
+
+
 def test_its_cost_is_what_silence_since_then_saves():
     panel = drifted()
-    told = audit(panel, **QUICK).findings[0]
-    since = int(told.sentence.split("from case ")[1].split(" of")[0].replace(",", ""))
-    assert abs(since - 1000) < 50
+    told = suspected(panel, "drifted", "agent3")
+    assert abs(told.since - 1000) < 50
+    assert f"from case {told.since:,} of 2,000" in told.sentence
     kept = panel.reports.copy()
-    kept[since:, 3] = np.nan
+    kept[told.since :, 3] = np.nan
     loss = Loss("cost", COSTS)
     as_is, silenced = (
         loss.of(np.nanmean(reports, axis=1)[:, None], panel.outcomes).mean()
         for reports in (panel.reports, kept)
     )
-    assert_allclose(told.cost.value, as_is - silenced)
-    lost = (panel.reports - panel.outcomes[:, None]) ** 2
-    beside = lost[:, 3] - np.delete(lost, 3, axis=1).mean(axis=1)
-    rise = beside[since:].mean() - beside[:since].mean()
+    assert_allclose(told.price().value, as_is - silenced)
+
+
+def test_a_rise_is_that_of_the_users_cost_beside_the_others():
+    panel = drifted()
+    said = panel.reports.copy()
+    said[1000:, 3] = np.where(panel.outcomes[1000:] == 1, 0.01, 0.99)  # at its worst
+    panel = Panel(said, panel.outcomes, times=np.arange(2000))
+    told = suspected(panel, "drifted", "agent3")
+    loss = Loss("cost", COSTS)
+    cost = loss.of(said[:, :, None], panel.outcomes[:, None])
+    beside = cost[:, 3] - np.delete(cost, 3, axis=1).mean(axis=1)
+    rise = beside[told.since :].mean() - beside[: told.since].mean()
+    assert abs(told.since - 1000) < 20
     assert_allclose(told.number.value, rise)
     assert 0 < told.number.low < rise < told.number.high
+    assert told.p_value < 1e-9
+
+
+def test_discrimination_that_is_lost_is_found_where_decisions_do_not_change():
+    # At costs that never flag a case the cost says nothing.
+    panel = drifted(cases=4000)
+    costs = Costs(fn=1e-3, fp=1)
+    evidence = Evidence(panel, Mean(costs=costs), costs, None, 0.95, 50, 0)
+    told = next(
+        s
+        for s in drifted_check.check(evidence)
+        if s.code == "drifted" and "agent3" in s.who
+    )
+    assert told.unit == "change of its AUC"
+    assert told.p_value < 1e-9
+    assert abs(told.since - 2000) < 100
+    before, after = (
+        auc(panel.reports[part, 3], panel.outcomes[part])
+        for part in (slice(None, told.since), slice(told.since, None))
+    )
+    assert f"AUC {before:.2f} before, {after:.2f} since" in told.sentence
+    assert_allclose(told.number.value, after - before)
+
+
+def test_discrimination_of_many_classes_is_watched_too():
+    rng = np.random.default_rng(0)
+    outcomes = rng.integers(0, 3, 3000)
+    weights = np.eye(3)[outcomes][:, None, :] + rng.exponential(size=(3000, 4, 3))
+    weights[1500:, 2] = rng.permutation(weights[1500:, 2])
+    said = weights / weights.sum(axis=2, keepdims=True)
+    told = audit(Panel(said, outcomes, times=np.arange(3000)), resamples=50).findings
+    errors = [f for f in told if f.severity == "error" and f.since is not None]
+    assert {f.who for f in errors} == {("agent2",)}
+    assert all(abs(f.since - 1500) < 150 for f in errors)
 
 
 def test_without_times_nobody_drifts():

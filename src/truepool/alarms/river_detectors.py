@@ -1,4 +1,4 @@
-"""Alarms: who got worse, and when, told by a known drift detector.
+"""Alarms on losses by ADWIN and Page-Hinkley, the known drift detectors of river.
 
 The detectors are river's and are not rewritten here. They watch the loss of each agent
 and of the pool, case by case, and start anew after each change they find.
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from truepool.alarms.alarm import POOL, Alarm
 from truepool.arrays import FloatArray
 from truepool.errors import AgentError, MissingExtraError
 from truepool.losses import Loss, as_loss
@@ -22,7 +23,6 @@ from truepool.panel import Panel
 from truepool.registry import check_settings, make
 from truepool.rounds import Trace
 
-POOL = "pool"
 MOST_LOG_LOSS = log(100)
 """The log loss has no bound and detectors need one: it is counted up to p = 1 %."""
 
@@ -62,21 +62,6 @@ def every() -> dict[str, Detector]:
     ['adwin', 'page-hinkley']
     """
     return {detector.name: detector for detector in DETECTORS}
-
-
-@dataclass(frozen=True)
-class Alarm:
-    """Somebody's loss has risen.
-
-    ``who`` is an agent or the ``pool``, ``case`` the index of the case (in the order of
-    time) whose loss set the alarm off, ``before`` and ``after`` the mean loss on either
-    side of the change, from the previous alarm or the beginning up to this case.
-    """
-
-    who: str
-    case: int
-    before: float
-    after: float
 
 
 def alarms(

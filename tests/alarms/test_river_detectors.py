@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from panels import panels, random_panel
 
-from truepool import alarms as room
 from truepool.alarms import Alarm, alarms
+from truepool.alarms import river_detectors as room
 from truepool.costs import Costs
 from truepool.errors import AgentError, MissingExtraError, UnknownNameError
 from truepool.learners import make

@@ -1,0 +1,43 @@
+import numpy as np
+from faults import COSTS, sound, timed
+
+from truepool.audit import audit
+from truepool.panel import Panel
+
+QUICK = {"costs": COSTS, "resamples": 50}
+
+
+def found(panel):
+    return [f for f in audit(panel, **QUICK).findings if f.code == "outcome-rate"]
+
+
+def test_a_share_of_positives_that_doubles_is_a_warning_and_nobodys_fault():
+    early, late = sound(0, cases=1500), sound(1, cases=1500)
+    rare = np.flatnonzero((early.outcomes == 0) | (np.arange(1500) % 3 == 0))
+    early = early.take(rare)
+    panel = Panel(
+        np.r_[early.reports, late.reports], np.r_[early.outcomes, late.outcomes]
+    )
+    (told,) = found(timed(panel))
+    assert (told.severity, told.who) == ("warning", ())
+    assert abs(told.since - len(rare)) < 100
+    assert found(panel) == []  # rows without times
+
+
+def test_shares_that_stay_are_not_mentioned():
+    assert found(timed(sound())) == []
+
+
+def test_the_class_whose_share_changed_is_named():
+    rng = np.random.default_rng(0)
+    outcomes = np.r_[rng.integers(0, 2, 800), rng.integers(0, 3, 800)]
+    weights = np.eye(3)[outcomes][:, None, :] + rng.exponential(size=(1600, 3, 3))
+    said = weights / weights.sum(axis=2, keepdims=True)
+    (told,) = [
+        f
+        for f in audit(
+            Panel(said, outcomes, times=np.arange(1600)), resamples=50
+        ).findings
+        if f.code == "outcome-rate"
+    ]
+    assert "outcome 2" in told.sentence

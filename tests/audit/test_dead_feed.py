@@ -1,0 +1,77 @@
+"""A dead feed is the first thing an audit says, whatever its Brier loss."""
+
+import numpy as np
+import pytest
+
+from truepool.audit import audit
+from truepool.costs import Costs
+from truepool.panel import Panel
+from truepool.stress.drift import quality_panel
+
+COSTS = Costs(fn=10, fp=1)
+VENDORS = ("A", "B", "C", "D")
+SKILLS = [1.1, 1.0, 0.95, 1.05]
+CASES, DEAD = 6_000, 3_500
+QUICK = {"costs": COSTS, "resamples": 50}
+
+
+def table(reports=None, seed=0, times=True, base_rate=0.1):
+    """Four vendors; C's reports from row 3,500 on are replaced."""
+    made = quality_panel(
+        "none", before=SKILLS, after=SKILLS, cases=CASES, base_rate=base_rate,
+        correlation=0.2, honest=True, seed=seed,
+    )  # fmt: skip
+    said = made.reports.copy()
+    if reports is not None:
+        said[DEAD:, 2] = reports(said[:, 2], np.random.default_rng([seed, 9]))
+    when = np.arange(CASES) if times else None
+    return Panel(said, made.outcomes, agents=VENDORS, times=when)
+
+
+def constant(said, rng):
+    return 0.05
+
+
+def noise(said, rng):
+    return rng.uniform(0.0, 0.3, CASES - DEAD)
+
+
+def other_cases(said, rng):
+    return rng.permutation(said)[: CASES - DEAD]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("times", [True, False], ids=["dated", "in the order of rows"])
+def test_a_vendor_that_goes_constant_is_the_first_finding(times, seed):
+    told = audit(table(constant, seed, times), **QUICK)
+    first = told.findings[0]
+    assert (first.code, first.severity, first.who) == ("constant-feed", "error", ("C",))
+    assert first.since == DEAD
+    assert "case 3,500 of 6,000" in first.sentence
+    assert "0.0500" in first.sentence
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("times", [True, False], ids=["dated", "in the order of rows"])
+@pytest.mark.parametrize("reports", [noise, other_cases])
+def test_a_vendor_that_outputs_noise_is_the_first_finding(reports, times, seed):
+    told = audit(table(reports, seed, times), **QUICK)
+    first = told.findings[0]
+    assert (first.code, first.severity, first.who) == ("changed-feed", "error", ("C",))
+    assert abs(first.since - DEAD) < 0.05 * CASES
+
+
+@pytest.mark.parametrize("reports", [constant, noise, other_cases])
+def test_a_dead_vendor_is_one_error_and_no_other_vendor_is_blamed(reports):
+    told = audit(table(reports), **QUICK)
+    errors = [f for f in told.findings if f.severity == "error"]
+    assert [f.who for f in errors if "C" in f.who] == [("C",)]
+    assert not any(set(f.who) - {"C"} for f in errors)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("times", [True, False], ids=["dated", "in the order of rows"])
+def test_vendors_that_are_alive_are_not_called_dead(times, seed):
+    told = audit(table(None, seed, times), **QUICK)
+    assert told.worst() != "error"
+    assert not any("feed" in f.code or "drift" in f.code for f in told.findings)
