@@ -214,7 +214,7 @@ def test_a_case_asked_again_is_answered_alike():
 
 
 def test_settled_cases_are_forgotten_in_the_end(monkeypatch):
-    monkeypatch.setattr("truepool.rounds.streaming.REMEMBERED", 3)
+    monkeypatch.setattr("truepool.rounds.stream.REMEMBERED", 3)
     stream = stream_of()
     for case in range(5):
         stream.predict_proba_one({"rf": 0.2}, case=case)

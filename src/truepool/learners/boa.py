@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 
 from truepool.arrays import FloatArray
 from truepool.learners.interface import FLOOR, Heard, State
-from truepool.learners.regretting import Regretting
+from truepool.learners.regret import Regretting
 
 
 @final

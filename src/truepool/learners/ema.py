@@ -7,7 +7,7 @@ import numpy as np
 
 from truepool.arrays import FloatArray
 from truepool.errors import SettingError
-from truepool.learners.credited import RECOUNTED, Credited, by_mean_credit
+from truepool.learners.contribution import RECOUNTED, Credited, by_mean_credit
 from truepool.learners.interface import Heard, State
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from truepool.arrays import FloatArray
 from truepool.learners.interface import Heard, State
-from truepool.learners.regretting import Regretting
+from truepool.learners.regret import Regretting
 from truepool.weights import proportional
 
 

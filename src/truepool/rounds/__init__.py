@@ -6,12 +6,12 @@ out. The arithmetic of a whole run is one compiled call where numba is there
 (`truepool.kernels.online_compiled`), else one ``learner.update`` a case.
 """
 
-from truepool.rounds.deciding import Decision, decide, hear
-from truepool.rounds.recalibrating import Recalibration
-from truepool.rounds.replaying import replay
-from truepool.rounds.running import settle
-from truepool.rounds.streaming import Stream
-from truepool.rounds.tracing import Trace
+from truepool.rounds.decision import Decision, decide, hear
+from truepool.rounds.recalibration import Recalibration
+from truepool.rounds.replays import replay
+from truepool.rounds.loop import settle
+from truepool.rounds.stream import Stream
+from truepool.rounds.trace import Trace
 
 __all__ = [
     "Decision",

@@ -10,7 +10,7 @@ from truepool import kernels
 from truepool.arrays import FloatArray, IntArray, frozen
 from truepool.learners.interface import Learner, State
 from truepool.losses import Loss
-from truepool.rounds.deciding import Decision, decide, hear
+from truepool.rounds.decision import Decision, decide, hear
 
 NONE = np.empty(0, dtype=np.int64)
 NO_PATH = np.empty((0, 0))

@@ -11,10 +11,10 @@ from truepool.errors import AgentError, OutcomeError, ReportError, SettingError
 from truepool.learners.interface import Learner
 from truepool.losses import Loss
 from truepool.reports import ROUNDING
-from truepool.rounds.deciding import Decision, decide
-from truepool.rounds.recalibrating import Recalibration
-from truepool.rounds.replaying import made
-from truepool.rounds.running import pooled, settle
+from truepool.rounds.decision import Decision, decide
+from truepool.rounds.recalibration import Recalibration
+from truepool.rounds.replays import made
+from truepool.rounds.loop import pooled, settle
 
 REMEMBERED = 100_000
 """So many settled cases are remembered, to answer an outcome that comes twice."""

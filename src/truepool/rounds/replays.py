@@ -14,9 +14,9 @@ from truepool.learners.interface import Learner
 from truepool.losses import Loss
 from truepool.losses import named as named_loss
 from truepool.panel import Panel
-from truepool.rounds.recalibrating import recalibrated
-from truepool.rounds.running import AT_ONCE, Delay, run
-from truepool.rounds.tracing import Trace
+from truepool.rounds.recalibration import recalibrated
+from truepool.rounds.loop import AT_ONCE, Delay, run
+from truepool.rounds.trace import Trace
 
 
 def replay(
