@@ -144,9 +144,9 @@ def test_reports_are_by_name_and_may_be_missing():
 @pytest.mark.parametrize(
     ("act", "kind", "match"),
     [
-        (lambda s: s.learn_one({"rf": 0.2}, NAN), OutcomeError, "nan came"),
-        (lambda s: s.learn_one({"rf": 0.2}, 2), OutcomeError, "0..1; 2 came"),
-        (lambda s: s.learn_one({"rf": 0.2}, "yes"), OutcomeError, "'yes' came"),
+        (lambda s: s.learn_one({"rf": 0.2}, NAN), OutcomeError, "got nan"),
+        (lambda s: s.learn_one({"rf": 0.2}, 2), OutcomeError, "0..1; got 2"),
+        (lambda s: s.learn_one({"rf": 0.2}, "yes"), OutcomeError, "got 'yes'"),
         (lambda s: s.learn_one({"xgb": 0.2}, 1), AgentError, "no agent is called 'xgb'; known: rf, gbm"),
         (lambda s: s.learn_one({"rf": 20}, 1), ReportError, "'rf' said 20"),
         (lambda s: s.learn_one({"rf": (0.2, 0.3, 0.5)}, 1), ReportError, "'rf' said"),
@@ -156,7 +156,7 @@ def test_reports_are_by_name_and_may_be_missing():
         (lambda s: s.learn_one({}, 1), SettingError, "at least one agent must speak"),
         (lambda s: s.predict_proba_one({"rf": NAN}), SettingError, "at least one agent"),
         (lambda s: s.settle("other", 1), OutcomeError, "no case 'other' is waiting"),
-        (lambda s: s.settle("done", 0), OutcomeError, "settled with outcome 1; 0 came"),
+        (lambda s: s.settle("done", 0), OutcomeError, "settled with outcome 1; got 0"),
         (lambda s: s.predict_proba_one({"rf": 0.2}, case="done"), OutcomeError, "'done' is settled"),
         (lambda s: s.leave("xgb"), AgentError, "no agent is called 'xgb'"),
     ],

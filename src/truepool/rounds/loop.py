@@ -1,4 +1,4 @@
-"""Any number of cases in their order: one compiled call, or one update a case."""
+"""Any number of cases in their order: one compiled call, or one update per case."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -8,9 +8,10 @@ import numpy as np
 
 from truepool import kernels
 from truepool.arrays import FloatArray, IntArray, frozen
-from truepool.learners.interface import Learner, State
+from truepool.errors import LearnerError
+from truepool.learners.interface import Feedback, Learner, State
 from truepool.losses import Loss
-from truepool.rounds.decision import Decision, decide, hear
+from truepool.rounds.decision import Decision, decide, feedback
 
 NONE = np.empty(0, dtype=np.int64)
 NO_PATH = np.empty((0, 0))
@@ -18,10 +19,7 @@ NO_PATH = np.empty((0, 0))
 
 @dataclass(frozen=True, eq=False)
 class Delay:
-    """Which cases settle after which decision, and where their stakes wait.
-
-    The last row of ``kept`` is not for those who wait, but for the stakes of now.
-    """
+    """Which cases settle after which decision, and where their weights wait."""
 
     due: IntArray
     first: IntArray
@@ -30,21 +28,8 @@ class Delay:
 
 
 AT_ONCE = Delay(NONE, NONE, NONE, NO_PATH)
-# One late case, due after this call's only decision: its stakes are in the row before
-# the last.
-ONE, FIRST, LAST = np.array([0]), np.array([0, 1]), np.array([-2])
-# One case of which nothing settles.
-UNDECIDED = np.array([0, 0])
-
-
-def pooled(learner: Learner, decision: Decision, classes: int) -> FloatArray:
-    """Pool of one case (C,), by the very instructions that a replay executes."""
-    if kernels.online is None:
-        return decision.pooled
-    nobody = State(decision.stakes, NO_PATH, np.zeros(0), (), classes)
-    plan = Delay(ONE, UNDECIDED, LAST, np.empty((1, decision.stakes.size)))
-    values = frozen(decision.reports[None])
-    return np.asarray(run(learner, nobody, values, ONE, plan, NO_PATH)[0][0])
+# One late case, due after this call's only decision: its weights are in the last row.
+ONE, FIRST, LAST = np.array([0]), np.array([0, 1]), np.array([-1])
 
 
 def settle(learner: Learner, state: State, decision: Decision, outcome: int) -> State:
@@ -60,16 +45,18 @@ def settle(learner: Learner, state: State, decision: Decision, outcome: int) -> 
     >>> settle(learner, state, case, 1).weights.round(3)
     array([0.382, 0.618])
     """
-    if kernels.online is None:
-        heard = hear(learner, decision, outcome, len(state.agents))
-        return learner.update(state, heard)
-    new = state.copy()
+    if not compiles(learner):
+        return updated(learner, state, decision, outcome)
     plan = AT_ONCE
-    if decision.stakes is not state.stakes:
-        plan = Delay(ONE, FIRST, LAST, np.stack([decision.stakes, state.stakes]))
-    outcomes = np.array([outcome])
-    run(learner, new, frozen(decision.reports[None]), outcomes, plan, NO_PATH)
-    return new
+    if decision.unnormalised is not state.unnormalised:
+        plan = Delay(ONE, FIRST, LAST, decision.unnormalised[None])
+    values, outcomes = frozen(decision.reports[None]), np.array([outcome])
+    return run(learner, state, values, outcomes, plan, NO_PATH)[0]
+
+
+def compiles(learner: Learner) -> bool:
+    """Whether the learner runs in the compiled loop, or one update per case."""
+    return kernels.online is not None and learner.kernel is not None
 
 
 def run(
@@ -79,22 +66,25 @@ def run(
     outcomes: IntArray,
     plan: Delay,
     path: FloatArray,
-) -> tuple[FloatArray, FloatArray, int]:
-    """Decide and settle every case; the state's arrays are written to."""
-    T, _, C = values.shape
+) -> tuple[State, FloatArray, FloatArray, int]:
+    """Decide and settle every case: the last state, pools, losses, how many skipped."""
+    T, N, C = values.shape
     pooled, losses = np.empty((T, C)), np.empty(T)
-    if kernels.online is None:
-        skipped = _plain_run(
+    if not compiles(learner):
+        state, skipped = _run_plain(
             learner, state, values, outcomes, plan, path, pooled, losses
         )
-        return pooled, losses, skipped
-    skipped = kernels.online.run(
-        *program(learner, state.stakes.size, state.classes),
-        state.stakes,
-        state.memory,
-        state.scalars,
-        values,
+        return state, pooled, losses, skipped
+    loop, settings, *costs = program(learner, N, state.classes)
+    now = state.copy()
+    memory, settled, skipped = loop(
+        settings,
+        now.memory,
+        now.settled,
+        now.unnormalised,
+        values.reshape(T, N * C),
         frozen(outcomes),  # one signature, one compiled loop, for all who call it
+        *costs,
         pooled,
         losses,
         path,
@@ -103,10 +93,32 @@ def run(
         plan.slots,
         plan.kept,
     )
-    return pooled, losses, int(skipped)
+    state = State(now.unnormalised, memory, state.agents, state.classes, settled)
+    return state, pooled, losses, skipped
 
 
-def _plain_run(
+def updated(learner: Learner, state: State, decision: Decision, outcome: int) -> State:
+    """Return the state after one plain update, checked."""
+    told = feedback(learner, decision, outcome, state.settled)
+    after = learner.update(state, told)
+    weights = after.unnormalised
+    sound = weights.shape == decision.unnormalised.shape and np.isfinite(weights).all()
+    if not (sound and (weights >= 0).all() and weights.sum() > 0):
+        raise LearnerError(
+            "weights after an update must be finite, one per agent, not negative and "
+            f"not all 0; update() of learner {learner.name!r} returned "
+            f"{weights!r:.200} after case {state.settled}"
+        )
+    if after.settled != state.settled + 1:
+        raise LearnerError(
+            f"a state must count its cases; update() of learner {learner.name!r} "
+            f"returned one with {after.settled} cases after {state.settled}. "
+            "Return state.after(weights, memory)."
+        )
+    return after
+
+
+def _run_plain(
     learner: Learner,
     state: State,
     values: FloatArray,
@@ -115,14 +127,14 @@ def _plain_run(
     path: FloatArray,
     pooled: FloatArray,
     losses: FloatArray,
-) -> int:
-    """Run the same loop, one ``learner.update`` a case."""
-    now, skipped = state, 0
+) -> tuple[State, int]:
+    """Run the same loop, one ``learner.update`` per case."""
+    skipped = 0
     waiting: dict[int, Decision] = {}
     for t in range(len(values)):
         if path.size:
-            path[t] = now.stakes
-        case = decide(now, values[t])
+            path[t] = state.unnormalised
+        case = decide(state, values[t])
         pooled[t] = np.nan if case is None else case.pooled
         losses[t] = np.nan
         if case is None:
@@ -132,26 +144,25 @@ def _plain_run(
             waiting[t] = case
         ready = plan.due[plan.first[t] : plan.first[t + 1]] if plan.first.size else [t]
         for done in ready:
-            settled = waiting.pop(int(done), None)
-            if settled is not None:
-                y = int(outcomes[done])
-                now = learner.update(now, hear(learner, settled, y, len(now.agents)))
+            decision = waiting.pop(int(done), None)
+            if decision is not None:
+                state = updated(learner, state, decision, int(outcomes[done]))
     if path.size:
-        path[-1] = now.stakes
-    state.stakes[:], state.memory[:], state.scalars[:] = (
-        now.stakes,
-        now.memory,
-        now.scalars,
-    )
-    return skipped
+        path[-1] = state.unnormalised
+    return state, skipped
 
 
 @lru_cache(maxsize=256)
 def program(learner: Learner, agents: int, classes: int) -> tuple[Any, ...]:
-    """Return what the compiled loop has to know of a learner, made once."""
-    table = learner.loss.costs.table(classes)
-    line = _line(learner.loss, classes)
-    return (*learner.codes, table, line, learner.parameters(agents, classes))
+    """Return the compiled loop and the numbers of a learner, made once."""
+    online: Any = kernels.online
+    loop = online.specialise(
+        learner.kernel, Feedback, learner.signal, learner.loss.name, classes == 2
+    )
+    loss = learner.loss
+    settings = learner.settings(agents, classes)
+    table, line = loss.costs.table(classes), _line(loss, classes)
+    return loop, settings, loss.span(classes), table, line
 
 
 def _line(loss: Loss, classes: int) -> float:

@@ -14,8 +14,8 @@ from truepool.learners.interface import Learner
 from truepool.losses import Loss
 from truepool.losses import named as named_loss
 from truepool.panel import Panel
-from truepool.rounds.recalibration import recalibrated
 from truepool.rounds.loop import AT_ONCE, Delay, run
+from truepool.rounds.recalibration import recalibrated
 from truepool.rounds.trace import Trace
 
 
@@ -65,7 +65,7 @@ def replay(
     late = _delays(delay, T)
     kept = np.empty((T + 1, N)) if path else np.empty((0, N))
     plan = _plan(late, T, N, kept)
-    pooled, losses, skipped = run(
+    state, pooled, losses, skipped = run(
         chosen, state, panel.values, panel.outcomes, plan, kept
     )
     if recalibrate:
@@ -94,7 +94,7 @@ def _delays(delay: int | ArrayLike, cases: int) -> IntArray | None:
     if not fits or late.dtype.kind not in "iu" or (late < 0).any():
         raise SettingError(
             f"a delay is a whole number of cases, 0 or more, one for each of the "
-            f"{cases} cases or one for all; {late!r:.60} came"
+            f"{cases} cases or one for all; got {late!r:.60}"
         )
     if not late.any():
         return None
@@ -119,10 +119,10 @@ def _plan(late: IntArray | None, T: int, N: int, path: FloatArray) -> Delay:
     arrival = np.arange(T) + late
     due = np.argsort(arrival, kind="stable")
     first = np.searchsorted(arrival[due], np.arange(T + 1))
-    if path.size:  # the path keeps every case's stakes anyway
+    if path.size:  # the path keeps the weights of every case anyway
         return Delay(due, first, np.arange(T), path)
     longest = int(late.max()) + 1
-    return Delay(due, first, np.arange(T) % longest, np.empty((longest + 1, N)))
+    return Delay(due, first, np.arange(T) % longest, np.empty((longest, N)))
 
 
 def made(

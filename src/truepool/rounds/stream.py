@@ -12,9 +12,9 @@ from truepool.learners.interface import Learner
 from truepool.losses import Loss
 from truepool.reports import ROUNDING
 from truepool.rounds.decision import Decision, decide
+from truepool.rounds.loop import settle
 from truepool.rounds.recalibration import Recalibration
 from truepool.rounds.replays import made
-from truepool.rounds.loop import pooled, settle
 
 REMEMBERED = 100_000
 """So many settled cases are remembered, to answer an outcome that comes twice."""
@@ -95,7 +95,7 @@ class Stream:
                     "outcome; a case is decided once"
                 )
             decision = first
-        answer = pooled(self.learner, decision, self.state.classes)
+        answer = decision.pooled
         if self.scaling is not None:
             answer = self.scaling.apply(answer)
         spelled = to_classes(answer)
@@ -116,7 +116,7 @@ class Stream:
             if self.settled[case] != outcome:
                 raise OutcomeError(
                     f"case {case!r} was settled with outcome {self.settled[case]}; "
-                    f"{outcome} came"
+                    f"got {outcome}"
                 )
             return
         if case in self.forgotten:  # all who had spoken in it have left
@@ -135,7 +135,7 @@ class Stream:
         self.waiting = {
             case: Decision(
                 np.vstack([d.reports, np.full((1, d.reports.shape[1]), np.nan)]),
-                np.append(d.stakes, 0.0),
+                np.append(d.unnormalised, 0.0),
             )
             for case, d in self.waiting.items()
         }
@@ -148,7 +148,7 @@ class Stream:
         for case, d in self.waiting.items():
             reports = np.delete(d.reports, i, axis=0)
             if not np.isnan(reports[:, 0]).all():
-                kept[case] = Decision(reports, np.delete(d.stakes, i))
+                kept[case] = Decision(reports, np.delete(d.unnormalised, i))
             else:
                 self.forgotten.add(case)
         self.waiting = kept
@@ -161,8 +161,7 @@ class Stream:
     def _settle(self, decision: Decision, outcome: int) -> None:
         self.state = settle(self.learner, self.state, decision, outcome)
         if self.scaling is not None:
-            raw = pooled(self.learner, decision, self.state.classes)
-            self.scaling = self.scaling.learn(raw, outcome)
+            self.scaling = self.scaling.learn(decision.pooled, outcome)
 
     def _decided(self, x: Mapping[str, Any]) -> Decision:
         decision = decide(self.state, self._reports(x))
@@ -193,7 +192,7 @@ class Stream:
         known = isinstance(y, int | float | np.number | np.bool_) and y in range(K)
         if not known:
             raise OutcomeError(
-                f"an outcome must be one of the whole numbers 0..{K - 1}; {y!r} came"
+                f"an outcome must be one of the whole numbers 0..{K - 1}; got {y!r}"
             )
         return int(y)
 
