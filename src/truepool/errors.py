@@ -13,6 +13,7 @@
     ├── ExportError (ValueError)        an agent that cannot be exported faithfully
     ├── CostError (ValueError)          costs that are not positive, or of another K
     ├── BeliefError (ValueError)        beliefs that nobody could hold
+    ├── LearnerError (ValueError)       a learner whose update breaks its contract
     ├── SettingError (ValueError)       an option outside what it may be
     ├── UnknownNameError (LookupError)  no pool, loss or learner of that name
     ├── PluginError (ImportError)       a plug-in that cannot be used
@@ -69,6 +70,10 @@ class CostError(TruepoolError, ValueError):
 
 class BeliefError(TruepoolError, ValueError):
     """Beliefs that nobody could hold: a correlation or a mean that cannot be."""
+
+
+class LearnerError(TruepoolError, ValueError):
+    """A learner whose update returns what no state can be."""
 
 
 class SettingError(TruepoolError, ValueError):

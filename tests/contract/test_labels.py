@@ -99,7 +99,7 @@ def features_by_column(folder, outcomes, positive, reports):
 
 
 def trained(folder, outcomes, positive, reports):
-    team = {"bayes": GaussianNB(), "tree": tp.agents.zoo.named("tree")}
+    team = {"bayes": GaussianNB(), "tree": tp.agents.zoo.make("tree")}
     made = tp.agents.train(X, outcomes, team, positive=positive, cache=False)
     return made.panel(X, outcomes).reports
 

@@ -35,13 +35,14 @@ def test_it_is_the_specification_and_a_stream_is_a_replay_bit_for_bit(
         assert stream.predict_proba_one(x, case=t)[1] == trace.pooled[t]
         for case in np.flatnonzero(np.arange(150) + delay == t):
             stream.settle(int(case), int(panel.outcomes[case]))
-    assert_array_equal(stream.state.scalars, trace.state.scalars)
+    for field, twin in zip(stream.state.memory, trace.state.memory, strict=True):
+        assert_array_equal(field, twin)
     monkeypatch.setattr(kernels, "online", None)
     slow = replay(name, panel, delay=delay, **SLOW[name])
     assert_allclose(trace.weights, slow.weights, rtol=1e-12, atol=1e-13)
     assert_allclose(trace.pooled, slow.pooled, rtol=1e-12)
-    assert_allclose(trace.state.scalars, slow.state.scalars, rtol=1e-12)
-    assert_allclose(trace.state.memory, slow.state.memory, rtol=1e-12, atol=1e-15)
+    for field, twin in zip(trace.state.memory, slow.state.memory, strict=True):
+        assert_allclose(field, twin, rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize("name", ["gradient", "hedge"])
@@ -50,7 +51,7 @@ def test_the_rate_falls_as_specified(name, monkeypatch):
     fast = replay(name, panel)
     monkeypatch.setattr(kernels, "online", None)
     slow = replay(name, panel)
-    assert fast.state.scalars[1] == pytest.approx(slow.state.scalars[1], rel=1e-12)
+    assert fast.state.memory.rate == pytest.approx(slow.state.memory.rate, rel=1e-12)
     assert_allclose(fast.weights, slow.weights, rtol=1e-9, atol=1e-12)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from panels import random_panel
 
-from truepool import replay
+from truepool import Stream, replay
 from truepool.errors import SettingError
 from truepool.learners import make
 from truepool.losses import Loss
@@ -222,6 +222,16 @@ def test_window_is_static_vcg_on_the_last_cases(seed):
     assert_allclose(
         replay("window", panel, length=7).weights, plain(panel, [], step), atol=1e-9
     )
+
+
+def test_a_newcomer_to_a_full_window_earns_weight_like_anybody_else():
+    stream = Stream("window", ("ada", "bob"), length=5)
+    for _ in range(8):
+        stream.learn_one({"ada": 0.6, "bob": 0.5}, 1)
+    stream.join("eve")
+    stream.learn_one({"ada": 0.6, "bob": 0.5, "eve": 0.9}, 1)
+    assert stream.weights["eve"] > 0.5
+    assert_allclose(stream.state.memory.counts, [5, 5, 1])
 
 
 @given(SEEDS)

@@ -32,7 +32,7 @@ PRICED = [
 def assert_bound(trace):
     """Slopes bound the regret to the best weighting, own losses that to the best agent."""
     assert np.isfinite(trace.state.weights).all()
-    regret = trace.regret if trace.learner.hears == "slope" else trace.regret_to_agent
+    regret = trace.regret if trace.learner.signal == "slope" else trace.regret_to_agent
     assert regret[-1] <= trace.bound + 1e-9
 
 
@@ -221,7 +221,7 @@ def wsu_weight(report, weights, others, y, loss):
     from truepool.rounds import decide, settle
 
     mind = make("wsu", rate=0.3, loss=Loss(loss))
-    state = replace(mind.start(tuple("abcd")), stakes=weights)
+    state = replace(mind.start(tuple("abcd")), unnormalised=weights)
     m = np.append(report, others[1:])[:, None]
     return settle(mind, state, decide(state, m), y).weights[0]
 

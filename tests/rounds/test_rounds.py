@@ -156,7 +156,7 @@ def test_reports_are_by_name_and_may_be_missing():
         (lambda s: s.learn_one({}, 1), SettingError, "at least one agent must speak"),
         (lambda s: s.predict_proba_one({"rf": NAN}), SettingError, "at least one agent"),
         (lambda s: s.settle("other", 1), OutcomeError, "no case 'other' is waiting"),
-        (lambda s: s.settle("done", 0), OutcomeError, "settled with outcome 1; 0 came"),
+        (lambda s: s.settle("done", 0), OutcomeError, "settled with outcome 1; got 0"),
         (lambda s: s.predict_proba_one({"rf": 0.2}, case="done"), OutcomeError, "'done' is settled"),
         (lambda s: s.leave("xgb"), AgentError, "no agent is called 'xgb'"),
     ],
@@ -260,7 +260,7 @@ def test_a_case_asked_again_is_answered_alike():
 
 
 def test_settled_cases_are_forgotten_in_the_end(monkeypatch):
-    monkeypatch.setattr("truepool.rounds.streaming.REMEMBERED", 3)
+    monkeypatch.setattr("truepool.rounds.stream.REMEMBERED", 3)
     stream = stream_of()
     for case in range(5):
         stream.predict_proba_one({"rf": 0.2}, case=case)

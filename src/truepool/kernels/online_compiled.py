@@ -1,809 +1,483 @@
-# mypy: disable-error-code=no-untyped-def
-"""The round loop, compiled by numba; the learners' ``update`` is its specification.
+# mypy: disable-error-code="no-untyped-def, no-untyped-call, no-any-return"
+"""The loop over cases, compiled by numba for one kernel, one signal and one loss.
 
-One function runs any number of rounds, so that a stream (one round a call) and a
-replay (all rounds in one call) execute the same instructions and agree bit for bit.
+`run` is a template: `specialise` puts a learner's kernel, a loss and a signal in the
+place of the names that it leaves open, and compiles the whole. What comes out is kept
+on disk under a name made from the code of all its parts, so that a change in any of
+them is compiled anew.
 
-What makes it fast: the leave-one-out pools come from one running sum; the exponential
-of a small argument is a short polynomial, which vectorises; weights are held above
-1e-30, since arithmetic on denormal numbers is many times slower; and they are held up
-to a common factor ("stakes"), so that few agents do not wait for a division a case.
-With that floor the weights need no logarithms: they never reach 0.
+Nothing is compiled with freedom to reorder or to fuse operations. So it does not matter
+how the compiler unrolls a loop, or whether one case runs in a call or a million: the
+bits are the same, on every machine (see `truepool.kernels.arithmetic`).
+
+What makes it fast: no views and no calls inside the loop; weights are held up to a
+common factor, and scaled only when their sum has moved far from 1; the leave-one-out
+pools come from one running sum; sums run in sixteen lanes.
 """
 
+import hashlib
 import math
+from collections.abc import Callable
+from functools import cache
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.core.dispatcher import Dispatcher
 
+from truepool.kernels.arithmetic import dot, dot_row, log, total
+from truepool.kernels.lanes_compiled import LANED, OPTIONS, inline
 from truepool.kernels.reference import EDGE, NOTHING_LEFT
 
-FLOOR = 1e-30
-NOISE = 1e-12  # credit that rounding alone can produce: truepool.weights.NOISE
-C3, C4, C5, C6, C7, C8, C9 = (1.0 / math.factorial(n) for n in range(3, 10))
-_options: dict[str, Any] = {
-    "cache": True,
-    "nogil": True,
-    "error_model": "numpy",
-    "fastmath": {"reassoc", "contract", "arcp", "nsz"},
-}
-_jit = njit(**_options)
-# Handing twenty arrays to a function that is not inlined costs as much as its work.
-_inline = njit(forceinline=True, **_options)
+CROWDED = 0.999998
+"""Squared weights above this part of the squared sum: nearly all is one agent's."""
+
+# Left open, and filled in by `specialise`.
+loss: Any = None
+slope: Any = None
+pool: Any = None
+write: Any = None
+signal: Any = None
+kernel: Any = None
+Feedback: Any = None
+UNIFORM = False
+OPEN = {"loss", "slope", "pool", "write", "signal", "kernel", "Feedback", "UNIFORM"}
 
 
-@_jit
-def _loss(code, p, y, table, line):
-    """Loss of pooled coordinates p (C,)."""
-    C = p.size
+# --- losses ------------------------------------------------------------------------
+# Of two classes: the loss of a probability p, and its derivative.
+
+
+def _brier(p, y, table, line):
+    return (p - y) * (p - y)
+
+
+def _brier_slope(p, y, table):
+    return 2.0 * (p - y)
+
+
+def _log(p, y, table, line):
+    return -log(max(p if y == 1 else 1.0 - p, 1e-12))
+
+
+def _log_slope(p, y, table):
+    return -1.0 / max(p, 1e-12) if y == 1 else 1.0 / max(1.0 - p, 1e-12)
+
+
+def _spherical(p, y, table, line):
+    given = p if y == 1 else 1.0 - p
+    return 1.0 - given / math.sqrt(p * p + (1.0 - p) * (1.0 - p))
+
+
+def _cost(p, y, table, line):
+    return table[y, 1 if p > line + EDGE else 0]
+
+
+def _cost_brier(p, y, table, line):
+    return table[y, 1 - y] * ((p - y) * (p - y))
+
+
+def _cost_brier_slope(p, y, table):
+    return 2.0 * table[y, 1 - y] * (p - y)
+
+
+# Of K classes: the loss of p (K,), and the derivative by each coordinate.
+
+
+def _brier_of_classes(p, y, table, line):
+    size = 0.0
+    for k in range(table.shape[0]):
+        size += p[k] * p[k]
+    return 1.0 - 2.0 * p[y] + size
+
+
+def _brier_slopes(p, y, table, out):
+    for k in range(out.size):
+        out[k] = 2.0 * (p[k] - (1.0 if k == y else 0.0))
+
+
+def _log_of_classes(p, y, table, line):
+    return -log(max(p[y], 1e-12))
+
+
+def _log_slopes(p, y, table, out):
+    for k in range(out.size):
+        out[k] = -1.0 / max(p[k], 1e-12) if k == y else 0.0
+
+
+def _spherical_of_classes(p, y, table, line):
+    size = 0.0
+    for k in range(table.shape[0]):
+        size += p[k] * p[k]
+    return 1.0 - p[y] / math.sqrt(size)
+
+
+def _cost_of_classes(p, y, table, line):
     K = table.shape[0]
-    given = p[y] if C > 1 else (p[0] if y == 1 else 1.0 - p[0])
-    if code == 0 or code == 2:  # brier, spherical
-        size = 0.0
-        if C > 1:
-            for c in range(C):
-                size += p[c] * p[c]
-        else:
-            size = p[0] * p[0] + (1.0 - p[0]) * (1.0 - p[0])
-        if code == 2:
-            return 1.0 - given / math.sqrt(size)
-        return 1.0 - 2.0 * given + size if C > 1 else (1.0 - given) * (1.0 - given)
-    if code == 1:  # log
-        return -math.log(max(given, 1e-12))
-    if code == 3:  # cost
-        if C == 1:
-            return table[y, 1 if p[0] > line + EDGE else 0]
-        best = 0
-        least = np.inf
-        for k in range(K):
-            expected = 0.0
-            for c in range(K):
-                expected += p[c] * table[c, k]
-            if expected < least - EDGE:
-                least = expected
-                best = k
-        return table[y, best]
-    if C == 1:  # cost-brier
-        return table[y, 1 - y] * (1.0 - given) * (1.0 - given)
-    total = 0.0
+    best = 0
+    lowest = np.inf
+    for k in range(K):
+        expected = 0.0
+        for c in range(K):
+            expected += p[c] * table[c, k]
+        if expected < lowest - EDGE:
+            lowest = expected
+            best = k
+    return table[y, best]
+
+
+def _factor(k, y, table):
+    """What an error on class k costs when y happens; on y itself, a miss on average."""
+    if k != y:
+        return table[y, k]
     mean = 0.0
-    for k in range(K):
-        mean += table[y, k] / (K - 1)
-    for k in range(K):
+    for c in range(table.shape[0]):
+        mean += table[y, c] / (table.shape[0] - 1)
+    return mean
+
+
+def _cost_brier_of_classes(p, y, table, line):
+    sum_ = 0.0
+    for k in range(table.shape[0]):
         error = p[k] - (1.0 if k == y else 0.0)
-        total += (mean if k == y else table[y, k]) * error * error
-    return total
+        sum_ += _factor(k, y, table) * error * error
+    return sum_
 
 
-@_inline
-def _slope(code, p, y, table, out):
-    """Derivative of a convex loss by each coordinate; returns its range."""
-    C = p.size
-    K = table.shape[0]
-    if C == 1:
-        if code == 1:
-            out[0] = -1.0 / max(p[0], 1e-12) if y == 1 else 1.0 / max(1.0 - p[0], 1e-12)
-        else:
-            factor = table[y, 1 - y] if code == 4 else 1.0
-            out[0] = 2.0 * factor * (p[0] - y)
-        return abs(out[0])
-    low = np.inf
-    high = -np.inf
-    mean = 0.0
-    for k in range(K):
-        mean += table[y, k] / (K - 1)
-    for k in range(K):
-        if code == 1:
-            out[k] = -1.0 / max(p[k], 1e-12) if k == y else 0.0
-        else:
-            factor = 1.0
-            if code == 4:
-                factor = mean if k == y else table[y, k]
-            out[k] = 2.0 * factor * (p[k] - (1.0 if k == y else 0.0))
-        low = min(low, out[k])
-        high = max(high, out[k])
-    return high - low
+def _cost_brier_slopes(p, y, table, out):
+    for k in range(out.size):
+        out[k] = 2.0 * _factor(k, y, table) * (p[k] - (1.0 if k == y else 0.0))
 
 
-@_inline
-def _pool(m, w, out, sums):
-    """Pool the reports m (N * C,) of those who spoke; False where nobody did.
+BINARY = {
+    "brier": (_brier, _brier_slope),
+    "log": (_log, _log_slope),
+    "spherical": (_spherical, None),
+    "cost": (_cost, None),
+    "cost-brier": (_cost_brier, _cost_brier_slope),
+}
+OF_CLASSES = {
+    "brier": (_brier_of_classes, _brier_slopes),
+    "log": (_log_of_classes, _log_slopes),
+    "spherical": (_spherical_of_classes, None),
+    "cost": (_cost_of_classes, None),
+    "cost-brier": (_cost_brier_of_classes, _cost_brier_slopes),
+}
 
-    ``sums`` receives the sum of the weights and of their squares.
-    """
-    N, C = w.size, out.size
-    mass = 0.0
-    if C == 1:
-        total = 0.0
-        squares = 0.0
-        for i in range(N):
-            v = w[i]
-            mass += v
-            squares += v * v
-            total += v * m[i]
-        out[0] = min(total / mass, 1.0)
-        sums[0] = mass
-        sums[1] = squares
-    else:
-        for i in range(N):
-            mass += w[i]
-        for c in range(C):
-            total = 0.0
-            for i in range(N):
-                total += w[i] * m[i * C + c]
-            out[c] = min(total / mass, 1.0)
-    if out[0] == out[0]:
-        return True
-    mass = 0.0
-    count = 0
+
+# --- pools and signals of two classes ----------------------------------------------
+# ``loss`` and ``slope`` are left open. Row ``case`` of the reports is one case.
+
+
+def _pool(reports, case, w, mass, out):
+    """Pool a case: how many reported, the sum of their weights, and the pool."""
+    N = w.size
+    p = dot_row(w, reports, case) / mass
+    if p == p:
+        return N, mass, min(p, 1.0)
+    sum_, heard, plain, count = 0.0, 0.0, 0.0, 0
     for i in range(N):
-        if m[i * C] == m[i * C]:
-            mass += w[i]
+        m = reports[case, i]
+        if m == m:
+            sum_ += w[i] * m
+            heard += w[i]
+            plain += m
             count += 1
-    for c in range(C):
-        total = 0.0
-        plain = 0.0
-        for i in range(N):
-            v = m[i * C + c]
-            if v == v:
-                total += w[i] * v
-                plain += v
-        out[c] = total / mass if mass > 0.0 else plain / count
-    return count > 0
+    p = min(sum_ / heard, 1.0) if heard > 0.0 else plain / max(count, 1)
+    return count, heard, p if count else np.nan
 
 
-@_jit
-def _without(m, w, i, mass, count, prior, out):
-    """Pool of all who spoke but i; the prior where there is nobody else."""
-    N, C = w.size, out.size
-    if count <= 1:
-        for c in range(C):
-            out[c] = prior[c]
-        return
-    equal = not mass - w[i] > NOTHING_LEFT * mass
-    for c in range(C):
-        total = 0.0
-        share = 0.0
-        for j in range(N):
-            v = m[j * C + c]
-            if j != i and v == v:
-                weight = 1.0 if equal else w[j]
-                total += weight * v
-                share += weight
-        out[c] = total / share
+def _write(p, pooled, t):
+    pooled[t, 0] = p
 
 
-@_inline
-def _own(code, m, y, table, line, C, g):
-    """Loss of each agent's own report, NaN for the silent."""
-    N = g.size
-    if code == 0 and C == 1:
-        for i in range(N):
-            error = m[i] - y
-            g[i] = error * error
-        return
-    for i in range(N):
-        said = m[i * C : i * C + C]
-        g[i] = _loss(code, said, y, table, line) if said[0] == said[0] else np.nan
-
-
-@_inline
-def _marginal(code, m, y, used, table, line, prior, p, rest, sums, g):
-    """Minus the leave-one-out contribution of each agent, NaN for the silent."""
-    N, C = used.size, p.size
-    if code == 0 and C == 1 and sums[1] < 0.999998 * sums[0] * sums[0]:
-        # Squares this far below the square of the sum leave weight to the others.
-        mass = sums[0]
-        total = p[0] * mass
-        base = (p[0] - y) * (p[0] - y)
-        for i in range(N):
-            q = (total - used[i] * m[i]) / (mass - used[i]) - y
-            g[i] = base - q * q
-        everybody = _sum(m)
-        if everybody == everybody:
-            return
-    count = 0
-    heard = 0.0
-    for i in range(N):
-        if m[i * C] == m[i * C]:
-            heard += used[i]
-            count += 1
-    base = _loss(code, p, y, table, line)
-    for i in range(N):
-        if m[i * C] == m[i * C]:
-            _without(m, used, i, heard, count, prior, rest)
-            g[i] = base - _loss(code, rest, y, table, line)
-        else:
-            g[i] = np.nan
-
-
-@_inline
-def _sum(values):
-    """Sum, in a loop that writes nothing.
-
-    A loop that both sums and writes is compiled twice, and which copy runs depends on
-    where the arrays lie in memory; their sums differ in the last bit.
-    """
-    total = 0.0
-    for i in range(values.size):
-        total += values[i]
-    return total
-
-
-@_inline
-def _tilt(w, g, rate, reach, out):
-    """Fill out with w exp(-rate g), up to a common factor; return its sum.
-
-    Where rate * |g| <= rate * reach is small, the exponential is a polynomial whose
-    remainder lies below the last bit.
-    """
-    N = g.size
-    size = rate * reach
-    if size <= 0.01:
-        for i in range(N):
-            x = -rate * g[i]
-            e = C3 + x * (C4 + x * (C5 + x * C6))
-            out[i] = w[i] * (1.0 + x * (1.0 + x * (0.5 + x * e)))
-    elif size <= 0.1:
-        for i in range(N):
-            x = -rate * g[i]
-            e = C6 + x * (C7 + x * (C8 + x * C9))
-            e = C3 + x * (C4 + x * (C5 + x * e))
-            out[i] = w[i] * (1.0 + x * (1.0 + x * (0.5 + x * e)))
-    else:
-        low = np.inf  # a common factor cancels, and without it large losses overflow
-        for i in range(N):
-            if g[i] < low:
-                low = g[i]
-        for i in range(N):
-            out[i] = w[i] * math.exp(-rate * (g[i] - low))
-    return _sum(out)
-
-
-@_jit
-def _normalise(w, mass):
-    """Scale to this mass, none below the floor."""
-    scale = mass / _sum(w)
-    for i in range(w.size):
-        w[i] = max(w[i] * scale, FLOOR)
-
-
-@_jit
-def _from_losses(w, losses, rate):
-    """Weights proportional to exp(-rate * loss)."""
-    least = losses.min()
-    for i in range(w.size):
-        w[i] = math.exp(-rate * (losses[i] - least))
-    _normalise(w, 1.0)
-
-
-@_jit
-def _slow_down(w, s):
-    """Lower the rate after the sum of squared reaches has outgrown its limit."""
-    _normalise(w, 1.0)
-    eta = s[1]
-    while s[2] < s[3]:
-        s[2] *= 2.0
-    s[1] = math.sqrt(8.0 * math.log(w.size) / s[2])
-    for i in range(w.size):  # exp(-eta L) at the new rate is a power of the old one
-        w[i] = math.exp(s[1] / eta * math.log(w[i]))
-    _normalise(w, 1.0)
-
-
-@_inline
-def _exponential(mode, rate, share, w, S, s, g, reach, f):
-    """Exponential weights: constant rate (0), doubling (1) or AdaHedge (2)."""
-    N = w.size
-    if s[0] == 0.0 and mode != 0:
-        s[2] = 1.0 if mode == 1 else 0.0
-        s[1] = math.sqrt(8.0 * math.log(N) / s[2]) if mode == 1 else np.inf
-    eta = rate if mode == 0 else s[1]
-    s[1] = eta
-    if mode == 2:
-        _adahedge(w, S, s, g)
-        return
-    total = _tilt(w, g, eta, reach, f)
-    if total == total:
-        scale = 1.0 / total
-        for i in range(N):
-            w[i] = max(f[i] * scale, FLOOR)
-    else:  # whoever sleeps is charged what the pool pays: its weight stays
-        mass = 0.0
-        total = 0.0
-        for i in range(N):
-            if g[i] == g[i]:
-                mass += w[i]
-                total += f[i]
-        scale = mass / total
-        for i in range(N):
-            if g[i] == g[i]:
-                w[i] = max(f[i] * scale, FLOOR)
-    s[3] += reach * reach
-    s[4] += min(eta * reach * reach / 8.0, reach)
-    if share > 0.0:
-        s[5] += -math.log1p(-share) / eta
-        for i in range(N):
-            w[i] = (1.0 - share) * w[i] + share / N
-    elif mode == 1 and s[3] > s[2]:
-        _slow_down(w, s)
-
-
-@_jit
-def _adahedge(w, S, s, g):
-    """AdaHedge (de Rooij et al. 2014): the rate follows the mixability gap."""
-    N = w.size
-    eta = s[1]
-    low = np.inf
-    high = -np.inf
-    for i in range(N):
-        if g[i] == g[i]:
-            low = min(low, g[i])
-            high = max(high, g[i])
-    reach = high - low
-    apart = reach > NOISE * max(abs(low), abs(high))
-    if not apart:
-        reach = 0.0
-    for i in range(N):
-        if g[i] == g[i]:
-            g[i] = g[i] - low if apart else 0.0
-    mass = 0.0
-    mean = 0.0
-    for i in range(N):
-        if g[i] == g[i]:
-            mass += w[i]
-            mean += w[i] * g[i]
-    mean /= mass
-    if eta == np.inf:
-        mix = np.inf  # the least loss among those that carry weight
-        for i in range(N):
-            if g[i] == g[i] and w[i] > FLOOR:
-                mix = min(mix, g[i])
-    else:
-        total = 0.0
-        for i in range(N):
-            if g[i] == g[i]:
-                total += w[i] * math.exp(-eta * g[i])
-        mix = -math.log(total / mass) / eta
-    for i in range(N):
-        S[0, i] += g[i] if g[i] == g[i] else mix
-    s[2] += max(0.0, mean - mix)
-    s[3] += reach * reach
-    s[5] = max(s[5], reach)
-    s[1] = math.log(N) / s[2] if s[2] > 0.0 else np.inf
-    if s[1] == np.inf:
-        least = S[0].min()
-        count = 0
-        for i in range(N):
-            count += S[0, i] <= least
-        for i in range(N):
-            w[i] = 1.0 / count if S[0, i] <= least else FLOOR
-    else:
-        _from_losses(w, S[0], s[1])
-
-
-@_inline
-def _wsu(rate, span, w, S, s, g, used):
-    """Weighted-score update (Freeman et al. 2020)."""
-    N = w.size
-    s[1] = rate
-    mass = 0.0
-    mean = 0.0
-    for i in range(N):
-        mass += used[i]
-        mean += used[i] * g[i]
-    if mean == mean:
-        mean /= mass
-        unit = 1.0 / span
-        for i in range(N):
-            w[i] *= 1.0 - rate * unit * (g[i] - mean)
-        scale = 1.0 / _sum(w)
-        for i in range(N):
-            w[i] = max(w[i] * scale, FLOOR)
-        for i in range(N):
-            gap = unit * (g[i] - mean)
-            S[0, i] += gap * gap
-        return
-    mass = 0.0
-    mean = 0.0
-    before = 0.0
-    for i in range(N):
-        if g[i] == g[i]:
-            mass += used[i]
-            mean += used[i] * g[i]
-            before += w[i]
-    mean /= mass
-    after = 0.0
-    for i in range(N):
-        if g[i] == g[i]:
-            gap = (g[i] - mean) / span
-            S[0, i] += gap * gap
-            w[i] *= 1.0 - rate * gap
-            after += w[i]
-    for i in range(N):
-        if g[i] == g[i]:
-            w[i] = max(w[i] * before / after, FLOOR)
-
-
-@_jit
-def _mean(g, used):
-    """Mean signal of those who spoke, by the weights used; plain if they had none."""
-    mass = 0.0
-    total = 0.0
-    plain = 0.0
-    count = 0
+def _own(reports, case, y, w, p, heard, count, span, table, line, scratch, g):
     for i in range(g.size):
-        if g[i] == g[i]:
-            mass += used[i]
-            total += used[i] * g[i]
-            plain += g[i]
+        m = reports[case, i]
+        g[i] = loss(m, y, table, line) if m == m else np.nan
+    return span
+
+
+def _slope(reports, case, y, w, p, heard, count, span, table, line, scratch, g):
+    steep = slope(p, y, table)
+    for i in range(g.size):
+        g[i] = steep * reports[case, i]
+    return abs(steep)
+
+
+def _marginal(reports, case, y, w, p, heard, count, span, table, line, scratch, g):
+    """Minus the contribution of each agent: the pool's loss with, less without it."""
+    N = g.size
+    base = loss(p, y, table, line)
+    sum_ = p * heard
+    for i in range(N):
+        m = reports[case, i]
+        rest = (sum_ - w[i] * m) / (heard - w[i])
+        g[i] = base - loss(rest, y, table, line) if m == m else np.nan
+    if count == N and dot(w, w) < CROWDED * heard * heard:
+        return span
+    for i in range(N):  # where nearly nothing is left, it is summed up exactly
+        m = reports[case, i]
+        if m == m and not heard - w[i] > 1e-6 * heard:
+            equal = not heard - w[i] > NOTHING_LEFT * heard
+            others, part = 0.0, 0.0
+            for j in range(N):
+                m = reports[case, j]
+                if j != i and m == m:
+                    v = 1.0 if equal else w[j]
+                    others += v * m
+                    part += v
+            rest = others / part if count > 1 else 0.5
+            g[i] = base - loss(rest, y, table, line)
+    return span
+
+
+# --- pools and signals of K classes ------------------------------------------------
+
+
+def _pool_of_classes(reports, case, w, mass, out):
+    N, C = w.size, out.size
+    heard, count = 0.0, 0
+    for i in range(N):
+        if reports[case, i * C] == reports[case, i * C]:
+            heard += w[i]
             count += 1
-    return total / mass if mass > 0.0 else plain / count
+    for c in range(C):
+        sum_, plain = 0.0, 0.0
+        for i in range(N):
+            m = reports[case, i * C + c]
+            if m == m:
+                sum_ += w[i] * m
+                plain += m
+        out[c] = min(sum_ / heard, 1.0) if heard > 0.0 else plain / max(count, 1)
+        if count == 0:
+            out[c] = np.nan
+    return count, heard, out
 
 
-@_jit
-def _boa(span, w, S, s, g, used):
-    """Bernstein online aggregation (Wintenberger 2017), a rate for each agent."""
-    N = w.size
-    log_n = math.log(N)
-    mean = _mean(g, used)
-    top = -np.inf
+def _write_classes(p, pooled, t):
+    for c in range(p.size):
+        pooled[t, c] = p[c]
+
+
+def _own_of_classes(
+    reports, case, y, w, p, heard, count, span, table, line, scratch, g
+):
+    C = p.size
+    for i in range(g.size):
+        for c in range(C):
+            scratch[c] = reports[case, i * C + c]
+        silent = scratch[0] != scratch[0]
+        g[i] = np.nan if silent else loss(scratch, y, table, line)
+    return span
+
+
+def _slope_of_classes(
+    reports, case, y, w, p, heard, count, span, table, line, scratch, g
+):
+    C = p.size
+    slope(p, y, table, scratch)
+    for i in range(g.size):
+        sum_ = 0.0
+        for c in range(C):
+            sum_ += scratch[c] * reports[case, i * C + c]
+        g[i] = sum_
+    return scratch.max() - scratch.min()
+
+
+def _marginal_of_classes(
+    reports, case, y, w, p, heard, count, span, table, line, scratch, g
+):
+    N, C = g.size, p.size
+    base = loss(p, y, table, line)
     for i in range(N):
-        eta = min(0.5, math.sqrt(log_n / (1.0 + S[1, i])))
-        if g[i] == g[i]:
-            r = (mean - g[i]) / span
-            S[0, i] += r * (1.0 - eta * r)
-            S[1, i] += r * r
-            S[2, i] += eta * r * r
-            later = min(0.5, math.sqrt(log_n / (1.0 + S[1, i])))
-            s[4] += (eta / later - 1.0) / (N * math.e)
-            eta = later
-        w[i] = math.log(eta) + eta * S[0, i]
-        top = max(top, w[i])
-    for i in range(N):
-        w[i] = math.exp(w[i] - top)
-    _normalise(w, 1.0)
-
-
-@_jit
-def _ml_poly(span, w, S, s, g, used):
-    """ML-Poly (Gaillard, Stoltz & van Erven 2014): weights by positive regret."""
-    N = w.size
-    mean = _mean(g, used)
-    for i in range(N):
-        if g[i] == g[i]:
-            r = (mean - g[i]) / span
-            S[0, i] += r
-            S[1, i] += r * r
-        w[i] = max(S[0, i], 0.0) / (1.0 + S[1, i])
-    total = _sum(w)
-    for i in range(N):
-        w[i] = w[i] / total if total > 0.0 else 1.0 / N
-
-
-@_jit
-def _by_credit(w, credit, count, span):
-    """Weights by positive mean credit; equal when there is none."""
-    for i in range(w.size):
-        mean = credit[i] / count[i] if count[i] > 0.0 else 0.0
-        w[i] = mean if mean > NOISE * span else 0.0
-    total = _sum(w)
-    for i in range(w.size):
-        w[i] = w[i] / total if total > 0.0 else 1.0 / w.size
-
-
-@_jit
-def _window(length, span, w, S, s, g):
-    """Static VCG weights of the last ``length`` settled rounds."""
-    place = 2 + int(s[0]) % length
-    for i in range(w.size):
-        old = S[place, i]
-        if s[0] >= length and old == old:
-            S[0, i] -= old
-            S[1, i] -= 1.0
-        S[place, i] = -g[i]
-        if g[i] == g[i]:
-            S[0, i] -= g[i]
-            S[1, i] += 1.0
-    if place == 1 + length:  # once a turn the sums are made anew: no rounding piles up
-        for i in range(w.size):
-            S[0, i] = 0.0
-            for row in range(2, 2 + length):
-                S[0, i] += S[row, i] if S[row, i] == S[row, i] else 0.0
-    _by_credit(w, S[0], S[1], span)
-
-
-@_jit
-def _ema(alpha, span, w, S, g):
-    """Weights by exponentially averaged contributions."""
-    for i in range(w.size):
-        if g[i] == g[i]:
-            S[0, i] = (1.0 - alpha) * S[0, i] - alpha * g[i]
-            S[1, i] = 1.0
-    _by_credit(w, S[0], S[1], span)
-
-
-@_jit
-def _static(warmup, span, w, S, s, g):
-    """VCG weights of the first ``warmup`` settled rounds, then fixed."""
-    if s[0] < warmup:
-        for i in range(w.size):
-            if g[i] == g[i]:
-                S[0, i] -= g[i]
-                S[1, i] += 1.0
-        if s[0] + 1.0 >= warmup:
-            _by_credit(w, S[0], S[1], span)
-
-
-@_inline
-def settle(
-    rule, signal, code, table, line, params, w, S, s, m, y, used,
-    g, f, even, p, slope, prior, rest, sums,
-):  # fmt: skip
-    """Update weights w, memory S and scalars s in place by one settled case.
-
-    ``used`` are the weights the case was decided with and ``p`` its pool; the arrays
-    from ``g`` on are scratch, made once by the caller because views are dear.
-    """
-    N = w.size
-    reach = params[4]
-    if signal == 0:
-        _own(code, m, y, table, line, p.size, g)
-    elif signal == 1:
-        reach = _slope(code, p, y, table, slope)
-        if p.size == 1:
-            for i in range(N):
-                g[i] = slope[0] * m[i]
-        else:
-            for i in range(N):
-                total = 0.0
-                for c in range(p.size):
-                    total += slope[c] * m[i * p.size + c]
-                g[i] = total
-    else:
-        at = used
-        if signal == 3:
-            for i in range(N):
-                even[i] = 1.0 / N
-            at = even
-            _pool(m, at, p, sums)
-        for c in range(p.size):
-            prior[c] = 0.5 if p.size == 1 else 1.0 / p.size
-        _marginal(code, m, y, at, table, line, prior, p, rest, sums, g)
-        if params[5] != 1.0:
-            for i in range(N):
-                g[i] *= params[5]
-            reach *= params[5]
-    if rule == 0:
-        _exponential(int(params[0]), params[1], params[2], w, S, s, g, reach, f)
-    elif rule == 1:
-        _wsu(params[1], params[4], w, S, s, g, used)
-    elif rule == 2:
-        _boa(params[4], w, S, s, g, used)
-    elif rule == 3:
-        _ml_poly(params[4], w, S, s, g, used)
-    elif rule == 4:
-        _window(int(params[3]), params[4], w, S, s, g)
-    elif rule == 5:
-        _ema(params[3], params[4], w, S, g)
-    else:
-        _static(params[3], params[4], w, S, s, g)
-    s[0] += 1.0
-
-
-@_inline
-def _exp(x, wide):
-    """Exponential of |x| <= 1/32, or <= 0.1 if wide, to half of the last bit.
-
-    Summed in pairs (Estrin): few agents wait for the depth of a polynomial.
-    """
-    xx = x * x
-    high = (C4 + x * C5) + xx * (C6 + x * C7)
-    if wide:
-        high += xx * xx * (C8 + x * C9)
-    return (1.0 + x) + xx * (0.5 + x * C3) + xx * xx * high
-
-
-@_jit
-def _run_quickly(
-    rule, signal, params, stakes, S, s, reports, outcomes, pooled, losses, path, due,
-    first, slots, g, at,
-):  # fmt: skip
-    """Run on from ``at`` until a case that needs `settle`; move ``at`` there.
-
-    For what nearly every case is: two classes under Brier, everybody speaks, weights
-    exponential with a small constant or doubling rate, or by wsu. The numbers are those
-    of `settle`, but nothing here makes a view, calls a function or divides each stake:
-    they are scaled to sum to 1 only when their sum has moved far. Sums are formed in
-    loops that write nothing (see `_sum`).
-    """
-    T, N = reports.shape[0], stakes.shape[1]
-    now = stakes.shape[0] - 1
-    delayed, keeps = first.size > 0, path.size > 0
-    doubling = rule == 0 and params[0] == 1.0
-    t, d = at[0], at[1]
-    while t < T:
-        case, row = t, now
-        if d >= 0 and delayed:
-            if d == first[t + 1]:
-                t, d = t + 1, -1
-                continue
-            case, row = due[d], slots[due[d]]
-        total, mass = 0.0, 0.0
-        if N < 16:  # few agents, four at a time: each addition waits for the last
-            done = 0
-            while done + 4 <= N:
-                v0, v1 = stakes[row, done], stakes[row, done + 1]
-                v2, v3 = stakes[row, done + 2], stakes[row, done + 3]
-                early = v0 * reports[case, done] + v1 * reports[case, done + 1]
-                later = v2 * reports[case, done + 2] + v3 * reports[case, done + 3]
-                total += early + later
-                mass += (v0 + v1) + (v2 + v3)
-                done += 4
-            while done < N:
-                total += stakes[row, done] * reports[case, done]
-                mass += stakes[row, done]
-                done += 1
-        else:
-            for i in range(N):
-                total += stakes[row, i] * reports[case, i]
-                mass += stakes[row, i]
-        if not total == total:
-            break
-        if d < 0:
-            if keeps:
-                for i in range(N):
-                    path[t, i] = stakes[now, i]
-            p = min(total / mass, 1.0)
-            pooled[t, 0] = p
-            losses[t] = (p - outcomes[t]) * (p - outcomes[t])
-            d = 0
-            if delayed:
-                d = first[t]
-                if slots[t] >= 0:
-                    for i in range(N):
-                        stakes[slots[t], i] = stakes[now, i]
-                continue
-        held = mass
-        if delayed:
-            held = 0.0
-            for i in range(N):
-                held += stakes[now, i]
-        y = float(outcomes[case])
-        eta, reach, least = params[1], params[4], FLOOR * held
-        if rule == 1:
-            mean = 0.0
-            for i in range(N):
-                miss = reports[case, i] - y
-                mean += stakes[row, i] * (miss * miss)
-            mean /= mass
-            unit = 1.0 / reach
-            for i in range(N):
-                miss = reports[case, i] - y
-                gap = unit * (miss * miss - mean)
-                stakes[now, i] = max(stakes[now, i], least) * (1.0 - eta * gap)
-            for i in range(N):
-                miss = reports[case, i] - y
-                gap = unit * (miss * miss - mean)
-                S[0, i] += gap * gap
-        else:
-            if doubling:
-                eta = s[1] if s[0] > 0.0 else np.inf
-            error = total / mass - y
-            if signal == 1:
-                reach = 2.0 * abs(error)
-            elif signal == 2:
-                reach *= params[5]
-            wide = eta * reach > 1.0 / 32.0
-            if not eta * reach <= 0.1:
-                break
-            if signal == 0:
-                for i in range(N):
-                    miss = reports[case, i] - y
-                    e = _exp(-eta * (miss * miss), wide)
-                    stakes[now, i] = max(stakes[now, i], least) * e
-            elif signal == 1:
-                pull = -2.0 * eta * error
-                for i in range(N):
-                    e = _exp(pull * reports[case, i], wide)
-                    stakes[now, i] = max(stakes[now, i], least) * e
-            else:
-                squares = 0.0
-                for i in range(N):
-                    squares += stakes[row, i] * stakes[row, i]
-                if squares >= 0.999998 * mass * mass:  # nearly all is one agent's
-                    break
-                pull = eta * params[5]
-                for i in range(N):
-                    v = stakes[row, i]
-                    q = (total - v * reports[case, i]) / (mass - v) - y
-                    g[i] = pull * (q * q - error * error)
-                for i in range(N):
-                    stakes[now, i] = max(stakes[now, i], least) * _exp(g[i], wide)
-            s[3] += reach * reach
-            s[4] += min(eta * reach * reach / 8.0, reach)
-        s[0] += 1.0
-        s[1] = eta
-        if doubling and s[3] > s[2]:
-            _slow_down(stakes[now], s)
-        elif not 0.5 <= held <= 2.0:
-            scale = 1.0 / held
-            for i in range(N):
-                stakes[now, i] *= scale
-        if delayed:
-            d += 1
-        else:
-            t, d = t + 1, -1
-    at[0], at[1] = t, d
-
-
-@_jit
-def run(
-    rule, signal, code, table, line, params, w, S, s, values, outcomes, pooled, losses,
-    path, due, first, slots, kept,
-):  # fmt: skip
-    """Decide every case in turn and settle each when it is due; count the skipped.
-
-    ``w`` are stakes: weights up to a common factor. ``path`` is (T + 1, N), or empty
-    when they are not to be kept. Without delays ``due`` is empty; else
-    ``due[first[t]:first[t + 1]]`` are the cases whose outcome comes after decision t,
-    and ``slots[t]`` is the row of ``kept`` in which the stakes of case t wait for it.
-    The last row of ``kept`` is for those of now.
-    """
-    T, N, C = values.shape
-    reports = values.reshape(T, N * C)
-    g, f, even, used = np.empty(N), np.empty(N), np.empty(N), np.empty(N)
-    p, slope, prior, rest = np.empty(C), np.empty(C), np.empty(C), np.empty(C)
-    sums = np.empty(2)
-    delayed = first.size > 0
-    stakes = kept if delayed else np.empty((1, N))
-    now = stakes.shape[0] - 1
-    stakes[now] = w
-    paced = rule == 0 and params[0] < 2.0 and params[2] == 0.0 and signal < 3
-    quick = code == 0 and C == 1 and (paced or rule == 1)
-    skipped = 0
-    at = np.array([0, -1])  # the case, and its place among the due: -1 before deciding
-    while True:
-        if quick:
-            _run_quickly(
-                rule, signal, params, stakes, S, s, reports, outcomes, pooled, losses,
-                path, due, first, slots, g, at,
-            )  # fmt: skip
-        t, d = at
-        if t == T:
-            break
-        if d < 0:
-            if path.size:
-                path[t] = stakes[now]
-            if delayed and slots[t] >= 0:
-                stakes[slots[t]] = stakes[now]
-            spoke = _pool(reports[t], stakes[now], p, sums)
-            losses[t] = _loss(code, p, outcomes[t], table, line) if spoke else np.nan
+        g[i] = np.nan
+        if reports[case, i * C] != reports[case, i * C]:
+            continue
+        left = heard - w[i]
+        for c in range(C):
+            scratch[c] = (p[c] * heard - w[i] * reports[case, i * C + c]) / left
+        if not left > 1e-6 * heard:
+            equal = not left > NOTHING_LEFT * heard
             for c in range(C):
-                pooled[t, c] = p[c] if spoke else np.nan
-            skipped += not spoke
-            d = first[t] if delayed else 0
-            if quick:  # settles all it can, whoever decided
-                at[1] = d
-                continue
+                others, part = 0.0, 0.0
+                for j in range(N):
+                    m = reports[case, j * C + c]
+                    if j != i and m == m:
+                        v = 1.0 if equal else w[j]
+                        others += v * m
+                        part += v
+                scratch[c] = others / part if count > 1 else 1.0 / C
+        g[i] = base - loss(scratch, y, table, line)
+    return span
+
+
+SIGNALS = {"own": _own, "slope": _slope, "marginal": _marginal, "uniform": _marginal}
+SIGNALS_OF_CLASSES = {
+    "own": _own_of_classes,
+    "slope": _slope_of_classes,
+    "marginal": _marginal_of_classes,
+    "uniform": _marginal_of_classes,
+}
+
+
+# --- the loop ----------------------------------------------------------------------
+
+
+def run(
+    settings, memory, settled, weights, reports, outcomes, span, table, line,
+    pooled, losses, path, due, first, slots, kept,
+):  # fmt: skip
+    """Decide every case in turn, and update by each when its outcome is due.
+
+    ``weights`` (N,) are written to, and so are the arrays in ``memory``. ``reports``
+    are (T, N * C). ``path`` is (T + 1, N), or empty when it is not to be kept. Without
+    delays ``first`` is empty; else ``due[first[t] : first[t + 1]]`` are the cases whose
+    outcome comes after decision t, and row ``slots[t]`` of ``kept`` holds the weights
+    of case t until then. Returns the memory, the cases settled and those skipped.
+    """
+    T, C, N = pooled.shape[0], pooled.shape[1], weights.size
+    delayed, keeps = first.size > 0, path.size > 0
+    used = np.empty(N) if delayed else weights
+    even, g = np.full(N, 1.0 / N), np.empty(N)
+    out, even_out, scratch = np.empty(C), np.empty(C), np.empty(C)
+    mass, even_mass = total(weights), total(even)
+    skipped = 0
+    for t in range(T):
+        if keeps:
+            for i in range(N):
+                path[t, i] = weights[i]
+        if delayed and slots[t] >= 0:
+            for i in range(N):
+                kept[slots[t], i] = weights[i]
+        count, heard, p = pool(reports, t, weights, mass, out)
+        losses[t] = loss(p, outcomes[t], table, line) if count else np.nan
+        write(p, pooled, t)
+        skipped += count == 0
+        begin = first[t] if delayed else 0
         end = first[t + 1] if delayed else 1
-        while d < end:
+        for d in range(begin, end):
             case = due[d] if delayed else t
-            row = slots[case] if delayed else now
-            used[:] = stakes[row]
-            if _pool(reports[case], used, p, sums):
-                if quick:  # may have left stakes that do not sum to 1
-                    _normalise(stakes[now], 1.0)
-                settle(
-                    rule, signal, code, table, line, params, stakes[now], S, s,
-                    reports[case], outcomes[case], used, g, f, even, p, slope, prior,
-                    rest, sums,
-                )  # fmt: skip
-            d += 1
-            if quick:
-                break
-        at[0], at[1] = (t, d) if d < end else (t + 1, -1)
-    if path.size:
-        path[T] = stakes[now]
-    w[:] = stakes[now]
-    return skipped
+            if delayed:
+                for i in range(N):
+                    used[i] = kept[slots[case], i]
+                count, heard, p = pool(reports, case, used, total(used), out)
+            if count == 0:
+                continue
+            y = outcomes[case]
+            if UNIFORM:
+                _, heard, p = pool(reports, case, even, even_mass, even_out)
+            reach = signal(
+                reports, case, y, even if UNIFORM else used, p, heard, count, span,
+                table, line, scratch, g,
+            )  # fmt: skip
+            feedback = Feedback(g, reach, used, settled, count == N)
+            memory = kernel(weights, memory, feedback, settings)
+            settled += 1
+            mass = total(weights)
+            if not 0.5 <= mass <= 2.0:
+                scale = 1.0 / mass
+                for i in range(N):
+                    weights[i] *= scale
+                mass = total(weights)
+    if keeps:
+        for i in range(N):
+            path[T, i] = weights[i]
+    return memory, settled, skipped
+
+
+def pool_one(reports, weights, pooled):
+    """Pool one case (1, N * C) into (1, C), as `run` does."""
+    out = np.empty(pooled.shape[1])
+    _, _, p = pool(reports, 0, weights, total(weights), out)
+    write(p, pooled, 0)
+
+
+# --- putting it together -----------------------------------------------------------
+
+
+@cache
+def specialise(
+    kernel: Callable[..., Any],
+    feedback: type,
+    signal: str,
+    loss: str,
+    binary: bool,
+    compiled: bool = True,
+) -> Callable[..., Any]:
+    """Return `run` for this kernel, signal and loss; or uncompiled, to step through."""
+    priced, sloped = (BINARY if binary else OF_CLASSES)[loss]
+    chosen = (SIGNALS if binary else SIGNALS_OF_CLASSES)[signal]
+    parts = {
+        "loss": priced,
+        "slope": sloped,
+        "pool": _pool if binary else _pool_of_classes,
+        "write": _write if binary else _write_classes,
+        "signal": chosen,
+        "kernel": kernel,
+        "Feedback": feedback,
+        "UNIFORM": signal == "uniform",
+    }
+    return _compiled(run, parts) if compiled else _filled(run, parts, _as_is, {})
+
+
+@cache
+def pooling(binary: bool) -> Callable[..., Any]:
+    """Return `pool_one` for two classes, or for K."""
+    pool, write = (_pool, _write) if binary else (_pool_of_classes, _write_classes)
+    return _compiled(pool_one, {"pool": pool, "write": write})
+
+
+def _compiled(template: Any, parts: dict[str, Any]) -> Callable[..., Any]:
+    whole = _filled(template, parts, inline, LANED)
+    digest = hashlib.sha256("\n".join(_told(whole)).encode()).hexdigest()[:16]
+    whole.__qualname__ = f"{template.__name__}_{digest}"
+    try:
+        return njit(cache=True, **OPTIONS)(whole)
+    except RuntimeError:  # no folder to write to: compiled in every process
+        return njit(**OPTIONS)(whole)
+
+
+def _filled(function, parts, make, made):
+    """Return the function with its open names filled in, and so all that it calls.
+
+    Plain functions that it calls by a global name are made by ``make``; ``made`` holds
+    those that leave nothing open, which every specialisation shares.
+    """
+    scope = dict(function.__globals__)
+    if function.__module__ == __name__:
+        scope |= parts
+    for name in _names(function.__code__):
+        called = scope.get(name)
+        if isinstance(called, FunctionType):
+            if called in made:
+                scope[name] = made[called]
+                continue
+            scope[name] = make(_filled(called, parts, make, made))
+            if not (
+                called.__module__ == __name__ and OPEN & {*_names(called.__code__)}
+            ):
+                made[called] = scope[name]
+    code, defaults = function.__code__, function.__defaults__
+    return FunctionType(code, scope, function.__name__, defaults)
+
+
+def _as_is(function):
+    return function
+
+
+def _names(code):
+    return sorted(set(code.co_names))
+
+
+def _told(function):
+    """Yield the code of a function, and of all it calls, and the constants in them."""
+    code = function.__code__
+    yield f"{function.__name__} {code.co_code.hex()} {code.co_consts} {code.co_names}"
+    for name in _names(code):
+        value = function.__globals__.get(name)
+        if isinstance(value, Dispatcher):
+            yield from _told(value.py_func)
+        elif isinstance(value, int | float | str | tuple | type):
+            yield f"{name} {value!r}"

@@ -1,15 +1,25 @@
 """Bernstein online aggregation: a second-order guarantee, a rate for each agent."""
 
-from dataclasses import dataclass, replace
-from math import log
-from typing import ClassVar, final
+from dataclasses import dataclass
+from math import e, sqrt
+from typing import ClassVar, NamedTuple, final
 
 import numpy as np
-from scipy.special import logsumexp
 
 from truepool.arrays import FloatArray
-from truepool.learners.interface import FLOOR, Heard, State
-from truepool.learners.regretting import Regretting
+from truepool.kernels.arithmetic import exp, largest, log, total
+from truepool.learners.interface import FLOOR, Feedback, Kernel, State
+from truepool.learners.regret import Regretting, Settings, mean_loss
+
+
+class Memory(NamedTuple):
+    """By agent: regrets less their price, squared regrets, the price, and the rate."""
+
+    gained: FloatArray
+    squares: FloatArray
+    paid: FloatArray
+    rates: FloatArray
+    excess: float  # how far the rates have fallen
 
 
 @final
@@ -25,40 +35,66 @@ class BOA(Regretting):
     """
 
     name: ClassVar[str] = "boa"
-    rule: ClassVar[int] = 2
     excused: ClassVar = {
         "asleep": "each agent has a rate of its own, and all weights are normalised"
     }
 
-    def _memory(self, agents: int) -> FloatArray:
-        return np.zeros((3, agents))
+    def memory(self, agents: int) -> Memory:
+        """Return the memory before any case."""
+        gained, squares, paid = np.zeros((3, agents))
+        rates = np.full(agents, min(0.5, sqrt(log(agents))))
+        return Memory(gained, squares, paid, rates, 0.0)
 
-    def update(self, state: State, heard: Heard) -> State:
-        """Return the state after one more settled case."""
-        s = state.scalars.copy()
+    @property
+    def kernel(self) -> Kernel | None:
+        """One step of Bernstein online aggregation."""
+        return _kernel
+
+    def update(self, state: State, feedback: Feedback) -> State:
+        """Return the state after one more case."""
+        gained, squares, paid, rates, excess = state.memory
         N = len(state.agents)
-        regret = self._regret(heard, state.classes)
-        gained, squares, paid = state.memory
-        eta = self._rates(squares, N)
-        gained = gained + regret * (1 - eta * regret)
+        regret = self._regret(feedback, state.classes)
+        gained = gained + regret * (1 - rates * regret)
         squares = squares + regret**2
-        paid = paid + eta * regret**2
-        later = self._rates(squares, N)
-        s[4] += (eta / later - 1).sum() / (N * np.e)
-        s[0] += 1
-        logs = np.log(later) + later * gained
-        weights = np.maximum(np.exp(logs - logsumexp(logs)), FLOOR)
-        memory = np.stack([gained, squares, paid])
-        return replace(state, stakes=weights, memory=memory, scalars=s)
+        paid = paid + rates * regret**2
+        later = np.minimum(0.5, np.sqrt(log(N) / (1 + squares)))
+        excess += float((rates / later - 1).sum()) / (N * e)
+        logs = later * gained
+        weights = np.maximum(later * np.exp(logs - logs.max()), FLOOR)
+        return state.after(weights, Memory(gained, squares, paid, later, excess))
 
     def bound(self, state: State) -> float | None:
         """Regret that theory allows after this state."""
-        N = len(state.agents)
-        _, squares, paid = state.memory
-        room = log(N) + np.log1p(state.scalars[4])
-        allowed = paid + room / self._rates(squares, N)
+        _, _, paid, rates, excess = state.memory
+        allowed = paid + (log(len(state.agents)) + np.log1p(excess)) / rates
         return float(self.span(state.classes) * allowed.max())
 
-    @staticmethod
-    def _rates(squares: FloatArray, agents: int) -> FloatArray:
-        return np.minimum(0.5, np.sqrt(log(agents) / (1 + squares)))
+
+def _kernel(
+    weights: FloatArray, memory: Memory, feedback: Feedback, settings: Settings
+) -> Memory:
+    gained, squares, paid, rates, excess = memory
+    losses, N = feedback.losses, weights.size
+    mean, _ = mean_loss(feedback.used, feedback)
+    unit, per_log = 1.0 / settings.span, 1.0 / settings.log_agents
+    # Loops over few arrays each: of more than four, numba makes no vectors.
+    for i in range(N):
+        losses[i] = unit * (mean - losses[i]) if losses[i] == losses[i] else 0.0
+    for i in range(N):
+        gained[i] += losses[i] * (1.0 - rates[i] * losses[i])
+    for i in range(N):
+        square = losses[i] * losses[i]
+        squares[i] += square
+        paid[i] += rates[i] * square
+    for i in range(N):
+        slower = max(2.0, sqrt((1.0 + squares[i]) * per_log))  # 1 / the new rate
+        losses[i] = rates[i] * slower - 1.0
+        rates[i] = 1.0 / slower
+    for i in range(N):
+        weights[i] = rates[i] * gained[i]
+    excess += total(losses) / (N * e)
+    top = largest(weights)
+    for i in range(N):
+        weights[i] = max(rates[i] * exp(weights[i] - top), FLOOR)
+    return Memory(gained, squares, paid, rates, excess)

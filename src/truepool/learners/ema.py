@@ -1,14 +1,27 @@
 """Weights by exponentially averaged contributions."""
 
-from dataclasses import dataclass, replace
-from typing import ClassVar, final
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 
 from truepool.arrays import FloatArray
 from truepool.errors import SettingError
-from truepool.learners.credited import RECOUNTED, Credited, by_mean_credit
-from truepool.learners.interface import Heard, State
+from truepool.learners.contribution import (
+    RECOUNTED,
+    Credited,
+    Memory,
+    by_mean_credit,
+    set_by_mean_credit,
+)
+from truepool.learners.interface import Feedback, Kernel, State
+
+
+class Settings(NamedTuple):
+    """How much the last case counts, and how far apart losses can lie."""
+
+    alpha: float
+    span: float
 
 
 @final
@@ -17,7 +30,6 @@ class EMA(Credited):
     r"""Weights by :math:`D_i \leftarrow (1 - \alpha) D_i + \alpha \Delta_i`."""
 
     name: ClassVar[str] = "ema"
-    rule: ClassVar[int] = 5
     excused: ClassVar = RECOUNTED
     alpha: float = 0.1
 
@@ -26,20 +38,33 @@ class EMA(Credited):
         if not 0 < self.alpha <= 1:
             raise SettingError(f"alpha must lie in (0, 1]; it is {self.alpha!r}")
 
-    def parameters(self, agents: int, classes: int) -> FloatArray:
-        """Numbers for the compiled loop."""
-        numbers = super().parameters(agents, classes)
-        numbers[3] = self.alpha
-        return numbers
+    def settings(self, agents: int, classes: int) -> Settings:
+        """Return the numbers that the kernel needs."""
+        return Settings(float(self.alpha), self.span(classes))
 
-    def update(self, state: State, heard: Heard) -> State:
-        """Return the state after one more settled case."""
-        s = state.scalars.copy()
-        s[0] += 1
-        credit, seen = state.memory
-        moved = (1 - self.alpha) * credit - self.alpha * heard.losses
-        credit = np.where(heard.awake, moved, credit)
-        seen = np.maximum(seen, heard.awake)
-        weights = by_mean_credit(credit, seen, self.span(state.classes))
-        memory = np.stack([credit, seen])
-        return replace(state, stakes=weights, memory=memory, scalars=s)
+    @property
+    def kernel(self) -> Kernel | None:
+        """One step of the average."""
+        return _kernel
+
+    def update(self, state: State, feedback: Feedback) -> State:
+        """Return the state after one more case."""
+        credit, counts = state.memory
+        moved = (1 - self.alpha) * credit - self.alpha * feedback.losses
+        credit = np.where(feedback.awake, moved, credit)
+        counts = np.maximum(counts, feedback.awake)
+        weights = by_mean_credit(credit, counts, self.span(state.classes))
+        return state.after(weights, Memory(credit, counts))
+
+
+def _kernel(
+    weights: FloatArray, memory: Memory, feedback: Feedback, settings: Settings
+) -> Memory:
+    credit, counts = memory
+    losses, alpha = feedback.losses, settings.alpha
+    for i in range(weights.size):
+        moved = (1.0 - alpha) * credit[i] - alpha * losses[i]
+        credit[i] = moved if losses[i] == losses[i] else credit[i]
+        counts[i] = 1.0 if losses[i] == losses[i] else counts[i]
+    set_by_mean_credit(weights, credit, counts, settings.span)
+    return memory

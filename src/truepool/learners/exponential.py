@@ -1,103 +1,96 @@
 r"""Exponential weights, the step that many learners share.
 
 :math:`w_i \propto e^{-\eta L_i}` with :math:`L_i` what the agent has lost so far. An
-agent that sleeps is charged what the pool pays, so its weight waits unchanged
+agent without a report is charged what the pool pays, so its weight waits unchanged
 (specialists; Freund et al. 1997). For any rates that never rise, chosen before each
 case, the regret is at most :math:`\ln N / \eta_T + \sum_t \min(\eta_t s_t^2 / 8, s_t)`
 with :math:`s_t` the reach of case t (Hoeffding).
 """
 
-from dataclasses import dataclass, replace
-from math import log, sqrt
+from abc import abstractmethod
+from dataclasses import dataclass
+from math import log, log1p, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
 
 from truepool.arrays import FloatArray
-from truepool.learners.interface import FLOOR, Heard, Learner, State, check_rate
-from truepool.weights import NOISE
+from truepool.kernels.arithmetic import SMALL, exp, least, small_exp, total
+from truepool.kernels.arithmetic import log as exact_log
+from truepool.learners.interface import (
+    FLOOR,
+    Feedback,
+    Kernel,
+    Learner,
+    State,
+    check_rate,
+)
 
-CONSTANT, DOUBLING, GAP = 0, 1, 2
+
+class Memory(NamedTuple):
+    """Rate of the last case, and the sums that the bound is made of."""
+
+    rate: float = 0.0
+    limit: float = 1.0  # of the squares, beyond which the rate falls
+    squares: float = 0.0  # of the reaches
+    slack: float = 0.0  # sum of min(rate reach^2 / 8, reach)
+    shared: float = 0.0  # what dealing out has cost
+
+
+class Settings(NamedTuple):
+    """A constant rate, the share that is dealt out and its cost, and ln N."""
+
+    rate: float
+    share: float
+    cost: float
+    log_agents: float
 
 
 @dataclass(frozen=True, kw_only=True)
 class Exponential(Learner):
-    """A learner whose weights are exponential in what agents have lost."""
+    """Exponential weights at a constant rate."""
 
-    rule = 0
-
-    @property
-    def mode(self) -> int:
-        """How the rate is set: constant, doubling, or by the mixability gap."""
-        return CONSTANT
-
+    @abstractmethod
     def pace(self, agents: int, classes: int) -> float:
-        """Rate, where it is constant."""
-        return 0.0
+        """Rate."""
 
     @property
     def sharing(self) -> float:
         """Share of the weight that is dealt out evenly after each case."""
         return 0.0
 
-    def parameters(self, agents: int, classes: int) -> FloatArray:
-        """Numbers for the compiled loop."""
-        span = self.span(classes)
-        rate = self.pace(agents, classes)
-        factor = self.factor(agents)
-        return np.array([float(self.mode), rate, self.sharing, 0.0, span, factor])
+    def memory(self, agents: int) -> Memory:
+        """Return the memory before any case."""
+        return Memory()
 
-    def update(self, state: State, heard: Heard) -> State:
-        """Return the state after one more settled case."""
-        if self.mode == GAP:
-            return _by_gap(state, heard)
-        s = state.scalars.copy()
-        log_n = log(len(state.agents))
-        if s[0] == 0 and self.mode == DOUBLING:
-            s[2] = 1.0
-            s[1] = sqrt(8 * log_n / s[2])
-        constant = self.mode == CONSTANT
-        eta = self.pace(len(state.agents), state.classes) if constant else s[1]
-        s[1] = eta
-        awake = heard.awake
-        logs = state.log_weights
-        before = logsumexp(logs[awake])
-        mix = (before - logsumexp(logs[awake] - eta * heard.losses[awake])) / eta
-        charged = np.where(awake, heard.losses, mix)
-        weights = np.maximum(np.exp(logs - eta * (charged - mix)), FLOOR)
-        s[3] += heard.reach**2
-        s[4] += min(eta * heard.reach**2 / 8, heard.reach)
+    def settings(self, agents: int, classes: int) -> Settings:
+        """Return the numbers that the kernel needs."""
+        cost = -log1p(-self.sharing)
+        rate = self.pace(agents, classes)
+        return Settings(rate, self.sharing, cost, exact_log(agents))
+
+    @property
+    def kernel(self) -> Kernel | None:
+        """One step at a constant rate."""
+        return _constant
+
+    def update(self, state: State, feedback: Feedback) -> State:
+        """Return the state after one more case."""
+        rate = self.pace(len(state.agents), state.classes)
+        weights = tilted(state, feedback, rate)
+        spent = _spend(state.memory, rate, feedback.reach)
         if self.sharing:
-            s[5] -= np.log1p(-self.sharing) / eta
+            spent = spent._replace(shared=spent.shared - log1p(-self.sharing) / rate)
             weights = (1 - self.sharing) * weights + self.sharing / weights.size
-        elif self.mode == DOUBLING and s[3] > s[2]:
-            while s[2] < s[3]:
-                s[2] *= 2
-            s[1] = sqrt(8 * log_n / s[2])
-            # exp(-eta L) at the new rate is a power of what it was at the old one.
-            tempered = s[1] / eta * np.log(weights)
-            weights = np.maximum(np.exp(tempered - logsumexp(tempered)), FLOOR)
-        s[0] += 1
-        return replace(state, stakes=weights, scalars=s)
+        return state.after(weights, spent)
 
     def bound(self, state: State) -> float | None:
         """Regret that theory allows after this state."""
-        s, log_n = state.scalars, log(len(state.agents))
-        if not s[0]:
+        if not state.settled:
             return 0.0
-        if self.mode == GAP:
-            return float(sqrt(log_n * s[3]) + s[5] * (4 / 3 * log_n + 2))
-        return float(log_n / s[1] + s[4] + s[5])
-
-    def _newcomer(self, state: State, share: float) -> FloatArray:
-        if self.mode != GAP:
-            return np.zeros(1)
-        # Charged as much as gives it just this share at the present rate.
-        eta = state.scalars[1]
-        if not (np.isfinite(eta) and eta > 0):
-            return np.array([state.memory[0].mean()])
-        total = logsumexp(-eta * state.memory[0])
-        return np.array([-(log(share / (1 - share)) + total) / eta])
+        rate, _, _, slack, shared = state.memory
+        return float(log(len(state.agents)) / rate + slack + shared)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,57 +107,112 @@ class Paced(Exponential):
         super().__post_init__()
         check_rate(self.rate)
 
-    @property
-    def mode(self) -> int:
-        """Doubling unless a rate is given."""
-        return DOUBLING if self.rate is None else CONSTANT
-
     def pace(self, agents: int, classes: int) -> float:
         """Rate, where it is constant."""
         return self.rate or 0.0
 
+    @property
+    def kernel(self) -> Kernel | None:
+        """One step, at the rate given or at one that falls."""
+        return _constant if self.rate else _doubling
 
-def from_losses(losses: FloatArray, eta: float) -> FloatArray:
-    """Weights exponential in cumulative losses."""
-    logs = -eta * (losses - losses.min())
-    return np.asarray(np.maximum(np.exp(logs - logsumexp(logs)), FLOOR))
+    def update(self, state: State, feedback: Feedback) -> State:
+        """Return the state after one more case."""
+        if self.rate is not None:
+            return super().update(state, feedback)
+        log_n = log(len(state.agents))
+        rate = state.memory.rate if state.settled else sqrt(8 * log_n)
+        weights = tilted(state, feedback, rate)
+        spent = _spend(state.memory, rate, feedback.reach)
+        if spent.squares > spent.limit:
+            limit = _doubled(spent.limit, spent.squares)
+            spent = spent._replace(rate=sqrt(8 * log_n / limit), limit=limit)
+            # exp(-rate L) at the new rate is a power of what it was at the old one.
+            tempered = spent.rate / rate * np.log(weights)
+            weights = np.maximum(np.exp(tempered - logsumexp(tempered)), FLOOR)
+        return state.after(weights, spent)
 
 
-def _above_least(losses: FloatArray) -> FloatArray:
-    """Losses above the least one; all 0 where rounding alone may tell them apart.
+def tilted(state: State, feedback: Feedback, rate: float) -> FloatArray:
+    """Weights after one step of exponential weights at this rate."""
+    awake, logs = feedback.awake, state.log_weights
+    before = logsumexp(logs[awake])
+    after = logsumexp(logs[awake] - rate * feedback.losses[awake])
+    mix = (before - after) / rate
+    charged = np.where(awake, feedback.losses, mix)
+    return np.asarray(np.maximum(np.exp(logs - rate * (charged - mix)), FLOOR))
 
-    A rate without a floor would make a winner of a rounding error.
-    """
-    above = losses - np.nanmin(losses)
-    if np.nanmax(above) <= NOISE * np.nanmax(np.abs(losses)):
-        return np.where(np.isnan(losses), np.nan, 0.0)
-    return np.asarray(above)
+
+# --- kernels -----------------------------------------------------------------------
 
 
-def _by_gap(state: State, heard: Heard) -> State:
-    """AdaHedge (de Rooij et al. 2014): the rate follows the mixability gap."""
-    s = state.scalars.copy()
-    log_n = log(len(state.agents))
-    eta = np.inf if s[0] == 0 else s[1]
-    awake = heard.awake
-    g = _above_least(heard.losses)
-    weights = state.weights[awake]
-    mean = weights @ g[awake] / weights.sum()
-    if eta == np.inf:
-        mix = g[awake][weights > FLOOR].min()
+def _constant(
+    weights: FloatArray, memory: Memory, feedback: Feedback, settings: Settings
+) -> Memory:
+    tilt(weights, feedback, settings.rate)
+    after = _spend(memory, settings.rate, feedback.reach)
+    if not settings.share > 0.0:
+        return after
+    even = settings.share * total(weights) / weights.size
+    for i in range(weights.size):
+        weights[i] = (1.0 - settings.share) * weights[i] + even
+    rate, limit, squares, slack, shared = after
+    return Memory(rate, limit, squares, slack, shared + settings.cost / settings.rate)
+
+
+def _doubling(
+    weights: FloatArray, memory: Memory, feedback: Feedback, settings: Settings
+) -> Memory:
+    rate = memory.rate if feedback.settled > 0 else sqrt(8.0 * settings.log_agents)
+    tilt(weights, feedback, rate)
+    after = _spend(memory, rate, feedback.reach)
+    if after.squares <= after.limit:
+        return after
+    limit = _doubled(after.limit, after.squares)
+    slower = sqrt(8.0 * settings.log_agents / limit)
+    mass = total(weights)
+    for i in range(weights.size):  # a power of the weights at the old rate
+        weights[i] = exp(slower / rate * exact_log(weights[i] / mass))
+    floor = FLOOR * total(weights)
+    for i in range(weights.size):
+        weights[i] = max(weights[i], floor)
+    return Memory(slower, limit, after.squares, after.slack, after.shared)
+
+
+def tilt(weights: FloatArray, feedback: Feedback, rate: float) -> None:
+    """Multiply the weights of those who reported by exp(-rate loss), up to a factor."""
+    losses, floor = feedback.losses, FLOOR * total(weights)
+    before = 1.0 if feedback.complete else _mass_awake(weights, losses)
+    if rate * feedback.reach <= SMALL:
+        for i in range(weights.size):
+            tilted = max(weights[i], floor) * small_exp(-rate * losses[i])
+            weights[i] = tilted if losses[i] == losses[i] else weights[i]
     else:
-        logs = np.log(weights)
-        mix = (logsumexp(logs) - logsumexp(logs - eta * g[awake])) / eta
-    memory = state.memory + np.where(awake, g, mix)
-    reach = g[awake].max()
-    s[2] += max(0.0, mean - mix)
-    s[3] += reach**2
-    s[5] = max(s[5], reach)
-    s[1] = log_n / s[2] if s[2] > 0 else np.inf
-    if s[1] == np.inf:
-        leads = memory[0] <= memory[0].min()
-        after = np.where(leads, 1.0 / leads.sum(), FLOOR)
-    else:
-        after = from_losses(memory[0], s[1])
-    s[0] += 1
-    return replace(state, stakes=after, memory=memory, scalars=s)
+        low = least(losses)  # a common factor: without it large losses overflow
+        for i in range(weights.size):
+            tilted = max(weights[i], floor) * exp(-rate * (losses[i] - low))
+            weights[i] = tilted if losses[i] == losses[i] else weights[i]
+    if not feedback.complete:  # those without a report keep their weight
+        scale = before / _mass_awake(weights, losses)
+        for i in range(weights.size):
+            weights[i] *= scale if losses[i] == losses[i] else 1.0
+
+
+def _mass_awake(weights: FloatArray, losses: FloatArray) -> float:
+    mass = 0.0
+    for i in range(weights.size):
+        if losses[i] == losses[i]:
+            mass += weights[i]
+    return mass
+
+
+def _spend(memory: Memory, rate: float, reach: float) -> Memory:
+    squares = memory.squares + reach * reach
+    slack = memory.slack + min(rate * reach * reach / 8.0, reach)
+    return Memory(rate, memory.limit, squares, slack, memory.shared)
+
+
+def _doubled(limit: float, squares: float) -> float:
+    while limit < squares:
+        limit *= 2.0
+    return limit

@@ -1,12 +1,13 @@
 """Fixed share: exponential weights that never give an agent up."""
 
 from dataclasses import dataclass
-from math import log, sqrt
+from math import sqrt
 from typing import ClassVar, Literal, final
 
 from truepool.errors import SettingError
+from truepool.kernels.arithmetic import log
 from truepool.learners.exponential import Exponential
-from truepool.learners.interface import Signal, check_rate
+from truepool.learners.interface import check_rate
 
 
 @final
@@ -33,11 +34,6 @@ class FixedShare(Exponential):
             raise SettingError(
                 f"a share must lie between 0 and 1; it is {self.share!r}"
             )
-
-    @property
-    def hears(self) -> Signal:
-        """Slopes, or own losses."""
-        return self.signal
 
     @property
     def _needs_span(self) -> bool:

@@ -20,6 +20,6 @@ class Gradient(Paced):
     name: ClassVar[str] = "gradient"
 
     @property
-    def hears(self) -> Signal:
+    def signal(self) -> Signal:
         """Slopes of the pool's loss."""
         return "slope"

@@ -20,6 +20,6 @@ class Hedge(Paced):
     name: ClassVar[str] = "hedge"
 
     @property
-    def hears(self) -> Signal:
+    def signal(self) -> Signal:
         """Own losses."""
         return "own"

@@ -1,20 +1,23 @@
 """What every learner is: settings, a state that goes in and comes out, a guarantee."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from math import log, sqrt
-from typing import ClassVar, Literal, TypeAlias
+from math import sqrt
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from truepool.arrays import BoolArray, FloatArray
 from truepool.errors import AgentError, SettingError
-from truepool.losses import NAMES, Loss
+from truepool.kernels.arithmetic import log
+from truepool.losses import Loss
 from truepool.weights import uniform
 
 Signal: TypeAlias = Literal["own", "slope", "marginal", "uniform"]
-SIGNALS: dict[str, int] = {"own": 0, "slope": 1, "marginal": 2, "uniform": 3}
+Memory: TypeAlias = Any
+"""A NamedTuple of numbers, and of arrays whose last axis is the agents."""
+
 FLOOR = 1e-30
 """No weight falls below this: far too little to matter, and never 0/0."""
 
@@ -23,69 +26,82 @@ FLOOR = 1e-30
 class State:
     """What a learner knows after some settled cases. Old states stay valid.
 
-    ``stakes`` (N,) are the weights up to a common factor: few agents would otherwise
-    spend most of a case's time on scaling them.
+    ``unnormalised`` (N,) are the weights up to a common factor: with few agents,
+    scaling them would take most of a case's time. ``memory`` is the learner's own.
     """
 
-    stakes: FloatArray
-    memory: FloatArray
-    scalars: FloatArray
+    unnormalised: FloatArray
+    memory: Memory
     agents: tuple[str, ...]
     classes: int
-
-    @property
-    def settled(self) -> int:
-        """How many cases have been settled."""
-        return int(self.scalars[0])
+    settled: int = 0
 
     @property
     def weights(self) -> FloatArray:
-        """What part each agent has in the pool."""
-        return shares(self.stakes)
+        """Weight of each agent in the pool; they sum to 1.
+
+        >>> State(np.array([1.0, 3.0]), (), ("ada", "bob"), 2).weights
+        array([0.25, 0.75])
+        """
+        return np.asarray(self.unnormalised / self.unnormalised.sum())
 
     @property
     def log_weights(self) -> FloatArray:
         """Weights on the log scale."""
         return np.asarray(np.log(np.maximum(self.weights, FLOOR)))
 
+    def after(self, weights: FloatArray, memory: Memory | None = None) -> "State":
+        """Return the state after one more case, with these weights up to a factor."""
+        kept = self.memory if memory is None else memory
+        return replace(
+            self, unnormalised=weights, memory=kept, settled=self.settled + 1
+        )
+
     def copy(self) -> "State":
         """Return the same knowledge in arrays of its own."""
-        arrays = (self.stakes.copy(), self.memory.copy(), self.scalars.copy())
-        return State(*arrays, self.agents, self.classes)
+        memory = by_field(np.copy, self.memory)
+        return replace(self, unnormalised=self.unnormalised.copy(), memory=memory)
 
 
-@dataclass(frozen=True, eq=False)
-class Heard:
-    """What one settled case says of each agent.
+class Feedback(NamedTuple):
+    """What the outcome of one case says about each agent.
 
-    ``losses`` (N,) is smaller for the better, NaN for the silent; ``reach`` bounds how
-    far apart they can lie; ``used`` are the stakes the case was decided with.
+    ``losses`` (N,) are smaller for the better, NaN where there was no report; ``reach``
+    bounds how far apart they can lie; ``used`` (N,) are the unnormalised weights that
+    the case was decided with; ``settled`` counts the cases before it; ``complete`` says
+    whether everybody reported.
     """
 
     losses: FloatArray
     reach: float
     used: FloatArray
+    settled: int
+    complete: bool
 
     @property
     def awake(self) -> BoolArray:
-        """Who spoke."""
+        """Who reported."""
         return ~np.isnan(self.losses)
 
     @property
     def mean(self) -> float:
-        """Mean loss under the stakes that were used."""
+        """Mean loss under the weights that were used."""
         used, losses = self.used[self.awake], self.losses[self.awake]
-        if not used.sum() > 0:  # weightless agents are pooled equally
+        if not used.sum() > 0:  # agents without weight are pooled equally
             return float(losses.mean())
         return float(used @ losses / used.sum())
 
 
+Kernel: TypeAlias = Callable[[FloatArray, Any, Feedback, Any], Any]
+"""``kernel(weights, memory, feedback, settings) -> memory``: see `Learner.kernel`."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Learner(ABC):
-    """Weights that follow the settled cases.
+    """Online weights.
 
-    A learner is written by what it listens to (``signal``) and by `update`, the plain
-    specification of one step; the compiled round loop mirrors it (``rule``).
+    A learner is written by what it is told about each case (`signal`) and by `update`,
+    which is all it needs. A `kernel`, the same update for numba, makes it fast.
 
     Parameters
     ----------
@@ -96,7 +112,6 @@ class Learner(ABC):
     """
 
     name: ClassVar[str]
-    rule: ClassVar[int]
     excused: ClassVar[Mapping[str, str]] = {}
 
     loss: Loss = field(default_factory=lambda: Loss("brier"))
@@ -105,12 +120,12 @@ class Learner(ABC):
     def __post_init__(self) -> None:
         if self.horizon < 1:
             raise SettingError(f"the horizon must be at least 1; it is {self.horizon}")
-        if self.hears == "slope" and not self.loss.convex:
+        if self.signal == "slope" and not self.loss.convex:
             raise SettingError(
                 f"{self.name} follows slopes, which need a convex loss; "
                 f"{self.loss.name!r} is not. Use brier, log or cost-brier."
             )
-        if self.hears == "slope" and self.loss.name == "log" and self._needs_span:
+        if self.signal == "slope" and self.loss.name == "log" and self._needs_span:
             raise SettingError(
                 f"{self.name} scales by how far slopes can lie apart, which the log "
                 "loss does not bound. Use signal='own', or gradient or adahedge."
@@ -123,17 +138,36 @@ class Learner(ABC):
 
     @property
     @abstractmethod
-    def hears(self) -> Signal:
-        """What the learner listens to.
+    def signal(self) -> Signal:
+        """What the learner is told about each agent.
 
-        ``own`` losses of single agents, the ``slope`` of the pool's loss (so that it
-        learns the best mixture), or contributions: ``marginal`` ones to the pool as
-        it is, or those to the ``uniform`` pool.
+        Its ``own`` loss, the ``slope`` of the pool's loss (so that it learns the best
+        mixture), or minus its contribution: the ``marginal`` one to the pool as it is,
+        or that to the ``uniform`` pool.
         """
 
     @abstractmethod
-    def update(self, state: State, heard: Heard) -> State:
-        """Return the state after one more settled case: the specification."""
+    def update(self, state: State, feedback: Feedback) -> State:
+        """Return the state after one more case: the specification, in numpy."""
+
+    @property
+    def kernel(self) -> Kernel | None:
+        """The same update as a function that numba can compile, or None.
+
+        ``kernel(weights, memory, feedback, settings)`` changes ``weights`` and the
+        arrays of ``memory`` in place and returns the memory with its new numbers. It
+        may overwrite ``feedback.losses``, need not scale the weights, and may call
+        plain functions of its module.
+        """
+        return None
+
+    def settings(self, agents: int, classes: int) -> Any:
+        """Return the numbers that `kernel` needs, as a NamedTuple."""
+        return ()
+
+    def memory(self, agents: int) -> Memory:
+        """Return the memory before any case."""
+        return ()
 
     def bound(self, state: State) -> float | None:
         """Regret that theory allows after this state, or None where none holds.
@@ -147,31 +181,15 @@ class Learner(ABC):
         if len(agents) < 2:
             raise AgentError(f"pooling needs at least 2 agents; there is {len(agents)}")
         if len(set(agents)) < len(agents):
-            raise AgentError(f"every agent needs a name of its own; {agents} came")
+            raise AgentError(f"every agent needs a name of its own; got {agents}")
         if classes < 2:
-            raise SettingError(f"there must be at least 2 classes; {classes} came")
+            raise SettingError(f"there must be at least 2 classes; got {classes}")
         N = len(agents)
-        return State(uniform(N), self._memory(N), np.zeros(8), agents, classes)
-
-    def _memory(self, agents: int) -> FloatArray:
-        return np.zeros((1, agents))
+        return State(uniform(N), self.memory(N), agents, classes)
 
     def span(self, classes: int) -> float:
         """How far apart two agents' signals of one case can lie."""
-        return self.loss.span(classes, of_slopes=self.hears == "slope")
-
-    def factor(self, agents: int) -> float:
-        """What contributions are multiplied with."""
-        return 1.0
-
-    def parameters(self, agents: int, classes: int) -> FloatArray:
-        """Numbers for the compiled loop: mode, rate, share, extra, span, factor."""
-        return np.array([0.0, 0.0, 0.0, 0.0, self.span(classes), 1.0])
-
-    @property
-    def codes(self) -> tuple[int, int, int]:
-        """Rule, signal and loss, as the compiled loop numbers them."""
-        return self.rule, SIGNALS[self.hears], NAMES.index(self.loss.name)
+        return self.loss.span(classes, of_slopes=self.signal == "slope")
 
     def join(self, state: State, agent: str, prior: float | None = None) -> State:
         """Let an agent in at weight ``prior`` (1 / N by default); others make room."""
@@ -184,9 +202,14 @@ class Learner(ABC):
                 f"a prior weight must lie between 0 and 1; it is {share}"
             )
         weights = np.append(state.weights * (1 - share), share)
-        memory = np.column_stack([state.memory, self._newcomer(state, share)])
+        fresh = self._newcomer(state, share)
+        memory = by_field(
+            lambda old, new: np.concatenate([old, new[..., -1:]], axis=-1),
+            state.memory,
+            fresh,
+        )
         return replace(
-            state, stakes=weights, memory=memory, agents=(*state.agents, agent)
+            state, unnormalised=weights, memory=memory, agents=(*state.agents, agent)
         )
 
     def leave(self, state: State, agent: str) -> State:
@@ -202,21 +225,23 @@ class Learner(ABC):
         total = weights.sum()
         weights = weights / total if total > 0 else uniform(weights.size)
         agents = tuple(name for name in state.agents if name != agent)
-        memory = np.delete(state.memory, i, axis=1)
-        return replace(state, stakes=weights, memory=memory, agents=agents)
+        memory = by_field(lambda old: np.delete(old, i, axis=-1), state.memory)
+        return replace(state, unnormalised=weights, memory=memory, agents=agents)
 
-    def _newcomer(self, state: State, share: float) -> FloatArray:
-        """Memory (R,) of an agent that joins now."""
-        return self._memory(2)[:, 0]
+    def _newcomer(self, state: State, share: float) -> Memory:
+        """Memory whose last agent is the one that joins now."""
+        return self.memory(len(state.agents) + 1)
 
 
-def shares(stakes: FloatArray) -> FloatArray:
-    """Scale stakes to weights, which sum to 1.
-
-    >>> shares(np.array([1.0, 3.0]))
-    array([0.25, 0.75])
-    """
-    return np.asarray(stakes / stakes.sum())
+def by_field(
+    change: Callable[..., FloatArray], memory: Memory, *others: Memory
+) -> Memory:
+    """Return the memory with its arrays changed and its numbers as they are."""
+    fields = [
+        change(old, *more) if isinstance(old, np.ndarray) else old
+        for old, *more in zip(memory, *others, strict=True)
+    ]
+    return type(memory)(*fields) if fields else memory
 
 
 def horizon_rate(agents: int, horizon: int) -> float:

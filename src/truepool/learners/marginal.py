@@ -41,7 +41,7 @@ class Marginal(Exponential):
         check_rate(self.scale)
 
     @property
-    def hears(self) -> Signal:
+    def signal(self) -> Signal:
         """Contributions to the pool as it is, or mended, to the uniform pool."""
         return "uniform" if self.mended else "marginal"
 
@@ -51,14 +51,11 @@ class Marginal(Exponential):
         return 1e-3 if self.mended else 0.0
 
     def pace(self, agents: int, classes: int) -> float:
-        """Rate: the one given, or that of thm:regret."""
-        if self.rate is not None:
-            return self.rate
-        return self.scale * horizon_rate(agents, self.horizon)
-
-    def factor(self, agents: int) -> float:
-        """What contributions are multiplied with."""
-        return float(agents - 1) if self.mended else 1.0
+        """Rate: the one given, or that of thm:regret; times N - 1 when mended."""
+        rate = self.rate
+        if rate is None:
+            rate = self.scale * horizon_rate(agents, self.horizon)
+        return rate * (agents - 1) if self.mended else rate
 
     def bound(self, state: State) -> float | None:
         """Return None: the bound the paper states does not hold (READINGS 3)."""

@@ -1,15 +1,23 @@
 """ML-Poly: weights by positive regret, nothing to tune."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import log, sqrt
-from typing import ClassVar, final
+from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 
 from truepool.arrays import FloatArray
-from truepool.learners.interface import Heard, State
-from truepool.learners.regretting import Regretting
+from truepool.kernels.arithmetic import total
+from truepool.learners.interface import Feedback, Kernel, State
+from truepool.learners.regret import Regretting, Settings, mean_loss
 from truepool.weights import proportional
+
+
+class Memory(NamedTuple):
+    """Sums of the regrets towards each agent, and of their squares."""
+
+    regrets: FloatArray
+    squares: FloatArray
 
 
 @final
@@ -24,27 +32,47 @@ class MLPoly(Regretting):
     """
 
     name: ClassVar[str] = "ml-poly"
-    rule: ClassVar[int] = 3
     excused: ClassVar = {
         "asleep": "weights are shares of all positive regret, which others may add to",
         "joining": "a newcomer that nobody regrets yet has no weight",
     }
 
-    def _memory(self, agents: int) -> FloatArray:
-        return np.zeros((2, agents))
+    def memory(self, agents: int) -> Memory:
+        """Return the memory before any case."""
+        return Memory(np.zeros(agents), np.zeros(agents))
 
-    def update(self, state: State, heard: Heard) -> State:
-        """Return the state after one more settled case."""
-        s = state.scalars.copy()
-        s[0] += 1
-        regret = self._regret(heard, state.classes)
-        total, squares = state.memory[0] + regret, state.memory[1] + regret**2
-        weights = proportional(total / (1 + squares))
-        memory = np.stack([total, squares])
-        return replace(state, stakes=weights, memory=memory, scalars=s)
+    @property
+    def kernel(self) -> Kernel | None:
+        """One step of ML-Poly."""
+        return _kernel
+
+    def update(self, state: State, feedback: Feedback) -> State:
+        """Return the state after one more case."""
+        regret = self._regret(feedback, state.classes)
+        memory = state.memory
+        regrets, squares = memory.regrets + regret, memory.squares + regret**2
+        weights = proportional(regrets / (1 + squares))
+        return state.after(weights, Memory(regrets, squares))
 
     def bound(self, state: State) -> float | None:
         """Regret that theory allows after this state."""
         N, T = len(state.agents), state.settled
-        room = N * (1 + log(1 + T)) * (1 + state.memory[1].max())
+        room = N * (1 + log(1 + T)) * (1 + state.memory.squares.max())
         return float(self.span(state.classes) * sqrt(room))
+
+
+def _kernel(
+    weights: FloatArray, memory: Memory, feedback: Feedback, settings: Settings
+) -> Memory:
+    regrets, squares = memory
+    losses = feedback.losses
+    mean, _ = mean_loss(feedback.used, feedback)
+    unit = 1.0 / settings.span
+    for i in range(weights.size):
+        regret = unit * (mean - losses[i]) if losses[i] == losses[i] else 0.0
+        regrets[i] += regret
+        squares[i] += regret * regret
+        weights[i] = max(regrets[i], 0.0) / (1.0 + squares[i])
+    if not total(weights) > 0.0:
+        weights[:] = 1.0
+    return memory

@@ -1,14 +1,26 @@
 """Weights that are learned once and then stay."""
 
-from dataclasses import dataclass, replace
-from typing import ClassVar, final
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 
 from truepool.arrays import FloatArray
 from truepool.errors import SettingError
-from truepool.learners.credited import Credited, by_mean_credit
-from truepool.learners.interface import Heard, State
+from truepool.learners.contribution import (
+    Credited,
+    Memory,
+    by_mean_credit,
+    set_by_mean_credit,
+)
+from truepool.learners.interface import Feedback, Kernel, State
+
+
+class Settings(NamedTuple):
+    """How many cases are learned from, and how far apart losses can lie."""
+
+    warmup: int
+    span: float
 
 
 @final
@@ -17,7 +29,6 @@ class Static(Credited):
     """VCG weights of the first ``warmup`` settled cases, then fixed; 0: equal ones."""
 
     name: ClassVar[str] = "static"
-    rule: ClassVar[int] = 6
     warmup: int = 100
 
     def __post_init__(self) -> None:
@@ -25,21 +36,38 @@ class Static(Credited):
         if self.warmup < 0:
             raise SettingError(f"warmup must not be negative; it is {self.warmup}")
 
-    def parameters(self, agents: int, classes: int) -> FloatArray:
-        """Numbers for the compiled loop."""
-        numbers = super().parameters(agents, classes)
-        numbers[3] = self.warmup
-        return numbers
+    def settings(self, agents: int, classes: int) -> Settings:
+        """Return the numbers that the kernel needs."""
+        return Settings(self.warmup, self.span(classes))
 
-    def update(self, state: State, heard: Heard) -> State:
-        """Return the state after one more settled case."""
-        s, memory, weights = state.scalars.copy(), state.memory, state.weights
-        if s[0] < self.warmup:
-            memory = np.stack(
-                [memory[0] - np.nan_to_num(heard.losses), memory[1] + heard.awake]
-            )
-            if s[0] + 1 >= self.warmup:
-                span = self.span(state.classes)
-                weights = by_mean_credit(memory[0], memory[1], span)
-        s[0] += 1
-        return replace(state, stakes=weights, memory=memory, scalars=s)
+    @property
+    def kernel(self) -> Kernel | None:
+        """One case of the warm-up, or after it."""
+        return _kernel
+
+    def update(self, state: State, feedback: Feedback) -> State:
+        """Return the state after one more case."""
+        if state.settled >= self.warmup:
+            return state.after(state.unnormalised)
+        credit = state.memory.credit - np.nan_to_num(feedback.losses)
+        counts = state.memory.counts + feedback.awake
+        weights = state.unnormalised
+        if state.settled + 1 == self.warmup:
+            weights = by_mean_credit(credit, counts, self.span(state.classes))
+        return state.after(weights, Memory(credit, counts))
+
+
+def _kernel(
+    weights: FloatArray, memory: Memory, feedback: Feedback, settings: Settings
+) -> Memory:
+    if feedback.settled >= settings.warmup:
+        return memory
+    credit, counts = memory
+    losses = feedback.losses
+    for i in range(weights.size):
+        if losses[i] == losses[i]:
+            credit[i] -= losses[i]
+            counts[i] += 1.0
+    if feedback.settled + 1 == settings.warmup:
+        set_by_mean_credit(weights, credit, counts, settings.span)
+    return memory

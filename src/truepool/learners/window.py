@@ -1,14 +1,33 @@
 """Static VCG weights, recomputed on a sliding window."""
 
-from dataclasses import dataclass, replace
-from typing import ClassVar, final
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 
 from truepool.arrays import FloatArray
 from truepool.errors import SettingError
-from truepool.learners.credited import RECOUNTED, Credited, by_mean_credit
-from truepool.learners.interface import Heard, State
+from truepool.learners.contribution import (
+    RECOUNTED,
+    Credited,
+    by_mean_credit,
+    set_by_mean_credit,
+)
+from truepool.learners.interface import Feedback, Kernel, State
+
+
+class Memory(NamedTuple):
+    """By agent: the sum and number of recent contributions, and these themselves."""
+
+    credit: FloatArray
+    counts: FloatArray
+    recent: FloatArray  # (length, N), NaN where there is none
+
+
+class Settings(NamedTuple):
+    """How far apart losses can lie."""
+
+    span: float
 
 
 @final
@@ -20,7 +39,6 @@ class Window(Credited):
     """
 
     name: ClassVar[str] = "window"
-    rule: ClassVar[int] = 4
     excused: ClassVar = RECOUNTED
     length: int = 50
 
@@ -29,28 +47,45 @@ class Window(Credited):
         if self.length < 1:
             raise SettingError(f"a window needs at least 1 case; it is {self.length}")
 
-    def _memory(self, agents: int) -> FloatArray:
-        return np.zeros((2 + self.length, agents))
+    def memory(self, agents: int) -> Memory:
+        """Return the memory before any case."""
+        none = np.full((self.length, agents), np.nan)
+        return Memory(np.zeros(agents), np.zeros(agents), none)
 
-    def parameters(self, agents: int, classes: int) -> FloatArray:
-        """Numbers for the compiled loop."""
-        numbers = super().parameters(agents, classes)
-        numbers[3] = self.length
-        return numbers
+    def settings(self, agents: int, classes: int) -> Settings:
+        """Return the numbers that the kernel needs."""
+        return Settings(self.span(classes))
 
-    def update(self, state: State, heard: Heard) -> State:
-        """Return the state after one more settled case."""
-        s, memory = state.scalars.copy(), state.memory.copy()
-        place = 2 + state.settled % self.length
-        if state.settled >= self.length:
-            old = memory[place]
-            memory[0] -= np.nan_to_num(old)
-            memory[1] -= ~np.isnan(old)
-        memory[place] = -heard.losses
-        memory[0] -= np.nan_to_num(heard.losses)
-        memory[1] += heard.awake
-        if place == 1 + self.length:  # made anew once a turn: no rounding piles up
-            memory[0] = np.nansum(memory[2:], axis=0)
-        s[0] += 1
-        weights = by_mean_credit(memory[0], memory[1], self.span(state.classes))
-        return replace(state, stakes=weights, memory=memory, scalars=s)
+    @property
+    def kernel(self) -> Kernel | None:
+        """One step of the window."""
+        return _kernel
+
+    def update(self, state: State, feedback: Feedback) -> State:
+        """Return the state after one more case."""
+        recent = state.memory.recent.copy()
+        recent[state.settled % self.length] = -feedback.losses
+        credit, counts = np.nansum(recent, axis=0), (~np.isnan(recent)).sum(axis=0)
+        weights = by_mean_credit(credit, counts, self.span(state.classes))
+        return state.after(weights, Memory(credit, counts.astype(float), recent))
+
+
+def _kernel(
+    weights: FloatArray, memory: Memory, feedback: Feedback, settings: Settings
+) -> Memory:
+    credit, counts, recent = memory
+    losses, N, length = feedback.losses, weights.size, recent.shape[0]
+    place = feedback.settled % length
+    for i in range(N):
+        old, new = recent[place, i], -losses[i]
+        credit[i] += (new if new == new else 0.0) - (old if old == old else 0.0)
+        counts[i] += (1.0 if new == new else 0.0) - (1.0 if old == old else 0.0)
+        recent[place, i] = new
+    if place == length - 1:  # once a turn summed anew: no rounding piles up
+        credit[:] = 0.0
+        for row in range(length):
+            for i in range(N):
+                value = recent[row, i]
+                credit[i] += value if value == value else 0.0
+    set_by_mean_credit(weights, credit, counts, settings.span)
+    return memory

@@ -1,22 +1,39 @@
 """Weighted-score update: the learner that gives agents no reason to shade."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import log
-from typing import ClassVar, final
+from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 
 from truepool.arrays import FloatArray
 from truepool.errors import SettingError
+from truepool.kernels.arithmetic import total
 from truepool.learners.interface import (
     FLOOR,
-    Heard,
+    Feedback,
+    Kernel,
     Learner,
     Signal,
     State,
     check_rate,
     horizon_rate,
 )
+from truepool.learners.regret import mean_loss
+
+
+class Memory(NamedTuple):
+    """Squared gaps of each agent to the mean loss, and the rate of the last case."""
+
+    spread: FloatArray
+    rate: float
+
+
+class Settings(NamedTuple):
+    """The rate, and how far apart losses can lie."""
+
+    rate: float
+    span: float
 
 
 @final
@@ -32,7 +49,6 @@ class WSU(Learner):
     """
 
     name: ClassVar[str] = "wsu"
-    rule: ClassVar[int] = 1
     rate: float | None = None
 
     def __post_init__(self) -> None:
@@ -44,39 +60,68 @@ class WSU(Learner):
             )
 
     @property
-    def hears(self) -> Signal:
+    def signal(self) -> Signal:
         """Own losses."""
         return "own"
 
-    def pace(self, agents: int, classes: int) -> float:
+    def pace(self, agents: int) -> float:
         """Rate: the one given, or sqrt(ln N / horizon)."""
         if self.rate is not None:
             return self.rate
         return min(0.5, horizon_rate(agents, self.horizon))
 
-    def parameters(self, agents: int, classes: int) -> FloatArray:
-        """Numbers for the compiled loop."""
-        span = self.span(classes)
-        return np.array([0.0, self.pace(agents, classes), 0.0, 0.0, span, 1.0])
+    def memory(self, agents: int) -> Memory:
+        """Return the memory before any case."""
+        return Memory(np.zeros(agents), 0.0)
 
-    def update(self, state: State, heard: Heard) -> State:
-        """Return the state after one more settled case."""
-        s = state.scalars.copy()
-        s[0] += 1
-        s[1] = self.pace(len(state.agents), state.classes)
-        awake = heard.awake
-        gaps = np.where(awake, heard.losses - heard.mean, 0.0)
+    def settings(self, agents: int, classes: int) -> Settings:
+        """Return the numbers that the kernel needs."""
+        return Settings(self.pace(agents), self.span(classes))
+
+    @property
+    def kernel(self) -> Kernel | None:
+        """One step of the weighted-score update."""
+        return _kernel
+
+    def update(self, state: State, feedback: Feedback) -> State:
+        """Return the state after one more case."""
+        rate, awake = self.pace(len(state.agents)), feedback.awake
+        gaps = np.where(awake, feedback.losses - feedback.mean, 0.0)
         gaps = gaps / self.span(state.classes)
-        weights = state.weights * (1 - s[1] * gaps)
+        weights = state.weights * (1 - rate * gaps)
         weights[awake] *= state.weights[awake].sum() / weights[awake].sum()
         weights = np.maximum(weights, FLOOR)
-        memory = state.memory + gaps**2
-        return replace(state, stakes=weights, memory=memory, scalars=s)
+        return state.after(weights, Memory(state.memory.spread + gaps**2, rate))
 
     def bound(self, state: State) -> float | None:
         """Regret against the best agent that theory allows after this state."""
         if not state.settled:
             return 0.0
-        rate, spread = state.scalars[1], state.memory[0].max()
+        rate, spread = state.memory.rate, state.memory.spread.max()
         span = self.span(state.classes)
         return float(span * (log(len(state.agents)) / rate + rate * spread))
+
+
+def _kernel(
+    weights: FloatArray, memory: Memory, feedback: Feedback, settings: Settings
+) -> Memory:
+    spread, rate, losses = memory.spread, settings.rate, feedback.losses
+    mean, _ = mean_loss(feedback.used, feedback)
+    unit, before, after = 1.0 / settings.span, 0.0, 0.0
+    floor = FLOOR * total(weights)
+    if not feedback.complete:
+        for i in range(weights.size):
+            if losses[i] == losses[i]:
+                before += weights[i]
+    for i in range(weights.size):
+        gap = unit * (losses[i] - mean) if losses[i] == losses[i] else 0.0
+        spread[i] += gap * gap
+        weights[i] = max(weights[i], floor) * (1.0 - rate * gap)
+    if not feedback.complete:  # those without a report keep their weight
+        for i in range(weights.size):
+            if losses[i] == losses[i]:
+                after += weights[i]
+        for i in range(weights.size):
+            if losses[i] == losses[i]:
+                weights[i] *= before / after
+    return Memory(spread, rate)

@@ -2,16 +2,16 @@
 
 Replay, streams, and later games and the service all go through `decide` and `settle`,
 so what was simulated is what is served. Both are pure: a state goes in, another comes
-out. The arithmetic of a whole run is one compiled call where numba is there
-(`truepool.kernels.online_compiled`), else one ``learner.update`` a case.
+out. The arithmetic of a whole run is one compiled call for a learner with a kernel
+(`truepool.kernels.online_compiled`), else one ``learner.update`` per case.
 """
 
-from truepool.rounds.deciding import Decision, decide, hear
-from truepool.rounds.recalibrating import Recalibration
-from truepool.rounds.replaying import replay
-from truepool.rounds.running import settle
-from truepool.rounds.streaming import Stream
-from truepool.rounds.tracing import Trace
+from truepool.rounds.decision import Decision, decide, feedback
+from truepool.rounds.loop import settle
+from truepool.rounds.recalibration import Recalibration
+from truepool.rounds.replays import replay
+from truepool.rounds.stream import Stream
+from truepool.rounds.trace import Trace
 
 __all__ = [
     "Decision",
@@ -19,7 +19,7 @@ __all__ = [
     "Stream",
     "Trace",
     "decide",
-    "hear",
+    "feedback",
     "replay",
     "settle",
 ]

@@ -13,9 +13,9 @@ from truepool.learners import make
 from truepool.learners.interface import Learner
 from truepool.losses import Loss, as_loss
 from truepool.panel import Panel
-from truepool.rounds.recalibrating import recalibrated
-from truepool.rounds.running import AT_ONCE, Delay, run
-from truepool.rounds.tracing import Trace
+from truepool.rounds.loop import AT_ONCE, Delay, run
+from truepool.rounds.recalibration import recalibrated
+from truepool.rounds.trace import Trace
 
 
 def replay(
@@ -64,7 +64,7 @@ def replay(
     late = _delays(delay, T)
     kept = np.empty((T + 1, N)) if path else np.empty((0, N))
     plan = _plan(late, T, N, kept)
-    pooled, losses, skipped = run(
+    state, pooled, losses, skipped = run(
         chosen, state, panel.values, panel.outcomes, plan, kept
     )
     if recalibrate:
@@ -118,10 +118,10 @@ def _plan(late: IntArray | None, T: int, N: int, path: FloatArray) -> Delay:
     arrival = np.arange(T) + late
     due = np.argsort(arrival, kind="stable")
     first = np.searchsorted(arrival[due], np.arange(T + 1))
-    if path.size:  # the path keeps every case's stakes anyway
+    if path.size:  # the path keeps the weights of every case anyway
         return Delay(due, first, np.arange(T), path)
     longest = int(late.max()) + 1
-    return Delay(due, first, np.arange(T) % longest, np.empty((longest + 1, N)))
+    return Delay(due, first, np.arange(T) % longest, np.empty((longest, N)))
 
 
 def as_learner(

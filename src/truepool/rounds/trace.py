@@ -38,7 +38,7 @@ class Trace:
         """Fixed weights of least loss in hindsight; None if the loss is not convex."""
         if not self.learner.loss.convex:
             return None
-        return FixedWeights(self._heard, self.learner.loss).best()
+        return FixedWeights(self._filled, self.learner.loss).best()
 
     @cached_property
     def regret(self) -> FloatArray | None:
@@ -49,7 +49,7 @@ class Trace:
         """
         if self.best_weights is None:
             return None
-        pooled = np.einsum("n,tnc->tc", self.best_weights, self._heard.values)
+        pooled = np.einsum("n,tnc->tc", self.best_weights, self._filled.values)
         return self._beyond(pooled)
 
     @cached_property
@@ -62,7 +62,7 @@ class Trace:
     def regret_to_agent(self) -> FloatArray:
         """Cumulative loss beyond the best single agent's, (T,), where it spoke."""
         i = self.panel.agents.index(self.best_agent)
-        return self._beyond(self._heard.values[:, i])
+        return self._beyond(self._filled.values[:, i])
 
     @property
     def effective_agents(self) -> float:
@@ -74,8 +74,8 @@ class Trace:
         return np.flatnonzero(~np.isnan(self.losses))
 
     @cached_property
-    def _heard(self) -> Panel:
-        """Cases somebody spoke in, silent agents agreeing with the pool."""
+    def _filled(self) -> Panel:
+        """Cases with a report; agents without one agree with the pool."""
         words = self.pooled[self._spoken]
         words = words[:, None] if words.ndim == 1 else words
         return self.panel.take(self._spoken).filled(words)
@@ -83,7 +83,7 @@ class Trace:
     def _beyond(self, pooled: FloatArray) -> FloatArray:
         """Cumulative loss beyond that of another series of pooled probabilities."""
         gap = np.zeros(len(self.losses))
-        other = self.learner.loss.of(pooled, self._heard.outcomes)
+        other = self.learner.loss.of(pooled, self._filled.outcomes)
         gap[self._spoken] = self.losses[self._spoken] - other
         return np.asarray(gap.cumsum())
 

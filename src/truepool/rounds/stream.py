@@ -12,10 +12,10 @@ from truepool.labels import as_labels, either
 from truepool.learners.interface import Learner
 from truepool.losses import Loss
 from truepool.reports import ROUNDING
-from truepool.rounds.deciding import Decision, decide
-from truepool.rounds.recalibrating import Recalibration
-from truepool.rounds.replaying import as_learner
-from truepool.rounds.running import pooled, settle
+from truepool.rounds.decision import Decision, decide
+from truepool.rounds.loop import settle
+from truepool.rounds.recalibration import Recalibration
+from truepool.rounds.replays import as_learner
 
 REMEMBERED = 100_000
 """So many settled cases are remembered, to answer an outcome that comes twice."""
@@ -111,7 +111,7 @@ class Stream:
                     "outcome; a case is decided once"
                 )
             decision = first
-        answer = pooled(self.learner, decision, self.state.classes)
+        answer = decision.pooled
         if self.scaling is not None:
             answer = self.scaling.apply(answer)
         spelled = to_classes(answer)
@@ -132,7 +132,7 @@ class Stream:
             if self.settled[case] != outcome:
                 raise OutcomeError(
                     f"case {case!r} was settled with outcome {self.settled[case]}; "
-                    f"{outcome} came"
+                    f"got {outcome}"
                 )
             return
         if case in self.forgotten:  # all who had spoken in it have left
@@ -151,7 +151,7 @@ class Stream:
         self.waiting = {
             case: Decision(
                 np.vstack([d.reports, np.full((1, d.reports.shape[1]), np.nan)]),
-                np.append(d.stakes, 0.0),
+                np.append(d.unnormalised, 0.0),
             )
             for case, d in self.waiting.items()
         }
@@ -164,7 +164,7 @@ class Stream:
         for case, d in self.waiting.items():
             reports = np.delete(d.reports, i, axis=0)
             if not np.isnan(reports[:, 0]).all():
-                kept[case] = Decision(reports, np.delete(d.stakes, i))
+                kept[case] = Decision(reports, np.delete(d.unnormalised, i))
             else:
                 self.forgotten.add(case)
         self.waiting = kept
@@ -177,8 +177,7 @@ class Stream:
     def _settle(self, decision: Decision, outcome: int) -> None:
         self.state = settle(self.learner, self.state, decision, outcome)
         if self.scaling is not None:
-            raw = pooled(self.learner, decision, self.state.classes)
-            self.scaling = self.scaling.learn(raw, outcome)
+            self.scaling = self.scaling.learn(decision.pooled, outcome)
 
     def _decided(self, x: Mapping[str, Any]) -> Decision:
         decision = decide(self.state, self._reports(x))

@@ -1,0 +1,55 @@
+"""Learners that look at the regret towards each agent, scaled to [-1, 1]."""
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from truepool.arrays import FloatArray
+from truepool.kernels.arithmetic import dot, total
+from truepool.kernels.arithmetic import log as exact_log
+from truepool.learners.interface import Feedback, Learner
+
+
+class Settings(NamedTuple):
+    """How far apart losses can lie, and ln N."""
+
+    span: float
+    log_agents: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Regretting(Learner):
+    """A learner that keeps sums of regrets, of slopes or of own losses."""
+
+    signal: Literal["own", "slope"] = "slope"
+
+    @property
+    def _needs_span(self) -> bool:
+        return True
+
+    def settings(self, agents: int, classes: int) -> Settings:
+        """Return the numbers that the kernel needs."""
+        return Settings(self.span(classes), exact_log(agents))
+
+    def _regret(self, feedback: Feedback, classes: int) -> FloatArray:
+        """How much worse the pool did than each agent (N,); 0 without a report."""
+        gap = np.where(feedback.awake, feedback.mean - feedback.losses, 0.0)
+        return np.asarray(gap / self.span(classes))
+
+
+def mean_loss(used: FloatArray, feedback: Feedback) -> tuple[float, float]:
+    """Mean loss by these weights of those who reported, and their mass: for kernels."""
+    losses = feedback.losses
+    if feedback.complete:
+        mass = total(used)
+        if mass > 0.0:
+            return dot(used, losses) / mass, mass
+    mass, charged, plain, count = 0.0, 0.0, 0.0, 0
+    for i in range(used.size):
+        if losses[i] == losses[i]:
+            mass += used[i]
+            charged += used[i] * losses[i]
+            plain += losses[i]
+            count += 1
+    return charged / mass if mass > 0.0 else plain / count, mass

@@ -1,0 +1,134 @@
+"""Our own exponential, logarithm and sums, which give the same bits everywhere."""
+
+import hashlib
+import math
+import os
+import platform
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from truepool import replay
+from truepool.kernels import arithmetic, online
+from truepool.learners import every
+from truepool.panel import Panel
+
+ULP = 2.0**-52
+
+
+@given(st.floats(-700, 700))
+def test_the_exponential_is_right_to_two_last_bits(x):
+    assert arithmetic.exp(x) == pytest.approx(math.exp(x), rel=2 * ULP, abs=0)
+
+
+@given(st.floats(-arithmetic.SMALL, arithmetic.SMALL))
+def test_the_small_exponential_is_right_to_a_last_bit(x):
+    assert arithmetic.small_exp(x) == pytest.approx(math.exp(x), rel=ULP, abs=0)
+
+
+@given(st.floats(1e-300, 1e300))
+def test_the_logarithm_is_right_to_two_last_bits(x):
+    assert arithmetic.log(x) == pytest.approx(math.log(x), rel=2 * ULP, abs=0)
+
+
+def test_below_the_range_the_exponential_stays_positive():
+    assert 0 < arithmetic.exp(-1e9) == arithmetic.exp(-700.0)
+
+
+def in_order(values):
+    """The order of summation that is promised, one addition at a time."""
+
+    def pairwise(parts):
+        while len(parts) > 1:
+            parts = [a + b for a, b in zip(parts[::2], parts[1::2], strict=True)]
+        return parts[0]
+
+    whole, even = len(values) // 16 * 16, len(values) // 4 * 4
+    rows = np.zeros(16)
+    for start in range(0, whole, 16):
+        rows = rows + values[start : start + 16]
+    result = pairwise(list(rows[:8] + rows[8:])) if whole else 0.0
+    for start in range(whole, even, 4):
+        result = result + pairwise(list(values[start : start + 4]))
+    for value in values[even:]:
+        result = result + value
+    return result
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 8, 16, 19, 37, 64, 500, 1003])
+def test_compiled_sums_are_made_in_the_promised_order(size):
+    rng = np.random.default_rng(size)
+    left, right = rng.normal(size=size), rng.normal(size=size)
+    matrix = np.stack([right, left])
+    compiled = {plain.__name__: fast for plain, fast in online.LANED.items()}
+
+    def call(name, *arguments):
+        from numba import njit
+
+        function = compiled[name]
+        return njit(lambda *given: function(*given))(*arguments)
+
+    assert call("total", left) == in_order(left)
+    exact = float(sum(map(Fraction, left)))
+    assert arithmetic.total(left) == pytest.approx(exact, abs=size * ULP)
+    assert call("dot", left, right) == in_order(left * right)
+    assert call("dot_row", left, matrix, 0) == in_order(left * right)
+    assert call("largest", left) == left.max() == arithmetic.largest(left)
+    assert call("least", left) == left.min() == arithmetic.least(left)
+    left[:-1:2] = np.nan  # who did not report
+    assert call("largest", left) == np.nanmax(left) == arithmetic.largest(left)
+    assert call("least", left) == np.nanmin(left) == arithmetic.least(left)
+
+
+def digests(names):
+    """A short name for the bits of a replay that no library function has touched."""
+    T, N = 300, 37
+    reports = np.arange(T)[:, None] * 7919 + np.arange(N) * 104729
+    panel = Panel(reports % 1000 / 1000, np.arange(T) * 31 % 7 % 2)
+    for name in names:
+        trace = replay(name, panel)
+        bits = trace.state.unnormalised.tobytes() + trace.pooled.tobytes()
+        yield name, hashlib.sha256(bits).hexdigest()[:16]
+
+
+BITS = {
+    "adahedge": "449367b3ddd33a45",
+    "boa": "081943caf1d3fb15",
+    "ema": "0b2770cc94a4ecb9",
+    "fixed-share": "d7ffcc4679106369",
+    "gradient": "3b743f4bcff92a05",
+    "hedge": "1fe64a7c05652c1f",
+    "marginal": "33e56cfb50139500",
+    "ml-poly": "750c5ecf765c00c8",
+    "static": "5349d6d92d8a34fc",
+    "window": "36646d6a30747850",
+    "wsu": "6a2a56660629e942",
+}
+
+
+def test_the_bits_of_every_learner_are_those_of_every_other_machine():
+    assert dict(digests(every())) == BITS
+
+
+@pytest.mark.skipif(
+    platform.machine() not in ("x86_64", "AMD64"),
+    reason="the older processor is of another architecture",
+)
+def test_the_bits_do_not_depend_on_what_the_processor_can_do():
+    """With the instructions of twenty years ago, compiled in a process of its own."""
+    call = "import test_arithmetic as t; print(*dict(t.digests(['gradient', 'boa'])).values())"
+    found = subprocess.run(
+        [sys.executable, "-c", call],
+        cwd=Path(__file__).parent,
+        env={**os.environ, "NUMBA_CPU_NAME": "x86-64", "NUMBA_CPU_FEATURES": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert found.split() == [BITS["gradient"], BITS["boa"]]
