@@ -120,7 +120,7 @@ def test_what_is_compiled_is_named_by_all_of_its_code():
 
     def name(helper):
         kernel = FunctionType(inverse.__code__, {**globals(), "add": helper}, "inverse")
-        made = kernels.online.specialise(kernel, tuple, "own", "brier", True)
+        made = kernels.online.specialise(kernel, (tuple,) * 3, "own", "brier", True)
         return made.py_func.__qualname__
 
     twice = FunctionType(add.__code__, globals(), "add")

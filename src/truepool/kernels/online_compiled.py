@@ -41,8 +41,15 @@ write: Any = None
 signal: Any = None
 kernel: Any = None
 Feedback: Any = None
+Memory: Any = None
+Settings: Any = None
+remember: Any = None
+set_up: Any = None
 UNIFORM = False
-OPEN = {"loss", "slope", "pool", "write", "signal", "kernel", "Feedback", "UNIFORM"}
+OPEN = {
+    *("loss", "slope", "pool", "write", "signal", "kernel", "UNIFORM"),
+    *("Feedback", "Memory", "Settings", "remember", "set_up"),
+}
 
 
 # --- losses ------------------------------------------------------------------------
@@ -325,18 +332,32 @@ SIGNALS_OF_CLASSES = {
 # --- the loop ----------------------------------------------------------------------
 
 
+def _remember(fields):
+    return Memory(*fields)
+
+
+def _set_up(fields):
+    return Settings(*fields)
+
+
+def _as_is(fields):
+    return fields
+
+
 def run(
-    settings, memory, settled, weights, reports, outcomes, span, table, line,
-    pooled, losses, path, due, first, slots, kept,
+    setting_values, memory_values, settled, weights, reports, outcomes, span, table,
+    line, pooled, losses, path, due, first, slots, kept,
 ):  # fmt: skip
     """Decide every case in turn, and update by each when its outcome is due.
 
-    ``weights`` (N,) are written to, and so are the arrays in ``memory``. ``reports``
+    Settings and memory come as plain tuples, which numba tells apart much faster.
+    ``weights`` (N,) are written to, and so are the arrays of the memory. ``reports``
     are (T, N * C). ``path`` is (T + 1, N), or empty when it is not to be kept. Without
     delays ``first`` is empty; else ``due[first[t] : first[t + 1]]`` are the cases whose
     outcome comes after decision t, and row ``slots[t]`` of ``kept`` holds the weights
     of case t until then. Returns the memory, the cases settled and those skipped.
     """
+    settings, memory = set_up(setting_values), remember(memory_values)
     T, C, N = pooled.shape[0], pooled.shape[1], weights.size
     delayed, keeps = first.size > 0, path.size > 0
     used = np.empty(N) if delayed else weights
@@ -400,13 +421,17 @@ def pool_one(reports, weights, pooled):
 @cache
 def specialise(
     kernel: Callable[..., Any],
-    feedback: type,
+    tuples: tuple[type, type, type],
     signal: str,
     loss: str,
     binary: bool,
     compiled: bool = True,
 ) -> Callable[..., Any]:
-    """Return `run` for this kernel, signal and loss; or uncompiled, to step through."""
+    """Return `run` for this kernel, signal and loss; or uncompiled, to step through.
+
+    ``tuples`` are the types of the feedback, of the memory and of the settings.
+    """
+    feedback, memory, settings = tuples
     priced, sloped = (BINARY if binary else OF_CLASSES)[loss]
     chosen = (SIGNALS if binary else SIGNALS_OF_CLASSES)[signal]
     parts = {
@@ -417,6 +442,10 @@ def specialise(
         "signal": chosen,
         "kernel": kernel,
         "Feedback": feedback,
+        "Memory": memory,
+        "Settings": settings,
+        "remember": _as_is if memory is tuple else _remember,
+        "set_up": _as_is if settings is tuple else _set_up,
         "UNIFORM": signal == "uniform",
     }
     return _compiled(run, parts) if compiled else _filled(run, parts, _as_is, {})
@@ -461,10 +490,6 @@ def _filled(function, parts, make, made):
                 made[called] = scope[name]
     code, defaults = function.__code__, function.__defaults__
     return FunctionType(code, scope, function.__name__, defaults)
-
-
-def _as_is(function):
-    return function
 
 
 def _names(code):

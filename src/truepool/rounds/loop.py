@@ -9,7 +9,7 @@ import numpy as np
 from truepool import kernels
 from truepool.arrays import FloatArray, IntArray, frozen
 from truepool.errors import LearnerError
-from truepool.learners.interface import Feedback, Learner, State
+from truepool.learners.interface import Feedback, Learner, State, by_field
 from truepool.losses import Loss
 from truepool.rounds.decision import Decision, decide, feedback
 
@@ -76,12 +76,12 @@ def run(
         )
         return state, pooled, losses, skipped
     loop, settings, *costs = program(learner, N, state.classes)
-    now = state.copy()
+    weights, memory = state.unnormalised.copy(), by_field(np.copy, state.memory)
     memory, settled, skipped = loop(
         settings,
-        now.memory,
-        now.settled,
-        now.unnormalised,
+        tuple(memory),
+        state.settled,
+        weights,
         values.reshape(T, N * C),
         frozen(outcomes),  # one signature, one compiled loop, for all who call it
         *costs,
@@ -93,7 +93,7 @@ def run(
         plan.slots,
         plan.kept,
     )
-    state = State(now.unnormalised, memory, state.agents, state.classes, settled)
+    state = State(weights, memory, state.agents, state.classes, settled)
     return state, pooled, losses, skipped
 
 
@@ -156,13 +156,13 @@ def _run_plain(
 def program(learner: Learner, agents: int, classes: int) -> tuple[Any, ...]:
     """Return the compiled loop and the numbers of a learner, made once."""
     online: Any = kernels.online
+    loss, settings = learner.loss, learner.settings(agents, classes)
+    tuples = (Feedback, type(learner.memory(agents)), type(settings))
     loop = online.specialise(
-        learner.kernel, Feedback, learner.signal, learner.loss.name, classes == 2
+        learner.kernel, tuples, learner.signal, loss.name, classes == 2
     )
-    loss = learner.loss
-    settings = learner.settings(agents, classes)
     table, line = loss.costs.table(classes), _line(loss, classes)
-    return loop, settings, loss.span(classes), table, line
+    return loop, tuple(settings), loss.span(classes), table, line
 
 
 def _line(loss: Loss, classes: int) -> float:
