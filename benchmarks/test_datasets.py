@@ -13,7 +13,7 @@ import pytest
 
 from truepool import datasets
 from truepool.datasets.credit_card import CreditCard
-from truepool.datasets.finding import found
+from truepool.datasets.location import found
 
 pytestmark = pytest.mark.skipif(
     CreditCard.where() is None, reason="credit-card not here: set TRUEPOOL_DATA"

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from joblib import Parallel, delayed
 
-from truepool.costs import Costs
-from truepool.games import Game, Shift, drawn, incentives, mechanisms, sweep
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.games import Game, Shift, drawn, incentives, sweep
+from truepool.games import payments as mechanisms
 from truepool.games.dynamics import play
 from truepool.games.payoffs import Steps
-from truepool.panel import Panel
 
 COSTS = Costs(fn=10, fp=1)
 GRID = Shift().shifts

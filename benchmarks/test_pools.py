@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from truepool.costs import Costs
+from truepool.data.costs import Costs
 from truepool.pools.mean import Mean
 from truepool.pools.vcg import VCG
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from truepool.demonstration import trained
-from truepool.tables import write_table
+from truepool.cli.demo_panels import trained
+from truepool.data.tables import write_table
 
 OUT = Path(__file__).parents[1] / "src/truepool/datasets/example.csv"
 SHARE_SILENT = 0.075

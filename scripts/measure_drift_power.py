@@ -14,13 +14,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from truepool.arrays import FloatArray, logit
-from truepool.audit.checks import drifted, feeds, outcome_rate
-from truepool.audit.evidence import Evidence
-from truepool.audit.findings import found
-from truepool.audit.suspicion import Suspicion
-from truepool.costs import Costs
-from truepool.panel import Panel
+from truepool.audits.checks import drifted, feeds, outcome_rate
+from truepool.audits.evidence import Evidence
+from truepool.audits.findings import found
+from truepool.audits.suspicion import Suspicion
+from truepool.core.arrays import FloatArray, logit
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
 from truepool.pools.mean import Mean
 from truepool.stress.drift import quality_panel
 

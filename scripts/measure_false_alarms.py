@@ -15,13 +15,13 @@ from collections import Counter
 import numpy as np
 from joblib import Parallel, delayed
 
-from truepool.arrays import FloatArray
-from truepool.audit import Finding, audit
-from truepool.audit.checks import drifted, feeds, outcome_rate
-from truepool.audit.evidence import Evidence
-from truepool.audit.findings import found
-from truepool.costs import Costs
-from truepool.panel import Panel
+from truepool.audits import Finding, audit
+from truepool.audits.checks import drifted, feeds, outcome_rate
+from truepool.audits.evidence import Evidence
+from truepool.audits.findings import found
+from truepool.core.arrays import FloatArray
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
 from truepool.pools.mean import Mean
 from truepool.stress.drift import quality_panel
 

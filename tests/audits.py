@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from truepool.audit.values import (
+from truepool.audits.values import (
     Audit,
     Calibration,
     CaseStudy,
@@ -18,7 +18,7 @@ from truepool.audit.values import (
     Standing,
 )
 from truepool.comparison import Comparison, Estimate, Row
-from truepool.costs import Costs
+from truepool.data.costs import Costs
 
 AGENTS = ("logistic", "forest", "tree", "bayes", "neighbours")
 NAN = float("nan")

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from truepool.costs import Costs
-from truepool.panel import Panel
-from truepool.stress.copied import Copycat
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.stress.copycat import Copycat
 from truepool.stress.drift import quality_panel
-from truepool.stress.flipped import LabelFlip
+from truepool.stress.label_flip import LabelFlip
 from truepool.stress.temperature import Temperature
 
 SKILLS = [1.2, 1.1, 1.0, 1.3, 1.15]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from truepool.arrays import as_outcomes
-from truepool.errors import OutcomeError
+from truepool.core.arrays import as_outcomes
+from truepool.core.errors import OutcomeError
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime, minimize
 from sklearn.linear_model import LogisticRegression
 
-from truepool import calibration
-from truepool.arrays import from_log_scale
-from truepool.calibration import cox, fit_scaling, log_odds, newton_terms
-from truepool.losses import Loss
+from truepool.core.arrays import from_log_scale
+from truepool.measures import calibration
+from truepool.measures.calibration import cox, fit_scaling, log_odds, newton_terms
+from truepool.measures.losses import Loss
 
 
 def drawn(seed, cases=400, slope=1.0, shift=0.0):

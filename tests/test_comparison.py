@@ -7,11 +7,11 @@ from panels import random_panel
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from truepool import compare, pools
-from truepool.costs import Costs
-from truepool.errors import SettingError, UnknownNameError
-from truepool.folds import out_of_fold, splits
-from truepool.losses import Loss
-from truepool.panel import Panel
+from truepool.core.errors import SettingError, UnknownNameError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.measures.folds import out_of_fold, splits
+from truepool.measures.losses import Loss
 from truepool.pools.mean import Mean
 from truepool.pools.platt import Platt
 from truepool.pools.vcg import VCG

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from truepool.costs import Costs
-from truepool.errors import CostError
+from truepool.core.errors import CostError
+from truepool.data.costs import Costs
 
 POSITIVE = st.floats(1e-3, 1e3)
 

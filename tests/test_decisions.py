@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from panels import random_panel
 
-from truepool.costs import Costs
-from truepool.decisions import decide
-from truepool.errors import ReportError, SettingError
+from truepool.core.errors import ReportError, SettingError
+from truepool.data.costs import Costs
+from truepool.measures.decisions import decide
 
 
 @given(st.integers(0, 1000), st.floats(0.1, 20), st.floats(0.1, 20))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
+from truepool.cli.demo_panels import TIRED, TURNED, told, trained
 from truepool.datasets import example
-from truepool.demonstration import TIRED, TURNED, told, trained
 
 
 @pytest.fixture(scope="module")

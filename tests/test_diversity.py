@@ -10,21 +10,21 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from panels import panels, random_panel
 
-from truepool import arrays
-from truepool.costs import Costs
-from truepool.decisions import choose
-from truepool.diversity import (
+from truepool.core import arrays
+from truepool.core.errors import CostError, SettingError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.data.weights import effective_number
+from truepool.measures.decisions import choose
+from truepool.measures.diversity import (
     correlation,
     disagreement,
     diversity,
     effective_agents,
     mean_of_pairs,
 )
-from truepool.errors import CostError, SettingError
-from truepool.panel import Panel
 from truepool.stress.drift import quality_panel
 from truepool.stress.temperature import Temperature
-from truepool.weights import effective_number
 
 ANY_PANEL = st.one_of(panels(), panels(classes=3))
 NAN = float("nan")

@@ -8,7 +8,7 @@ from typer.main import get_command
 
 from truepool import agents, datasets, learners, pools, stress
 from truepool.cli import app
-from truepool.games import mechanisms
+from truepool.games import payments as mechanisms
 
 DOCS = Path(__file__).parents[1] / "docs"
 COMMAND = get_command(app)

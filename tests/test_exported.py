@@ -6,7 +6,8 @@ import sys
 import pytest
 
 import truepool
-from truepool import errors, pools
+from truepool import pools
+from truepool.core import errors
 
 CONTRACT = {
     "Audit", "audit", "Panel", "read_panel", "Costs", "VCG", "pools", "PooledClassifier", "credit", "compare",
@@ -63,4 +64,4 @@ def test_every_error_is_a_truepool_error():
 
 def test_rooms_are_imported_when_they_are_first_named():
     # A room that a test before this one has imported is an attribute already.
-    assert truepool.__getattr__("credit") is truepool.credit
+    assert truepool.__getattr__("credit") is truepool.measures.credit

@@ -7,8 +7,14 @@ import pytest
 from platformdirs.macos import MacOS
 from platformdirs.unix import Unix
 
-from truepool.errors import SourceError
-from truepool.files import DiskCache, atomic_path, cache_folder, check_path, write_text
+from truepool.core.errors import SourceError
+from truepool.core.files import (
+    DiskCache,
+    atomic_path,
+    cache_folder,
+    check_path,
+    write_text,
+)
 
 
 def test_a_file_takes_the_place_of_the_old_one(tmp_path):
@@ -75,7 +81,7 @@ def test_the_cache_lies_where_the_user_says_or_the_platform(
 ):
     for name in ("TRUEPOOL_CACHE", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("truepool.files.user_cache_path", unix_cache)
+    monkeypatch.setattr("truepool.core.files.user_cache_path", unix_cache)
     monkeypatch.setenv(variable, named)
     assert cache_folder() == Path(folder).expanduser()
 

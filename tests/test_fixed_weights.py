@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from panels import panels, random_panel
 
-from truepool import kernels
-from truepool.costs import Costs
-from truepool.errors import SettingError
-from truepool.fixed_weights import FixedWeights
-from truepool.losses import Loss
+from truepool.core import kernels
+from truepool.core.errors import SettingError
+from truepool.data.costs import Costs
+from truepool.measures.fixed_weights import FixedWeights
+from truepool.measures.losses import Loss
 
 COSTS = Costs(fn=5, fp=1)
 CONVEX = [Loss("brier"), Loss("cost-brier", COSTS), Loss("log")]

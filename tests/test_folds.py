@@ -10,9 +10,9 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 
-from truepool.errors import SettingError
-from truepool.folds import out_of_fold, splits, tested
-from truepool.panel import Panel
+from truepool.core.errors import SettingError
+from truepool.data.panel import Panel
+from truepool.measures.folds import out_of_fold, splits, tested
 from truepool.pools.best_agent import BestAgent
 from truepool.pools.vcg import VCG
 

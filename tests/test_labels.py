@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from truepool.errors import OutcomeError
-from truepool.labels import USUAL, Labels, as_labels, either, encoded
+from truepool.core.errors import OutcomeError
+from truepool.data.labels import USUAL, Labels, as_labels, either, encoded
 
 
 @pytest.mark.parametrize(

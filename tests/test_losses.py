@@ -7,9 +7,9 @@ from scipy.optimize import approx_fprime
 from sklearn.metrics import brier_score_loss, log_loss
 
 from truepool import losses
-from truepool.arrays import to_classes
-from truepool.costs import Costs
-from truepool.errors import SettingError, UnknownNameError
+from truepool.core.arrays import to_classes
+from truepool.core.errors import SettingError, UnknownNameError
+from truepool.data.costs import Costs
 
 COSTS = Costs(fn=10, fp=1)
 SEEDS = st.integers(0, 10_000)

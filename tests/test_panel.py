@@ -7,8 +7,8 @@ from hypothesis import given
 from numpy.testing import assert_array_equal
 from panels import panels, random_panel
 
-from truepool.errors import AgentError, OutcomeError, PanelError, ReportError
-from truepool.panel import Panel
+from truepool.core.errors import AgentError, OutcomeError, PanelError, ReportError
+from truepool.data.panel import Panel
 
 NAN = float("nan")
 GOOD = [[0.9, 0.6], [0.2, 0.4]]

@@ -5,9 +5,9 @@ import sys
 import pytest
 from distributions import installed
 
-from truepool import registry
-from truepool.audit import checks
-from truepool.errors import PluginError
+from truepool.audits import checks
+from truepool.core import registry
+from truepool.core.errors import PluginError
 
 TOOLS = {
     "workshop/__init__.py": "",
@@ -115,7 +115,7 @@ def test_an_empty_folder_asks_for_nothing(tmp_path, monkeypatch):
 
 
 def test_every_file_of_the_folder_is_a_check_with_a_name_of_its_own():
-    modules = list(registry.modules("truepool.audit.checks"))
+    modules = list(registry.modules("truepool.audits.checks"))
     named = {vars(module)["name"]: vars(module)["check"] for module in modules}
     assert len(named) == len(modules)
     assert checks.every() == dict(sorted(named.items()))

@@ -9,14 +9,14 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from truepool import read_panel, read_reports
-from truepool.errors import (
+from truepool.core.errors import (
     AgentError,
     OutcomeError,
     PanelError,
     ReportError,
     SourceError,
 )
-from truepool.tables import write_table
+from truepool.data.tables import write_table
 
 COLUMNS = {"ada": [0.9, 0.2, 0.5], "bob": [0.6, None, 0.1], "y": [1, 0, 0]}
 REPORTS = [[0.9, 0.6], [0.2, np.nan], [0.5, 0.1]]
@@ -178,7 +178,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     def fail(*arguments, **options):
         raise OSError(28, "disk full")
 
-    monkeypatch.setattr("truepool.tables.writing.csv.write_csv", fail)
+    monkeypatch.setattr("truepool.data.tables.writer.csv.write_csv", fail)
     with pytest.raises(SourceError, match="cannot be written: disk full"):
         write_table(path, {"x": np.zeros(3)})
     assert path.read_text() == "what was there"
@@ -261,7 +261,7 @@ def test_places_that_cannot_be_written_to_are_refused(tmp_path, path, match):
 
 
 def test_a_folder_that_may_not_be_written_into_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("truepool.files.os.access", lambda path, mode: False)
+    monkeypatch.setattr("truepool.core.files.os.access", lambda path, mode: False)
     with pytest.raises(SourceError, match="cannot be written into"):
         write_table(tmp_path / "out.csv", {"x": np.zeros(3)})
 

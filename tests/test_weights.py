@@ -6,7 +6,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 
 from truepool import weights
-from truepool.errors import SettingError
+from truepool.core.errors import SettingError
 
 NUMBERS = arrays(
     np.float64, st.integers(1, 8), elements=st.floats(-1e300, 1e300, allow_nan=False)

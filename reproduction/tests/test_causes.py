@@ -11,8 +11,8 @@ from held import needs
 
 from truepool import datasets
 from truepool.core.engine import cells
-from truepool.diversity import correlation, mean_of_pairs
-from truepool.scores import ece
+from truepool.measures.diversity import correlation, mean_of_pairs
+from truepool.measures.scores import ece
 from truepool_paper.archive import from_jsonl
 from truepool_paper.expected import printed
 from truepool_paper.experiments.heterogeneity import MADE_OF, _pooled, _team

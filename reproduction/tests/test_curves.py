@@ -1,6 +1,6 @@
 import numpy as np
 
-from truepool.scores import ece
+from truepool.measures.scores import ece
 from truepool_paper.curves import FEWEST, curve, how_often, points
 
 

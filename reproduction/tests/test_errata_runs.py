@@ -8,10 +8,10 @@ from printed_cells import cell
 
 from truepool import credit, replay
 from truepool.core.engine import Cell, one_thread
-from truepool.costs import Costs
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
 from truepool.datasets.synthetic import synthetic
 from truepool.games import drawn, theory
-from truepool.panel import Panel
 from truepool.pools.vcg import VCG
 from truepool_paper.experiments.data_efficiency import DataEfficiency
 from truepool_paper.experiments.robustness import Robustness

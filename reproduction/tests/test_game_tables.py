@@ -11,8 +11,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from truepool.costs import Costs
-from truepool.games import Game, mechanisms, sweep, theory, verify
+from truepool.data.costs import Costs
+from truepool.games import Game, sweep, theory, verify
+from truepool.games import payments as mechanisms
 
 COSTS = Costs(fn=10, fp=1)
 CANONICAL = Game(threshold=0.3, costs=COSTS, cases=3000)

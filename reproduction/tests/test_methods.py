@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from truepool.panel import Panel
+from truepool.data.panel import Panel
 from truepool_paper.expected import printed
 from truepool_paper.methods import methods, platt_scaled, pool_with, tally
 
@@ -45,7 +45,7 @@ def test_a_penalty_holds_the_slope_back():
 
 def test_a_scaled_mean_that_was_calibrated_is_no_longer():
     # No logistic curve of p is p itself: that is what apd:platt's recipe costs.
-    from truepool.scores import ece
+    from truepool.measures.scores import ece
 
     rng = np.random.default_rng(0)
     mean = rng.beta(0.2, 0.2, 100_000)

@@ -14,32 +14,32 @@ PUBLIC = {
     "truepool",
     "truepool.agents",
     "truepool.agents.zoo",
-    "truepool.arrays",
-    "truepool.audit.checks",
+    "truepool.core.arrays",
+    "truepool.audits.checks",
     "truepool.cli.options",
     "truepool.cli.screen",
     "truepool.core.engine",
-    "truepool.credit",
+    "truepool.measures.credit",
     "truepool.datasets",
-    "truepool.diversity",
-    "truepool.errors",
+    "truepool.measures.diversity",
+    "truepool.core.errors",
     "truepool.games",
-    "truepool.games.mechanisms",
+    "truepool.games.payments",
     "truepool.games.theory",
-    "truepool.inference",
+    "truepool.measures.inference",
     "truepool.learners",
-    "truepool.losses",
-    "truepool.formatting",
+    "truepool.measures.losses",
+    "truepool.core.formatting",
     "truepool.pools",
-    "truepool.registry",
+    "truepool.core.registry",
     "truepool.render.figures",
     "truepool.render.figures.charts",
     "truepool.render.figures.style",
     "truepool.render.grid",
-    "truepool.scores",
+    "truepool.measures.scores",
     "truepool.stress",
     "truepool.stress.drift",
-    "truepool.weights",
+    "truepool.data.weights",
 }
 """Modules that others may import from; docs/extending.md lists the same."""
 REGISTERED = {
@@ -51,12 +51,12 @@ REGISTERED = {
 
 
 TYPES = {"Array", "BoolArray", "FloatArray", "IntArray"}
-"""All that is public of `truepool.arrays`."""
+"""All that is public of `truepool.core.arrays`."""
 
 
 def offered(module: str) -> set[str]:
     """Names that a public module offers: ``__all__``, or what it defines itself."""
-    if module == "truepool.arrays":
+    if module == "truepool.core.arrays":
         return TYPES
     room = import_module(module)
     if hasattr(room, "__all__"):

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from truepool.costs import Costs
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
 from truepool.games import ClippedBeliefsWarning, Game, drawn, theory, verify
 from truepool.games.marginals import Beta, delivered
 from truepool.learners import make as learner
-from truepool.panel import Panel
-from truepool.rounds import replay
-from truepool.scores import ece
+from truepool.measures.scores import ece
+from truepool.online import replay
 
 ASYMMETRIC, EVEN = Costs(fn=10, fp=1), Costs(1, 1)
 

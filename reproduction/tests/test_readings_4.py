@@ -11,10 +11,10 @@ from held import needs
 from sklearn.model_selection import train_test_split
 
 from truepool import agents, datasets, diversity, pools, scores
-from truepool.arrays import FloatArray, IntArray
-from truepool.costs import Costs
+from truepool.core.arrays import FloatArray, IntArray
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
 from truepool.datasets.nsl_kdd import FIFTH, Features, nsl_kdd
-from truepool.panel import Panel
 from truepool.pools import Pool
 
 SEEDS = (0, 1, 2)

@@ -3,8 +3,8 @@ import pytest
 
 from truepool import agents, datasets
 from truepool.core.engine import Cell
-from truepool.errors import SourceError
-from truepool.features import Features
+from truepool.core.errors import SourceError
+from truepool.data.features import Features
 from truepool_paper.real_task import ROWS, SOURCES, THRESHOLDS, ready, task, twice
 
 CHEAP = {name: agents.zoo.make("tree") for name in ("ada", "bob", "cyd")}
@@ -47,7 +47,7 @@ def test_two_tables_train_an_agent_once(rows, monkeypatch):
     def never(*parts, **options):
         raise AssertionError("trained again")
 
-    monkeypatch.setattr("truepool.agents.trained.fit", never)
+    monkeypatch.setattr("truepool.agents.ensemble.fit", never)
     again = ready(rows, Cell("b", (("size", "quick"),), 0)).panels(CHEAP)
     assert np.array_equal(before, np.concatenate([panel.reports for panel in again]))
 
@@ -88,6 +88,6 @@ def test_without_the_data_one_sentence_names_the_folder(name, tmp_path, monkeypa
 
     monkeypatch.setenv("TRUEPOOL_DATA", str(tmp_path / "empty"))
     monkeypatch.setenv("TRUEPOOL_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("truepool.datasets.fetching.urlopen", unreachable)
+    monkeypatch.setattr("truepool.datasets.download.urlopen", unreachable)
     with pytest.raises(SourceError, match="TRUEPOOL_DATA"):
         task(name, None, FIRST)

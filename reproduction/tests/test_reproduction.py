@@ -5,7 +5,7 @@ import json
 import pytest
 
 from truepool.core.engine import cells
-from truepool.errors import UnknownNameError
+from truepool.core.errors import UnknownNameError
 from truepool_paper import experiments, reproduce
 from truepool_paper.expected import printed
 from truepool_paper.interface import Experiment, Reading, row

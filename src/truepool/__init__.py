@@ -15,63 +15,53 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from truepool import (
-        agents,
-        credit,
-        datasets,
-        diversity,
-        games,
-        learners,
-        losses,
-        pools,
-        scores,
-        stress,
-        weights,
-    )
-    from truepool.audit import Audit, audit
+    from truepool import agents, datasets, games, learners, pools, stress
+    from truepool.audits import Audit, audit
     from truepool.comparison import Comparison, compare
-    from truepool.costs import Costs
-    from truepool.decisions import decide
-    from truepool.errors import TruepoolError
-    from truepool.features import Features
-    from truepool.panel import Panel
+    from truepool.core.errors import TruepoolError
+    from truepool.data import weights
+    from truepool.data.costs import Costs
+    from truepool.data.features import Features
+    from truepool.data.panel import Panel
+    from truepool.data.tables import Reports, read_panel, read_reports
+    from truepool.measures import credit, diversity, losses, scores
+    from truepool.measures.decisions import decide
+    from truepool.online import Stream, Trace, replay
     from truepool.pooled_classifier import PooledClassifier
     from truepool.pools.auto import Auto
     from truepool.pools.mean import Mean
     from truepool.pools.vcg import VCG
-    from truepool.rounds import Stream, Trace, replay
-    from truepool.tables import Reports, read_panel, read_reports
 
-_ROOMS = (
-    "audit",  # a room that can be called
-    "credit",
-    "datasets",
-    "diversity",
-    "agents",
-    "games",
-    "learners",
-    "losses",
-    "pools",
-    "scores",
-    "stress",
-    "weights",
-)
+_MODULES = {
+    "agents": "agents",
+    "credit": "measures.credit",
+    "datasets": "datasets",
+    "diversity": "measures.diversity",
+    "games": "games",
+    "learners": "learners",
+    "losses": "measures.losses",
+    "pools": "pools",
+    "scores": "measures.scores",
+    "stress": "stress",
+    "weights": "data.weights",
+}
 _NAMES = {
-    "Audit": "audit",
+    "Audit": "audits",
     "Comparison": "comparison",
-    "Costs": "costs",
-    "Features": "features",
-    "Panel": "panel",
+    "Costs": "data.costs",
+    "Features": "data.features",
+    "Panel": "data.panel",
     "PooledClassifier": "pooled_classifier",
-    "Reports": "tables",
-    "Stream": "rounds",
-    "Trace": "rounds",
-    "TruepoolError": "errors",
+    "Reports": "data.tables",
+    "Stream": "online",
+    "Trace": "online",
+    "TruepoolError": "core.errors",
+    "audit": "audits",
     "compare": "comparison",
-    "decide": "decisions",
-    "read_panel": "tables",
-    "read_reports": "tables",
-    "replay": "rounds",
+    "decide": "measures.decisions",
+    "read_panel": "data.tables",
+    "read_reports": "data.tables",
+    "replay": "online",
 }
 
 __all__ = [
@@ -109,8 +99,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return import_module(f"truepool.{name}")
+    if name in _MODULES:
+        return import_module(f"truepool.{_MODULES[name]}")
     if name in _NAMES:
         return getattr(import_module(f"truepool.{_NAMES[name]}"), name)
     if name == "__version__":

@@ -8,17 +8,17 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool import showing
-from truepool.arrays import FloatArray, IntArray, as_case_weights, to_classes
-from truepool.costs import Costs
-from truepool.errors import SettingError
-from truepool.folds import Folds, out_of_fold, splits, tested
-from truepool.inference import holm, middle, paired_p_values, resampled_means
-from truepool.losses import Loss, as_loss
-from truepool.panel import Panel
+from truepool.core import display as showing
+from truepool.core.arrays import FloatArray, IntArray, as_case_weights, to_classes
+from truepool.core.errors import SettingError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.measures.folds import Folds, out_of_fold, splits, tested
+from truepool.measures.inference import holm, middle, paired_p_values, resampled_means
+from truepool.measures.losses import Loss, as_loss
+from truepool.measures.scores import confusion, ece, loss
 from truepool.pools import Pool, every
 from truepool.pools.interface import configure
-from truepool.scores import confusion, ece, loss
 
 YARDSTICKS = ("mean", "best-agent")
 """Every pool is compared with the plain mean and with the best single agent."""

@@ -22,12 +22,12 @@ from sklearn.utils.validation import (
 
 from truepool.agents.interface import as_reports, check_speaks, said
 from truepool.agents.partition import feature_silos
-from truepool.arrays import Array, FloatArray
-from truepool.costs import Costs
-from truepool.errors import AgentError, SettingError
-from truepool.folds import Folds, splits, tested
-from truepool.labels import Labels, as_labels
-from truepool.losses import Loss
+from truepool.core.arrays import Array, FloatArray
+from truepool.core.errors import AgentError, SettingError
+from truepool.data.costs import Costs
+from truepool.data.labels import Labels, as_labels
+from truepool.measures.folds import Folds, splits, tested
+from truepool.measures.losses import Loss
 from truepool.pools.interface import Pool, configure
 from truepool.pools.vcg import VCG
 

@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from silos import features
 
 from truepool import agents
-from truepool.agents.asking import reported
-from truepool.errors import AgentError, OutcomeError
+from truepool.agents.report_table import reported
+from truepool.core.errors import AgentError, OutcomeError
 
 X, Y = features()
 TABLE = pa.table({f"x{i}": X[:, i] for i in range(5)})

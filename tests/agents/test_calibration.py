@@ -7,8 +7,8 @@ from silos import features
 
 from truepool import agents
 from truepool.agents.calibration import METHODS, LogOdds, held_out
-from truepool.arrays import logit
-from truepool.errors import SettingError, UnknownNameError
+from truepool.core.arrays import logit
+from truepool.core.errors import SettingError, UnknownNameError
 
 each = pytest.mark.parametrize("method", list(METHODS))
 

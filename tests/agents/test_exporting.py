@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from truepool import agents
 from truepool.agents.zoo import conversion, random_forest
-from truepool.errors import ExportError, FeatureError, SourceError
+from truepool.core.errors import ExportError, FeatureError, SourceError
 
 X, Y = features(gaps=0.1)
 FULL, _ = features(gaps=0.0)

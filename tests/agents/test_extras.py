@@ -3,7 +3,7 @@
 import pytest
 
 from truepool.agents.extras import brought
-from truepool.errors import MissingExtraError
+from truepool.core.errors import MissingExtraError
 
 
 def test_a_missing_library_is_named_with_its_extra():

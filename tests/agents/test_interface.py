@@ -5,8 +5,8 @@ import pytest
 from sklearn.svm import LinearSVC
 
 from truepool.agents.interface import check_speaks, said
-from truepool.errors import AgentError, ReportError
-from truepool.labels import Labels
+from truepool.core.errors import AgentError, ReportError
+from truepool.data.labels import Labels
 
 
 class Fixed:

@@ -12,8 +12,8 @@ from onnx import TensorProto, helper
 from silos import features
 
 from truepool import agents
-from truepool.agents.exporting import _converted
-from truepool.errors import FeatureError, ReportError, SourceError
+from truepool.agents.onnx_export import _converted
+from truepool.core.errors import FeatureError, ReportError, SourceError
 
 
 def made(inputs, outputs, nodes):

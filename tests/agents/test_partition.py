@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from truepool.agents import feature_silos, overlap, sample_silos
-from truepool.errors import SettingError
+from truepool.core.errors import SettingError
 
 
 def test_silos_are_the_first_draws_of_one_legacy_generator():

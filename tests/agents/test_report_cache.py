@@ -11,8 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from truepool import agents
+from truepool.agents import ensemble as trained
 from truepool.agents import report_cache as cache
-from truepool.agents import trained
 
 
 @pytest.fixture

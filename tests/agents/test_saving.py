@@ -7,7 +7,7 @@ from silos import features
 from sklearn.naive_bayes import GaussianNB
 
 from truepool import agents
-from truepool.errors import AgentError, SourceError
+from truepool.core.errors import AgentError, SourceError
 
 X, Y = features()
 

@@ -14,8 +14,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from truepool import agents
-from truepool.agents.fitted import seeded
-from truepool.errors import (
+from truepool.agents.fitted_agent import seeded
+from truepool.core.errors import (
     AgentError,
     FeatureError,
     OutcomeError,

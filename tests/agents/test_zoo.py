@@ -5,7 +5,7 @@ import pytest
 
 import truepool.agents
 from truepool.agents import extras, zoo
-from truepool.errors import MissingExtraError
+from truepool.core.errors import MissingExtraError
 
 # tab:hyperparams, and one thread whatever the machine has.
 PRINTED = {

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from truepool.alarms.change_point import BLOCKS, FEWEST, change, change_beside
+from truepool.online.alarms.change_point import BLOCKS, FEWEST, change, change_beside
 
 
 def test_a_change_is_found_where_it_is():

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from truepool.alarms.distribution import shifts
-from truepool.alarms.repeats import RepeatDetector, repeat
-from truepool.alarms.runs import (
+from truepool.online.alarms.distribution import shifts
+from truepool.online.alarms.repeats import RepeatDetector, repeat
+from truepool.online.alarms.runs import (
     RunDetector,
     codes_of,
     constant_run,

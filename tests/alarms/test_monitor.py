@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from truepool.alarms import Monitor, watch
-from truepool.alarms.conformal import MEMORY, RankDetector, bets
-from truepool.costs import Costs
-from truepool.errors import AgentError, OutcomeError, PanelError, SettingError
-from truepool.panel import Panel
+from truepool.core.errors import AgentError, OutcomeError, PanelError, SettingError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.online.alarms import Monitor, watch
+from truepool.online.alarms.conformal import MEMORY, RankDetector, bets
 from truepool.stress.drift import quality_panel
 
 COSTS = Costs(fn=10, fp=1)

@@ -7,15 +7,15 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from panels import panels, random_panel
 
-from truepool.alarms import Alarm, alarms
-from truepool.alarms import river_detectors as room
-from truepool.costs import Costs
-from truepool.errors import AgentError, MissingExtraError, UnknownNameError
+from truepool.core.errors import AgentError, MissingExtraError, UnknownNameError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
 from truepool.learners import make
-from truepool.losses import Loss
-from truepool.panel import Panel
-from truepool.rounds import replay
-from truepool.stress.degraded import Degraded
+from truepool.measures.losses import Loss
+from truepool.online import replay
+from truepool.online.alarms import Alarm, alarms
+from truepool.online.alarms import river_detectors as room
+from truepool.stress.degradation import Degraded
 from truepool.stress.drift import quality_panel
 
 drift = pytest.importorskip("river.drift")

@@ -3,8 +3,8 @@ import pytest
 from faults import COSTS, drifted, flipped, sound
 from panels import random_panel
 
-from truepool.audit import audit, comparing
-from truepool.audit.advising import (
+from truepool.audits import audit, comparing
+from truepool.audits.advising import (
     CHANGED,
     CLEAR,
     FEW_CASES,
@@ -12,8 +12,8 @@ from truepool.audit.advising import (
     SCARCE,
     STRONG,
 )
-from truepool.errors import SettingError
-from truepool.panel import Panel
+from truepool.core.errors import SettingError
+from truepool.data.panel import Panel
 from truepool.stress.drift import quality_panel
 
 QUICK = {"costs": COSTS, "resamples": 50}

@@ -7,8 +7,8 @@ import pytest
 from faults import COSTS, SKILLS, sound, timed
 from numpy.testing import assert_allclose
 
-from truepool.audit import audit
-from truepool.audit.attribution import (
+from truepool.audits import audit
+from truepool.audits.attribution import (
     BECAUSE,
     CAUSES,
     CRITICAL,
@@ -17,16 +17,16 @@ from truepool.audit.attribution import (
     dates,
     share_of_cost,
 )
-from truepool.audit.drifting import change
-from truepool.audit.findings import found
-from truepool.audit.suspicion import Suspicion
+from truepool.audits.drifting import change
+from truepool.audits.findings import found
+from truepool.audits.suspicion import Suspicion
+from truepool.cli.demo_panels import TIRED, TURNED, told
 from truepool.comparison import Estimate
-from truepool.costs import Costs
-from truepool.demonstration import TIRED, TURNED, told
-from truepool.panel import Panel
-from truepool.stress.degraded import Degraded
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.stress.degradation import Degraded
 from truepool.stress.drift import quality_panel
-from truepool.stress.sleeping import Sleeper
+from truepool.stress.sleeper import Sleeper
 
 QUICK = {"costs": COSTS, "resamples": 50}
 SAVES = Estimate(0.2, 0.1, 0.3)
@@ -102,7 +102,7 @@ def test_notes_explain_nothing_and_need_no_explanation():
 
 
 def test_every_cause_has_words():
-    from truepool.audit.checks.pool_calibrated import AGENTS_FAULTS
+    from truepool.audits.checks.pool_calibrated import AGENTS_FAULTS
 
     pools = {"under-confident-pool", "threshold"}
     assert {*CAUSES, *AGENTS_FAULTS} | pools == set(BECAUSE)

@@ -15,11 +15,11 @@ from numpy.testing import assert_allclose
 from panels import panels, random_panel
 
 import truepool as tp
-from truepool.audit import Audit, audit
-from truepool.costs import Costs
-from truepool.errors import CostError, SettingError, UnknownNameError
-from truepool.losses import Loss
-from truepool.panel import Panel
+from truepool.audits import Audit, audit
+from truepool.core.errors import CostError, SettingError, UnknownNameError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.measures.losses import Loss
 from truepool.pools.mean import Mean
 from truepool.stress.temperature import Temperature
 
@@ -198,7 +198,7 @@ def test_a_few_identical_agents_are_still_called_copies():
 
 
 def test_large_panels_say_what_was_sampled(monkeypatch):
-    from truepool.audit import (
+    from truepool.audits import (
         comparing,
         drifting,
         evidence,
@@ -280,14 +280,14 @@ def test_an_agent_may_be_called_pool():
 
 
 @pytest.mark.parametrize(
-    "first", ["", "import truepool.audit", "from truepool.audit.values import Audit"]
+    "first", ["", "import truepool.audits", "from truepool.audits.values import Audit"]
 )
 def test_the_verb_and_its_room_share_a_name(first):
     code = (
         f"{first}\nimport truepool as tp\n"
         "panel = tp.Panel([[0.9, 0.5], [0.1, 0.5]] * 3, [1, 0] * 3)\n"
         "print(type(tp.audit(panel)).__name__, tp.audit.Finding.__name__)\n"
-        "import truepool.audit\n"
+        "import truepool.audits\n"
         "print(type(tp.audit(panel)).__name__, tp.Audit.__name__)"
     )
     answer = subprocess.run(

@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binom, kstest
 
-from truepool.audit.calibration import (
+from truepool.audits.calibration import (
     biased,
     calibration,
     matters,
@@ -11,7 +11,7 @@ from truepool.audit.calibration import (
     slanted,
     supported,
 )
-from truepool.scores import ece, smooth_ece
+from truepool.measures.scores import ece, smooth_ece
 
 
 def judged(seed=0, cases=2000, slope=1.0, shift=0.0, level=0.95):

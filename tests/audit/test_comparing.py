@@ -8,9 +8,9 @@ from faults import COSTS, drifted, sound
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from truepool.audit import audit
-from truepool.inference import diebold_mariano
-from truepool.panel import Panel
+from truepool.audits import audit
+from truepool.data.panel import Panel
+from truepool.measures.inference import diebold_mariano
 
 QUICK = {"costs": COSTS, "resamples": 50}
 TOLD = audit(sound(cases=600), **QUICK)

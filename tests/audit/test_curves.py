@@ -4,11 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from truepool.audit import audit
-from truepool.audit.curves import errors
-from truepool.costs import Costs
-from truepool.losses import Loss
-from truepool.panel import Panel
+from truepool.audits import audit
+from truepool.audits.curves import errors
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.measures.losses import Loss
 
 PANEL = sound(cases=200)
 CURVE = audit(PANEL, costs=COSTS, resamples=20).curve

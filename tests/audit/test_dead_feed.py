@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from truepool.audit import audit
-from truepool.costs import Costs
-from truepool.panel import Panel
+from truepool.audits import audit
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
 from truepool.stress.drift import quality_panel
 
 COSTS = Costs(fn=10, fp=1)

@@ -2,8 +2,8 @@ import numpy as np
 from faults import COSTS, drifted, sound, timed
 from numpy.testing import assert_allclose
 
-from truepool.audit import audit, drifting
-from truepool.panel import Panel
+from truepool.audits import audit, drifting
+from truepool.data.panel import Panel
 
 QUICK = {"costs": COSTS, "resamples": 50}
 

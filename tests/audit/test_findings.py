@@ -1,8 +1,8 @@
 import pytest
 
-from truepool.audit.findings import BACKFIRES, found
-from truepool.audit.severity import BROKEN
-from truepool.audit.suspicion import Suspicion
+from truepool.audits.findings import BACKFIRES, found
+from truepool.audits.severity import BROKEN
+from truepool.audits.suspicion import Suspicion
 from truepool.comparison import Estimate
 
 SAVES, MAY = Estimate(0.2, 0.1, 0.3), Estimate(0.01, -0.1, 0.1)

@@ -9,13 +9,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from truepool.audit import audit, tempting
-from truepool.audit.judging import FOLDS
-from truepool.costs import Costs
+from truepool.audits import audit, tempting
+from truepool.audits.judging import FOLDS
+from truepool.core.errors import SettingError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
 from truepool.datasets import example
-from truepool.errors import SettingError
-from truepool.folds import splits
-from truepool.panel import Panel
+from truepool.measures.folds import splits
 from truepool.pools.interface import Pool
 
 TIMED = Panel(example().reports, example().outcomes, times=np.arange(len(example())))

@@ -3,10 +3,10 @@ from faults import sound, timed
 from numpy.testing import assert_allclose
 from panels import random_panel
 
-from truepool.audit.judging import Judged, corrected
-from truepool.audit.sampling import Sampling
-from truepool.folds import out_of_fold, splits
-from truepool.panel import Panel
+from truepool.audits.judging import Judged, corrected
+from truepool.audits.sampling import Sampling
+from truepool.data.panel import Panel
+from truepool.measures.folds import out_of_fold, splits
 from truepool.pools.mean import Mean
 from truepool.pools.vcg import VCG
 
@@ -58,8 +58,8 @@ def test_corrections_are_learned_on_other_cases_and_skip_silence():
 
 
 def test_a_correction_is_fitted_in_its_folds():
-    from truepool.arrays import from_log_scale, log_scale
-    from truepool.calibration import fit_scaling
+    from truepool.core.arrays import from_log_scale, log_scale
+    from truepool.measures.calibration import fit_scaling
 
     said = PANEL.values[:, 0]
     learn, test = splits(PANEL.outcomes, 5, 0)[0]

@@ -17,14 +17,14 @@ from faults import (
 )
 from panels import random_panel
 
-from truepool.audit import audit
-from truepool.audit.advising import CHANGED
-from truepool.audit.recommendation import CURED_BY_A_POOL, recommend
-from truepool.audit.values import Finding
-from truepool.panel import Panel
-from truepool.stress.degraded import Degraded
+from truepool.audits import audit
+from truepool.audits.advising import CHANGED
+from truepool.audits.recommendation import CURED_BY_A_POOL, recommend
+from truepool.audits.values import Finding
+from truepool.data.panel import Panel
+from truepool.stress.degradation import Degraded
 from truepool.stress.drift import quality_panel
-from truepool.stress.sleeping import Sleeper
+from truepool.stress.sleeper import Sleeper
 from truepool.stress.temperature import Temperature
 
 CASES = 500
@@ -175,7 +175,7 @@ def test_the_panels_cover_every_verdict():
 
 
 def test_the_best_agent_is_passed_over_where_it_is_at_fault():
-    from truepool.audit.evidence import Evidence
+    from truepool.audits.evidence import Evidence
     from truepool.pools.mean import Mean
 
     noise = np.random.default_rng(0).random((800, 4))

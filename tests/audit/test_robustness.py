@@ -1,9 +1,9 @@
 from faults import COSTS, sound
 from numpy.testing import assert_allclose
 
-from truepool.audit import audit
-from truepool.losses import Loss
-from truepool.stress.flipped import LabelFlip
+from truepool.audits import audit
+from truepool.measures.losses import Loss
+from truepool.stress.label_flip import LabelFlip
 
 PANEL = sound(cases=500)
 TOLD = audit(PANEL, costs=COSTS, resamples=50)

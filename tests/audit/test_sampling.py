@@ -1,6 +1,6 @@
 import numpy as np
 
-from truepool.audit.sampling import Sampling
+from truepool.audits.sampling import Sampling
 
 
 def test_few_cases_are_all_looked_at_and_nothing_is_said():

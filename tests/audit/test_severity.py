@@ -1,6 +1,6 @@
 import pytest
 
-from truepool.audit.severity import BROKEN, FEEDS, LIKELY, SURE, severity
+from truepool.audits.severity import BROKEN, FEEDS, LIKELY, SURE, severity
 from truepool.comparison import Estimate
 
 SAVES, MAY = Estimate(0.2, 0.1, 0.3), Estimate(0.01, -0.1, 0.1)

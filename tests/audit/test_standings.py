@@ -4,9 +4,9 @@ from faults import COSTS, copied, sound
 from numpy.testing import assert_allclose
 from panels import random_panel
 
-from truepool.audit import audit, standings
-from truepool.credit import intervals, leave_one_out, shapley
-from truepool.panel import Panel
+from truepool.audits import audit, standings
+from truepool.data.panel import Panel
+from truepool.measures.credit import intervals, leave_one_out, shapley
 
 QUICK = {"costs": COSTS, "resamples": 50}
 

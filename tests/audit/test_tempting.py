@@ -2,8 +2,8 @@ import numpy as np
 from faults import COSTS, sound
 from panels import random_panel
 
-from truepool.audit import audit, tempting
-from truepool.errors import SettingError
+from truepool.audits import audit, tempting
+from truepool.core.errors import SettingError
 from truepool.games import incentives
 
 QUICK = {"costs": COSTS, "resamples": 50}

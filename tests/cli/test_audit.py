@@ -7,7 +7,7 @@ import pytest
 from faults import copied, sound
 from panels import random_panel
 
-from truepool.tables import write_table
+from truepool.data.tables import write_table
 
 
 def table(path, panel):
@@ -83,7 +83,7 @@ def test_quiet_says_nothing_and_fail_on_decides_the_exit_code(
 
 
 def test_a_page_is_asked_of_the_audit(truepool, reports, tmp_path, monkeypatch):
-    from truepool.audit.values import Audit
+    from truepool.audits.values import Audit
 
     monkeypatch.setattr(Audit, "to_html", lambda told, path: path.write_text("page"))
     page = tmp_path / "told.html"

@@ -14,7 +14,7 @@ from panels import random_panel
 from pyarrow import csv
 
 from truepool import learners
-from truepool.tables import write_table
+from truepool.data.tables import write_table
 
 EXAMPLE = str(files("truepool.datasets") / "example.csv")
 QUICK = ["--mechanism", "vcg", "--mechanism", "platt"]

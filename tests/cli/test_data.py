@@ -12,8 +12,8 @@ from served import published
 
 from truepool import datasets
 from truepool.datasets.files import File
-from truepool.datasets.finding import folders
 from truepool.datasets.heart import Heart
+from truepool.datasets.location import folders
 from truepool.render.tables import data_sources
 
 CONTENT = b"63.0,1.0,1.0,145.0,233.0,1.0,2.0,150.0,0.0,2.3,3.0,0.0,6.0,0\n"

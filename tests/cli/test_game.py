@@ -8,8 +8,8 @@ import pytest
 from panels import random_panel
 
 from truepool.cli.game import varied
-from truepool.errors import SettingError
-from truepool.tables import write_table
+from truepool.core.errors import SettingError
+from truepool.data.tables import write_table
 
 QUICK = ["--cases", "500", "--cost-fn", "10"]
 

@@ -86,7 +86,7 @@ LEARNER = '''
 CHECK = '''
     """Whether there are enough agents."""
 
-    from truepool.audit.checks import Suspicion
+    from truepool.audits.checks import Suspicion
 
 
     def check(evidence):
@@ -207,7 +207,7 @@ def test_a_data_set_is_listed_and_loaded(toolbox):
 
 
 def test_without_its_distribution_reproduce_says_how_to_get_it(monkeypatch, truepool):
-    monkeypatch.setattr("truepool.registry.entry_points", lambda group: ())
+    monkeypatch.setattr("truepool.core.registry.entry_points", lambda group: ())
     code, out, err = truepool("reproduce", "tab:poa", "--full")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert err.startswith(

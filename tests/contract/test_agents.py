@@ -11,7 +11,7 @@ from silos import SMALL, features, small
 from sklearn.metrics import roc_auc_score
 
 from truepool import agents
-from truepool.errors import FeatureError, OutcomeError, UnknownNameError
+from truepool.core.errors import FeatureError, OutcomeError, UnknownNameError
 
 EVERY = list(agents.zoo.every())
 each = pytest.mark.parametrize("name", EVERY)

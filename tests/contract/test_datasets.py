@@ -12,10 +12,10 @@ from numpy.testing import assert_array_equal
 from served import published
 
 from truepool import datasets
+from truepool.core.errors import ChecksumError, SettingError, SourceError, TruepoolError
+from truepool.data.features import Features
+from truepool.data.panel import Panel
 from truepool.datasets.files import File
-from truepool.errors import ChecksumError, SettingError, SourceError, TruepoolError
-from truepool.features import Features
-from truepool.panel import Panel
 
 EVERY = datasets.every()
 READ = {name: one for name, one in EVERY.items() if one.files}

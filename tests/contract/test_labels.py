@@ -22,9 +22,9 @@ from typer.main import get_command
 
 import truepool as tp
 from truepool.cli import app
-from truepool.costs import Costs
-from truepool.errors import OutcomeError
-from truepool.features import Features
+from truepool.core.errors import OutcomeError
+from truepool.data.costs import Costs
+from truepool.data.features import Features
 
 PANEL = random_panel(3, cases=90, agents=3)
 R, Y = PANEL.reports, PANEL.outcomes

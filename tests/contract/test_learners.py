@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from panels import panels, random_panel
 
-from truepool import Stream, kernels, learners, replay
-from truepool.costs import Costs
-from truepool.errors import AgentError, SettingError
-from truepool.losses import NAMES, Loss
-from truepool.panel import Panel
-from truepool.rounds import decide, feedback, loop, settle
+from truepool import Stream, learners, replay
+from truepool.core import kernels
+from truepool.core.errors import AgentError, SettingError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.measures.losses import NAMES, Loss
+from truepool.online import decide, feedback, loop, settle
 
 EVERY = list(learners.every())
 PROMISES = {"asleep", "joining"}

@@ -16,23 +16,23 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from truepool import pools
-from truepool.arrays import to_classes
-from truepool.costs import Costs
-from truepool.decisions import decide
-from truepool.errors import (
+from truepool.core.arrays import to_classes
+from truepool.core.errors import (
     AgentError,
     CostError,
     ReportError,
     SettingError,
     UnknownNameError,
 )
-from truepool.kernels import reference
-from truepool.losses import NAMES
+from truepool.core.kernels import reference
+from truepool.data.costs import Costs
+from truepool.data.reports import checked_reports
+from truepool.measures.decisions import decide
+from truepool.measures.losses import NAMES
+from truepool.measures.scores import loss
 from truepool.pools import LinearPool
 from truepool.pools.interface import FixedPool
 from truepool.pools.neural import NeuralPool
-from truepool.reports import checked_reports
-from truepool.scores import loss
 
 EVERY = list(pools.every())
 NEURAL = {name for name, cls in pools.every().items() if issubclass(cls, NeuralPool)}

@@ -2,8 +2,8 @@
 
 import pytest
 
-from truepool import registry
-from truepool.errors import UnknownNameError
+from truepool.core import registry
+from truepool.core.errors import UnknownNameError
 
 EVERYTHING = [(kind, name) for kind in registry.KINDS for name in registry.names(kind)]
 each = pytest.mark.parametrize(("kind", "name"), EVERYTHING)

@@ -11,8 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from panels import panels, random_panel
 
 from truepool import stress
-from truepool.errors import AgentError, SettingError, UnknownNameError
-from truepool.panel import Panel
+from truepool.core.errors import AgentError, SettingError, UnknownNameError
+from truepool.data.panel import Panel
 
 EVERY = list(stress.every())
 LISTENS = {

@@ -12,12 +12,12 @@ from numpy.testing import assert_allclose
 from panels import panels, random_panel
 
 from truepool import credit
-from truepool.costs import Costs
-from truepool.errors import SettingError
-from truepool.inference import accelerated, resampled_means
-from truepool.kernels import reference
-from truepool.losses import NAMES, Loss
-from truepool.panel import Panel
+from truepool.core.errors import SettingError
+from truepool.core.kernels import reference
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.measures.inference import accelerated, resampled_means
+from truepool.measures.losses import NAMES, Loss
 from truepool.pools.shapley import Shapley
 from truepool.pools.vcg import VCG
 
@@ -263,7 +263,7 @@ def test_shapley_by_case_of_many_agents_is_the_mean_over_the_same_orders(loss, s
 def test_random_orders_come_near_exact_shapley_credit(silent, monkeypatch):
     panel = random_panel(2, cases=300, agents=5, silent=silent)
     exact = credit.contributions(panel, method="shapley").mean(axis=0)
-    module = sys.modules["truepool.credit.shapley"]
+    module = sys.modules["truepool.measures.credit.shapley"]
     monkeypatch.setattr(module, "EXACT_LIMIT", 4)
     monkeypatch.setattr(module, "ORDERS", 400)
     drawn = credit.contributions(panel, method="shapley").mean(axis=0)
@@ -278,9 +278,9 @@ def test_credit_is_exact_up_to_14_agents_and_else_from_40_orders():
 
 def test_a_module_never_takes_the_place_of_the_function_it_holds():
     code = (
-        "import truepool.credit.shapley, truepool.credit.leave_one_out\n"
+        "import truepool.measures.credit.shapley, truepool.measures.credit.leave_one_out\n"
         "from truepool import credit\n"
-        "from truepool.credit.shapley import shapley\n"
+        "from truepool.measures.credit.shapley import shapley\n"
         "assert credit.shapley is shapley and callable(credit.leave_one_out)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

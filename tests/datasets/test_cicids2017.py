@@ -7,6 +7,7 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from truepool.core.errors import SourceError
 from truepool.datasets.cicids2017 import (
     CICIDS2017,
     LABEL,
@@ -17,7 +18,6 @@ from truepool.datasets.cicids2017 import (
     cicids2017_mix,
     seven_digits,
 )
-from truepool.errors import SourceError
 
 
 def line(value, *rest, columns=51):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from held import needs
 
+from truepool.core.errors import SettingError
 from truepool.datasets.credit_card import NAMES, CreditCard, credit_card
-from truepool.errors import SettingError
 
 HEADER = ",".join(f'"{name}"' for name in (*NAMES, "Class"))
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truepool.datasets.drawing import generator, of_each, some
-from truepool.errors import SettingError
+from truepool.core.errors import SettingError
+from truepool.datasets.sampling import generator, of_each, some
 
 
 @given(there=st.integers(1, 50), seed=st.integers(0, 9), data=st.data())

@@ -12,9 +12,9 @@ import pytest
 from rich.console import Console
 from served import published
 
-from truepool.datasets.fetching import fetched
+from truepool.core.errors import ChecksumError, SourceError
+from truepool.datasets.download import fetched
 from truepool.datasets.files import File
-from truepool.errors import ChecksumError, SourceError
 
 CONTENT = b"a,b\n1,2\n" * 400_000  # more than two chunks
 DATA = File("data.csv", sha256(CONTENT).hexdigest(), len(CONTENT))

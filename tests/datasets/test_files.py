@@ -6,8 +6,8 @@ from hashlib import sha256
 
 import pytest
 
+from truepool.core.errors import ChecksumError, SourceError
 from truepool.datasets.files import File, check_sum, content_sum, opened
-from truepool.errors import ChecksumError, SourceError
 
 CONTENT = bytes(range(256)) * 20_000
 SUM = sha256(CONTENT).hexdigest()

@@ -5,7 +5,7 @@ from hashlib import sha256
 from served import published
 
 from truepool.datasets.files import File
-from truepool.datasets.finding import folders, found, located
+from truepool.datasets.location import folders, found, located
 
 FILE = File("some.csv", sha256(b"right").hexdigest(), 5)
 

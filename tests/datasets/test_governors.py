@@ -5,8 +5,8 @@ import pytest
 from held import needs
 
 from truepool import pools
+from truepool.core.errors import SettingError, SourceError
 from truepool.datasets.governors import Governors, governors
-from truepool.errors import SettingError, SourceError
 
 HEADER = (
     "year,state,forecast_date,forecast_type,party,candidate,probwin,probwin_outcome"

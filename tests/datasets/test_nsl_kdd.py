@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from held import needs
 
+from truepool.core.errors import SettingError, SourceError
 from truepool.datasets.nsl_kdd import FIFTH, NAMES, TEST, TRAIN, Features, nsl_kdd
-from truepool.errors import SettingError, SourceError
 
 
 @pytest.mark.data

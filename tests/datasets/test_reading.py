@@ -6,8 +6,8 @@ import lzma
 import numpy as np
 import pytest
 
-from truepool.datasets.reading import numbers, read_columns
-from truepool.errors import SourceError
+from truepool.core.errors import SourceError
+from truepool.datasets.columns import numbers, read_columns
 
 pytestmark = pytest.mark.usefixtures("nowhere")
 TEXT = b"a,b,c\n1,x,\n2.5,y,4\n"

@@ -7,9 +7,9 @@ from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from truepool.arrays import logit
+from truepool.core.arrays import logit
+from truepool.core.errors import AgentError, SettingError
 from truepool.datasets.synthetic import synthetic
-from truepool.errors import AgentError, SettingError
 
 CASES = 40_000
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from truepool.core.errors import SourceError
 from truepool.datasets.unsw_nb15 import CATEGORIES, NAMES, UNSWNB15, unsw_nb15
-from truepool.errors import SourceError
 
 HEADER = "\ufeffid," + ",".join(NAMES) + ",attack_cat,label"
 

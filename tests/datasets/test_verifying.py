@@ -7,7 +7,7 @@ import pytest
 
 from truepool.datasets.files import File
 from truepool.datasets.heart import Heart
-from truepool.datasets.verifying import verified
+from truepool.datasets.verification import verified
 
 FILE = File("some.csv", sha256(b"right").hexdigest(), 5)
 

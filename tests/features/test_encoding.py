@@ -19,9 +19,9 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
-from truepool.errors import FeatureError, SettingError
-from truepool.features import Features
-from truepool.features.encoding import Encoder
+from truepool.core.errors import FeatureError, SettingError
+from truepool.data.features import Features
+from truepool.data.features.encoding import Encoder
 
 COLUMNS = {
     "size": [1.5, None, 3.0],

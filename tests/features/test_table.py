@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from truepool.errors import FeatureError, OutcomeError
-from truepool.features import Features
+from truepool.core.errors import FeatureError, OutcomeError
+from truepool.data.features import Features
 
 X = [[1.0, 0.0], [2.0, 1.0], [np.nan, 1.0]]
 Y = [0, 1, 2]

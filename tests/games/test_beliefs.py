@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from panels import random_panel
 
-from truepool.errors import BeliefError, SettingError, UnknownNameError
+from truepool.core.errors import BeliefError, SettingError, UnknownNameError
 from truepool.games import ClippedBeliefsWarning, drawn, from_panel
 
 MODELS = [

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from truepool.costs import Costs
-from truepool.errors import SettingError, UnknownNameError
-from truepool.games import Game, Shift, mechanisms
+from truepool.core.errors import SettingError, UnknownNameError
+from truepool.data.costs import Costs
+from truepool.games import Game, Shift
+from truepool.games import payments as mechanisms
 from truepool.games.dynamics import sights
 from truepool.pools import every
 

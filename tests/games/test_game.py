@@ -8,10 +8,10 @@ from numpy.testing import assert_allclose
 from panels import random_panel
 
 import truepool as tp
-from truepool.costs import Costs
-from truepool.errors import BeliefError, SettingError, UnknownNameError
+from truepool.core.errors import BeliefError, SettingError, UnknownNameError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
 from truepool.games import Game, Price
-from truepool.panel import Panel
 
 COSTS = Costs(fn=10, fp=1)
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 from scipy.integrate import dblquad
 
-from truepool.errors import BeliefError, UnknownNameError
+from truepool.core.errors import BeliefError, UnknownNameError
 from truepool.games.marginals import (
     Beta,
     Probit,

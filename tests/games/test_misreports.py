@@ -8,11 +8,11 @@ from numpy.testing import assert_allclose
 from panels import random_panel
 
 import truepool as tp
-from truepool.costs import Costs
-from truepool.errors import SettingError, UnknownNameError
+from truepool.core.errors import SettingError, UnknownNameError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
 from truepool.games import drawn, incentives
-from truepool.games.lying import FAMILIES
-from truepool.panel import Panel
+from truepool.games.misreport_trial import FAMILIES
 
 COSTS = Costs(fn=10, fp=1)
 
@@ -154,7 +154,7 @@ def test_a_large_panel_is_looked_at_in_part_and_says_so():
 
 
 def test_a_curve_is_chosen_on_part_of_the_cases(monkeypatch):
-    monkeypatch.setattr("truepool.games.lying.CHOOSING", 100)
+    monkeypatch.setattr("truepool.games.misreport_trial.CHOOSING", 100)
     found = incentives(panel_of(600, offset=0.1), "mean", mechanism="log", cv=2)
     assert found.mechanism == "log"
     assert all(row.families[0].deviation[0] < 0 for row in found.rows)

@@ -5,16 +5,17 @@ import pytest
 from numpy.testing import assert_allclose
 from panels import random_panel
 
-from truepool.costs import Costs
-from truepool.errors import SettingError, UnknownNameError
-from truepool.games import drawn, mechanisms
-from truepool.games.mechanisms.regularised import Regularised
-from truepool.games.mechanisms.vcg import VCG
-from truepool.games.mechanisms.wsu import WSU
+from truepool.core.errors import SettingError, UnknownNameError
+from truepool.data.costs import Costs
+from truepool.games import drawn
+from truepool.games import payments as mechanisms
+from truepool.games.agent_view import Seat
+from truepool.games.payments.brier_with_penalty import Regularised
+from truepool.games.payments.vcg import VCG
+from truepool.games.payments.wsu import WSU
 from truepool.games.payoffs import Curve, Squares, Steps
 from truepool.games.responses import Affine, Cut, Exact, Shift
-from truepool.games.seats import Seat
-from truepool.losses import Loss
+from truepool.measures.losses import Loss
 from truepool.pools import make as named_pool
 from truepool.pools.mean import Mean
 from truepool.pools.median import Median

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from truepool.errors import SettingError, UnknownNameError
+from truepool.core.errors import SettingError, UnknownNameError
 from truepool.games.payoffs import Squares
 from truepool.games.responses import Affine, Cut, Exact, Shift, as_response, truest
 

@@ -5,8 +5,9 @@ import json
 import pytest
 from numpy.testing import assert_allclose
 
-from truepool.errors import SettingError, UnknownNameError
-from truepool.games import ClippedBeliefsWarning, Game, sweep, sweeping
+from truepool.core.errors import SettingError, UnknownNameError
+from truepool.games import ClippedBeliefsWarning, Game, sweep
+from truepool.games import parameter_sweep as sweeping
 
 GAME = Game(threshold=0.4, cases=500)
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from truepool.costs import Costs
-from truepool.errors import SettingError, UnknownNameError
+from truepool.core.errors import SettingError, UnknownNameError
+from truepool.data.costs import Costs
 from truepool.games import Game, drawn, theory
 from truepool.games.marginals import variance
 

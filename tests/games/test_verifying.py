@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from truepool.costs import Costs
-from truepool.errors import SettingError
+from truepool.core.errors import SettingError
+from truepool.data.costs import Costs
 from truepool.games import Affine, Game, Shift, verify
 
 COSTS = Costs(fn=10, fp=1)

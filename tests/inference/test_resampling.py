@@ -3,9 +3,9 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import bootstrap
 
-from truepool.errors import SettingError
-from truepool.inference import Resamples, accelerated, middle, resampled_means
-from truepool.inference.resampling import GROUPS
+from truepool.core.errors import SettingError
+from truepool.measures.inference import Resamples, accelerated, middle, resampled_means
+from truepool.measures.inference.bootstrap import GROUPS
 
 
 def test_the_middle_of_resampled_means_is_scipys_percentile_interval():

@@ -5,14 +5,14 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.stats import t, ttest_1samp, wilcoxon
 
-from truepool.inference import (
+from truepool.measures.inference import (
     bonferroni,
     diebold_mariano,
     holm,
     paired_p_values,
     signed_rank_p_value,
 )
-from truepool.inference.testing import long_run_variance
+from truepool.measures.inference.hypothesis_tests import long_run_variance
 
 
 @given(st.integers(0, 1000))

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truepool import replay
-from truepool.kernels import arithmetic, online
+from truepool.core.kernels import arithmetic, online
+from truepool.data.panel import Panel
 from truepool.learners import every
-from truepool.panel import Panel
 
 ULP = 2.0**-52
 

@@ -11,8 +11,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 from panels import panels
 
-from truepool.arrays import frozen
-from truepool.kernels import compiled, reference
+from truepool.core.arrays import frozen
+from truepool.core.kernels import compiled, reference
 
 CLOSE = {"rtol": 1e-12, "atol": 1e-12}
 BINARY = panels()
@@ -129,4 +129,4 @@ def test_the_kernels_are_chosen_in_one_place(choice, module):
         text=True,
         check=True,
     )
-    assert answer.stdout.strip() == f"truepool.kernels.{module}"
+    assert answer.stdout.strip() == f"truepool.core.kernels.{module}"

@@ -5,9 +5,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from panels import random_panel
 
-from truepool import Stream, kernels, replay
+from truepool import Stream, replay
+from truepool.core import kernels
+from truepool.data.panel import Panel
 from truepool.learners import make
-from truepool.panel import Panel
 
 SLOW = {
     "marginal": {"rate": 0.02},

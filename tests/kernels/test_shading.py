@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 
-from truepool.decisions import EDGE
-from truepool.kernels import shading_compiled, shading_reference
+from truepool.core.kernels import shading_compiled, shading_reference
+from truepool.measures.decisions import EDGE
 
 BOTH = pytest.mark.parametrize(
     "shading", [shading_reference, shading_compiled], ids=["reference", "compiled"]

@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose
 from panels import random_panel
 
 from truepool import Stream, replay
-from truepool.errors import SettingError
+from truepool.core.errors import SettingError
 from truepool.learners import make
-from truepool.losses import Loss
+from truepool.measures.losses import Loss
 
 SEEDS = st.integers(0, 100)
 AGENTS = 4

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from panels import panels, random_panel, stationary
 
 from truepool import replay
-from truepool.costs import Costs
-from truepool.errors import SettingError
+from truepool.core.errors import SettingError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
 from truepool.learners import every, make
-from truepool.panel import Panel
 
 GUARANTEED = ["hedge", "gradient", "adahedge", "wsu", "boa", "ml-poly", "fixed-share"]
 SIGNALS = [(name, {}) for name in GUARANTEED] + [
@@ -91,7 +91,7 @@ def hostile(learner, cases, agents, seed=0, **settings):
     rng = np.random.default_rng(seed)
     mind = make(learner, horizon=cases, **settings)
     names = tuple(f"a{i}" for i in range(agents))
-    from truepool.rounds import decide, settle
+    from truepool.online import decide, settle
 
     state, reports, outcomes = mind.start(names), [], []
     for _ in range(cases):
@@ -217,8 +217,8 @@ def wsu_weight(report, weights, others, y, loss):
     """Weight of agent 0 after one case in which it makes this report."""
     from dataclasses import replace
 
-    from truepool.losses import Loss
-    from truepool.rounds import decide, settle
+    from truepool.measures.losses import Loss
+    from truepool.online import decide, settle
 
     mind = make("wsu", rate=0.3, loss=Loss(loss))
     state = replace(mind.start(tuple("abcd")), unnormalised=weights)

@@ -9,10 +9,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from panels import random_panel
 
-from truepool import Stream, kernels, replay
-from truepool.errors import LearnerError
+from truepool import Stream, replay
+from truepool.core import kernels
+from truepool.core.errors import LearnerError
+from truepool.data.panel import Panel
 from truepool.learners import Learner, every
-from truepool.panel import Panel
 
 
 @dataclass(frozen=True, kw_only=True)

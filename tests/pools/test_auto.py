@@ -7,9 +7,9 @@ from panels import random_panel
 from sklearn.model_selection import TimeSeriesSplit
 
 from truepool import pools
-from truepool.costs import Costs
-from truepool.errors import SettingError, UnknownNameError
-from truepool.panel import Panel
+from truepool.core.errors import SettingError, UnknownNameError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
 from truepool.pools.auto import CANDIDATES, Auto
 from truepool.pools.best_agent import BestAgent
 from truepool.pools.platt import Platt

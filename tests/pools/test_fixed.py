@@ -9,8 +9,8 @@ from panels import panels, random_panel
 from scipy.special import expit, logit
 from scipy.stats import trim_mean
 
-from truepool.costs import Costs
-from truepool.errors import SettingError
+from truepool.core.errors import SettingError
+from truepool.data.costs import Costs
 from truepool.pools.bayes import Bayes
 from truepool.pools.confidence import Confidence
 from truepool.pools.krum import Krum

@@ -10,7 +10,7 @@ from panels import random_panel
 
 from truepool import compare
 from truepool.cli import main
-from truepool.errors import MissingExtraError
+from truepool.core.errors import MissingExtraError
 from truepool.pools.mlp_2 import MLP2
 from truepool.pools.networks import training
 from truepool.pools.networks.training import (

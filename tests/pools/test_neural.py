@@ -13,10 +13,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from panels import random_panel
 
 from truepool import pools, scores
-from truepool.arrays import from_log_scale, to_classes
-from truepool.errors import SettingError
-from truepool.folds import splits
-from truepool.panel import Panel
+from truepool.core.arrays import from_log_scale, to_classes
+from truepool.core.errors import SettingError
+from truepool.data.panel import Panel
+from truepool.measures.folds import splits
 from truepool.pools.attention import Attention
 from truepool.pools.auto import CANDIDATES
 from truepool.pools.deep_sets import DeepSets

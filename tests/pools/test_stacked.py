@@ -4,7 +4,7 @@ from panels import random_panel
 from sklearn.linear_model import LogisticRegression
 
 from truepool import scores
-from truepool.folds import splits
+from truepool.measures.folds import splits
 from truepool.pools.stacked_lr import StackedLR
 from truepool.pools.stacked_mlp import StackedMLP
 

@@ -8,11 +8,11 @@ from numpy.testing import assert_allclose
 from panels import random_panel
 
 from truepool import credit
-from truepool.costs import Costs
-from truepool.errors import SettingError
-from truepool.fixed_weights import FixedWeights
-from truepool.losses import Loss
-from truepool.panel import Panel
+from truepool.core.errors import SettingError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.measures.fixed_weights import FixedWeights
+from truepool.measures.losses import Loss
 from truepool.pools.best_agent import BestAgent
 from truepool.pools.brier import Brier
 from truepool.pools.convex import Convex

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 from audits import audit, estimate, findings, recommendation
 
-from truepool.audit.values import Fix
+from truepool.audits.values import Fix
 from truepool.render.verdict import ACTIONS, advice, sentence
 
 NONE = {"withheld": ()}
@@ -163,6 +163,6 @@ def test_the_best_agent_alone_is_named():
 
 
 def test_every_fault_that_can_be_grave_has_an_action():
-    from truepool.audit.attribution import BECAUSE
+    from truepool.audits.attribution import BECAUSE
 
     assert set(BECAUSE) <= set(ACTIONS)

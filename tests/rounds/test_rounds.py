@@ -4,18 +4,18 @@ from numpy.testing import assert_allclose
 from panels import random_panel
 
 from truepool import Stream, replay
-from truepool.costs import Costs
-from truepool.errors import (
+from truepool.core.errors import (
     AgentError,
     OutcomeError,
     ReportError,
     SettingError,
     UnknownNameError,
 )
-from truepool.fixed_weights import FixedWeights
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
 from truepool.learners import make
-from truepool.losses import Loss
-from truepool.panel import Panel
+from truepool.measures.fixed_weights import FixedWeights
+from truepool.measures.losses import Loss
 
 NAN = float("nan")
 
@@ -260,7 +260,7 @@ def test_a_case_asked_again_is_answered_alike():
 
 
 def test_settled_cases_are_forgotten_in_the_end(monkeypatch):
-    monkeypatch.setattr("truepool.rounds.stream.REMEMBERED", 3)
+    monkeypatch.setattr("truepool.online.stream.REMEMBERED", 3)
     stream = stream_of()
     for case in range(5):
         stream.predict_proba_one({"rf": 0.2}, case=case)

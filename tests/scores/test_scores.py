@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose
 from sklearn import metrics
 
 from truepool import scores
-from truepool.costs import Costs
-from truepool.decisions import decide
-from truepool.errors import ReportError, SettingError
+from truepool.core.errors import ReportError, SettingError
+from truepool.data.costs import Costs
+from truepool.measures.decisions import decide
 
 SEEDS = st.integers(0, 10_000)
 

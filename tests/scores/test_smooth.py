@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from truepool.scores import smooth_ece
-from truepool.scores.smooth import CELLS
+from truepool.measures.scores import smooth_ece
+from truepool.measures.scores.smooth_calibration import CELLS
 
 
 def direct(p, y, points=4001):

@@ -9,17 +9,17 @@ from panels import panels, random_panel
 from scipy.stats import kstest
 
 from truepool import credit, pools, replay
-from truepool.arrays import log_scale
-from truepool.errors import AgentError, SettingError, UnknownNameError
-from truepool.panel import Panel
-from truepool.scores import confusion
-from truepool.stress.colluding import Collusion
+from truepool.core.arrays import log_scale
+from truepool.core.errors import AgentError, SettingError, UnknownNameError
+from truepool.data.panel import Panel
+from truepool.measures.scores import confusion
+from truepool.stress.collusion import Collusion
 from truepool.stress.constant import ConstantLow
-from truepool.stress.copied import Copycat
+from truepool.stress.copycat import Copycat
 from truepool.stress.drift import quality_panel
-from truepool.stress.flipped import LabelFlip
+from truepool.stress.label_flip import LabelFlip
 from truepool.stress.noise import RandomNoise
-from truepool.stress.sleeping import Sleeper
+from truepool.stress.sleeper import Sleeper
 
 ANY_PANEL = st.one_of(panels(), panels(classes=3), panels(classes=4, agents=(2, 3)))
 NAN = float("nan")

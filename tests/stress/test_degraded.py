@@ -5,10 +5,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from panels import random_panel
 
-from truepool.arrays import log_scale
-from truepool.errors import SettingError, UnknownNameError
-from truepool.panel import Panel
-from truepool.stress.degraded import Degraded
+from truepool.core.arrays import log_scale
+from truepool.core.errors import SettingError, UnknownNameError
+from truepool.data.panel import Panel
+from truepool.stress.degradation import Degraded
 from truepool.stress.drift import KINDS, schedule
 
 MOVING = [kind for kind in KINDS if kind != "none"]

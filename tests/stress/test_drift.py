@@ -10,10 +10,15 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 
-from truepool.arrays import logit
-from truepool.errors import AgentError, OutcomeError, SettingError, UnknownNameError
-from truepool.rounds import replay
-from truepool.scores import auc, confusion
+from truepool.core.arrays import logit
+from truepool.core.errors import (
+    AgentError,
+    OutcomeError,
+    SettingError,
+    UnknownNameError,
+)
+from truepool.measures.scores import auc, confusion
+from truepool.online import replay
 from truepool.stress.drift import (
     KINDS,
     quality_panel,

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from panels import panels, random_panel
 
-from truepool.arrays import log_scale
-from truepool.errors import SettingError
-from truepool.panel import Panel
-from truepool.scores import ece
+from truepool.core.arrays import log_scale
+from truepool.core.errors import SettingError
+from truepool.data.panel import Panel
+from truepool.measures.scores import ece
 from truepool.stress.drift import quality_panel
 from truepool.stress.temperature import Temperature
 

@@ -35,7 +35,7 @@ def reproduce(
 ) -> None:
     """Tables and figures of the paper re-run, each number beside the printed one."""
     from truepool.cli.screen import out, timed
-    from truepool.errors import SourceError
+    from truepool.core.errors import SourceError
     from truepool_paper import reproduce as run
     from truepool_paper.render import report
 

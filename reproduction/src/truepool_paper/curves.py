@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from truepool.arrays import FloatArray, IntArray
+from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.engine import Row
 from truepool.render.figures.charts import Series
 from truepool_paper.interface import row

@@ -3,7 +3,8 @@
 import numpy as np
 
 from truepool import VCG, Panel
-from truepool.arrays import FloatArray
+from truepool.core.arrays import FloatArray
+from truepool.measures.scores import Confusion, confusion
 from truepool.pools import Pool
 from truepool.pools.best_agent import BestAgent
 from truepool.pools.brier import Brier
@@ -13,7 +14,6 @@ from truepool.pools.log_odds import LogOdds
 from truepool.pools.stacked_lr import StackedLR
 from truepool.pools.stacked_mlp import StackedMLP
 from truepool.pools.vote import Vote
-from truepool.scores import Confusion, confusion
 from truepool_paper.settings import COSTS, THRESHOLD
 
 READ = (

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from truepool import Features, Panel, agents, datasets
-from truepool.arrays import FloatArray, IntArray
+from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.engine import Cell
 from truepool_paper.interface import Size
 from truepool_paper.settings import SILO_SHARE, THRESHOLD

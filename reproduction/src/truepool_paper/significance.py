@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from truepool.arrays import FloatArray
+from truepool.core.arrays import FloatArray
 from truepool.core.engine import Row
-from truepool.inference import paired_p_values
+from truepool.measures.inference import paired_p_values
 from truepool_paper.interface import row
 
 LEVEL = 0.05 / 3

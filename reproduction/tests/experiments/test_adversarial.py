@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from truepool.panel import Panel
+from truepool.data.panel import Panel
 from truepool_paper.experiments.adversarial import (
     ATTACKS,
     DRAWN,

@@ -3,7 +3,7 @@ import pytest
 from held import needs
 
 from truepool.core.engine import Cell
-from truepool.panel import Panel
+from truepool.data.panel import Panel
 from truepool_paper.experiments.approximate_vcg import REMOVALS, ApproximateVCG, _tried
 
 CELL = Cell("approximate-vcg", (("rows", 800),), 0)

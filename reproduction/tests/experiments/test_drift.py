@@ -1,8 +1,8 @@
 import pytest
 
 from truepool.core.engine import Cell
+from truepool.measures.scores import confusion
 from truepool.pools.vcg import VCG
-from truepool.scores import confusion
 from truepool_paper.experiments import drift
 from truepool_paper.settings import COSTS, THRESHOLD
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from truepool.features import Features
+from truepool.data.features import Features
 from truepool_paper.experiments.rare_attacks import RARE, fewer
 
 LABELS = ("Normal Traffic", "DDoS", *RARE)

@@ -3,8 +3,8 @@ from numpy.testing import assert_array_equal
 
 from truepool.core.engine import Cell
 from truepool.datasets.synthetic import synthetic
-from truepool.folds import out_of_fold, splits
-from truepool.losses import Loss
+from truepool.measures.folds import out_of_fold, splits
+from truepool.measures.losses import Loss
 from truepool.pools.interface import configure
 from truepool_paper.expected import printed
 from truepool_paper.experiments.when_vcg import (

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import pytest
 from matplotlib.figure import Figure
 
-from truepool.errors import SourceError
+from truepool.core.errors import SourceError
 from truepool_paper.render import report
 from truepool_paper.render.html import html
 

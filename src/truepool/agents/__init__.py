@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from truepool.agents import zoo
     from truepool.agents.calibration import calibrated
-    from truepool.agents.exporting import Exported, export
-    from truepool.agents.fitted import Fitted
+    from truepool.agents.ensemble import Trained
+    from truepool.agents.fitted_agent import Fitted
     from truepool.agents.interface import Agent
     from truepool.agents.onnx import OnnxAgent
+    from truepool.agents.onnx_export import Exported, export
     from truepool.agents.partition import feature_silos, overlap, sample_silos
-    from truepool.agents.saving import load, save
-    from truepool.agents.trained import Trained
+    from truepool.agents.storage import load, save
     from truepool.agents.training import train
 
 _NAMES = {

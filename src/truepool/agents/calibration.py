@@ -8,8 +8,8 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 
 from truepool.agents.interface import Agent
-from truepool.arrays import SMALLEST, Array, FloatArray, IntArray, logit
-from truepool.errors import SettingError, UnknownNameError
+from truepool.core.arrays import SMALLEST, Array, FloatArray, IntArray, logit
+from truepool.core.errors import SettingError, UnknownNameError
 
 METHODS = {"platt": "sigmoid", "isotonic": "isotonic", "temperature": "temperature"}
 """Our names of the methods, and scikit-learn's."""

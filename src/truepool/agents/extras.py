@@ -4,7 +4,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from truepool.errors import MissingExtraError
+from truepool.core.errors import MissingExtraError
 
 
 def brought(library: str, extra: str, who: str) -> Any:

@@ -4,10 +4,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from truepool.arrays import FloatArray
-from truepool.errors import AgentError, OutcomeError, ReportError
-from truepool.labels import Labels
-from truepool.reports import ROUNDING
+from truepool.core.arrays import FloatArray
+from truepool.core.errors import AgentError, OutcomeError, ReportError
+from truepool.data.labels import Labels
+from truepool.data.reports import ROUNDING
 
 
 class Agent(Protocol):

@@ -7,10 +7,10 @@ from typing import Any, final
 import numpy as np
 
 from truepool.agents.extras import brought
-from truepool.arrays import Array, FloatArray
-from truepool.errors import FeatureError, ReportError, SourceError
-from truepool.features.encoding import Encoder
-from truepool.reports import ROUNDING
+from truepool.core.arrays import Array, FloatArray
+from truepool.core.errors import FeatureError, ReportError, SourceError
+from truepool.data.features.encoding import Encoder
+from truepool.data.reports import ROUNDING
 
 NEEDED = (
     "an ONNX agent takes one table of numbers (rows x features, float or double) and "

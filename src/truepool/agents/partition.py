@@ -7,9 +7,9 @@ from math import ceil
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool.arrays import IntArray
-from truepool.errors import SettingError
-from truepool.folds import dealt
+from truepool.core.arrays import IntArray
+from truepool.core.errors import SettingError
+from truepool.measures.folds import dealt
 
 
 def feature_silos(

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from truepool.agents.zoo.interface import Model
-from truepool.arrays import Array, FloatArray
-from truepool.files import DiskCache, cache_folder
+from truepool.core.arrays import Array, FloatArray
+from truepool.core.files import DiskCache, cache_folder
 
 DIGEST = hashlib.sha256().digest_size
 PLAIN = bool | int | float | str | bytes | None | np.number

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from truepool.agents import report_cache as stored
+from truepool.agents.assignment import columns_of, rows_of
 from truepool.agents.calibration import check_method
+from truepool.agents.ensemble import Plan, Trained, is_ready
 from truepool.agents.interface import check_speaks
-from truepool.agents.sharing import columns_of, rows_of
-from truepool.agents.trained import Plan, Trained, is_ready
 from truepool.agents.zoo import Model, make, paper
-from truepool.arrays import Array
-from truepool.errors import AgentError, OutcomeError, SettingError, nearest
-from truepool.features.encoding import Encoder, Unseen
-from truepool.labels import Labels, as_labels
+from truepool.core.arrays import Array
+from truepool.core.errors import AgentError, OutcomeError, SettingError, nearest
+from truepool.data.features.encoding import Encoder, Unseen
+from truepool.data.labels import Labels, as_labels
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with an agent's name, how many are done, and of how many."""

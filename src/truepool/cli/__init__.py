@@ -15,7 +15,7 @@ from truepool.cli import (
     replay,
 )
 from truepool.cli.verbs import Verbs
-from truepool.errors import TruepoolError
+from truepool.core.errors import TruepoolError
 
 app = typer.Typer(
     name="truepool",

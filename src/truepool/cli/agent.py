@@ -9,7 +9,7 @@ import typer
 from truepool.cli import options
 
 if TYPE_CHECKING:
-    from truepool.labels import Labels
+    from truepool.data.labels import Labels
 
 app = typer.Typer(
     help="Train agents on features, ask them for reports, export them to ONNX.",
@@ -61,8 +61,8 @@ def train(
     """Train agents on TABLE and save them."""
     from truepool import agents
     from truepool.cli.screen import watched
-    from truepool.errors import OutcomeError, nearest
-    from truepool.tables import read_frame
+    from truepool.core.errors import OutcomeError, nearest
+    from truepool.data.tables import read_frame
 
     kinds = _kinds(model)
     files = _files(output, kinds)
@@ -116,10 +116,10 @@ def report(
     as_json: options.Json = False,
 ) -> None:
     """Ask agents about the rows of TABLE; write a table that can be pooled."""
-    from truepool.agents.asking import reported
+    from truepool.agents.report_table import reported
     from truepool.cli.screen import watched
-    from truepool.errors import SourceError
-    from truepool.tables import check_writable, read_frame, write_table
+    from truepool.core.errors import SourceError
+    from truepool.data.tables import check_writable, read_frame, write_table
 
     check_writable(output)
     if output.resolve() == table.resolve():
@@ -154,7 +154,7 @@ def export(
 ) -> None:
     """Write AGENT as an ONNX file, if that says what the agent says."""
     from truepool import agents
-    from truepool.tables import read_frame
+    from truepool.data.tables import read_frame
 
     table = None if rows is None else read_frame(rows).to_native()
     found = agents.export(agents.load(agent), output, table, tolerance)
@@ -184,7 +184,7 @@ def _kinds(model: list[str] | None) -> list[str]:
 
 
 def _files(output: Path, kinds: list[str]) -> dict[str, Path]:
-    from truepool.errors import SourceError
+    from truepool.core.errors import SourceError
 
     if output.suffix == ".joblib":
         if len(kinds) > 1:
@@ -203,7 +203,7 @@ def _files(output: Path, kinds: list[str]) -> dict[str, Path]:
 def _features(
     frame: Any, outcome: str, id: str | None, time: str | None, ignore: list[str]
 ) -> Any:
-    from truepool.errors import SourceError, nearest
+    from truepool.core.errors import SourceError, nearest
 
     for name in [*ignore, *filter(None, (id, time))]:
         if name not in frame.columns:

@@ -50,9 +50,9 @@ def audit(
     ] = None,
 ) -> None:
     """Whether the pool of PANEL can be trusted: findings in your costs, with advice."""
-    from truepool.audit import audit as run
+    from truepool.audits import audit as run
     from truepool.cli.screen import out, watched
-    from truepool.files import write_text
+    from truepool.core.files import write_text
     from truepool.render.tables.audit import show
 
     costs = options.costs_of(cost_fn, cost_fp, cost_matrix)
@@ -95,8 +95,8 @@ def _grave(worst: str | None, fail_on: FailOn) -> bool:
 
 def _check(panel: Path | None, files: list[Path]) -> None:
     """Refuse what could not be written before anything is computed."""
-    from truepool.errors import SourceError
-    from truepool.files import check_path
+    from truepool.core.errors import SourceError
+    from truepool.core.files import check_path
 
     taken = [] if panel is None else [panel.resolve()]
     for path in files:

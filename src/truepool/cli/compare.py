@@ -38,7 +38,7 @@ def compare(
     """Every pool side by side on PANEL, judged on cases it did not learn from."""
     from truepool.cli.screen import out, say, watched
     from truepool.comparison import compare as run
-    from truepool.errors import SettingError
+    from truepool.core.errors import SettingError
     from truepool.render import labels
     from truepool.render.tables.comparison import grid
     from truepool.render.tables.grid import plain

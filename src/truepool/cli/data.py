@@ -19,7 +19,7 @@ def every(as_json: options.Json = False) -> None:
     """Every data set: size, where found, source and licence."""
     from truepool import datasets
     from truepool.cli.screen import out
-    from truepool.datasets.finding import folders
+    from truepool.datasets.location import folders
     from truepool.render.tables import data_sources as tables
 
     known = datasets.every().values()
@@ -35,7 +35,7 @@ def path(
 ) -> None:
     """Paths of the files of NAME, fetched if they are not here."""
     from truepool import datasets
-    from truepool.errors import SourceError
+    from truepool.core.errors import SourceError
 
     dataset = datasets.find(name)
     if not dataset.files:
@@ -55,8 +55,8 @@ def verify(
     """Check the content of files against the published sha256 sums."""
     from truepool import datasets
     from truepool.cli.screen import out, watched
-    from truepool.datasets.verifying import ABSENT, verified
-    from truepool.errors import SourceError
+    from truepool.core.errors import SourceError
+    from truepool.datasets.verification import ABSENT, verified
     from truepool.render.tables import data_sources as tables
 
     chosen = [datasets.find(name) for name in names or datasets.every()]

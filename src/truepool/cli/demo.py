@@ -11,10 +11,10 @@ from truepool.cli import options
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from truepool.audit.values import Audit
+    from truepool.audits.values import Audit
+    from truepool.cli.demo_panels import Story
     from truepool.comparison import Comparison
-    from truepool.demonstration import Story
-    from truepool.rounds import Trace
+    from truepool.online import Trace
 
 COST_FN = 10
 LEARNERS = ("gradient", "fixed-share", "static")
@@ -43,8 +43,8 @@ def demo(
 
 def _check(out: Path) -> None:
     """Refuse a folder that could not be made, before anything is computed."""
-    from truepool.errors import SourceError
-    from truepool.files import check_path
+    from truepool.core.errors import SourceError
+    from truepool.core.files import check_path
 
     if out.is_dir():
         check_path(out / "report.html")
@@ -55,8 +55,8 @@ def _check(out: Path) -> None:
 
 
 def _train(console: "Console", seed: int) -> "Story":
+    from truepool.cli.demo_panels import told
     from truepool.cli.screen import watched
-    from truepool.demonstration import told
     from truepool.render.tables.panel import grid
 
     _head(
@@ -75,7 +75,7 @@ def _compare(console: "Console", story: "Story", seed: int) -> "Comparison":
 
     from truepool.cli.screen import watched
     from truepool.comparison import compare
-    from truepool.costs import Costs
+    from truepool.data.costs import Costs
     from truepool.render.tables.comparison import grid
 
     _head(console, 2, "Every way to pool them; a missed cancer costs ten false alarms")
@@ -91,9 +91,9 @@ def _compare(console: "Console", story: "Story", seed: int) -> "Comparison":
 
 
 def _replay(console: "Console", story: "Story") -> None:
-    from truepool.demonstration import TIRED, TURNED
+    from truepool.cli.demo_panels import TIRED, TURNED
+    from truepool.online import replay
     from truepool.render.tables.replay import grid
-    from truepool.rounds import replay
 
     _head(
         console,
@@ -109,7 +109,7 @@ def _replay(console: "Console", story: "Story") -> None:
 
 def _followed(trace: "Trace", story: "Story") -> list[str]:
     """Where the weight of those two went."""
-    from truepool.demonstration import TIRED, TURNED
+    from truepool.cli.demo_panels import TIRED, TURNED
     from truepool.render.numbers import percent
 
     if trace.weights is None:
@@ -128,9 +128,9 @@ def _followed(trace: "Trace", story: "Story") -> list[str]:
 def _audit(console: "Console", story: "Story", seed: int) -> "Audit":
     from rich.text import Text
 
-    from truepool.audit import audit
+    from truepool.audits import audit
     from truepool.cli.screen import watched
-    from truepool.costs import Costs
+    from truepool.data.costs import Costs
     from truepool.render.tables.audit import MARKS, indented
     from truepool.render.verdict import advice, sentence
 
@@ -149,8 +149,8 @@ def _audit(console: "Console", story: "Story", seed: int) -> "Audit":
 
 
 def _write(out: Path, story: "Story", audit: "Audit") -> None:
-    from truepool.files import write_text
-    from truepool.tables import write_table
+    from truepool.core.files import write_text
+    from truepool.data.tables import write_table
 
     panel = story.stormy
     columns = {"id": panel.ids, "time": panel.times, OUTCOME: panel.outcomes}

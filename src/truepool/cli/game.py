@@ -81,11 +81,12 @@ def game(
     as_json: options.Json = False,
 ) -> None:
     """Where strategic agents end up under a mechanism, and what that costs."""
-    from truepool.costs import Costs
-    from truepool.errors import SettingError
-    from truepool.games import Game, mechanisms
+    from truepool.core.errors import SettingError
+    from truepool.data.costs import Costs
+    from truepool.data.tables import read_panel
+    from truepool.games import Game
+    from truepool.games import payments as mechanisms
     from truepool.render.figures.files import check_path
-    from truepool.tables import read_panel
 
     if figure is not None:
         check_path(figure)
@@ -132,7 +133,7 @@ def _solve(
     as_json: bool,
 ) -> None:
     from truepool.cli.screen import out, say, watched
-    from truepool.games import mechanisms
+    from truepool.games import payments as mechanisms
     from truepool.render import figures, labels
     from truepool.render.tables import game as tables
 
@@ -189,7 +190,7 @@ def varied(text: str) -> tuple[str, list[Any]]:
     >>> varied("rho=0:0.4:0.2"), varied("n=2,5"), varied("sees=none,1,all")
     (('rho', [0.0, 0.2, 0.4]), ('n', [2, 5]), ('sees', ['none', 1, 'all']))
     """
-    from truepool.errors import SettingError
+    from truepool.core.errors import SettingError
 
     name, _, values = text.partition("=")
     parts = values.split(":")

@@ -8,8 +8,8 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from truepool.costs import Costs
-    from truepool.panel import Panel
+    from truepool.data.costs import Costs
+    from truepool.data.panel import Panel
 
 Table: TypeAlias = Annotated[
     Path | None,
@@ -67,8 +67,8 @@ def panel_or_example(
     mute_cases: bool = False,
 ) -> "Panel":
     """Read the table that is named, or take the bundled example."""
+    from truepool.data.tables import read_panel
     from truepool.datasets import example
-    from truepool.tables import read_panel
 
     if table is None:
         columns = [id, time, positive, *(ignore or ())]
@@ -89,7 +89,7 @@ def panel_or_example(
 
 def tell_pending(panel: "Panel") -> "Panel":
     """Say on standard error how many rows have no outcome yet; return the panel."""
-    from truepool.formatting import counted
+    from truepool.core.formatting import counted
 
     if panel.pending is not None:
         has = "has" if len(panel.pending) == 1 else "have"
@@ -105,7 +105,7 @@ def check_no_columns(
     outcome: str, others: "Sequence[str | None]", instead: str
 ) -> None:
     """Refuse columns and labels that are named without a table to find them in."""
-    from truepool.errors import SourceError
+    from truepool.core.errors import SourceError
 
     if outcome != "y" or any(others):
         raise SourceError(
@@ -116,8 +116,8 @@ def check_no_columns(
 
 def costs_of(fn: float, fp: float, matrix: str | None) -> "Costs":
     """Costs from the options that give them."""
-    from truepool.costs import Costs
-    from truepool.errors import CostError
+    from truepool.core.errors import CostError
+    from truepool.data.costs import Costs
 
     if matrix is None:
         return Costs(fn=fn, fp=fp)

@@ -36,15 +36,15 @@ def pool(
 ) -> None:
     """Learn a pool on TRAIN, pool the reports in NEW, and write the decisions."""
     from truepool.cli.screen import say
-    from truepool.errors import SourceError
-    from truepool.pools import configure
-    from truepool.render import labels
-    from truepool.tables import (
+    from truepool.core.errors import SourceError
+    from truepool.data.tables import (
         check_writable,
         read_panel,
         read_reports,
         write_table,
     )
+    from truepool.pools import configure
+    from truepool.render import labels
 
     costs = options.costs_of(cost_fn, cost_fp, cost_matrix)
     own = {} if loss is None else {"loss": loss}
@@ -120,8 +120,8 @@ def _show(
 
 def _known(ignore: list[str], train: Path, new: Path) -> list[str]:
     """Return those that the first table has; each must be in one of the two."""
-    from truepool.errors import SourceError, nearest
-    from truepool.tables import columns_of
+    from truepool.core.errors import SourceError, nearest
+    from truepool.data.tables import columns_of
 
     there = columns_of(train)
     either = [*there, *columns_of(new)]

@@ -39,11 +39,11 @@ def replay(
     """Online weights over PANEL, each case decided before its outcome is seen."""
     from truepool import learners
     from truepool.cli.screen import out, say, watched
-    from truepool.errors import SettingError
-    from truepool.losses import as_loss
+    from truepool.core.errors import SettingError
+    from truepool.measures.losses import as_loss
+    from truepool.online import replay as run
     from truepool.render import figures, labels
     from truepool.render.tables import replay as tables
-    from truepool.rounds import replay as run
 
     costs = options.costs_of(cost_fn, cost_fp, cost_matrix)
     cases = options.panel_or_example(

@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from truepool import registry
-from truepool.errors import MissingPluginError, PluginError
+from truepool.core import registry
+from truepool.core.errors import MissingPluginError, PluginError
 
 GROUP = "truepool.verbs"
 ELSEWHERE = {"reproduce": ("truepool-paper", "./reproduction")}

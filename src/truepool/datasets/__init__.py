@@ -2,7 +2,9 @@
 
 from typing import Any, cast
 
-from truepool import registry
+from truepool.core import registry
+from truepool.data.features import Features
+from truepool.data.panel import Panel
 from truepool.datasets.cicids2017 import cicids2017, cicids2017_mix
 from truepool.datasets.credit_card import credit_card
 from truepool.datasets.example import example
@@ -14,8 +16,6 @@ from truepool.datasets.nsl_kdd import nsl_kdd
 from truepool.datasets.pima import pima
 from truepool.datasets.synthetic import synthetic
 from truepool.datasets.unsw_nb15 import unsw_nb15
-from truepool.features import Features
-from truepool.panel import Panel
 
 __all__ = [
     "Dataset",

@@ -4,12 +4,12 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.arrays import FloatArray
-from truepool.datasets.drawing import Seed, check_seed, some
+from truepool.core.arrays import FloatArray
+from truepool.data.features import Features
+from truepool.datasets.columns import numbered, numbers, read_columns, words
 from truepool.datasets.files import File
 from truepool.datasets.interface import Dataset
-from truepool.datasets.reading import numbered, numbers, read_columns, words
-from truepool.features import Features
+from truepool.datasets.sampling import Seed, check_seed, some
 
 PORT = "Destination Port"
 LABEL = "Attack Type"

@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import IO
 
-from truepool.errors import ChecksumError, SourceError
+from truepool.core.errors import ChecksumError, SourceError
 
 PACKED = ("", ".gz", ".xz")
 """How a file may be packed, by what is added to its name."""

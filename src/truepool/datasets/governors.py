@@ -4,12 +4,12 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.arrays import Array
+from truepool.core.arrays import Array
+from truepool.core.errors import SettingError, SourceError
+from truepool.data.panel import Panel
+from truepool.datasets.columns import numbers, read_columns, words
 from truepool.datasets.files import File
 from truepool.datasets.interface import Dataset
-from truepool.datasets.reading import numbers, read_columns, words
-from truepool.errors import SettingError, SourceError
-from truepool.panel import Panel
 
 AGENTS = ("lite", "classic", "deluxe")
 """Polls only; with fundamentals; with the ratings of experts too."""

@@ -2,11 +2,11 @@
 
 from typing import ClassVar, final
 
-from truepool.datasets.drawing import Seed, check_seed, some
+from truepool.data.features import Features
+from truepool.datasets.columns import column, numbers, read_columns
 from truepool.datasets.files import File
 from truepool.datasets.interface import Dataset
-from truepool.datasets.reading import column, numbers, read_columns
-from truepool.features import Features
+from truepool.datasets.sampling import Seed, check_seed, some
 
 NAMES = (
     "age sex cp trestbps chol fbs restecg thalach exang oldpeak slope ca thal"

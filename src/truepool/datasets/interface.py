@@ -4,10 +4,10 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar
 
+from truepool.data.features import Features
+from truepool.data.panel import Panel
 from truepool.datasets.files import File
-from truepool.datasets.finding import found, located
-from truepool.features import Features
-from truepool.panel import Panel
+from truepool.datasets.location import found, located
 
 
 class Dataset(ABC):

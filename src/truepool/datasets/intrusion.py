@@ -13,11 +13,11 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.arrays import FloatArray, IntArray
-from truepool.datasets.drawing import generator
+from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.errors import SettingError
+from truepool.data.features import Features
 from truepool.datasets.interface import Dataset
-from truepool.errors import SettingError
-from truepool.features import Features
+from truepool.datasets.sampling import generator
 
 PARTS = {
     "BENIGN": 60.0,

@@ -5,11 +5,11 @@ from typing import ClassVar, final
 import numpy as np
 import pyarrow as pa
 
-from truepool.datasets.drawing import Seed, check_seed, of_each, some
+from truepool.data.features import Features
+from truepool.datasets.columns import column, read_columns, words
 from truepool.datasets.files import File
 from truepool.datasets.interface import Dataset
-from truepool.datasets.reading import column, read_columns, words
-from truepool.features import Features
+from truepool.datasets.sampling import Seed, check_seed, of_each, some
 
 MIRROR = "https://raw.githubusercontent.com/defcom17/NSL_KDD/master"
 TRAIN = File(

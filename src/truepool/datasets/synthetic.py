@@ -5,11 +5,11 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool.arrays import FloatArray, from_log_scale, logit
-from truepool.datasets.drawing import generator
+from truepool.core.arrays import FloatArray, from_log_scale, logit
+from truepool.core.errors import AgentError, SettingError
+from truepool.data.panel import Panel
 from truepool.datasets.interface import Dataset
-from truepool.errors import AgentError, SettingError
-from truepool.panel import Panel
+from truepool.datasets.sampling import generator
 
 SKILLS = (2.0, 1.5, 1.5, 1.0, 0.5)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from truepool.files import DiskCache, cache_folder
+from truepool.core.files import DiskCache, cache_folder
 
 SLOW = ".xz"
 

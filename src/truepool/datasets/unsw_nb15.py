@@ -2,11 +2,11 @@
 
 from typing import ClassVar, final
 
-from truepool.datasets.drawing import Seed, check_seed, some
+from truepool.data.features import Features
+from truepool.datasets.columns import column, read_columns, words
 from truepool.datasets.files import File
 from truepool.datasets.interface import Dataset
-from truepool.datasets.reading import column, read_columns, words
-from truepool.features import Features
+from truepool.datasets.sampling import Seed, check_seed, some
 
 CATEGORIES = ("proto", "service", "state")
 

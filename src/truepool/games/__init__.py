@@ -1,20 +1,21 @@
 """What if agents do not tell the truth: games with known answers, and incentives.
 
->>> from truepool.costs import Costs
+>>> from truepool.data.costs import Costs
 >>> game = Game(agents=5, correlation=0.5, threshold=0.3, costs=Costs(fn=10, fp=1))
 >>> game.solve("vcg")
 Equilibrium(vcg: shift +0.210, FN 0.330 -> 0.014, PoA 0.0432 (-0.316), still after 2
 rounds)
 """
 
-from truepool.games import mechanisms, theory
+from truepool.games import payments as mechanisms
+from truepool.games import theory
 from truepool.games.beliefs import Beliefs, ClippedBeliefsWarning, drawn, from_panel
 from truepool.games.equilibrium import Equilibrium, Price
 from truepool.games.game import Game
 from truepool.games.misreports import Incentives, incentives
+from truepool.games.parameter_sweep import Sweep, sweep
 from truepool.games.responses import Affine, Exact, Shift
-from truepool.games.sweeping import Sweep, sweep
-from truepool.games.verifying import Verification, verify
+from truepool.games.verification import Verification, verify
 
 __all__ = [
     "Affine",

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truepool.arrays import FloatArray, IntArray
-from truepool.errors import BeliefError, SettingError
+from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.errors import BeliefError, SettingError
+from truepool.data.panel import Panel
 from truepool.games.marginals import marginal
 from truepool.games.signals import Signals, draw_signals, feasible
-from truepool.panel import Panel
 
 CLIPPED_SHARE = 0.05
 """Share of beliefs pushed out of [0, 1] above which a warning is due."""

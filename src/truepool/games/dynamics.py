@@ -7,13 +7,13 @@ from hashlib import blake2b
 
 import numpy as np
 
-from truepool.arrays import FloatArray
-from truepool.costs import Costs
-from truepool.errors import SettingError, UnknownNameError
+from truepool.core.arrays import FloatArray
+from truepool.core.errors import SettingError, UnknownNameError
+from truepool.data.costs import Costs
+from truepool.games.agent_view import Seat, saved
 from truepool.games.beliefs import Beliefs
-from truepool.games.mechanisms import Mechanism
+from truepool.games.payments import Mechanism
 from truepool.games.responses import Exact, Move, Response
-from truepool.games.seats import Seat, saved
 from truepool.pools import LinearPool, Pool
 
 ORDERS = ("sequential", "simultaneous")

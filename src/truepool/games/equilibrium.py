@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from truepool import showing
-from truepool.arrays import FloatArray
-from truepool.costs import Costs
-from truepool.decisions import choose
-from truepool.inference import middle, resampled_means
+from truepool.core import display as showing
+from truepool.core.arrays import FloatArray
+from truepool.data.costs import Costs
+from truepool.measures.decisions import choose
+from truepool.measures.inference import middle, resampled_means
 
 NEXT_TO_NOTHING = 1e-12
 """A rate below this is 0: nothing can be divided by it."""

@@ -6,17 +6,17 @@ from typing import Any, Self
 
 import numpy as np
 
-from truepool.arrays import FloatArray
-from truepool.costs import Costs
-from truepool.decisions import check_threshold
-from truepool.errors import SettingError, UnknownNameError
+from truepool.core.arrays import FloatArray
+from truepool.core.errors import SettingError, UnknownNameError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
 from truepool.games.beliefs import Beliefs, drawn, from_panel
 from truepool.games.beliefs import check as check_beliefs
 from truepool.games.dynamics import Play, Table, check, play, sights
 from truepool.games.equilibrium import Equilibrium, errors_by_case, rates
-from truepool.games.mechanisms import Mechanism, as_mechanism
+from truepool.games.payments import Mechanism, as_mechanism
 from truepool.games.responses import Exact, Response, as_response
-from truepool.panel import Panel
+from truepool.measures.decisions import check_threshold
 from truepool.pools import Pool
 from truepool.pools.interface import FixedPool, configure
 from truepool.pools.mean import Mean
@@ -117,7 +117,7 @@ class Game:
         Parameters
         ----------
         mechanism : str or Mechanism
-            What agents are paid for; `truepool.games.mechanisms.every` lists them.
+            What agents are paid for; `truepool.games.payments.every` lists them.
         rounds, order : int, ``sequential`` or ``simultaneous``
             How often each agent answers at most, and whether one after the other.
         response : str or Response

@@ -17,8 +17,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betaincinv, ndtr, ndtri, owens_t, roots_hermitenorm
 
-from truepool.arrays import FloatArray
-from truepool.errors import BeliefError, UnknownNameError
+from truepool.core.arrays import FloatArray
+from truepool.core.errors import BeliefError, UnknownNameError
 
 REACH = 8.5
 """Signals further out than this many standard deviations never come."""

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from truepool.arrays import IntArray
-from truepool.costs import Costs
-from truepool.decisions import check_threshold
-from truepool.errors import SettingError
-from truepool.folds import Folds, splits
-from truepool.games.lying import FAMILIES, Bench, Lie
-from truepool.games.mechanisms import Mechanism, as_mechanism
-from truepool.inference import holm, paired_p_values
-from truepool.panel import Panel
+from truepool.core.arrays import IntArray
+from truepool.core.errors import SettingError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.games.misreport_trial import FAMILIES, Bench, Lie
+from truepool.games.payments import Mechanism, as_mechanism
+from truepool.measures.decisions import check_threshold
+from truepool.measures.folds import Folds, splits
+from truepool.measures.inference import holm, paired_p_values
 from truepool.pools import Pool
 from truepool.pools.interface import configure
 

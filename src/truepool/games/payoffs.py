@@ -12,8 +12,8 @@ from typing import TypeAlias, final
 
 import numpy as np
 
-from truepool import kernels
-from truepool.arrays import FloatArray
+from truepool.core import kernels
+from truepool.core.arrays import FloatArray
 
 Extra = Callable[[], FloatArray | float]
 """What the agent gets whatever it reports; only worked out when somebody asks."""

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 
-from truepool.arrays import FloatArray
+from truepool.core.arrays import FloatArray
 from truepool.games.marginals import copula_for, marginal, smoothed
 
 REACH = 7.0

@@ -7,11 +7,11 @@ from typing import ClassVar, Protocol, cast, final
 import numpy as np
 from scipy.special import expit
 
-from truepool import kernels
-from truepool.arrays import FloatArray, logit
-from truepool.errors import SettingError
+from truepool.core import kernels
+from truepool.core.arrays import FloatArray, logit
+from truepool.core.errors import SettingError
+from truepool.core.registry import make
 from truepool.games.payoffs import Payoff, Steps, over
-from truepool.registry import make
 
 NO_BETTER = 1e-12
 """Payoffs a case that differ by less are equal, and the truer report is sent."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from truepool.arrays import FloatArray
-from truepool.errors import BeliefError, UnknownNameError
+from truepool.core.arrays import FloatArray
+from truepool.core.errors import BeliefError, UnknownNameError
 from truepool.games.marginals import Marginal, Probit, copula_for, delivered, smoothed
 
 TRUTHS = ("mean", "latent")

@@ -6,8 +6,8 @@ Model: N agents of mean belief mu, pairwise correlation rho, and
 
 import numpy as np
 
-from truepool.costs import Costs
-from truepool.errors import SettingError, UnknownNameError
+from truepool.core.errors import SettingError, UnknownNameError
+from truepool.data.costs import Costs
 from truepool.games import quadrature
 from truepool.games.equilibrium import Price
 

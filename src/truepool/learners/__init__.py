@@ -2,7 +2,7 @@
 
 from typing import Any, cast
 
-from truepool import registry
+from truepool.core import registry
 from truepool.learners.interface import Learner, State, horizon_rate
 
 __all__ = ["Learner", "State", "every", "horizon_rate", "make"]

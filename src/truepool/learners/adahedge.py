@@ -7,12 +7,19 @@ from typing import ClassVar, Literal, NamedTuple, final
 import numpy as np
 from scipy.special import logsumexp
 
-from truepool.arrays import FloatArray
-from truepool.kernels.arithmetic import SMALL, exp, largest, least, small_exp, total
-from truepool.kernels.arithmetic import log as exact_log
+from truepool.core.arrays import FloatArray
+from truepool.core.kernels.arithmetic import (
+    SMALL,
+    exp,
+    largest,
+    least,
+    small_exp,
+    total,
+)
+from truepool.core.kernels.arithmetic import log as exact_log
+from truepool.data.weights import NOISE
 from truepool.learners.interface import FLOOR, Feedback, Kernel, Learner, State
 from truepool.learners.regret import mean_loss
-from truepool.weights import NOISE
 
 
 class Memory(NamedTuple):

@@ -6,8 +6,8 @@ from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 
-from truepool.arrays import FloatArray
-from truepool.kernels.arithmetic import exp, largest, log, total
+from truepool.core.arrays import FloatArray
+from truepool.core.kernels.arithmetic import exp, largest, log, total
 from truepool.learners.interface import FLOOR, Feedback, Kernel, State
 from truepool.learners.regret import Regretting, Settings, mean_loss
 

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from truepool.arrays import FloatArray
-from truepool.kernels.arithmetic import total
+from truepool.core.arrays import FloatArray
+from truepool.core.kernels.arithmetic import total
+from truepool.data.weights import NOISE, by_credit
 from truepool.learners.interface import Learner, Signal
-from truepool.weights import NOISE, by_credit
 
 RECOUNTED = {
     "asleep": "weights are shares of all positive credit, which others may add to",

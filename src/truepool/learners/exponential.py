@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-from truepool.arrays import FloatArray
-from truepool.kernels.arithmetic import SMALL, exp, least, small_exp, total
-from truepool.kernels.arithmetic import log as exact_log
+from truepool.core.arrays import FloatArray
+from truepool.core.kernels.arithmetic import SMALL, exp, least, small_exp, total
+from truepool.core.kernels.arithmetic import log as exact_log
 from truepool.learners.interface import (
     FLOOR,
     Feedback,

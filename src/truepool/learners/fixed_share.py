@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import ClassVar, Literal, final
 
-from truepool.errors import SettingError
-from truepool.kernels.arithmetic import log
+from truepool.core.errors import SettingError
+from truepool.core.kernels.arithmetic import log
 from truepool.learners.exponential import Exponential
 from truepool.learners.interface import check_rate
 

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from truepool.arrays import BoolArray, FloatArray
-from truepool.errors import AgentError, SettingError
-from truepool.kernels.arithmetic import log
-from truepool.losses import Loss
-from truepool.weights import uniform
+from truepool.core.arrays import BoolArray, FloatArray
+from truepool.core.errors import AgentError, SettingError
+from truepool.core.kernels.arithmetic import log
+from truepool.data.weights import uniform
+from truepool.measures.losses import Loss
 
 Signal: TypeAlias = Literal["own", "slope", "marginal", "uniform"]
 Memory: TypeAlias = Any

@@ -6,11 +6,11 @@ from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 
-from truepool.arrays import FloatArray
-from truepool.kernels.arithmetic import total
+from truepool.core.arrays import FloatArray
+from truepool.core.kernels.arithmetic import total
+from truepool.data.weights import proportional
 from truepool.learners.interface import Feedback, Kernel, State
 from truepool.learners.regret import Regretting, Settings, mean_loss
-from truepool.weights import proportional
 
 
 class Memory(NamedTuple):

@@ -5,9 +5,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from truepool.arrays import FloatArray
-from truepool.kernels.arithmetic import dot, total
-from truepool.kernels.arithmetic import log as exact_log
+from truepool.core.arrays import FloatArray
+from truepool.core.kernels.arithmetic import dot, total
+from truepool.core.kernels.arithmetic import log as exact_log
 from truepool.learners.interface import Feedback, Learner
 
 

@@ -5,8 +5,8 @@ from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 
-from truepool.arrays import FloatArray
-from truepool.errors import SettingError
+from truepool.core.arrays import FloatArray
+from truepool.core.errors import SettingError
 from truepool.learners.contribution import (
     Credited,
     Memory,

@@ -6,9 +6,9 @@ from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 
-from truepool.arrays import FloatArray
-from truepool.errors import SettingError
-from truepool.kernels.arithmetic import total
+from truepool.core.arrays import FloatArray
+from truepool.core.errors import SettingError
+from truepool.core.kernels.arithmetic import total
 from truepool.learners.interface import (
     FLOOR,
     Feedback,

@@ -2,7 +2,7 @@
 
 from typing import Any, cast
 
-from truepool import registry
+from truepool.core import registry
 from truepool.pools.interface import (
     Explanation,
     LinearPool,

@@ -7,12 +7,12 @@ from typing import ClassVar, final
 import numpy as np
 from sklearn.base import clone
 
-from truepool.arrays import FloatArray, IntArray, case_mean
-from truepool.costs import Costs
-from truepool.errors import SettingError
-from truepool.folds import Folds, out_of_fold, splits, tested
-from truepool.losses import Loss, as_loss
-from truepool.panel import Panel
+from truepool.core.arrays import FloatArray, IntArray, case_mean
+from truepool.core.errors import SettingError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.measures.folds import Folds, out_of_fold, splits, tested
+from truepool.measures.losses import Loss, as_loss
 from truepool.pools.interface import Explanation, Pool, configure
 
 CANDIDATES = (

@@ -5,10 +5,16 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool.arrays import FloatArray, as_pooled, case_count, from_log_scale, log_scale
-from truepool.costs import Costs
-from truepool.errors import SettingError
-from truepool.panel import Panel
+from truepool.core.arrays import (
+    FloatArray,
+    as_pooled,
+    case_count,
+    from_log_scale,
+    log_scale,
+)
+from truepool.core.errors import SettingError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
 from truepool.pools.interface import Pool
 
 

@@ -4,12 +4,12 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.arrays import FloatArray
-from truepool.costs import Costs
-from truepool.losses import as_loss, own_losses
-from truepool.panel import Panel
+from truepool.core.arrays import FloatArray
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.data.weights import pool_by_case, proportional
+from truepool.measures.losses import as_loss, own_losses
 from truepool.pools.interface import Explanation, Pool, by_agent
-from truepool.weights import pool_by_case, proportional
 
 
 @final

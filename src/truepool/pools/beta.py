@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import betainc
 
-from truepool.arrays import (
+from truepool.core.arrays import (
     SMALLEST,
     FloatArray,
     IntArray,
@@ -14,8 +14,8 @@ from truepool.arrays import (
     classes,
     scaled_to_one,
 )
-from truepool.calibration import CAUTION
-from truepool.losses import happened
+from truepool.measures.calibration import CAUTION
+from truepool.measures.losses import happened
 from truepool.pools.recalibrated import BENDS, RecalibratedPool
 
 GROUPS = 10_000

@@ -2,11 +2,11 @@
 
 from typing import ClassVar, final
 
-from truepool.arrays import FloatArray
-from truepool.losses import Loss, own_losses
-from truepool.panel import Panel
+from truepool.core.arrays import FloatArray
+from truepool.data.panel import Panel
+from truepool.data.weights import inverse
+from truepool.measures.losses import Loss, own_losses
 from truepool.pools.interface import LinearPool
-from truepool.weights import inverse
 
 
 @final

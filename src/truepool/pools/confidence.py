@@ -4,9 +4,9 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.arrays import FloatArray, classes
+from truepool.core.arrays import FloatArray, classes
+from truepool.data.weights import pool_by_case
 from truepool.pools.interface import FixedPool
-from truepool.weights import pool_by_case
 
 
 @final

@@ -3,11 +3,11 @@
 from dataclasses import replace
 from typing import ClassVar, final
 
-from truepool.arrays import FloatArray
-from truepool.costs import Costs
-from truepool.fixed_weights import FixedWeights
-from truepool.losses import as_loss
-from truepool.panel import Panel
+from truepool.core.arrays import FloatArray
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.measures.fixed_weights import FixedWeights
+from truepool.measures.losses import as_loss
 from truepool.pools.interface import Explanation, LinearPool
 
 

@@ -4,12 +4,12 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool import kernels
-from truepool.arrays import FloatArray
-from truepool.losses import spoken_mean
-from truepool.panel import Panel
+from truepool.core import kernels
+from truepool.core.arrays import FloatArray
+from truepool.data.panel import Panel
+from truepool.data.weights import inverse, uniform
+from truepool.measures.losses import spoken_mean
 from truepool.pools.interface import LinearPool
-from truepool.weights import inverse, uniform
 
 
 @final

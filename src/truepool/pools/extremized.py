@@ -4,11 +4,11 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.arrays import FloatArray, IntArray, from_log_scale, log_scale
-from truepool.calibration import fit_scaling
-from truepool.costs import Costs
-from truepool.errors import SettingError
-from truepool.folds import Folds
+from truepool.core.arrays import FloatArray, IntArray, from_log_scale, log_scale
+from truepool.core.errors import SettingError
+from truepool.data.costs import Costs
+from truepool.measures.calibration import fit_scaling
+from truepool.measures.folds import Folds
 from truepool.pools.interface import Pool
 from truepool.pools.recalibrated import BENDS, RecalibratedPool
 

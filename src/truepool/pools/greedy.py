@@ -5,12 +5,12 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.arrays import FloatArray
-from truepool.costs import Costs
-from truepool.errors import SettingError
-from truepool.fixed_weights import FixedWeights
-from truepool.losses import as_loss
-from truepool.panel import Panel
+from truepool.core.arrays import FloatArray
+from truepool.core.errors import SettingError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.measures.fixed_weights import FixedWeights
+from truepool.measures.losses import as_loss
 from truepool.pools.interface import Explanation, LinearPool
 
 

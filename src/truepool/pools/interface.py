@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from truepool import kernels, registry
-from truepool.arrays import (
+from truepool.core import kernels, registry
+from truepool.core.arrays import (
     FloatArray,
     IntArray,
     as_case_weights,
@@ -19,11 +19,11 @@ from truepool.arrays import (
     from_classes,
     frozen,
 )
-from truepool.costs import Costs
-from truepool.decisions import check_threshold, choose
-from truepool.errors import AgentError, ReportError, SettingError
-from truepool.panel import Panel
-from truepool.reports import checked_reports, names_of
+from truepool.core.errors import AgentError, ReportError, SettingError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.data.reports import checked_reports, names_of
+from truepool.measures.decisions import check_threshold, choose
 
 NO_COSTS = Costs()
 """What decides where no costs are given: a missed case and a false alarm cost 1."""

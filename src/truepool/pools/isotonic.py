@@ -5,8 +5,14 @@ from typing import ClassVar, final
 import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
-from truepool.arrays import FloatArray, IntArray, case_count, classes, scaled_to_one
-from truepool.losses import happened
+from truepool.core.arrays import (
+    FloatArray,
+    IntArray,
+    case_count,
+    classes,
+    scaled_to_one,
+)
+from truepool.measures.losses import happened
 from truepool.pools.recalibrated import BENDS, RecalibratedPool
 
 

@@ -4,12 +4,12 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.arrays import FloatArray, blocks
-from truepool.costs import Costs
-from truepool.errors import SettingError
-from truepool.panel import Panel
+from truepool.core.arrays import FloatArray, blocks
+from truepool.core.errors import SettingError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.data.weights import pool_by_case
 from truepool.pools.interface import Pool
-from truepool.weights import pool_by_case
 
 
 @final

@@ -4,7 +4,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.arrays import FloatArray, from_log_scale, log_scale
+from truepool.core.arrays import FloatArray, from_log_scale, log_scale
 from truepool.pools.interface import FixedPool
 
 

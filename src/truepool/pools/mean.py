@@ -2,10 +2,10 @@
 
 from typing import ClassVar, final
 
-from truepool.arrays import FloatArray
-from truepool.panel import Panel
+from truepool.core.arrays import FloatArray
+from truepool.data.panel import Panel
+from truepool.data.weights import uniform
 from truepool.pools.interface import LinearPool
-from truepool.weights import uniform
 
 
 @final

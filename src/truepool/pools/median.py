@@ -2,7 +2,7 @@
 
 from typing import ClassVar, final
 
-from truepool.arrays import FloatArray
+from truepool.core.arrays import FloatArray
 from truepool.pools.interface import FixedPool
 from truepool.pools.trimmed import trimmed_mean
 

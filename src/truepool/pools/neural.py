@@ -6,12 +6,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truepool.arrays import FloatArray, IntArray, from_log_scale, with_silence_filled
-from truepool.calibration import clear_log_scale
-from truepool.costs import Costs
-from truepool.errors import SettingError
-from truepool.folds import splits
-from truepool.panel import Panel
+from truepool.core.arrays import (
+    FloatArray,
+    IntArray,
+    from_log_scale,
+    with_silence_filled,
+)
+from truepool.core.errors import SettingError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.measures.calibration import clear_log_scale
+from truepool.measures.folds import splits
 from truepool.pools.interface import Pool
 from truepool.pools.networks.training import (
     Config,

@@ -2,8 +2,8 @@
 
 from typing import ClassVar, final
 
-from truepool.arrays import FloatArray, IntArray, from_log_scale, log_scale
-from truepool.calibration import fit_scaling
+from truepool.core.arrays import FloatArray, IntArray, from_log_scale, log_scale
+from truepool.measures.calibration import fit_scaling
 from truepool.pools.recalibrated import BENDS, RecalibratedPool
 
 

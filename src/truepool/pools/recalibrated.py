@@ -6,10 +6,10 @@ from typing import ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from truepool.arrays import FloatArray, IntArray
-from truepool.costs import Costs
-from truepool.folds import Folds, out_of_fold, splits
-from truepool.panel import Panel
+from truepool.core.arrays import FloatArray, IntArray
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.measures.folds import Folds, out_of_fold, splits
 from truepool.pools.interface import Pool, configure
 
 BENDS = {

@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from truepool.arrays import FloatArray, from_classes, with_silence_filled
-from truepool.calibration import clear_log_scale
-from truepool.costs import Costs
-from truepool.errors import SettingError
-from truepool.folds import Folds, splits
-from truepool.panel import Panel
+from truepool.core.arrays import FloatArray, from_classes, with_silence_filled
+from truepool.core.errors import SettingError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.measures.calibration import clear_log_scale
+from truepool.measures.folds import Folds, splits
 from truepool.pools.interface import Pool
 
 

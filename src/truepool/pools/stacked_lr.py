@@ -5,7 +5,7 @@ from typing import Any, ClassVar, final
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from truepool.arrays import FloatArray
+from truepool.core.arrays import FloatArray
 from truepool.pools.stacked import StackedPool
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
-from truepool.arrays import FloatArray
+from truepool.core.arrays import FloatArray
 from truepool.pools.stacked import StackedPool
 
 

@@ -4,10 +4,10 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.arrays import FloatArray, scaled_to_one
-from truepool.costs import Costs
-from truepool.errors import SettingError
-from truepool.panel import Panel
+from truepool.core.arrays import FloatArray, scaled_to_one
+from truepool.core.errors import SettingError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
 from truepool.pools.interface import Pool
 
 

@@ -5,14 +5,14 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.arrays import FloatArray
-from truepool.costs import Costs
-from truepool.credit import leave_one_out, when_speaking
-from truepool.errors import SettingError
-from truepool.losses import as_loss
-from truepool.panel import Panel
+from truepool.core.arrays import FloatArray
+from truepool.core.errors import SettingError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.data.weights import by_credit, uniform
+from truepool.measures.credit import leave_one_out, when_speaking
+from truepool.measures.losses import as_loss
 from truepool.pools.interface import Explanation, LinearPool, by_agent
-from truepool.weights import by_credit, uniform
 
 
 @final

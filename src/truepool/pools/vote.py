@@ -4,12 +4,12 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool import kernels
-from truepool.arrays import FloatArray, classes, frozen
-from truepool.costs import Costs
-from truepool.decisions import choose
+from truepool.core import kernels
+from truepool.core.arrays import FloatArray, classes, frozen
+from truepool.data.costs import Costs
+from truepool.data.weights import uniform
+from truepool.measures.decisions import choose
 from truepool.pools.interface import FixedPool
-from truepool.weights import uniform
 
 
 @final

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from truepool.labels import Labels
+from truepool.data.labels import Labels
 
 
 def sentence(labels: Labels, cases: Sequence[int] = ()) -> str:

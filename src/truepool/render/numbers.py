@@ -5,7 +5,7 @@ from math import isnan
 from typing import Any
 
 from truepool.comparison import Estimate
-from truepool.formatting import amount, number, percent, signed
+from truepool.core.formatting import amount, number, percent, signed
 
 __all__ = [
     "amount",

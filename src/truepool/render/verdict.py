@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from truepool.audit.recommendation import CURED_BY_A_POOL
-from truepool.audit.values import SEVERITIES, Audit, Fix, Recommendation
-from truepool.formatting import counted
+from truepool.audits.recommendation import CURED_BY_A_POOL
+from truepool.audits.values import SEVERITIES, Audit, Fix, Recommendation
+from truepool.core.formatting import counted
 from truepool.render.numbers import chance, number
 
 FIXED = "savings per case if fixed"

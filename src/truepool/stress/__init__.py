@@ -8,7 +8,7 @@ those that listen to others (`Copycat`, and a `Sleeper` by weight).
 
 from typing import Any, cast
 
-from truepool import registry
+from truepool.core import registry
 from truepool.stress.interface import Agents, Stress, chosen
 
 __all__ = ["Agents", "Stress", "chosen", "every", "make"]

@@ -2,8 +2,8 @@ r"""Worlds that move: how far, whose skill, and what the features look like.
 
 A `schedule` says how far the world has moved, :math:`s_t \in [0, 1]`, case by case. Two
 things can move along it, as in sec:drift and apd:drift_detailed of the paper: the
-quality of the agents (`quality_panel` makes agents, `truepool.stress.degraded` spoils
-those of a panel) and the features the agents see (`shift_features`). Everything is
+quality of the agents (`quality_panel` makes agents, `degradation` spoils those of a
+panel) and the features the agents see (`shift_features`). Everything is
 drawn by seed and by axis: another agent, another kind of drift or another size of it
 leaves the draws of the rest alone, so that two worlds differ in what was asked for and
 in nothing else.
@@ -14,10 +14,10 @@ from math import ceil
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool.arrays import FloatArray, from_log_scale, logit
-from truepool.errors import AgentError, SettingError, UnknownNameError
-from truepool.panel import Panel
-from truepool.stress.chance import OUTCOMES, OWN, SHARED, WAYS, drawn, normals
+from truepool.core.arrays import FloatArray, from_log_scale, logit
+from truepool.core.errors import AgentError, SettingError, UnknownNameError
+from truepool.data.panel import Panel
+from truepool.stress.draws import OUTCOMES, OWN, SHARED, WAYS, drawn, normals
 
 KINDS = ("none", "sudden", "gradual", "recurring")
 

@@ -7,10 +7,10 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from truepool.arrays import FloatArray
-from truepool.errors import AgentError, SettingError
-from truepool.panel import Panel
-from truepool.stress.chance import CHOICE, drawn
+from truepool.core.arrays import FloatArray
+from truepool.core.errors import AgentError, SettingError
+from truepool.data.panel import Panel
+from truepool.stress.draws import CHOICE, drawn
 
 Agents: TypeAlias = str | Sequence[str] | float
 """A name, several names, or a share of all agents, drawn by seed and rounded up."""

@@ -5,9 +5,9 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.arrays import FloatArray, from_classes
-from truepool.panel import Panel
-from truepool.stress.chance import BABBLE, drawn
+from truepool.core.arrays import FloatArray, from_classes
+from truepool.data.panel import Panel
+from truepool.stress.draws import BABBLE, drawn
 from truepool.stress.interface import Stress
 
 

@@ -5,9 +5,9 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.arrays import FloatArray, from_classes, to_classes
-from truepool.errors import SettingError
-from truepool.panel import Panel
+from truepool.core.arrays import FloatArray, from_classes, to_classes
+from truepool.core.errors import SettingError
+from truepool.data.panel import Panel
 from truepool.stress.interface import Stress
 
 

@@ -3,10 +3,10 @@ import pytest
 from faults import COSTS, over_confident, sound
 from numpy.testing import assert_allclose
 
-from truepool.arrays import from_log_scale, log_scale
-from truepool.audit import audit
-from truepool.losses import Loss
-from truepool.panel import Panel
+from truepool.audits import audit
+from truepool.core.arrays import from_log_scale, log_scale
+from truepool.data.panel import Panel
+from truepool.measures.losses import Loss
 from truepool.stress.temperature import Temperature
 
 QUICK = {"costs": COSTS, "resamples": 50}

@@ -3,9 +3,9 @@ import pytest
 from faults import COSTS, copied, sound
 from numpy.testing import assert_allclose
 
-from truepool.audit import audit
-from truepool.losses import Loss
-from truepool.panel import Panel
+from truepool.audits import audit
+from truepool.data.panel import Panel
+from truepool.measures.losses import Loss
 from truepool.stress.temperature import Temperature
 
 QUICK = {"costs": COSTS, "resamples": 50}

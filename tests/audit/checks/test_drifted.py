@@ -2,14 +2,14 @@ import numpy as np
 from faults import COSTS, SKILLS, drifted, sound, timed
 from numpy.testing import assert_allclose
 
-from truepool.audit import audit
-from truepool.audit.checks import drifted as drifted_check
-from truepool.audit.evidence import Evidence
-from truepool.costs import Costs
-from truepool.losses import Loss
-from truepool.panel import Panel
+from truepool.audits import audit
+from truepool.audits.checks import drifted as drifted_check
+from truepool.audits.evidence import Evidence
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.measures.losses import Loss
+from truepool.measures.scores import auc
 from truepool.pools.mean import Mean
-from truepool.scores import auc
 from truepool.stress.drift import quality_panel
 
 QUICK = {"costs": COSTS, "resamples": 50}

@@ -3,15 +3,15 @@ import pytest
 from faults import COSTS, sound
 from typer.testing import CliRunner
 
-from truepool.alarms.change_point import FEWEST
-from truepool.alarms.distribution import FALL, LOST, MINE, SHIFT, SPREAD, WEAKER
-from truepool.alarms.monitor import BLINDER, DEARER, PACE, SURE, WARM_UP
-from truepool.alarms.runs import LONGER, SHORTEST, USUAL
-from truepool.audit.checks import feeds, outcome_rate
-from truepool.audit.evidence import Evidence
-from truepool.audit.suspicion import BROKEN, found
+from truepool.audits.checks import feeds, outcome_rate
+from truepool.audits.evidence import Evidence
+from truepool.audits.suspicion import BROKEN, found
 from truepool.cli import app
-from truepool.panel import Panel
+from truepool.data.panel import Panel
+from truepool.online.alarms.change_point import FEWEST
+from truepool.online.alarms.distribution import FALL, LOST, MINE, SHIFT, SPREAD, WEAKER
+from truepool.online.alarms.monitor import BLINDER, DEARER, PACE, SURE, WARM_UP
+from truepool.online.alarms.runs import LONGER, SHORTEST, USUAL
 from truepool.pools.mean import Mean
 
 CASES, AT = 1500, 1000

@@ -2,9 +2,9 @@ from types import SimpleNamespace
 
 from faults import COSTS, sound
 
-from truepool.audit import audit
-from truepool.audit.checks.fragile import check
-from truepool.costs import Costs
+from truepool.audits import audit
+from truepool.audits.checks.fragile import check
+from truepool.data.costs import Costs
 
 
 def test_the_worst_that_the_best_agent_could_do_is_noted():

@@ -2,9 +2,9 @@ import numpy as np
 from faults import COSTS, sound
 from numpy.testing import assert_allclose
 
-from truepool.audit import audit
-from truepool.credit import leave_one_out
-from truepool.panel import Panel
+from truepool.audits import audit
+from truepool.data.panel import Panel
+from truepool.measures.credit import leave_one_out
 
 QUICK = {"costs": COSTS, "resamples": 50}
 

@@ -1,8 +1,8 @@
 import numpy as np
 from faults import COSTS, sound, timed
 
-from truepool.audit import audit
-from truepool.panel import Panel
+from truepool.audits import audit
+from truepool.data.panel import Panel
 
 QUICK = {"costs": COSTS, "resamples": 50}
 

@@ -1,6 +1,6 @@
 from faults import COSTS, sound
 
-from truepool.audit import audit
+from truepool.audits import audit
 
 
 def test_the_better_pool_costs_what_the_comparison_says():

@@ -4,10 +4,10 @@ import numpy as np
 from faults import COSTS, sound
 from numpy.testing import assert_allclose
 
-from truepool.arrays import from_log_scale, log_scale
-from truepool.audit import audit
-from truepool.audit.checks.pool_calibrated import check
-from truepool.panel import Panel
+from truepool.audits import audit
+from truepool.audits.checks.pool_calibrated import check
+from truepool.core.arrays import from_log_scale, log_scale
+from truepool.data.panel import Panel
 from truepool.stress.temperature import Temperature
 
 QUICK = {"costs": COSTS, "resamples": 50}

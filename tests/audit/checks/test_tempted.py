@@ -3,8 +3,8 @@ from types import SimpleNamespace
 import pytest
 from faults import COSTS, sound
 
-from truepool.audit import audit
-from truepool.audit.checks.tempted import _lie
+from truepool.audits import audit
+from truepool.audits.checks.tempted import _lie
 from truepool.games import incentives
 
 QUICK = {"costs": COSTS, "resamples": 50}

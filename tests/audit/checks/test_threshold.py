@@ -5,10 +5,10 @@ import pytest
 from faults import COSTS, sound
 from numpy.testing import assert_allclose
 
-from truepool.audit import audit
-from truepool.costs import Costs
-from truepool.losses import Loss
-from truepool.panel import Panel
+from truepool.audits import audit
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.measures.losses import Loss
 
 PANEL = sound()
 

@@ -3,9 +3,9 @@ from faults import COSTS, flipped, sound
 from numpy.testing import assert_allclose
 from panels import random_panel
 
-from truepool.audit import audit
-from truepool.panel import Panel
-from truepool.scores import auc
+from truepool.audits import audit
+from truepool.data.panel import Panel
+from truepool.measures.scores import auc
 
 QUICK = {"costs": COSTS, "resamples": 50}
 

@@ -1,7 +1,7 @@
 import pytest
 
 from truepool.core.engine import Cell, RowFile
-from truepool.errors import SourceError
+from truepool.core.errors import SourceError
 
 ONE, OTHER = Cell("x", (("n", 2),), 0), Cell("x", (("n", 5),), 0)
 ROWS = [{"table": "t", "key": [1], "column": "c", "value": 0.1}]

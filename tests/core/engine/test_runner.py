@@ -4,7 +4,7 @@ import time
 import pytest
 
 from truepool.core.engine import Batch, RowFile, cells, run
-from truepool.errors import SourceError
+from truepool.core.errors import SourceError
 
 
 def squares(cell):

@@ -10,7 +10,7 @@ from audits import AGENTS, audit, calibration, drift, estimate, standings
 from panels import random_panel
 
 from truepool import replay
-from truepool.audit.values import CaseStudy
+from truepool.audits.values import CaseStudy
 from truepool.comparison import Estimate
 from truepool.render import figures
 from truepool.render.figures.style import PALETTE, SERIES

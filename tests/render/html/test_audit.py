@@ -12,8 +12,8 @@ from audits import AGENTS, audit, calibration, estimate, findings, standings
 from panels import random_panel
 
 import truepool as tp
-from truepool.errors import SourceError
-from truepool.panel import Panel
+from truepool.core.errors import SourceError
+from truepool.data.panel import Panel
 from truepool.render.html.audit import LINKS, html
 
 HOSTILE = {

@@ -6,9 +6,9 @@ from faults import COSTS, flipped, sound, timed
 from panels import random_panel
 from rich.console import Console
 
-from truepool.audit import audit
-from truepool.costs import Costs
-from truepool.panel import Panel
+from truepool.audits import audit
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
 from truepool.render.tables.audit import markdown, show
 from truepool.render.verdict import sentence
 
@@ -89,7 +89,7 @@ def test_markdown_says_the_same():
 
 
 def test_what_was_withheld_and_sampled_is_said(monkeypatch):
-    from truepool.audit import evidence
+    from truepool.audits import evidence
 
     few = audit(Panel([[0.9, 0.5], [0.1, 0.5], [0.8, 0.2]], [1, 0, 1]))
     lines = [line for line in shown(few, 200).splitlines() if "Withheld" in line]

@@ -3,7 +3,7 @@ import io
 import pytest
 from rich.console import Console
 
-from truepool.costs import Costs
+from truepool.data.costs import Costs
 from truepool.games import Game, sweep
 from truepool.render import figures
 from truepool.render.tables import game as tables

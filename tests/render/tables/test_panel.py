@@ -1,7 +1,7 @@
 import numpy as np
 from panels import random_panel
 
-from truepool.panel import Panel
+from truepool.data.panel import Panel
 from truepool.render.tables.panel import grid as laid_out
 
 

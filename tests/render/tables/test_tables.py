@@ -6,8 +6,8 @@ from panels import random_panel
 from rich.console import Console
 
 from truepool import compare, replay
-from truepool.errors import SourceError
-from truepool.panel import Panel
+from truepool.core.errors import SourceError
+from truepool.data.panel import Panel
 from truepool.render import figures
 from truepool.render.tables import comparison, weights
 from truepool.render.tables import replay as replays

@@ -3,8 +3,9 @@
 from importlib.util import find_spec
 from typing import cast
 
-from truepool import datasets, registry
-from truepool.errors import UnknownNameError
+from truepool import datasets
+from truepool.core import registry
+from truepool.core.errors import UnknownNameError
 from truepool_paper.expected import printed
 from truepool_paper.interface import Experiment
 

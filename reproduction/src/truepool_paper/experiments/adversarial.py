@@ -13,7 +13,7 @@ from truepool.pools.trimmed import Trimmed
 from truepool.render.figures.charts import heat
 from truepool.stress import Stress
 from truepool.stress.constant import ConstantLow
-from truepool.stress.flipped import LabelFlip
+from truepool.stress.label_flip import LabelFlip
 from truepool.stress.noise import RandomNoise
 from truepool_paper.interface import Experiment, Reading, Size, row
 from truepool_paper.methods import pool_with, tally, vcg

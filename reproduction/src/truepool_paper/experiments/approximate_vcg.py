@@ -5,11 +5,11 @@ from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar, final
 
 from truepool import VCG, Panel
-from truepool.arrays import FloatArray
+from truepool.core.arrays import FloatArray
 from truepool.core.engine import Cell, Row, cells
 from truepool.datasets import nsl_kdd
+from truepool.measures.scores import confusion
 from truepool.render.figures.charts import Series, lines
-from truepool.scores import confusion
 from truepool_paper.interface import Experiment, Reading, Size, row
 from truepool_paper.settings import COSTS, THRESHOLD
 from truepool_paper.synthetic_task import first, panels

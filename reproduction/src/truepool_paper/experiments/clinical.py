@@ -6,12 +6,12 @@ from typing import ClassVar, cast, final
 import numpy as np
 
 from truepool import Features, Mean, Panel, agents, datasets
-from truepool.arrays import FloatArray
+from truepool.core.arrays import FloatArray
 from truepool.core.engine import Cell, Row, cells
-from truepool.inference import paired_p_values
+from truepool.measures.inference import paired_p_values
+from truepool.measures.scores import ece
 from truepool.pools import Pool
 from truepool.pools.mlp_2 import MLP2
-from truepool.scores import ece
 from truepool_paper.interface import Experiment, Reading, Size, row
 from truepool_paper.methods import READ, methods, pool_with, tally, vcg
 from truepool_paper.real_task import NEURAL, Task, ready, reports

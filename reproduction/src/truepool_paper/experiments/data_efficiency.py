@@ -5,10 +5,10 @@ from typing import ClassVar, final
 
 from truepool import VCG
 from truepool.core.engine import Cell, Row, cells
+from truepool.measures.scores import confusion
 from truepool.pools import Pool
 from truepool.pools.mlp_2 import MLP2
 from truepool.pools.mlp_4 import MLP4
-from truepool.scores import confusion
 from truepool_paper.interface import Experiment, Reading, Size, row
 from truepool_paper.settings import COSTS, THRESHOLD
 from truepool_paper.synthetic_task import crew, task

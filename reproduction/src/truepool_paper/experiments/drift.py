@@ -7,8 +7,8 @@ import numpy as np
 
 from truepool import Panel, replay
 from truepool.core.engine import Cell, Row, cells
-from truepool.losses import Loss
-from truepool.scores import confusion, ece
+from truepool.measures.losses import Loss
+from truepool.measures.scores import confusion, ece
 from truepool.stress.drift import shift_features
 from truepool_paper.interface import Experiment, Reading, Size, row
 from truepool_paper.settings import COSTS, THRESHOLD

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 from truepool import Panel
 from truepool.agents import zoo
 from truepool.core.engine import Cell, Row, cells
-from truepool.diversity import disagreement, mean_of_pairs
+from truepool.measures.diversity import disagreement, mean_of_pairs
 from truepool.render.figures.charts import Series, lines
 from truepool_paper.interface import Experiment, Reading, Size, row
 from truepool_paper.methods import pool_with, tally, vcg

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, final
 
 from truepool import Mean, Panel
-from truepool.arrays import FloatArray
+from truepool.core.arrays import FloatArray
 from truepool.core.engine import Cell, Row, cells
-from truepool.diversity import correlation, mean_of_pairs
+from truepool.measures.diversity import correlation, mean_of_pairs
+from truepool.measures.scores import ece
 from truepool.pools import Pool
 from truepool.pools.bayes import Bayes
 from truepool.pools.mlp_2 import MLP2
@@ -18,7 +19,6 @@ from truepool.render.figures.charts import (
     side_by_side,
 )
 from truepool.render.figures.style import styled
-from truepool.scores import ece
 from truepool_paper.curves import curve, how_often, points
 from truepool_paper.interface import Experiment, Reading, Size, row
 from truepool_paper.methods import (

@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from typing import ClassVar, final
 
 from truepool import VCG, Mean, Panel
-from truepool.arrays import FloatArray
+from truepool.core.arrays import FloatArray
 from truepool.core.engine import Cell, Row, cells
 from truepool.datasets import intrusion
+from truepool.measures.scores import confusion, ece, loss
 from truepool.pools import Pool
 from truepool.pools.bayes import Bayes
 from truepool.pools.brier import Brier
 from truepool.pools.confidence import Confidence
 from truepool.pools.externality import Externality
 from truepool.pools.vote import Vote
-from truepool.scores import confusion, ece, loss
 from truepool_paper.interface import Experiment, Reading, Size, row
 from truepool_paper.settings import COSTS
 from truepool_paper.synthetic_task import panels

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from truepool import VCG
 from truepool.core.engine import Cell, Row, cells
+from truepool.measures.scores import confusion
 from truepool.pools import Pool
 from truepool.pools.stacked_lr import StackedLR
 from truepool.pools.vote import Vote
 from truepool.render.figures.charts import Series, bars_on, lines_on, side_by_side
 from truepool.render.figures.style import styled
-from truepool.scores import confusion
 from truepool_paper.canonical_game import ABOVE, CALIBRATED, REPEATS, games, solve
 from truepool_paper.interface import Experiment, Reading, Size, row
 from truepool_paper.settings import COSTS, THRESHOLD, VALIDATION_SHARE

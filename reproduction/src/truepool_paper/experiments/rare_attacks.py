@@ -6,16 +6,16 @@ from typing import ClassVar, final
 import numpy as np
 
 from truepool import VCG, Features, Panel
-from truepool.arrays import FloatArray
+from truepool.core.arrays import FloatArray
 from truepool.core.engine import Cell, Row, cells
 from truepool.datasets import cicids2017_mix
+from truepool.measures.scores import confusion, ece
 from truepool.pools import Pool
 from truepool.pools.best_agent import BestAgent
 from truepool.pools.brier import Brier
 from truepool.pools.confidence import Confidence
 from truepool.pools.externality import Externality
 from truepool.pools.vote import Vote
-from truepool.scores import confusion, ece
 from truepool_paper.interface import Experiment, Reading, Size, row
 from truepool_paper.methods import pool_with
 from truepool_paper.real_task import PACKAGES, PROTOCOL, ready

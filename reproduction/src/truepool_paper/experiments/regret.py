@@ -9,7 +9,7 @@ from truepool import Costs, Trace, replay
 from truepool.core.engine import Cell, Row, cells
 from truepool.datasets import synthetic
 from truepool.learners import horizon_rate
-from truepool.losses import Loss
+from truepool.measures.losses import Loss
 from truepool_paper.interface import Experiment, Reading, Size, row
 
 AGENTS = 5

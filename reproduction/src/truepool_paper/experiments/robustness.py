@@ -5,10 +5,10 @@ from typing import ClassVar, final
 
 from truepool import VCG, Mean, Panel
 from truepool.core.engine import Cell, Row, cells
+from truepool.measures.scores import confusion, ece
 from truepool.pools import Pool
 from truepool.pools.median import Median
 from truepool.pools.trimmed import Trimmed
-from truepool.scores import confusion, ece
 from truepool.stress.constant import ConstantLow
 from truepool.stress.temperature import Temperature
 from truepool_paper.interface import Experiment, Reading, Size, row

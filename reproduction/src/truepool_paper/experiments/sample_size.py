@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 import numpy as np
 
 from truepool import Mean, Panel
-from truepool.arrays import IntArray
+from truepool.core.arrays import IntArray
 from truepool.core.engine import Cell, Row, cells
 from truepool.pools import Pool
 from truepool.pools.stacked_mlp import StackedMLP

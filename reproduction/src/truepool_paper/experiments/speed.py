@@ -9,8 +9,8 @@ import numpy as np
 
 from truepool import VCG, Panel
 from truepool.core.engine import Cell, Row, cells
-from truepool.credit import leave_one_out
 from truepool.datasets import synthetic
+from truepool.measures.credit import leave_one_out
 from truepool.pools import Pool
 from truepool.pools.brier import Brier
 from truepool.pools.externality import Externality

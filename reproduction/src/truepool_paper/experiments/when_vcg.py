@@ -6,7 +6,7 @@ from typing import ClassVar, final
 from truepool import Panel, compare, replay
 from truepool.core.engine import Cell, Row, cells
 from truepool.datasets import synthetic
-from truepool.losses import Loss
+from truepool.measures.losses import Loss
 from truepool.pools.interface import configure
 from truepool.stress.constant import ConstantLow
 from truepool.stress.drift import quality_panel

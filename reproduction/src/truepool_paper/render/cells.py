@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from math import floor, log10
 from typing import Any
 
-from truepool.formatting import number
+from truepool.core.formatting import number
 
 FINEST = 6
 """Decimals of a number that no printed one stands beside."""

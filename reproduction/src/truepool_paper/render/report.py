@@ -11,7 +11,7 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from truepool.errors import SourceError
+from truepool.core.errors import SourceError
 from truepool.render.tables.grid import Grid
 from truepool_paper.render.cells import sides
 

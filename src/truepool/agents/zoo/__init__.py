@@ -2,8 +2,8 @@
 
 from typing import Any, cast
 
-from truepool import registry
 from truepool.agents.zoo.interface import Model
+from truepool.core import registry
 
 __all__ = ["PAPER", "Model", "every", "make", "paper"]
 

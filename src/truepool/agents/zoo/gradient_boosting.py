@@ -7,7 +7,7 @@ from sklearn.ensemble import GradientBoostingClassifier
 
 from truepool.agents.zoo.conversion import from_scikit_learn
 from truepool.agents.zoo.interface import Model, settings_of
-from truepool.agents.zoo.preparing import filled
+from truepool.agents.zoo.preprocessing import filled
 
 
 @final

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from inspect import signature
 from typing import Any, ClassVar
 
-from truepool.registry import check_settings
+from truepool.core.registry import check_settings
 
 
 class Model(ABC):

@@ -7,7 +7,7 @@ from sklearn.neural_network import MLPClassifier
 
 from truepool.agents.zoo.conversion import from_filled
 from truepool.agents.zoo.interface import Model, settings_of
-from truepool.agents.zoo.preparing import scaled
+from truepool.agents.zoo.preprocessing import scaled
 
 
 @final

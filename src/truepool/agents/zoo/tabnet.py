@@ -13,8 +13,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from truepool.agents.extras import brought
 from truepool.agents.zoo.conversion import FEATURES, OPSET, PROBABILITIES
 from truepool.agents.zoo.interface import Model
-from truepool.agents.zoo.preparing import scaled
-from truepool.arrays import Array, FloatArray
+from truepool.agents.zoo.preprocessing import scaled
+from truepool.core.arrays import Array, FloatArray
 
 PASSES = {"max_epochs": 30, "batch_size": 1024, "virtual_batch_size": 128}
 """How `fit` of pytorch-tabnet is called; the rest of the settings makes the network."""

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from truepool.core.engine.cells import Cell
-from truepool.errors import SourceError
+from truepool.core.errors import SourceError
 
 Row: TypeAlias = dict[str, Any]
 

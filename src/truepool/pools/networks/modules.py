@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from truepool.arrays import FloatArray
+from truepool.core.arrays import FloatArray
 
 
 class Network(nn.Module):  # type: ignore[misc]

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from truepool.arrays import FloatArray, IntArray
-from truepool.errors import MissingExtraError, SettingError
+from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.errors import MissingExtraError, SettingError
 
 BLOCK = 1 << 15
 """Cases pooled at a time: what a network holds between layers stays small."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truepool.arrays import FloatArray
+from truepool.core.arrays import FloatArray
 from truepool.render.figures.style import INK, SERIES, WIDTH, canvas, short, styled
 
 if TYPE_CHECKING:

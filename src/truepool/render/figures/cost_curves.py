@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truepool.audit.values import Curve
+from truepool.audits.values import Curve
 from truepool.render.figures.style import DASHES, GREY, SERIES, canvas, styled
 
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from truepool import files
-from truepool.errors import SourceError
+from truepool.core import files
+from truepool.core.errors import SourceError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truepool.audit.values import CaseStudy, Standing
+from truepool.audits.values import CaseStudy, Standing
 from truepool.comparison import Comparison, Estimate
 from truepool.render.figures.style import (
     GREY,

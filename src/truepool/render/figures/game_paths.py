@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from truepool.games import Equilibrium, Sweep
-from truepool.games.sweeping import Point
+from truepool.games.parameter_sweep import Point
 from truepool.render.figures.style import GREY, INK, line_style, styled
 from truepool.render.numbers import setting
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truepool.audit.values import Calibration
+from truepool.audits.values import Calibration
 from truepool.render.figures.style import GREY, INK, SERIES, short, styled
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truepool.arrays import FloatArray
-from truepool.audit.values import Drift
+from truepool.audits.values import Drift
+from truepool.core.arrays import FloatArray
+from truepool.online import Trace
 from truepool.render.figures.style import (
     DASHES,
     GREY,
@@ -16,7 +17,6 @@ from truepool.render.figures.style import (
     short,
     styled,
 )
-from truepool.rounds import Trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from truepool.arrays import FloatArray
-from truepool.audit.values import SCHEMA, Audit, Calibration, Curve, Drift, Standing
+from truepool.audits.values import SCHEMA, Audit, Calibration, Curve, Drift, Standing
 from truepool.comparison import Comparison
-from truepool.files import write_text
+from truepool.core.arrays import FloatArray
+from truepool.core.files import write_text
 from truepool.render import figures
 from truepool.render.html.layout import Section, fragment, page
 from truepool.render.numbers import estimated, percent

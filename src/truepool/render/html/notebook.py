@@ -5,8 +5,9 @@ from typing import Any
 from markupsafe import Markup
 
 from truepool.comparison import Comparison
+from truepool.data.panel import Panel
 from truepool.games import Equilibrium
-from truepool.panel import Panel
+from truepool.online import Trace
 from truepool.render import figures
 from truepool.render.html.layout import fragment
 from truepool.render.tables import comparison as comparison_tables
@@ -14,7 +15,6 @@ from truepool.render.tables import game as game_tables
 from truepool.render.tables import panel as panel_tables
 from truepool.render.tables import replay as replay_tables
 from truepool.render.tables.grid import Grid
-from truepool.rounds import Trace
 
 
 def panel(shown: Panel) -> Markup:

@@ -6,7 +6,7 @@ from functools import partial
 from rich.console import Console
 from rich.text import Text
 
-from truepool.audit.values import Audit, Finding, Severity
+from truepool.audits.values import Audit, Finding, Severity
 from truepool.render import labels
 from truepool.render.numbers import amount, chance, estimated, number, percent
 from truepool.render.tables.evidence import grids

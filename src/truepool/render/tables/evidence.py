@@ -1,6 +1,6 @@
 """The tables behind an audit, the same wherever they are shown."""
 
-from truepool.audit.values import Audit, Drift
+from truepool.audits.values import Audit, Drift
 from truepool.render.numbers import chance, estimated, number, percent
 from truepool.render.tables.grid import Grid
 

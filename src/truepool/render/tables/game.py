@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from truepool.games import Beliefs, Equilibrium, Game, Price, Sweep
-from truepool.games.sweeping import Point
+from truepool.games.parameter_sweep import Point
 from truepool.render.numbers import between, number, percent, setting, signed
 from truepool.render.tables.grid import Grid
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from truepool.losses import as_loss, own_losses
-from truepool.panel import Panel
+from truepool.data.panel import Panel
+from truepool.measures.losses import as_loss, own_losses
 from truepool.render.numbers import number, percent
 from truepool.render.tables.grid import Grid
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from truepool.online import Trace
 from truepool.render.numbers import number, percent, signed
 from truepool.render.tables.grid import Grid
-from truepool.rounds import Trace
 
 
 def to_dict(trace: Trace) -> dict[str, Any]:

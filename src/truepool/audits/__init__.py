@@ -1,0 +1,29 @@
+"""Can this pool be trusted? Findings, each with its evidence and what to do."""
+
+from truepool.audits.auditing import audit
+from truepool.audits.values import (
+    Audit,
+    Calibration,
+    CaseStudy,
+    Curve,
+    Drift,
+    Finding,
+    Fix,
+    Recommendation,
+    Reliability,
+    Standing,
+)
+
+__all__ = [
+    "Audit",
+    "Calibration",
+    "CaseStudy",
+    "Curve",
+    "Drift",
+    "Finding",
+    "Fix",
+    "Recommendation",
+    "Reliability",
+    "Standing",
+    "audit",
+]

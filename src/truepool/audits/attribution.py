@@ -1,0 +1,188 @@
+"""Which finding is the cause of which: near in time, and of fitting size."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from truepool.audits.severity import FEEDS
+from truepool.audits.suspicion import Suspicion
+from truepool.audits.values import SEVERITIES, Finding
+from truepool.core.arrays import FloatArray
+from truepool.measures.inference.hypothesis_tests import long_run_variance
+
+CAUSES = (*FEEDS, "upside-down", "drifted", "rescaled-feed", "copy")
+"""Faults that explain others of the same agents; the first explains the later ones."""
+
+OWN = (
+    *FEEDS,
+    "upside-down",
+    "drifted",
+    "rescaled-feed",
+    "over-confident",
+    "under-confident",
+    "biased",
+    "harmful",
+    "tempted",
+)
+"""Findings about an agent that a deeper fault of the same agent explains. That it is a
+copy, or the best of all, is explained by none of its faults."""
+
+BECAUSE = {
+    "constant-feed": "{who} sends one and the same report",
+    "stopped-feed": "{who} stopped reporting",
+    "repeated-feed": "{who} sends old reports",
+    "changed-feed": "{who} lost touch with the other agents",
+    "rescaled-feed": "the reports of {who} changed level or scale",
+    "upside-down": "{who} is upside down",
+    "drifted": "{who} got worse",
+    "copy": "{who} is a copy",
+    "over-confident": "{who} is over-confident",
+    "under-confident": "{who} is under-confident",
+    "biased": "{who} is biased",
+    "under-confident-pool": "the pool is under-confident",
+    "threshold": "the threshold is not what the costs ask for",
+}
+"""How a finding that explains others is named in theirs."""
+
+FITTING = 0.25
+"""A cause explains at least this share of what it is said to explain."""
+
+NEAR = 0.02
+"""Changes closer than this share of the cases happened at the same time, however
+sharply each is dated."""
+
+CRITICAL = 7.35
+r"""Likelihood ratio beyond which a date is ruled out at the 5 % level,
+:math:`-2 \log(1 - \sqrt{.95})` (Hansen 2000)."""
+
+
+def dates(series: FloatArray, place: int) -> tuple[int, int]:
+    r"""Earliest and latest place at which a mean may have changed, at the 95 % level.
+
+    A split at k explains :math:`W_k^2\, T / (k (T - k))` of the sum of squares, where
+    W is the CUSUM; a date is ruled out where that is `CRITICAL` long-run variances less
+    than the split at ``place`` explains. Where the mean rose twice the CUSUM may peak
+    anywhere between; these dates still reach one of the two. Never narrower than
+    `NEAR` on either side.
+
+    >>> dates(np.r_[np.tile([0.0, 1.0], 500), np.tile([2.0, 3.0], 500)], 1000)
+    (960, 1040)
+    """
+    T = len(series)
+    k = np.arange(1, T)
+    gained = np.cumsum(series - series.mean())[:-1] ** 2 * T / (k * (T - k))
+    means = series[:place].mean(), series[place:].mean()
+    rest = series - np.where(np.arange(T) < place, *means)
+    variance = max(long_run_variance(rest, int(np.cbrt(T))), 0.0)
+    possible = k[gained >= gained[place - 1] - CRITICAL * variance]
+    near = int(np.ceil(NEAR * T))
+    first, last = min(possible[0], place - near), max(possible[-1], place + near)
+    return max(int(first), 0), min(int(last), T - 1)
+
+
+def share_of_cost(cost: float, causes: Sequence[Finding]) -> float:
+    """Share of a cost per case that fixing these causes saves."""
+    saved = sum(max(c.cost.value, 0.0) for c in causes if c.cost is not None)
+    return saved / cost if cost > 0 else 0.0
+
+
+def attributed(graded: Sequence[tuple[Suspicion, Finding]]) -> list[Finding]:
+    """One cause, one finding: what a graver finding explains becomes a note."""
+    told = []
+    for suspicion, finding in graded:
+        causes = _causes(suspicion, finding, graded)
+        if causes:
+            because = " and ".join(_because(cause) for cause in causes)
+            said = f"{finding.sentence} Another finding may explain it: {because}."
+            if any(cause.severity != "note" for cause in causes):
+                finding = replace(finding, severity="note")
+            finding = replace(finding, sentence=said)
+        elif suspicion.unexplained:
+            said = f"{finding.sentence} {suspicion.unexplained}"
+            finding = replace(finding, sentence=said)
+        told.append(finding)
+    return told
+
+
+def _causes(
+    suspicion: Suspicion,
+    finding: Finding,
+    graded: Sequence[tuple[Suspicion, Finding]],
+) -> tuple[Finding, ...]:
+    """Find what explains a finding: one cause if one fits, else all near ones.
+
+    Changes that cannot be dated apart are equally near; among them the one that
+    explains most is the cause. Notes need no cause, unless they are a change in time.
+    """
+    if finding.severity == "note" and finding.since is None:
+        return ()
+    near = [
+        other
+        for cause, other in graded
+        if other is not finding
+        and _explains(suspicion, finding, other)
+        and _near(suspicion, cause)
+    ]
+    measure = suspicion.share
+    if measure is None:
+        return tuple(sorted(near, key=lambda o: _order(finding, o, 0.0))[:1])
+    ranked = sorted(
+        ((other, measure((other,))) for other in near),
+        key=lambda pair: _order(finding, *pair),
+    )
+    for other, share in ranked:
+        if share >= FITTING:
+            return (other,)
+    together = tuple(other for other, share in ranked if share > 0)
+    return together if len(together) > 1 and measure(together) >= FITTING else ()
+
+
+def _explains(suspicion: Suspicion, finding: Finding, other: Finding) -> bool:
+    """Whether a finding is of a kind that explains another, near and fitting or not.
+
+    A change in time is measured against every change of an agent, however slight; all
+    else only against what is more than a note.
+    """
+    if other.severity == "note" and (suspicion.since is None or other.since is None):
+        return False
+    if other.code in suspicion.explained_by:
+        return True
+    same = other.who[:1] == finding.who[:1] != ()
+    as_grave = SEVERITIES.index(other.severity) <= SEVERITIES.index(finding.severity)
+    deeper = finding.code in OWN and _depth(other) < _depth(finding)
+    return same and deeper and as_grave
+
+
+def _near(effect: Suspicion, cause: Suspicion) -> bool:
+    """Whether two changes may have come at the same time.
+
+    A cause without a date cannot be measured against a change that has one.
+    """
+    if effect.since is None:
+        return True
+    if cause.since is None:
+        return effect.share is None
+    first, last = effect.between or (effect.since, effect.since)
+    early, late = cause.between or (cause.since, cause.since)
+    return first <= late and early <= last
+
+
+def _order(
+    finding: Finding, other: Finding, share: float
+) -> tuple[bool, float, int, float, float]:
+    """Of the same agent first, then what explains most, then the deepest and surest.
+
+    Nothing here depends on the order or the names of the agents.
+    """
+    chance = 1.0 if other.p_value is None else other.p_value
+    cost = 0.0 if other.cost is None else other.cost.value
+    return other.who[:1] != finding.who[:1], -share, _depth(other), chance, -cost
+
+
+def _depth(finding: Finding) -> int:
+    return CAUSES.index(finding.code) if finding.code in CAUSES else len(CAUSES)
+
+
+def _because(cause: Finding) -> str:
+    return BECAUSE[cause.code].format(who="".join(cause.who[:1]))

@@ -1,0 +1,80 @@
+"""From suspicions to findings: tested together, graded, explained, put in order."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from truepool.audits.attribution import attributed
+from truepool.audits.severity import BROKEN, FEEDS, severity
+from truepool.audits.suspicion import Suspicion
+from truepool.audits.values import SEVERITIES, Finding, Severity
+from truepool.comparison import Estimate
+from truepool.measures.inference import holm
+
+BACKFIRES = (
+    " Fixed alone it would make decisions cost more, because the pool leans on it: fix "
+    "the pool too."
+)
+
+
+def found(suspicions: Sequence[Suspicion]) -> tuple[Finding, ...]:
+    """Findings, the gravest first, and among those what saves most when fixed."""
+    tested = [s for s in suspicions if s.p_value is not None]
+    adjusted = holm(np.array([s.p_value for s in tested], dtype=np.float64))
+    sure = {id(s): float(p) for s, p in zip(tested, adjusted, strict=True)}
+    graded = []
+    for suspicion in suspicions:
+        p = sure.get(id(suspicion))
+        grade, price = _graded(suspicion, p)
+        if grade is not None:
+            graded.append((suspicion, _finding(suspicion, grade, price, p)))
+    return tuple(sorted(attributed(graded), key=_rank))
+
+
+def _graded(
+    suspicion: Suspicion, p: float | None
+) -> tuple[Severity | None, Estimate | None]:
+    """Severity of a suspicion, None where it comes to nothing, and what it costs."""
+    nothing = severity(p, None) is None
+    if nothing and suspicion.least is None:
+        return None, None
+    price = None if suspicion.price is None else suspicion.price()
+    if nothing:
+        return suspicion.least, price
+    grade = severity(
+        p,
+        price,
+        matters=suspicion.matters,
+        broken=suspicion.broken or suspicion.code in BROKEN,
+        most=suspicion.most,
+    )
+    return grade, price
+
+
+def _finding(
+    suspicion: Suspicion, grade: Severity, price: Estimate | None, p: float | None
+) -> Finding:
+    advice = suspicion.advice
+    if price is not None and price.high < 0:
+        advice += BACKFIRES
+    return Finding(
+        suspicion.code,
+        grade,
+        suspicion.who,
+        suspicion.sentence,
+        advice,
+        suspicion.number,
+        suspicion.unit,
+        price,
+        p,
+        suspicion.figure,
+        suspicion.since,
+    )
+
+
+def _rank(finding: Finding) -> tuple[int, bool, float, float]:
+    """Gravest first, then broken feeds, then what saves most, then by evidence."""
+    cost = 0.0 if finding.cost is None else max(finding.cost.value, 0.0)
+    chance = 1.0 if finding.p_value is None else finding.p_value
+    grade = SEVERITIES.index(finding.severity)
+    return grade, finding.code not in FEEDS, -cost, chance

@@ -1,0 +1,51 @@
+"""How grave a finding is: what fixing it saves, and whether a feed is broken."""
+
+from truepool.audits.values import SEVERITIES, Severity
+from truepool.comparison import Estimate
+
+SURE, LIKELY = 0.01, 0.05
+"""An error survives Holm's adjustment over all tests of the audit at the first level,
+a warning at the second."""
+
+FEEDS = ("constant-feed", "stopped-feed", "repeated-feed", "changed-feed")
+"""Faults of the reports themselves, whatever the outcomes."""
+
+BROKEN = (*FEEDS, "upside-down")
+"""Faults that make a feed broken or hostile whatever it costs today: what the agent
+sends is no longer its opinion, and the next case may be the expensive one. A drifted
+agent is as broken only where it knows no more than the base rate, and a copy where the
+numbers are identical; the checks say so."""
+
+
+def severity(
+    p_value: float | None,
+    saving: Estimate | None,
+    *,
+    matters: bool = True,
+    broken: bool = False,
+    most: Severity = "error",
+) -> Severity | None:
+    """Severity of what a test found; None where the test found nothing.
+
+    An error is a material fault whose fix saves money for sure, or a broken or hostile
+    feed. A warning may save something, or cannot be priced. What costs nothing is a
+    note.
+
+    >>> severity(1e-6, Estimate(0.2, 0.1, 0.3)), severity(0.03, Estimate(0.2, 0.1, 0.3))
+    ('error', 'warning')
+    >>> severity(1e-6, Estimate(-0.2, -0.3, -0.1))
+    'note'
+    >>> severity(1e-6, Estimate(-0.2, -0.3, -0.1), broken=True)
+    'error'
+    """
+    if p_value is None or p_value >= LIKELY:
+        return None
+    saves = saving is not None and saving.low > 0
+    free = saving is not None and not saving.high > 0
+    if matters and (broken or saves):
+        grade: Severity = "error" if p_value < SURE else "warning"
+    elif saves or (matters and not free):
+        grade = "warning"
+    else:
+        grade = "note"
+    return SEVERITIES[max(SEVERITIES.index(grade), SEVERITIES.index(most))]

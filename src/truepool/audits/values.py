@@ -1,0 +1,288 @@
+"""What an audit says: findings in the user's costs, and the evidence for them."""
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Literal, TypeAlias, cast
+
+import numpy as np
+
+from truepool.comparison import Comparison, Estimate
+from truepool.core import display as showing
+from truepool.core.arrays import FloatArray
+from truepool.core.formatting import counted
+from truepool.data.labels import Labels
+
+Severity: TypeAlias = Literal["error", "warning", "note"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+Trust: TypeAlias = Literal["no", "with care", "yes", "unknown"]
+SCHEMA = 2
+"""Version of the JSON form; raised when a name in it changes or goes."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing the user should know, in one sentence, with its number and its cure.
+
+    ``cost`` is what fixing it saves per case, in the user's units, where known;
+    ``figure`` names the part of the evidence that shows it.
+    """
+
+    code: str
+    severity: Severity
+    who: tuple[str, ...]
+    sentence: str
+    advice: str
+    number: Estimate | None = None
+    unit: str = ""
+    cost: Estimate | None = None
+    p_value: float | None = None
+    figure: str | None = None
+    since: int | None = None  # position in time of the first case after the change
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """How often it happened (B,) where about so much was said; empty groups left out.
+
+    ``low`` and ``high`` is where the frequency of calibrated reports would lie
+    (consistency bands, Bröcker & Smith 2007).
+    """
+
+    said: FloatArray
+    happened: FloatArray
+    cases: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Whether somebody's probabilities mean what they say.
+
+    ``bias`` is the mean report less the base rate; ``slope`` and ``intercept`` are of
+    the logistic regression of outcomes on log-odds (1 and 0 where calibrated; a slope
+    below 1 is over-confident, above 1 under-confident). ``None``: not to be told.
+    """
+
+    who: str
+    cases: int
+    ece: float
+    smooth_ece: float
+    bias: Estimate | None
+    slope: Estimate | None
+    p_value: float | None
+    reliability: Reliability | None
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """What one agent is worth: its own errors, its part, and what the pool owes it."""
+
+    agent: str
+    spoke: float
+    brier: float
+    cost: float
+    weight: Estimate | None
+    """What its leave-one-out credit earns it, as ``vcg`` sets weights."""
+    leave_one_out: Estimate | None
+    shapley: Estimate | None
+    gain: float | None
+    """The most it could gain by misreporting, in the units of its reward."""
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Cost a case (G,) of deciding at each threshold, and over a range of costs."""
+
+    thresholds: FloatArray
+    cost: FloatArray
+    ratios: FloatArray
+    """Cost of a missed case over that of a false alarm."""
+    pool: FloatArray
+    best: FloatArray
+    always: FloatArray
+    never: FloatArray
+    """Of the pool, the best agent, and of deciding always 1 or 0, at each ratio's own
+    threshold, as a share of the dearer of the two errors."""
+
+
+@dataclass(frozen=True, eq=False)
+class Drift:
+    """Losses and weights over time, thinned to what a figure shows."""
+
+    cases: FloatArray
+    losses: dict[str, FloatArray]
+    weights: FloatArray
+    learner: str
+    alarms: tuple[tuple[str, int, float, float], ...]
+    """Who, at which case, and the mean loss before and after."""
+
+
+@dataclass(frozen=True)
+class Lead:
+    """What another pool would save a case out of fold, and whether that is luck.
+
+    ``saved`` has a BCa interval; ``diebold_mariano`` is None without times.
+    """
+
+    pool: str
+    saved: Estimate
+    paired_t: float
+    holm: float
+    bonferroni: float
+    signed_rank: float
+    diebold_mariano: float | None
+
+
+@dataclass(frozen=True)
+class CaseStudy:
+    """What the pool would cost if something happened to its agents."""
+
+    what: str
+    who: str
+    cost: Estimate
+    rise: Estimate
+
+
+@dataclass(frozen=True)
+class Fix:
+    """One thing to fix: the finding's code and agents, and what fixing it saves."""
+
+    code: str
+    who: tuple[str, ...]
+    severity: Severity
+    saving: Estimate | None = None
+    since: int | None = None
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """What to do: verdict and advice are both worded from this, and from nothing else.
+
+    ``fixes`` are the errors and then the warnings, in the order of the findings; no
+    pool cures an error, so errors come before ``pool``, which is None where cases are
+    too few to compare pools. ``saving`` is per case, against the pool in use, with the
+    ``p_value`` adjusted for the ``tried`` pools.
+    """
+
+    trust: Trust
+    fixes: tuple[Fix, ...]
+    in_use: str
+    pool: str | None
+    agent: str | None = None
+    """Who, where the best agent alone is recommended."""
+    cost: float | None = None
+    cost_in_use: float | None = None
+    saving: Estimate | None = None
+    p_value: float | None = None
+    tried: int = 0
+    why: str = ""
+    regime: str = ""
+    usual: str = ""
+    """The pool that the paper's table of regimes names here, and its cost per case."""
+    usual_cost: float | None = None
+
+    @property
+    def errors(self) -> tuple[Fix, ...]:
+        """What must be fixed before the pool can be trusted."""
+        return tuple(fix for fix in self.fixes if fix.severity == "error")
+
+    @property
+    def change(self) -> bool:
+        """Whether another pool is recommended than the one in use."""
+        return self.pool not in (None, self.in_use)
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """Findings in the order of what they cost, and all the evidence behind them.
+
+    ``withheld`` are pairs of what is not said and why; ``sampled`` tells which parts
+    were estimated from fewer cases than there are.
+    """
+
+    schema: ClassVar[int] = SCHEMA
+
+    findings: tuple[Finding, ...]
+    mechanism: str
+    costs: dict[str, Any]
+    threshold: float | None
+    level: float
+    cases: int
+    positives: int
+    classes: int
+    agents: tuple[str, ...]
+    silent: float
+    seed: int
+    calibration: tuple[Calibration, ...]
+    """Of every agent, of the pool, and of the pool recalibrated, in this order."""
+    standings: tuple[Standing, ...]
+    correlation: FloatArray
+    effective_agents: float
+    curve: Curve | None
+    comparison: Comparison | None
+    significance: tuple[Lead, ...]
+    """Of every pool tried against the one in use, least loss first."""
+    drift: Drift | None
+    robustness: tuple[CaseStudy, ...]
+    recommendation: Recommendation
+    withheld: tuple[tuple[str, str], ...] = ()
+    sampled: tuple[str, ...] = ()
+    labels: Labels = field(default_factory=lambda: Labels.numbered(2))
+    label_cases: tuple[int, ...] = ()
+    """How many cases have which label."""
+
+    def count(self, severity: Severity) -> int:
+        """Return how many findings are of this severity."""
+        return sum(finding.severity == severity for finding in self.findings)
+
+    def worst(self) -> Severity | None:
+        """Return the gravest severity there is, None where there are no findings."""
+        found = {finding.severity for finding in self.findings}
+        return next((level for level in SEVERITIES if level in found), None)
+
+    @property
+    def verdict(self) -> str:
+        """Whether the pool can be trusted, in one or two sentences."""
+        return str(showing.by("verdict", "sentence", self))
+
+    @property
+    def advice(self) -> str:
+        """What to fix first and which pool to use, in one paragraph."""
+        return str(showing.by("verdict", "advice", self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers and strings, ready for JSON; see docs/audit.md."""
+        plain = asdict(self) | {"schema": SCHEMA}
+        del plain["labels"], plain["label_cases"]
+        plain["outcome_labels"] = self.labels.to_dict(self.label_cases)
+        words = {"verdict": self.verdict, "advice": self.advice}
+        plain["recommendation"] = words | plain["recommendation"]
+        plain["comparison"] = self.comparison and self.comparison.to_dict()
+        return cast(dict[str, Any], _plain(plain))
+
+    def to_markdown(self) -> str:
+        """Return a Markdown page."""
+        return str(showing.by("tables.audit", "markdown", self))
+
+    def to_html(self, path: str | Path) -> None:
+        """Write a page that needs nothing else to be read."""
+        showing.by("html.audit", "write", self, path)
+
+    def _repr_html_(self) -> str:
+        return str(showing.by("html.audit", "summary", self))
+
+    def __repr__(self) -> str:
+        counts = ", ".join(counted(self.count(level), level) for level in SEVERITIES)
+        return f"Audit({self.mechanism} on {self.cases:,} cases: {counts})"
+
+
+def _plain(value: Any) -> Any:
+    """Values as JSON knows them: lists for arrays, None for NaN."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and value != value else value

@@ -1,0 +1,286 @@
+"""The shapes everything is written in.
+
+Axes are T cases, N agents and then C *coordinates*: a binary probability needs one
+number (that of class 1, so C = 1) and a probability over K > 2 classes needs K
+(C = K). Code written for C coordinates serves both; a third form does not exist.
+"""
+
+from collections.abc import Iterator
+from numbers import Real
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from truepool.core.errors import OutcomeError, ReportError, SettingError
+
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
+BoolArray: TypeAlias = NDArray[np.bool_]
+Array: TypeAlias = NDArray[Any]
+
+SMALLEST = 1e-12
+"""Probabilities are clipped this far from 0 and 1 before a logarithm is taken."""
+
+BLOCK = 1 << 18
+"""Numbers worked on at a time: small enough for the cache, large enough for numpy."""
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a C-contiguous view of an array that nobody can write through."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+def classes(coordinates: int) -> int:
+    """Number of classes K that C coordinates describe.
+
+    >>> classes(1), classes(3)
+    (2, 3)
+    """
+    return 2 if coordinates == 1 else coordinates
+
+
+def to_classes(pooled: FloatArray) -> FloatArray:
+    """Spell coordinates (T, C) out as one probability a class, (T, K).
+
+    >>> to_classes(np.array([[0.25]]))
+    array([[0.75, 0.25]])
+    """
+    if pooled.shape[-1] != 1:
+        return pooled
+    spelled = np.empty((*pooled.shape[:-1], 2))
+    spelled[..., 1] = pooled[..., 0]
+    np.subtract(1.0, pooled[..., 0], out=spelled[..., 0])
+    return spelled
+
+
+def from_classes(probabilities: FloatArray) -> FloatArray:
+    """Coordinates (T, C) of probabilities (T, K); the inverse of `to_classes`.
+
+    >>> from_classes(np.array([[0.75, 0.25]]))
+    array([[0.25]])
+    """
+    return probabilities[..., 1:] if probabilities.shape[-1] == 2 else probabilities
+
+
+def as_pooled(pooled: ArrayLike) -> FloatArray:
+    """Coordinates (T, C) of pooled probabilities given as (T,) or (T, K).
+
+    >>> as_pooled([0.2, 0.9]).shape, as_pooled([[0.8, 0.2]]).shape
+    ((2, 1), (1, 1))
+    """
+    array = np.asarray(pooled, dtype=np.float64)
+    if array.ndim == 1:
+        array = array[:, None]
+    elif array.ndim == 2:
+        array = from_classes(array)
+    else:
+        raise ReportError(
+            "pooled probabilities must be (T,) for class 1 or (T, K); "
+            f"got an array of shape {array.shape}"
+        )
+    if array.shape[1] > 1 and (np.abs(array.sum(axis=1) - 1) > 1e-6).any():
+        where = int(np.argmax(np.abs(array.sum(axis=1) - 1) > 1e-6))
+        raise ReportError(
+            "the probabilities of a case must sum to 1; "
+            f"case {where} has {array[where].tolist()}"
+        )
+    faults = ~((array >= 0) & (array <= 1))
+    if faults.any():
+        where = int(np.argmax(faults.any(axis=1)))
+        raise ReportError(
+            "a pooled probability must lie in [0, 1]; "
+            f"case {where} has {array[where].tolist()}"
+        )
+    return array
+
+
+def as_outcomes(outcomes: ArrayLike, classes: int) -> IntArray:
+    """Outcomes as whole numbers 0..K-1, or an error that names the first that is not.
+
+    >>> as_outcomes([0.0, 1.0, True], classes=2)
+    array([0, 1, 1])
+    """
+    array = np.asarray(outcomes)
+    whole = f"an outcome must be one of the whole numbers 0..{classes - 1}"
+    if array.ndim != 1:
+        raise OutcomeError(f"{whole}, one per case; got an array of {array.shape}")
+    if array.dtype.kind not in "buif":
+        array = _numbers(array, whole)
+    if array.size == 0:
+        return array.astype(np.int64)
+    if array.dtype.kind in "bui" and array.min() >= 0 and array.max() < classes:
+        return array.astype(np.int64, copy=False)
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise OutcomeError(
+            f"{whole}; case {int(np.argmax(np.isnan(array)))} has none. "
+            "Leave out the cases whose outcome is not known yet."
+        )
+    fits = (array >= 0) & (array < classes) & (array == np.floor(array))
+    if not fits.all():
+        where = int(np.argmin(fits))
+        raise OutcomeError(
+            f"{whole}; case {where} has {array[where].item()!r}. The reports speak of "
+            f"{classes} classes; number the outcomes from 0."
+        )
+    return array.astype(np.int64)
+
+
+def _numbers(array: Array, rule: str) -> FloatArray:
+    """Numbers out of an array of objects, or an error that shows the first text."""
+    for t, value in enumerate(array.tolist()):
+        if isinstance(value, str) or not isinstance(value, Real | None):
+            raise OutcomeError(
+                f"{rule}; case {t} has {value!r}. Map the labels to numbers first."
+            )
+    return array.astype(np.float64)
+
+
+def as_case_weights(sample_weight: ArrayLike | None, cases: int) -> FloatArray | None:
+    """One non-negative weight a case, or None when all cases count the same."""
+    if sample_weight is None:
+        return None
+    array = np.asarray(sample_weight, dtype=np.float64)
+    if array.shape != (cases,):
+        raise SettingError(
+            f"sample_weight must hold one number for each of the {cases} cases; "
+            f"got an array of shape {array.shape}"
+        )
+    if not (np.isfinite(array).all() and (array >= 0).all() and array.sum() > 0):
+        raise SettingError(
+            "sample_weight must be finite, not negative and not all zero; "
+            f"its smallest value is {array.min()!r}"
+        )
+    return array
+
+
+def case_count(case_weights: FloatArray) -> float:
+    """How many cases these weights stand for.
+
+    A weight of 2 is two cases; weights that were scaled to sum to 1 still stand for
+    as many cases as there effectively are.
+
+    >>> case_count(np.array([2.0, 1.0])), case_count(np.array([0.5, 0.5]))
+    (3.0, 2.0)
+    """
+    total = float(case_weights.sum())
+    return max(total, total**2 / float(np.square(case_weights).sum()))
+
+
+def case_mean(values: FloatArray, sample_weight: FloatArray | None) -> Any:
+    """Mean over the cases (axis 0), each counted by its weight.
+
+    >>> case_mean(np.array([1.0, 3.0]), np.array([3.0, 1.0]))
+    1.5
+    """
+    if sample_weight is None:
+        mean = values.mean(axis=0)
+    else:
+        mean = np.tensordot(sample_weight, values, axes=(0, 0)) / sample_weight.sum()
+    return mean if np.ndim(mean) else float(mean)
+
+
+def mean_reported(values: FloatArray) -> FloatArray:
+    """Mean over the agents (axis 1) that reported; NaN where none did.
+
+    >>> mean_reported(np.array([[0.2, 0.4, np.nan], [np.nan, np.nan, np.nan]]))
+    array([0.3, nan])
+    """
+    count = (~np.isnan(values)).sum(axis=1)
+    total = np.nansum(values, axis=1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def with_silence_filled(values: FloatArray) -> FloatArray:
+    """Values (T, N, ...) in which the agents without a report say the others' mean.
+
+    >>> with_silence_filled(np.array([[0.2, 0.4, np.nan]])).round(3)
+    array([[0.2, 0.4, 0.3]])
+    """
+    silent = np.isnan(values)
+    if not silent.any():
+        return values
+    return np.where(silent, mean_reported(values)[:, None], values)
+
+
+def scaled_to_one(values: FloatArray) -> FloatArray:
+    """Coordinates (T, C) scaled so that K classes sum to 1; binary is left alone.
+
+    >>> scaled_to_one(np.array([[0.5, 0.25, 0.25], [0.2, 0.2, 0.0], [0.0, 0.0, 0.0]]))
+    array([[0.5       , 0.25      , 0.25      ],
+           [0.5       , 0.5       , 0.        ],
+           [0.33333333, 0.33333333, 0.33333333]])
+    """
+    if values.shape[-1] == 1:
+        return values
+    total = values.sum(axis=-1, keepdims=True)
+    even = np.full_like(values, 1.0 / values.shape[-1])
+    return np.asarray(np.divide(values, total, out=even, where=total > 0))
+
+
+def as_probabilities(pooled: FloatArray) -> FloatArray:
+    """Probability of every class, (T, K), of pooled coordinates (T, C).
+
+    What rounding carried out of [0, 1] is put back, and K classes sum to 1.
+
+    >>> as_probabilities(np.array([[1.0 + 2.3e-16], [-1e-17], [0.25]])).tolist()
+    [[0.0, 1.0], [1.0, 0.0], [0.75, 0.25]]
+    """
+    if pooled.shape[-1] != 1:
+        return scaled_to_one(np.minimum(np.maximum(pooled, 0.0), 1.0))
+    spelled = np.empty((len(pooled), 2))
+    np.maximum(pooled[:, 0], 0.0, out=spelled[:, 1])
+    np.minimum(spelled[:, 1], 1.0, out=spelled[:, 1])
+    np.subtract(1.0, spelled[:, 1], out=spelled[:, 0])
+    return spelled
+
+
+def logit(probability: FloatArray) -> FloatArray:
+    r"""Log-odds :math:`\log p - \log(1 - p)`, finite by clipping.
+
+    >>> logit(np.array([0.5]))
+    array([0.])
+    """
+    clipped = np.clip(probability, SMALLEST, 1 - SMALLEST)
+    return np.asarray(np.log(clipped) - np.log1p(-clipped))
+
+
+def log_scale(values: FloatArray) -> FloatArray:
+    r"""Coordinates on the log scale: :math:`\log p_k - \log p_0` for k >= 1.
+
+    Binary gives the logit (one number), K classes give K - 1, in both cases
+    unconstrained; `from_log_scale` goes back.
+
+    >>> log_scale(np.array([[0.5, 0.25, 0.25]])).round(3)
+    array([[-0.693, -0.693]])
+    """
+    if values.shape[-1] == 1:
+        return logit(values)
+    logs = np.log(np.clip(values, SMALLEST, None))
+    return np.asarray(logs[..., 1:] - logs[..., :1])
+
+
+def from_log_scale(scale: FloatArray) -> FloatArray:
+    """Coordinates of the probabilities whose log scale this is.
+
+    >>> from_log_scale(np.array([[0.0]]))
+    array([[0.5]])
+    """
+    full = np.concatenate([np.zeros((*scale.shape[:-1], 1)), scale], axis=-1)
+    full -= full.max(axis=-1, keepdims=True)
+    np.exp(full, out=full)
+    full /= full.sum(axis=-1, keepdims=True)
+    return from_classes(full)
+
+
+def blocks(cases: int, width: int) -> Iterator[slice]:
+    """Consecutive slices of the cases, each holding about `BLOCK` numbers.
+
+    >>> [len(range(*part.indices(10))) for part in blocks(10, BLOCK // 4)]
+    [4, 4, 2]
+    """
+    step = max(1, BLOCK // max(width, 1))
+    for start in range(0, cases, step):
+        yield slice(start, min(start + step, cases))

@@ -1,0 +1,36 @@
+"""Each hot loop twice: `reference` in plain numpy, `compiled` by numba; chosen here.
+
+Set ``TRUEPOOL_KERNELS=reference`` to run without compiled code, for example to step
+through it.
+"""
+
+import os
+from importlib import import_module
+from importlib.util import find_spec
+
+fast = find_spec("numba") and os.environ.get("TRUEPOOL_KERNELS") != "reference"
+chosen = import_module(f"truepool.core.kernels.{'compiled' if fast else 'reference'}")
+online = import_module("truepool.core.kernels.online_compiled") if fast else None
+"""The compiled round loop; without it `truepool.online` steps in plain numpy."""
+shading = import_module(
+    f"truepool.core.kernels.shading_{'compiled' if fast else 'reference'}"
+)
+"""What each shift of an agent's reports would earn, for `truepool.games`."""
+
+scan = chosen.scan
+linear = chosen.linear
+without = chosen.without
+squared_credit = chosen.squared_credit
+threshold_credit = chosen.threshold_credit
+voices = chosen.voices
+
+__all__ = [
+    "linear",
+    "online",
+    "scan",
+    "shading",
+    "squared_credit",
+    "threshold_credit",
+    "voices",
+    "without",
+]

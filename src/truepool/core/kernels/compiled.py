@@ -1,0 +1,234 @@
+# mypy: disable-error-code=no-untyped-def
+"""The hot loops of `reference`, compiled by numba: one pass, no temporaries.
+
+A row in which everybody spoke takes the short way (the weights of the others are
+then the same in every case); a row with a silence takes `_without_row`.
+"""
+
+import numpy as np
+from numba import njit
+
+from truepool.core.arrays import FloatArray
+from truepool.core.kernels.reference import EDGE, NOTHING_LEFT
+
+# Sums may be reordered and contracted; NaN stays NaN, for it means silence.
+_jit = njit(
+    cache=True,
+    nogil=True,
+    error_model="numpy",
+    fastmath={"reassoc", "contract", "arcp", "nsz"},
+)
+
+
+@_jit
+def _scan(flat):
+    outside = 0
+    silent = 0
+    for j in range(flat.size):
+        v = flat[j]
+        silent += v != v
+        outside += (v < 0.0) | (v > 1.0)
+    return outside, silent
+
+
+def scan(values: FloatArray) -> tuple[int, int]:
+    """Mirror of `reference.scan`."""
+    outside, silent = _scan(values.reshape(-1))
+    return int(outside), int(silent)
+
+
+@_jit
+def voices(values):
+    """Mirror of `reference.voices`."""
+    T, N, _ = values.shape
+    spoken = np.zeros(N, dtype=np.int64)
+    first = -1
+    mute = 0
+    for t in range(T):
+        count = 0
+        for i in range(N):
+            spoke = values[t, i, 0] == values[t, i, 0]
+            spoken[i] += spoke
+            count += spoke
+        if count == 0:
+            mute += 1
+            if first < 0:
+                first = t
+    return spoken, first, mute
+
+
+@_jit
+def _heard(row, weights, c):
+    """Mass, weighted sum, plain sum and number of those who spoke."""
+    mass = 0.0
+    total = 0.0
+    plain = 0.0
+    count = 0
+    for i in range(weights.size):
+        v = row[i, c]
+        if v == v:
+            mass += weights[i]
+            total += weights[i] * v
+            plain += v
+            count += 1
+    return mass, total, plain, count
+
+
+@_jit
+def _linear_row(row, weights, c):
+    mass, total, plain, count = _heard(row, weights, c)
+    if mass > 0.0:
+        return min(total / mass, 1.0)
+    return min(plain / count, 1.0) if count else np.nan
+
+
+@_jit
+def linear(values, weights):
+    """Mirror of `reference.linear`."""
+    T, N, C = values.shape
+    out = np.empty((T, C))
+    mass = weights.sum()
+    for t in range(T):
+        for c in range(C):
+            total = 0.0
+            for i in range(N):
+                total += weights[i] * values[t, i, c]
+            if total == total and mass > 0.0:
+                out[t, c] = min(total / mass, 1.0)
+            else:
+                out[t, c] = _linear_row(values[t], weights, c)
+    return out
+
+
+@_jit
+def _without_row(row, weights, prior, c, out):
+    """Fill ``out`` with the pools of the others; return the pool of all."""
+    mass, total, plain, count = _heard(row, weights, c)
+    pooled = np.nan
+    if mass > 0.0:
+        pooled = total / mass
+    elif count:
+        pooled = plain / count
+    for i in range(weights.size):
+        v = row[i, c]
+        if v != v:
+            out[i] = pooled
+        elif count == 1:
+            out[i] = prior
+        else:
+            others = mass - weights[i]
+            if others > NOTHING_LEFT * mass:
+                rest = (total - weights[i] * v) / others
+            else:
+                rest = (plain - v) / (count - 1)
+            out[i] = min(max(rest, 0.0), 1.0)
+    return pooled
+
+
+@_jit
+def _rests(row, weights, heaviest, prior, out):
+    """`_without_row` for one binary case with silences, without a branch an agent."""
+    N = weights.size
+    mass = 0.0
+    total = 0.0
+    for i in range(N):
+        v = row[i]
+        spoke = v == v
+        mass += weights[i] if spoke else 0.0
+        total += weights[i] * v if spoke else 0.0
+    if not heaviest < 0.999999 * mass:  # somebody may have nobody beside them
+        return _without_row(row.reshape(N, 1), weights, prior, 0, out)
+    pooled = min(total / mass, 1.0)
+    for i in range(N):
+        v = row[i]
+        rest = (total - weights[i] * v) / (mass - weights[i])
+        out[i] = rest if v == v else pooled
+    return pooled
+
+
+@_jit
+def without(values, weights, prior):
+    """Mirror of `reference.without`."""
+    T, N, C = values.shape
+    out = np.empty((T, N, C))
+    for t in range(T):
+        for c in range(C):
+            _without_row(values[t], weights, prior[c], c, out[t, :, c])
+    return out
+
+
+@_jit
+def _inverse_mass_of_others(weights):
+    """1 / (mass of the others) for each agent; empty where one has no such others."""
+    mass = weights.sum()
+    inverse = np.empty(weights.size)
+    for i in range(weights.size):
+        if not mass - weights[i] > NOTHING_LEFT * mass:
+            return np.empty(0)
+        inverse[i] = 1.0 / (mass - weights[i])
+    return inverse
+
+
+@_jit
+def squared_credit(values, outcomes, weights, scale, prior, case_weights):
+    """Mirror of `reference.squared_credit`."""
+    T, N = values.shape
+    credit = np.zeros(N)
+    rest = np.empty(N)
+    mass = weights.sum()
+    inverse = _inverse_mass_of_others(weights)
+    heaviest = weights.max()
+    for t in range(T):
+        y = outcomes[t]
+        factor = scale[y]
+        if case_weights.size:
+            factor *= case_weights[t]
+        total = 0.0
+        for i in range(N):
+            total += weights[i] * values[t, i]
+        if total == total and inverse.size:
+            base = (total / mass - y) ** 2
+            for i in range(N):
+                error = (total - weights[i] * values[t, i]) * inverse[i] - y
+                credit[i] += factor * (error * error - base)
+        else:
+            pooled = _rests(values[t], weights, heaviest, prior, rest)
+            base = (pooled - y) ** 2
+            for i in range(N):
+                credit[i] += factor * ((rest[i] - y) ** 2 - base)
+    return credit
+
+
+@_jit
+def threshold_credit(values, outcomes, weights, scale, threshold, prior, case_weights):
+    """Mirror of `reference.threshold_credit`."""
+    T, N = values.shape
+    line = threshold + EDGE
+    credit = np.zeros(N)
+    rest = np.empty(N)
+    mass = weights.sum()
+    inverse = _inverse_mass_of_others(weights)
+    heaviest = weights.max()
+    for t in range(T):
+        # Saying 1 costs nothing more than saying 0 when y = 1: the sign of the rise.
+        factor = scale[outcomes[t]]
+        if outcomes[t] == 1:
+            factor = -factor
+        if case_weights.size:
+            factor *= case_weights[t]
+        total = 0.0
+        for i in range(N):
+            total += weights[i] * values[t, i]
+        if total == total and inverse.size:
+            base = 1.0 if total / mass > line else 0.0
+            for i in range(N):
+                others = (total - weights[i] * values[t, i]) * inverse[i]
+                says = 1.0 if others > line else 0.0
+                credit[i] += factor * (says - base)
+        else:
+            pooled = _rests(values[t], weights, heaviest, prior, rest)
+            base = 1.0 if pooled > line else 0.0
+            for i in range(N):
+                says = 1.0 if rest[i] > line else 0.0
+                credit[i] += factor * (says - base)
+    return credit

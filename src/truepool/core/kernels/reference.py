@@ -1,0 +1,119 @@
+"""The specification of every hot loop, in plain numpy.
+
+`compiled` mirrors this file function for function; tests hold the two together to
+1e-12. Arrays are float64, C-contiguous and already checked; NaN is silence.
+"""
+
+import numpy as np
+
+from truepool.core.arrays import FloatArray, IntArray
+
+NOTHING_LEFT = 1e-12
+"""Share of the weight below which the others count as having none."""
+
+EDGE = 1e-12
+"""A pool this close to the threshold lies on it: truepool.measures.decisions.EDGE."""
+
+
+def scan(values: FloatArray) -> tuple[int, int]:
+    """Count the entries outside [0, 1] and the silent ones (NaN)."""
+    silent = np.isnan(values)
+    outside = ~((values >= 0) & (values <= 1)) & ~silent
+    return int(outside.sum()), int(silent.sum())
+
+
+def voices(values: FloatArray) -> tuple[IntArray, int, int]:
+    """In how many cases each agent spoke (N,); the first mute case; how many there are.
+
+    The first mute case is -1 where somebody spoke in every case.
+    """
+    spoke = ~np.isnan(values[:, :, 0])
+    mute = ~spoke.any(axis=1)
+    first = int(np.argmax(mute)) if mute.any() else -1
+    return spoke.sum(axis=0), first, int(mute.sum())
+
+
+def linear(values: FloatArray, weights: FloatArray) -> FloatArray:
+    r"""Weighted mean of those who spoke, (T, N, C) and (N,) -> (T, C).
+
+    :math:`p_t = \sum_i w_i r_{ti} / \sum_i w_i` over the agents i that spoke in
+    case t. Where all who spoke have weight zero they count equally; where nobody
+    spoke the answer is NaN.
+    """
+    spoke = ~np.isnan(values[:, :, 0])
+    heard = np.where(np.isnan(values), 0.0, values)
+    mass = spoke @ weights
+    share = np.where((mass > 0)[:, None], spoke * weights, spoke)
+    with np.errstate(invalid="ignore"):
+        share = share / share.sum(axis=1, keepdims=True)
+    return np.asarray(np.minimum(np.einsum("tn,tnc->tc", share, heard), 1.0))
+
+
+def without(values: FloatArray, weights: FloatArray, prior: FloatArray) -> FloatArray:
+    r"""Pool of the others, for each agent: (T, N, C).
+
+    :math:`p_{-i} = (\sum_j w_j r_j - w_i r_i) / (\sum_j w_j - w_i)`: one shared sum
+    serves all N removals. A silent agent leaves the pool as it is; where the others
+    have no weight they count equally; where there are no others, the prior (C,).
+    """
+    spoke = ~np.isnan(values[:, :, 0])  # (T, N)
+    heard = np.where(np.isnan(values), 0.0, values)
+    share = spoke * weights
+    total = np.einsum("tn,tnc->tc", share, heard)[:, None, :]
+    mass = share.sum(axis=1, keepdims=True)
+    others = mass - share
+    count = spoke.sum(axis=1, keepdims=True) - spoke
+    plain = heard.sum(axis=1, keepdims=True) - heard
+    with np.errstate(divide="ignore", invalid="ignore"):
+        pooled = (total - share[:, :, None] * heard) / others[:, :, None]
+        equal = plain / count[:, :, None]
+    weighty = (others > NOTHING_LEFT * mass)[:, :, None]
+    pooled = np.where(weighty, pooled, equal)
+    pooled = np.where(count[:, :, None] > 0, pooled, prior)
+    return np.asarray(np.clip(pooled, 0.0, 1.0))
+
+
+def squared_credit(
+    values: FloatArray,
+    outcomes: IntArray,
+    weights: FloatArray,
+    scale: FloatArray,
+    prior: float,
+    case_weights: FloatArray,
+) -> FloatArray:
+    r"""Sum over cases of the leave-one-out rise of a squared loss, (N,).
+
+    The loss of a binary pool p is :math:`s_y (p - y)^2` with ``scale`` = (s_0, s_1).
+    ``values`` is (T, N); ``case_weights`` is (T,), or empty when all count the same.
+    """
+    cube = values[:, :, None]
+    factor = scale[outcomes] * (case_weights if case_weights.size else 1.0)
+    pooled = linear(cube, weights)[:, 0]
+    others = without(cube, weights, np.array([prior]))[:, :, 0]
+    rise = (others - outcomes[:, None]) ** 2 - ((pooled - outcomes) ** 2)[:, None]
+    return np.asarray(factor @ rise)
+
+
+def threshold_credit(
+    values: FloatArray,
+    outcomes: IntArray,
+    weights: FloatArray,
+    scale: FloatArray,
+    threshold: float,
+    prior: float,
+    case_weights: FloatArray,
+) -> FloatArray:
+    r"""Sum over cases of the leave-one-out rise of the cost of deciding, (N,).
+
+    Deciding 1 exactly when p > threshold, by more than `EDGE`, costs :math:`s_y` when
+    it is wrong.
+    """
+    cube = values[:, :, None]
+    factor = scale[outcomes] * (case_weights if case_weights.size else 1.0)
+    pooled = linear(cube, weights)[:, 0]
+    others = without(cube, weights, np.array([prior]))[:, :, 0]
+    happened = outcomes == 1
+    line = threshold + EDGE
+    wrong = (pooled > line) != happened
+    rise = ((others > line) != happened[:, None]) * 1.0 - wrong[:, None]
+    return np.asarray(factor @ rise)

@@ -1,0 +1,1 @@
+"""What goes in: panels, tables, features, labels, costs and weights."""

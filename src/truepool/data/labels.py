@@ -1,0 +1,357 @@
+"""Labels: what the user calls the outcomes, and the class number each of them has.
+
+Inside truepool an outcome is a class number 0..K-1. With two classes, 1 is the
+*positive* class: the one that reports are probabilities of and that ``fn`` is the cost
+of missing. Labels 0/1 and False/True say which one that is. For any other two labels
+the user has to: the wrong one would invert every report.
+"""
+
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from truepool.core.arrays import Array, IntArray
+from truepool.core.errors import OutcomeError, nearest
+
+USUAL = (
+    ("-1", "1"),
+    ("0", "1"),
+    ("absent", "present"),
+    ("alive", "dead"),
+    ("benign", "attack"),
+    ("benign", "malicious"),
+    ("benign", "malignant"),
+    ("false", "true"),
+    ("genuine", "fraud"),
+    ("good", "bad"),
+    ("ham", "spam"),
+    ("healthy", "disease"),
+    ("healthy", "sick"),
+    ("legit", "fraud"),
+    ("legitimate", "fraud"),
+    ("n", "y"),
+    ("neg", "pos"),
+    ("negative", "positive"),
+    ("no", "yes"),
+    ("normal", "abnormal"),
+    ("normal", "anomaly"),
+    ("normal", "attack"),
+    ("pass", "fail"),
+    ("repaid", "default"),
+)
+"""Pairs of labels whose second is usually the positive one: offered, never assumed."""
+
+SHOWN = 6
+"""So many labels are shown where there are more than two."""
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The label of each class 0..K-1; of two, the second is the positive one.
+
+    >>> labels = Labels.of(["genuine", "fraud", "genuine"], positive="fraud")
+    >>> labels.positive, labels.negative
+    ('fraud', 'genuine')
+    >>> labels.encode(["fraud", "genuine"])
+    array([1, 0])
+    """
+
+    names: tuple[Any, ...]
+
+    @classmethod
+    def numbered(cls, classes: int) -> Self:
+        """Return the labels of classes that are called by their numbers.
+
+        >>> Labels.numbered(3)
+        Labels(names=(0, 1, 2))
+        """
+        return cls(tuple(range(classes)))
+
+    @classmethod
+    def of(cls, outcomes: ArrayLike, positive: Any = None) -> Self:
+        """Return the labels of known outcomes; more than two are put in order.
+
+        >>> Labels.of([True, False]).positive
+        True
+        >>> Labels.of([1, 2, 1], positive="2").names
+        (1, 2)
+        >>> Labels.of(["b", "c", "a"]).names
+        ('a', 'b', 'c')
+        """
+        found = np.unique(as_labels(outcomes)).tolist()
+        if len(found) == 2:
+            return cls.of_two(found[0], found[1], positive)
+        if positive is None:
+            return cls(tuple(found))
+        if not found or not any(_is(label, positive) for label in found):
+            raise _unknown(positive, found)
+        if len(found) == 1:
+            raise only(found[0])
+        raise OutcomeError(
+            "a positive label belongs to two labels; there are "
+            f"{len(found)}: {shown(found)}. Leave it out."
+        )
+
+    @classmethod
+    def of_two(cls, first: Any, second: Any, positive: Any = None) -> Self:
+        """Return two labels, the negative one first.
+
+        >>> Labels.of_two("fraud", "genuine", "fraud").names
+        ('genuine', 'fraud')
+        """
+        if positive is None:
+            if (first, second) != (0, 1):
+                raise OutcomeError(_question(first, second))
+            return cls((first, second))
+        if _is(second, positive):
+            return cls((first, second))
+        if _is(first, positive):
+            return cls((second, first))
+        raise _unknown(positive, (first, second))
+
+    @property
+    def positive(self) -> Any:
+        """The label that reports are probabilities of; None for K > 2 classes."""
+        return self.names[1] if len(self.names) == 2 else None
+
+    @property
+    def negative(self) -> Any:
+        """The other one of two labels; None for K > 2 classes."""
+        return self.names[0] if len(self.names) == 2 else None
+
+    @property
+    def plain(self) -> bool:
+        """Whether the labels are the class numbers themselves."""
+        return self.names == tuple(range(len(self.names)))
+
+    def encode(self, outcomes: ArrayLike) -> IntArray:
+        """Class number of each label, (T,); a label that is none of these is named.
+
+        >>> Labels(("no", "yes")).encode(["no", "ja"])
+        Traceback (most recent call last):
+        truepool.core.errors.OutcomeError: a label must be 'no' or 'yes'; got 'ja' ...
+        """
+        given = as_labels(outcomes)
+        known = np.asarray(self.names)
+        if (known.dtype.kind == "U") != (given.dtype.kind == "U"):
+            strange = np.ones(len(given), dtype=bool)
+        else:
+            order = np.argsort(known)
+            places = np.searchsorted(known, given, sorter=order)
+            numbers = order[np.minimum(places, len(known) - 1)]
+            strange = known[numbers] != given
+        if strange.any():
+            t = int(np.argmax(strange))
+            raise OutcomeError(
+                f"a label must be {either(self.names)}; got {given[t].item()!r} in "
+                f"row {t}"
+            )
+        return np.asarray(numbers if len(given) else given, dtype=np.int64)
+
+    def to_dict(self, cases: Sequence[int] = ()) -> dict[str, Any]:
+        """Return the labels, and how many cases have which, ready for JSON.
+
+        >>> Labels(("no", "yes")).to_dict([3, 2])
+        {'positive': 'yes', 'negative': 'no', 'labels': ['no', 'yes'], 'cases': [3, 2]}
+        """
+        return {
+            "positive": self.positive,
+            "negative": self.negative,
+            "labels": list(self.names),
+            "cases": list(cases) or None,
+        }
+
+    def check(self, positive: Any) -> None:
+        """Refuse another positive label than this one.
+
+        >>> Labels(("genuine", "fraud")).check("genuine")
+        Traceback (most recent call last):
+        truepool.core.errors.OutcomeError: the positive label here is 'fraud'; ...
+        """
+        if positive is None or (len(self.names) == 2 and _is(self.positive, positive)):
+            return
+        if len(self.names) != 2 or not _is(self.negative, positive):
+            raise _unknown(positive, self.names)
+        raise OutcomeError(
+            f"the positive label here is {self.positive!r}; got {positive!r}"
+        )
+
+
+def encoded(
+    outcomes: ArrayLike, classes: int, positive: Any = None
+) -> tuple[IntArray, Labels]:
+    """Class numbers of the outcomes of reports on K classes, and their labels.
+
+    >>> encoded([2, 1, 1], 2, positive=2)
+    (array([1, 0, 0]), Labels(names=(1, 2)))
+    """
+    given = as_labels(outcomes)
+    if classes > 2:
+        return _numbered(given, classes, positive)
+    if given.dtype.kind in "bui" and positive is None and given.size:
+        if given.min() == 0 and given.max() == 1:  # the usual labels, at full speed
+            names = (False, True) if given.dtype.kind == "b" else (0, 1)
+            return given.astype(np.int64, copy=False), Labels(names)
+    found = np.unique(given).tolist()
+    if len(found) == 1:
+        raise only(found[0])
+    if len(found) > 2:
+        raise OutcomeError(
+            "reports of one probability per agent need two outcome labels; there are "
+            f"{len(found)}: {shown(found)}. Give one probability per class, or merge "
+            "the labels into two."
+        )
+    labels = Labels.of(given, positive)
+    return labels.encode(given), labels
+
+
+def _numbered(given: Array, classes: int, positive: Any) -> tuple[IntArray, Labels]:
+    if positive is not None:
+        raise OutcomeError(
+            f"a positive label belongs to two classes; got {positive!r} with reports "
+            f"of {classes} classes. Leave it out."
+        )
+    numbers = given if given.dtype.kind in "bui" else np.full(len(given), -1)
+    wrong = (numbers < 0) | (numbers >= classes)
+    if wrong.any():
+        t = int(np.argmax(wrong))
+        raise OutcomeError(
+            f"an outcome must be one of the whole numbers 0..{classes - 1}, because "
+            f"the reports are of {classes} classes; got {given[t].item()!r} in case "
+            f"{t}. Number the labels in the order of the reports."
+        )
+    if len(numbers) and (numbers == numbers[0]).all():
+        raise only(numbers[0].item())
+    return numbers.astype(np.int64, copy=False), Labels.numbered(classes)
+
+
+def as_labels(outcomes: ArrayLike) -> Array:
+    """Labels as whole numbers, booleans or text, none of them missing.
+
+    >>> as_labels(np.array(["no", "yes"], dtype=object))
+    array(['no', 'yes'], dtype='<U3')
+    >>> as_labels([1.0, 0.0])
+    array([1, 0])
+    """
+    labels = np.asarray(outcomes)
+    if labels.ndim != 1:
+        raise OutcomeError(
+            f"there must be one label per case; got an array of shape {labels.shape}"
+        )
+    if labels.dtype.kind == "O":
+        gaps = np.array([v is None or v != v for v in labels.tolist()], dtype=bool)
+        labels = labels if gaps.any() else _of_one_kind(labels.tolist())
+    else:
+        gaps = np.isnan(labels) if labels.dtype.kind == "f" else np.array([False])
+    if gaps.any():
+        raise OutcomeError(
+            f"every case needs a label; case {np.argmax(gaps)} has none. Leave out the "
+            "cases whose outcome is not known yet."
+        )
+    if labels.dtype.kind == "f":
+        return _whole(labels)
+    if labels.dtype.kind in "ST":
+        return labels.astype(str)
+    if labels.dtype.kind not in "buiU" and len(labels):
+        raise OutcomeError(
+            f"a label must be a whole number or text; got {labels[0]!r} in case 0"
+        )
+    return labels
+
+
+def _of_one_kind(labels: list[Any]) -> Array:
+    """Labels of a list as an array; numpy alone would turn numbers among text."""
+    text = [isinstance(label, str) for label in labels]
+    if any(text) and not all(text):
+        t = text.index(not text[0])
+        raise OutcomeError(
+            "labels must be all text or all numbers; got "
+            f"{labels[0]!r} in case 0 and {labels[t]!r} in case {t}"
+        )
+    return np.asarray(labels)
+
+
+def _whole(labels: Array) -> Array:
+    """Whole numbers that arrived as floats."""
+    exact = np.abs(labels) < 2**53  # beyond, neighbours share a number
+    wrong = ~exact | (labels != np.floor(labels))
+    if wrong.any():
+        t = int(np.argmax(wrong))
+        raise OutcomeError(
+            f"a label must be a whole number or text; got {labels[t].item()!r} in "
+            f"case {t}"
+        )
+    return labels.astype(np.int64)
+
+
+def only(label: Any) -> OutcomeError:
+    """Return the refusal of outcomes that are all the same."""
+    return OutcomeError(
+        f"at least two classes must happen; every outcome is {label!r}, so there is "
+        "nothing to learn from"
+    )
+
+
+def shown(labels: Iterable[Any]) -> str:
+    """Name labels as code writes them; of very many, the first ones.
+
+    >>> shown([1, 2]), shown(range(9))
+    ('1, 2', '0, 1, 2, 3, 4, 5 and 3 others')
+    """
+    known = list(labels)
+    first = ", ".join(map(repr, known[:SHOWN]))
+    rest = len(known) - SHOWN
+    return f"{first} and {rest} others" if rest > 0 else first
+
+
+def either(labels: Iterable[Any]) -> str:
+    """Name what a label may be.
+
+    >>> either(["no", "yes"]), either([0, 1, 2])
+    ("'no' or 'yes'", 'one of 0, 1, 2')
+    """
+    known = list(labels)
+    return (
+        " or ".join(map(repr, known)) if len(known) == 2 else f"one of {shown(known)}"
+    )
+
+
+def _is(label: Any, wanted: Any) -> bool:
+    """Whether this label is meant; the command line knows text only."""
+    if isinstance(label, str):
+        return bool(label == str(wanted))
+    if isinstance(wanted, str):
+        if isinstance(label, bool) and wanted.casefold() == str(label).casefold():
+            return True
+        try:
+            return bool(float(wanted) == label)
+        except ValueError:
+            return False
+    return bool(label == wanted)
+
+
+def _question(first: Any, second: Any) -> str:
+    pairs = {frozenset(pair): pair[1] for pair in USUAL}
+    likely = pairs.get(frozenset(str(x).casefold() for x in (first, second)))
+    offer = next((x for x in (first, second) if str(x).casefold() == likely), None)
+    ways = " or ".join(
+        f"positive={label!r} (--positive {shlex.quote(str(label))})"
+        for label in (first, second)
+    )
+    text = (
+        "one of two outcome labels must be named as positive, the event that reports "
+        f"are probabilities of; got the labels {first!r} and {second!r}. Pass {ways}"
+    )
+    return f"{text}; {offer!r} is the likelier one" if offer is not None else text
+
+
+def _unknown(positive: Any, known: Iterable[Any]) -> OutcomeError:
+    labels = list(known)
+    hint = nearest(str(positive), map(str, labels))
+    return OutcomeError(
+        f"the positive label must be {either(labels)}; got {positive!r}{hint}"
+    )

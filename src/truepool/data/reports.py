@@ -1,0 +1,166 @@
+"""The door for raw reports: probabilities come out, or one sentence says why not."""
+
+from typing import Any, cast
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import ArrayLike
+
+from truepool.core import kernels
+from truepool.core.arrays import FloatArray, from_classes, frozen
+from truepool.core.errors import AgentError, PanelError, ReportError
+
+ROUNDING = 1e-3
+"""How far from 1 the K probabilities of one report may sum (CSV files round)."""
+
+SLACK = 1e-6
+"""How far outside [0, 1] single precision may carry a probability; it is clipped."""
+
+
+def names_of(reports: object) -> tuple[str, ...]:
+    """Return the column names of a frame; () for anything without names."""
+    frame = _frame(reports)
+    return () if frame is None else tuple(map(str, frame.columns))
+
+
+def checked_reports(
+    reports: ArrayLike, agents: tuple[str, ...] = (), *, mute_cases: bool = False
+) -> tuple[FloatArray, int]:
+    """Coordinates (T, N, C) of raw reports, and how many entries are silent.
+
+    A case in which nobody spoke is refused unless ``mute_cases`` are let in.
+
+    >>> values, silent = checked_reports([[0.2, 0.4]])
+    >>> values.shape, silent
+    ((1, 2, 1), 0)
+    """
+    array = _as_numbers(reports, agents)
+    if array.ndim not in (2, 3):
+        raise ReportError(
+            "reports must be (T, N): a row a case, a column an agent; or (T, N, K) "
+            f"for K classes; got an array of shape {array.shape}."
+        )
+    T, N = array.shape[:2]
+    names = _agent_names(agents, N)
+    if N < 2:
+        raise AgentError(
+            f"pooling needs at least 2 agents; there is {N}"
+            + (f", {names[0]!r}" if N else "")
+        )
+    if T == 0:
+        raise PanelError("there must be at least one case; got none")
+    values = cast(FloatArray, frozen(array if array.ndim == 3 else array[:, :, None]))
+    if values.shape[2] < 2 and array.ndim == 3:
+        raise ReportError("reports of shape (T, N, K) need K of at least 2 classes")
+    outside, silent = kernels.scan(values)
+    if outside:
+        near = np.clip(values, 0.0, 1.0)
+        if not np.nanmax(np.abs(near - values)) <= SLACK:
+            raise ReportError(_outside(values, names))
+        values = cast(FloatArray, frozen(near))
+    if values.shape[2] > 1:
+        values = _checked_classes(values, names)
+        silent = int(np.isnan(values).sum()) if silent else 0
+    if silent and not mute_cases:
+        _, first, mute = kernels.voices(values)
+        if mute:
+            raise ReportError(
+                "at least one agent must speak in every case; all are silent in case "
+                f"{first} ({mute} such). Leave those cases out."
+            )
+    return values, silent
+
+
+def _frame(reports: object) -> nw.DataFrame[Any] | None:
+    if isinstance(reports, np.ndarray):
+        return None
+    found = nw.from_native(reports, eager_only=True, pass_through=True)
+    return found if isinstance(found, nw.DataFrame) else None
+
+
+def _as_numbers(reports: ArrayLike, agents: tuple[str, ...]) -> FloatArray:
+    frame = _frame(reports)
+    if frame is not None:
+        columns = list(frame.iter_columns())
+        if columns and all(column.dtype.is_numeric() for column in columns):
+            said = [column.cast(nw.Float64).to_numpy() for column in columns]
+            return np.stack(said, axis=1)
+    if isinstance(reports, np.ma.MaskedArray):
+        reports = np.ma.filled(np.ma.asarray(reports, dtype=np.float64), np.nan)
+    array = np.asarray(reports)
+    if array.dtype.kind in "buif":
+        return array.astype(np.float64, copy=False)
+    if array.ndim < 2:
+        raise ReportError(f"reports must be a table of numbers; got {reports!r:.60}")
+    names = _agent_names(agents, array.shape[1])
+    numbers = np.empty(array.shape)
+    for index, value in np.ndenumerate(array):
+        try:
+            if isinstance(value, str):
+                value = str(value)  # not numpy's, which shows itself otherwise
+                raise TypeError
+            numbers[index] = np.nan if value is None else value
+        except (TypeError, ValueError):
+            raise ReportError(
+                f"a report must be a number in [0, 1]; agent {names[index[1]]!r} said "
+                f"{value!r} in case {index[0]}"
+            ) from None
+    return numbers
+
+
+def _agent_names(agents: tuple[str, ...], count: int) -> tuple[str, ...]:
+    names = agents or tuple(f"agent{i}" for i in range(count))
+    if len(names) != count:
+        raise AgentError(
+            f"there must be one name for each agent; got {len(names)} names for "
+            f"{count} columns of reports"
+        )
+    if len(set(names)) < count:
+        twice = next(name for name in names if names.count(name) > 1)
+        raise AgentError(
+            f"every agent needs a name of its own; {twice!r} is there "
+            f"{names.count(twice)} times. Rename one."
+        )
+    return names
+
+
+def _outside(values: FloatArray, names: tuple[str, ...]) -> str:
+    """Say who left [0, 1] first, and guess in which other unit they speak."""
+    t, i, k = (int(index) for index in np.argwhere((values < 0) | (values > 1))[0])
+    said = values[:, i]
+    low, high = float(np.nanmin(said)), float(np.nanmax(said))
+    if not np.isfinite([low, high]).all():
+        cure = "Infinity is no report: leave the cell empty if the agent was silent."
+    elif low < 0:
+        cure = "These look like logits (log-odds): apply a sigmoid, 1 / (1 + exp(-x))."
+    elif high <= 100:
+        cure = "These look like percentages: divide by 100."
+    else:
+        cure = f"If {names[i]!r} is not an agent, leave that column out."
+    value = values[t, i, k].item()
+    return (
+        f"a report must lie in [0, 1]; agent {names[i]!r} said {value:g} in case {t} "
+        f"(all its reports lie between {low:g} and {high:g}). {cure}"
+    )
+
+
+def _checked_classes(values: FloatArray, names: tuple[str, ...]) -> FloatArray:
+    """Coordinates of reports over K classes whose probabilities sum to 1."""
+    totals = values.sum(axis=2)  # (T, N)
+    part = np.isnan(totals) & ~np.isnan(values).all(axis=2)
+    if part.any():
+        t, i = (int(index) for index in np.argwhere(part)[0])
+        raise ReportError(
+            "an agent that speaks must give every class a probability; "
+            f"{names[i]!r} left some out in case {t}"
+        )
+    gap = np.nan_to_num(np.abs(totals - 1))
+    if gap.max() > ROUNDING:
+        t, i = (int(index) for index in np.argwhere(gap > ROUNDING)[0])
+        raise ReportError(
+            f"the {values.shape[2]} probabilities of a report must sum to 1; agent "
+            f"{names[i]!r} sums to {totals[t, i]:g} in case {t}. Divide by the sum."
+        )
+    if gap.max() > 0:
+        values = values / totals[:, :, None]
+    return cast(FloatArray, frozen(from_classes(values)))

@@ -1,0 +1,98 @@
+"""From a published CSV file to columns of numbers and text."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import csv
+
+from truepool.core.arrays import Array, FloatArray
+from truepool.core.errors import SourceError, nearest
+from truepool.datasets.files import PACKED, content
+from truepool.datasets.table_cache import cached
+
+
+def read_columns(
+    path: Path,
+    names: Sequence[str],
+    text: Sequence[str] = (),
+    *,
+    header: bool = True,
+    missing: str = "",
+) -> pa.Table:
+    """Read the columns of these names; those in ``text`` stay as they are written.
+
+    A file without a header must have just these columns, in this order. ``missing`` is
+    how the file writes a number it does not have.
+    """
+    return cached(path, names, lambda: _parsed(path, names, text, header, missing))
+
+
+def _parsed(
+    path: Path, names: Sequence[str], text: Sequence[str], header: bool, missing: str
+) -> pa.Table:
+    types = {name: pa.string() if name in text else pa.float64() for name in names}
+    try:
+        table = csv.read_csv(
+            pa.py_buffer(content(path)) if path.suffix in PACKED else str(path),
+            csv.ReadOptions(column_names=None if header else list(names)),
+            convert_options=csv.ConvertOptions(
+                column_types=types, null_values=[missing, ""]
+            ),
+        )
+    except pa.ArrowException as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        shape = "with a header" if header else f"{len(names)} columns without a header"
+        raise SourceError(
+            f"{str(path)!r} must be the published file, {shape}; it cannot be read: "
+            f"{reason}. Fetch it again."
+        ) from None
+    gone = [name for name in names if name not in table.column_names]
+    if gone:
+        raise SourceError(
+            f"{str(path)!r} must have a column {gone[0]!r}"
+            f"{nearest(gone[0], table.column_names)}; it has "
+            f"{', '.join(table.column_names)}"
+        )
+    return table.select(list(names))
+
+
+def numbers(table: pa.Table, names: Sequence[str]) -> FloatArray:
+    """Columns of numbers side by side, (T, F); NaN where one is missing."""
+    values = np.empty((len(table), len(names)))
+    for j, name in enumerate(names):
+        start = 0
+        for chunk in table[name].chunks:
+            # Not to_numpy, which imports pandas first: longer than all of the rest.
+            told = chunk.fill_null(np.nan) if chunk.null_count else chunk
+            values[start : start + len(told), j] = np.from_dlpack(told)
+            start += len(told)
+    return values
+
+
+def column(table: pa.Table, name: str) -> FloatArray:
+    """Return a column of numbers, (T,); NaN where one is missing."""
+    return numbers(table, [name])[:, 0]
+
+
+def words(table: pa.Table, name: str) -> Array:
+    """Return a column of text."""
+    return np.array(table[name].to_pylist(), dtype=object)
+
+
+def numbered(
+    path: Path, found: Array, labels: Sequence[str], column: str
+) -> FloatArray:
+    """Return the place of each word among the labels, or say which has none."""
+    known = np.array(labels, dtype=object)
+    unknown = ~np.isin(found.astype(str), known.astype(str))
+    if unknown.any():
+        row = int(np.argmax(unknown))
+        raise SourceError(
+            f"column {column!r} of {str(path)!r} must say one of {', '.join(labels)}; "
+            f"row {row} says {found[row]!r}"
+        )
+    order = np.argsort(known.astype(str))
+    place = np.searchsorted(known.astype(str)[order], found.astype(str))
+    return np.asarray(order[place])

@@ -1,0 +1,162 @@
+"""Fetching a file from its publisher: whole and as published, or not at all."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from http.client import HTTPException
+from pathlib import Path
+from typing import IO, TypeAlias
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+from zipfile import BadZipFile, ZipFile
+
+from truepool.core.errors import ChecksumError, SourceError
+from truepool.datasets.files import BROKEN, CHUNK, File
+
+Progress: TypeAlias = Callable[[str, int, int], None]
+"""Told the name, the bytes that came and the bytes to come (0 if not known)."""
+
+PATIENCE = 30.0
+"""Seconds without a byte after which a publisher counts as out of reach."""
+
+
+def fetched(file: File, folder: Path, progress: Progress | None = None) -> Path:
+    """Fetch a file into a folder, check its sum and return its path.
+
+    It comes under a temporary name and gets its own only when the sum holds. Where the
+    sum does not hold, what came is left beside it as ``NAME.mismatch``.
+    """
+    if file.address is None:
+        raise SourceError(
+            f"no publisher gives out {file.name!r} as one file; put it into the folder "
+            f"that TRUEPOOL_DATA names, or into {str(folder)!r}"
+        )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(dir=folder, prefix=f".{file.name}."))
+    except OSError as error:
+        raise SourceError(
+            f"{file.name!r} is fetched into {str(folder)!r}, which cannot be written "
+            f"into: {error.strerror}. Set TRUEPOOL_DATA to a folder that holds it."
+        ) from None
+    try:
+        came = work / "part"
+        with _watched(file, progress) as told:
+            _download(file, file.address, came, told)
+        if file.zipped:
+            came = _unzipped(file, came)
+        return _kept(file, came, folder / file.name)
+    finally:
+        shutil.rmtree(work)
+
+
+def _download(file: File, address: str, path: Path, progress: Progress) -> None:
+    request = Request(address, headers={"User-Agent": "truepool"})
+    try:
+        with urlopen(request, timeout=PATIENCE) as answer, path.open("wb") as out:
+            total = int(answer.headers.get("Content-Length") or 0)
+            done = _copied(answer, out, lambda done: progress(file.name, done, total))
+    except (OSError, HTTPException) as error:
+        if isinstance(error, HTTPError):
+            error.close()  # it holds the answer, and with it the connection
+        raise SourceError(
+            f"{file.name!r} is in no folder here and cannot be fetched from {address}: "
+            f"{_reason(error)}. Fetch it by other means and set TRUEPOOL_DATA to its "
+            "folder."
+        ) from None
+    if done < total:
+        raise SourceError(
+            f"{file.name!r} must come whole; {done} of {total} bytes came from "
+            f"{address}. Try again."
+        )
+
+
+def _copied(source: IO[bytes], out: IO[bytes], told: Callable[[int], None]) -> int:
+    done = 0
+    while chunk := source.read(CHUNK):
+        out.write(chunk)
+        done += len(chunk)
+        told(done)
+    return done
+
+
+def _unzipped(file: File, archive: Path) -> Path:
+    """Take the one file of the right kind out of a zip archive."""
+    kind = Path(file.name).suffix
+    path = archive.with_name("member")
+    try:
+        with ZipFile(archive) as inside:
+            names = [n for n in inside.namelist() if not n.startswith("__MACOSX")]
+            fitting = [name for name in names if name.endswith(kind)]
+            if len(fitting) != 1:
+                raise SourceError(
+                    f"the archive at {file.address} must hold one {kind} file; it "
+                    f"holds {', '.join(names) or 'nothing'}"
+                )
+            with inside.open(fitting[0]) as member, path.open("wb") as out:
+                shutil.copyfileobj(member, out, CHUNK)
+    except (BadZipFile, *BROKEN) as error:
+        raise SourceError(
+            f"{file.name!r} must come in a whole zip archive; what came from "
+            f"{file.address} is cut short or damaged: {_reason(error)}. Try again."
+        ) from None
+    return path
+
+
+def _kept(file: File, came: Path, path: Path) -> Path:
+    with came.open("rb") as stream:
+        total = sha256()
+        while chunk := stream.read(CHUNK):
+            total.update(chunk)
+    if total.hexdigest() == file.sha256:
+        os.replace(came, path)
+        return path
+    aside = path.with_name(path.name + ".mismatch")
+    os.replace(came, aside)
+    raise ChecksumError(
+        f"{file.name!r} must have the sha256 sum {file.sha256}; what came from "
+        f"{file.address} has {total.hexdigest()} and was left as {str(aside)!r}"
+    )
+
+
+@contextmanager
+def _watched(file: File, progress: Progress | None) -> Iterator[Progress]:
+    """Yield the caller's progress, or a bar on standard error, if anybody looks."""
+    if progress is not None:
+        yield progress
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TransferSpeedColumn,
+    )
+
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("Fetching {task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    with bar:
+        task = bar.add_task(file.name, total=None)
+        yield lambda name, done, total: bar.update(
+            task, completed=done, total=total or None
+        )
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, HTTPError):
+        return f"the answer was {error.code} {error.reason}"
+    cause = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
+    told = getattr(cause, "strerror", None) or str(cause) or type(cause).__name__
+    return str(told).splitlines()[0].rstrip(".")

@@ -1,0 +1,230 @@
+"""Many games at once: what changes when one thing, or several, are varied."""
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from itertools import product
+from time import process_time
+from typing import Any
+
+import numpy as np
+
+from truepool.core.errors import SettingError, UnknownNameError
+from truepool.games.beliefs import CLIPPED_SHARE, ClippedBeliefsWarning
+from truepool.games.game import Game
+
+ALIASES = {"rho": "correlation", "n": "agents", "tau": "threshold", "mu": "mean"}
+SETTINGS = ("rounds", "response", "order", "sees")
+FIRST = 4
+"""Games solved here before it is known how long the others will take."""
+START = 4.0
+"""Seconds of work that other processes take to start."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One mechanism at one setting: means over repetitions.
+
+    ``poa`` is FN over truthful FN of all the repetitions together, None where the
+    latter is 0; ``poa_error`` its standard error over repetitions, 0 with only one.
+    """
+
+    settings: Mapping[str, Any]
+    mechanism: str
+    shift: float
+    shift_error: float
+    fn: float
+    fp: float
+    cost: float
+    truthful_fn: float
+    truthful_fp: float
+    truthful_cost: float
+    bias: float
+    poa: float | None
+    poa_error: float | None
+    converged: float
+    cycles: float
+    offset: float
+    clipped: float
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Equilibria over a grid of settings, one point a setting and mechanism."""
+
+    over: Mapping[str, tuple[Any, ...]]
+    points: tuple[Point, ...]
+    repetitions: int
+    game: Game
+
+    def of(self, mechanism: str) -> tuple[Point, ...]:
+        """Return the points of one mechanism, in the order of the sweep."""
+        return tuple(p for p in self.points if p.mechanism == mechanism)
+
+    @property
+    def mechanisms(self) -> tuple[str, ...]:
+        """Mechanisms, in the order asked for."""
+        return tuple(dict.fromkeys(p.mechanism for p in self.points))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers and strings, ready for JSON."""
+        return {
+            "over": {name: list(values) for name, values in self.over.items()},
+            "repetitions": self.repetitions,
+            "points": [asdict(point) for point in self.points],
+        }
+
+
+def sweep(
+    game: Game,
+    over: Mapping[str, Sequence[Any]],
+    mechanisms: Sequence[str] = ("brier", "vcg"),
+    *,
+    repetitions: int = 1,
+    seed: int = 0,
+    workers: int | None = None,
+    progress: Callable[[str, int, int], None] = lambda name, done, total: None,
+    **settings: Any,
+) -> Sweep:
+    """Solve a game at every combination of some settings, on all cores.
+
+    Parameters
+    ----------
+    over : mapping of str to sequence
+        Fields of `Game` (``rho``, ``n``, ``tau``, ``mu`` are understood) or arguments
+        of `Game.solve`, and the values to try.
+    repetitions : int
+        Games drawn at every point. The same seeds serve all the points, so that they
+        differ by what was varied and not by luck.
+    workers : int, optional
+        Processes; by default all cores, or one if that is done sooner than others are
+        started. The numbers do not hang on it.
+    **settings
+        Passed on to `Game.solve`.
+
+    Examples
+    --------
+    >>> found = sweep(Game(cases=2000), {"offset": [0.0, 0.05]}, ["brier"])
+    >>> [round(point.shift, 2) for point in found.points]
+    [0.0, -0.05]
+    """
+    names = {ALIASES.get(name, name): tuple(values) for name, values in over.items()}
+    _check(names, repetitions)
+    jobs = list(_jobs(game, names, mechanisms, repetitions, seed, settings))
+    results = []
+    for done, rows in enumerate(_solved(jobs, workers)):
+        progress(f"{jobs[done][1]}", done + 1, len(jobs))
+        results.append(rows)
+    points = tuple(
+        _point(job[3], job[1], rows) for job, rows in zip(jobs, results, strict=True)
+    )
+    _warn(points)
+    return Sweep(names, points, repetitions, game)
+
+
+Job = tuple[Game, str, dict[str, Any], dict[str, Any], list[int]]
+
+
+def _jobs(
+    game: Game,
+    over: Mapping[str, tuple[Any, ...]],
+    mechanisms: Sequence[str],
+    repetitions: int,
+    seed: int,
+    settings: dict[str, Any],
+) -> Iterator[Job]:
+    seeds = [seed, *np.random.SeedSequence(seed).generate_state(repetitions - 1)]
+    for values in product(*over.values()):
+        at = dict(zip(over, values, strict=True))
+        played = {k: v for k, v in at.items() if k in SETTINGS}
+        drawn = {k: v for k, v in at.items() if k not in SETTINGS}
+        changed = replace(game, **drawn)
+        for mechanism in mechanisms:
+            yield changed, mechanism, settings | played, at, [int(s) for s in seeds]
+
+
+def _solved(jobs: list[Job], workers: int | None) -> Iterator[list[dict[str, Any]]]:
+    """Solve the games here, or on many cores if that is asked for or pays."""
+    rest = jobs
+    if workers is None:
+        yield from map(_solve, jobs[:1])  # the first one also warms up
+        started = process_time()
+        yield from map(_solve, jobs[1:FIRST])
+        rest = jobs[FIRST:]
+        left = (process_time() - started) / (FIRST - 1) * len(rest)
+        workers = -1 if left > START else 1
+    if workers == 1:
+        yield from map(_solve, rest)
+        return
+    from joblib import Parallel, delayed
+
+    run = Parallel(n_jobs=workers, return_as="generator")
+    yield from run(delayed(_solve)(job) for job in rest)
+
+
+def _solve(job: Job) -> list[dict[str, Any]]:
+    game, mechanism, settings, _, seeds = job
+    rows = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ClippedBeliefsWarning)
+        for seed in seeds:
+            end = game.solve(mechanism, seed=seed, **settings)
+            beliefs = game.draw(seed)
+            row = end.to_dict()
+            row |= {"offset": beliefs.offset, "clipped": beliefs.clipped}
+            rows.append(row)
+    return rows
+
+
+def _point(at: dict[str, Any], mechanism: str, rows: list[dict[str, Any]]) -> Point:
+    def mean(name: str) -> float:
+        return float(np.mean([row[name] for row in rows]))
+
+    shifts = np.array([np.mean(row["shifts"]) for row in rows])
+    ratios = [row["poa"] for row in rows]
+    before, after = mean("truthful_fn"), mean("fn")
+    defined = [ratio for ratio in ratios if ratio is not None]
+    plain = (
+        "fn", "fp", "cost", "truthful_fn", "truthful_fp", "truthful_cost", "bias",
+        "converged", "offset", "clipped",
+    )  # fmt: skip
+    return Point(
+        settings=at,
+        mechanism=mechanism,
+        shift=float(shifts.mean()),
+        shift_error=_error(shifts.tolist()),
+        poa=after / before if before > 0 else None,
+        poa_error=_error(defined) if len(defined) == len(rows) else None,
+        cycles=float(np.mean([row["cycle"] is not None for row in rows])),
+        **{name: mean(name) for name in plain},
+    )
+
+
+def _error(values: list[float]) -> float:
+    if len(values) < 2:
+        return 0.0
+    return float(np.std(values, ddof=1) / np.sqrt(len(values)))
+
+
+def _check(over: Mapping[str, tuple[Any, ...]], repetitions: int) -> None:
+    known = {f.name for f in fields(Game)} - {"panel", "costs"} | set(SETTINGS)
+    for name, values in over.items():
+        if name not in known:
+            raise UnknownNameError("parameter to sweep", name, known | set(ALIASES))
+        if not values:
+            raise SettingError(f"there must be a value of {name!r} to try; none came")
+    if repetitions < 1:
+        raise SettingError(
+            f"each game is drawn at least once; not {repetitions!r} times"
+        )
+
+
+def _warn(points: tuple[Point, ...]) -> None:
+    worst = max(points, key=lambda point: point.clipped, default=None)
+    if worst is not None and worst.clipped > CLIPPED_SHARE:
+        warnings.warn(
+            f"offsets push up to {100 * worst.clipped:.1f} % of the beliefs out of "
+            "[0, 1], where they are clipped; each point tells the offset that arrived",
+            ClippedBeliefsWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,1 @@
+"""How good: losses, scores, calibration, credit, decisions, diversity, inference."""

@@ -1,0 +1,210 @@
+r"""How different the agents are: do they err apart, and how many are they really.
+
+Everything comes from Gram matrices, one pass over the reports. Silence is pairwise:
+two agents are compared over the cases in which both spoke.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from truepool.core.arrays import FloatArray, blocks
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.measures.decisions import check_threshold, choose
+
+ROUNDING = 1e-13
+"""Share of a sum of squares that rounding alone can leave of no variance."""
+
+FAINT = 1e-14
+"""Standard deviation of reports that differ in their last bit only."""
+
+
+@dataclass(frozen=True, eq=False)
+class Diversity:
+    """How different the agents of a panel are.
+
+    ``correlation`` and ``disagreement`` are (N, N), NaN where two agents never spoke
+    together (or, for the correlation, one of them always said the same).
+    ``mean_correlation`` and ``mean_disagreement`` are over all pairs that are known.
+    ``effective_agents`` is what the correlations amount to; for what *weights* amount
+    to see `truepool.data.weights.effective_number`.
+    """
+
+    agents: tuple[str, ...]
+    correlation: FloatArray
+    disagreement: FloatArray
+
+    @property
+    def mean_correlation(self) -> float:
+        """Mean pairwise Pearson correlation, as in tab:empirical_rho."""
+        return mean_of_pairs(self.correlation)
+
+    @property
+    def mean_disagreement(self) -> float:
+        """Mean share of cases two agents decide apart, as in tab:heterogeneity."""
+        return mean_of_pairs(self.disagreement)
+
+    @property
+    def effective_agents(self) -> float:
+        """How many uncorrelated agents the correlations amount to."""
+        return effective_agents(self.correlation)
+
+    def __repr__(self) -> str:
+        return (
+            f"Diversity({len(self.agents)} agents, mean correlation "
+            f"{self.mean_correlation:.3f}, mean disagreement "
+            f"{self.mean_disagreement:.3f}, {self.effective_agents:.2f} effective)"
+        )
+
+
+def diversity(
+    panel: Panel, *, costs: Costs | None = None, threshold: float | None = None
+) -> Diversity:
+    """Correlation and disagreement of the agents of a panel.
+
+    Costs or a threshold say where agents decide; outcomes do not matter.
+
+    >>> panel = Panel([[0.9, 0.8, 0.3], [0.1, 0.2, 0.4], [0.6, 0.7, 0.2]], [1, 0, 1])
+    >>> found = diversity(panel)
+    >>> round(found.mean_correlation, 3), round(found.mean_disagreement, 3)
+    (-0.14, 0.444)
+    >>> round(found.effective_agents, 2)
+    1.31
+    """
+    return Diversity(
+        panel.agents,
+        correlation(panel),
+        disagreement(panel, costs=costs, threshold=threshold),
+    )
+
+
+def correlation(panel: Panel) -> FloatArray:
+    r"""Pearson correlation (N, N) of the reports of every two agents.
+
+    With K classes the reports are vectors and
+
+    .. math:: \rho_{ij} = \frac{\sum_k c_{ij}^k}
+              {\sqrt{\sum_k c_{ii}^k \sum_k c_{jj}^k}}, \qquad
+              c_{ij}^k = \operatorname{cov}(p_{ik}, p_{jk}),
+
+    which is Pearson's for two classes. NaN where an agent always says the same.
+
+    >>> correlation(Panel([[0.9, 0.8], [0.1, 0.2], [0.6, 0.7]], [1, 0, 1])).round(3)
+    array([[1.   , 0.975],
+           [0.975, 1.   ]])
+    """
+    cross, own, rounding = _moments(panel)
+    known = (own > rounding) & (own.T > rounding.T)
+    spread = np.sqrt(np.where(known, own, 1.0) * np.where(known, own.T, 1.0))
+    return np.where(known, np.clip(cross / spread, -1.0, 1.0), np.nan)
+
+
+def disagreement(
+    panel: Panel, *, costs: Costs | None = None, threshold: float | None = None
+) -> FloatArray:
+    """Share of the cases (N, N) in which two agents decide differently.
+
+    >>> disagreement(Panel([[0.9, 0.8], [0.1, 0.6]], [1, 0]))
+    array([[0. , 0.5],
+           [0.5, 0. ]])
+    """
+    costs = costs or Costs()
+    check_threshold(threshold)
+    costs.table(panel.classes)
+    T, N, C = panel.values.shape
+    alike, both = np.zeros((2, N, N))
+    for part in blocks(T, N * C):
+        values = panel.values[part]
+        spoke = ~np.isnan(values[:, :, 0])
+        said = np.nan_to_num(values) if panel.silent else values
+        decided = choose(said.reshape(-1, C), costs, threshold).reshape(spoke.shape)
+        for k in range(panel.classes):
+            these = ((decided == k) & spoke).astype(np.float64)
+            alike += these.T @ these
+        heard = spoke.astype(np.float64)
+        both += heard.T @ heard
+    return np.where(both > 0, 1.0 - alike / np.maximum(both, 1.0), np.nan)
+
+
+def mean_of_pairs(matrix: FloatArray) -> float:
+    """Mean over pairs of different agents that are known; NaN if none is.
+
+    >>> mean_of_pairs(np.array([[1.0, 0.5], [0.5, 1.0]]))
+    0.5
+    """
+    pairs = matrix[np.triu_indices(len(matrix), 1)]
+    known = pairs[~np.isnan(pairs)]
+    return float(known.mean()) if known.size else float("nan")
+
+
+def effective_agents(correlations: FloatArray) -> float:
+    r"""How many uncorrelated agents a correlation matrix amounts to.
+
+    The participation ratio of its eigenvalues,
+
+    .. math:: \frac{(\sum_i \lambda_i)^2}{\sum_i \lambda_i^2}
+              = \frac{N^2}{\sum_{ij} \rho_{ij}^2},
+
+    from 1 (all say the same) to N (uncorrelated). An agent that always says the same
+    has no correlation and does not count; NaN if two that count never spoke together.
+    This is about what agents say; what *weights* amount to is
+    `truepool.data.weights.effective_number`.
+
+    >>> effective_agents(np.eye(3)), effective_agents(np.ones((3, 3)))
+    (3.0, 1.0)
+    """
+    counted = ~np.isnan(np.diag(correlations))
+    kept = correlations[np.ix_(counted, counted)]
+    return float(len(kept) ** 2 / np.square(kept).sum()) if len(kept) else float("nan")
+
+
+def _moments(panel: Panel) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Centred sums of products and of own squares, and what rounding makes of none.
+
+    All are (N, N), over the cases in which both spoke, and summed over the classes; row
+    i of the last two belongs to agent i.
+    """
+    T, N, C = panel.values.shape
+    means = _means(panel)
+    wide = 3 * N if panel.silent else N
+    gram = np.zeros((C, wide, wide))
+    for part in blocks(T, wide * C):
+        apart = panel.values[part] - means
+        for c in range(C):
+            seen = _seen(apart[:, :, c]) if panel.silent else apart[:, :, c].copy()
+            gram[c] += seen.T @ seen
+    cross = gram[:, :N, :N]
+    if panel.silent:
+        both, sums = gram[:, N : 2 * N, N : 2 * N], gram[:, :N, N : 2 * N]
+        squares = gram[:, 2 * N :, N : 2 * N]
+    else:
+        both, sums = np.full((C, N, N), float(T)), np.zeros((C, N, N))
+        squares = np.diagonal(cross, axis1=1, axis2=2)[:, :, None] + sums
+    count = np.maximum(both, 1.0)
+    centred = (cross - sums * sums.transpose(0, 2, 1) / count).sum(axis=0)
+    own = (squares - np.square(sums) / count).sum(axis=0)
+    return centred, own, ROUNDING * squares.sum(axis=0) + both[0] * FAINT**2
+
+
+def _seen(apart: FloatArray) -> FloatArray:
+    """Deviations, who spoke, and squares (T, 3N): their Gram matrix holds all sums.
+
+    BLAS does one symmetric product several times as fast as three of tall tables.
+    """
+    silent = np.isnan(apart)
+    apart = np.where(silent, 0.0, apart)
+    return np.hstack([apart, ~silent, np.square(apart)])
+
+
+def _means(panel: Panel) -> FloatArray:
+    """Mean report (N, C) of each agent: subtracted first, so that nothing cancels."""
+    total, count = np.zeros((2, *panel.values.shape[1:]))
+    for part in blocks(len(panel), panel.values[0].size):
+        values = panel.values[part]
+        if panel.silent:
+            silent = np.isnan(values)
+            count += len(values) - silent.sum(axis=0)
+            values = np.where(silent, 0.0, values)
+        total += values.sum(axis=0)
+    return np.asarray(total / (np.maximum(count, 1.0) if panel.silent else len(panel)))

@@ -1,0 +1,150 @@
+r"""What fixed weights would have lost on a settled panel, and which lost least.
+
+For a squared loss and a panel without silence the errors of the agents are all that is
+needed: with :math:`G = E^\top E / T`, the loss of weights w is :math:`w^\top G w`. One
+pass over the panel then prices any number of weightings.
+"""
+
+import numpy as np
+from scipy.optimize import minimize, nnls
+
+from truepool.core import kernels
+from truepool.core.arrays import FloatArray, blocks
+from truepool.core.errors import SettingError
+from truepool.data.panel import Panel
+from truepool.data.weights import proportional, uniform
+from truepool.measures.losses import Loss, happened
+
+DUST = 1e-6
+"""Best weights below this are the solver's, not the data's."""
+
+
+class FixedWeights:
+    """The loss of fixed weights on a panel, as a function of the weights.
+
+    >>> panel = Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0])
+    >>> past = FixedWeights(panel, Loss("brier"))
+    >>> past.losses(np.array([[1.0, 0.0], [0.0, 1.0]])).round(3)
+    array([0.01, 0.25])
+    >>> past.best()
+    array([1., 0.])
+    """
+
+    def __init__(
+        self, panel: Panel, loss: Loss, case_weights: FloatArray | None = None
+    ) -> None:
+        self.panel = panel
+        self.loss = loss
+        cases = np.ones(len(panel)) if case_weights is None else case_weights
+        self.case_weights = cases / cases.sum()
+        self.prior = panel.base_rate(case_weights)
+        exact = loss.squared and not panel.silent
+        self.gram = self._gram() if exact else None
+
+    def losses(self, rows: FloatArray) -> FloatArray:
+        """Mean loss of each row of weights, (M, N) -> (M,)."""
+        if self.gram is not None:
+            return np.asarray(((rows @ self.gram) * rows).sum(axis=1))
+        total = np.zeros(len(rows))
+        for cases in blocks(len(self.panel), rows.size):
+            values = self.panel.values[cases]
+            pooled, mass = pools_of(values, rows)
+            equal = kernels.linear(values, uniform(rows.shape[1]))
+            pooled = np.where(mass[..., None] > 0, pooled, equal)
+            by_case = self.loss.of(pooled, self.panel.outcomes[cases])
+            total += by_case @ self.case_weights[cases]
+        return total
+
+    def best(self) -> FloatArray:
+        """Weights on the simplex with the least mean loss (the loss must be convex).
+
+        Silent agents are taken to agree with those who spoke: renormalised weights
+        would make the loss a ratio, which has no single best.
+        """
+        if not self.loss.convex:
+            raise SettingError(
+                f"best weights need a convex loss; {self.loss.name!r} is not. "
+                "Use brier, log or cost-brier."
+            )
+        if self.panel.silent:
+            heard = self.panel.filled()
+            return FixedWeights(heard, self.loss, self.case_weights).best()
+        found = self._descend() if self.gram is None else _least_squares(self.gram)
+        return proportional(np.where(found < DUST, 0.0, found))
+
+    def _gram(self) -> FloatArray:
+        N, K = len(self.panel.agents), self.panel.classes
+        gram = np.zeros((N, N))
+        for cases in blocks(len(self.panel), self.panel.values[0].size):
+            outcomes = self.panel.outcomes[cases]
+            factors = self.loss.factors(outcomes, K)
+            root = np.sqrt(factors * self.case_weights[cases, None])
+            errors = self.panel.values[cases] - happened(outcomes, K)[:, None, :]
+            errors *= root[:, None, :]
+            for c in range(errors.shape[2]):
+                gram += errors[:, :, c].T @ errors[:, :, c]
+        return gram
+
+    def _descend(self) -> FloatArray:
+        start = uniform(len(self.panel.agents))
+        found = minimize(
+            self._loss_and_gradient,
+            start,
+            jac=True,
+            method="SLSQP",
+            bounds=[(0.0, 1.0)] * start.size,
+            constraints={
+                "type": "eq",
+                "fun": lambda w: w.sum() - 1.0,
+                "jac": lambda w: np.ones_like(w),
+            },
+            options={"maxiter": 500, "ftol": 1e-12},
+        )
+        return proportional(found.x)
+
+    def _loss_and_gradient(self, weights: FloatArray) -> tuple[float, FloatArray]:
+        value, slope = 0.0, np.zeros(weights.size)
+        for cases in blocks(len(self.panel), self.panel.values[0].size):
+            values, outcomes = self.panel.values[cases], self.panel.outcomes[cases]
+            pooled = np.einsum("n,tnc->tc", weights, values)
+            lost = self.loss.of(pooled, outcomes)
+            rise = self.loss.slope(pooled, outcomes) * self.case_weights[cases, None]
+            value += float(self.case_weights[cases] @ lost)
+            slope += np.einsum("tc,tnc->n", rise, values)
+        return value, slope
+
+
+def _least_squares(gram: FloatArray) -> FloatArray:
+    r"""Minimise :math:`w^\top G w` on the simplex, exactly.
+
+    Non-negative least squares of :math:`\|Mv\|^2 + (1^\top v - 1)^2` with
+    :math:`M^\top M = G`: for a given sum of v the best direction is always the
+    same, so v / sum(v) solves the problem on the simplex.
+    """
+    # The hair of ridge makes the answer unique: agents that say the same share alike.
+    ridge = 1e-9 * np.trace(gram) / len(gram) * np.eye(len(gram))
+    spectrum, basis = np.linalg.eigh(gram + ridge)
+    root = np.sqrt(np.clip(spectrum, 0.0, None))[:, None] * basis.T
+    # Scaling M does not move the minimum and keeps the two terms comparable.
+    root /= max(float(np.sqrt(np.clip(spectrum[-1], 0.0, None))), 1e-150)
+    system = np.vstack([root, np.ones(len(root))])
+    target = np.append(np.zeros(len(root)), 1.0)
+    return proportional(nnls(system, target)[0])
+
+
+def pools_of(values: FloatArray, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Pool (T, N, C) by every row of (M, N): pooled (M, T, C) and mass heard (M, T).
+
+    Pooled is 0 where the mass is; the caller knows what nobody's word means.
+    """
+    T, N, C = values.shape
+    silent = np.isnan(values[:, :, 0])
+    if silent.any():
+        mass = rows @ (~silent).T.astype(np.float64)
+        values = np.nan_to_num(values)
+    else:
+        mass = np.broadcast_to(rows.sum(axis=1)[:, None], (len(rows), T))
+    flat = np.ascontiguousarray(values.transpose(1, 0, 2)).reshape(N, T * C)
+    pooled = (rows @ flat).reshape(len(rows), T, C)
+    pooled /= np.where(mass > 0, mass, 1.0)[:, :, None]
+    return np.clip(pooled, 0.0, 1.0, out=pooled), mass

@@ -1,0 +1,281 @@
+r"""Losses of a pooled probability: smaller is better, one number a case.
+
+All are written with two quantities that mean the same for 2 and for K classes: the
+probability :math:`p_y` given to what happened, and the size :math:`\|p\|^2`.
+
+==============  ==========================================================  ===========
+name            loss of p when y happens                                    proper
+==============  ==========================================================  ===========
+``brier``       :math:`1 - 2p_y + \|p\|^2` (halved for two classes, where
+                it is the usual :math:`(p - y)^2`)                          yes
+``log``         :math:`-\log p_y`                                           yes
+``spherical``   :math:`1 - p_y / \|p\|`                                     yes
+``cost``        cost of the decision that p leads to                        yes (a step)
+``cost-brier``  Brier with each squared error counted at its cost           no
+==============  ==========================================================  ===========
+
+``cost-brier`` is smooth and follows the costs, which steadies weights; the report
+that minimises it is the *cost-weighted* probability, not the probability.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from truepool.core.arrays import (
+    SMALLEST,
+    FloatArray,
+    IntArray,
+    as_outcomes,
+    as_pooled,
+    blocks,
+    classes,
+)
+from truepool.core.errors import SettingError, UnknownNameError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.measures.decisions import check_threshold, choose
+
+NAMES = ("brier", "log", "spherical", "cost", "cost-brier")
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A named loss with the costs and the threshold it is to use.
+
+    >>> Loss("brier")([0.25], [1])
+    array([0.5625])
+    >>> Loss("cost", Costs(fn=10, fp=1))([0.25, 0.25], [1, 0])
+    array([0., 1.])
+    """
+
+    name: str
+    costs: Costs = field(default_factory=Costs)
+    threshold: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.name not in NAMES:
+            raise UnknownNameError("loss", self.name, NAMES)
+        check_threshold(self.threshold)
+
+    @property
+    def squared(self) -> bool:
+        """Whether the loss is a weighted square of the error."""
+        return self.name in ("brier", "cost-brier")
+
+    @property
+    def convex(self) -> bool:
+        """Whether the loss is convex in p, so that best weights can be found."""
+        return self.squared or self.name == "log"
+
+    def __call__(self, pooled: ArrayLike, outcomes: ArrayLike) -> FloatArray:
+        """Loss of each case, (T,), for pooled (T,) or (T, K)."""
+        coordinates = as_pooled(pooled)
+        return self.of(
+            coordinates, as_outcomes(outcomes, classes(coordinates.shape[-1]))
+        )
+
+    def of(self, pooled: FloatArray, outcomes: IntArray) -> FloatArray:
+        """Loss of coordinates (..., C) given outcomes (...), without checks."""
+        match self.name:
+            case "brier":
+                return _brier(pooled, outcomes)
+            case "log":
+                return np.asarray(
+                    -np.log(np.maximum(_given(pooled, outcomes), SMALLEST))
+                )
+            case "spherical":
+                size = np.sqrt(_size(pooled))
+                return np.asarray(1.0 - _given(pooled, outcomes) / size)
+            case "cost":
+                table = self.costs.table(classes(pooled.shape[-1]))
+                decided = choose(pooled, self.costs, self.threshold)
+                return np.asarray(table[outcomes, decided])
+            case _:
+                K = classes(pooled.shape[-1])
+                errors = (pooled - happened(outcomes, K)) ** 2
+                return np.asarray((self.factors(outcomes, K) * errors).sum(axis=-1))
+
+    def span(self, classes: int, *, of_slopes: bool = False) -> float:
+        """How far apart two agents' losses (or slopes) of one case can lie."""
+        table = self.costs.table(classes)
+        worst = float(table.max()) if "cost" in self.name else 1.0
+        if self.name == "log":
+            return 1.0 / SMALLEST if of_slopes else -float(np.log(SMALLEST))
+        if of_slopes:
+            return (2.0 if classes == 2 else 4.0) * worst
+        halves = self.name in ("spherical", "cost") or classes == 2
+        return worst if halves else 2.0 * worst
+
+    def slope(self, pooled: FloatArray, outcomes: IntArray) -> FloatArray:
+        """Derivative of a convex loss by each coordinate, (..., C)."""
+        K = classes(pooled.shape[-1])
+        if self.name == "log":
+            given = np.maximum(_given(pooled, outcomes), SMALLEST)[..., None]
+            if pooled.shape[-1] == 1:
+                return np.where(outcomes[..., None] == 1, -1.0, 1.0) / given
+            return np.where(np.arange(K) == outcomes[..., None], -1.0 / given, 0.0)
+        if not self.convex:
+            raise SettingError(f"the {self.name} loss is not convex in the pool")
+        return 2.0 * self.factors(outcomes, K) * (pooled - happened(outcomes, K))
+
+    def factors(self, outcomes: IntArray, classes: int) -> FloatArray:
+        """What a squared loss multiplies each squared error with, (..., C)."""
+        if self.name == "brier":
+            return np.ones(1 if classes == 2 else classes)
+        if classes == 2:
+            return self.scale[outcomes][..., None]
+        table = self.costs.table(classes)
+        np.fill_diagonal(table, table.sum(axis=1) / (classes - 1))
+        return np.asarray(table[outcomes])
+
+    @property
+    def scale(self) -> FloatArray:
+        """Binary: what an error costs when 0 and when 1 happens (1 for plain Brier)."""
+        return np.array([1.0, 1.0] if self.name == "brier" else self._binary_costs)
+
+    @property
+    def _binary_costs(self) -> list[float]:
+        table = self.costs.table(2)
+        return [table[0, 1].item(), table[1, 0].item()]
+
+
+def every() -> dict[str, Callable[..., Loss]]:
+    """All losses by name.
+
+    >>> list(every())
+    ['brier', 'log', 'spherical', 'cost', 'cost-brier']
+    """
+    return {name: partial(Loss, name) for name in NAMES}
+
+
+def as_loss(
+    loss: "str | Loss", costs: Costs | None = None, threshold: float | None = None
+) -> Loss:
+    """Return the loss of that name under these costs; a `Loss` is passed through."""
+    if not isinstance(loss, Loss):
+        return Loss(loss, costs or Costs(), threshold)
+    if costs is not None or threshold is not None:
+        raise SettingError("a Loss has costs and threshold of its own; leave them out")
+    return loss
+
+
+def brier(pooled: ArrayLike, outcomes: ArrayLike) -> FloatArray:
+    r"""Squared error, :math:`(p - y)^2`; summed over the classes when K > 2.
+
+    >>> brier([0.25], [1])
+    array([0.5625])
+    """
+    return Loss("brier")(pooled, outcomes)
+
+
+def log(pooled: ArrayLike, outcomes: ArrayLike) -> FloatArray:
+    r"""Minus the log of the probability given to what happened, :math:`-\log p_y`.
+
+    >>> log([0.25], [1]).round(3)
+    array([1.386])
+    """
+    return Loss("log")(pooled, outcomes)
+
+
+def spherical(pooled: ArrayLike, outcomes: ArrayLike) -> FloatArray:
+    r"""One minus the spherical score, :math:`1 - p_y / \|p\|`.
+
+    >>> spherical([1.0, 0.0], [1, 1])
+    array([0., 1.])
+    """
+    return Loss("spherical")(pooled, outcomes)
+
+
+def cost(
+    pooled: ArrayLike,
+    outcomes: ArrayLike,
+    costs: Costs | None = None,
+    threshold: float | None = None,
+) -> FloatArray:
+    """Cost of the decision the pooled probability leads to.
+
+    >>> cost([0.25], [1], Costs(fn=10, fp=1), threshold=0.5)
+    array([10.])
+    """
+    return as_loss("cost", costs, threshold)(pooled, outcomes)
+
+
+def cost_brier(
+    pooled: ArrayLike, outcomes: ArrayLike, costs: Costs | None = None
+) -> FloatArray:
+    r"""Squared error counted at its cost, :math:`cost_y (p - y)^2`.
+
+    For K classes the error on class k counts cost[y, k] and the error on y itself the
+    mean cost of missing y, so equal costs of 1 give back `brier`.
+
+    >>> cost_brier([0.25], [1], Costs(fn=10, fp=1))
+    array([5.625])
+    """
+    return as_loss("cost-brier", costs)(pooled, outcomes)
+
+
+def happened(outcomes: IntArray, classes: int) -> FloatArray:
+    """Outcomes as coordinates (..., C): certainty about what happened.
+
+    >>> happened(np.array([2, 0]), classes=3)
+    array([[0., 0., 1.],
+           [1., 0., 0.]])
+    """
+    index = np.arange(1, 2) if classes == 2 else np.arange(classes)
+    return np.asarray(outcomes[..., None] == index, dtype=np.float64)
+
+
+def _given(pooled: FloatArray, outcomes: IntArray) -> FloatArray:
+    """Probability given to what happened, (...)."""
+    if pooled.shape[-1] == 1:
+        return np.where(outcomes == 1, pooled[..., 0], 1.0 - pooled[..., 0])
+    index = np.broadcast_to(outcomes, pooled.shape[:-1])[..., None]
+    return np.take_along_axis(pooled, index, axis=-1)[..., 0]
+
+
+def _size(pooled: FloatArray) -> FloatArray:
+    if pooled.shape[-1] == 1:
+        return np.asarray(pooled[..., 0] ** 2 + (1.0 - pooled[..., 0]) ** 2)
+    return np.asarray((pooled**2).sum(axis=-1))
+
+
+def _brier(pooled: FloatArray, outcomes: IntArray) -> FloatArray:
+    if pooled.shape[-1] == 1:
+        return np.asarray((pooled[..., 0] - outcomes) ** 2)
+    return np.asarray(1.0 - 2.0 * _given(pooled, outcomes) + _size(pooled))
+
+
+def own_losses(
+    panel: Panel, loss: Loss, case_weights: FloatArray | None = None
+) -> FloatArray:
+    """Mean loss (N,) of each agent's own reports; infinite if it never spoke.
+
+    >>> own_losses(Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0]), Loss("brier")).round(3)
+    array([0.01, 0.25])
+    """
+    lost = np.empty(panel.values.shape[:2])
+    for part in blocks(len(panel), panel.values[0].size):
+        spoken = np.nan_to_num(panel.values[part], nan=0.5)
+        lost[part] = loss.of(spoken, panel.outcomes[part][:, None])
+    lost[np.isnan(panel.values[:, :, 0])] = np.nan
+    return spoken_mean(lost, case_weights)
+
+
+def spoken_mean(
+    by_case: FloatArray, case_weights: FloatArray | None = None
+) -> FloatArray:
+    """Mean (N,) of (T, N) over the cases that are not NaN; infinite if there are none.
+
+    >>> spoken_mean(np.array([[1.0, np.nan], [3.0, np.nan]]))
+    array([ 2., inf])
+    """
+    share = (~np.isnan(by_case)).astype(np.float64)
+    if case_weights is not None:
+        share *= case_weights[:, None]
+    mass = share.sum(axis=0)
+    total = (np.nan_to_num(by_case) * share).sum(axis=0)
+    return np.where(mass > 0, total / np.where(mass > 0, mass, 1.0), np.inf)

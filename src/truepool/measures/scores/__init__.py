@@ -1,0 +1,65 @@
+"""Summaries of a series: how good were the probabilities and the decisions.
+
+Class 0 is the class in which nothing happened: a *miss* decides 0 when another class
+happens, a *false alarm* decides another class when 0 happens.
+"""
+
+from numpy.typing import ArrayLike
+
+from truepool.data.costs import Costs
+from truepool.measures.scores.decision import RARE, Confusion, confusion
+from truepool.measures.scores.probability import Murphy, auc, ece, loss, murphy
+from truepool.measures.scores.smooth_calibration import smooth_ece
+
+__all__ = [
+    "RARE",
+    "Confusion",
+    "Murphy",
+    "auc",
+    "confusion",
+    "ece",
+    "loss",
+    "murphy",
+    "smooth_ece",
+    "summary",
+]
+
+
+def summary(
+    pooled: ArrayLike,
+    outcomes: ArrayLike,
+    *,
+    costs: Costs | None = None,
+    threshold: float | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> dict[str, float]:
+    """Every score by name.
+
+    >>> summary([0.9, 0.2, 0.6], [1, 1, 0])["recall"]
+    0.5
+    """
+    costs = costs or Costs()
+    counts = confusion(
+        pooled, outcomes, costs=costs, threshold=threshold, sample_weight=sample_weight
+    )
+    parts = murphy(pooled, outcomes, sample_weight=sample_weight)
+    return {
+        "cost": counts.cost(costs),
+        "brier": parts.brier,
+        "log": loss(pooled, outcomes, "log", sample_weight=sample_weight),
+        "auc": auc(pooled, outcomes, sample_weight=sample_weight),
+        "ece": ece(pooled, outcomes, bins=15, sample_weight=sample_weight),
+        "ece10": ece(pooled, outcomes, bins=10, sample_weight=sample_weight),
+        "ece_debiased": ece(pooled, outcomes, debias=True, sample_weight=sample_weight),
+        "reliability": parts.reliability,
+        "resolution": parts.resolution,
+        "uncertainty": parts.uncertainty,
+        "recall": counts.recall,
+        "precision": counts.precision,
+        "f1": counts.f1,
+        "f1_macro": counts.f1_macro,
+        "rare_recall": counts.rare_recall(),
+        "accuracy": counts.accuracy,
+        "fn_rate": counts.fn_rate,
+        "fp_rate": counts.fp_rate,
+    }

@@ -1,0 +1,200 @@
+"""Repeats: a feed that sends again what it sent before, for other cases."""
+
+from dataclasses import dataclass
+from math import log
+from typing import final
+
+import numpy as np
+
+from truepool.core.arrays import BoolArray, FloatArray, IntArray
+from truepool.online.alarms.runs import SHORTEST, log_chance
+
+LAGS = 32
+"""Random lags that show how often a feed repeats itself by chance."""
+
+WINDOWS = 8
+"""The shortest window that is looked up among the earlier ones."""
+
+DUPLICATE = 0.99
+"""Where most others repeat this share of theirs at the same lag, cases come twice."""
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """Where a feed repeats itself, how old the reports are, and how likely by chance.
+
+    From ``since`` until ``until`` it says what it said ``lag`` cases before. A feed
+    that comes late by a day repeats the last day in time, and from then on sends
+    reports that were never seen, for other cases.
+    """
+
+    since: int
+    until: int
+    lag: int
+    p_value: float
+
+
+NO_REPEAT = Repeat(0, 0, 0, 1.0)
+
+
+def repeat(codes: IntArray, agent: int) -> Repeat:
+    r"""Test whether a feed repeats what it said some cases ago, from codes (T, N).
+
+    Windows of reports are looked up among the earlier ones (by hash), which gives the
+    lag :math:`\ell`; the longest run of :math:`x_t = x_{t - \ell}` is tested. Chance
+    matches, which rounded reports have, follow each other as they do at random lags,
+    and the p-value counts every lag and every place where a run could begin. A report
+    that also equals the one just before counts nothing: that is a constant feed. A
+    feed that repeats from its first cases on has a period, and cases that most others
+    repeat too came twice; neither is a fault.
+
+    >>> rng = np.random.default_rng(0)
+    >>> codes = rng.integers(0, 50, (600, 3))
+    >>> codes[400:, 1] = codes[300:500, 1]
+    >>> found = repeat(codes, 1)
+    >>> found.since, found.lag, found.p_value < 1e-9, repeat(codes, 0).p_value
+    (400, 100, True, 1.0)
+    """
+    mine = codes[:, agent]
+    T = len(mine)
+    if T < 4 * SHORTEST:
+        return NO_REPEAT
+    history = _chance_matches(mine)
+    window = _window(T, history)
+    lag = _lag(mine, window) if window <= T // 4 else 0
+    if not lag:
+        return NO_REPEAT
+    same = _same(mine, lag)
+    begin, stop = _longest(same)
+    fresh = np.r_[True, mine[1:] != mine[:-1]]
+    counted = int(fresh[begin:stop].sum())
+    since = _first(same, max(window // 2, WINDOWS))
+    if since - lag < SHORTEST or _most_repeat(codes, agent, lag, begin, stop):
+        return NO_REPEAT
+    log_p = 2 * np.log(T) + log_chance(counted, *history, 0.0, 0.0)
+    p = float(np.exp(min(log_p, 0.0))) if counted >= SHORTEST else 1.0
+    return Repeat(since, stop, lag, p)
+
+
+def _chance_matches(mine: IntArray) -> tuple[float, float]:
+    """At random lags: how often a match follows a match, and how many matches are."""
+    T = len(mine)
+    rng = np.random.default_rng(T)
+    lags = rng.integers(SHORTEST, T // 2, LAGS)
+    pairs = []
+    for lag in lags.tolist():
+        same = _same(mine, lag)
+        pairs.append((int((same[1:] & same[:-1]).sum()), int(same[:-1].sum())))
+    follows, matches = np.sort(np.array(pairs), axis=0)[: LAGS - 2].sum(axis=0)
+    return float(follows), float(max(matches, T))
+
+
+def _window(T: int, history: tuple[float, float]) -> int:
+    """Reports, a power of two, that nothing but a copy repeats among T windows."""
+    size = WINDOWS
+    while size <= T and 2 * np.log(T) + log_chance(size, *history, 0.0, 0.0) > -7:
+        size *= 2
+    return size
+
+
+def _lag(mine: IntArray, window: int) -> int:
+    """The most common distance to the same window before; 0 where there is none."""
+    rng = np.random.default_rng(window)
+    table = rng.integers(1, 2**63, int(mine.max()) + 2, dtype=np.uint64)
+    hashes, base, size = table[mine], 0x9E3779B97F4A7C15, 1
+    while size < window:
+        hashes = hashes[:-size] * np.uint64(base) + hashes[size:]
+        base, size = base * base % 2**64, 2 * size
+    steps = np.r_[0, np.cumsum(mine[1:] != mine[:-1])]
+    varied = steps[window - 1 :] > steps[: len(hashes)]
+    places = np.flatnonzero(varied)
+    order = places[np.argsort(hashes[places], kind="stable")]
+    twice = hashes[order[1:]] == hashes[order[:-1]]
+    lags = (order[1:] - order[:-1])[twice]
+    return int(np.bincount(lags).argmax()) if len(lags) else 0
+
+
+def _same(mine: IntArray, lag: int) -> BoolArray:
+    """Whether each report equals the one a lag before, (T,)."""
+    same = np.zeros(len(mine), dtype=np.bool_)
+    same[lag:] = (mine[lag:] == mine[:-lag]) & (mine[lag:] >= 0)
+    return same
+
+
+def _longest(same: BoolArray) -> tuple[int, int]:
+    edges = np.flatnonzero(np.diff(np.r_[False, same, False].astype(np.int8)))
+    starts, stops = edges[::2], edges[1::2]
+    best = int(np.argmax(stops - starts))
+    return int(starts[best]), int(stops[best])
+
+
+def _first(same: BoolArray, length: int) -> int:
+    """Where the first run of at least this length begins."""
+    edges = np.flatnonzero(np.diff(np.r_[False, same, False].astype(np.int8)))
+    long = edges[1::2] - edges[::2] >= length
+    return int(edges[::2][np.argmax(long)])
+
+
+def _most_repeat(codes: IntArray, agent: int, lag: int, begin: int, stop: int) -> bool:
+    """Whether most of the others, too, repeat themselves there."""
+    now, then = codes[begin:stop], codes[begin - lag : stop - lag]
+    moving = (now != now[0]).any(axis=0)
+    shares: FloatArray = (now == then).mean(axis=0)
+    too = np.delete(moving & (shares >= DUPLICATE), agent)
+    return bool(2 * too.sum() > len(too))
+
+
+@final
+class RepeatDetector:
+    """Watch one feed for reports that it sent before, one report at a time.
+
+    A pair of consecutive reports that came before gives a lag; while the reports go on
+    to equal those of that lag ago, they count, unless they equal the one just before
+    (a constant feed). An alarm where the chance of so many matches, by how often
+    reports equal those of `LAGS` fixed lags ago, falls below one in ``every`` times the
+    lags there are. ``lag`` is then how old the reports are. One alarm per repetition.
+
+    >>> watch = RepeatDetector(every=10_000)
+    >>> reports = np.random.default_rng(0).random(300)
+    >>> reports[200:] = reports[100:200]
+    >>> [t for t, report in enumerate(reports) if watch.update(report)], watch.lag
+    ([219], 100)
+    """
+
+    def __init__(self, every: float) -> None:
+        self.every = every
+        self.lag = self.matched = 0
+        self._reports: list[float] = []
+        self._pairs: dict[tuple[float, float], int] = {}
+        self._alike = self._follow = 0.0
+        self._lags = np.random.default_rng(0).integers(20, 2000, LAGS).tolist()
+        self._called = False
+
+    def update(self, value: float) -> bool:
+        """Take one report in, and say whether the feed repeats itself now."""
+        seen, t = self._reports, len(self._reports)
+        seen.append(value)
+        self._learn(t)
+        if self.lag and seen[t - self.lag] == value:
+            self.matched += value != seen[t - 1]
+        elif t:
+            before = self._pairs.get((seen[t - 1], value))
+            self.lag = 0 if before is None else t - before
+            self.matched = 2 if self.lag > 1 and value != seen[t - 1] else 0
+            self._called = False
+        if t:
+            self._pairs[seen[t - 1], value] = t
+        if self._called or self.matched < SHORTEST or t - self.lag < 2 * SHORTEST:
+            return False
+        history = self._follow, max(self._alike, float(t))
+        chance = log_chance(self.matched, *history, 0.0, 0.0)
+        self._called = chance < -log(self.every * t)
+        return self._called
+
+    def _learn(self, t: int) -> None:
+        """Count chance matches at fixed lags, those of the lag in question left out."""
+        seen = self._reports
+        for lag in self._lags:
+            if lag < t and lag != self.lag and seen[t - 1] == seen[t - 1 - lag]:
+                self._alike += 1
+                self._follow += seen[t] == seen[t - lag]

@@ -1,0 +1,68 @@
+"""One case: decide before the outcome, compute the feedback after it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from truepool.core import kernels
+from truepool.core.arrays import FloatArray, frozen
+from truepool.data.weights import uniform
+from truepool.learners.interface import Feedback, Learner, State
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """One case as it was decided: the reports (N, C), and the weights then (N,)."""
+
+    reports: FloatArray
+    unnormalised: FloatArray
+
+    @cached_property
+    def pooled(self) -> FloatArray:
+        """The pool, as coordinates (C,)."""
+        if kernels.online is None:
+            values = frozen(self.reports[None])
+            return np.asarray(kernels.linear(values, self.unnormalised)[0])
+        pooled = np.empty((1, self.reports.shape[1]))
+        pool = kernels.online.pooling(pooled.size == 1)
+        pool(frozen(self.reports.reshape(1, -1)), self.unnormalised, pooled)
+        return np.asarray(pooled[0])
+
+
+def decide(state: State, reports: FloatArray) -> Decision | None:
+    """Pool the reports (N, C) of one case; None where nobody reported.
+
+    >>> from truepool.learners import make
+    >>> state = make("hedge").start(("ada", "bob"))
+    >>> decide(state, np.array([[0.2], [0.6]])).pooled
+    array([0.4])
+    """
+    if np.isnan(reports[:, 0]).all():
+        return None
+    return Decision(reports, state.unnormalised)
+
+
+def feedback(
+    learner: Learner, decision: Decision, outcome: int, settled: int = 0
+) -> Feedback:
+    """Return what an outcome says about each agent: the plain specification."""
+    m, used, p = decision.reports, decision.unnormalised, decision.pooled
+    loss, y, N = learner.loss, np.array(outcome), len(decision.reports)
+    silent = np.isnan(m[:, 0])
+    K = 2 if m.shape[1] == 1 else m.shape[1]
+    reach = loss.span(K)
+    if learner.signal == "own":
+        losses = loss.of(np.nan_to_num(m, nan=0.5), np.full(N, outcome))
+    elif learner.signal == "slope":
+        slope = loss.slope(p, y)
+        losses = m @ slope
+        reach = float(np.ptp(slope)) if slope.size > 1 else abs(float(slope[0]))
+    else:
+        at = uniform(N) if learner.signal == "uniform" else used
+        prior = np.full(m.shape[1], 1.0 / K)
+        rest = kernels.without(frozen(m[None]), at, prior)[0]
+        base = kernels.linear(frozen(m[None]), at)[0]
+        losses = loss.of(base, y) - loss.of(rest, np.full(N, outcome))
+    losses = np.where(silent, np.nan, losses)
+    return Feedback(losses, reach, used, settled, not silent.any())

@@ -1,0 +1,29 @@
+"""The agent that says the opposite."""
+
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+from truepool.core.arrays import FloatArray
+from truepool.data.panel import Panel
+from truepool.stress.interface import Stress
+
+
+@final
+@dataclass(frozen=True)
+class LabelFlip(Stress):
+    r"""Says :math:`1 - p` (apd:adversarial); doing it twice undoes it.
+
+    With K classes the probability of class k goes to class :math:`K - 1 - k`, the
+    usual label flip of federated learning (Fang et al. 2020).
+
+    >>> panel = Panel([[0.9, 0.6], [0.2, 0.3]], [1, 0], agents=("ada", "bob"))
+    >>> LabelFlip()(panel, "bob").reports
+    array([[0.9, 0.4],
+           [0.2, 0.7]])
+    """
+
+    name: ClassVar[str] = "label-flip"
+
+    def _said(self, panel: Panel, who: list[int], seed: int) -> FloatArray:
+        said = panel.values[:, who]
+        return 1.0 - said if panel.classes == 2 else said[..., ::-1]
