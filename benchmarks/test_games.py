@@ -9,8 +9,7 @@ from joblib import Parallel, delayed
 
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.games import Game, Shift, drawn, incentives, sweep
-from truepool.games import payments as mechanisms
+from truepool.games import Game, Shift, drawn, incentives, payments, sweep
 from truepool.games.dynamics import play
 from truepool.games.payoffs import Steps
 
@@ -66,7 +65,7 @@ def test_the_canonical_game_within_sixty_milliseconds(canonical, record):
 
 @pytest.fixture(scope="module")
 def table(canonical):
-    mechanism, response = mechanisms.make("vcg"), Shift()
+    mechanism, response = payments.make("vcg"), Shift()
     return canonical.table(canonical.draw(), mechanism, response)
 
 

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 
-from audits import audit
+from example_audit import audit
 from matplotlib.figure import Figure
 
 from truepool.render.html.audit import html

@@ -8,7 +8,7 @@ from typer.main import get_command
 
 from truepool import agents, datasets, learners, pools, stress
 from truepool.cli import app
-from truepool.games import payments as mechanisms
+from truepool.games import payments
 
 DOCS = Path(__file__).parents[1] / "docs"
 COMMAND = get_command(app)
@@ -46,7 +46,7 @@ def parts_of(verb):
     return getattr(verb, "commands", {"": verb}).items()
 
 
-@pytest.mark.parametrize("name", list(mechanisms.every()))
+@pytest.mark.parametrize("name", list(payments.every()))
 def test_every_mechanism_has_its_line(name):
     assert f"| `{name}` |" in (DOCS / "incentives.md").read_text()
 

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from truepool.data.costs import Costs
-from truepool.games import Game, sweep, theory, verify
-from truepool.games import payments as mechanisms
+from truepool.games import Game, payments, sweep, theory, verify
 
 COSTS = Costs(fn=10, fp=1)
 CANONICAL = Game(threshold=0.3, costs=COSTS, cases=3000)
@@ -213,4 +212,4 @@ def test_tab_ic_verify():
 
 def test_every_rule_of_the_tables_is_there():
     printed = {"vcg", "brier", "externality", "log", "spherical", "regularised"}
-    assert printed <= set(mechanisms.every())
+    assert printed <= set(payments.every())

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool.core import display as showing
+from truepool.core import display
 from truepool.core.arrays import FloatArray, IntArray, as_case_weights, to_classes
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
@@ -91,7 +91,7 @@ class Comparison:
         return cast(dict[str, Any], _plain(told))
 
     def _repr_html_(self) -> str:
-        return str(showing.by("html.notebook", "comparison", self))
+        return str(display.by("html.notebook", "comparison", self))
 
     def __repr__(self) -> str:
         best = self.rows[0]

@@ -6,8 +6,7 @@ from numpy.testing import assert_allclose
 
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
-from truepool.games import Game, Shift
-from truepool.games import payments as mechanisms
+from truepool.games import Game, Shift, payments
 from truepool.games.dynamics import sights
 from truepool.pools import every
 
@@ -149,7 +148,7 @@ def test_two_hundred_agents_can_play():
     assert_allclose(end.shift, 0.21, atol=0.02)
 
 
-@pytest.mark.parametrize("name", list(mechanisms.every()))
+@pytest.mark.parametrize("name", list(payments.every()))
 def test_the_same_seed_gives_the_same_end(name):
     one, two = (GAME.solve(name, seed=3) for _ in range(2))
     assert one.to_dict() == two.to_dict()

@@ -7,8 +7,7 @@ from panels import random_panel
 
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
-from truepool.games import drawn
-from truepool.games import payments as mechanisms
+from truepool.games import drawn, payments
 from truepool.games.agent_view import Seat
 from truepool.games.payments.brier_with_penalty import Regularised
 from truepool.games.payments.vcg import VCG
@@ -65,19 +64,19 @@ def utility(name, seat, report, y):
     return -leaving if name == "externality" else -lost(report, "brier") - 0.1 * leaving
 
 
-@pytest.mark.parametrize("name", list(mechanisms.every()))
+@pytest.mark.parametrize("name", list(payments.every()))
 def test_payoff_and_extra_are_the_utility(name):
     seat = seat_of()
-    payoff = mechanisms.make(name).payoff(seat)
+    payoff = payments.make(name).payoff(seat)
     for report in (seat.reports[:, 1], np.full(300, 0.9), np.linspace(0, 1, 300)):
         found = payoff.of(report) + payoff.extra()
         assert_allclose(found, utilities(name, seat, report), atol=1e-12)
 
 
-@pytest.mark.parametrize("name", list(mechanisms.every()))
+@pytest.mark.parametrize("name", list(payments.every()))
 def test_every_shift_earns_what_its_reports_earn(name):
     seat = seat_of()
-    payoff = mechanisms.make(name).payoff(seat)
+    payoff = payments.make(name).payoff(seat)
     shifts = Shift().shifts
     truth = np.ascontiguousarray(seat.reports[:, 1])
     plain = [payoff.of(np.clip(truth + d, 0, 1)).mean() for d in shifts]
@@ -86,10 +85,10 @@ def test_every_shift_earns_what_its_reports_earn(name):
     assert_allclose(payoff.of(table).mean(axis=0), plain, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", list(mechanisms.every()))
+@pytest.mark.parametrize("name", list(payments.every()))
 def test_every_affine_map_earns_what_its_reports_earn(name):
     seat = seat_of(cases=80)
-    payoff = mechanisms.make(name).payoff(seat)
+    payoff = payments.make(name).payoff(seat)
     family = Affine(reach=1.0, step=0.5)
     truth = np.ascontiguousarray(seat.reports[:, 1])
     values = family.values(payoff, truth)
@@ -145,7 +144,7 @@ def test_the_others_mean_passes_over_silence():
 @pytest.mark.parametrize("name", ["brier", "log", "spherical", "wsu"])
 def test_the_exact_report_under_a_proper_score_is_what_the_agent_expects(name):
     seat = seat_of()
-    payoff = mechanisms.make(name).payoff(seat)
+    payoff = payments.make(name).payoff(seat)
     best = Exact().respond(payoff, seat.reports[:, 1])
     assert_allclose(best.reports, seat.chance)
     assert best.gain > 0
@@ -154,7 +153,7 @@ def test_the_exact_report_under_a_proper_score_is_what_the_agent_expects(name):
 @pytest.mark.parametrize("name", ["vcg", "own-accuracy", "externality"])
 def test_the_exact_report_beats_every_other(name):
     seat = seat_of()
-    payoff = mechanisms.make(name).payoff(seat)
+    payoff = payments.make(name).payoff(seat)
     truth = seat.reports[:, 1]
     best = payoff.of(payoff.best(truth))
     tried = np.linspace(0, 1, 201)[None, :] * np.ones((300, 1))
@@ -173,7 +172,7 @@ def test_where_no_best_report_is_known_the_truth_is_told():
 
 def test_every_cut_is_tried():
     seat = seat_of(chance="drawn")
-    payoff = mechanisms.make("own-accuracy").payoff(seat)
+    payoff = payments.make("own-accuracy").payoff(seat)
     truth = seat.reports[:, 1]
     move = Cut().respond(payoff, truth)
     tried = [payoff.of((truth > c) * 1.0).mean() for c in [-1.0, *np.unique(truth)]]
@@ -196,10 +195,10 @@ def test_settings_that_make_no_sense_are_refused():
     with pytest.raises(UnknownNameError, match="known: brier, cost"):
         VCG("gain")
     with pytest.raises(UnknownNameError, match="no payment is called 'vgc' .*'vcg'"):
-        mechanisms.make("vgc")
+        payments.make("vgc")
     with pytest.raises(UnknownNameError, match="setting of vcg"):
-        mechanisms.make("vcg", lose="brier")
-    assert mechanisms.as_mechanism(VCG("log")) == VCG("log")
+        payments.make("vcg", lose="brier")
+    assert payments.as_mechanism(VCG("log")) == VCG("log")
 
 
 def test_a_panel_with_silences_lends_weights_case_by_case():

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from audits import audit, estimate, findings, recommendation
+from example_audit import audit, estimate, findings, recommendation
 
 from truepool.audits.values import Fix
 from truepool.render.verdict import ACTIONS, advice, sentence

@@ -10,7 +10,7 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from sklearn.frozen import FrozenEstimator
 
-from truepool.agents import report_cache as stored
+from truepool.agents import report_cache
 from truepool.agents.fitted_agent import Fitted, fit
 from truepool.agents.interface import as_reports, said
 from truepool.agents.onnx import OnnxAgent
@@ -71,7 +71,7 @@ class Trained:
         self._rows = values, outcomes
         self._seed = seed
         self._n_jobs = n_jobs
-        self._cache = stored.reports_in(place)
+        self._cache = report_cache.reports_in(place)
         self._progress = progress
         self._fitted: dict[str, Any] = {
             plan.name: plan.agent for plan in plans if is_ready(plan.agent)
@@ -84,10 +84,10 @@ class Trained:
         values = self._encoder.transform(X)
         heard: dict[str, FloatArray] = {}
         keys = {}
-        rows = stored.digest(values)
+        rows = report_cache.digest(values)
         for name, plan in self._plans.items():
             if plan.key is not None:
-                keys[name] = stored.digest(plan.key, rows)
+                keys[name] = report_cache.digest(plan.key, rows)
                 found = self._cache.load(keys[name])
                 if found is not None:
                     heard[name] = found

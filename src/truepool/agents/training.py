@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool.agents import report_cache as stored
+from truepool.agents import report_cache
 from truepool.agents.assignment import columns_of, rows_of
 from truepool.agents.calibration import check_method
 from truepool.agents.ensemble import Plan, Trained, is_ready
@@ -96,15 +96,19 @@ def train(
     silos = columns_of(features, encoder, len(team), partition_seed)
     shares = rows_of(rows, outcomes, len(team), partition_seed)
     methods = _methods(calibration, team)
-    whole = None if cache is False else stored.digest(values, outcomes)
+    whole = None if cache is False else report_cache.digest(values, outcomes)
     plans = []
     for (name, agent), silo, share in zip(team.items(), silos, shares, strict=True):
         if not is_ready(agent):
             _check_classes(name, given[share])
         parts = (whole, silo, share, methods[name], seed)
-        known = None if whole is None or is_ready(agent) else stored.key(agent, *parts)
+        known = (
+            None
+            if whole is None or is_ready(agent)
+            else report_cache.key(agent, *parts)
+        )
         plans.append(Plan(name, agent, silo, share, methods[name], known))
-    place = stored.folder() if isinstance(cache, bool) else Path(cache)
+    place = report_cache.folder() if isinstance(cache, bool) else Path(cache)
     return Trained(
         plans, encoder, values, outcomes, labels, seed, n_jobs, place, progress
     )

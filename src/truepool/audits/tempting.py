@@ -4,8 +4,7 @@ import numpy as np
 
 from truepool.audits.evidence import Evidence
 from truepool.core.errors import SettingError
-from truepool.games import Incentives, incentives
-from truepool.games import payments as mechanisms
+from truepool.games import Incentives, incentives, payments
 from truepool.pools.interface import LinearPool
 
 STRAIGHT, BENT = 5_000, 500
@@ -39,7 +38,7 @@ def tempting(evidence: Evidence) -> Incentives | None:
             pool,
             evidence.costs,
             threshold=evidence.threshold,
-            mechanism=pool.name if pool.name in mechanisms.every() else "vcg",
+            mechanism=pool.name if pool.name in payments.every() else "vcg",
             seed=evidence.seed,
         )
     except SettingError as error:

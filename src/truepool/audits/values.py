@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, cast
 import numpy as np
 
 from truepool.comparison import Comparison, Estimate
-from truepool.core import display as showing
+from truepool.core import display
 from truepool.core.arrays import FloatArray
 from truepool.core.formatting import counted
 from truepool.data.labels import Labels
@@ -244,12 +244,12 @@ class Audit:
     @property
     def verdict(self) -> str:
         """Whether the pool can be trusted, in one or two sentences."""
-        return str(showing.by("verdict", "sentence", self))
+        return str(display.by("verdict", "sentence", self))
 
     @property
     def advice(self) -> str:
         """What to fix first and which pool to use, in one paragraph."""
-        return str(showing.by("verdict", "advice", self))
+        return str(display.by("verdict", "advice", self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and strings, ready for JSON; see docs/audit.md."""
@@ -263,14 +263,14 @@ class Audit:
 
     def to_markdown(self) -> str:
         """Return a Markdown page."""
-        return str(showing.by("tables.audit", "markdown", self))
+        return str(display.by("tables.audit", "markdown", self))
 
     def to_html(self, path: str | Path) -> None:
         """Write a page that needs nothing else to be read."""
-        showing.by("html.audit", "write", self, path)
+        display.by("html.audit", "write", self, path)
 
     def _repr_html_(self) -> str:
-        return str(showing.by("html.audit", "summary", self))
+        return str(display.by("html.audit", "summary", self))
 
     def __repr__(self) -> str:
         counts = ", ".join(counted(self.count(level), level) for level in SEVERITIES)

@@ -84,8 +84,7 @@ def game(
     from truepool.core.errors import SettingError
     from truepool.data.costs import Costs
     from truepool.data.tables import read_panel
-    from truepool.games import Game
-    from truepool.games import payments as mechanisms
+    from truepool.games import Game, payments
     from truepool.render.figures.files import check_path
 
     if figure is not None:
@@ -110,7 +109,7 @@ def game(
             concentration=concentration, model=model, truth=truth, cases=cases,
             outcomes="drawn" if drawn else "expected", **decided,
         )  # fmt: skip
-    names = mechanism or list(mechanisms.every())
+    names = mechanism or list(payments.every())
     settings = {"rounds": rounds, "response": response, "order": order}
     settings["sees"] = int(sees) if sees is not None and sees.isdigit() else sees
     with warnings.catch_warnings(record=True) as caught:
@@ -133,12 +132,12 @@ def _solve(
     as_json: bool,
 ) -> None:
     from truepool.cli.screen import out, say, watched
-    from truepool.games import payments as mechanisms
+    from truepool.games import payments
     from truepool.render import figures, labels
     from truepool.render.tables import game as tables
 
     for name in names:
-        mechanisms.make(name)
+        payments.make(name)
     ends = []
     with watched("Playing") as progress:
         for done, name in enumerate(names):

@@ -8,8 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool.core import display as showing
-from truepool.core import kernels
+from truepool.core import display, kernels
 from truepool.core.arrays import (
     Array,
     FloatArray,
@@ -295,7 +294,7 @@ class Panel:
         return len(self.reports)
 
     def _repr_html_(self) -> str:
-        return str(showing.by("html.notebook", "panel", self))
+        return str(display.by("html.notebook", "panel", self))
 
     def __repr__(self) -> str:
         shown = ", ".join(self.agents[:5]) + (", ..." if len(self.agents) > 5 else "")

@@ -7,8 +7,7 @@ Equilibrium(vcg: shift +0.210, FN 0.330 -> 0.014, PoA 0.0432 (-0.316), still aft
 rounds)
 """
 
-from truepool.games import payments as mechanisms
-from truepool.games import theory
+from truepool.games import payments, theory
 from truepool.games.beliefs import Beliefs, ClippedBeliefsWarning, drawn, from_panel
 from truepool.games.equilibrium import Equilibrium, Price
 from truepool.games.game import Game
@@ -32,7 +31,7 @@ __all__ = [
     "drawn",
     "from_panel",
     "incentives",
-    "mechanisms",
+    "payments",
     "sweep",
     "theory",
     "verify",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from truepool.core import display as showing
+from truepool.core import display
 from truepool.core.arrays import FloatArray
 from truepool.data.costs import Costs
 from truepool.measures.decisions import choose
@@ -150,7 +150,7 @@ class Equilibrium:
         return float(self.shifts.mean())
 
     def _repr_html_(self) -> str:
-        return str(showing.by("html.notebook", "equilibrium", self))
+        return str(display.by("html.notebook", "equilibrium", self))
 
     def __repr__(self) -> str:
         end = (

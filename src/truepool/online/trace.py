@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from truepool.core import display as showing
+from truepool.core import display
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.data.panel import Panel
 from truepool.data.weights import effective_number
@@ -88,7 +88,7 @@ class Trace:
         return np.asarray(gap.cumsum())
 
     def _repr_html_(self) -> str:
-        return str(showing.by("html.notebook", "trace", self))
+        return str(display.by("html.notebook", "trace", self))
 
     def __repr__(self) -> str:
         spoken = self.losses[~np.isnan(self.losses)]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import matplotlib
 import numpy as np
 import pytest
-from audits import AGENTS, audit, calibration, drift, estimate, standings
+from example_audit import AGENTS, audit, calibration, drift, estimate, standings
 from panels import random_panel
 
 from truepool import replay

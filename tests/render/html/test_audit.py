@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
-from audits import AGENTS, audit, calibration, estimate, findings, standings
+from example_audit import AGENTS, audit, calibration, estimate, findings, standings
 from panels import random_panel
 
 import truepool as tp

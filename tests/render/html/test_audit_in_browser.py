@@ -3,8 +3,8 @@
 import os
 
 import pytest
-from audits import AGENTS, audit
 from browser import Browser, found
+from example_audit import AGENTS, audit
 
 ODD = "<script>alert(1)</script>"
 NEEDED = "TRUEPOOL_NEED_BROWSER"

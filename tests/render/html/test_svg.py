@@ -3,7 +3,7 @@
 import re
 from xml.etree import ElementTree
 
-from audits import AGENTS, audit, standings
+from example_audit import AGENTS, audit, standings
 
 from truepool.render import figures
 from truepool.render.html.svg import StyleSheet, inline

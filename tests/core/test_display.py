@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from audits import audit
+from example_audit import audit
 from panels import random_panel
 
 from truepool import compare, replay

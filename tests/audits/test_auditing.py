@@ -1,9 +1,8 @@
 """What an audit owes: planted faults come first, sound panels raise no error."""
 
 import importlib
+import inspect
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -279,21 +278,11 @@ def test_an_agent_may_be_called_pool():
     ]
 
 
-@pytest.mark.parametrize(
-    "first", ["", "import truepool.audits", "from truepool.audits.values import Audit"]
-)
-def test_the_verb_and_its_room_share_a_name(first):
-    code = (
-        f"{first}\nimport truepool as tp\n"
-        "panel = tp.Panel([[0.9, 0.5], [0.1, 0.5]] * 3, [1, 0] * 3)\n"
-        "print(type(tp.audit(panel)).__name__, tp.audit.Finding.__name__)\n"
-        "import truepool.audits\n"
-        "print(type(tp.audit(panel)).__name__, tp.Audit.__name__)"
-    )
-    answer = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert answer.stdout.split() == ["Audit", "Finding", "Audit", "Audit"]
+def test_the_verb_is_a_plain_function_whatever_is_imported_first():
+    import truepool.audits
+
+    assert tp.audit is truepool.audits.audit
+    assert "can be trusted" in inspect.getdoc(tp.audit)
 
 
 def test_the_json_form_is_plain_and_holds_what_the_docs_list():
@@ -310,7 +299,6 @@ def test_the_json_form_is_plain_and_holds_what_the_docs_list():
         assert f"`{key}`" in page, key
     assert (said["verdict"], said["advice"]) == (told.verdict, told.advice)
     assert plain["schema"] == Audit.schema == 2
-    assert tp.audit is sys.modules["truepool.audit"]
 
 
 def test_its_short_form_counts_in_plain_words():

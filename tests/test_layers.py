@@ -1,0 +1,38 @@
+"""CONTRIBUTING shows the layers that the import contract enforces."""
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+MOST_ENTRIES = 20
+
+
+def contract():
+    """Names of each layer, top first; not yet built ones are in parentheses."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    layers = next(c for c in contracts if c["type"] == "layers" and c["exhaustive"])
+    return [re.findall(r"\w+", layer) for layer in layers["layers"]]
+
+
+def shown():
+    """Names of each row of the table in CONTRIBUTING."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    table = text.split("| layer | what it holds |")[1].split("\n\n")[0]
+    rows = [line for line in table.splitlines() if line.startswith("| `")]
+    return [re.findall(r"`(\w+)`", row.split("|")[1]) for row in rows]
+
+
+def test_contributing_shows_the_layers_of_the_import_contract():
+    assert shown() == contract()
+
+
+def test_there_are_ten_layers_and_few_entries():
+    assert len(contract()) == 10
+    entries = [
+        path
+        for path in (ROOT / "src" / "truepool").iterdir()
+        if not path.name.startswith("__pycache__")
+    ]
+    assert len(entries) <= MOST_ENTRIES
