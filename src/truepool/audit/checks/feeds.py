@@ -13,6 +13,7 @@ from truepool.alarms.distribution import Shift, scalar, shifts
 from truepool.alarms.repeats import repeat
 from truepool.alarms.runs import codes_of, constant_run, missing_run, repeated_cases
 from truepool.arrays import Array, FloatArray, IntArray
+from truepool.audit.calibration import FEWEST_CASES
 from truepool.audit.drifting import silenced
 from truepool.audit.evidence import Evidence
 from truepool.audit.suspicion import Suspicion
@@ -230,7 +231,7 @@ def _quartiles(part: FloatArray) -> list[float]:
 def _sorted_by(evidence: Evidence) -> str | None:
     """What the rows are sorted by, where they have no times: then no order is time."""
     panel = evidence.panel
-    if panel.times is not None:
+    if panel.times is not None or len(panel) < FEWEST_CASES:
         return None
     columns = zip(panel.agents, scalar(panel.values).T, strict=True)
     for name, column in (("the outcome", panel.outcomes * 1.0), *columns):
