@@ -165,3 +165,7 @@ def test_policy():
     assert (FALL, WEAKER, LOST, SHIFT, SPREAD, MINE) == (0.1, 0.25, 0.5, 0.5, 0.2, 0.5)
     assert (DEARER, BLINDER, SURE, PACE, WARM_UP) == (0.1, 0.25, 0.01, 10, 200)
     assert outcome_rate.RATIO == 1.5
+
+
+def test_a_handful_of_cases_has_no_feed_to_judge():
+    assert findings(Panel([[0.9, 0.8], [0.2, 0.1], [0.7, 0.9]], [1, 0, 1])) == ()

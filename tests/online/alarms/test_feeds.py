@@ -149,3 +149,11 @@ def test_a_repeat_detector_sees_through_rounding():
     assert len(called) == 1
     assert 2000 < called[0] < 2100
     assert watch._called is False  # it has ended since
+
+
+def test_a_run_detector_knows_feeds_that_move_slowly():
+    watch = RunDetector(every=10_000)
+    slow = np.random.default_rng(0).random(100).repeat(10).tolist()
+    assert not any(watch.update(x) for x in [*slow, *[0.5] * 25])
+    # Such a feed must stand still for long: a new value may be one that stays.
+    assert any(watch.update(0.5) for _ in range(3000))

@@ -81,9 +81,7 @@ def _blinder(found: Change, known: IntArray, ranked: FloatArray) -> float:
 
 
 def _gap(series: FloatArray, found: Change) -> float:
-    """How far a series rose at a change; 0 where it was too short to be tested."""
-    if found.place == 0:
-        return 0.0
+    """How far a series rose at a change."""
     return float(series[found.place :].mean() - series[: found.place].mean())
 
 

@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 
+from truepool.audits.calibration import FEWEST_CASES
 from truepool.audits.drifting import silenced
 from truepool.audits.evidence import Evidence
 from truepool.audits.suspicion import Suspicion
@@ -237,7 +238,7 @@ def _quartiles(part: FloatArray) -> list[float]:
 def _sorted_by(evidence: Evidence) -> str | None:
     """What the rows are sorted by, where they have no times: then no order is time."""
     panel = evidence.panel
-    if panel.times is not None:
+    if panel.times is not None or len(panel) < FEWEST_CASES:
         return None
     columns = zip(panel.agents, scalar(panel.values).T, strict=True)
     for name, column in (("the outcome", panel.outcomes * 1.0), *columns):
