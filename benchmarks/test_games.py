@@ -65,8 +65,8 @@ def test_the_canonical_game_within_sixty_milliseconds(canonical, record):
 
 @pytest.fixture(scope="module")
 def table(canonical):
-    mechanism, response = payments.make("vcg"), Shift()
-    return canonical.table(canonical.draw(), mechanism, response)
+    payment, response = payments.make("vcg"), Shift()
+    return canonical.table(canonical.draw(), payment, response)
 
 
 def test_twenty_rounds_against_the_direct_evaluation(canonical, table, record):

@@ -31,7 +31,7 @@ def test_game_takes_every_parameter(truepool):
     )  # fmt: skip
     assert (code, err) == (0, "")
     (told,) = json.loads(out)
-    assert told["mechanism"] == "vcg"
+    assert told["payment"] == "vcg"
     assert len(told["shifts"]) == 3
     assert told["rounds"] <= 2
     assert set(told["price_cost"]) == {"ratio", "difference", "defined"}

@@ -128,8 +128,8 @@ def test_the_pool_learns_from_what_is_sent(pool):
 @pytest.mark.parametrize("pool", [n for n in every() if "mlp" not in n and n != "auto"])
 def test_every_pool_can_be_played_under(pool):
     game = Game(agents=3, cases=80, pool=pool, outcomes="drawn", threshold=0.4)
-    for mechanism in ("brier", "externality"):
-        end = game.solve(mechanism, rounds=2)
+    for payment in ("brier", "externality"):
+        end = game.solve(payment, rounds=2)
         assert 0 <= end.fn <= 1
 
 

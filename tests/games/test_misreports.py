@@ -70,14 +70,14 @@ def test_hindsight_is_the_best_of_the_grid():
 def test_paid_by_brier_agents_take_out_their_error_in_the_large():
     # Calibrated agents of the factor model: nothing to gain but the offset.
     panel = panel_of(8000, offset=0.1, model="factor", truth="latent")
-    found = incentives(panel, "mean", COSTS, mechanism="brier")
+    found = incentives(panel, "mean", COSTS, payment="brier")
     for row in found.rows:
         assert_allclose(row.families[0].deviation[0], -0.1, atol=0.021)
         assert_allclose(row.families[0].gain, 0.01, atol=0.003)
         assert row.tempted
         assert row.best.pool_cost != -row.best.gain
     honest = incentives(
-        panel_of(8000, model="factor", truth="latent"), "mean", mechanism="brier"
+        panel_of(8000, model="factor", truth="latent"), "mean", payment="brier"
     )
     assert not any(row.tempted for row in honest.rows)
 
@@ -86,7 +86,7 @@ def test_cross_validation_takes_luck_out():
     # Reports that know nothing: in hindsight something always gains.
     rng = np.random.default_rng(0)
     panel = Panel(rng.random((400, 3)), rng.integers(0, 2, 400))
-    found = incentives(panel, "mean", mechanism="own-accuracy", threshold=0.5)
+    found = incentives(panel, "mean", payment="own-accuracy", threshold=0.5)
     assert all(row.best.hindsight > 0 for row in found.rows)
     assert all(row.best.gain < row.best.hindsight for row in found.rows)
     assert not any(row.tempted for row in found.rows)
@@ -155,8 +155,8 @@ def test_a_large_panel_is_looked_at_in_part_and_says_so():
 
 def test_a_curve_is_chosen_on_part_of_the_cases(monkeypatch):
     monkeypatch.setattr("truepool.games.misreport_trial.CHOOSING", 100)
-    found = incentives(panel_of(600, offset=0.1), "mean", mechanism="log", cv=2)
-    assert found.mechanism == "log"
+    found = incentives(panel_of(600, offset=0.1), "mean", payment="log", cv=2)
+    assert found.payment == "log"
     assert all(row.families[0].deviation[0] < 0 for row in found.rows)
 
 
@@ -175,6 +175,6 @@ def test_what_has_no_incentives_is_refused():
     with pytest.raises(SettingError, match="two classes; the panel has 3"):
         incentives(random_panel(0, classes=3))
     with pytest.raises(UnknownNameError, match="no payment"):
-        incentives(random_panel(0), mechanism="cash")
+        incentives(random_panel(0), payment="cash")
     with pytest.raises(SettingError, match="threshold must lie"):
         incentives(random_panel(0), threshold=2.0)

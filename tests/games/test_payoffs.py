@@ -1,4 +1,4 @@
-"""Each shape of payoff against the plain definition of its mechanism."""
+"""Each shape of payoff against the plain definition of its payment."""
 
 import numpy as np
 import pytest
@@ -198,7 +198,7 @@ def test_settings_that_make_no_sense_are_refused():
         payments.make("vgc")
     with pytest.raises(UnknownNameError, match="setting of vcg"):
         payments.make("vcg", lose="brier")
-    assert payments.as_mechanism(VCG("log")) == VCG("log")
+    assert payments.as_payment(VCG("log")) == VCG("log")
 
 
 def test_a_panel_with_silences_lends_weights_case_by_case():

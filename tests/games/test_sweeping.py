@@ -23,7 +23,7 @@ def test_a_point_is_the_game_solved_there():
         [point.shift, point.fn, point.poa], [alone.shift, alone.fn, alone.poa]
     )
     assert (point.poa_error, point.shift_error) == (0, 0)
-    assert found.mechanisms == ("brier", "vcg")
+    assert found.payments == ("brier", "vcg")
 
 
 def test_workers_change_nothing():
@@ -71,7 +71,7 @@ def test_clipping_is_told_once_with_the_worst_share():
 
 def test_a_sweep_can_be_told_to_machines():
     told = json.loads(json.dumps(sweep(GAME, {"n": [2]}).to_dict()))
-    assert [point["mechanism"] for point in told["points"]] == ["brier", "vcg"]
+    assert [point["payment"] for point in told["points"]] == ["brier", "vcg"]
 
 
 def test_sweeps_over_nothing_are_refused():

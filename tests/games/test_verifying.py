@@ -1,4 +1,4 @@
-"""Is truth best? Measured, and held to what theory says of each mechanism."""
+"""Is truth best? Measured, and held to what theory says of each payment."""
 
 import json
 
@@ -62,7 +62,7 @@ def test_luck_is_told_from_gain():
 def test_a_verification_can_be_told():
     found = verify("externality", trials=4)
     told = json.loads(json.dumps(found.to_dict()))
-    assert told["mechanism"] == "externality"
+    assert told["payment"] == "externality"
     assert told["truthful"] < 0
 
 

@@ -20,7 +20,7 @@ CANONICAL = Game(
 )
 ABOVE, CALIBRATED, BELOW = 0.36, 0.0, -0.055
 """Mean belief less base rate: the three families of READINGS 1."""
-MECHANISMS = {
+PAYMENTS = {
     "VCG": "vcg",
     "Brier": "brier",
     "Externality": "externality",
@@ -48,7 +48,7 @@ def games(name: str, size: Size, axes: Mapping[str, Sequence[Any]]) -> list[Cell
 
 def solve(
     cell: Cell,
-    mechanism: str,
+    payment: str,
     *,
     sees: str | int | None = None,
     response: str = "shift",
@@ -56,10 +56,10 @@ def solve(
 ) -> Equilibrium:
     """Play the canonical game, or one with some fields changed, to its end.
 
-    Beliefs hang on the repeat only: every mechanism meets the same.
+    Beliefs hang on the repeat only: every payment meets the same.
 
     >>> end = solve(games("poa", "quick", {})[0], "Brier", offset=0.36)
-    >>> end.mechanism, bool(-0.39 < end.shift < -0.33), end.poa
+    >>> end.payment, bool(-0.39 < end.shift < -0.33), end.poa
     ('brier', True, None)
     """
     game = replace(CANONICAL, cases=cell["cases"], **changed)
@@ -67,7 +67,7 @@ def solve(
         # The reading of each table says which offset it uses, and that it is clipped.
         warnings.simplefilter("ignore", ClippedBeliefsWarning)
         return game.solve(
-            MECHANISMS[mechanism],
+            PAYMENTS[payment],
             seed=cell.seed("beliefs"),
             sees=sees,
             response=response,
@@ -104,7 +104,7 @@ def price_rows(
     main: float,
     price: str = "",
 ) -> list[Row]:
-    """Rows of a table of prices, a row a mechanism: with what lies behind the prices.
+    """Rows of a table of prices, a row a payment: with what lies behind the prices.
 
     Where the price is undefined, misses and shifts tell what happened all the same.
     """

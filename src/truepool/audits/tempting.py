@@ -38,7 +38,7 @@ def tempting(evidence: Evidence) -> Incentives | None:
             pool,
             evidence.costs,
             threshold=evidence.threshold,
-            mechanism=pool.name if pool.name in payments.every() else "vcg",
+            payment=pool.name if pool.name in payments.every() else "vcg",
             seed=evidence.seed,
         )
     except SettingError as error:

@@ -12,7 +12,7 @@ from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
 from truepool.games.agent_view import Seat, saved
 from truepool.games.beliefs import Beliefs
-from truepool.games.payments import Mechanism
+from truepool.games.payments import Payment
 from truepool.games.responses import Exact, Move, Response
 from truepool.pools import LinearPool, Pool
 
@@ -31,7 +31,7 @@ class Table:
 
     beliefs: Beliefs
     chance: FloatArray
-    mechanism: Mechanism
+    payment: Payment
     response: Response
     fitted: Callable[[FloatArray], Pool]
     costs: Costs
@@ -48,10 +48,10 @@ class Table:
         self, agent: int, sent: FloatArray, pool: Pool, total: FloatArray | None
     ) -> Move:
         """Best response of an agent to the reports sent, as far as it sees them."""
-        if not self.mechanism.social and self.known[agent] is not None:
+        if not self.payment.social and self.known[agent] is not None:
             return self.known[agent]  # type: ignore[return-value]
         truth = self.beliefs.values[:, agent]
-        payoff = self.mechanism.payoff(self.seat(agent, sent, pool, total))
+        payoff = self.payment.payoff(self.seat(agent, sent, pool, total))
         move = self.response.respond(payoff, truth)
         self.known[agent] = move
         return move
@@ -67,7 +67,7 @@ class Table:
         N = self.beliefs.agents
         seen = self.seen[agent]
         reports = sent
-        if self.mechanism.social and len(seen) < N - 1:
+        if self.payment.social and len(seen) < N - 1:
             reports = self.beliefs.values.copy(order="F")
             reports[:, list(seen)] = sent[:, list(seen)]
             total = None
@@ -163,7 +163,7 @@ def _round(table: Table, before: Profile, order: str) -> Profile:
     sent = _sent(before)
     pool = table.fitted(sent)
     total = _total(pool, sent)
-    in_turn = order == "sequential" and table.mechanism.social
+    in_turn = order == "sequential" and table.payment.social
     after = []
     for i in range(len(before)):
         after.append(table.answer(i, sent, pool, total))

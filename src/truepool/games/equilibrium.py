@@ -69,7 +69,7 @@ class Equilibrium:
         Mean shifts after every round played; whole turns of a circle are left out.
     """
 
-    mechanism: str
+    payment: str
     shifts: FloatArray
     deviations: tuple[tuple[float, ...], ...]
     fn: float
@@ -128,7 +128,7 @@ class Equilibrium:
         told: dict[str, Any] = {
             name: getattr(self, name)
             for name in (
-                "mechanism", "fn", "fp", "cost", "truthful_fn", "truthful_fp",
+                "payment", "fn", "fp", "cost", "truthful_fn", "truthful_fp",
                 "truthful_cost", "bias", "rounds", "converged", "cycle", "poa",
             )
         }  # fmt: skip
@@ -161,7 +161,7 @@ class Equilibrium:
         if self.cycle:
             end = f"in a circle of {self.cycle}"
         return (
-            f"Equilibrium({self.mechanism}: shift {self.shift:+.3f}, FN "
+            f"Equilibrium({self.payment}: shift {self.shift:+.3f}, FN "
             f"{self.truthful_fn:.3f} -> {self.fn:.3f}, PoA {self.anarchy}, {end})"
         )
 

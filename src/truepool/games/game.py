@@ -14,7 +14,7 @@ from truepool.games.beliefs import Beliefs, drawn, from_panel
 from truepool.games.beliefs import check as check_beliefs
 from truepool.games.dynamics import Play, Table, check, play, sights
 from truepool.games.equilibrium import Equilibrium, errors_by_case, rates
-from truepool.games.payments import Mechanism, as_mechanism
+from truepool.games.payments import Payment, as_payment
 from truepool.games.responses import Exact, Response, as_response
 from truepool.measures.decisions import check_threshold
 from truepool.pools import Pool
@@ -104,7 +104,7 @@ class Game:
 
     def solve(
         self,
-        mechanism: str | Mechanism,
+        payment: str | Payment,
         rounds: int = 20,
         seed: int = 0,
         *,
@@ -112,11 +112,11 @@ class Game:
         order: str = "sequential",
         sees: str | int | None = None,
     ) -> Equilibrium:
-        """Let the agents answer each other under a mechanism, and see where they end.
+        """Let the agents answer each other under a payment, and see where they end.
 
         Parameters
         ----------
-        mechanism : str or Mechanism
+        payment : str or Payment
             What agents are paid for; `truepool.games.payments.every` lists them.
         rounds, order : int, ``sequential`` or ``simultaneous``
             How often each agent answers at most, and whether one after the other.
@@ -127,7 +127,7 @@ class Game:
             truth; with ``exact`` it also learns what those it sees know. By default
             all, and none for ``exact`` where others' reports do not enter the payoff.
         """
-        rule = as_mechanism(mechanism)
+        rule = as_payment(payment)
         family = as_response(response)
         check(rounds, order)
         table = self.table(self.draw(seed), rule, family, sees, seed)
@@ -136,7 +136,7 @@ class Game:
     def table(
         self,
         beliefs: Beliefs,
-        mechanism: Mechanism,
+        payment: Payment,
         response: Response,
         sees: str | int | None = None,
         seed: int = 0,
@@ -144,14 +144,14 @@ class Game:
         """Set the table for these beliefs."""
         N = beliefs.agents
         if sees is None:
-            alone = isinstance(response, Exact) and not mechanism.social
+            alone = isinstance(response, Exact) and not payment.social
             sees = "none" if alone else "all"
         rng = np.random.default_rng([seed, 1])
         seen = sights(sees, N, rng)
         whole = all(len(others) == N - 1 for others in seen)
-        if isinstance(response, Exact) and mechanism.social and not whole:
+        if isinstance(response, Exact) and payment.social and not whole:
             raise SettingError(
-                f"the exact response under {mechanism.name!r} needs the reports of all "
+                f"the exact response under {payment.name!r} needs the reports of all "
                 "others; take sees='all', or another response"
             )
         chance = beliefs.chance
@@ -161,7 +161,7 @@ class Game:
         fitted = self._fitting(beliefs)
         known: list[Any] = [None] * N
         return Table(
-            beliefs, chance, mechanism, response, fitted, self.costs, self.line, seen,
+            beliefs, chance, payment, response, fitted, self.costs, self.line, seen,
             known,
         )  # fmt: skip
 
@@ -190,7 +190,7 @@ class Game:
             for deviation, mean in zip(exact, end.path[-1], strict=True)
         ]
         return Equilibrium(
-            table.mechanism.name,
+            table.payment.name,
             np.array(shifts),
             tuple(exact),
             found["fn"],

@@ -10,7 +10,7 @@ from truepool.core.arrays import FloatArray, IntArray
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.games.agent_view import Seat
-from truepool.games.payments import Mechanism
+from truepool.games.payments import Payment
 from truepool.games.payoffs import Payoff, Steps
 from truepool.games.responses import NO_BETTER, Affine, Cut, Shift
 from truepool.measures.decisions import choose
@@ -39,7 +39,7 @@ class Lie:
 class Bench:
     """What stays the same while misreports are tried."""
 
-    rule: Mechanism
+    rule: Payment
     pool: Pool
     costs: Costs
     line: float

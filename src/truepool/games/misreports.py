@@ -11,7 +11,7 @@ from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.games.misreport_trial import FAMILIES, Bench, Lie
-from truepool.games.payments import Mechanism, as_mechanism
+from truepool.games.payments import Payment, as_payment
 from truepool.measures.decisions import check_threshold
 from truepool.measures.folds import Folds, splits
 from truepool.measures.inference import holm, paired_p_values
@@ -71,7 +71,7 @@ class Incentives:
     """One row an agent, the most tempted first; ``cases`` of ``total`` were used."""
 
     rows: tuple[AgentIncentive, ...]
-    mechanism: str
+    payment: str
     pool: str
     costs: Costs
     threshold: float
@@ -91,7 +91,7 @@ class Incentives:
     def __repr__(self) -> str:
         count = sum(row.tempted for row in self.rows)
         return (
-            f"Incentives({self.mechanism}, {self.pool}: {count} of {len(self.rows)} "
+            f"Incentives({self.payment}, {self.pool}: {count} of {len(self.rows)} "
             f"agents gain by misreporting, on {self.cases:,} cases)"
         )
 
@@ -102,7 +102,7 @@ def incentives(
     costs: Costs | None = None,
     *,
     threshold: float | None = None,
-    mechanism: str | Mechanism = "vcg",
+    payment: str | Payment = "vcg",
     cv: Folds = 5,
     cases: int = CASES,
     seed: int = 0,
@@ -117,7 +117,7 @@ def incentives(
 
     Parameters
     ----------
-    mechanism : str or Mechanism
+    payment : str or Payment
         What agents are paid for; by default what they save the pool (``vcg``).
     cases : int
         Larger panels are looked at through a random part of this many cases.
@@ -139,7 +139,7 @@ def incentives(
         rng = np.random.default_rng(seed)
         panel = panel.take(np.sort(rng.choice(total, cases, replace=False)))
     line = costs.threshold if threshold is None else threshold
-    rule = as_mechanism(mechanism)
+    rule = as_payment(payment)
     bench = Bench(rule, configure(pool, costs=costs, threshold=line), costs, line)
     everything = np.arange(len(panel))
     pairs = splits(panel.outcomes, cv, seed, times=panel.times)

@@ -23,14 +23,14 @@ START = 4.0
 
 @dataclass(frozen=True)
 class Point:
-    """One mechanism at one setting: means over repetitions.
+    """One payment at one setting: means over repetitions.
 
     ``poa`` is FN over truthful FN of all the repetitions together, None where the
     latter is 0; ``poa_error`` its standard error over repetitions, 0 with only one.
     """
 
     settings: Mapping[str, Any]
-    mechanism: str
+    payment: str
     shift: float
     shift_error: float
     fn: float
@@ -50,21 +50,21 @@ class Point:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Equilibria over a grid of settings, one point a setting and mechanism."""
+    """Equilibria over a grid of settings, one point a setting and payment."""
 
     over: Mapping[str, tuple[Any, ...]]
     points: tuple[Point, ...]
     repetitions: int
     game: Game
 
-    def of(self, mechanism: str) -> tuple[Point, ...]:
-        """Return the points of one mechanism, in the order of the sweep."""
-        return tuple(p for p in self.points if p.mechanism == mechanism)
+    def of(self, payment: str) -> tuple[Point, ...]:
+        """Return the points of one payment, in the order of the sweep."""
+        return tuple(p for p in self.points if p.payment == payment)
 
     @property
-    def mechanisms(self) -> tuple[str, ...]:
-        """Mechanisms, in the order asked for."""
-        return tuple(dict.fromkeys(p.mechanism for p in self.points))
+    def payments(self) -> tuple[str, ...]:
+        """Payments, in the order asked for."""
+        return tuple(dict.fromkeys(p.payment for p in self.points))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and strings, ready for JSON."""
@@ -78,7 +78,7 @@ class Sweep:
 def sweep(
     game: Game,
     over: Mapping[str, Sequence[Any]],
-    mechanisms: Sequence[str] = ("brier", "vcg"),
+    payments: Sequence[str] = ("brier", "vcg"),
     *,
     repetitions: int = 1,
     seed: int = 0,
@@ -110,7 +110,7 @@ def sweep(
     """
     names = {ALIASES.get(name, name): tuple(values) for name, values in over.items()}
     _check(names, repetitions)
-    jobs = list(_jobs(game, names, mechanisms, repetitions, seed, settings))
+    jobs = list(_jobs(game, names, payments, repetitions, seed, settings))
     results = []
     for done, rows in enumerate(_solved(jobs, workers)):
         progress(f"{jobs[done][1]}", done + 1, len(jobs))
@@ -128,7 +128,7 @@ Job = tuple[Game, str, dict[str, Any], dict[str, Any], list[int]]
 def _jobs(
     game: Game,
     over: Mapping[str, tuple[Any, ...]],
-    mechanisms: Sequence[str],
+    payments: Sequence[str],
     repetitions: int,
     seed: int,
     settings: dict[str, Any],
@@ -139,8 +139,8 @@ def _jobs(
         played = {k: v for k, v in at.items() if k in SETTINGS}
         drawn = {k: v for k, v in at.items() if k not in SETTINGS}
         changed = replace(game, **drawn)
-        for mechanism in mechanisms:
-            yield changed, mechanism, settings | played, at, [int(s) for s in seeds]
+        for payment in payments:
+            yield changed, payment, settings | played, at, [int(s) for s in seeds]
 
 
 def _solved(jobs: list[Job], workers: int | None) -> Iterator[list[dict[str, Any]]]:
@@ -163,12 +163,12 @@ def _solved(jobs: list[Job], workers: int | None) -> Iterator[list[dict[str, Any
 
 
 def _solve(job: Job) -> list[dict[str, Any]]:
-    game, mechanism, settings, _, seeds = job
+    game, payment, settings, _, seeds = job
     rows = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ClippedBeliefsWarning)
         for seed in seeds:
-            end = game.solve(mechanism, seed=seed, **settings)
+            end = game.solve(payment, seed=seed, **settings)
             beliefs = game.draw(seed)
             row = end.to_dict()
             row |= {"offset": beliefs.offset, "clipped": beliefs.clipped}
@@ -176,7 +176,7 @@ def _solve(job: Job) -> list[dict[str, Any]]:
     return rows
 
 
-def _point(at: dict[str, Any], mechanism: str, rows: list[dict[str, Any]]) -> Point:
+def _point(at: dict[str, Any], payment: str, rows: list[dict[str, Any]]) -> Point:
     def mean(name: str) -> float:
         return float(np.mean([row[name] for row in rows]))
 
@@ -190,7 +190,7 @@ def _point(at: dict[str, Any], mechanism: str, rows: list[dict[str, Any]]) -> Po
     )  # fmt: skip
     return Point(
         settings=at,
-        mechanism=mechanism,
+        payment=payment,
         shift=float(shifts.mean()),
         shift_error=_error(shifts.tolist()),
         poa=after / before if before > 0 else None,

@@ -1,8 +1,8 @@
 r"""What an agent earns as a function of its own report, everything else given.
 
-Every mechanism, whatever it looks at, comes down to one of three shapes in the report
+Every payment, whatever it looks at, comes down to one of three shapes in the report
 m of a case: a parabola (`Squares`), a step (`Steps`) or another curve (`Curve`). Best
-responses are found on these shapes, so a mechanism only says which one it is.
+responses are found on these shapes, so a payment only says which one it is.
 Payoffs are expectations over the outcome, given its chance; larger is better.
 """
 
@@ -23,7 +23,7 @@ BLOCK = 2_000_000
 
 
 def nothing() -> float:
-    """Return what most mechanisms pay whatever is reported."""
+    """Return what most payments pay whatever is reported."""
     return 0.0
 
 

@@ -1,4 +1,4 @@
-"""Is truth an agent's best report under a mechanism? Measured, with its error."""
+"""Is truth an agent's best report under a payment? Measured, with its error."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -8,7 +8,7 @@ import numpy as np
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError
 from truepool.games.game import Game
-from truepool.games.payments import Mechanism, as_mechanism
+from truepool.games.payments import Payment, as_payment
 from truepool.games.responses import Affine, Shift, as_response, truest
 from truepool.measures.inference import paired_p_values
 
@@ -33,7 +33,7 @@ class Verification:
         Share of trials in which some deviation gains more than ``tolerance``.
     """
 
-    mechanism: str
+    payment: str
     family: str
     trials: int
     truthful: float
@@ -56,7 +56,7 @@ class Verification:
 
 
 def verify(
-    mechanism: str | Mechanism,
+    payment: str | Payment,
     game: Game | None = None,
     *,
     response: str | Shift | Affine = "shift",
@@ -91,7 +91,7 @@ def verify(
     if trials < 4:
         raise SettingError(f"at least 4 trials are needed; {trials!r} were asked")
     game = game or Game(threshold=0.3, outcomes="drawn")
-    rule = as_mechanism(mechanism)
+    rule = as_payment(payment)
     seeds = np.random.SeedSequence(seed).generate_state(trials).tolist()
     tried = [_tried(game, rule, family, others, agent, s) for s in seeds]
     values = np.stack([value for value, _ in tried])  # (R, G)
@@ -118,7 +118,7 @@ def verify(
 
 def _tried(
     game: Game,
-    rule: Mechanism,
+    rule: Payment,
     family: Shift | Affine,
     others: float,
     agent: int,

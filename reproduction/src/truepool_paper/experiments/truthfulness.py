@@ -11,7 +11,7 @@ from truepool_paper.canonical_game import (
     ABOVE,
     CALIBRATED,
     CANONICAL,
-    MECHANISMS,
+    PAYMENTS,
     games,
 )
 from truepool_paper.interface import Experiment, Reading, Size, row
@@ -60,7 +60,7 @@ class Truthfulness(Experiment):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ClippedBeliefsWarning)
             found = verify(
-                MECHANISMS[paid], game, trials=TRIALS, seed=cell.seed("beliefs")
+                PAYMENTS[paid], game, trials=TRIALS, seed=cell.seed("beliefs")
             )
         who = paid if offset == CALIBRATED else f"{paid}, offset {offset:+g}"
         columns = {

@@ -35,7 +35,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     yield Suspicion(
         "tempted",
         (first.agent,),
-        f"Paid for {PAID.get(found.mechanism, 'its own score')}, {first.agent} would "
+        f"Paid for {PAID.get(found.payment, 'its own score')}, {first.agent} would "
         f"gain {number(lie.gain)} a case by misreporting ({_lie(lie)}), {whose} "
         f"({signed(harm)} a case); {count} of {len(found.rows)} agents could gain.",
         "Pay agents by a proper score of their own reports (or `wsu`), decide at "

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 from truepool.games.agent_view import Seat
-from truepool.games.payments.interface import Mechanism
+from truepool.games.payments.interface import Payment
 from truepool.games.payoffs import Payoff, Squares
 
 
 @final
 @dataclass(frozen=True)
-class Brier(Mechanism):
+class Brier(Payment):
     r"""Utility :math:`-(m_i - y)^2` (sec:problem).
 
     Strictly proper: the best report is E[y | what the agent knows], the best constant

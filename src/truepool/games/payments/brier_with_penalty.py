@@ -5,13 +5,13 @@ from typing import ClassVar, final
 
 from truepool.core.errors import SettingError
 from truepool.games.agent_view import Seat
-from truepool.games.payments.interface import Mechanism
+from truepool.games.payments.interface import Payment
 from truepool.games.payoffs import Payoff, Squares
 
 
 @final
 @dataclass(frozen=True)
-class Regularised(Mechanism):
+class Regularised(Payment):
     r"""Utility :math:`-(m_i - y)^2 - \lambda (m_i - \bar m_{-i})^2`.
 
     The paper's Brier+Reg (tab:scoring_rules_poa) leaves its regulariser open; a fine

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 from truepool.games.agent_view import Seat
-from truepool.games.payments.interface import Mechanism
+from truepool.games.payments.interface import Payment
 from truepool.games.payoffs import Payoff, Squares
 
 
 @final
 @dataclass(frozen=True)
-class Externality(Mechanism):
+class Externality(Payment):
     r"""Utility :math:`-(m_i - \bar m_{-i})^2` (sec:problem).
 
     No outcome enters: any shift that all make alike is an equilibrium, and truth is

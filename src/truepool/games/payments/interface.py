@@ -1,4 +1,4 @@
-"""What every mechanism says: how an agent's payoff depends on its own report."""
+"""What every payment says: how an agent's payoff depends on its own report."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from truepool.games.payoffs import Payoff
 
 
 @dataclass(frozen=True)
-class Mechanism(ABC):
+class Payment(ABC):
     """What an agent is paid for, in expectation over the outcome.
 
     Attributes

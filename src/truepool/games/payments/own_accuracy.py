@@ -6,13 +6,13 @@ from typing import ClassVar, final
 import numpy as np
 
 from truepool.games.agent_view import Seat
-from truepool.games.payments.interface import Mechanism
+from truepool.games.payments.interface import Payment
 from truepool.games.payoffs import Payoff, Steps
 
 
 @final
 @dataclass(frozen=True)
-class OwnAccuracy(Mechanism):
+class OwnAccuracy(Payment):
     r"""Utility: minus the cost of deciding by the own report, at the threshold.
 
     With costs 1 : 1 this is accuracy less 1. Only the side of the threshold counts:

@@ -5,14 +5,14 @@ from typing import ClassVar, final
 
 from truepool.games.agent_view import Seat
 from truepool.games.payments.expected_loss import expected_loss
-from truepool.games.payments.interface import Mechanism
+from truepool.games.payments.interface import Payment
 from truepool.games.payoffs import Curve, Payoff
 from truepool.measures.losses import Loss
 
 
 @final
 @dataclass(frozen=True)
-class Spherical(Mechanism):
+class Spherical(Payment):
     r"""Utility :math:`m_y / \sqrt{m^2 + (1 - m)^2} - 1`: strictly proper."""
 
     name: ClassVar[str] = "spherical"

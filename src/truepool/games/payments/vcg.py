@@ -8,14 +8,14 @@ import numpy as np
 from truepool.core.arrays import FloatArray
 from truepool.games.agent_view import Seat
 from truepool.games.payments.expected_loss import expected_loss
-from truepool.games.payments.interface import Mechanism
+from truepool.games.payments.interface import Payment
 from truepool.games.payoffs import Curve, Payoff, Squares, Steps
 from truepool.measures.losses import Loss, as_loss
 
 
 @final
 @dataclass(frozen=True)
-class VCG(Mechanism):
+class VCG(Payment):
     r"""Utility :math:`V(m) - V(m_{-i})`, V minus the loss of the pool (sec:problem).
 
     With ``loss='cost'`` (the paper's) V is minus the cost of the decision. It makes

@@ -8,13 +8,13 @@ import numpy as np
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError
 from truepool.games.agent_view import Seat
-from truepool.games.payments.interface import Mechanism
+from truepool.games.payments.interface import Payment
 from truepool.games.payoffs import Payoff, Squares
 
 
 @final
 @dataclass(frozen=True)
-class WSU(Mechanism):
+class WSU(Payment):
     r"""Utility: the next weight, :math:`w_i (1 - \eta (\ell_i - \sum_j w_j \ell_j))`.
 
     Weighted-score wagering (Freeman, Pennock, Podimata & Wortman Vaughan, ICML 2020),

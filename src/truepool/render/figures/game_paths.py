@@ -55,17 +55,17 @@ def _dress(top: "Axes", bottom: "Axes", sweep: Sweep, name: str) -> None:
 
 
 def _lines(sweep: Sweep, others: list[str]) -> list[tuple[str, list[Point]]]:
-    """Points of one line each: a mechanism, and one value of all else varied."""
+    """Points of one line each: a payment, and one value of all else varied."""
     lines: dict[str, list[Point]] = {}
     for point in sweep.points:
         rest = [f"{other} {setting(point.settings[other])}" for other in others]
-        lines.setdefault(", ".join([point.mechanism, *rest]), []).append(point)
+        lines.setdefault(", ".join([point.payment, *rest]), []).append(point)
     return list(lines.items())
 
 
 @styled
 def shifts(ends: Sequence[Equilibrium]) -> "Figure":
-    """Draw how each agent's shift moved, round by round, under each mechanism."""
+    """Draw how each agent's shift moved, round by round, under each payment."""
     from matplotlib.figure import Figure
 
     page = Figure(figsize=(7.5, 1.2 + 2.1 * len(ends)), layout="constrained")
@@ -75,7 +75,7 @@ def shifts(ends: Sequence[Equilibrium]) -> "Figure":
             axes.plot(end.path[:, i], linewidth=0.9, **line_style(i))
         axes.plot(end.path.mean(axis=1), color=INK, linewidth=2, label="mean")
         axes.axhline(0.0, color=GREY, linewidth=0.8, linestyle=":")
-        axes.set_ylabel(f"{end.mechanism}\nmean shift")
+        axes.set_ylabel(f"{end.payment}\nmean shift")
         axes.xaxis.get_major_locator().set_params(integer=True)
     rows[0].legend(loc="best")
     rows[0].set_title("Each agent's shift after every round")

@@ -17,7 +17,7 @@ def to_dict(end: Equilibrium, level: float = 0.95) -> dict[str, Any]:
 def grid(
     ends: Sequence[Equilibrium], game: Game, beliefs: Beliefs, level: float = 0.95
 ) -> Grid:
-    """Lay out where a game ends under each mechanism."""
+    """Lay out where a game ends under each payment."""
     headers = (
         "paid by", "shift", "missed", "truthful", "price of anarchy",
         "alarms", "cost", "truthful", "ends",
@@ -40,7 +40,7 @@ def against_truth(end: Equilibrium) -> Grid:
         ("mean shift of reports", signed(end.shift, 0.1), "0"),
     )
     price = _price(end.anarchy, None)
-    title = f"Paid by {end.mechanism}: price of anarchy {price}; ends: {_ends(end)}"
+    title = f"Paid by {end.payment}: price of anarchy {price}; ends: {_ends(end)}"
     return Grid(title, ("", "as agents report", "if truthful"), rows)
 
 
@@ -50,7 +50,7 @@ def _row(end: Equilibrium, level: float) -> tuple[str, ...]:
     if round(high - low, 3) > 0:
         shift += " " + between(f"{low:+.2f}", f"{high:+.2f}")
     return (
-        end.mechanism,
+        end.payment,
         shift,
         percent(end.fn),
         percent(end.truthful_fn),
@@ -102,7 +102,7 @@ def _notes(game: Game, ends: Sequence[Equilibrium], level: float) -> tuple[str, 
 
 
 def sweep_grid(sweep: Sweep) -> Grid:
-    """Lay a sweep out, one row a setting and mechanism."""
+    """Lay a sweep out, one row a setting and payment."""
     names = tuple(sweep.over)
     headers = (
         *names, "paid by", "shift", "missed", "truthful", "price of anarchy",
@@ -136,7 +136,7 @@ def _point_cells(point: Point, sweep: Sweep) -> tuple[str, ...]:
         if point.poa is not None and point.poa_error is not None:
             poa += f" ± {number(point.poa_error, max(point.poa, 0.01))}"
     return (
-        point.mechanism,
+        point.payment,
         shift,
         percent(point.fn),
         percent(point.truthful_fn),
