@@ -24,7 +24,7 @@ from truepool.cli.demo_panels import TIRED, TURNED, told
 from truepool.comparison import Estimate
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.stress.degradation import Degraded
+from truepool.stress.degradation import Degradation
 from truepool.stress.drift import quality_panel
 from truepool.stress.sleeper import Sleeper
 
@@ -259,7 +259,7 @@ def test_the_demos_decline_is_laid_to_who_turned_and_not_to_who_broke_before(dem
 def two_faults(noisy, turned, at, seed=0):
     """One agent sends noise from a case on, another says the opposite from another."""
     base = timed(sound(seed, cases=3000))
-    panel = Degraded(at=at[0])(base, noisy, seed=seed)
+    panel = Degradation(at=at[0])(base, noisy, seed=seed)
     return Sleeper(at=at[1])(panel, turned, seed=seed)
 
 
@@ -298,7 +298,7 @@ def test_a_decline_without_an_agents_fault_near_it_has_no_known_cause():
         "sudden", before=SKILLS, after=later, cases=3000, base_rate=0.3,
         correlation=0.2, honest=True, seed=0,
     )  # fmt: skip
-    for panel in (harder, Degraded(at=0.85)(harder, "agent1", seed=0)):
+    for panel in (harder, Degradation(at=0.85)(harder, "agent1", seed=0)):
         effect = pools_decline(audit(timed(panel), **QUICK))
         assert abs(effect.since - 1500) < 60
         assert effect.sentence.endswith("the cause is unknown.")
@@ -315,5 +315,5 @@ def test_over_confidence_that_was_there_before_is_not_laid_to_drift():
         )
 
     always = Temperature(0.2)(timed(sound(cases=3000)), "agent1")
-    late = Degraded(at=0.95)(always, "agent1", seed=0)
+    late = Degradation(at=0.95)(always, "agent1", seed=0)
     assert MAY not in over(late).sentence

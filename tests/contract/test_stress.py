@@ -28,7 +28,7 @@ each = pytest.mark.parametrize("name", EVERY)
 
 def test_the_stresses_are_these():
     assert EVERY == [
-        "collusion", "constant-low", "copycat", "degraded", "label-flip",
+        "collusion", "constant-low", "copycat", "degradation", "label-flip",
         "random-noise", "sleeper", "temperature",
     ]  # fmt: skip
 
@@ -140,7 +140,7 @@ def test_an_unknown_stress_is_answered_with_the_known_ones():
 def test_a_larger_share_is_the_same_agents_and_more(agents, seed, one, other):
     panel = random_panel(cases=4, agents=agents)
     few, many = (
-        stress.chosen(panel, share, seed=seed) for share in sorted((one, other))
+        stress.select_agents(panel, share, seed=seed) for share in sorted((one, other))
     )
     assert set(few) <= set(many)
     assert -1e-8 <= len(few) - min(one, other) * agents < 1
@@ -148,12 +148,12 @@ def test_a_larger_share_is_the_same_agents_and_more(agents, seed, one, other):
 
 @pytest.mark.parametrize(("share", "agents", "count"), [(0.2, 5, 1), (0.6, 10, 6), (0.7, 10, 7), (1, 3, 3)])  # fmt: skip
 def test_a_share_is_not_rounded_up_by_a_hair(share, agents, count):
-    assert len(stress.chosen(random_panel(agents=agents), share)) == count
+    assert len(stress.select_agents(random_panel(agents=agents), share)) == count
 
 
 def test_another_seed_may_choose_others():
     panel = random_panel(agents=6)
-    found = {tuple(stress.chosen(panel, 0.5, seed=seed)) for seed in range(20)}
+    found = {tuple(stress.select_agents(panel, 0.5, seed=seed)) for seed in range(20)}
     assert len(found) > 5
 
 

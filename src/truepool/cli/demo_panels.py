@@ -11,7 +11,7 @@ import numpy as np
 
 from truepool.agents.partition import feature_silos
 from truepool.data.panel import Panel
-from truepool.stress.degradation import Degraded
+from truepool.stress.degradation import Degradation
 from truepool.stress.sleeper import Sleeper
 
 FEATURES = 0.1
@@ -53,7 +53,7 @@ def told(
     order = np.random.default_rng(seed).permutation(len(malignant))
     said = np.stack([column[order] for column in reports.values()], axis=1)
     calm = Panel(said, malignant[order], tuple(reports), ids=order + 1)
-    noisy = Degraded(at=SPOILED)(calm, TIRED, seed=seed)
+    noisy = Degradation(at=SPOILED)(calm, TIRED, seed=seed)
     after = Sleeper(at=TURNS)(noisy, TURNED, seed=seed)
     stormy = Panel(
         after.reports.round(4),  # as it will stand in the file
