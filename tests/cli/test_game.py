@@ -44,7 +44,7 @@ def test_game_sweeps_and_draws(truepool, tmp_path):
         "--sweep", "n=2,3", "--repetitions", 2, "--workers", 1, "--figure", path,
     )  # fmt: skip
     assert code == 0
-    assert "12 games, each setting drawn 2 times" in out
+    assert "12 games, 2 repetitions of each setting" in out
     assert path.read_bytes().startswith(b"\x89PNG")
     assert "Wrote" in out
 
@@ -91,16 +91,16 @@ def test_game_warns_of_clipping_in_one_line(truepool):
     )
     assert code == 0
     assert "undefined" in out
-    assert err.startswith("warning: the offset +0.5 pushes ")
+    assert err.startswith("warning: the offset +0.5 moves ")
     assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--correlation", -0.9], "must lie in [-0.2353, 1]; it is -0.9"),
-        (["--mean", 1.5], "mean of the beliefs must lie between 0 and 1; it is 1.5"),
-        (["--agents", 1], "at least 2 agents; 1 came"),
+        (["--correlation", -0.9], "must lie in [-0.2353, 1]; got -0.9"),
+        (["--mean", 1.5], "mean of the beliefs must lie between 0 and 1; got 1.5"),
+        (["--agents", 1], "at least 2 agents; got 1"),
         (["--mechanism", "vgc"], "no payment is called 'vgc' (did you mean 'vcg'?)"),
         (["--sees", "most"], "'none', 'all' or a number"),
         (["--sweep", "rho=low"], "no parameter"),

@@ -11,27 +11,27 @@ import truepool as tp
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.games import drawn, incentives
+from truepool.games import draw_beliefs, incentives
 from truepool.games.misreport_trial import FAMILIES
 
 COSTS = Costs(fn=10, fp=1)
 
 
 def panel_of(cases=4000, offset=0.0, seed=0, **settings):
-    beliefs = drawn(4, 0.5, offset=offset, cases=cases, seed=seed, **settings)
+    beliefs = draw_beliefs(4, 0.5, offset=offset, cases=cases, seed=seed, **settings)
     return Panel(beliefs.values, beliefs.outcomes, agents=("ada", "bob", "cleo", "dan"))
 
 
 def test_at_the_costs_own_threshold_a_calibrated_pool_tempts_nobody():
     found = incentives(panel_of(), "mean", COSTS)
-    assert not any(row.tempted for row in found.rows)
+    assert not any(row.significant for row in found.rows)
     assert found.threshold == 1 / 11
 
 
 def test_at_another_threshold_everybody_gains_by_over_reporting():
     found = incentives(panel_of(), "mean", COSTS, threshold=0.3)
     for row in found.rows:
-        assert row.tempted
+        assert row.significant
         assert row.best.gain > 5 * row.best.error
         # A team player's gain is the pool's saving, case by case.
         assert_allclose(row.best.pool_cost, -row.best.gain)
@@ -56,7 +56,7 @@ def test_hindsight_is_the_best_of_the_grid():
         own = panel.reports[:, i]
         truth = lost(own)
         for family, misreport in zip(FAMILIES, found[agent].families, strict=True):
-            sent = family.sent(misreport.deviation, own)
+            sent = family.apply(misreport.deviation, own)
             assert_allclose(misreport.hindsight, truth - lost(sent), atol=1e-12)
         shifts = [truth - lost(np.clip(own + d, 0, 1)) for d in FAMILIES[0].shifts]
         assert_allclose(found[agent].families[0].hindsight, max(shifts), atol=1e-12)
@@ -74,12 +74,12 @@ def test_paid_by_brier_agents_take_out_their_error_in_the_large():
     for row in found.rows:
         assert_allclose(row.families[0].deviation[0], -0.1, atol=0.021)
         assert_allclose(row.families[0].gain, 0.01, atol=0.003)
-        assert row.tempted
+        assert row.significant
         assert row.best.pool_cost != -row.best.gain
     honest = incentives(
         panel_of(8000, model="factor", truth="latent"), "mean", payment="brier"
     )
-    assert not any(row.tempted for row in honest.rows)
+    assert not any(row.significant for row in honest.rows)
 
 
 def test_cross_validation_takes_luck_out():
@@ -89,7 +89,7 @@ def test_cross_validation_takes_luck_out():
     found = incentives(panel, "mean", payment="own-accuracy", threshold=0.5)
     assert all(row.best.hindsight > 0 for row in found.rows)
     assert all(row.best.gain < row.best.hindsight for row in found.rows)
-    assert not any(row.tempted for row in found.rows)
+    assert not any(row.significant for row in found.rows)
 
 
 @pytest.mark.parametrize("pool", ["vcg", "brier", "convex", "median", "platt"])
@@ -154,7 +154,7 @@ def test_a_large_panel_is_looked_at_in_part_and_says_so():
 
 
 def test_a_curve_is_chosen_on_part_of_the_cases(monkeypatch):
-    monkeypatch.setattr("truepool.games.misreport_trial.CHOOSING", 100)
+    monkeypatch.setattr("truepool.games.misreport_trial.SEARCH_CASES", 100)
     found = incentives(panel_of(600, offset=0.1), "mean", payment="log", cv=2)
     assert found.payment == "log"
     assert all(row.families[0].deviation[0] < 0 for row in found.rows)
@@ -172,7 +172,7 @@ def test_incentives_can_be_told_to_machines():
 
 
 def test_what_has_no_incentives_is_refused():
-    with pytest.raises(SettingError, match="two classes; the panel has 3"):
+    with pytest.raises(SettingError, match="two classes; got 3 classes"):
         incentives(random_panel(0, classes=3))
     with pytest.raises(UnknownNameError, match="no payment"):
         incentives(random_panel(0), payment="cash")

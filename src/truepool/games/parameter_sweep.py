@@ -1,4 +1,4 @@
-"""Many games at once: what changes when one thing, or several, are varied."""
+"""Games solved over a grid of settings."""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,18 +15,18 @@ from truepool.games.game import Game
 
 ALIASES = {"rho": "correlation", "n": "agents", "tau": "threshold", "mu": "mean"}
 SETTINGS = ("rounds", "response", "order", "sees")
-FIRST = 4
-"""Games solved here before it is known how long the others will take."""
-START = 4.0
-"""Seconds of work that other processes take to start."""
+PROBE_GAMES = 4
+"""Games solved in this process to estimate how long the others will take."""
+STARTUP_SECONDS = 4.0
+"""Seconds of remaining work from which it pays to start other processes."""
 
 
 @dataclass(frozen=True)
-class Point:
-    """One payment at one setting: means over repetitions.
+class SweepPoint:
+    """One payment at one combination of settings: means over the repetitions.
 
-    ``poa`` is FN over truthful FN of all the repetitions together, None where the
-    latter is 0; ``poa_error`` its standard error over repetitions, 0 with only one.
+    ``poa`` is mean FN over mean truthful FN, None where the latter is 0; ``poa_error``
+    is its standard error over the repetitions, 0 with only one.
     """
 
     settings: Mapping[str, Any]
@@ -50,20 +50,20 @@ class Point:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Equilibria over a grid of settings, one point a setting and payment."""
+    """Equilibria over a grid, one point per combination of settings and payment."""
 
     over: Mapping[str, tuple[Any, ...]]
-    points: tuple[Point, ...]
+    points: tuple[SweepPoint, ...]
     repetitions: int
     game: Game
 
-    def of(self, payment: str) -> tuple[Point, ...]:
+    def of(self, payment: str) -> tuple[SweepPoint, ...]:
         """Return the points of one payment, in the order of the sweep."""
         return tuple(p for p in self.points if p.payment == payment)
 
     @property
     def payments(self) -> tuple[str, ...]:
-        """Payments, in the order asked for."""
+        """Names of the payments, in the order of the sweep."""
         return tuple(dict.fromkeys(p.payment for p in self.points))
 
     def to_dict(self) -> dict[str, Any]:
@@ -86,19 +86,19 @@ def sweep(
     progress: Callable[[str, int, int], None] = lambda name, done, total: None,
     **settings: Any,
 ) -> Sweep:
-    """Solve a game at every combination of some settings, on all cores.
+    """Solve a game at every combination of the given settings, on all cores.
 
     Parameters
     ----------
     over : mapping of str to sequence
-        Fields of `Game` (``rho``, ``n``, ``tau``, ``mu`` are understood) or arguments
-        of `Game.solve`, and the values to try.
+        Fields of `Game` (short: ``rho``, ``n``, ``tau``, ``mu``) or arguments of
+        `Game.solve`, and the values to try.
     repetitions : int
-        Games drawn at every point. The same seeds serve all the points, so that they
-        differ by what was varied and not by luck.
+        Games drawn at every point. All points use the same seeds, so that they differ
+        by what is varied and not by the draw.
     workers : int, optional
-        Processes; by default all cores, or one if that is done sooner than others are
-        started. The numbers do not hang on it.
+        Number of processes; by default all cores, or one where starting others would
+        take longer. Results do not depend on it.
     **settings
         Passed on to `Game.solve`.
 
@@ -112,7 +112,7 @@ def sweep(
     _check(names, repetitions)
     jobs = list(_jobs(game, names, payments, repetitions, seed, settings))
     results = []
-    for done, rows in enumerate(_solved(jobs, workers)):
+    for done, rows in enumerate(_solve_all(jobs, workers)):
         progress(f"{jobs[done][1]}", done + 1, len(jobs))
         results.append(rows)
     points = tuple(
@@ -136,23 +136,23 @@ def _jobs(
     seeds = [seed, *np.random.SeedSequence(seed).generate_state(repetitions - 1)]
     for values in product(*over.values()):
         at = dict(zip(over, values, strict=True))
-        played = {k: v for k, v in at.items() if k in SETTINGS}
-        drawn = {k: v for k, v in at.items() if k not in SETTINGS}
-        changed = replace(game, **drawn)
+        settings_at = {k: v for k, v in at.items() if k in SETTINGS}
+        fields_at = {k: v for k, v in at.items() if k not in SETTINGS}
+        changed = replace(game, **fields_at)
         for payment in payments:
-            yield changed, payment, settings | played, at, [int(s) for s in seeds]
+            yield changed, payment, settings | settings_at, at, [int(s) for s in seeds]
 
 
-def _solved(jobs: list[Job], workers: int | None) -> Iterator[list[dict[str, Any]]]:
-    """Solve the games here, or on many cores if that is asked for or pays."""
+def _solve_all(jobs: list[Job], workers: int | None) -> Iterator[list[dict[str, Any]]]:
+    """Solve the games in this process, or in several if requested or worthwhile."""
     rest = jobs
     if workers is None:
-        yield from map(_solve, jobs[:1])  # the first one also warms up
+        yield from map(_solve, jobs[:1])  # the first one also compiles
         started = process_time()
-        yield from map(_solve, jobs[1:FIRST])
-        rest = jobs[FIRST:]
-        left = (process_time() - started) / (FIRST - 1) * len(rest)
-        workers = -1 if left > START else 1
+        yield from map(_solve, jobs[1:PROBE_GAMES])
+        rest = jobs[PROBE_GAMES:]
+        left = (process_time() - started) / (PROBE_GAMES - 1) * len(rest)
+        workers = -1 if left > STARTUP_SECONDS else 1
     if workers == 1:
         yield from map(_solve, rest)
         return
@@ -176,7 +176,7 @@ def _solve(job: Job) -> list[dict[str, Any]]:
     return rows
 
 
-def _point(at: dict[str, Any], payment: str, rows: list[dict[str, Any]]) -> Point:
+def _point(at: dict[str, Any], payment: str, rows: list[dict[str, Any]]) -> SweepPoint:
     def mean(name: str) -> float:
         return float(np.mean([row[name] for row in rows]))
 
@@ -188,19 +188,19 @@ def _point(at: dict[str, Any], payment: str, rows: list[dict[str, Any]]) -> Poin
         "fn", "fp", "cost", "truthful_fn", "truthful_fp", "truthful_cost", "bias",
         "converged", "offset", "clipped",
     )  # fmt: skip
-    return Point(
+    return SweepPoint(
         settings=at,
         payment=payment,
         shift=float(shifts.mean()),
-        shift_error=_error(shifts.tolist()),
+        shift_error=_standard_error(shifts.tolist()),
         poa=after / before if before > 0 else None,
-        poa_error=_error(defined) if len(defined) == len(rows) else None,
+        poa_error=_standard_error(defined) if len(defined) == len(rows) else None,
         cycles=float(np.mean([row["cycle"] is not None for row in rows])),
         **{name: mean(name) for name in plain},
     )
 
 
-def _error(values: list[float]) -> float:
+def _standard_error(values: list[float]) -> float:
     if len(values) < 2:
         return 0.0
     return float(np.std(values, ddof=1) / np.sqrt(len(values)))
@@ -212,19 +212,21 @@ def _check(over: Mapping[str, tuple[Any, ...]], repetitions: int) -> None:
         if name not in known:
             raise UnknownNameError("parameter to sweep", name, known | set(ALIASES))
         if not values:
-            raise SettingError(f"there must be a value of {name!r} to try; none came")
+            raise SettingError(
+                f"a sweep needs at least one value of {name!r}; got none"
+            )
     if repetitions < 1:
         raise SettingError(
-            f"each game is drawn at least once; not {repetitions!r} times"
+            f"a sweep needs at least one repetition; got {repetitions!r}"
         )
 
 
-def _warn(points: tuple[Point, ...]) -> None:
+def _warn(points: tuple[SweepPoint, ...]) -> None:
     worst = max(points, key=lambda point: point.clipped, default=None)
     if worst is not None and worst.clipped > CLIPPED_SHARE:
         warnings.warn(
-            f"offsets push up to {100 * worst.clipped:.1f} % of the beliefs out of "
-            "[0, 1], where they are clipped; each point tells the offset that arrived",
+            f"offsets move up to {100 * worst.clipped:.1f} % of the beliefs out of "
+            "[0, 1], where they are clipped; each point has the offset after clipping",
             ClippedBeliefsWarning,
             stacklevel=3,
         )

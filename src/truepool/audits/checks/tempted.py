@@ -31,7 +31,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     lie, harm = first.best, first.best.pool_cost
     dear = harm > NOTICED * float(evidence.cost.mean())
     whose = "at the pool's cost" if harm > 0 else "and decisions would be cheaper"
-    count = sum(row.tempted for row in found.rows)
+    count = sum(row.significant for row in found.rows)
     yield Suspicion(
         "tempted",
         (first.agent,),

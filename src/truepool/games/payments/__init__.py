@@ -1,4 +1,4 @@
-"""Payments: what an agent is paid for. The folder is the registry."""
+"""Payments: what agents are paid for. The folder is the registry."""
 
 from typing import Any, cast
 
@@ -27,7 +27,7 @@ def make(name: str, /, **settings: Any) -> Payment:
 
 
 def as_payment(payment: str | Payment) -> Payment:
-    """Return the payment of that name; one that is made already is passed through.
+    """Return the payment of that name; an instance is returned unchanged.
 
     >>> as_payment("brier")
     Brier()

@@ -35,7 +35,7 @@ def test_workers_change_nothing():
 def test_long_sweeps_go_to_all_cores_and_short_ones_stay(monkeypatch):
     over = {"correlation": [0.1, 0.3, 0.5, 0.7, 0.9]}
     here = sweep(GAME, over)
-    monkeypatch.setattr(sweeping, "START", -1.0)  # every sweep is long enough
+    monkeypatch.setattr(sweeping, "STARTUP_SECONDS", -1.0)  # every sweep is long enough
     assert sweep(GAME, over).points == here.points
 
 
@@ -77,7 +77,7 @@ def test_a_sweep_can_be_told_to_machines():
 def test_sweeps_over_nothing_are_refused():
     with pytest.raises(UnknownNameError, match="parameter to sweep is called 'rhoo'"):
         sweep(GAME, {"rhoo": [1]})
-    with pytest.raises(SettingError, match="a value of 'agents' to try"):
+    with pytest.raises(SettingError, match="at least one value of 'agents'"):
         sweep(GAME, {"n": []})
-    with pytest.raises(SettingError, match="at least once; not 0 times"):
+    with pytest.raises(SettingError, match="at least one repetition; got 0"):
         sweep(GAME, {"n": [2]}, repetitions=0)
