@@ -26,7 +26,7 @@ def test_ends_are_laid_out_with_prices_and_intervals():
     assert "threshold for these costs is 0.091" in page
     assert "in round 1" in page
     assert "[+.00, +.50]" in page
-    assert "(in brackets: lowest and highest)" in page
+    assert "the lowest and highest shift" in page
     assert "did not converge" not in page
 
 

@@ -98,9 +98,9 @@ def _notes(game: Game, ends: Sequence[Equilibrium], level: float) -> tuple[str, 
         decision += f" (the threshold for these costs is {costs.threshold:.3f})"
     notes = [
         f"{decision}.",
-        "Shift: what agents add to their beliefs, on average (in brackets: lowest and highest). "
-        f"{COLUMNS} Brackets: {100 * level:g} % bootstrap interval over cases. "
-        "Converged: the last round in which a report changed.",
+        f"Shift: mean of what agents add to their beliefs. {COLUMNS} "
+        "Converged: the last round in which a report changed. In brackets: the lowest "
+        f"and highest shift; the {100 * level:g} % bootstrap interval over cases.",
     ]
     if not all(end.converged for end in ends):
         notes.append(
