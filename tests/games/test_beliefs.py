@@ -8,7 +8,16 @@ from numpy.testing import assert_allclose
 from panels import random_panel
 
 from truepool.core.errors import BeliefError, SettingError, UnknownNameError
-from truepool.games import ClippedBeliefsWarning, draw_beliefs, from_panel
+from truepool.data.costs import Costs
+from truepool.games import (
+    ClippedBeliefsWarning,
+    Game,
+    draw_beliefs,
+    from_panel,
+    incentives,
+    sweep,
+    verify,
+)
 
 MODELS = [
     ("copula", "mean"), ("copula", "latent"), ("factor", "mean"), ("factor", "latent"),
@@ -70,22 +79,64 @@ def test_the_same_seed_gives_the_same_beliefs():
 def test_an_offset_that_clips_many_is_told_with_the_share():
     with pytest.warns(ClippedBeliefsWarning, match=r"\+0\.5 moves 18\.\d % .* \+0\.47"):
         beliefs = draw_beliefs(offset=0.5)
-    assert 0.18 < beliefs.clipped < 0.19
+    assert 0.18 < beliefs.clipped_share < 0.19
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert 0 < draw_beliefs(offset=0.1).clipped < 0.01
-        assert draw_beliefs(offset=0.0).clipped == 0
+        assert 0 < draw_beliefs(offset=0.1).clipped_share < 0.01
+        assert draw_beliefs(offset=0.0).clipped_share == 0
 
 
 def test_what_cannot_be_believed_is_refused():
-    with pytest.raises(BeliefError, match="at least 2 agents; got 1"):
+    with pytest.raises(SettingError, match="whole number of agents, at least 2; got 1"):
         draw_beliefs(agents=1)
-    with pytest.raises(BeliefError, match="at least 2 cases"):
+    with pytest.raises(SettingError, match="whole number of cases, at least 2"):
         draw_beliefs(cases=1)
     with pytest.raises(BeliefError, match="offset must lie between -1 and 1"):
         draw_beliefs(offset=1.5)
     with pytest.raises(UnknownNameError, match="known: latent, mean"):
         draw_beliefs(truth="mode")
+
+
+@pytest.mark.parametrize("count", [2.5, float("inf"), "many"])
+def test_agents_and_cases_come_in_whole_numbers(count):
+    for name in ("agents", "cases"):
+        with pytest.raises(SettingError, match=f"whole number of {name}"):
+            draw_beliefs(**{name: count})
+
+
+def test_a_game_of_more_than_a_hundred_million_beliefs_is_refused():
+    with pytest.raises(SettingError, match="at most 100,000,000 beliefs; got 5 agents"):
+        draw_beliefs(cases=20_000_001)
+    assert Game(cases=20_000_000).cases == 20_000_000
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5])
+def test_a_seed_is_a_whole_number_of_at_least_0(seed):
+    panel = random_panel(1)
+    for call in (
+        lambda: draw_beliefs(seed=seed),
+        lambda: Game.on(panel).solve("brier", seed=seed),
+        lambda: sweep(Game(cases=20), {"n": [2]}, seed=seed),
+        lambda: verify("brier", seed=seed),
+        lambda: incentives(panel, seed=seed),
+    ):
+        with pytest.raises(SettingError, match="a seed must be a whole number"):
+            call()
+
+
+def test_a_seed_may_be_larger_than_32_bits():
+    values = [draw_beliefs(cases=10, seed=2**k).values for k in (32, 64)]
+    assert (values[0] != values[1]).any()
+
+
+def test_costs_whose_sums_overflow_are_refused():
+    for costs in (Costs(fn=1e308, fp=1), Costs(fn=1, fp=1.1e100)):
+        with pytest.raises(SettingError, match=r"at most 1e\+100; got fn="):
+            Game(costs=costs)
+        with pytest.raises(SettingError, match="in a larger unit"):
+            incentives(random_panel(1), "mean", costs)
+    end = Game(costs=Costs(fn=1e100, fp=1e100), cases=50).solve("vcg")
+    assert np.isfinite(end.cost)
 
 
 def test_a_latent_truth_asks_for_enough_correlation():

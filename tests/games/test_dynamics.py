@@ -102,10 +102,18 @@ def test_an_agent_sees_as_many_others_as_asked():
     for i, others in enumerate(draw_visibility(2, 6, rng)):
         assert len(set(others)) == 2
         assert i not in others
-    with pytest.raises(SettingError, match="'none', 'all' or a number from 0 to 6"):
+    with pytest.raises(
+        SettingError, match="'none', 'all' or a whole number from 0 to 6"
+    ):
         draw_visibility(9, 6, rng)
     with pytest.raises(SettingError, match="got 'most'"):
         draw_visibility("most", 6, rng)
+
+
+def test_more_than_two_thousand_agents_are_refused():
+    with pytest.raises(SettingError, match="at most 2,000 agents; got 2,001"):
+        Game(agents=2001, cases=2).solve("brier")
+    assert len(draw_visibility("none", 2000, np.random.default_rng(0))) == 2000
 
 
 @pytest.mark.parametrize(
@@ -155,7 +163,7 @@ def test_the_same_seed_gives_the_same_end(name):
 
 
 def test_games_that_cannot_be_played_are_refused():
-    with pytest.raises(SettingError, match="at least one round; got rounds=0"):
+    with pytest.raises(SettingError, match="whole number of rounds, at least 1; got 0"):
         GAME.solve("vcg", rounds=0)
     with pytest.raises(UnknownNameError, match="known: sequential, simultaneous"):
         GAME.solve("vcg", order="random")

@@ -1,6 +1,8 @@
 """Incentives on a panel: what could be gained, held to brute force and to theory."""
 
 import json
+from dataclasses import replace
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -12,7 +14,8 @@ from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.games import draw_beliefs, incentives
-from truepool.games.misreport_trial import FAMILIES
+from truepool.games.misreport_trial import FAMILIES, SEARCH_CASES
+from truepool.games.misreports import AgentIncentive
 
 COSTS = Costs(fn=10, fp=1)
 
@@ -178,3 +181,31 @@ def test_what_has_no_incentives_is_refused():
         incentives(random_panel(0), payment="cash")
     with pytest.raises(SettingError, match="threshold must lie"):
         incentives(random_panel(0), threshold=2.0)
+
+
+@pytest.mark.parametrize("positive", [lambda t: t < 3, lambda t: t > 50])
+def test_where_all_tested_cases_have_one_outcome_the_shares_are_0(positive):
+    t = np.arange(60)
+    reports = np.random.default_rng(0).random((60, 3))
+    panel = Panel(reports, positive(t).astype(int), times=t)
+    found = incentives(panel, "mean", cv=2 if positive(0) else 3)
+    name = "pool_fn" if positive(0) else "pool_fp"
+    assert {getattr(row.best, name) for row in found.rows} == {0.0}
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_a_gain_is_significant_below_5_per_cent():
+    best = incentives(random_panel(0), "mean", COSTS, cv=2).rows[0].best
+    for p, significant in ((0.049, True), (0.05, False)):
+        row = AgentIncentive("ada", replace(best, gain=0.1, p_value=p), ())
+        assert row.significant is significant
+    assert not AgentIncentive(
+        "ada", replace(best, gain=0.0, p_value=0.0), ()
+    ).significant
+
+
+def test_at_most_a_hundred_thousand_cases_are_used_and_ten_thousand_searched():
+    assert signature(incentives).parameters["cases"].default == 100_000
+    assert SEARCH_CASES == 10_000
+    with pytest.raises(SettingError, match="whole number of cases, at least 2; got -1"):
+        incentives(random_panel(0), cases=-1)

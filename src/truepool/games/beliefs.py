@@ -8,12 +8,18 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import BeliefError, SettingError
+from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.games.marginals import marginal
 from truepool.games.signals import Signals, draw_signals, signal_correlation
 
 CLIPPED_SHARE = 0.05
 """Share of beliefs outside [0, 1] above which a warning is given."""
+
+MAX_BELIEFS = 10**8
+"""Beliefs that a game may have at most, agents times cases: about 1 GB per array."""
+MAX_COST = 1e100
+"""Costs in a game at most: their sums over cases must stay finite."""
 
 
 class ClippedBeliefsWarning(UserWarning):
@@ -32,7 +38,7 @@ class Beliefs:
         Probability of a positive outcome; the outcome itself where no more is known.
     outcomes : (T,)
         The outcomes, drawn with these probabilities.
-    clipped : float
+    clipped_share : float
         Share of the beliefs that were clipped to [0, 1] after the offset.
     signals : Signals, optional
         The model of the beliefs; None where they come from a panel.
@@ -41,7 +47,7 @@ class Beliefs:
     values: FloatArray
     chance: FloatArray
     outcomes: IntArray
-    clipped: float = 0.0
+    clipped_share: float = 0.0
     signals: Signals | None = None
 
     def __post_init__(self) -> None:
@@ -69,22 +75,22 @@ class Beliefs:
         table = np.asarray(np.corrcoef(self.values, rowvar=False))
         return float(table[np.triu_indices(self.agents, 1)].mean())
 
-    def posterior(self, known: Sequence[int]) -> FloatArray:
+    def posterior(self, agents: Sequence[int]) -> FloatArray:
         """Probability of a positive outcome given what these agents know, (T,).
 
         For a panel it is defined for one agent only: isotonic regression of the
         outcomes on its reports, on the same cases.
         """
         if self.signals is not None:
-            return self.signals.posterior(known)
-        if len(known) > 1:
+            return self.signals.posterior(agents)
+        if len(agents) > 1:
             raise SettingError(
                 "what several agents know together cannot be estimated from a panel; "
                 "pass sees='none', or another response than 'exact'"
             )
         from sklearn.isotonic import IsotonicRegression
 
-        own = self.values[:, known[0]]
+        own = self.values[:, agents[0]]
         fitted = IsotonicRegression(y_min=0, y_max=1).fit_transform(own, self.chance)
         return np.asarray(fitted, dtype=np.float64)
 
@@ -128,6 +134,7 @@ def draw_beliefs(
     Beliefs(100,000 cases, 3 agents, correlation 0.498, offset +0.000)
     """
     check(agents, correlation, mean, offset, concentration, model, truth, cases)
+    check_seed(seed)
     rng = np.random.default_rng(seed)
     shape = marginal(model, mean, concentration)
     signals = draw_signals(shape, truth, agents, correlation, cases, rng)
@@ -173,10 +180,36 @@ def check(
     cases: int,
 ) -> None:
     """Refuse settings from which no beliefs can be drawn."""
-    if agents < 2:
-        raise BeliefError(f"a game needs at least 2 agents; got {agents!r}")
-    if cases < 2:
-        raise BeliefError(f"a game needs at least 2 cases; got {cases!r}")
+    check_count("agents", agents, 2)
+    check_count("cases", cases, 2)
+    if agents * cases > MAX_BELIEFS:
+        raise SettingError(
+            f"a game may have at most {MAX_BELIEFS:,} beliefs; got {agents:,} agents "
+            f"times {cases:,} cases. Use fewer cases."
+        )
     if not -1 < offset < 1:
         raise BeliefError(f"an offset must lie between -1 and 1; got {offset!r}")
     signal_correlation(marginal(model, mean, concentration), truth, agents, correlation)
+
+
+def check_count(what: str, count: int, least: int) -> None:
+    """Refuse what is not a whole number of at least ``least``."""
+    if not isinstance(count, int | np.integer) or count < least:
+        raise SettingError(
+            f"a game needs a whole number of {what}, at least {least}; got {count!r}"
+        )
+
+
+def check_seed(seed: int) -> None:
+    """Refuse what is not a whole number of at least 0."""
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise SettingError(f"a seed must be a whole number of at least 0; got {seed!r}")
+
+
+def check_costs(costs: Costs) -> None:
+    """Refuse costs whose sum over many cases overflows."""
+    if max(costs.fn, costs.fp) > MAX_COST:
+        raise SettingError(
+            f"costs in a game may be at most {MAX_COST:g}; got fn={costs.fn:g}, "
+            f"fp={costs.fp:g}. Express them in a larger unit."
+        )

@@ -11,12 +11,14 @@ from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
 from truepool.games.agent_view import AgentView, expected_savings
-from truepool.games.beliefs import Beliefs
+from truepool.games.beliefs import Beliefs, check_count
 from truepool.games.payments import Payment
 from truepool.games.responses import Exact, Move, Response
 from truepool.pools import LinearPool, Pool
 
 ORDERS = ("sequential", "simultaneous")
+MAX_AGENTS = 2000
+"""Agents in a game at most: each may see the reports of every other."""
 
 Profile = tuple[Move, ...]
 
@@ -91,7 +93,7 @@ class Play:
     """
 
     moves: Profile
-    sent: FloatArray
+    reports: FloatArray
     pool: Pool
     rounds: int
     converged: bool
@@ -139,10 +141,15 @@ def draw_visibility(
     >>> draw_visibility("all", 3, np.random.default_rng(0))
     ((1, 2), (0, 2), (0, 1))
     """
-    count = {"none": 0, "all": agents - 1}.get(str(sees), sees)
-    if isinstance(count, str) or not 0 <= count <= agents:
+    if agents > MAX_AGENTS:
         raise SettingError(
-            f"sees must be 'none', 'all' or a number from 0 to {agents}; got {sees!r}"
+            f"a game may have at most {MAX_AGENTS:,} agents; got {agents:,}"
+        )
+    count = {"none": 0, "all": agents - 1}.get(str(sees), sees)
+    if not isinstance(count, int | np.integer) or not 0 <= count <= agents:
+        raise SettingError(
+            f"sees must be 'none', 'all' or a whole number from 0 to {agents}; got "
+            f"{sees!r}"
         )
     seen = []
     for i in range(agents):
@@ -154,8 +161,7 @@ def draw_visibility(
 
 def check(rounds: int, order: str) -> None:
     """Refuse a number of rounds or an order that is not valid."""
-    if rounds < 1:
-        raise SettingError(f"a game needs at least one round; got rounds={rounds!r}")
+    check_count("rounds", rounds, 1)
     if order not in ORDERS:
         raise UnknownNameError("order", order, ORDERS)
 

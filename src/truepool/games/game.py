@@ -11,7 +11,13 @@ from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.games.agent_view import pooled_probability
-from truepool.games.beliefs import Beliefs, draw_beliefs, from_panel
+from truepool.games.beliefs import (
+    Beliefs,
+    check_costs,
+    check_seed,
+    draw_beliefs,
+    from_panel,
+)
 from truepool.games.beliefs import check as check_beliefs
 from truepool.games.dynamics import GameState, Play, check, draw_visibility, play
 from truepool.games.equilibrium import Equilibrium, errors_by_case, rates
@@ -66,6 +72,7 @@ class Game:
 
     def __post_init__(self) -> None:
         check_threshold(self.threshold)
+        check_costs(self.costs)
         if self.outcomes not in OUTCOMES:
             raise UnknownNameError("kind of outcomes", self.outcomes, OUTCOMES)
         configure(self.pool)
@@ -89,6 +96,7 @@ class Game:
 
     def draw(self, seed: int = 0) -> Beliefs:
         """Draw the beliefs of one game, or take those of the panel."""
+        check_seed(seed)
         if self.panel is not None:
             return from_panel(self.panel)
         return draw_beliefs(
@@ -181,7 +189,7 @@ class Game:
     def _equilibrium(self, state: GameState, end: Play) -> Equilibrium:
         truth = state.beliefs.values
         truthful = pooled_probability(state.fit_pool(truth), truth)
-        pooled = pooled_probability(end.pool, end.sent)
+        pooled = pooled_probability(end.pool, end.reports)
         by_case = errors_by_case(
             pooled, truthful, state.chance, self.costs, self.decision_threshold
         )
@@ -207,5 +215,5 @@ class Game:
             end.cycle,
             end.path,
             by_case,
-            end.sent,
+            end.reports,
         )

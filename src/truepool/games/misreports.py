@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from truepool.core.arrays import IntArray
+from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.games.beliefs import check_costs, check_count, check_seed
 from truepool.games.misreport_trial import FAMILIES, Trial, TrialResult
 from truepool.games.payments import Payment, as_payment
 from truepool.measures.decisions import check_threshold
@@ -40,7 +41,8 @@ class Misreport:
         standard error, and its p-value, adjusted (Holm) for the number of agents.
     pool_cost, pool_fn, pool_fp : float
         Effect on the pool: change in its cost per case, in the share of positive
-        cases missed and in the share of negative cases with a false alarm.
+        cases missed and in the share of negative cases with a false alarm; 0 where
+        there is no such case.
     """
 
     family: str
@@ -131,11 +133,14 @@ def incentives(
     Incentives(vcg, mean: 3 of 5 agents gain by misreporting, on 569 cases)
     """
     check_threshold(threshold)
+    check_seed(seed)
+    check_count("cases", cases, 2)
     if panel.classes != 2:
         raise SettingError(
             f"incentives need a panel with two classes; got {panel.classes} classes"
         )
     costs = costs or Costs()
+    check_costs(costs)
     total = len(panel)
     if total > cases:
         rng = np.random.default_rng(seed)
@@ -200,7 +205,7 @@ def _summary(
     gains = np.concatenate([result.gains for result in folds])
     fn = np.concatenate([result.fn for result in folds])
     fp = np.concatenate([result.fp for result in folds])
-    positives = float(outcomes.mean())
+    positives = int(outcomes.sum())
     return Misreport(
         family if past.deviation else "truth",
         past.deviation,
@@ -209,6 +214,10 @@ def _summary(
         float(gains.std(ddof=1) / np.sqrt(len(gains))),
         float(paired_p_values(gains[:, None])[0]),
         float((costs.fn * fn + costs.fp * fp).mean()),
-        float(fn.mean()) / positives,
-        float(fp.mean()) / (1 - positives),
+        _share(fn, positives),
+        _share(fp, len(fp) - positives),
     )
+
+
+def _share(changes: FloatArray, cases: int) -> float:
+    return float(changes.sum()) / cases if cases else 0.0

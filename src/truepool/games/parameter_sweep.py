@@ -4,19 +4,30 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import product
+from math import prod
+from numbers import Real
 from time import process_time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from truepool.core.errors import SettingError, UnknownNameError
-from truepool.games.beliefs import CLIPPED_SHARE, ClippedBeliefsWarning
+from truepool.games.beliefs import (
+    CLIPPED_SHARE,
+    ClippedBeliefsWarning,
+    check_count,
+    check_seed,
+)
 from truepool.games.game import Game
 
 ALIASES = {"rho": "correlation", "n": "agents", "tau": "threshold", "mu": "mean"}
 SETTINGS = ("rounds", "response", "order", "sees")
 PROBE_GAMES = 4
 """Games solved in this process to estimate how long the others will take."""
+WORDS = ("model", "truth", "outcomes", "pool", "response", "order")
+"""Settings whose values are names, or objects; all others are numbers."""
+MAX_GAMES = 100_000
+"""Games in a sweep at most, over all points and repetitions."""
 STARTUP_SECONDS = 4.0
 """Seconds of remaining work from which it pays to start other processes."""
 
@@ -45,7 +56,7 @@ class SweepPoint:
     converged: float
     cycles: float
     offset: float
-    clipped: float
+    clipped_share: float
 
 
 @dataclass(frozen=True)
@@ -97,8 +108,8 @@ def sweep(
         Games drawn at every point. All points use the same seeds, so that they differ
         by what is varied and not by the draw.
     workers : int, optional
-        Number of processes; by default all cores, or one where starting others would
-        take longer. Results do not depend on it.
+        Number of processes, at most one per core; -1 is all cores. By default all, or
+        one where starting others would take longer. Results do not depend on it.
     **settings
         Passed on to `Game.solve`.
 
@@ -109,20 +120,37 @@ def sweep(
     [0.0, -0.05]
     """
     names = {ALIASES.get(name, name): tuple(values) for name, values in over.items()}
-    _check(names, repetitions)
+    if len(names) < len(over):
+        raise SettingError(
+            f"a sweep varies each setting once; got {', '.join(map(repr, over))}"
+        )
+    _check(names)
+    check_count("repetitions", repetitions, 1)
+    check_seed(seed)
+    if workers not in (None, -1):
+        check_count("processes", workers, 1)
+    check_size(prod(map(len, names.values())) * len(payments) * repetitions)
     jobs = list(_jobs(game, names, payments, repetitions, seed, settings))
     results = []
     for done, rows in enumerate(_solve_all(jobs, workers)):
-        progress(f"{jobs[done][1]}", done + 1, len(jobs))
+        progress(jobs[done].payment, done + 1, len(jobs))
         results.append(rows)
     points = tuple(
-        _point(job[3], job[1], rows) for job, rows in zip(jobs, results, strict=True)
+        _point(job.at, job.payment, rows)
+        for job, rows in zip(jobs, results, strict=True)
     )
     _warn(points)
     return Sweep(names, points, repetitions, game)
 
 
-Job = tuple[Game, str, dict[str, Any], dict[str, Any], list[int]]
+class Job(NamedTuple):
+    """One point of a sweep: a game and a payment, solved once for each seed."""
+
+    game: Game
+    payment: str
+    settings: dict[str, Any]
+    at: dict[str, Any]
+    seeds: list[int]
 
 
 def _jobs(
@@ -133,14 +161,15 @@ def _jobs(
     seed: int,
     settings: dict[str, Any],
 ) -> Iterator[Job]:
-    seeds = [seed, *np.random.SeedSequence(seed).generate_state(repetitions - 1)]
+    state = np.random.SeedSequence(seed).generate_state(repetitions - 1)
+    seeds = [seed, *state.tolist()]
     for values in product(*over.values()):
         at = dict(zip(over, values, strict=True))
         settings_at = {k: v for k, v in at.items() if k in SETTINGS}
         fields_at = {k: v for k, v in at.items() if k not in SETTINGS}
         changed = replace(game, **fields_at)
         for payment in payments:
-            yield changed, payment, settings | settings_at, at, [int(s) for s in seeds]
+            yield Job(changed, payment, settings | settings_at, at, seeds)
 
 
 def _solve_all(jobs: list[Job], workers: int | None) -> Iterator[list[dict[str, Any]]]:
@@ -156,22 +185,23 @@ def _solve_all(jobs: list[Job], workers: int | None) -> Iterator[list[dict[str, 
     if workers == 1:
         yield from map(_solve, rest)
         return
-    from joblib import Parallel, delayed
+    from joblib import Parallel, cpu_count, delayed
 
-    run = Parallel(n_jobs=workers, return_as="generator")
+    processes = cpu_count() if workers == -1 else min(workers, cpu_count())
+    run = Parallel(n_jobs=processes, return_as="generator")
     yield from run(delayed(_solve)(job) for job in rest)
 
 
 def _solve(job: Job) -> list[dict[str, Any]]:
-    game, payment, settings, _, seeds = job
+    game = job.game
     rows = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ClippedBeliefsWarning)
-        for seed in seeds:
-            end = game.solve(payment, seed=seed, **settings)
+        for seed in job.seeds:
+            end = game.solve(job.payment, seed=seed, **job.settings)
             beliefs = game.draw(seed)
             row = end.to_dict()
-            row |= {"offset": beliefs.offset, "clipped": beliefs.clipped}
+            row |= {"offset": beliefs.offset, "clipped_share": beliefs.clipped_share}
             rows.append(row)
     return rows
 
@@ -186,7 +216,7 @@ def _point(at: dict[str, Any], payment: str, rows: list[dict[str, Any]]) -> Swee
     defined = [ratio for ratio in ratios if ratio is not None]
     plain = (
         "fn", "fp", "cost", "truthful_fn", "truthful_fp", "truthful_cost", "bias",
-        "converged", "offset", "clipped",
+        "converged", "offset", "clipped_share",
     )  # fmt: skip
     return SweepPoint(
         settings=at,
@@ -206,7 +236,7 @@ def _standard_error(values: list[float]) -> float:
     return float(np.std(values, ddof=1) / np.sqrt(len(values)))
 
 
-def _check(over: Mapping[str, tuple[Any, ...]], repetitions: int) -> None:
+def _check(over: Mapping[str, tuple[Any, ...]]) -> None:
     known = {f.name for f in fields(Game)} - {"panel", "costs"} | set(SETTINGS)
     for name, values in over.items():
         if name not in known:
@@ -215,18 +245,29 @@ def _check(over: Mapping[str, tuple[Any, ...]], repetitions: int) -> None:
             raise SettingError(
                 f"a sweep needs at least one value of {name!r}; got none"
             )
-    if repetitions < 1:
+        if name == "sees":
+            continue
+        kind = "names" if name in WORDS else "numbers"
+        for value in values:
+            if isinstance(value, Real) == (name in WORDS):
+                raise SettingError(f"values of {name!r} must be {kind}; got {value!r}")
+
+
+def check_size(games: int) -> None:
+    """Refuse a sweep of more than `MAX_GAMES` games."""
+    if games > MAX_GAMES:
         raise SettingError(
-            f"a sweep needs at least one repetition; got {repetitions!r}"
+            f"a sweep may have at most {MAX_GAMES:,} games; got {games:,}. Use a "
+            "larger step, fewer values or fewer repetitions."
         )
 
 
 def _warn(points: tuple[SweepPoint, ...]) -> None:
-    worst = max(points, key=lambda point: point.clipped, default=None)
-    if worst is not None and worst.clipped > CLIPPED_SHARE:
+    worst = max(points, key=lambda point: point.clipped_share, default=None)
+    if worst is not None and worst.clipped_share > CLIPPED_SHARE:
         warnings.warn(
-            f"offsets move up to {100 * worst.clipped:.1f} % of the beliefs out of "
-            "[0, 1], where they are clipped; each point has the offset after clipping",
+            f"offsets move up to {100 * worst.clipped_share:.1f} % of the beliefs out "
+            "of [0, 1], where they are clipped; each point has the offset after clipping",
             ClippedBeliefsWarning,
             stacklevel=3,
         )

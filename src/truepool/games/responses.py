@@ -55,10 +55,10 @@ class GridResponse(ABC):
     def deviations(self) -> FloatArray:
         """All deviations of the grid, (G, parameters)."""
 
-    @property
-    @abstractmethod
+    @cached_property
     def distances(self) -> FloatArray:
         """Distance of each deviation from the truth, (G,)."""
+        return np.asarray(np.abs(self.deviations - self.truth).sum(axis=1))
 
     @abstractmethod
     def mean_payoffs(self, payoff: Payoff, truth: FloatArray) -> FloatArray:
@@ -109,11 +109,6 @@ class Shift(GridResponse):
     def deviations(self) -> FloatArray:
         """All shifts, (G, 1)."""
         return self.shifts[:, None]
-
-    @cached_property
-    def distances(self) -> FloatArray:
-        """Size of each shift, (G,)."""
-        return np.abs(self.shifts)
 
     def mean_payoffs(self, payoff: Payoff, truth: FloatArray) -> FloatArray:
         """Mean payoff (G,) of every shift."""
@@ -167,11 +162,6 @@ class Affine(GridResponse):
         """All pairs of intercept and slope, (G, 2), slope by slope."""
         pairs = np.meshgrid(self.intercepts, self.slopes)
         return np.stack(pairs, axis=2).reshape(-1, 2)
-
-    @cached_property
-    def distances(self) -> FloatArray:
-        """Distance of each pair from intercept 0 and slope 1, (G,)."""
-        return np.asarray(np.abs(self.deviations - self.truth).sum(axis=1))
 
     def mean_payoffs(self, payoff: Payoff, truth: FloatArray) -> FloatArray:
         """Mean payoff (G,) of every pair of intercept and slope."""

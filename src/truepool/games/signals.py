@@ -49,11 +49,11 @@ class Signals:
         centre = np.sqrt(self.copula) * self.factor
         return smooth(self.marginal, centre, np.sqrt(1 - self.copula))
 
-    def posterior(self, known: Sequence[int]) -> FloatArray:
+    def posterior(self, agents: Sequence[int]) -> FloatArray:
         """Probability of a positive outcome given these agents' signals, (T,)."""
-        r, count, N = self.copula, len(known), self.values.shape[1]
+        r, count, N = self.copula, len(agents), self.values.shape[1]
         scale = 1 + (count - 1) * r
-        total = self.values[:, list(known)].sum(axis=1)
+        total = self.values[:, list(agents)].sum(axis=1)
         if self.truth == "latent" and isinstance(self.marginal, Probit):
             share, cut = self.marginal.share, self.marginal.cut
             left = max(1 - count * share / scale, 1e-300)
@@ -63,7 +63,7 @@ class Signals:
         unseen = smooth(self.marginal, r * total / max(scale, 1e-300), spread)
         if self.truth == "latent":
             return unseen
-        seen = self.marginal.quantile(self.values[:, list(known)]).sum(axis=1)
+        seen = self.marginal.quantile(self.values[:, list(agents)]).sum(axis=1)
         return np.asarray((seen + (N - count) * unseen) / N)
 
 

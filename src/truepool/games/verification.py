@@ -7,6 +7,7 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError
+from truepool.games.beliefs import check_seed
 from truepool.games.game import Game
 from truepool.games.payments import Payment, as_payment
 from truepool.games.responses import GridResponse, Response, as_response, best_index
@@ -92,6 +93,7 @@ def verify(
         raise SettingError(f"verification needs at least 4 trials; got {trials!r}")
     game = game or Game(threshold=0.3, outcomes="drawn")
     payment = as_payment(payment)
+    check_seed(seed)
     seeds = np.random.SeedSequence(seed).generate_state(trials).tolist()
     results = [_trial(game, payment, family, others, agent, s) for s in seeds]
     values = np.stack([value for value, _ in results])  # (R, G)

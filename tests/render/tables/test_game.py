@@ -21,13 +21,14 @@ def shown(grid, width=120):
 def test_ends_are_laid_out_with_prices_and_intervals():
     ends = [GAME.solve("brier"), GAME.solve("vcg")]
     page = shown(tables.grid(ends, GAME, GAME.draw()))
+    notes = " ".join(page.split())
     assert "5 agents, correlation 0.49, base rate 0.29, offset 0.000" in page
     assert "1.00 [1.00, 1.00]" in page
-    assert "threshold for these costs is 0.091" in page
+    assert "threshold for these costs is 0.091" in notes
     assert "in round 1" in page
     assert "[+.00, +.50]" in page
-    assert "the lowest and highest shift" in page
-    assert "did not converge" not in page
+    assert "the lowest and highest shift" in notes
+    assert "did not converge" not in notes
 
 
 def test_the_costs_own_threshold_needs_no_remark():
@@ -41,7 +42,7 @@ def test_games_that_did_not_converge_are_marked():
     circle = GAME.solve("vcg", order="simultaneous")
     page = shown(tables.grid([circle, GAME.solve("vcg", rounds=1)], GAME, GAME.draw()))
     assert "no, cycle of 2" in page
-    assert "did not converge" in page
+    assert "did not converge" in " ".join(page.split())
 
 
 @pytest.mark.filterwarnings("ignore::truepool.games.ClippedBeliefsWarning")
