@@ -267,7 +267,7 @@ def _warn(points: tuple[SweepPoint, ...]) -> None:
     if worst is not None and worst.clipped_share > CLIPPED_SHARE:
         warnings.warn(
             f"offsets move up to {100 * worst.clipped_share:.1f} % of the beliefs out "
-            "of [0, 1], where they are clipped; each point has the offset after clipping",
+            "of [0, 1], where they are clipped; a point has the offset after clipping",
             ClippedBeliefsWarning,
             stacklevel=3,
         )
