@@ -201,6 +201,6 @@ def test_the_wsu_of_games_is_the_learner():
 
 def test_clipping_is_told():
     with pytest.warns(
-        ClippedBeliefsWarning, match=r"7\.\d % .*\+0\.35\d of it arrives"
+        ClippedBeliefsWarning, match=r"7\.\d % .*the offset is \+0\.35\d"
     ):
         draw_beliefs(offset=0.36, cases=100_000)

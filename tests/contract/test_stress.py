@@ -127,7 +127,7 @@ def test_unknown_agents_settings_and_seeds_are_refused(name):
         stress.make(name, x=1)
     with pytest.raises(SettingError, match="a share of the agents must lie in"):
         stress.make(name)(panel, 1.5)
-    with pytest.raises(SettingError, match="must not be negative"):
+    with pytest.raises(SettingError, match="a seed must be 0 or more"):
         stress.make(name)(panel, 0.5, seed=-1)
 
 
@@ -170,7 +170,7 @@ def test_on_one_agent_the_later_sees_what_the_earlier_left():
     flip, low = stress.make("label-flip"), stress.make("constant-low")
     assert_allclose(flip(low(panel, "agent0"), "agent0").reports[:, 0], 0.99)
     assert_allclose(low(flip(panel, "agent0"), "agent0").reports[:, 0], 0.01)
-    mimic = stress.make("copycat", of="agent0")
+    mimic = stress.make("copycat", source="agent0")
     copied = mimic(low(panel, "agent0"), "agent1")
     assert_allclose(copied.reports[:, 1], 0.01)
     assert_allclose(

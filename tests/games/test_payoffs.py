@@ -190,7 +190,7 @@ def test_a_cut_that_does_not_gain_is_not_made():
 
 
 def test_settings_that_make_no_sense_are_refused():
-    with pytest.raises(SettingError, match="must not be negative"):
+    with pytest.raises(SettingError, match="strength of a penalty must be 0 or more"):
         RegularisedBrier(-0.1)
     with pytest.raises(SettingError, match=r"\(0, 0.5\]"):
         WSU(0.9)

@@ -351,5 +351,5 @@ def test_following_pays_on_average_in_the_other_worlds_too(kind, learner):
 
 
 def test_a_negative_seed_is_refused():
-    with pytest.raises(SettingError, match="must not be negative"):
+    with pytest.raises(SettingError, match="a seed must be 0 or more"):
         quality_panel("none", before=[1, 1], after=[1, 1], cases=10, seed=-1)
