@@ -91,7 +91,7 @@ class Comparison:
         return cast(dict[str, Any], _plain(told))
 
     def _repr_html_(self) -> str:
-        return str(display.by("html.notebook", "comparison", self))
+        return str(display.render("html.notebook", "comparison", self))
 
     def __repr__(self) -> str:
         best = self.rows[0]

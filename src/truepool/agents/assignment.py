@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from truepool.agents.partition import feature_silos, sample_silos
 from truepool.core.arrays import Array, IntArray
-from truepool.core.errors import SettingError, nearest
+from truepool.core.errors import SettingError, suggestion
 from truepool.data.features.encoding import Encoder
 
 
@@ -38,7 +38,7 @@ def _place(column: Any, encoder: Encoder) -> int:
     if isinstance(column, str):
         if column not in encoder.names_:
             raise SettingError(
-                f"there is no feature {column!r}{nearest(column, encoder.names_)}"
+                f"there is no feature {column!r}{suggestion(column, encoder.names_)}"
             )
         return encoder.names_.index(column)
     if not 0 <= column < len(encoder.names_):

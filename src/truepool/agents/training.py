@@ -14,7 +14,7 @@ from truepool.agents.ensemble import Plan, Trained, is_ready
 from truepool.agents.interface import check_speaks
 from truepool.agents.zoo import Model, make, paper
 from truepool.core.arrays import Array
-from truepool.core.errors import AgentError, OutcomeError, SettingError, nearest
+from truepool.core.errors import AgentError, OutcomeError, SettingError, suggestion
 from truepool.data.features.encoding import Encoder, Unseen
 from truepool.data.labels import Labels, as_labels
 
@@ -148,7 +148,7 @@ def _methods(
     for name, method in calibration.items():
         if name not in team:
             raise SettingError(
-                f"there is no agent {name!r} to calibrate{nearest(name, team)}; "
+                f"there is no agent {name!r} to calibrate{suggestion(name, team)}; "
                 f"agents: {', '.join(team)}"
             )
         check_method(method)

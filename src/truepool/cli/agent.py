@@ -61,7 +61,7 @@ def train(
     """Train agents on TABLE and save them."""
     from truepool import agents
     from truepool.cli.screen import watched
-    from truepool.core.errors import OutcomeError, nearest
+    from truepool.core.errors import OutcomeError, suggestion
     from truepool.data.tables import read_frame
 
     kinds = _kinds(model)
@@ -70,7 +70,7 @@ def train(
     if outcome not in frame.columns:
         raise OutcomeError(
             f"the table needs an outcome column; there is no {outcome!r}"
-            f"{nearest(outcome, frame.columns)}; columns: {', '.join(frame.columns)}"
+            f"{suggestion(outcome, frame.columns)}; columns: {', '.join(frame.columns)}"
         )
     with watched("Training") as progress:
         trained = agents.train(
@@ -203,12 +203,12 @@ def _files(output: Path, kinds: list[str]) -> dict[str, Path]:
 def _features(
     frame: Any, outcome: str, id: str | None, time: str | None, ignore: list[str]
 ) -> Any:
-    from truepool.core.errors import SourceError, nearest
+    from truepool.core.errors import SourceError, suggestion
 
     for name in [*ignore, *filter(None, (id, time))]:
         if name not in frame.columns:
             raise SourceError(
-                f"there is no column {name!r}{nearest(name, frame.columns)}; "
+                f"there is no column {name!r}{suggestion(name, frame.columns)}; "
                 f"columns: {', '.join(frame.columns)}"
             )
     apart = {outcome, id or "id", time or "time", *ignore}

@@ -150,7 +150,7 @@ class Equilibrium:
         return float(self.shifts.mean())
 
     def _repr_html_(self) -> str:
-        return str(display.by("html.notebook", "equilibrium", self))
+        return str(display.render("html.notebook", "equilibrium", self))
 
     def __repr__(self) -> str:
         end = (

@@ -12,7 +12,7 @@ from truepool.core.arrays import (
     IntArray,
     case_count,
     classes,
-    scaled_to_one,
+    normalize,
 )
 from truepool.measures.calibration import CAUTION
 from truepool.measures.losses import happened
@@ -54,7 +54,7 @@ class Beta(RecalibratedPool):
 
     def _corrected(self, pooled: FloatArray, values: FloatArray) -> FloatArray:
         bent = betainc(*self.shape_.T, pooled)
-        return scaled_to_one(np.clip(bent, SMALLEST, 1 - SMALLEST))
+        return normalize(np.clip(bent, SMALLEST, 1 - SMALLEST))
 
 
 def _fit(said: FloatArray, came: IntArray, cases: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ from truepool.core.arrays import (
     IntArray,
     case_count,
     classes,
-    scaled_to_one,
+    normalize,
 )
 from truepool.measures.losses import happened
 from truepool.pools.recalibrated import BENDS, RecalibratedPool
@@ -46,4 +46,4 @@ class Isotonic(RecalibratedPool):
 
     def _corrected(self, pooled: FloatArray, values: FloatArray) -> FloatArray:
         bent = [curve.predict(pooled[:, c]) for c, curve in enumerate(self.curves_)]
-        return scaled_to_one(np.stack(bent, axis=1))
+        return normalize(np.stack(bent, axis=1))

@@ -9,8 +9,8 @@ import numpy as np
 from truepool.core.arrays import (
     FloatArray,
     IntArray,
+    fill_missing,
     from_log_scale,
-    with_silence_filled,
 )
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
@@ -138,7 +138,7 @@ class NeuralPool(Pool):
         """Centre and scale all agents alike; the silent agree with those who spoke."""
         scale = (scale - self.centre_) / self.spread_
         spoke = (~np.isnan(scale[:, :, 0])).astype(np.float64)
-        return Inputs(with_silence_filled(scale), spoke)
+        return Inputs(fill_missing(scale), spoke)
 
     def _parted(self, panel: Panel, cases: FloatArray) -> tuple[IntArray, IntArray]:
         """Cases to learn from, and cases held out."""

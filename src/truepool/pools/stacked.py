@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from truepool.core.arrays import FloatArray, from_classes, with_silence_filled
+from truepool.core.arrays import FloatArray, fill_missing, from_classes
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -74,5 +74,5 @@ class StackedPool(Pool):
 
 def _features(values: FloatArray) -> FloatArray:
     """Log-odds (T, N * (K - 1)), silences filled by the mean of those who spoke."""
-    scale = with_silence_filled(clear_log_scale(values))
+    scale = fill_missing(clear_log_scale(values))
     return np.asarray(scale.reshape(len(scale), -1))

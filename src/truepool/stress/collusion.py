@@ -5,7 +5,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.core.arrays import FloatArray, from_log_scale, log_scale, mean_reported
+from truepool.core.arrays import FloatArray, from_log_scale, log_scale, mean_report
 from truepool.core.errors import SettingError
 from truepool.data.panel import Panel
 from truepool.stress.interface import Stress
@@ -38,6 +38,6 @@ class Collusion(Stress):
             raise SettingError(f"a push must be a finite number; it is {self.push!r}")
 
     def _said(self, panel: Panel, who: list[int], seed: int) -> FloatArray:
-        voice = mean_reported(log_scale(panel.values[:, who])) + self.push
+        voice = mean_report(log_scale(panel.values[:, who])) + self.push
         word = from_log_scale(voice)[:, None]  # (T, 1, C)
         return np.broadcast_to(word, (len(panel), len(who), word.shape[2]))

@@ -5,7 +5,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.core.arrays import FloatArray, from_log_scale, log_scale, mean_reported
+from truepool.core.arrays import FloatArray, from_log_scale, log_scale, mean_report
 from truepool.core.errors import AgentError, SettingError
 from truepool.data.panel import Panel
 from truepool.stress.draws import JITTER, log_odds
@@ -62,4 +62,4 @@ class Copycat(Stress):
             raise AgentError(
                 "a copycat needs somebody to copy; all agents copy. Leave one out."
             )
-        return mean_reported(others)
+        return mean_report(others)
