@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "Agent": "interface",
-    "Exported": "exporting",
-    "Fitted": "fitted",
+    "Exported": "onnx_export",
+    "Fitted": "fitted_agent",
     "OnnxAgent": "onnx",
-    "Trained": "trained",
+    "Trained": "ensemble",
     "calibrated": "calibration",
-    "export": "exporting",
+    "export": "onnx_export",
     "feature_silos": "partition",
-    "load": "saving",
+    "load": "storage",
     "overlap": "partition",
     "sample_silos": "partition",
-    "save": "saving",
+    "save": "storage",
     "train": "training",
 }
 
