@@ -26,7 +26,7 @@ from truepool.core.arrays import Array, FloatArray
 from truepool.core.errors import AgentError, SettingError
 from truepool.data.costs import Costs
 from truepool.data.labels import Labels, as_labels
-from truepool.measures.folds import Folds, splits, tested
+from truepool.measures.folds import Folds, evaluation_cases, splits
 from truepool.measures.losses import Loss
 from truepool.pools.interface import Pool, configure
 from truepool.pools.vcg import VCG
@@ -128,7 +128,7 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
         self.features_ = self._silos(X.shape[1], len(agents))
         pairs = splits(outcomes, self.cv, rows=X, groups=groups)
         reports = self._crossfit(agents, X, y, pairs, weights)
-        rows = tested(pairs)
+        rows = evaluation_cases(pairs)
         self.pool_ = clone(pool).fit(
             reports[rows],
             outcomes[rows],

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from truepool.core.arrays import IntArray
 from truepool.core.errors import SettingError
-from truepool.measures.folds import dealt
+from truepool.measures.folds import stratify
 
 
 def feature_silos(
@@ -55,7 +55,7 @@ def sample_silos(outcomes: ArrayLike, agents: int, seed: int = 0) -> list[IntArr
     labels = np.asarray(outcomes)
     if agents < 1:
         raise SettingError(f"there must be at least 1 silo; {agents} are asked for")
-    part = dealt(labels, agents, seed)
+    part = stratify(labels, agents, seed)
     silos = [np.flatnonzero(part == i) for i in range(agents)]
     for i, silo in enumerate(silos):
         if len(np.unique(labels[silo])) < 2:

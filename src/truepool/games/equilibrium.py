@@ -10,7 +10,7 @@ from truepool.core import display
 from truepool.core.arrays import FloatArray
 from truepool.data.costs import Costs
 from truepool.measures.decisions import choose
-from truepool.measures.inference import middle, resampled_means
+from truepool.measures.inference import bootstrap_means, percentile_interval
 
 NEXT_TO_NOTHING = 1e-12
 """A rate below this is 0: nothing can be divided by it."""
@@ -113,11 +113,11 @@ class Equilibrium:
 
         None where a price is undefined in some resample.
         """
-        draws = resampled_means(self.by_case, resamples, seed)
+        draws = bootstrap_means(self.by_case, resamples, seed)
         told: dict[str, tuple[float, float] | None] = {}
         for name, values in _rates(draws).items():
             if np.isfinite(values).all():
-                low, high = middle(values[:, None], level)
+                low, high = percentile_interval(values[:, None], level)
                 told[name] = (float(low[0]), float(high[0]))
             else:
                 told[name] = None

@@ -15,7 +15,7 @@ from truepool.core.arrays import (
     normalize,
 )
 from truepool.measures.calibration import CAUTION
-from truepool.measures.losses import happened
+from truepool.measures.losses import indicator
 from truepool.pools.recalibrated import BENDS, RecalibratedPool
 
 GROUPS = 10_000
@@ -47,7 +47,7 @@ class Beta(RecalibratedPool):
     def _correct(
         self, pooled: FloatArray, outcomes: IntArray, cases: FloatArray
     ) -> None:
-        truth = happened(outcomes, classes(pooled.shape[1])).astype(np.int64)
+        truth = indicator(outcomes, classes(pooled.shape[1])).astype(np.int64)
         self.shape_ = np.stack(
             [_fit(pooled[:, c], truth[:, c], cases) for c in range(pooled.shape[1])]
         )

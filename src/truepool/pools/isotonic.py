@@ -12,7 +12,7 @@ from truepool.core.arrays import (
     classes,
     normalize,
 )
-from truepool.measures.losses import happened
+from truepool.measures.losses import indicator
 from truepool.pools.recalibrated import BENDS, RecalibratedPool
 
 
@@ -36,7 +36,7 @@ class Isotonic(RecalibratedPool):
         self, pooled: FloatArray, outcomes: IntArray, cases: FloatArray
     ) -> None:
         doubt = 1.0 / (case_count(cases) + 2)
-        truth = happened(outcomes, classes(pooled.shape[1]))
+        truth = indicator(outcomes, classes(pooled.shape[1]))
         self.curves_ = [
             IsotonicRegression(y_min=doubt, y_max=1 - doubt, out_of_bounds="clip").fit(
                 pooled[:, c], truth[:, c], cases
