@@ -79,7 +79,7 @@ def train(
             kinds,
             positive=positive,
             features=features,
-            rows="disjoint" if disjoint else None,
+            cases="disjoint" if disjoint else None,
             calibration=calibration,
             seed=seed,
             unseen=unseen,  # type: ignore[arg-type]
@@ -116,7 +116,7 @@ def report(
     as_json: options.Json = False,
 ) -> None:
     """Ask agents about the rows of TABLE; write a table that can be pooled."""
-    from truepool.agents.report_table import reported
+    from truepool.agents.report_table import report_columns
     from truepool.cli.screen import watched
     from truepool.core.errors import SourceError
     from truepool.data.tables import check_writable, read_frame, write_table
@@ -126,7 +126,7 @@ def report(
         raise SourceError(f"{output} is read from; write the result to another file")
     frame = read_frame(table, id)
     with watched("Asking agents") as progress:
-        columns, known = reported(
+        columns, known = report_columns(
             frame, agent, outcome, id or "id", progress, positive=positive
         )
     write_table(output, columns)
@@ -160,7 +160,7 @@ def export(
     found = agents.export(agents.load(agent), output, table, tolerance)
     told = {
         "output": str(found.path),
-        "rows": found.rows,
+        "rows": found.cases,
         "gap": found.gap,
         "missing_gap": found.missing_gap,
     }
@@ -169,7 +169,7 @@ def export(
         if found.missing_gap is None
         else f"{found.missing_gap:.1e} with missing values"
     )
-    text = f"Wrote {output}: max |dp| {found.gap:.1e} on {found.rows:,} rows, {holes}."
+    text = f"Wrote {output}: max |dp| {found.gap:.1e} on {found.cases:,} rows, {holes}."
     _say(text, told, as_json)
 
 
