@@ -11,7 +11,7 @@ from held import needs
 
 from truepool import datasets
 from truepool.core.engine import cells
-from truepool.measures.diversity import correlation, mean_of_pairs
+from truepool.measures.diversity import correlation, mean_over_pairs
 from truepool.measures.scores import ece
 from truepool_paper.archive import from_jsonl
 from truepool_paper.expected import printed
@@ -172,7 +172,7 @@ def few():
 @pytest.mark.data
 def test_agents_that_learn_from_fewer_rows_are_less_alike_than_printed(few):
     said = printed()["tab:empirical_rho"].numbers[("NSL-KDD",), "mean rho"]
-    rho = [mean_of_pairs(correlation(tested)) for _, tested in few]
+    rho = [mean_over_pairs(correlation(tested)) for _, tested in few]
     many = ours("tab:empirical_rho", "NSL-KDD", column="mean rho")
     assert np.mean(rho) < said.value < many.value
 

@@ -12,7 +12,7 @@ from truepool.audits.values import Finding, Lead
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray
 from truepool.core.formatting import percent
-from truepool.measures.diversity import mean_of_pairs
+from truepool.measures.diversity import mean_over_pairs
 from truepool.measures.inference import paired_p_values
 from truepool.pools import every
 
@@ -92,7 +92,7 @@ def regime(evidence: Evidence, findings: tuple[Finding, ...]) -> tuple[str, str]
     facts = [
         f"{len(panel):,} cases",
         f"{percent(rate)} positive",
-        f"mean correlation {mean_of_pairs(evidence.correlation):.2f}",
+        f"mean correlation {mean_over_pairs(evidence.correlation):.2f}",
     ]
     if not seen.intersection(HOSTILE):
         facts.append("no hostile agent")

@@ -16,7 +16,7 @@ from truepool.audits.standings import standings
 from truepool.audits.suspicion import Suspicion
 from truepool.audits.values import Audit
 from truepool.core.errors import SettingError
-from truepool.core.formatting import counted
+from truepool.core.formatting import pluralize
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.decisions import check_threshold
@@ -70,7 +70,7 @@ def audit(
     """
     evidence = _evidence(panel, costs, threshold, mechanism, level, resamples, seed)
     if panel.pending is not None:
-        count = counted(len(panel.pending), "case")
+        count = pluralize(len(panel.pending), "case")
         has = "has" if len(panel.pending) == 1 else "have"
         evidence.sampling.note(
             f"{count} {has} no outcome yet: used for feed checks only."

@@ -13,7 +13,7 @@ from truepool.comparison import (
 )
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import SettingError
-from truepool.measures.folds import tested
+from truepool.measures.folds import evaluation_cases
 from truepool.measures.inference import (
     Resamples,
     bonferroni,
@@ -33,7 +33,7 @@ TRIED = 10_000
 def folds(evidence: Evidence) -> list[tuple[IntArray, IntArray]]:
     """Folds of the audit, of which at most `TRIED` cases are tested."""
     pairs = evidence.judged.folds
-    cases = evidence.sampling.part(tested(pairs), TRIED, "the comparison")
+    cases = evidence.sampling.part(evaluation_cases(pairs), TRIED, "the comparison")
     return [
         (evidence.sampling.lessons(learn), np.intersect1d(test, cases))
         for learn, test in pairs
@@ -52,7 +52,7 @@ def compared(evidence: Evidence) -> Comparison | None:
     pools = choose_pools(asked, evidence.loss, evidence.seed)
     try:
         pairs = evidence.once(folds)
-        known = {own.name: evidence.judged.pooled_of(tested(pairs))}
+        known = {own.name: evidence.judged.pooled_of(evaluation_cases(pairs))}
         pooled = cross_validate(pools, panel, pairs, known=known)
     except SettingError as error:
         evidence.sampling.withhold("comparison", str(error))
@@ -102,5 +102,5 @@ def _in_time(evidence: Evidence, gap: FloatArray) -> float | None:
     times = evidence.panel.times
     if times is None:
         return None
-    order = np.argsort(times[tested(evidence.once(folds))], kind="stable")
+    order = np.argsort(times[evaluation_cases(evidence.once(folds))], kind="stable")
     return diebold_mariano(gap[order])

@@ -6,7 +6,7 @@ from truepool.audits.evidence import Evidence
 from truepool.audits.values import Curve
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.measures.decisions import EDGE
-from truepool.measures.losses import Loss, own_losses
+from truepool.measures.losses import Loss, agent_losses
 
 POINTS = 101
 RATIOS = np.geomspace(0.01, 100.0, 41)
@@ -24,7 +24,7 @@ def curve(evidence: Evidence) -> Curve | None:
     missed, alarms = errors(evidence.pooled[:, 0], y, thresholds)
     costs = evidence.costs
     panel = evidence.panel
-    best = panel.values[:, int(np.argmin(own_losses(panel, Loss("brier")))), 0]
+    best = panel.values[:, int(np.argmin(agent_losses(panel, Loss("brier")))), 0]
     spoke = ~np.isnan(best)
     return Curve(
         thresholds,

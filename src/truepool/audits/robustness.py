@@ -6,7 +6,7 @@ from truepool.audits.evidence import Evidence
 from truepool.audits.values import CaseStudy
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray
-from truepool.measures.losses import Loss, own_losses
+from truepool.measures.losses import Loss, agent_losses
 from truepool.stress.constant import ConstantLow
 from truepool.stress.interface import Stress
 from truepool.stress.label_flip import LabelFlip
@@ -22,7 +22,7 @@ TURNS: tuple[tuple[str, Stress], ...] = (
 def best_agent(evidence: Evidence) -> str:
     """Agent of least Brier loss."""
     panel = evidence.panel
-    return panel.agents[int(np.argmin(own_losses(panel, Loss("brier"))))]
+    return panel.agents[int(np.argmin(agent_losses(panel, Loss("brier"))))]
 
 
 def robustness(evidence: Evidence) -> tuple[CaseStudy, ...]:

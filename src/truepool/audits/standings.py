@@ -9,8 +9,8 @@ from truepool.audits.tempting import tempting
 from truepool.audits.values import Standing
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray
-from truepool.measures.credit import EXACT_LIMIT, ORDERS, Intervals, intervals
-from truepool.measures.losses import Loss, own_losses
+from truepool.measures.credit import EXACT_LIMIT, ORDERS, CreditIntervals, intervals
+from truepool.measures.losses import Loss, agent_losses
 
 WORK, FEWEST, EFFORT = 20_000_000, 2_000, 10
 """Shapley credit looks at as many cases as this much work allows, and never at fewer
@@ -25,7 +25,7 @@ def standings(evidence: Evidence) -> tuple[Standing, ...]:
     shares = None if few else shapley(evidence)
     weights = None if few else earned(evidence)
     found = evidence.once(tempting)
-    brier, cost = own_brier(evidence), own_losses(panel, evidence.loss)
+    brier, cost = own_brier(evidence), agent_losses(panel, evidence.loss)
     spoke = 1 - np.isnan(panel.values[:, :, 0]).mean(axis=0)
     return tuple(
         Standing(
@@ -44,7 +44,7 @@ def standings(evidence: Evidence) -> tuple[Standing, ...]:
 
 def own_brier(evidence: Evidence) -> FloatArray:
     """Brier loss of each agent's own reports, (N,)."""
-    return own_losses(evidence.panel, Loss("brier"))
+    return agent_losses(evidence.panel, Loss("brier"))
 
 
 def prior_brier(evidence: Evidence) -> float:
@@ -79,7 +79,7 @@ def most_cases(agents: int) -> int:
     return max(FEWEST, WORK // effort)
 
 
-def _intervals(evidence: Evidence, cases: IntArray, **asked: Any) -> Intervals:
+def _intervals(evidence: Evidence, cases: IntArray, **asked: Any) -> CreditIntervals:
     return intervals(
         evidence.panel.take(cases),
         level=evidence.level,

@@ -61,7 +61,7 @@ def train(
     """Train agents on TABLE and save them."""
     from truepool import agents
     from truepool.cli.screen import watched
-    from truepool.core.errors import OutcomeError, nearest
+    from truepool.core.errors import OutcomeError, suggestion
     from truepool.data.tables import read_frame
 
     kinds = _kinds(model)
@@ -70,7 +70,7 @@ def train(
     if outcome not in frame.columns:
         raise OutcomeError(
             f"the table needs an outcome column; there is no {outcome!r}"
-            f"{nearest(outcome, frame.columns)}; columns: {', '.join(frame.columns)}"
+            f"{suggestion(outcome, frame.columns)}; columns: {', '.join(frame.columns)}"
         )
     with watched("Training") as progress:
         trained = agents.train(
@@ -79,7 +79,7 @@ def train(
             kinds,
             positive=positive,
             features=features,
-            rows="disjoint" if disjoint else None,
+            cases="disjoint" if disjoint else None,
             calibration=calibration,
             seed=seed,
             unseen=unseen,  # type: ignore[arg-type]
@@ -116,7 +116,7 @@ def report(
     as_json: options.Json = False,
 ) -> None:
     """Ask agents about the rows of TABLE; write a table that can be pooled."""
-    from truepool.agents.report_table import reported
+    from truepool.agents.report_table import report_columns
     from truepool.cli.screen import watched
     from truepool.core.errors import SourceError
     from truepool.data.tables import check_writable, read_frame, write_table
@@ -126,7 +126,7 @@ def report(
         raise SourceError(f"{output} is read from; write the result to another file")
     frame = read_frame(table, id)
     with watched("Asking agents") as progress:
-        columns, known = reported(
+        columns, known = report_columns(
             frame, agent, outcome, id or "id", progress, positive=positive
         )
     write_table(output, columns)
@@ -160,7 +160,7 @@ def export(
     found = agents.export(agents.load(agent), output, table, tolerance)
     told = {
         "output": str(found.path),
-        "rows": found.rows,
+        "rows": found.cases,
         "gap": found.gap,
         "missing_gap": found.missing_gap,
     }
@@ -169,7 +169,7 @@ def export(
         if found.missing_gap is None
         else f"{found.missing_gap:.1e} with missing values"
     )
-    text = f"Wrote {output}: max |dp| {found.gap:.1e} on {found.rows:,} rows, {holes}."
+    text = f"Wrote {output}: max |dp| {found.gap:.1e} on {found.cases:,} rows, {holes}."
     _say(text, told, as_json)
 
 
@@ -203,12 +203,12 @@ def _files(output: Path, kinds: list[str]) -> dict[str, Path]:
 def _features(
     frame: Any, outcome: str, id: str | None, time: str | None, ignore: list[str]
 ) -> Any:
-    from truepool.core.errors import SourceError, nearest
+    from truepool.core.errors import SourceError, suggestion
 
     for name in [*ignore, *filter(None, (id, time))]:
         if name not in frame.columns:
             raise SourceError(
-                f"there is no column {name!r}{nearest(name, frame.columns)}; "
+                f"there is no column {name!r}{suggestion(name, frame.columns)}; "
                 f"columns: {', '.join(frame.columns)}"
             )
     apart = {outcome, id or "id", time or "time", *ignore}

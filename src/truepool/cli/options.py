@@ -89,12 +89,12 @@ def panel_or_example(
 
 def tell_pending(panel: "Panel") -> "Panel":
     """Say on standard error how many rows have no outcome yet; return the panel."""
-    from truepool.core.formatting import counted
+    from truepool.core.formatting import pluralize
 
     if panel.pending is not None:
         has = "has" if len(panel.pending) == 1 else "have"
         typer.echo(
-            f"{counted(len(panel.pending), 'case')} {has} no outcome yet: used for "
+            f"{pluralize(len(panel.pending), 'case')} {has} no outcome yet: used for "
             "feed checks only (truepool audit).",
             err=True,
         )

@@ -120,7 +120,7 @@ def _show(
 
 def _known(ignore: list[str], train: Path, new: Path) -> list[str]:
     """Return those that the first table has; each must be in one of the two."""
-    from truepool.core.errors import SourceError, nearest
+    from truepool.core.errors import SourceError, suggestion
     from truepool.data.tables import columns_of
 
     there = columns_of(train)
@@ -128,6 +128,6 @@ def _known(ignore: list[str], train: Path, new: Path) -> list[str]:
     unknown = [name for name in ignore if name not in either]
     if unknown:
         raise SourceError(
-            f"neither table has a column {unknown[0]!r}{nearest(unknown[0], either)}"
+            f"neither table has a column {unknown[0]!r}{suggestion(unknown[0], either)}"
         )
     return [name for name in ignore if name in there]

@@ -26,7 +26,7 @@ BLOCK = 1 << 18
 """Numbers worked on at a time: small enough for the cache, large enough for numpy."""
 
 
-def frozen(array: NDArray[Any]) -> NDArray[Any]:
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
     """Return a C-contiguous view of an array that nobody can write through."""
     view = np.ascontiguousarray(array).view()
     view.flags.writeable = False
@@ -182,10 +182,10 @@ def case_mean(values: FloatArray, sample_weight: FloatArray | None) -> Any:
     return mean if np.ndim(mean) else float(mean)
 
 
-def mean_reported(values: FloatArray) -> FloatArray:
+def mean_report(values: FloatArray) -> FloatArray:
     """Mean over the agents (axis 1) that reported; NaN where none did.
 
-    >>> mean_reported(np.array([[0.2, 0.4, np.nan], [np.nan, np.nan, np.nan]]))
+    >>> mean_report(np.array([[0.2, 0.4, np.nan], [np.nan, np.nan, np.nan]]))
     array([0.3, nan])
     """
     count = (~np.isnan(values)).sum(axis=1)
@@ -193,22 +193,22 @@ def mean_reported(values: FloatArray) -> FloatArray:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def with_silence_filled(values: FloatArray) -> FloatArray:
+def fill_missing(values: FloatArray) -> FloatArray:
     """Values (T, N, ...) in which the agents without a report say the others' mean.
 
-    >>> with_silence_filled(np.array([[0.2, 0.4, np.nan]])).round(3)
+    >>> fill_missing(np.array([[0.2, 0.4, np.nan]])).round(3)
     array([[0.2, 0.4, 0.3]])
     """
     silent = np.isnan(values)
     if not silent.any():
         return values
-    return np.where(silent, mean_reported(values)[:, None], values)
+    return np.where(silent, mean_report(values)[:, None], values)
 
 
-def scaled_to_one(values: FloatArray) -> FloatArray:
+def normalize(values: FloatArray) -> FloatArray:
     """Coordinates (T, C) scaled so that K classes sum to 1; binary is left alone.
 
-    >>> scaled_to_one(np.array([[0.5, 0.25, 0.25], [0.2, 0.2, 0.0], [0.0, 0.0, 0.0]]))
+    >>> normalize(np.array([[0.5, 0.25, 0.25], [0.2, 0.2, 0.0], [0.0, 0.0, 0.0]]))
     array([[0.5       , 0.25      , 0.25      ],
            [0.5       , 0.5       , 0.        ],
            [0.33333333, 0.33333333, 0.33333333]])
@@ -229,7 +229,7 @@ def as_probabilities(pooled: FloatArray) -> FloatArray:
     [[0.0, 1.0], [1.0, 0.0], [0.75, 0.25]]
     """
     if pooled.shape[-1] != 1:
-        return scaled_to_one(np.minimum(np.maximum(pooled, 0.0), 1.0))
+        return normalize(np.minimum(np.maximum(pooled, 0.0), 1.0))
     spelled = np.empty((len(pooled), 2))
     np.maximum(pooled[:, 0], 0.0, out=spelled[:, 1])
     np.minimum(spelled[:, 1], 1.0, out=spelled[:, 1])

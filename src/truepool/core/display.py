@@ -8,10 +8,10 @@ from importlib import import_module
 from typing import Any
 
 
-def by(renderer: str, way: str, *values: Any) -> Any:
+def render(renderer: str, way: str, *values: Any) -> Any:
     """Have ``truepool.render.<renderer>.<way>`` show the values.
 
-    >>> by("numbers", "percent", 0.25)
+    >>> render("numbers", "percent", 0.25)
     '25.0 %'
     """
     return getattr(import_module(f"truepool.render.{renderer}"), way)(*values)

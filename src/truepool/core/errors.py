@@ -86,7 +86,7 @@ class UnknownNameError(TruepoolError, LookupError):
     def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
         names = sorted(known)
         super().__init__(
-            f"no {kind} is called {name!r}{nearest(str(name), names)}; "
+            f"no {kind} is called {name!r}{suggestion(str(name), names)}; "
             f"known: {', '.join(names)}"
         )
 
@@ -116,12 +116,12 @@ class MissingPluginError(PluginError):
         )
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def suggestion(name: str, known: Iterable[str]) -> str:
     """Offer the known name that looks most like the one that came.
 
-    >>> nearest("vgc", ["mean", "vcg"])
+    >>> suggestion("vgc", ["mean", "vcg"])
     " (did you mean 'vcg'?)"
-    >>> nearest("outcome", ["ada", "bob"])
+    >>> suggestion("outcome", ["ada", "bob"])
     ''
     """
     close = get_close_matches(name, list(known), n=1)

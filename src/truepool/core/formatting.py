@@ -45,10 +45,10 @@ def percent(value: float) -> str:
     return f"{share:.{min(places, 6)}f} %"
 
 
-def counted(count: int, what: str) -> str:
+def pluralize(count: int, what: str) -> str:
     """Return how many there are of something.
 
-    >>> counted(1, "error"), counted(2000, "case")
+    >>> pluralize(1, "error"), pluralize(2000, "case")
     ('1 error', '2,000 cases')
     """
     return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -14,8 +14,8 @@ from truepool.core.arrays import (
     FloatArray,
     IntArray,
     classes,
-    frozen,
-    with_silence_filled,
+    fill_missing,
+    read_only,
 )
 from truepool.core.errors import AgentError, OutcomeError, PanelError, ReportError
 from truepool.data.labels import Labels, as_labels, encoded
@@ -142,7 +142,7 @@ class Panel:
     def _set(self, *fields: Any) -> None:
         for name, value in zip(self.__dataclass_fields__, fields, strict=True):
             array = isinstance(value, np.ndarray)
-            object.__setattr__(self, name, frozen(value) if array else value)
+            object.__setattr__(self, name, read_only(value) if array else value)
 
     @property
     def values(self) -> FloatArray:
@@ -216,7 +216,7 @@ class Panel:
                 f"{'times' if times is None else 'none'}"
             )
         pending = Pending(
-            frozen(_squeezed(values)),
+            read_only(_squeezed(values)),
             None if ids is None else _one_a_case("ids", ids, P),
             None if times is None else _moments(_one_a_case("times", times, P)),
             np.full(P, len(self)) if above is None else np.asarray(above, np.int64),
@@ -242,7 +242,7 @@ class Panel:
             return self
         values = self.values
         if words is None:
-            return self.saying(with_silence_filled(values))
+            return self.saying(fill_missing(values))
         return self.saying(np.where(np.isnan(values), words[:, None], values))
 
     def saying(self, reports: FloatArray) -> Self:
@@ -294,7 +294,7 @@ class Panel:
         return len(self.reports)
 
     def _repr_html_(self) -> str:
-        return str(display.by("html.notebook", "panel", self))
+        return str(display.render("html.notebook", "panel", self))
 
     def __repr__(self) -> str:
         shown = ", ".join(self.agents[:5]) + (", ..." if len(self.agents) > 5 else "")

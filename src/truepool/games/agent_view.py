@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from truepool.core.arrays import FloatArray, mean_reported
+from truepool.core.arrays import FloatArray, mean_report
 from truepool.data.costs import Costs
 from truepool.data.weights import case_weights
 from truepool.measures.decisions import EDGE
@@ -89,7 +89,7 @@ class AgentView:
             own = self.reports[:, self.agent]
             rest = self.reports.sum(axis=1) - own
             return np.asarray(rest / (self.reports.shape[1] - 1))
-        others = mean_reported(self.others_only(self.reports))
+        others = mean_report(self.others_only(self.reports))
         return np.where(np.isnan(others), self.reports[:, self.agent], others)
 
     def others_only(self, reports: FloatArray) -> FloatArray:

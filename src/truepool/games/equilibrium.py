@@ -10,7 +10,7 @@ from truepool.core import display
 from truepool.core.arrays import FloatArray
 from truepool.data.costs import Costs
 from truepool.measures.decisions import choose
-from truepool.measures.inference import middle, resampled_means
+from truepool.measures.inference import bootstrap_means, percentile_interval
 
 ZERO_RATE = 1e-12
 """A rate below this counts as 0, and no ratio to it is defined."""
@@ -115,11 +115,11 @@ class Equilibrium:
 
         None where a price of anarchy is undefined in some resample.
         """
-        draws = resampled_means(self.by_case, resamples, seed)
+        draws = bootstrap_means(self.by_case, resamples, seed)
         found: dict[str, tuple[float, float] | None] = {}
         for name, values in _rates(draws).items():
             if np.isfinite(values).all():
-                low, high = middle(values[:, None], level)
+                low, high = percentile_interval(values[:, None], level)
                 found[name] = (float(low[0]), float(high[0]))
             else:
                 found[name] = None
@@ -152,7 +152,7 @@ class Equilibrium:
         return float(self.shifts.mean())
 
     def _repr_html_(self) -> str:
-        return str(display.by("html.notebook", "equilibrium", self))
+        return str(display.render("html.notebook", "equilibrium", self))
 
     def __repr__(self) -> str:
         state = "converged" if self.converged else "not converged"

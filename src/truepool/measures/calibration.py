@@ -51,10 +51,10 @@ class Cox(NamedTuple):
     free: int
 
 
-def clear_log_scale(values: FloatArray) -> FloatArray:
+def clipped_log_scale(values: FloatArray) -> FloatArray:
     """Coordinates on the log scale, no clearer than `CLEAR`.
 
-    >>> clear_log_scale(np.array([0.5, 1.0])[:, None]).T
+    >>> clipped_log_scale(np.array([0.5, 1.0])[:, None]).T
     array([[0., 7.]])
     """
     return np.clip(log_scale(values), -CLEAR, CLEAR)

@@ -38,12 +38,12 @@ class Diversity:
     @property
     def mean_correlation(self) -> float:
         """Mean pairwise Pearson correlation, as in tab:empirical_rho."""
-        return mean_of_pairs(self.correlation)
+        return mean_over_pairs(self.correlation)
 
     @property
     def mean_disagreement(self) -> float:
         """Mean share of cases two agents decide apart, as in tab:heterogeneity."""
-        return mean_of_pairs(self.disagreement)
+        return mean_over_pairs(self.disagreement)
 
     @property
     def effective_agents(self) -> float:
@@ -127,10 +127,10 @@ def disagreement(
     return np.where(both > 0, 1.0 - alike / np.maximum(both, 1.0), np.nan)
 
 
-def mean_of_pairs(matrix: FloatArray) -> float:
+def mean_over_pairs(matrix: FloatArray) -> float:
     """Mean over pairs of different agents that are known; NaN if none is.
 
-    >>> mean_of_pairs(np.array([[1.0, 0.5], [0.5, 1.0]]))
+    >>> mean_over_pairs(np.array([[1.0, 0.5], [0.5, 1.0]]))
     0.5
     """
     pairs = matrix[np.triu_indices(len(matrix), 1)]

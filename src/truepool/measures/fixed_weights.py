@@ -13,7 +13,7 @@ from truepool.core.arrays import FloatArray, blocks
 from truepool.core.errors import SettingError
 from truepool.data.panel import Panel
 from truepool.data.weights import proportional, uniform
-from truepool.measures.losses import Loss, happened
+from truepool.measures.losses import Loss, indicator
 
 DUST = 1e-6
 """Best weights below this are the solver's, not the data's."""
@@ -48,7 +48,7 @@ class FixedWeights:
         total = np.zeros(len(rows))
         for cases in blocks(len(self.panel), rows.size):
             values = self.panel.values[cases]
-            pooled, mass = pools_of(values, rows)
+            pooled, mass = linear_pools(values, rows)
             equal = kernels.linear(values, uniform(rows.shape[1]))
             pooled = np.where(mass[..., None] > 0, pooled, equal)
             by_case = self.loss.of(pooled, self.panel.outcomes[cases])
@@ -79,7 +79,7 @@ class FixedWeights:
             outcomes = self.panel.outcomes[cases]
             factors = self.loss.factors(outcomes, K)
             root = np.sqrt(factors * self.case_weights[cases, None])
-            errors = self.panel.values[cases] - happened(outcomes, K)[:, None, :]
+            errors = self.panel.values[cases] - indicator(outcomes, K)[:, None, :]
             errors *= root[:, None, :]
             for c in range(errors.shape[2]):
                 gram += errors[:, :, c].T @ errors[:, :, c]
@@ -132,7 +132,7 @@ def _least_squares(gram: FloatArray) -> FloatArray:
     return proportional(nnls(system, target)[0])
 
 
-def pools_of(values: FloatArray, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+def linear_pools(values: FloatArray, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Pool (T, N, C) by every row of (M, N): pooled (M, T, C) and mass heard (M, T).
 
     Pooled is 0 where the mass is; the caller knows what nobody's word means.

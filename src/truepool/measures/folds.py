@@ -16,7 +16,7 @@ Folds: TypeAlias = Any
 """A number of folds, or any scikit-learn splitter, time-ordered ones included."""
 
 
-class Learns(Protocol):
+class PoolEstimator(Protocol):
     """What `out_of_fold` asks of a pool."""
 
     def fit_panel(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
@@ -26,7 +26,7 @@ class Learns(Protocol):
         """Pool reports (T, N, C); the result has ``probabilities`` (T, K)."""
 
 
-L = TypeVar("L", bound=Learns)
+L = TypeVar("L", bound=PoolEstimator)
 
 
 def splits(
@@ -71,7 +71,7 @@ def splits(
     return pairs
 
 
-def tested(pairs: list[tuple[IntArray, IntArray]]) -> IntArray:
+def evaluation_cases(pairs: list[tuple[IntArray, IntArray]]) -> IntArray:
     """Cases that some fold tests, each once, in their order."""
     return np.unique(np.concatenate([test for _, test in pairs]))
 
@@ -98,13 +98,13 @@ def out_of_fold(
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def dealt(outcomes: Array, parts: int, seed: int = 0) -> IntArray:
+def stratify(outcomes: Array, parts: int, seed: int = 0) -> IntArray:
     """Which of so many parts each case goes to, the cases of each class dealt in turn.
 
     A class too rare for all parts is fine here: scikit-learn's StratifiedKFold warns or
     refuses there, and rare classes are the rule.
 
-    >>> np.bincount(dealt(np.array([0, 0, 0, 1, 1, 1]), 3))
+    >>> np.bincount(stratify(np.array([0, 0, 0, 1, 1, 1]), 3))
     array([2, 2, 2])
     """
     order = np.random.default_rng(seed).permutation(len(outcomes))
@@ -124,7 +124,7 @@ def dealt(outcomes: Array, parts: int, seed: int = 0) -> IntArray:
 def _stratified(
     outcomes: Array, folds: int, seed: int
 ) -> Iterator[tuple[IntArray, IntArray]]:
-    fold = dealt(outcomes, folds, seed)
+    fold = stratify(outcomes, folds, seed)
     for f in range(folds):
         yield np.flatnonzero(fold != f), np.flatnonzero(fold == f)
 

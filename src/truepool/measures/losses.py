@@ -96,7 +96,7 @@ class Loss:
                 return np.asarray(table[outcomes, decided])
             case _:
                 K = classes(pooled.shape[-1])
-                errors = (pooled - happened(outcomes, K)) ** 2
+                errors = (pooled - indicator(outcomes, K)) ** 2
                 return np.asarray((self.factors(outcomes, K) * errors).sum(axis=-1))
 
     def span(self, classes: int, *, of_slopes: bool = False) -> float:
@@ -120,7 +120,7 @@ class Loss:
             return np.where(np.arange(K) == outcomes[..., None], -1.0 / given, 0.0)
         if not self.convex:
             raise SettingError(f"the {self.name} loss is not convex in the pool")
-        return 2.0 * self.factors(outcomes, K) * (pooled - happened(outcomes, K))
+        return 2.0 * self.factors(outcomes, K) * (pooled - indicator(outcomes, K))
 
     def factors(self, outcomes: IntArray, classes: int) -> FloatArray:
         """What a squared loss multiplies each squared error with, (..., C)."""
@@ -218,10 +218,10 @@ def cost_brier(
     return as_loss("cost-brier", costs)(pooled, outcomes)
 
 
-def happened(outcomes: IntArray, classes: int) -> FloatArray:
+def indicator(outcomes: IntArray, classes: int) -> FloatArray:
     """Outcomes as coordinates (..., C): certainty about what happened.
 
-    >>> happened(np.array([2, 0]), classes=3)
+    >>> indicator(np.array([2, 0]), classes=3)
     array([[0., 0., 1.],
            [1., 0., 0.]])
     """
@@ -249,12 +249,12 @@ def _brier(pooled: FloatArray, outcomes: IntArray) -> FloatArray:
     return np.asarray(1.0 - 2.0 * _given(pooled, outcomes) + _size(pooled))
 
 
-def own_losses(
+def agent_losses(
     panel: Panel, loss: Loss, case_weights: FloatArray | None = None
 ) -> FloatArray:
     """Mean loss (N,) of each agent's own reports; infinite if it never spoke.
 
-    >>> own_losses(Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0]), Loss("brier")).round(3)
+    >>> agent_losses(Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0]), Loss("brier")).round(3)
     array([0.01, 0.25])
     """
     lost = np.empty(panel.values.shape[:2])
@@ -262,15 +262,15 @@ def own_losses(
         spoken = np.nan_to_num(panel.values[part], nan=0.5)
         lost[part] = loss.of(spoken, panel.outcomes[part][:, None])
     lost[np.isnan(panel.values[:, :, 0])] = np.nan
-    return spoken_mean(lost, case_weights)
+    return mean_over_reports(lost, case_weights)
 
 
-def spoken_mean(
+def mean_over_reports(
     by_case: FloatArray, case_weights: FloatArray | None = None
 ) -> FloatArray:
     """Mean (N,) of (T, N) over the cases that are not NaN; infinite if there are none.
 
-    >>> spoken_mean(np.array([[1.0, np.nan], [3.0, np.nan]]))
+    >>> mean_over_reports(np.array([[1.0, np.nan], [3.0, np.nan]]))
     array([ 2., inf])
     """
     share = (~np.isnan(by_case)).astype(np.float64)

@@ -17,7 +17,7 @@ from truepool.core.arrays import (
     as_case_weights,
     as_probabilities,
     from_classes,
-    frozen,
+    read_only,
 )
 from truepool.core.errors import AgentError, ReportError, SettingError
 from truepool.data.costs import Costs
@@ -194,7 +194,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         names = names_of(reports) if self.named_ else ()
         values, _ = checked_reports(reports, names or self._known_as(reports))
         if names and names != self.agents_:
-            values = frozen(values[:, self._order(names)])
+            values = read_only(values[:, self._order(names)])
         return values
 
     def _known_as(self, reports: ArrayLike) -> tuple[str, ...]:

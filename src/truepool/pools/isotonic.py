@@ -10,9 +10,9 @@ from truepool.core.arrays import (
     IntArray,
     case_count,
     classes,
-    scaled_to_one,
+    normalize,
 )
-from truepool.measures.losses import happened
+from truepool.measures.losses import indicator
 from truepool.pools.recalibrated import BENDS, RecalibratedPool
 
 
@@ -36,7 +36,7 @@ class Isotonic(RecalibratedPool):
         self, pooled: FloatArray, outcomes: IntArray, cases: FloatArray
     ) -> None:
         doubt = 1.0 / (case_count(cases) + 2)
-        truth = happened(outcomes, classes(pooled.shape[1]))
+        truth = indicator(outcomes, classes(pooled.shape[1]))
         self.curves_ = [
             IsotonicRegression(y_min=doubt, y_max=1 - doubt, out_of_bounds="clip").fit(
                 pooled[:, c], truth[:, c], cases
@@ -46,4 +46,4 @@ class Isotonic(RecalibratedPool):
 
     def _corrected(self, pooled: FloatArray, values: FloatArray) -> FloatArray:
         bent = [curve.predict(pooled[:, c]) for c, curve in enumerate(self.curves_)]
-        return scaled_to_one(np.stack(bent, axis=1))
+        return normalize(np.stack(bent, axis=1))

@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from truepool.core.arrays import FloatArray, from_classes, with_silence_filled
+from truepool.core.arrays import FloatArray, fill_missing, from_classes
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.measures.calibration import clear_log_scale
+from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import Folds, splits
 from truepool.pools.interface import Pool
 
@@ -74,5 +74,5 @@ class StackedPool(Pool):
 
 def _features(values: FloatArray) -> FloatArray:
     """Log-odds (T, N * (K - 1)), silences filled by the mean of those who spoke."""
-    scale = with_silence_filled(clear_log_scale(values))
+    scale = fill_missing(clipped_log_scale(values))
     return np.asarray(scale.reshape(len(scale), -1))

@@ -5,7 +5,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.core.arrays import FloatArray, from_log_scale, log_scale, mean_reported
+from truepool.core.arrays import FloatArray, from_log_scale, log_scale, mean_report
 from truepool.core.errors import SettingError
 from truepool.data.panel import Panel
 from truepool.stress.interface import Stress
@@ -38,6 +38,6 @@ class Collusion(Stress):
             raise SettingError(f"a push must be a finite number; got {self.push!r}")
 
     def _transform(self, panel: Panel, columns: list[int], seed: int) -> FloatArray:
-        odds = mean_reported(log_scale(panel.values[:, columns])) + self.push
+        odds = mean_report(log_scale(panel.values[:, columns])) + self.push
         common = from_log_scale(odds)[:, None]  # (T, 1, C)
         return np.broadcast_to(common, (len(panel), len(columns), common.shape[2]))

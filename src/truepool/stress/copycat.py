@@ -5,7 +5,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.core.arrays import FloatArray, from_log_scale, log_scale, mean_reported
+from truepool.core.arrays import FloatArray, from_log_scale, log_scale, mean_report
 from truepool.core.errors import AgentError, SettingError
 from truepool.data.panel import Panel
 from truepool.stress.draws import JITTER, log_odds
@@ -63,4 +63,4 @@ class Copycat(Stress):
                 "a copycat needs an agent to copy; got all agents as copycats. "
                 "Leave one out."
             )
-        return mean_reported(others)
+        return mean_report(others)

@@ -97,8 +97,8 @@ def _scores(pooled: FloatArray, tested: Panel) -> dict[str, float]:
 def _panels(here: Task) -> tuple[Panel, Panel, Panel]:
     """Reports on the training rows, the same without those an agent knew, and tests."""
     X, y = here.X[here.trained], here.y[here.trained]
-    shares = agents.sample_silos(y, len(agents.zoo.PAPER), here.seed)
-    found = agents.train(X, y, rows=shares, seed=here.seed)
+    shares = agents.case_silos(y, len(agents.zoo.PAPER), here.seed)
+    found = agents.train(X, y, cases=shares, seed=here.seed)
     said = reports(found, X)
     unknown = said.copy()
     for i, share in enumerate(shares):

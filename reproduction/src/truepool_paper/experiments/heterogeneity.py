@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 from truepool import Panel
 from truepool.agents import zoo
 from truepool.core.engine import Cell, Row, cells
-from truepool.measures.diversity import disagreement, mean_of_pairs
+from truepool.measures.diversity import disagreement, mean_over_pairs
 from truepool.render.figures.charts import Series, lines
 from truepool_paper.interface import Experiment, Reading, Size, row
 from truepool_paper.methods import pool_with, tally, vcg
@@ -106,7 +106,7 @@ def _pooled(data: str, name: str, weighed: Panel, tested: Panel) -> list[Row]:
         if told and threshold == THRESHOLD:
             continue
         counts = tally(pool_with(vcg(threshold), weighed, tested), tested, threshold)
-        apart = mean_of_pairs(disagreement(tested, threshold=threshold))
+        apart = mean_over_pairs(disagreement(tested, threshold=threshold))
         rows += [
             row(TABLE, [name], f"{data}{told}/FN", counts.fn_rate),
             row(TABLE, [name], f"{data}{told}/F1", counts.f1),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 from truepool import Mean, Panel
 from truepool.core.arrays import FloatArray
 from truepool.core.engine import Cell, Row, cells
-from truepool.measures.diversity import correlation, mean_of_pairs
+from truepool.measures.diversity import correlation, mean_over_pairs
 from truepool.measures.scores import ece
 from truepool.pools import Pool
 from truepool.pools.bayes import Bayes
@@ -147,7 +147,7 @@ class MainResults(Experiment):
         weighed, tested = here.panels()
         threshold = THRESHOLDS.get(data, THRESHOLD)
         said = _said(weighed, tested, threshold, here.seed)
-        rho = mean_of_pairs(correlation(tested))
+        rho = mean_over_pairs(correlation(tested))
         rows = [
             *_scored(data, said, tested, threshold),
             row("tab:empirical_rho", [data], "mean rho", rho),

@@ -5,7 +5,7 @@ rows of a finished cell go to a file of JSON lines at once, and a later run meas
 only what the file lacks.
 """
 
-from truepool.core.engine.cells import Cell, cells
+from truepool.core.engine.cell import Cell, cells
 from truepool.core.engine.row_file import Row, RowFile
 from truepool.core.engine.runner import Batch, Progress, no_progress, run
 from truepool.core.engine.threads import one_thread

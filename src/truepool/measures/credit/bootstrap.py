@@ -12,16 +12,16 @@ from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.weights import by_credit
-from truepool.measures.credit.leave_one_out import pool_weights, rises
-from truepool.measures.credit.shapley import shares
-from truepool.measures.inference import Resamples, middle
+from truepool.measures.credit.removal import increases_by_case, weights_or_equal
+from truepool.measures.credit.shapley_values import credit_by_case
+from truepool.measures.inference import Resamples, percentile_interval
 from truepool.measures.losses import Loss, as_loss
 
 Method: TypeAlias = Literal["leave-one-out", "shapley"]
 
 
 @dataclass(frozen=True, eq=False)
-class Intervals:
+class CreditIntervals:
     """Credit and the weights it earns, with bootstrap intervals over the cases."""
 
     agents: tuple[str, ...]
@@ -46,7 +46,7 @@ def intervals(
     level: float = 0.95,
     resamples: int = 1000,
     seed: int = 0,
-) -> Intervals:
+) -> CreditIntervals:
     """Bootstrap intervals, over the cases, of credit and of the weights it earns.
 
     Weights are proportional to positive credit, as the ``vcg`` and ``shapley`` pools
@@ -79,14 +79,14 @@ def intervals(
     earned = np.apply_along_axis(by_credit, 1, when_spoken)
     ends = [draws.interval(column, level) for column in by_case.T]
     low, high = np.array(ends).T
-    weights_low, weights_high = middle(earned, level)
+    weights_low, weights_high = percentile_interval(earned, level)
     credit = by_case.mean(axis=0)
-    return Intervals(
+    return CreditIntervals(
         panel.agents,
         credit,
         low,
         high,
-        by_credit(when_speaking(credit, panel, cases)),
+        by_credit(credit_per_report(credit, panel, cases)),
         weights_low,
         weights_high,
         level,
@@ -115,9 +115,9 @@ def contributions(
     """
     priced = as_loss(loss, costs, threshold)
     if method == "shapley":
-        parts = shares(panel, priced, seed=seed)
+        parts = credit_by_case(panel, priced, seed=seed)
     elif method == "leave-one-out":
-        parts = rises(panel, priced, pool_weights(panel, weights))
+        parts = increases_by_case(panel, priced, weights_or_equal(panel, weights))
     else:
         raise SettingError(
             f"credit is by 'leave-one-out' or 'shapley'; {method!r} was asked for"
@@ -125,19 +125,19 @@ def contributions(
     return np.concatenate([rise for _, rise in parts])
 
 
-def when_speaking(
+def credit_per_report(
     credit: FloatArray, panel: Panel, case_weights: FloatArray | None = None
 ) -> FloatArray:
     """Credit per case in which the agent spoke, so that silence is no fault.
 
     >>> panel = Panel([[0.9, 0.5], [float("nan"), 0.5]], [1, 0])
-    >>> when_speaking(np.array([0.1, 0.1]), panel)
+    >>> credit_per_report(np.array([0.1, 0.1]), panel)
     array([0.2, 0.1])
     """
-    return credit / spoken_share(panel, case_weights)
+    return credit / report_rate(panel, case_weights)
 
 
-def spoken_share(panel: Panel, case_weights: FloatArray | None = None) -> FloatArray:
+def report_rate(panel: Panel, case_weights: FloatArray | None = None) -> FloatArray:
     """Share of the cases (N,) in which each agent spoke; 1 for one that never did."""
     if not panel.silent:
         return np.ones(len(panel.agents))

@@ -15,10 +15,10 @@ mean of a group varies as means of cases do, and a thousand resamples of a milli
 cases take a moment."""
 
 
-def resampled_means(by_case: FloatArray, resamples: int, seed: int) -> FloatArray:
+def bootstrap_means(by_case: FloatArray, resamples: int, seed: int) -> FloatArray:
     """Means (B, M) of (T, M) over B bootstrap resamples of the cases (Efron 1979).
 
-    >>> resampled_means(np.ones((5, 1)), resamples=2, seed=0)
+    >>> bootstrap_means(np.ones((5, 1)), resamples=2, seed=0)
     array([[1.],
            [1.]])
     """
@@ -91,10 +91,10 @@ class Resamples:
         """BCa interval of the mean of (T,)."""
         column = by_case[:, None]
         units = self.sums(column)[:, 0] * (self.groups / self.cases)
-        return accelerated(units, self.means(column)[:, 0], level)
+        return bca_interval(units, self.means(column)[:, 0], level)
 
 
-def accelerated(
+def bca_interval(
     units: FloatArray, draws: FloatArray, level: float
 ) -> tuple[float, float]:
     r"""Bias-corrected and accelerated interval of a mean (Efron 1987).
@@ -104,7 +104,7 @@ def accelerated(
     :math:`\Phi(z_0 + (z_0 + z) / (1 - a (z_0 + z)))` of the draws are taken instead of
     those at :math:`\Phi(z)`: skewed means get skewed intervals.
 
-    >>> accelerated(np.ones(9), np.ones(50), 0.95)
+    >>> bca_interval(np.ones(9), np.ones(50), 0.95)
     (1.0, 1.0)
     """
     _check_level(level)
@@ -123,10 +123,12 @@ def accelerated(
     return float(low), float(high)
 
 
-def middle(draws: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+def percentile_interval(
+    draws: FloatArray, level: float
+) -> tuple[FloatArray, FloatArray]:
     """Lower and upper end of the middle share of the draws, column by column.
 
-    >>> low, high = middle(np.arange(101.0)[:, None], level=0.9)
+    >>> low, high = percentile_interval(np.arange(101.0)[:, None], level=0.9)
     >>> low, high
     (array([5.]), array([95.]))
     """

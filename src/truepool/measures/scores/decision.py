@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from truepool.core.arrays import FloatArray, classes
 from truepool.data.costs import Costs
 from truepool.measures.decisions import choose
-from truepool.measures.scores.series import door, ratio
+from truepool.measures.scores.series import check_series, ratio
 
 RARE = 0.05
 """A class is rare when it makes up less than this share of the cases."""
@@ -111,7 +111,7 @@ def confusion(
     array([[0., 1.],
            [1., 1.]])
     """
-    p, y, w = door(pooled, outcomes, sample_weight)
+    p, y, w = check_series(pooled, outcomes, sample_weight)
     decided = choose(p, costs or Costs(), threshold)
     K = classes(p.shape[1])
     counts = np.bincount(y * K + decided, w, minlength=K * K)

@@ -10,8 +10,8 @@ from scipy.special import ndtr
 from truepool.core.arrays import FloatArray, IntArray, case_mean, classes
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
-from truepool.measures.losses import Loss, happened
-from truepool.measures.scores.series import door, ratio
+from truepool.measures.losses import Loss, indicator
+from truepool.measures.scores.series import check_series, ratio
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def loss(
     >>> loss([0.5, 1.0], [1, 1])
     0.125
     """
-    p, y, w = door(pooled, outcomes, sample_weight)
+    p, y, w = check_series(pooled, outcomes, sample_weight)
     return float(case_mean(Loss(name, costs or Costs()).of(p, y), w))
 
 
@@ -56,8 +56,8 @@ def auc(
     """
     from sklearn.metrics import roc_auc_score
 
-    p, y, w = door(pooled, outcomes, sample_weight)
-    truth = happened(y, classes(p.shape[1]))
+    p, y, w = check_series(pooled, outcomes, sample_weight)
+    truth = indicator(y, classes(p.shape[1]))
     each = [
         roc_auc_score(truth[:, c], p[:, c], sample_weight=w)
         for c in range(p.shape[1])
@@ -86,7 +86,7 @@ def ece(
     >>> ece([0.2] * 10, [1] * 3 + [0] * 7, bins=10).__round__(6)
     0.1
     """
-    p, y, w = door(pooled, outcomes, sample_weight)
+    p, y, w = check_series(pooled, outcomes, sample_weight)
     if bins < 1:
         raise SettingError(f"there must be at least one bin; bins is {bins}")
     if p.shape[1] == 1:
@@ -122,11 +122,11 @@ def murphy(
     >>> round(parts.brier, 6)
     0.19
     """
-    p, y, w = door(pooled, outcomes, sample_weight)
+    p, y, w = check_series(pooled, outcomes, sample_weight)
     if bins is not None and bins < 1:
         raise SettingError(f"there must be at least one bin; bins is {bins}")
     w = np.ones(len(p)) if w is None else w
-    truth = happened(y, classes(p.shape[1]))
+    truth = indicator(y, classes(p.shape[1]))
     parts = np.zeros(5)
     for c in range(p.shape[1]):
         said, came = p[:, c], truth[:, c]

@@ -14,7 +14,7 @@ from truepool.core.arrays import (
 from truepool.core.errors import SettingError
 
 
-def door(
+def check_series(
     pooled: ArrayLike, outcomes: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[FloatArray, IntArray, FloatArray | None]:
     """Coordinates (T, C), outcomes (T,) and case weights (T,) or None."""

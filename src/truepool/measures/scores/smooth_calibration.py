@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from truepool.core.arrays import FloatArray
-from truepool.measures.scores.series import door
+from truepool.measures.scores.series import check_series
 
 CELLS = 2_048
 """Cells of the line from 0 to 1 on which residuals are smoothed."""
@@ -30,7 +30,7 @@ def smooth_ece(
     >>> round(smooth_ece([0.2] * 100, [1] * 30 + [0] * 70), 3)
     0.1
     """
-    p, y, w = door(pooled, outcomes, sample_weight)
+    p, y, w = check_series(pooled, outcomes, sample_weight)
     if p.shape[1] == 1:
         said, came = p[:, 0], y.astype(np.float64)
     else:

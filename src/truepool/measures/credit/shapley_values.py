@@ -17,7 +17,7 @@ from truepool.core.arrays import (
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.measures.fixed_weights import FixedWeights, pools_of
+from truepool.measures.fixed_weights import FixedWeights, linear_pools
 from truepool.measures.losses import Loss, as_loss
 
 EXACT_LIMIT = 14
@@ -28,7 +28,7 @@ ORDERS = 40
 
 
 @dataclass(frozen=True, eq=False)
-class Sampled:
+class SampledCredit:
     """Shapley credit estimated from random orders, with its standard errors."""
 
     credit: FloatArray
@@ -63,7 +63,7 @@ def shapley(
     cases = as_case_weights(sample_weight, len(panel))
     past = FixedWeights(panel, priced, cases)
     if past.gram is None:
-        parts = shares(panel, priced, cases)
+        parts = credit_by_case(panel, priced, cases)
         return np.asarray(sum(past.case_weights[part] @ rise for part, rise in parts))
     members, sign = _coalitions(len(panel.agents))
     size = np.maximum(members.sum(axis=1, keepdims=True), 1)
@@ -82,7 +82,7 @@ def sample_shapley(
     tolerance: float = 0.05,
     orders: tuple[int, int] | None = None,
     seed: int = 0,
-) -> Sampled:
+) -> SampledCredit:
     """Shapley credit from random orders of joining, each used forwards and backwards.
 
     Stops when the largest standard error is below ``tolerance`` times the largest
@@ -115,10 +115,10 @@ def sample_shapley(
         error = np.sqrt(squares / (pairs - 1) / pairs)
         enough = bool(error.max() <= tolerance * np.abs(mean).max())
         if enough or 2 * pairs >= most:
-            return Sampled(mean, error, 2 * pairs, enough)
+            return SampledCredit(mean, error, 2 * pairs, enough)
 
 
-def shares(
+def credit_by_case(
     panel: Panel, loss: Loss, cases: FloatArray | None = None, seed: int = 0
 ) -> Iterator[tuple[slice, FloatArray]]:
     """Shapley credit case by case, (block, N), block by block.
@@ -136,7 +136,7 @@ def _exact_shares(
     members, sign = _coalitions(len(panel.agents))
     prior = panel.base_rate(cases)
     for part in blocks(len(panel), len(members) * panel.values.shape[2]):
-        pooled, mass = pools_of(panel.values[part], members)
+        pooled, mass = linear_pools(panel.values[part], members)
         pooled[mass == 0] = prior
         yield part, loss.of(pooled, panel.outcomes[part]).T @ sign
 

@@ -36,19 +36,19 @@ def leave_one_out(
     array([ 0.16, -0.08])
     """
     priced = as_loss(loss, costs, threshold)
-    w = pool_weights(panel, weights)
+    w = weights_or_equal(panel, weights)
     cases = as_case_weights(sample_weight, len(panel))
     if removals is not None:
         return _sampled_removals(panel, priced, w, cases, removals, seed)
     if panel.classes == 2 and (priced.squared or priced.name == "cost"):
         return _compiled(panel, priced, w, cases)
     total = np.zeros(len(panel.agents))
-    for part, rise in rises(panel, priced, w, cases):
+    for part, rise in increases_by_case(panel, priced, w, cases):
         total += rise.sum(axis=0) if cases is None else cases[part] @ rise
     return total / (len(panel) if cases is None else cases.sum())
 
 
-def rises(
+def increases_by_case(
     panel: Panel,
     loss: Loss,
     weights: FloatArray,
@@ -63,7 +63,7 @@ def rises(
         yield part, loss.of(others, outcomes[:, None]) - base[:, None]
 
 
-def pool_weights(panel: Panel, weights: ArrayLike | None) -> FloatArray:
+def weights_or_equal(panel: Panel, weights: ArrayLike | None) -> FloatArray:
     """Weights on the simplex: the given ones, checked, or equal ones."""
     N = len(panel.agents)
     return uniform(N) if weights is None else as_weights(weights, N)
@@ -99,7 +99,7 @@ def _sampled_removals(
         )
     rng = np.random.default_rng(seed)
     total, tried = np.zeros(N), np.zeros(N)
-    for part, rise in rises(panel, loss, weights, cases):
+    for part, rise in increases_by_case(panel, loss, weights, cases):
         rank = rng.random(rise.shape).argsort(axis=1).argsort(axis=1)
         drawn = (rank < removals).astype(np.float64)
         if cases is not None:
