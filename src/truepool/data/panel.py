@@ -136,13 +136,27 @@ class Panel:
         named = None if ids is None else _one_a_case("ids", ids, T)
         moments = None if times is None else _moments(_one_a_case("times", times, T))
         self._set(
-            _squeezed(values), settled, names, named, moments, silent, called, None
+            reports=_squeezed(values),
+            outcomes=settled,
+            agents=names,
+            ids=named,
+            times=moments,
+            silent=silent,
+            labels=called,
+            pending=None,
         )
 
-    def _set(self, *fields: Any) -> None:
-        for name, value in zip(self.__dataclass_fields__, fields, strict=True):
+    def _set(self, **fields: Any) -> None:
+        for name, value in fields.items():
             array = isinstance(value, np.ndarray)
             object.__setattr__(self, name, frozen(value) if array else value)
+
+    def _replace(self, **changes: Any) -> Self:
+        """Return a copy with other fields, which are trusted."""
+        other = object.__new__(type(self))
+        other._set(**{name: vars(self)[name] for name in self.__dataclass_fields__})
+        other._set(**changes)
+        return other
 
     @property
     def values(self) -> FloatArray:
@@ -171,19 +185,15 @@ class Panel:
 
         The part of a sound panel is trusted: it may lack a class or an agent's voice.
         """
-        part = object.__new__(type(self))
         reports = self.reports[cases]
-        part._set(
-            reports,
-            self.outcomes[cases],
-            self.agents,
-            None if self.ids is None else self.ids[cases],
-            None if self.times is None else self.times[cases],
-            int(np.isnan(reports).sum()) if self.silent else 0,
-            self.labels,
-            None,
+        return self._replace(
+            reports=reports,
+            outcomes=self.outcomes[cases],
+            ids=None if self.ids is None else self.ids[cases],
+            times=None if self.times is None else self.times[cases],
+            silent=int(np.isnan(reports).sum()) if self.silent else 0,
+            pending=None,
         )
-        return part
 
     def awaiting(
         self,
@@ -221,13 +231,7 @@ class Panel:
             None if times is None else _moments(_one_a_case("times", times, P)),
             np.full(P, len(self)) if above is None else np.asarray(above, np.int64),
         )
-        return self._with(pending)
-
-    def _with(self, pending: Pending | None) -> Self:
-        other = object.__new__(type(self))
-        kept = (self.outcomes, self.agents, self.ids, self.times, self.silent)
-        other._set(self.reports, *kept, pending)
-        return other
+        return self._replace(pending=pending)
 
     def filled(self, words: FloatArray | None = None) -> Self:
         """Return the panel with words put into the mouths of silent agents.
@@ -254,11 +258,8 @@ class Panel:
         array([[1., 0.],
                [0., 1.]])
         """
-        other = object.__new__(type(self))
         silent = int(np.isnan(reports).sum()) if self.silent else 0
-        fields = (self.outcomes, self.agents, self.ids, self.times, silent)
-        other._set(_squeezed(reports), *fields, self.labels, self.pending)
-        return other
+        return self._replace(reports=_squeezed(reports), silent=silent)
 
     def labelled(self, labels: Labels) -> Self:
         """Return the panel with other labels for the same class numbers.
@@ -267,10 +268,7 @@ class Panel:
         >>> panel.labelled(Labels(("genuine", "fraud"))).labels.positive
         'fraud'
         """
-        other = object.__new__(type(self))
-        fields = (self.reports, self.outcomes, self.agents, self.ids, self.times)
-        other._set(*fields, self.silent, labels, self.pending)
-        return other
+        return self._replace(labels=labels)
 
     def in_order(self) -> Self:
         """Return the panel sorted by its times; cases of one moment keep their order.
@@ -280,7 +278,7 @@ class Panel:
         """
         if self.times is None:
             return self
-        return self.take(self.order)._with(self.pending)
+        return self.take(self.order)._replace(pending=self.pending)
 
     @property
     def order(self) -> IntArray:
