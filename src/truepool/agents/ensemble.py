@@ -109,7 +109,7 @@ class Trained:
         self.labels.check(positive)
         outcomes = self.labels.encode(y)
         panel = Panel(self.reports(X), outcomes, self.agents, **options)
-        return panel.labelled(self.labels)
+        return panel.with_labels(self.labels)
 
     def __getitem__(self, name: str) -> Any:
         """Return one agent; it is trained now if that was not needed so far."""

@@ -158,7 +158,7 @@ def from_panel(panel: Panel) -> Beliefs:
         raise SettingError(
             f"games are played with two classes; the panel has {panel.classes}"
         )
-    values = np.asfortranarray(panel.filled().reports)
+    values = np.asfortranarray(panel.fill_missing().reports)
     return Beliefs(values, panel.outcomes.astype(np.float64), panel.outcomes)
 
 

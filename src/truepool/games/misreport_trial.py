@@ -150,4 +150,4 @@ def _lied(
     reports = panel.reports.copy()
     said = reports[:, agent].copy()
     reports[:, agent] = np.where(np.isnan(said), np.nan, family.sent(deviation, said))
-    return panel.saying(reports)
+    return panel.with_reports(reports)

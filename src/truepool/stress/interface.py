@@ -40,7 +40,7 @@ class Stress(ABC):
         heard = np.where(np.isnan(said), np.nan, self._said(panel, who, seed))
         values = panel.values.copy()
         values[:, who] = heard
-        return panel.saying(values)
+        return panel.with_reports(values)
 
     @abstractmethod
     def _said(self, panel: Panel, who: list[int], seed: int) -> FloatArray:

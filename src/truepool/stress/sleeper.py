@@ -62,7 +62,7 @@ class Sleeper(Stress):
 
     def _said(self, panel: Panel, who: list[int], seed: int) -> FloatArray:
         turned = np.empty((len(panel), len(who)), dtype=np.bool_)
-        turned[panel.order] = self._turned(panel.in_order(), who)
+        turned[panel.order] = self._turned(panel.sort_by_time(), who)
         names = [panel.agents[i] for i in who]
         after = self.then(panel, names, seed=seed).values[:, who]
         return np.where(turned[..., None], after, panel.values[:, who])
