@@ -70,7 +70,7 @@ def said_by_agents(rows: Features, seed: int) -> Said:
     learn, validation = train_test_split(
         rest, test_size=VALIDATION, stratify=y[rest], random_state=seed
     )
-    X = rows.preparation().fit(X[learn]).transform(X)
+    X = rows.encoder().fit(X[learn]).transform(X)
     trained = agents.train(
         X[learn], y[learn], features=0.6, seed=seed, n_jobs=2, cache=False
     )

@@ -25,7 +25,7 @@ from truepool.agents.partition import feature_silos
 from truepool.core.arrays import Array, FloatArray
 from truepool.core.errors import AgentError, SettingError
 from truepool.data.costs import Costs
-from truepool.data.labels import Labels, as_labels
+from truepool.data.labels import Labels, check_labels
 from truepool.measures.folds import Folds, evaluation_cases, splits
 from truepool.measures.losses import Loss
 from truepool.pools.interface import Pool, configure
@@ -190,7 +190,7 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
 
     def _labels(self, pool: Pool) -> Labels:
         """Labels in the order of the pool's classes."""
-        found = as_labels(self.classes_)
+        found = check_labels(self.classes_)
         convention = self.positive is None and not _depends_on_class(pool)
         if len(found) == 2 and convention:
             return Labels(tuple(found.tolist()))

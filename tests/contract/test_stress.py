@@ -97,7 +97,7 @@ def test_ids_and_times_are_kept(name):
 def test_a_case_in_which_nobody_spoke_stays_one(name):
     reports = random_panel().reports.copy()
     reports[5] = np.nan
-    panel = Panel(reports, random_panel().outcomes, mute_cases=True)
+    panel = Panel(reports, random_panel().outcomes, allow_empty_cases=True)
     assert np.isnan(stress.make(name)(panel, "agent0").reports[5]).all()
 
 

@@ -127,7 +127,7 @@ def test_a_lie_that_loses_weight_is_paid_for():
 
 def test_a_silent_agent_stays_silent_and_one_never_heard_has_nothing_to_gain():
     panel = random_panel(4, cases=120, silent=0.4)
-    rare = panel.filled().reports.copy()
+    rare = panel.fill_missing().reports.copy()
     rare[1:, 3] = np.nan
     times = np.arange(120)
     found = incentives(

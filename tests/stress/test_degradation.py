@@ -60,7 +60,7 @@ def test_time_orders_the_drift_not_the_rows():
 def test_a_case_in_which_nobody_spoke_may_degrade_too():
     reports = random_panel().reports.copy()
     reports[5] = np.nan
-    panel = Panel(reports, random_panel().outcomes, mute_cases=True)
+    panel = Panel(reports, random_panel().outcomes, allow_empty_cases=True)
     assert np.isnan(Degradation("gradual")(panel, "agent0").reports[5]).all()
 
 

@@ -115,7 +115,7 @@ def ready(data: Features, cell: Cell, held: bool = True) -> Task:
     trained, weighed, tested = three_ways(data.outcomes, cell.seed("split"))
     if not held:
         trained = weighed = np.concatenate([trained, weighed])
-    values = data.preparation().fit(data.values[trained]).transform(data.values)
+    values = data.encoder().fit(data.values[trained]).transform(data.values)
     seed = cell.seed("agents") >> 1  # some of the libraries count to 2**31 only
     return Task(values, data.outcomes, trained, weighed, tested, seed)
 

@@ -172,7 +172,7 @@ class Evidence:
         """Return the panel with what one agent said (T, C) changed."""
         said = self.panel.values.copy()
         said[:, agent] = values
-        return self.panel.saying(said)
+        return self.panel.with_reports(said)
 
     def without(self, agents: Iterable[int]) -> FloatArray:
         """Cost of each looked-at case with these agents silent, (T'',)."""

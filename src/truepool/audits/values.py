@@ -228,7 +228,7 @@ class Audit:
     recommendation: Recommendation
     withheld: tuple[tuple[str, str], ...] = ()
     sampled: tuple[str, ...] = ()
-    labels: Labels = field(default_factory=lambda: Labels.numbered(2))
+    labels: Labels = field(default_factory=lambda: Labels.of_numbers(2))
     label_cases: tuple[int, ...] = ()
     """How many cases have which label."""
 

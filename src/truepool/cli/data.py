@@ -56,7 +56,7 @@ def verify(
     from truepool import datasets
     from truepool.cli.screen import out, watched
     from truepool.core.errors import SourceError
-    from truepool.datasets.verification import ABSENT, verified
+    from truepool.datasets.verification import ABSENT, verify
     from truepool.render.tables import data_sources as tables
 
     chosen = [datasets.find(name) for name in names or datasets.every()]
@@ -65,7 +65,7 @@ def verify(
     with watched("Verifying") as progress:
         for done, (dataset, file) in enumerate(files):
             progress(file.name, done, len(files))
-            rows.append(verified(dataset, file))
+            rows.append(verify(dataset, file))
     if as_json:
         print(json.dumps([row.to_dict() for row in rows], indent=2))
     else:

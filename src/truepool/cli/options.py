@@ -64,7 +64,7 @@ def panel_or_example(
     ignore: list[str] | None,
     *,
     positive: str | None = None,
-    mute_cases: bool = False,
+    allow_empty_cases: bool = False,
 ) -> "Panel":
     """Read the table that is named, or take the bundled example."""
     from truepool.data.tables import read_panel
@@ -82,7 +82,7 @@ def panel_or_example(
             id=id,
             time=time,
             ignore=ignore or (),
-            mute_cases=mute_cases,
+            allow_empty_cases=allow_empty_cases,
         )
     )
 

@@ -121,10 +121,10 @@ def _show(
 def _known(ignore: list[str], train: Path, new: Path) -> list[str]:
     """Return those that the first table has; each must be in one of the two."""
     from truepool.core.errors import SourceError, suggestion
-    from truepool.data.tables import columns_of
+    from truepool.data.tables import read_column_names
 
-    there = columns_of(train)
-    either = [*there, *columns_of(new)]
+    there = read_column_names(train)
+    either = [*there, *read_column_names(new)]
     unknown = [name for name in ignore if name not in either]
     if unknown:
         raise SourceError(

@@ -47,7 +47,7 @@ def replay(
 
     costs = options.costs_of(cost_fn, cost_fp, cost_matrix)
     cases = options.panel_or_example(
-        panel, outcome, id, time, ignore, positive=positive, mute_cases=True
+        panel, outcome, id, time, ignore, positive=positive, allow_empty_cases=True
     )
     priced = as_loss(loss, costs, threshold)
     chosen = []

@@ -165,7 +165,7 @@ def from_panel(panel: Panel) -> Beliefs:
         raise SettingError(
             f"a game needs a panel with two classes; got {panel.classes} classes"
         )
-    values = np.asfortranarray(panel.filled().reports)
+    values = np.asfortranarray(panel.fill_missing().reports)
     return Beliefs(values, panel.outcomes.astype(np.float64), panel.outcomes)
 
 

@@ -159,4 +159,4 @@ def _misreported(
     reports = panel.reports.copy()
     own = reports[:, agent].copy()
     reports[:, agent] = np.where(np.isnan(own), np.nan, family.apply(deviation, own))
-    return panel.saying(reports)
+    return panel.with_reports(reports)

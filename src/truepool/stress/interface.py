@@ -40,7 +40,7 @@ class Stress(ABC):
         missing = np.isnan(values[:, columns])
         reports = self._transform(panel, columns, seed)
         values[:, columns] = np.where(missing, np.nan, reports)
-        return panel.saying(values)
+        return panel.with_reports(values)
 
     @abstractmethod
     def _transform(self, panel: Panel, columns: list[int], seed: int) -> FloatArray:

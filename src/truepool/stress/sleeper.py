@@ -63,7 +63,7 @@ class Sleeper(Stress):
 
     def _transform(self, panel: Panel, columns: list[int], seed: int) -> FloatArray:
         turned = np.empty((len(panel), len(columns)), dtype=np.bool_)
-        turned[panel.order] = self._turned(panel.in_order(), columns)
+        turned[panel.order] = self._turned(panel.sort_by_time(), columns)
         names = [panel.agents[i] for i in columns]
         after = self.stress(panel, names, seed=seed).values[:, columns]
         return np.where(turned[..., None], after, panel.values[:, columns])

@@ -170,7 +170,7 @@ def test_silence_is_passed_over():
     reports = np.full((2000, 5), np.nan)
     reports[::2] = panel.reports
     outcomes = np.repeat(panel.outcomes, 2)
-    sparse = Panel(reports, outcomes, mute_cases=True)
+    sparse = Panel(reports, outcomes, allow_empty_cases=True)
     (same,) = alarms(sparse)
     assert same == Alarm("agent3", 2 * alarm.case, alarm.before, alarm.after)
     pooled = [a for a in alarms(replay("static", sparse)) if a.who == "pool"]

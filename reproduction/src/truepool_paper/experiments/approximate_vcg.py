@@ -60,7 +60,7 @@ class ApproximateVCG(Experiment):
     def measure(cell: Cell) -> list[Row]:
         """Train once; weigh with every number of removals."""
         data = nsl_kdd(cell["rows"], seed=cell.seed("rows"))
-        X = data.preparation().fit_transform(data.values)
+        X = data.encoder().fit_transform(data.values)
         weighed, tested = panels(X, data.outcomes, cell.seed("agents"), 20)
         return [
             found

@@ -25,7 +25,7 @@ name = "copies"
 def check(evidence: Evidence) -> Iterator[Suspicion]:
     """One test an agent but the first: does its log-odds repeat an earlier one's."""
     panel = evidence.panel
-    alike = np.nan_to_num(correlation(panel.saying(log_scale(panel.values))))
+    alike = np.nan_to_num(correlation(panel.with_reports(log_scale(panel.values))))
     heard = (~np.isnan(panel.values[:, :, 0])).astype(np.float64)
     both = heard.T @ heard
     for j in range(1, len(panel.agents)):
