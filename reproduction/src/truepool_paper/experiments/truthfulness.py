@@ -12,12 +12,12 @@ from truepool_paper.canonical_game import (
     CALIBRATED,
     CANONICAL,
     MECHANISMS,
-    games,
+    game_cells,
 )
 from truepool_paper.interface import Experiment, Reading, Size, row
 
 TABLE = "tab:ic_verify"
-PAID = ("VCG", "Brier", "Externality")
+PAYMENTS = ("VCG", "Brier", "Externality")
 TRIALS = 100
 
 
@@ -45,8 +45,8 @@ class Truthfulness(Experiment):
 
     def cells(self, size: Size) -> list[Cell]:
         """Return all mechanisms at both offsets."""
-        axes = {"mechanism": PAID, "offset": [CALIBRATED, ABOVE]}
-        return games(self.name, size, axes)
+        axes = {"mechanism": PAYMENTS, "offset": [CALIBRATED, ABOVE]}
+        return game_cells(self.name, size, axes)
 
     def effort(self, cell: Cell) -> float:
         """A hundred games."""
