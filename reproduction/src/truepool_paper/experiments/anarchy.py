@@ -16,7 +16,7 @@ from truepool_paper.canonical_game import (
 from truepool_paper.interface import Experiment, Reading, Size, row
 
 TABLE = "tab:poa"
-PAYMENTS = ("VCG", "Brier", "Externality")
+PAYMENT_NAMES = ("VCG", "Brier", "Externality")
 
 
 @final
@@ -49,7 +49,7 @@ class Anarchy(Experiment):
     def measure(cell: Cell) -> list[Row]:
         """Play all mechanisms on the beliefs of one repeat."""
         offset, rows = cell["offset"], []
-        for paid in PAYMENTS:
+        for paid in PAYMENT_NAMES:
             end = solve(cell, paid, offset=offset)
             found = {
                 "PoA": end.poa,

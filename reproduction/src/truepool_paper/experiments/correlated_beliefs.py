@@ -16,7 +16,7 @@ from truepool_paper.canonical_game import (
 from truepool_paper.interface import Experiment, Reading, Size
 
 TABLE = "tab:corr_poa"
-PAYMENTS = ("VCG", "Brier", "Externality", "LogScore")
+PAYMENT_NAMES = ("VCG", "Brier", "Externality", "LogScore")
 RHOS = (0, 0.2, 0.5, 0.8, 0.95)
 
 
@@ -53,5 +53,5 @@ class CorrelatedBeliefs(Experiment):
         """Play all mechanisms at one correlation."""
         rho, offset = cell["rho"], cell["offset"]
         settings = {"offset": offset, "correlation": rho, "model": "factor"}
-        ends = {paid: solve(cell, paid, **settings) for paid in PAYMENTS}
+        ends = {paid: solve(cell, paid, **settings) for paid in PAYMENT_NAMES}
         return price_rows(TABLE, f"rho={rho}", ends, offset, ABOVE)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 TABLE, BASIC = "tab:observability", "tab:observability_basic"
 FIGURE = "fig:observability"
-PAYMENTS = ("VCG", "Brier", "Externality")
+PAYMENT_NAMES = ("VCG", "Brier", "Externality")
 SIGHTS: dict[str, str | int] = {"full": "all", "partial": 2, "none": "none"}
 AGENTS, RHOS = (5, 10), (0.2, 0.5)
 SIGHT = "Agents take those whose reports they do not see to tell the truth."
@@ -130,6 +130,8 @@ def _by_view(cell: Cell) -> list[Row]:
     offset = CALIBRATED if cell["calibrated"] else ABOVE
     rows = []
     for view, sees in SIGHTS.items():
-        ends = {paid: solve(cell, paid, sees=sees, offset=offset) for paid in PAYMENTS}
+        ends = {
+            paid: solve(cell, paid, sees=sees, offset=offset) for paid in PAYMENT_NAMES
+        }
         rows += price_rows(BASIC, view, ends, offset, ABOVE)
     return rows

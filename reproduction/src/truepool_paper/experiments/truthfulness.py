@@ -17,7 +17,7 @@ from truepool_paper.canonical_game import (
 from truepool_paper.interface import Experiment, Reading, Size, row
 
 TABLE = "tab:ic_verify"
-PAYMENTS = ("VCG", "Brier", "Externality")
+PAYMENT_NAMES = ("VCG", "Brier", "Externality")
 TRIALS = 100
 
 
@@ -45,7 +45,7 @@ class Truthfulness(Experiment):
 
     def cells(self, size: Size) -> list[Cell]:
         """Return all mechanisms at both offsets."""
-        axes = {"mechanism": PAYMENTS, "offset": [CALIBRATED, ABOVE]}
+        axes = {"mechanism": PAYMENT_NAMES, "offset": [CALIBRATED, ABOVE]}
         return game_cells(self.name, size, axes)
 
     def effort(self, cell: Cell) -> float:
