@@ -6,11 +6,9 @@ from numpy.testing import assert_allclose
 from panels import stationary
 from printed_cells import cell
 
-from truepool import credit, replay
+from truepool import Costs, Panel, credit, replay
 from truepool.core.engine import Cell, one_thread
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.datasets.synthetic import synthetic
+from truepool.datasets import synthetic
 from truepool.games import draw_beliefs, theory
 from truepool.pools.vcg import VCG
 from truepool_paper.experiments.data_efficiency import DataEfficiency

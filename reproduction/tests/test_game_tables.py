@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from truepool.data.costs import Costs
+from truepool import Costs
 from truepool.games import Game, payments, sweep, theory, verify
 
 COSTS = Costs(fn=10, fp=1)

@@ -10,13 +10,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
+from truepool import Costs, Panel, replay
 from truepool.games import ClippedBeliefsWarning, Game, draw_beliefs, theory, verify
 from truepool.games.marginals import Beta, belief_correlation
 from truepool.learners import make as learner
 from truepool.measures.scores import ece
-from truepool.online import replay
 
 ASYMMETRIC, EVEN = Costs(fn=10, fp=1), Costs(1, 1)
 

@@ -20,11 +20,11 @@ def reproduce(
     ] = None,
     full: Annotated[
         bool,
-        typer.Option("--full/--quick", help="At the paper's size, or a reduced one."),
+        typer.Option(
+            "--full/--quick", help="At the paper's size, or at a reduced one."
+        ),
     ] = False,
-    jobs: Annotated[
-        int, typer.Option(min=1, help="How many processes work side by side.")
-    ] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of parallel processes.")] = 1,
     output: Annotated[
         Path,
         typer.Option(
@@ -40,7 +40,9 @@ def reproduce(
     from truepool_paper.render import report
 
     if output.exists() and not output.is_dir():
-        raise SourceError(f"{str(output)!r} is a file; name a folder to write into")
+        raise SourceError(
+            f"--output must be a folder; {str(output)!r} is a file: name another"
+        )
     try:
         with timed("Reproducing") as progress:
             result = run(
@@ -52,16 +54,16 @@ def reproduce(
             )
     except KeyboardInterrupt:
         print(
-            f"stopped; what is done is kept in {output / 'rows'}, and the same command "
-            "goes on from there",
+            f"stopped; finished work is in {output / 'rows'}, and the same command "
+            "resumes from there",
             file=sys.stderr,
         )
         raise typer.Exit(130) from None
-    told = result.to_dict()
-    written = report.write(told, result.figures(), output)
+    data = result.to_dict()
+    written = report.write(data, result.figures(), output)
     if as_json:
-        print(json.dumps(told, indent=2))
+        print(json.dumps(data, indent=2))
         return
-    report.grid(told).print(out())
+    report.grid(data).print(out())
     for path in written:
         out().print(f"Wrote {path}.", highlight=False, soft_wrap=True)
