@@ -22,6 +22,7 @@ linear = chosen.linear
 without = chosen.without
 squared_credit = chosen.squared_credit
 threshold_credit = chosen.threshold_credit
+trees = chosen.trees
 voices = chosen.voices
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "shading",
     "squared_credit",
     "threshold_credit",
+    "trees",
     "voices",
     "without",
 ]
