@@ -115,7 +115,7 @@ class Panel:
         if T < 2:
             raise PanelError(f"a panel needs at least 2 cases; it has {T}")
         if silent:
-            spoken, _, _ = kernels.voices(values)
+            spoken, _, _ = kernels.report_counts(values)
             if not spoken.all():
                 raise AgentError(
                     f"agent {names[int(np.argmin(spoken))]!r} is silent in every case; "

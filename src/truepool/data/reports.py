@@ -64,7 +64,7 @@ def check_reports(
         values = _checked_classes(values, names)
         silent = int(np.isnan(values).sum()) if silent else 0
     if silent and not allow_empty_cases:
-        _, first, mute = kernels.voices(values)
+        _, first, mute = kernels.report_counts(values)
         if mute:
             raise ReportError(
                 "at least one agent must speak in every case; all are silent in case "
