@@ -73,6 +73,7 @@ class MainResults(Experiment):
     """The five agents of each data set are trained once; every table looks at them."""
 
     name: ClassVar[str] = "main-results"
+    version: ClassVar[str] = "2"  # Platt's factor is the minimum, not near it
     readings: ClassVar[Mapping[str, Reading]] = {
         "tab:main_results": Reading(
             f"{PROTOCOL}; {METHODS_READING}; threshold 0.5, and 0.3 for Credit Card; "
