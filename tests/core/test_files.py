@@ -128,7 +128,8 @@ def test_a_damaged_entry_is_absent_until_it_is_stored_again(cache):
 def test_a_cache_that_cannot_be_written_costs_a_warning(cache):
     cache.folder.parent.write_text("a file where the folder should be")
     with pytest.warns(
-        UserWarning, match=r"nothing can be kept in .* TRUEPOOL_CACHE\.$"
+        UserWarning,
+        match=r"nothing can be stored in .* TRUEPOOL_CACHE to another folder\.$",
     ):
         cache.store("a", 5)
     assert cache.load("a") is None

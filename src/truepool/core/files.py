@@ -1,4 +1,4 @@
-"""Files: written whole or not at all, and kept between runs in one folder."""
+"""Files: atomic writes, and the cache folder."""
 
 import os
 import tempfile
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def check_path(path: str | Path, suffix: str | None = None) -> Path:
-    """Refuse a path that no file, or none of this kind, could be written to."""
+    """Refuse a path that no file (of this kind) can be written to."""
     place = Path(path)
     if suffix is not None and place.suffix != suffix:
         raise SourceError(f"the file name must end in {suffix}; got {str(path)!r}")
@@ -34,9 +34,9 @@ def check_path(path: str | Path, suffix: str | None = None) -> Path:
 
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[str]:
-    """Lend a temporary file, which replaces the old one at the end.
+    """Yield the path of a temporary file, which replaces the old file at the end.
 
-    Whatever goes wrong before that leaves no trace.
+    After an error the old file is unchanged and the temporary file is gone.
     """
     place = check_path(path)
     try:
@@ -59,36 +59,36 @@ def atomic_path(path: str | Path) -> Iterator[str]:
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
-    """Write bytes, whole or not at all."""
+    """Write bytes atomically."""
     with atomic_path(path) as unfinished:
         Path(unfinished).write_bytes(content)
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write text as UTF-8, whole or not at all."""
-    # What no alphabet knows (half of a pair) is written as a question mark.
+    """Write text as UTF-8, atomically."""
+    # An unpaired surrogate has no UTF-8 form and becomes a question mark.
     write_bytes(path, text.encode("utf-8", errors="replace"))
 
 
 def cache_folder() -> Path:
-    """``$TRUEPOOL_CACHE``, else the folder that the platform has for caches."""
-    if named := os.environ.get(VARIABLE):
-        return Path(named).expanduser()
+    """Return ``$TRUEPOOL_CACHE``, else the cache folder of the platform."""
+    if folder := os.environ.get(VARIABLE):
+        return Path(folder).expanduser()
     return user_cache_path("truepool", appauthor=False, opinion=False)
 
 
 @dataclass(frozen=True)
 class DiskCache(Generic[T]):
-    """Values kept in a folder by name; a damaged entry counts as absent.
+    """Values stored in a folder by name; a damaged entry counts as absent.
 
     Parameters
     ----------
     folder : Path
-        Made when the first value is stored.
+        Created when the first value is stored.
     read : function of a path
         Returns the value; raises ValueError where the entry is damaged.
     write : function of a value and a path
-        Writes the value to a temporary file, which gets its name when it is whole.
+        Writes the value to a temporary file, which is renamed when it is complete.
     """
 
     folder: Path
@@ -103,15 +103,15 @@ class DiskCache(Generic[T]):
             return None
 
     def store(self, name: str, value: T) -> None:
-        """Keep a value; a full disk costs the next run, not this one."""
+        """Store a value; if that fails, warn and go on."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with atomic_path(self.folder / name) as unfinished:
                 self.write(value, unfinished)
         except (OSError, SourceError) as error:
             warnings.warn(
-                f"nothing can be kept in {str(self.folder)!r}: {error}. Name another "
-                f"folder in the environment variable {VARIABLE}.",
+                f"nothing can be stored in {str(self.folder)!r}: {error}. Set the "
+                f"environment variable {VARIABLE} to another folder.",
                 stacklevel=2,
             )
 
