@@ -1,12 +1,17 @@
 """Files: atomic writes, and the cache folder."""
 
 import os
+import shutil
+import signal
+import stat
 import tempfile
+import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Generic, TypeVar
 
 from platformdirs import user_cache_path
@@ -23,12 +28,20 @@ def check_path(path: str | Path, suffix: str | None = None) -> Path:
     place = Path(path)
     if suffix is not None and place.suffix != suffix:
         raise SourceError(f"the file name must end in {suffix}; got {str(path)!r}")
-    if place.is_dir():
+    mode = _mode(place)
+    if stat.S_ISDIR(mode):
         raise SourceError(f"{str(place)!r} is a folder; name a file in it")
-    if not place.parent.is_dir():
-        raise SourceError(f"there is no folder {str(place.parent)!r} to write into")
-    if not os.access(place.parent, os.W_OK):
-        raise SourceError(f"the folder {str(place.parent)!r} cannot be written into")
+    if mode and not (stat.S_ISREG(mode) or _is_stream(mode)):
+        raise SourceError(f"{str(place)!r} is not a regular file; name another file")
+    if mode and not os.access(place, os.W_OK):
+        raise SourceError(f"{str(place)!r} is write-protected; name another file")
+    folder = Path(os.path.realpath(place)).parent
+    if _is_stream(mode):
+        return place
+    if not folder.is_dir():
+        raise SourceError(f"there is no folder {str(folder)!r} to write into")
+    if not os.access(folder, os.W_OK):
+        raise SourceError(f"the folder {str(folder)!r} cannot be written into")
     return place
 
 
@@ -36,26 +49,52 @@ def check_path(path: str | Path, suffix: str | None = None) -> Path:
 def atomic_path(path: str | Path) -> Iterator[str]:
     """Yield the path of a temporary file, which replaces the old file at the end.
 
-    After an error the old file is unchanged and the temporary file is gone.
+    After an error the old file is unchanged and the temporary file is gone. Links are
+    followed, and a file keeps its mode and owner. A pipe or a character device gets the
+    content at the end.
     """
     place = check_path(path)
+    stream = _is_stream(_mode(place))
+    target = Path(os.path.realpath(place))
+    with exit_on_sigterm():
+        try:
+            handle, unfinished = tempfile.mkstemp(
+                dir=None if stream else target.parent,
+                prefix=f".{place.name[:20]}.",
+                suffix=place.suffix[-20:],
+            )
+        except OSError as error:
+            raise _refused(place, error) from None
+        os.close(handle)
+        try:
+            yield unfinished
+            if stream:
+                with open(unfinished, "rb") as content, open(place, "wb") as out:
+                    shutil.copyfileobj(content, out)
+            else:
+                _keep_mode(target, unfinished)
+                os.replace(unfinished, target)
+        except OSError as error:
+            raise _refused(place, error) from None
+        finally:
+            Path(unfinished).unlink(missing_ok=True)
+
+
+@contextmanager
+def exit_on_sigterm() -> Iterator[None]:
+    """Let SIGTERM end the block like an error, so that temporary files are removed.
+
+    Without this it ends the process at once. A handler of somebody else is left alone.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, _exit)
     try:
-        handle, unfinished = tempfile.mkstemp(
-            dir=place.parent, prefix=f".{place.name}.", suffix=place.suffix
-        )
-    except OSError as error:
-        raise _refused(place, error) from None
-    os.close(handle)
-    try:
-        yield unfinished
-        os.chmod(unfinished, 0o666 & ~_umask())
-        os.replace(unfinished, place)
-    except OSError as error:
-        os.unlink(unfinished)
-        raise _refused(place, error) from None
-    except BaseException:
-        os.unlink(unfinished)
-        raise
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
@@ -116,8 +155,38 @@ class DiskCache(Generic[T]):
             )
 
 
-def _refused(place: Path, error: OSError) -> SourceError:
-    return SourceError(f"{str(place)!r} cannot be written: {error.strerror or error}")
+def _exit(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
+
+
+def _mode(place: Path) -> int:
+    """Kind and mode of what a path leads to; 0 where there is nothing yet."""
+    try:
+        return os.stat(place).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
+    except (OSError, ValueError) as error:
+        raise _refused(place, error) from None
+
+
+def _is_stream(mode: int) -> bool:
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
+
+
+def _keep_mode(old: Path, new: str) -> None:
+    """Give a new file the mode and owner of the old one, or the usual ones."""
+    if not old.exists():
+        os.chmod(new, 0o666 & ~_umask())
+        return
+    info = old.stat()
+    with suppress(PermissionError):  # only root can give files away
+        os.chown(new, info.st_uid, info.st_gid)
+    os.chmod(new, stat.S_IMODE(info.st_mode))
+
+
+def _refused(place: Path, error: OSError | ValueError) -> SourceError:
+    reason = error.strerror if isinstance(error, OSError) else None
+    return SourceError(f"{str(place)!r} cannot be written: {reason or error}")
 
 
 def _umask() -> int:
