@@ -126,7 +126,7 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
         self.labels_ = self._labels(pool)
         outcomes = self.labels_.encode(y)
         self.features_ = self._silos(X.shape[1], len(agents))
-        pairs = splits(outcomes, self.cv, rows=X, groups=groups)
+        pairs = splits(outcomes, self.cv, features=X, groups=groups)
         reports = self._crossfit(agents, X, y, pairs, weights)
         rows = evaluation_cases(pairs)
         self.pool_ = clone(pool).fit(

@@ -44,7 +44,7 @@ def calibration(
         *measured,
         _around(float((p - came).mean()), z * float(error)),
         _around(fit.slope, z * fit.slope_error) if np.isfinite(fit.slope) else None,
-        _chance(fit.gained, fit.free),
+        _chance(fit.likelihood_ratio, fit.degrees_of_freedom),
         reliability(p, came, level),
     )
 

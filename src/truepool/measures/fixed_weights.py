@@ -1,8 +1,8 @@
-r"""What fixed weights would have lost on a settled panel, and which lost least.
+r"""Loss of fixed weights on a panel, and the weights of least loss.
 
-For a squared loss and a panel without silence the errors of the agents are all that is
-needed: with :math:`G = E^\top E / T`, the loss of weights w is :math:`w^\top G w`. One
-pass over the panel then prices any number of weightings.
+For a squared loss and no missing reports, the errors E of the agents are enough: with
+:math:`G = E^\top E / T`, the loss of weights w is :math:`w^\top G w`. One pass over the
+panel then serves any number of weights.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from truepool.data.weights import proportional, uniform
 from truepool.measures.losses import Loss, indicator
 
 DUST = 1e-6
-"""Best weights below this are the solver's, not the data's."""
+"""Best weights below this are error of the solver."""
 
 
 class FixedWeights:
@@ -58,8 +58,8 @@ class FixedWeights:
     def best(self) -> FloatArray:
         """Weights on the simplex with the least mean loss (the loss must be convex).
 
-        Silent agents are taken to agree with those who spoke: renormalised weights
-        would make the loss a ratio, which has no single best.
+        A missing report is replaced by the mean of the others: with renormalised
+        weights the loss would be a ratio, which is not convex.
         """
         if not self.loss.convex:
             raise SettingError(
@@ -67,8 +67,8 @@ class FixedWeights:
                 "Use brier, log or cost-brier."
             )
         if self.panel.silent:
-            heard = self.panel.fill_missing()
-            return FixedWeights(heard, self.loss, self.case_weights).best()
+            complete = self.panel.fill_missing()
+            return FixedWeights(complete, self.loss, self.case_weights).best()
         found = self._descend() if self.gram is None else _least_squares(self.gram)
         return proportional(np.where(found < DUST, 0.0, found))
 
@@ -121,7 +121,7 @@ def _least_squares(gram: FloatArray) -> FloatArray:
     :math:`M^\top M = G`: for a given sum of v the best direction is always the
     same, so v / sum(v) solves the problem on the simplex.
     """
-    # The hair of ridge makes the answer unique: agents that say the same share alike.
+    # A tiny ridge makes the answer unique: identical agents get equal weights.
     ridge = 1e-9 * np.trace(gram) / len(gram) * np.eye(len(gram))
     spectrum, basis = np.linalg.eigh(gram + ridge)
     root = np.sqrt(np.clip(spectrum, 0.0, None))[:, None] * basis.T
@@ -133,9 +133,10 @@ def _least_squares(gram: FloatArray) -> FloatArray:
 
 
 def linear_pools(values: FloatArray, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Pool (T, N, C) by every row of (M, N): pooled (M, T, C) and mass heard (M, T).
+    """Pool (T, N, C) by every row of (M, N).
 
-    Pooled is 0 where the mass is; the caller knows what nobody's word means.
+    Returns pooled (M, T, C) and the total weight of those who reported (M, T).
+    Pooled is 0 where that is 0.
     """
     T, N, C = values.shape
     silent = np.isnan(values[:, :, 0])

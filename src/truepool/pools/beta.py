@@ -14,7 +14,7 @@ from truepool.core.arrays import (
     classes,
     normalize,
 )
-from truepool.measures.calibration import CAUTION
+from truepool.measures.calibration import RIDGE
 from truepool.measures.losses import indicator
 from truepool.pools.recalibrated import BENDS, RecalibratedPool
 
@@ -60,7 +60,7 @@ class Beta(RecalibratedPool):
 def _fit(pooled: FloatArray, outcomes: IntArray, cases: FloatArray) -> FloatArray:
     """Shape (a, b) of least log loss for one class."""
     pooled, mass = _condensed(np.clip(pooled, SMALLEST, 1 - SMALLEST), outcomes, cases)
-    pull = CAUTION / case_count(cases)
+    pull = RIDGE / case_count(cases)
 
     def price(x: FloatArray) -> float:
         bent = np.clip(betainc(*np.exp(x), pooled), SMALLEST, 1 - SMALLEST)

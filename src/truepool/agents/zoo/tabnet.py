@@ -39,6 +39,7 @@ class TabNet(Model):
         return {*signature(_tabnet().__init__).parameters, *PASSES} - {"self"}
 
     def _build(self, seed: int) -> Any:
+        require("torch", "neural", self.name)
         return scale_before(Network(seed, self.settings))
 
     def to_onnx(self, fitted: Any, width: int) -> Any:

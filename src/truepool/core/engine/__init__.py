@@ -1,4 +1,4 @@
-"""Experiments as cells of work: run in parallel, resumed from a file of rows.
+"""Experiments as cells: run in parallel, resumed from a file of rows.
 
 A cell is one thing to measure; its seeds depend on the axis and the repeat only. The
 rows of a finished cell go to a file of JSON lines at once, and a later run measures

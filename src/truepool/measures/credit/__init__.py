@@ -1,11 +1,11 @@
-r"""Who helped, and how much worse the pool would have been without.
+r"""Credit: how much each agent improves the pool.
 
 *Leave-one-out* credit of agent i is the mean over cases of
 :math:`\ell(p_{-i}, y) - \ell(p, y)`: positive when the agent helps. It is the
 contribution of Budescu & Chen (Management Science 2015) and the marginal contribution
 of alg:vcg. *Shapley* credit averages the same difference over all orders in which the
-agents could have joined; unlike leave-one-out it shares out the whole improvement over
-the prior, also between agents that say the same.
+agents could join; unlike leave-one-out it divides the whole improvement over the prior
+between the agents, also between identical ones.
 """
 
 from truepool.measures.credit.bootstrap import (

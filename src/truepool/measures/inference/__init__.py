@@ -1,4 +1,4 @@
-"""How much of a mean, or of a difference of means, is the luck of the cases."""
+"""Intervals of means, and tests of differences of means."""
 
 from truepool.measures.inference.bootstrap import (
     Resamples,

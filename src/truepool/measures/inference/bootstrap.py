@@ -10,9 +10,8 @@ from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import SettingError
 
 GROUPS = 4_000
-"""Above this many cases, random groups of cases are drawn instead of single ones: the
-mean of a group varies as means of cases do, and a thousand resamples of a million
-cases take a moment."""
+"""Above this many cases, random groups of cases are resampled instead of single ones:
+the variance of the mean is the same, and resampling a million cases stays fast."""
 
 
 def bootstrap_means(by_case: FloatArray, resamples: int, seed: int) -> FloatArray:
@@ -34,9 +33,9 @@ def bootstrap_means(by_case: FloatArray, resamples: int, seed: int) -> FloatArra
 
 @dataclass(frozen=True, eq=False)
 class Resamples:
-    """Resamples of T cases that are drawn once and serve every question about them.
+    """Bootstrap resamples of T cases, drawn once and used for every statistic.
 
-    Differences of two answers are then paired by themselves.
+    Differences of two statistics are therefore paired.
 
     >>> draws = Resamples(100, resamples=50).means(np.ones((100, 2)))
     >>> draws.shape, bool((draws == 1).all())
@@ -52,16 +51,16 @@ class Resamples:
 
     @property
     def groups(self) -> int:
-        """How many units are drawn: the cases, or groups of them."""
+        """Number of units that are drawn: cases, or groups of them."""
         return min(self.cases, GROUPS)
 
     @cached_property
     def _group(self) -> IntArray:
-        """Group of each case, (T,): equal in size but for one case."""
-        dealt = np.arange(self.cases) % self.groups
+        """Group of each case, (T,): sizes differ by at most one case."""
+        group = np.arange(self.cases) % self.groups
         if self.groups == self.cases:
-            return dealt
-        return np.random.default_rng([self.seed, 1]).permutation(dealt)
+            return group
+        return np.random.default_rng([self.seed, 1]).permutation(group)
 
     @cached_property
     def _counts(self) -> FloatArray:
@@ -102,7 +101,7 @@ def bca_interval(
     With :math:`z_0` the normal quantile of the share of draws below the mean, and
     :math:`a = \sum d^3 / 6 (\sum d^2)^{3/2}` of the deviations d, the quantiles
     :math:`\Phi(z_0 + (z_0 + z) / (1 - a (z_0 + z)))` of the draws are taken instead of
-    those at :math:`\Phi(z)`: skewed means get skewed intervals.
+    those at :math:`\Phi(z)`, which allows for bias and skewness.
 
     >>> bca_interval(np.ones(9), np.ones(50), 0.95)
     (1.0, 1.0)
@@ -126,7 +125,7 @@ def bca_interval(
 def percentile_interval(
     draws: FloatArray, level: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Lower and upper end of the middle share of the draws, column by column.
+    """Percentile interval of the draws, column by column.
 
     >>> low, high = percentile_interval(np.arange(101.0)[:, None], level=0.9)
     >>> low, high
@@ -139,9 +138,9 @@ def percentile_interval(
 
 def _check_resamples(resamples: int) -> None:
     if resamples < 2:
-        raise SettingError(f"at least 2 resamples are needed; {resamples} were asked")
+        raise SettingError(f"at least 2 resamples are needed; got {resamples}")
 
 
 def _check_level(level: float) -> None:
     if not 0 < level < 1:
-        raise SettingError(f"a level must lie between 0 and 1; it is {level!r}")
+        raise SettingError(f"a level must lie between 0 and 1; got {level!r}")

@@ -32,16 +32,16 @@ def smooth_ece(
     """
     p, y, w = check_series(pooled, outcomes, sample_weight)
     if p.shape[1] == 1:
-        said, came = p[:, 0], y.astype(np.float64)
+        confidence, correct = p[:, 0], y.astype(np.float64)
     else:
-        said, came = p.max(axis=1), (p.argmax(axis=1) == y).astype(np.float64)
-    share = np.full(len(said), 1 / len(said)) if w is None else w / w.sum()
-    return _fixed_point(_residuals(said, (came - said) * share))
+        confidence, correct = p.max(axis=1), (p.argmax(axis=1) == y).astype(np.float64)
+    share = np.full(len(confidence), 1 / len(confidence)) if w is None else w / w.sum()
+    return _fixed_point(_residuals(confidence, (correct - confidence) * share))
 
 
-def _residuals(said: FloatArray, mass: FloatArray) -> FloatArray:
+def _residuals(confidence: FloatArray, mass: FloatArray) -> FloatArray:
     """Residuals in the cells of the line, each shared between its two neighbours."""
-    place = np.clip(said * CELLS - 0.5, 0.0, CELLS - 1.0)
+    place = np.clip(confidence * CELLS - 0.5, 0.0, CELLS - 1.0)
     left = np.minimum(place.astype(np.int64), CELLS - 2)
     right = place - left
     total = np.bincount(left, mass * (1 - right), CELLS)
