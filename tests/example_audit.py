@@ -178,7 +178,7 @@ def correlation(agents=AGENTS):
 def audit(agents=AGENTS, **changes):
     slopes = [1.0, 1.2, 0.52, 0.9, 1.05]
     whole = Audit(
-        findings=findings(agents), mechanism="mean", costs={"fn": 10.0, "fp": 1.0}, threshold=0.5, level=0.95,
+        findings=findings(agents), pool="mean", costs={"fn": 10.0, "fp": 1.0}, threshold=0.5, level=0.95,
         cases=569, positives=212, classes=2, agents=agents, silent=0.015, seed=0,
         calibration=(
             *(calibration(agent, slopes[i % 5]) for i, agent in enumerate(agents)),

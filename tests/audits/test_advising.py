@@ -90,13 +90,13 @@ def test_a_pool_that_loses_to_its_best_member_is_told_what_that_costs():
 
 
 def test_a_pool_that_nothing_significantly_beats_is_kept():
-    told = audit(random_panel(1, cases=60), resamples=50, mechanism="stacked-lr")
+    told = audit(random_panel(1, cases=60), resamples=50, pool="stacked-lr")
     assert told.advice.startswith("Keep stacked-lr: at ")
     assert not any(f.code == "better-pool" for f in told.findings)
 
 
 def test_the_best_agent_in_use_is_not_compared_with_itself():
-    told = audit(sound(cases=200), **QUICK, mechanism="best-agent")
+    told = audit(sound(cases=200), **QUICK, pool="best-agent")
     assert not any(f.code == "worse-than-best" for f in told.findings)
 
 

@@ -31,7 +31,7 @@ def leaning(seed):
 
 
 PLANTED = {
-    "over-confident": (leaning, {"mechanism": "best-agent"}, ("agent0",)),
+    "over-confident": (leaning, {"pool": "best-agent"}, ("agent0",)),
     "upside-down": (flipped, {}, ("agent1",)),
     "copy": (copied, {}, ("agent3", "agent0")),
     "changed-feed": (drifted, {}, ("agent3",)),
@@ -122,12 +122,12 @@ def test_what_a_fault_costs_is_what_mending_it_saves():
     assert found.cost.low < found.cost.value < found.cost.high
 
 
-@pytest.mark.parametrize("mechanism", ["vcg", "stacked-lr", "median", Mean()])
-def test_any_pool_can_be_audited(mechanism):
+@pytest.mark.parametrize("pool", ["vcg", "stacked-lr", "median", Mean()])
+def test_any_pool_can_be_audited(pool):
     panel = sound(cases=300)
-    told = audit(panel, **QUICK, mechanism=mechanism)
-    name = mechanism if isinstance(mechanism, str) else mechanism.name
-    assert told.mechanism == name
+    told = audit(panel, **QUICK, pool=pool)
+    name = pool if isinstance(pool, str) else pool.name
+    assert told.pool == name
     assert name in {row.pool for row in told.comparison.rows}
     withheld = dict(told.withheld)
     assert ("incentives" in withheld) == (name == "stacked-lr")
@@ -153,7 +153,7 @@ def test_agents_upside_down_are_found_among_many_classes():
     assert [f.who for f in found if f.code == "upside-down"] == [("agent0",)]
 
 
-@pytest.mark.parametrize("mechanism", ["mean", "vcg"])
+@pytest.mark.parametrize("pool", ["mean", "vcg"])
 @pytest.mark.parametrize(
     ("cases", "ones", "why"),
     [
@@ -164,11 +164,11 @@ def test_agents_upside_down_are_found_among_many_classes():
     ],
 )
 def test_too_few_outcomes_are_told_and_no_interval_is_given(
-    mechanism, cases, ones, why
+    pool, cases, ones, why
 ):
     reports = np.random.default_rng(0).random((cases, 3))
     panel = Panel(reports, np.arange(cases) < ones)
-    told = audit(panel, **QUICK, mechanism=mechanism)
+    told = audit(panel, **QUICK, pool=pool)
     assert why in {reason for _, reason in told.withheld}
     assert {what for what, _ in told.withheld} >= {"harm", "credit and weights"}
     for one in told.standings:
@@ -184,7 +184,7 @@ def test_too_few_outcomes_are_told_and_no_interval_is_given(
 def test_cases_that_only_teach_do_not_count_as_outcomes():
     panel = timed(sound(cases=34))
     assert audit(panel, **QUICK).withheld == ()
-    told = audit(panel, **QUICK, mechanism="vcg")
+    told = audit(panel, **QUICK, pool="vcg")
     reasons = {why for _, why in told.withheld}
     assert any("tested outcomes are fewer than the 30" in why for why in reasons)
 
@@ -213,7 +213,7 @@ def test_large_panels_say_what_was_sampled(monkeypatch):
     monkeypatch.setattr(standings, "FEWEST", 250)
     monkeypatch.setattr(standings, "WORK", 0)
     monkeypatch.setattr(drifting, "WATCHED", 200)
-    told = audit(timed(sound(cases=1000)), **QUICK, mechanism="vcg")
+    told = audit(timed(sound(cases=1000)), **QUICK, pool="vcg")
     said = " ".join(told.sampled)
     for number in ("400", "450", "300", "350", "250", "200"):
         assert number in said
@@ -231,13 +231,13 @@ def test_the_same_seed_gives_the_same_audit():
 @given(
     panel=st.one_of(panels(cases=(2, 45)), panels(classes=3, cases=(30, 45))),
     times=st.booleans(),
-    mechanism=st.sampled_from(["mean", "vcg", "platt"]),
+    pool=st.sampled_from(["mean", "vcg", "platt"]),
 )
-def test_any_sound_panel_can_be_audited(panel, times, mechanism):
+def test_any_sound_panel_can_be_audited(panel, times, pool):
     if times:
         moments = np.arange(len(panel))[::-1] // 2
         panel = Panel(panel.reports, panel.outcomes, times=moments)
-    told = audit(panel, mechanism=mechanism, resamples=5)
+    told = audit(panel, pool=pool, resamples=5)
     assert json.dumps(told.to_dict(), allow_nan=False)
     assert told.to_markdown()
 
@@ -252,7 +252,7 @@ def test_progress_is_told():
 @pytest.mark.parametrize(
     ("settings", "kind", "match"),
     [
-        ({"mechanism": "vgc"}, UnknownNameError, "did you mean 'vcg'"),
+        ({"pool": "vgc"}, UnknownNameError, "did you mean 'vcg'"),
         ({"threshold": 1.5}, SettingError, "must lie in"),
         ({"level": 1.0}, SettingError, "between 0 and 1"),
         ({"resamples": 1}, SettingError, "at least 2"),
@@ -298,7 +298,7 @@ def test_the_json_form_is_plain_and_holds_what_the_docs_list():
     for key in (*said, *said["fixes"][0]):
         assert f"`{key}`" in page, key
     assert (said["verdict"], said["advice"]) == (told.verdict, told.advice)
-    assert plain["schema"] == Audit.schema == 2
+    assert plain["schema"] == Audit.schema == 3
 
 
 def test_its_short_form_counts_in_plain_words():

@@ -36,7 +36,7 @@ def test_times_in_any_order_are_put_in_order():
 
 
 def test_cases_that_only_teach_leave_a_gap_in_the_pools_losses():
-    shown = audit(timed(sound(cases=300)), **QUICK, mechanism="vcg").drift
+    shown = audit(timed(sound(cases=300)), **QUICK, pool="vcg").drift
     assert np.isnan(shown.losses["pool"][0])
     assert np.isfinite(shown.losses["pool"][-1])
 

@@ -74,7 +74,7 @@ def test_shapley_credit_says_when_it_looks_at_fewer_cases(monkeypatch):
 
 def test_a_learned_pool_is_judged_by_the_weights_of_its_folds():
     panel = sound(cases=300)
-    told = audit(Panel(panel.reports, panel.outcomes), **QUICK, mechanism="best-agent")
+    told = audit(Panel(panel.reports, panel.outcomes), **QUICK, pool="best-agent")
     credit = [one.leave_one_out.value for one in told.standings]
     # Without an agent that is never chosen nothing changes.
     assert 0.0 in credit

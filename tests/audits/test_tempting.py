@@ -18,7 +18,7 @@ def test_gains_are_those_of_the_games():
 
 
 def test_a_pool_named_after_a_score_is_taken_to_pay_it():
-    told = audit(PANEL, **QUICK, mechanism="brier")
+    told = audit(PANEL, **QUICK, pool="brier")
     found = incentives(PANEL, "brier", COSTS, mechanism="brier")
     gains = [max(0.0, found[one.agent].best.gain) for one in told.standings]
     assert [one.gain for one in told.standings] == gains
@@ -26,7 +26,7 @@ def test_a_pool_named_after_a_score_is_taken_to_pay_it():
 
 def test_many_classes_and_models_have_no_gains():
     many = audit(random_panel(1, cases=60, classes=3), resamples=20)
-    model = audit(PANEL, **QUICK, mechanism="stacked-lr")
+    model = audit(PANEL, **QUICK, pool="stacked-lr")
     assert {one.gain for one in (*many.standings, *model.standings)} == {None}
     assert "truepool.games.incentives" in dict(model.withheld)["incentives"]
 

@@ -37,7 +37,7 @@ def audit(
     *,
     costs: Costs | None = None,
     threshold: float | None = None,
-    mechanism: str | Pool = "mean",
+    pool: str | Pool = "mean",
     level: float = 0.95,
     resamples: int = 1000,
     seed: int = 0,
@@ -54,7 +54,7 @@ def audit(
     costs, threshold : Costs, float, optional
         What errors cost, and where decisions are made now (``costs.threshold`` by
         default); findings are told in these costs.
-    mechanism : str or Pool
+    pool : str or Pool
         The rule in use: any pool. It is judged on cases it did not learn from.
     level, resamples, seed
         Level of the intervals; bootstrap resamples; same seed, same numbers.
@@ -68,7 +68,7 @@ def audit(
     >>> told.findings[0].severity, told.findings[0].code
     ('warning', 'under-confident-pool')
     """
-    evidence = _evidence(panel, costs, threshold, mechanism, level, resamples, seed)
+    evidence = _evidence(panel, costs, threshold, pool, level, resamples, seed)
     if panel.pending is not None:
         count = counted(len(panel.pending), "case")
         has = "has" if len(panel.pending) == 1 else "have"
@@ -92,7 +92,7 @@ def audit(
     progress("advice", len(parts) - 1, len(parts))
     return Audit(
         findings=findings,
-        mechanism=evidence.pool.name,
+        pool=evidence.pool.name,
         costs=_told(evidence.costs),
         threshold=_line(evidence),
         level=level,
@@ -123,7 +123,7 @@ def _evidence(
     panel: Panel,
     costs: Costs | None,
     threshold: float | None,
-    mechanism: str | Pool,
+    pool: str | Pool,
     level: float,
     resamples: int,
     seed: int,
@@ -135,8 +135,8 @@ def _evidence(
     if not 0 < level < 1:
         raise SettingError(f"a level must lie between 0 and 1; it is {level!r}")
     Resamples(len(panel), resamples)
-    pool = configure(mechanism, costs=costs, threshold=threshold, seed=seed)
-    return Evidence(panel, pool, costs, threshold, level, resamples, seed)
+    made = configure(pool, costs=costs, threshold=threshold, seed=seed)
+    return Evidence(panel, made, costs, threshold, level, resamples, seed)
 
 
 def _line(evidence: Evidence) -> float | None:

@@ -15,7 +15,7 @@ from truepool.data.labels import Labels
 Severity: TypeAlias = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 Trust: TypeAlias = Literal["no", "with care", "yes", "unknown"]
-SCHEMA = 2
+SCHEMA = 3
 """Version of the JSON form; raised when a name in it changes or goes."""
 
 
@@ -204,7 +204,7 @@ class Audit:
     schema: ClassVar[int] = SCHEMA
 
     findings: tuple[Finding, ...]
-    mechanism: str
+    pool: str
     costs: dict[str, Any]
     threshold: float | None
     level: float
@@ -274,7 +274,7 @@ class Audit:
 
     def __repr__(self) -> str:
         counts = ", ".join(counted(self.count(level), level) for level in SEVERITIES)
-        return f"Audit({self.mechanism} on {self.cases:,} cases: {counts})"
+        return f"Audit({self.pool} on {self.cases:,} cases: {counts})"
 
 
 def _plain(value: Any) -> Any:

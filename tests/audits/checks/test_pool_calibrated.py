@@ -37,7 +37,7 @@ def test_agents_that_are_off_are_not_called_calibrated():
 
 
 def test_another_pool_is_called_by_its_name():
-    _, found = pools(sound(), mechanism="median")
+    _, found = pools(sound(), pool="median")
     assert "The pool (median) is under-confident" in next(iter(found.values())).sentence
 
 
@@ -58,7 +58,7 @@ def test_a_learned_pool_that_is_off_by_itself_is_an_error():
     z = rng.normal(-1, 1.2, (4000, 1))
     outcomes = (rng.random(4000) < 1 / (1 + np.exp(-z[:, 0]))).astype(int)
     reports = 1 / (1 + np.exp(-(z + 0.05 * rng.normal(size=(4000, 3)))))
-    told, found = pools(Panel(reports, outcomes), mechanism="bayes")
+    told, found = pools(Panel(reports, outcomes), pool="bayes")
     assert found["over-confident-pool"].severity == "error"
     assert told.worst() == "error"
 
@@ -66,7 +66,7 @@ def test_a_learned_pool_that_is_off_by_itself_is_an_error():
 def test_a_biased_pool_of_biased_agents():
     panel = sound()
     shifted = from_log_scale(log_scale(panel.values) + 1.0)
-    _, found = pools(panel.saying(shifted), mechanism="best-agent")
+    _, found = pools(panel.saying(shifted), pool="best-agent")
     assert found["biased-pool"].unit == "bias"
     assert found["biased-pool"].number.value > 0.05
 

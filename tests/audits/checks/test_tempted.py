@@ -26,7 +26,7 @@ def test_a_wrong_threshold_tempts_agents_to_mend_it():
 
 
 def test_lying_that_costs_the_pool_is_a_warning_unless_explained():
-    (told,) = found(mechanism="externality")
+    (told,) = found(pool="externality")
     assert "agreeing with the others" in told.sentence
     assert "at the pool's cost" in told.sentence
 

@@ -17,7 +17,7 @@ from truepool.core.files import write_text
 from truepool.render import figures
 from truepool.render.html.layout import Section, fragment, page
 from truepool.render.numbers import estimated, percent
-from truepool.render.tables import comparison as pools
+from truepool.render.tables import comparison as compared
 from truepool.render.tables import evidence
 from truepool.render.verdict import FIXED, sentence, withheld
 
@@ -36,7 +36,7 @@ LINKS = {
     "correlation": "redundancy",
     "threshold": "figure-threshold",
     "decision": "figure-decision",
-    "comparison": "mechanisms",
+    "comparison": "pools",
     "drift": "time",
     "robustness": "robustness",
 }
@@ -90,7 +90,7 @@ def _evidence(audit: Audit) -> Iterator[Section]:
     if audit.curve is not None:
         yield _costs(audit, audit.curve)
     if audit.comparison is not None:
-        yield _mechanisms(audit, audit.comparison)
+        yield _pools(audit, audit.comparison)
     if audit.drift is not None:
         yield _time(audit, audit.drift)
     if audit.robustness:
@@ -196,13 +196,13 @@ def _costs(audit: Audit, curve: Curve) -> Section:
     )  # fmt: skip
 
 
-def _mechanisms(audit: Audit, comparison: Comparison) -> Section:
-    """The advice, and every mechanism behind it."""
+def _pools(audit: Audit, comparison: Comparison) -> Section:
+    """Every pool that was tried, and the tests against the one in use."""
     tests = [evidence.significance(audit)] if audit.significance else []
     return _section(
-        "mechanisms", "Mechanisms", "Which mechanism is best here?",
-        figures={"comparison": figures.comparison(comparison, audit.mechanism)},
-        tables=[pools.grid(comparison), *tests],
+        "pools", "Pools", "Which pool is best here?",
+        figures={"comparison": figures.comparison(comparison, audit.pool)},
+        tables=[compared.grid(comparison), *tests],
     )  # fmt: skip
 
 

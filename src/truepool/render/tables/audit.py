@@ -61,7 +61,7 @@ def markdown(audit: Audit) -> str:
 
 def setting(audit: Audit) -> str:
     """Say what was looked at."""
-    told = f"The pool is {audit.mechanism}, on {audit.cases:,} cases"
+    told = f"The pool is {audit.pool}, on {audit.cases:,} cases"
     if audit.classes == 2:
         told += f", {percent(audit.positives / audit.cases)} of them positive"
     if audit.silent:

@@ -90,7 +90,7 @@ def significance(audit: Audit) -> Grid:
     headers = ["pool", "saves a case", "Holm", "Bonferroni", "paired t", "Wilcoxon"]
     headers += ["Diebold-Mariano"] if streamed else []
     notes = (
-        f"Against {audit.mechanism}, out of fold, with BCa intervals. p-values: paired "
+        f"Against {audit.pool}, out of fold, with BCa intervals. p-values: paired "
         "t adjusted for the number of pools (Holm, Bonferroni) and as it is; others "
         "as they are. Wilcoxon asks of the typical case, not of the mean.",
     )
