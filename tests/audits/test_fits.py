@@ -9,8 +9,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from truepool.audits import audit, tempting
-from truepool.audits.judging import FOLDS
+from truepool.audits import audit
+from truepool.audits.cross_validation import FOLDS
+from truepool.audits.topics import incentives
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -38,7 +39,7 @@ def lessons(monkeypatch):
     def refuse(*args, **settings):
         raise SettingError("left out")
 
-    monkeypatch.setattr(tempting, "incentives", refuse)
+    monkeypatch.setattr(incentives, "incentives", refuse)
     monkeypatch.setattr(Pool, "fit_panel", counted)
     return learned
 

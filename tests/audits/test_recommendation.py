@@ -18,8 +18,7 @@ from faults import (
 from panels import random_panel
 
 from truepool.audits import audit
-from truepool.audits.advising import CHANGED
-from truepool.audits.recommendation import CURED_BY_A_POOL, recommend
+from truepool.audits.recommendation import CHANGED, CURED_BY_A_POOL, recommend
 from truepool.audits.values import Finding
 from truepool.data.panel import Panel
 from truepool.stress.degradation import Degraded
