@@ -16,7 +16,7 @@ PUBLIC = {
     "truepool.agents",
     "truepool.agents.zoo",
     "truepool.core.arrays",
-    "truepool.audits.checks",
+    "truepool.audits.topics",
     "truepool.cli.options",
     "truepool.cli.screen",
     "truepool.core.engine",

@@ -17,13 +17,13 @@ from truepool.audits.attribution import (
     dates,
     share_of_cost,
 )
-from truepool.audits.drifting import change
 from truepool.audits.findings import found
 from truepool.audits.suspicion import Suspicion
 from truepool.cli.demo_panels import TIRED, TURNED, told
 from truepool.comparison import Estimate
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.online.alarms.change_point import change
 from truepool.stress.degradation import Degradation
 from truepool.stress.drift import quality_panel
 from truepool.stress.sleeper import Sleeper
@@ -83,7 +83,7 @@ def test_no_fault_of_an_agent_explains_that_it_is_a_copy_or_the_best():
 def test_a_fault_of_the_pool_can_explain_an_agents():
     harmed = suspect("harmful", explained_by=("threshold",))
     findings = said(harmed, suspect("threshold", ()))
-    words = f"harmful. {MAY}the threshold is not what the costs ask for."
+    words = f"harmful. {MAY}the threshold is not the one that the costs imply."
     assert findings["harmful", "ada"].sentence == words
     assert said(harmed)["harmful", "ada"].severity == "error"
 
@@ -102,10 +102,10 @@ def test_notes_explain_nothing_and_need_no_explanation():
 
 
 def test_every_cause_has_words():
-    from truepool.audits.checks.pool_calibrated import AGENTS_FAULTS
+    from truepool.audits.topics.calibration import AGENT_FAULTS
 
     pools = {"under-confident-pool", "threshold"}
-    assert {*CAUSES, *AGENTS_FAULTS} | pools == set(BECAUSE)
+    assert {*CAUSES, *AGENT_FAULTS} | pools == set(BECAUSE)
 
 
 # Near in time

@@ -67,7 +67,7 @@ def audit(
             cases,
             costs=costs,
             threshold=threshold,
-            mechanism=mechanism,
+            pool=mechanism,
             level=level,
             seed=seed,
             progress=progress,
