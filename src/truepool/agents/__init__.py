@@ -29,10 +29,10 @@ _NAMES = {
     "calibrated": "calibration",
     "export": "exporting",
     "feature_silos": "partition",
-    "load": "saving",
+    "load": "storage",
     "overlap": "partition",
     "sample_silos": "partition",
-    "save": "saving",
+    "save": "storage",
     "train": "training",
 }
 
