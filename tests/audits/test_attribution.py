@@ -19,7 +19,7 @@ from truepool.audits.attribution import (
 )
 from truepool.audits.findings import found
 from truepool.audits.suspicion import Suspicion
-from truepool.cli.demo_panels import TIRED, TURNED, told
+from truepool.cli.demo_panels import DEGRADED, HOSTILE, build
 from truepool.comparison import Estimate
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -245,15 +245,15 @@ def test_the_dates_are_never_sharper_than_a_share_of_the_cases():
 
 @pytest.fixture(scope="module")
 def demo():
-    return audit(told().stormy, costs=Costs(fn=10), resamples=50)
+    return audit(build().faulty, costs=Costs(fn=10), resamples=50)
 
 
 def test_the_demos_decline_is_laid_to_who_turned_and_not_to_who_broke_before(demo):
     effect = pools_decline(demo)
     assert abs(effect.since - 399) <= 2
-    assert effect.sentence.endswith(f"{MAY}{TURNED} got worse.")
+    assert effect.sentence.endswith(f"{MAY}{HOSTILE} got worse.")
     since = {f.who[0]: f.since for f in demo.findings if f.code == "drifted"}
-    assert since == {TIRED: 228, TURNED: 399}
+    assert since == {DEGRADED: 228, HOSTILE: 399}
 
 
 def two_faults(noisy, turned, at, seed=0):
