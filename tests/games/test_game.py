@@ -131,8 +131,8 @@ def test_the_threshold_is_what_the_costs_ask_for():
     assert Game(costs=COSTS, threshold=0.0).decision_threshold == 0.0
 
 
-def test_bad_games_are_refused_at_the_door():
-    with pytest.raises(BeliefError, match="at least 2 agents"):
+def test_bad_games_are_refused_when_made():
+    with pytest.raises(SettingError, match="whole number of agents, at least 2"):
         Game(agents=1)
     with pytest.raises(BeliefError, match=r"must lie in \[-0\.2353, 1\]"):
         Game(correlation=-0.9)
