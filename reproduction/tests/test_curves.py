@@ -1,7 +1,7 @@
 import numpy as np
 
 from truepool.measures.scores import ece
-from truepool_paper.curves import MIN_CASES, bin_counts, curve, points
+from truepool_paper.curves import bin_counts, curve, points
 
 
 def test_gaps_of_a_curve_add_up_to_the_calibration_error():
@@ -34,8 +34,8 @@ def test_a_curve_is_made_of_its_own_rows():
     assert (often.x, often.y) == ([0, 1], [20, 20])
 
 
-def test_a_bin_of_few_cases_is_left_out():
-    said = np.repeat([0.2, 0.8], [MIN_CASES, MIN_CASES - 1])[:, None]
+def test_a_bin_of_fewer_than_ten_cases_is_left_out():
+    said = np.repeat([0.2, 0.8], [10, 9])[:, None]
     rows = curve("fig:x", ["VCG"], said, np.zeros(len(said), dtype=int), 2)
     assert len(points(rows, "fig:x", ["VCG"]).x) == 1
     assert len(points(rows[3:], "fig:x", ["VCG"]).x) == 0
