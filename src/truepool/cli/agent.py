@@ -20,6 +20,12 @@ app = typer.Typer(
 Table = Annotated[Path, typer.Argument(help="CSV or Parquet table of features.")]
 Saved = Annotated[Path, typer.Argument(help="Agent: a .joblib file of agent train.")]
 Output = Annotated[Path, typer.Option("--output", "-o", help="Where to write to.")]
+Trust = Annotated[
+    bool,
+    typer.Option(
+        "--trust", help="Load .joblib files, which can run any code, from this source."
+    ),
+]
 
 
 @app.command("train")
@@ -113,6 +119,7 @@ def report(
     outcome: options.Outcome = "y",
     positive: options.Positive = None,
     id: options.Id = None,
+    trust: Trust = False,
     as_json: options.Json = False,
 ) -> None:
     """Ask agents about the rows of TABLE; write a table that can be pooled."""
@@ -127,7 +134,7 @@ def report(
     frame = read_frame(table, id)
     with watched("Asking agents") as progress:
         columns, known = report_columns(
-            frame, agent, outcome, id or "id", progress, positive=positive
+            frame, agent, outcome, id or "id", progress, positive=positive, trust=trust
         )
     write_table(output, columns)
     told = {"rows": len(frame), "agents": len(agent), "output": str(output)}
@@ -150,6 +157,7 @@ def export(
     tolerance: Annotated[
         float | None, typer.Option(help="Largest difference of a probability.")
     ] = None,
+    trust: Trust = False,
     as_json: options.Json = False,
 ) -> None:
     """Write AGENT as an ONNX file, if that says what the agent says."""
@@ -157,7 +165,7 @@ def export(
     from truepool.data.tables import read_frame
 
     table = None if rows is None else read_frame(rows).to_native()
-    found = agents.export(agents.load(agent), output, table, tolerance)
+    found = agents.export(agents.load(agent, trust=trust), output, table, tolerance)
     told = {
         "output": str(found.path),
         "rows": found.cases,
