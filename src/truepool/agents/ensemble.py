@@ -109,7 +109,7 @@ class Ensemble:
         self.labels.check(positive)
         outcomes = self.labels.encode(y)
         panel = Panel(self.reports(X), outcomes, self.agents, **options)
-        return panel.labelled(self.labels)
+        return panel.with_labels(self.labels)
 
     def __getitem__(self, name: str) -> Any:
         """Return one agent, trained now if it has not been trained so far."""

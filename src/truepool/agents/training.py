@@ -16,7 +16,7 @@ from truepool.agents.zoo import Model, make, paper
 from truepool.core.arrays import Array
 from truepool.core.errors import AgentError, OutcomeError, SettingError, suggestion
 from truepool.data.features.encoding import Encoder, Unseen
-from truepool.data.labels import Labels, as_labels
+from truepool.data.labels import Labels, check_labels
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with an agent's name, how many are done, and how many there are."""
@@ -132,7 +132,7 @@ def _team(agents: Mapping[str, Any] | Sequence[str] | None) -> dict[str, Any]:
 
 
 def _labels(y: ArrayLike, cases: int) -> Array:
-    labels = as_labels(y)
+    labels = check_labels(y)
     if labels.shape != (cases,):
         raise OutcomeError(
             f"there must be one label per case; got labels of shape {labels.shape} for "

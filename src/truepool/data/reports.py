@@ -17,20 +17,20 @@ SLACK = 1e-6
 """How far outside [0, 1] single precision may carry a probability; it is clipped."""
 
 
-def names_of(reports: object) -> tuple[str, ...]:
+def column_names(reports: object) -> tuple[str, ...]:
     """Return the column names of a frame; () for anything without names."""
     frame = _frame(reports)
     return () if frame is None else tuple(map(str, frame.columns))
 
 
-def checked_reports(
-    reports: ArrayLike, agents: tuple[str, ...] = (), *, mute_cases: bool = False
+def check_reports(
+    reports: ArrayLike, agents: tuple[str, ...] = (), *, allow_empty_cases: bool = False
 ) -> tuple[FloatArray, int]:
     """Coordinates (T, N, C) of raw reports, and how many entries are silent.
 
-    A case in which nobody spoke is refused unless ``mute_cases`` are let in.
+    A case in which nobody spoke is refused unless ``allow_empty_cases`` are let in.
 
-    >>> values, silent = checked_reports([[0.2, 0.4]])
+    >>> values, silent = check_reports([[0.2, 0.4]])
     >>> values.shape, silent
     ((1, 2, 1), 0)
     """
@@ -63,8 +63,8 @@ def checked_reports(
     if values.shape[2] > 1:
         values = _checked_classes(values, names)
         silent = int(np.isnan(values).sum()) if silent else 0
-    if silent and not mute_cases:
-        _, first, mute = kernels.voices(values)
+    if silent and not allow_empty_cases:
+        _, first, mute = kernels.report_counts(values)
         if mute:
             raise ReportError(
                 "at least one agent must speak in every case; all are silent in case "

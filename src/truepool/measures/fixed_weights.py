@@ -67,7 +67,7 @@ class FixedWeights:
                 "Use brier, log or cost-brier."
             )
         if self.panel.silent:
-            complete = self.panel.filled()
+            complete = self.panel.fill_missing()
             return FixedWeights(complete, self.loss, self.case_weights).best()
         found = self._descend() if self.gram is None else _least_squares(self.gram)
         return proportional(np.where(found < DUST, 0.0, found))

@@ -78,7 +78,7 @@ class Trace:
         """Cases with a report; agents without one agree with the pool."""
         words = self.pooled[self._spoken]
         words = words[:, None] if words.ndim == 1 else words
-        return self.panel.take(self._spoken).filled(words)
+        return self.panel.take(self._spoken).fill_missing(words)
 
     def _beyond(self, pooled: FloatArray) -> FloatArray:
         """Cumulative loss beyond that of another series of pooled probabilities."""

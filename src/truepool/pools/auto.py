@@ -28,7 +28,7 @@ CANDIDATES = (
     "convex",
     "stacked-lr",
 )
-"""What `Auto` tries unless told otherwise: each family once, none that is slow."""
+"""What `Auto` tries by default: each family once, none that is slow."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Auto(Pool):
     name: ClassVar[str] = "auto"
     complexity: ClassVar[int] = 3
     table_: list[Trial]
-    excused: ClassVar = {"unanimity": "it may choose a pool that does not owe it"}
+    exemptions: ClassVar = {"unanimity": "it may choose a pool that does not owe it"}
 
     def __init__(
         self,
@@ -200,11 +200,11 @@ def _why(kept: Trial, best: Trial, loss: Loss) -> str:
     if kept == best:
         return (
             f"{kept.name} has the least {loss.name} loss out of fold "
-            f"({kept.loss:.4g} a case), and no simpler pool comes within one standard "
-            "error of it"
+            f"({kept.loss:.4g} per case), and no simpler pool comes within one "
+            "standard error of it"
         )
     return (
-        f"{kept.name} loses {kept.loss:.4g} a case ({loss.name}), within one standard "
-        f"error ({kept.behind_error:.2g}) of the best, {best.name} ({best.loss:.4g}), "
-        "and is the simplest that does"
+        f"{kept.name} loses {kept.loss:.4g} per case ({loss.name}), within one "
+        f"standard error ({kept.behind_error:.2g}) of the best, {best.name} "
+        f"({best.loss:.4g}), and is the simplest that does"
     )

@@ -21,7 +21,7 @@ class BestAgent(Pool):
     Attributes
     ----------
     losses_ : (N,)
-        Mean loss of each agent over the cases in which it spoke.
+        Mean loss of each agent over the cases that it reported on.
     weights_ : (N,)
         All weight on the best.
 
@@ -56,8 +56,8 @@ class BestAgent(Pool):
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool sound reports (T, N, C) into (T, C)."""
-        spoke = ~np.isnan(values[:, :, 0])
-        return pool_by_case(values, _least(np.where(spoke, self.losses_, np.inf)))
+        reported = ~np.isnan(values[:, :, 0])
+        return pool_by_case(values, _least(np.where(reported, self.losses_, np.inf)))
 
 
 def _least(losses: FloatArray) -> FloatArray:

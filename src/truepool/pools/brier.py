@@ -13,7 +13,7 @@ from truepool.pools.interface import LinearPool
 class Brier(LinearPool):
     r"""Weights inverse to the Brier loss: :math:`w_i \propto 1 / B_i`.
 
-    :math:`B_i` is agent i's own mean Brier loss over the cases in which it spoke.
+    :math:`B_i` is agent i's own mean Brier loss over the cases that it reported on.
 
     >>> pool = Brier().fit([[0.9, 0.7], [0.1, 0.3]], [1, 0])
     >>> pool.weights_.round(3)

@@ -17,7 +17,7 @@ class Externality(LinearPool):
     r"""Weights inverse to the gap from the others, looking at no outcome.
 
     :math:`w_i \propto 1 / \overline{(r_i - \bar r_{-i})^2}`, with
-    :math:`\bar r_{-i}` the mean of the others who spoke (READINGS 4, "Externality").
+    :math:`\bar r_{-i}` the mean of the others who reported (READINGS 4, "Externality").
     It rewards consensus, so an agent that alone is right is weighed down.
 
     >>> reports = [[0.8, 0.7, 0.1], [0.3, 0.2, 0.9]]

@@ -29,7 +29,7 @@ class Shapley(LinearPool):
     Attributes
     ----------
     weights_, credit_ : (N,)
-        The weights, and the credit per case in which the agent spoke.
+        The weights, and the credit per case that the agent reported on.
     standard_errors_ : (N,)
         Of the credit per case, where it was sampled; 0 where it is exact.
 

@@ -30,7 +30,7 @@ class VCG(LinearPool):
         ``brier``, ``log``, ``spherical``, ``cost`` (the paper's: 0/1 at the
         threshold) or ``cost-brier``. Smooth losses give steadier weights.
     removals : int, optional
-        Try only this many removals a case, at random (k-LOO, apd:approx_vcg).
+        Try only this many removals per case, at random (k-LOO, apd:approx_vcg).
     iterations : int
         How often credit is computed anew at the weights learned so far; 1 is the
         model above. An agent that lost all weight does not come back.
@@ -42,7 +42,7 @@ class VCG(LinearPool):
     weights_ : (N,)
         The weights.
     credit_ : (N,)
-        The credit, in units of the loss per case in which the agent spoke.
+        The credit, in units of the loss per case that the agent reported on.
 
     Examples
     --------

@@ -47,7 +47,8 @@ def test_scan_counts_the_same_faults_and_silences(flat):
     )
 )
 def test_voices_are_the_same(values):
-    fast, slow = compiled.voices(read_only(values)), reference.voices(values)
+    fast = compiled.report_counts(read_only(values))
+    slow = reference.report_counts(values)
     assert fast[0].tolist() == slow[0].tolist()
     assert fast[1:] == slow[1:]
 
@@ -130,3 +131,20 @@ def test_the_kernels_are_chosen_in_one_place(choice, module):
         check=True,
     )
     assert answer.stdout.strip() == f"truepool.core.kernels.{module}"
+
+
+@given(st.integers(0, 1000))
+def test_trees_are_walked_the_same_way(seed):
+    rng = np.random.default_rng(seed)
+    features = np.where(rng.random((20, 3)) < 0.2, np.nan, rng.random((20, 3)))
+    # Two trees of seven nodes: inner nodes 0 to 2, leaves 3 to 6.
+    roots = np.array([0, 7])
+    inner = np.tile([True] * 3 + [False] * 4, 2)
+    children = np.tile([1, 3, 5, 0, 0, 0, 0], 2) + np.repeat(roots, 7)
+    arrays = (
+        roots, np.where(inner, rng.integers(0, 3, 14), -1), rng.random(14), children,
+        children + 1, rng.integers(0, 2, 14), rng.normal(size=14),
+    )  # fmt: skip
+    for columns in (1, 2):
+        fast = compiled.trees(features, columns, *arrays)
+        assert_allclose(fast, reference.trees(features, columns, *arrays), **CLOSE)

@@ -142,7 +142,7 @@ def report_rate(panel: Panel, case_weights: FloatArray | None = None) -> FloatAr
     if not panel.silent:
         return np.ones(len(panel.agents))
     if case_weights is None:
-        share = kernels.voices(panel.values)[0] / len(panel)
+        share = kernels.report_counts(panel.values)[0] / len(panel)
     else:
         present = (~np.isnan(panel.values[:, :, 0])).astype(np.float64)
         share = np.asarray(case_mean(present, case_weights))
