@@ -1,6 +1,7 @@
 """The reproduction uses only what truepool offers to everybody."""
 
 import ast
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -31,6 +32,7 @@ PUBLIC = {
     "truepool.learners",
     "truepool.measures.losses",
     "truepool.core.formatting",
+    "truepool.core.kernels.arithmetic",
     "truepool.pools",
     "truepool.core.registry",
     "truepool.render.figures",
@@ -149,6 +151,14 @@ def test_its_tests_use_private_names_as_oracles_only():
 )
 def test_a_private_name_would_be_noticed(line):
     assert not all(public(*pair) for pair in used(line))
+
+
+def test_the_guide_uses_only_public_names():
+    lines = (ROOT / "docs/extending.md").read_text().splitlines()
+    code = [line.lstrip(" >.") for line in lines]
+    imports = [line for line in code if re.match(r"(from|import) truepool\b", line)]
+    assert len(imports) > 5
+    assert all(public(*pair) for pair in used("\n".join(imports)))
 
 
 @pytest.mark.parametrize("module", sorted(PUBLIC))

@@ -34,7 +34,13 @@ def test_from_features_to_a_table_that_can_be_compared(truepool, tables):
     assert "Trained tree, logistic on 120 cases" in out
     files = [tables / "team" / f"{name}.joblib" for name in ("tree", "logistic")]
     code, out, err = truepool(
-        "agent", "report", tables / "new.csv", *files, "-o", tables / "reports.csv"
+        "agent",
+        "report",
+        tables / "new.csv",
+        *files,
+        "-o",
+        tables / "reports.csv",
+        "--trust",
     )
     assert (code, err) == (0, "")
     assert "2 agents reported on 120 cases" in out
@@ -55,7 +61,7 @@ def test_export_tells_how_close_it_is_and_is_an_agent(truepool, tables):
         "agents": {"random-forest": str(agent)},
         "outcome_labels": labels,
     }
-    words = ["export", agent, "-o", onnx, "--check-on", tables / "new.csv"]
+    words = ["export", agent, "-o", onnx, "--check-on", tables / "new.csv", "--trust"]
     code, out, err = truepool("agent", *words)
     assert (code, err) == (0, "")
     assert "on 1,120 cases" in out
@@ -71,6 +77,7 @@ def test_export_tells_how_close_it_is_and_is_an_agent(truepool, tables):
         "-o",
         tables / "out.csv",
         "--json",
+        "--trust",
     ]
     assert truepool("agent", *words)[0] == 2  # both files are called agent
     onnx.rename(tables / "copy.onnx")
@@ -94,7 +101,15 @@ def test_three_classes_have_three_columns_an_agent(truepool, tables):
     ]
     assert truepool("agent", *words, "--calibration", "temperature")[0] == 0
     csv.write_csv(csv.read_csv(tables / "new.csv").drop_columns(["id", "y"]), tables / "new.csv")  # fmt: skip
-    truepool("agent", "report", tables / "new.csv", agent, "-o", tables / "out.csv")
+    truepool(
+        "agent",
+        "report",
+        tables / "new.csv",
+        agent,
+        "-o",
+        tables / "out.csv",
+        "--trust",
+    )
     said = csv.read_csv(tables / "out.csv")
     assert said.column_names == ["tree:0", "tree:1", "tree:2"]
     np.testing.assert_allclose(sum(np.asarray(c) for c in said.columns), 1)
@@ -108,7 +123,13 @@ def test_an_agent_without_gaps_says_so(truepool, tables, tmp_path):
     X, y = features()
     trained = agents.train(X, y, {"bayes": GaussianNB()}, cache=False)
     agents.save(trained["bayes"], tmp_path / "bayes.joblib")
-    words = ["export", tmp_path / "bayes.joblib", "-o", tmp_path / "bayes.onnx"]
+    words = [
+        "export",
+        tmp_path / "bayes.joblib",
+        "-o",
+        tmp_path / "bayes.onnx",
+        "--trust",
+    ]
     _, out, _ = truepool("agent", *words, "--tolerance", 1e-3)
     assert "takes no missing values." in out
 
@@ -134,6 +155,7 @@ BAD = {
     "unseen": (["train", "{}/train.csv", "-o", "{}/a.joblib", "--unseen", "guess"], "'refuse' or 'missing'"),
     "report onto": (["report", "{}/new.csv", "{}/a.joblib", "-o", "{}/new.csv"], "is named twice"),
     "no agent": (["report", "{}/new.csv", "{}/a.joblib", "-o", "{}/out.csv"], "there is no file"),
+    "own name": (["report", "{}/new.csv", "{}/y.joblib", "-o", "{}/out.csv"], "'y' is also the name of the outcome column"),
     "export": (["export", "{}/a.joblib", "-o", "{}/a.onnx"], "there is no file"),
 }  # fmt: skip
 
@@ -153,12 +175,33 @@ def test_a_category_and_an_outcome_that_are_new_are_named(truepool, tables):
     agent = tables / "tree.joblib"
     truepool("agent", "train", tables / "train.csv", "--model", "tree", "-o", agent)
     write(tables / "new.csv", 1, y=np.full(120, 7))
-    words = ["agent", "report", tables / "new.csv", agent, "-o", tables / "out.csv"]
+    words = [
+        "agent",
+        "report",
+        tables / "new.csv",
+        agent,
+        "-o",
+        tables / "out.csv",
+        "--trust",
+    ]
     code, _, err = truepool(*words)
     assert code == 2
-    assert "a label must be 0 or 1; got 7 in row 0" in err
+    assert "a label must be 0 or 1; got 7 in case 0" in err
     write(tables / "new.csv", 1, flag=["SF"] * 119 + ["XX"])
     code, _, err = truepool(*words)
     assert code == 2
     assert "column 'flag' says 'XX' in row 119" in err
     assert not (tables / "out.csv").exists()
+
+
+def test_a_file_that_can_run_code_needs_a_word_of_trust(truepool, tables):
+    agent = tables / "tree.joblib"
+    truepool("agent", "train", tables / "train.csv", "--model", "tree", "-o", agent)
+    for words in (
+        ["report", tables / "new.csv", agent, "-o", tables / "out.csv"],
+        ["export", agent, "-o", tables / "tree.onnx"],
+    ):
+        code, out, err = truepool("agent", *words)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "pass --trust" in err
+        assert truepool("agent", *words, "--trust")[0] == 0

@@ -60,7 +60,7 @@ POOL = '''
 LEARNER = '''
     """Equal weights for ever."""
 
-    from dataclasses import dataclass, replace
+    from dataclasses import dataclass
     from typing import ClassVar, final
 
     from truepool.learners import Learner
@@ -72,16 +72,10 @@ LEARNER = '''
         """Learn nothing."""
 
         name: ClassVar[str] = "equal"
-        rule: ClassVar[int] = 6
+        signal: ClassVar[str] = "own"
 
-        @property
-        def hears(self):
-            return "own"
-
-        def update(self, state, heard):
-            scalars = state.scalars.copy()
-            scalars[0] += 1
-            return replace(state, scalars=scalars)
+        def update(self, state, feedback):
+            return state.after(state.weights)
 '''
 CHECK = '''
     """Whether there are enough agents."""

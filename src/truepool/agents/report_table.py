@@ -21,17 +21,21 @@ def report_columns(
     progress: Callable[[str, int, int], None] | None = None,
     *,
     positive: Any = None,
+    trust: bool = False,
 ) -> tuple[dict[str, Array], Labels]:
     """Return columns of id, reports and outcome, as `truepool.read_panel` reads them.
 
     Each agent has one column, the probability of the positive label, or ``name:0`` to
     ``name:K-1`` for K > 2 classes; the outcome, where the table has it, becomes a class
-    number, 1 for the positive label. The labels are returned too.
+    number, 1 for the positive label. The labels are returned too. ``.joblib`` files are
+    loaded only with ``trust``.
     """
-    agents = {path.stem: load(path) for path in files}
-    if len(agents) < len(files):
-        raise AgentError("every agent needs a name of its own; rename one of the files")
+    others = {outcome: "outcome", id: "id", "id": "id", "time": "time"}
+    _check_names([path.stem for path in files], others)
+    agents = {path.stem: load(path, trust=trust) for path in files}
     labels = _labels(agents, positive)
+    names = {name: _columns(name, len(labels.names)) for name in agents}
+    _check_names([column for own in names.values() for column in own], others)
     columns: dict[str, Array] = {}
     if id in frame.columns:
         columns[id] = np.asarray(frame[id].to_list(), dtype=object)
@@ -41,15 +45,29 @@ def report_columns(
         known = labels.encode(frame[outcome].to_numpy())
     for done, (name, agent) in enumerate(agents.items(), start=1):
         answer = class_probabilities(agent, table, labels, name)
-        if len(labels.names) == 2:
-            columns[name] = answer[:, 1]
-        else:
-            columns |= {f"{name}:{k}": answer[:, k] for k in range(len(labels.names))}
+        reports = answer[:, 1:] if len(labels.names) == 2 else answer
+        columns |= dict(zip(names[name], reports.T, strict=True))
         if progress is not None:
             progress(name, done, len(agents))
     if known is not None:
         columns[outcome] = known
     return columns, labels
+
+
+def _columns(name: str, classes: int) -> list[str]:
+    return [name] if classes == 2 else [f"{name}:{k}" for k in range(classes)]
+
+
+def _check_names(names: Sequence[str], others: Mapping[str, str]) -> None:
+    """Refuse names of agents that another column of the table has."""
+    for place, name in enumerate(names):
+        taken = others.get(name, "agent" if name in names[:place] else None)
+        if taken is not None:
+            raise AgentError(
+                "an agent is named by its file, and no two columns may have the same "
+                f"name; {name!r} is also the name of the {taken} column. Rename the "
+                "file."
+            )
 
 
 def _labels(agents: Mapping[str, Any], positive: Any) -> Labels:

@@ -31,11 +31,12 @@ def save(agent: Any, path: str | Path) -> Path:
     return path
 
 
-def load(path: str | Path) -> Any:
-    """Read an agent from a ``.joblib`` or ``.onnx`` file.
+def load(path: str | Path, *, trust: bool = False) -> Any:
+    """Read an agent from an ``.onnx`` or ``.joblib`` file.
 
-    A ``.joblib`` file runs code when it is read, as every pickle: load only what you,
-    or somebody you trust, has saved. An ONNX file runs none.
+    A ``.joblib`` file is a pickle, which can run any code when it is loaded. It is
+    therefore refused without ``trust=True``, which is meant for files that you, or
+    somebody you trust, saved. An ONNX file runs no code.
     """
     path = Path(path)
     if not path.is_file():
@@ -44,6 +45,12 @@ def load(path: str | Path) -> Any:
         return OnnxAgent(path)
     if path.suffix != ".joblib":
         raise SourceError(f"an agent is read from .joblib or .onnx; got {str(path)!r}")
+    if not trust:
+        raise SourceError(
+            f"{str(path)!r} was not loaded, because a .joblib file can run any code. "
+            "If you trust its source, pass --trust (Python: trust=True). An ONNX file "
+            "(truepool agent export) is a safe way to share an agent."
+        )
     try:
         content = joblib.load(path)
     except Exception as error:  # a pickle can fail in any way there is

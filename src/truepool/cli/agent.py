@@ -24,6 +24,12 @@ Table = Annotated[
         help="CSV or Parquet table with one row per case and one column per feature.",
     ),
 ]
+Trust = Annotated[
+    bool,
+    typer.Option(
+        "--trust", help="Load .joblib files, which can run any code, from this source."
+    ),
+]
 
 
 @app.command("train")
@@ -132,6 +138,7 @@ def report(
     outcome: options.Outcome = "y",
     positive: options.Positive = None,
     id: options.Id = None,
+    trust: Trust = False,
     json_file: options.Json = None,
 ) -> None:
     """Collect the reports of agents on TABLE, ready to be pooled."""
@@ -146,7 +153,7 @@ def report(
     frame = read_frame(table, id)
     with progress_bar("Collecting reports") as progress:
         columns, known = report_columns(
-            frame, agent, outcome, id or "id", progress, positive=positive
+            frame, agent, outcome, id or "id", progress, positive=positive, trust=trust
         )
     write_cases(output, columns)
     summary = {"cases": len(frame), "agents": len(agent), "output": str(output)}
@@ -179,6 +186,7 @@ def export(
             help="Largest difference in probability that is accepted.",
         ),
     ] = None,
+    trust: Trust = False,
     json_file: options.Json = None,
 ) -> None:
     """Export AGENT to ONNX and check that both give the same reports."""
@@ -188,7 +196,7 @@ def export(
 
     check_files([agent, check_on], [output, json_file])
     table = None if check_on is None else read_frame(check_on).to_native()
-    found = agents.export(agents.load(agent), output, table, tolerance)
+    found = agents.export(agents.load(agent, trust=trust), output, table, tolerance)
     summary = {
         "output": str(found.path),
         "cases": found.cases,

@@ -8,6 +8,7 @@ from truepool.data.panel import Panel
 from truepool.datasets.cicids2017 import cicids2017, cicids2017_mix
 from truepool.datasets.credit_card import credit_card
 from truepool.datasets.example import example
+from truepool.datasets.files import File
 from truepool.datasets.governors import governors
 from truepool.datasets.heart import heart
 from truepool.datasets.interface import Dataset
@@ -20,6 +21,7 @@ from truepool.datasets.unsw_nb15 import unsw_nb15
 __all__ = [
     "Dataset",
     "Features",
+    "File",
     "cicids2017",
     "cicids2017_mix",
     "credit_card",

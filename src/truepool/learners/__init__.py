@@ -3,9 +3,9 @@
 from typing import Any, cast
 
 from truepool.core import registry
-from truepool.learners.interface import Learner, State, horizon_rate
+from truepool.learners.interface import Feedback, Learner, State, horizon_rate
 
-__all__ = ["Learner", "State", "every", "horizon_rate", "make"]
+__all__ = ["Feedback", "Learner", "State", "every", "horizon_rate", "make"]
 
 
 def every() -> dict[str, type[Learner]]:

@@ -5,6 +5,7 @@ from typing import Any, cast
 from truepool.core import registry
 from truepool.pools.interface import (
     Explanation,
+    FixedPool,
     LinearPool,
     Pool,
     PoolResult,
@@ -13,6 +14,7 @@ from truepool.pools.interface import (
 
 __all__ = [
     "Explanation",
+    "FixedPool",
     "LinearPool",
     "Pool",
     "PoolResult",

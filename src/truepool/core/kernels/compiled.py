@@ -6,14 +6,13 @@ then the same in every case); a row with a silence takes `_without_row`.
 """
 
 import numpy as np
-from numba import njit
 
 from truepool.core.arrays import FloatArray
+from truepool.core.kernels.compilation import jit
 from truepool.core.kernels.reference import EDGE, NOTHING_LEFT
 
 # Sums may be reordered and contracted; NaN stays NaN, for it means silence.
-_jit = njit(
-    cache=True,
+_jit = jit(
     nogil=True,
     error_model="numpy",
     fastmath={"reassoc", "contract", "arcp", "nsz"},

@@ -23,10 +23,10 @@ from types import FunctionType
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numba.core.dispatcher import Dispatcher
 
 from truepool.core.kernels.arithmetic import dot, dot_row, log, total
+from truepool.core.kernels.compilation import jit
 from truepool.core.kernels.lanes_compiled import LANED, OPTIONS, inline
 from truepool.core.kernels.reference import EDGE, NOTHING_LEFT
 
@@ -462,10 +462,8 @@ def _compiled(template: Any, parts: dict[str, Any]) -> Callable[..., Any]:
     whole = _filled(template, parts, inline, LANED)
     digest = hashlib.sha256("\n".join(_told(whole)).encode()).hexdigest()[:16]
     whole.__qualname__ = f"{template.__name__}_{digest}"
-    try:
-        return njit(cache=True, **OPTIONS)(whole)
-    except RuntimeError:  # no folder to write to: compiled in every process
-        return njit(**OPTIONS)(whole)
+    compiled: Callable[..., Any] = jit(**OPTIONS)(whole)
+    return compiled
 
 
 def _filled(function, parts, make, made):

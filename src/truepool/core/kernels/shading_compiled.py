@@ -7,9 +7,10 @@ a second.
 """
 
 import numpy as np
-from numba import njit
 
-_jit = njit(cache=True, nogil=True, error_model="numpy")
+from truepool.core.kernels.compilation import jit
+
+_jit = jit(nogil=True, error_model="numpy")
 
 FAR = 1e300
 """A point beyond all shifts."""

@@ -4,8 +4,18 @@ from typing import Any, cast
 
 from truepool.core import registry
 from truepool.games.payments.interface import Payment
+from truepool.games.payoffs import Curve, Payoff, Squares, Steps
 
-__all__ = ["Payment", "as_payment", "every", "make"]
+__all__ = [
+    "Curve",
+    "Payment",
+    "Payoff",
+    "Squares",
+    "Steps",
+    "as_payment",
+    "every",
+    "make",
+]
 
 
 def every() -> dict[str, type[Payment]]:

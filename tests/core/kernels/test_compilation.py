@@ -1,0 +1,36 @@
+"""Compiled code without a folder to keep it in."""
+
+import subprocess
+import sys
+
+CODE = """
+import sys
+from numba.core import caching
+
+def refuse(self):
+    raise OSError(30, "Read-only file system")
+
+# Root may write anywhere, so the refusal of the system is put in its place.
+caching._CacheLocator.ensure_cache_path = refuse
+
+import truepool as tp
+
+panel = tp.Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0])
+print(tp.credit.leave_one_out(panel).round(3).tolist())
+print(tp.replay("gradient", panel).pooled.shape)
+from truepool.core import kernels
+print(kernels.shading.__name__.rpartition(".")[2])
+"""
+
+
+def test_without_a_cache_everything_is_compiled_in_the_process():
+    done = subprocess.run(
+        [sys.executable, "-c", CODE], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    assert done.stdout.split("\n") == [
+        "[0.16, -0.08]",
+        "(2,)",
+        "shading_compiled",
+        "",
+    ]
