@@ -105,7 +105,7 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(f"truepool.{_NAMES[name]}"), name)
     if name == "__version__":
         return version("truepool")
-    if name[0].isupper():  # a pool: the folder knows them all
+    if name[0].isupper():  # perhaps a pool
         every = import_module("truepool.pools").every()
         for pool in every.values():
             if pool.__name__ == name:

@@ -26,7 +26,7 @@ each = pytest.mark.parametrize("name", EVERY)
 
 
 def owing(promise):
-    names = [n for n, cls in learners.every().items() if promise not in cls.excused]
+    names = [n for n, cls in learners.every().items() if promise not in cls.exemptions]
     return pytest.mark.parametrize("name", names)
 
 
@@ -37,10 +37,10 @@ def assert_same_memory(state, other):
 
 
 @each
-def test_an_excuse_is_for_a_known_promise_and_gives_a_reason(name):
-    excused = learners.every()[name].excused
-    assert set(excused) <= PROMISES
-    assert all(len(reason) > 20 for reason in excused.values())
+def test_an_exemption_is_for_a_known_promise_and_gives_a_reason(name):
+    exemptions = learners.every()[name].exemptions
+    assert set(exemptions) <= PROMISES
+    assert all(len(reason) > 20 for reason in exemptions.values())
 
 
 @each

@@ -70,7 +70,7 @@ def test_a_cache_that_cannot_be_written_into_is_no_fault(nowhere, slow):
     nowhere.write_text("a file where the folder should be")
     read = Reading()
     for _ in range(2):
-        with pytest.warns(UserWarning, match=r"nothing can be kept in .*parsed'"):
+        with pytest.warns(UserWarning, match=r"nothing can be stored in .*parsed'"):
             assert read_cached(slow, ["a"], read).equals(TABLE)
     assert read.times == 2
 

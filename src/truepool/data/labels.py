@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from truepool.core.arrays import Array, IntArray
-from truepool.core.errors import OutcomeError, nearest
+from truepool.core.errors import OutcomeError, suggestion
 
 USUAL = (
     ("-1", "1"),
@@ -353,7 +353,7 @@ def _question(first: Any, second: Any) -> str:
 
 def _unknown(positive: Any, known: Iterable[Any]) -> OutcomeError:
     labels = list(known)
-    hint = nearest(str(positive), map(str, labels))
+    hint = suggestion(str(positive), map(str, labels))
     return OutcomeError(
         f"the positive label must be {format_choice(labels)}; got {positive!r}{hint}"
     )

@@ -14,8 +14,8 @@ from truepool.core.arrays import (
     FloatArray,
     IntArray,
     classes,
-    frozen,
-    with_silence_filled,
+    fill_missing,
+    read_only,
 )
 from truepool.core.errors import AgentError, OutcomeError, PanelError, ReportError
 from truepool.data.labels import Labels, check_labels, encode_outcomes
@@ -116,7 +116,7 @@ class Panel:
         if T < 2:
             raise PanelError(f"a panel needs at least 2 cases; it has {T}")
         if silent:
-            counts, _, _ = kernels.voices(values)
+            counts, _, _ = kernels.report_counts(values)
             if not counts.all():
                 raise AgentError(
                     "every agent needs at least one report; "
@@ -150,7 +150,7 @@ class Panel:
     def _set(self, **fields: Any) -> None:
         for name, value in fields.items():
             array = isinstance(value, np.ndarray)
-            object.__setattr__(self, name, frozen(value) if array else value)
+            object.__setattr__(self, name, read_only(value) if array else value)
 
     def _replace(self, **changes: Any) -> Self:
         """Return a copy with other fields, which are trusted."""
@@ -228,9 +228,9 @@ class Panel:
             )
         places = np.full(P, len(self)) if position is None else position
         columns = (_per_case("ids", ids, P), _times(_per_case("times", times, P)))
-        labels, moments = (None if c is None else frozen(c) for c in columns)
-        own = frozen(_squeezed(_own(values, reports)))
-        pending = Pending(own, labels, moments, frozen(np.array(places, np.int64)))
+        labels, moments = (None if c is None else read_only(c) for c in columns)
+        own = read_only(_squeezed(_own(values, reports)))
+        pending = Pending(own, labels, moments, read_only(np.array(places, np.int64)))
         return self._replace(pending=pending)
 
     def fill_missing(self, values: FloatArray | None = None) -> Self:
@@ -246,7 +246,7 @@ class Panel:
             return self
         reports = self.values
         if values is None:
-            return self.with_reports(with_silence_filled(reports))
+            return self.with_reports(fill_missing(reports))
         return self.with_reports(np.where(np.isnan(reports), values[:, None], reports))
 
     def with_reports(self, reports: FloatArray) -> Self:
@@ -293,7 +293,7 @@ class Panel:
         return len(self.reports)
 
     def _repr_html_(self) -> str:
-        return str(display.by("html.notebook", "panel", self))
+        return str(display.render("html.notebook", "panel", self))
 
     def __repr__(self) -> str:
         shown = ", ".join(self.agents[:5]) + (", ..." if len(self.agents) > 5 else "")

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from truepool.core import kernels
-from truepool.core.arrays import FloatArray, from_classes, frozen
+from truepool.core.arrays import FloatArray, from_classes, read_only
 from truepool.core.errors import AgentError, PanelError, ReportError
 
 ROUNDING = 1e-3
@@ -49,7 +49,9 @@ def check_reports(
         )
     if T == 0:
         raise PanelError("there must be at least one case; got none")
-    values = cast(FloatArray, frozen(array if array.ndim == 3 else array[:, :, None]))
+    values = cast(
+        FloatArray, read_only(array if array.ndim == 3 else array[:, :, None])
+    )
     if values.shape[2] < 2 and array.ndim == 3:
         raise ReportError("reports of shape (T, N, K) need K of at least 2 classes")
     outside, silent = kernels.scan(values)
@@ -57,12 +59,12 @@ def check_reports(
         near = np.clip(values, 0.0, 1.0)
         if not np.nanmax(np.abs(near - values)) <= SLACK:
             raise ReportError(_outside(values, names))
-        values = cast(FloatArray, frozen(near))
+        values = cast(FloatArray, read_only(near))
     if values.shape[2] > 1:
         values = _checked_classes(values, names)
         silent = int(np.isnan(values).sum()) if silent else 0
     if silent and not allow_empty_cases:
-        _, first, empty = kernels.voices(values)
+        _, first, empty = kernels.report_counts(values)
         if empty:
             raise ReportError(
                 "every case needs at least one report; there is none in case "
@@ -163,4 +165,4 @@ def _checked_classes(values: FloatArray, names: tuple[str, ...]) -> FloatArray:
         )
     if gap.max() > 0:
         values = values / totals[:, :, None]
-    return cast(FloatArray, frozen(from_classes(values)))
+    return cast(FloatArray, read_only(from_classes(values)))

@@ -8,7 +8,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from truepool.core.arrays import Array, FloatArray
-from truepool.core.errors import SourceError, nearest
+from truepool.core.errors import SourceError, suggestion
 from truepool.datasets.files import PACKED, content
 from truepool.datasets.table_cache import read_cached
 
@@ -52,7 +52,7 @@ def _parse(
     if gone:
         raise SourceError(
             f"{str(path)!r} must have a column {gone[0]!r}"
-            f"{nearest(gone[0], table.column_names)}; it has "
+            f"{suggestion(gone[0], table.column_names)}; it has "
             f"{', '.join(table.column_names)}"
         )
     return table.select(list(names))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool.core.arrays import Array, FloatArray, IntArray, as_outcomes, frozen
+from truepool.core.arrays import Array, FloatArray, IntArray, as_outcomes, read_only
 from truepool.core.errors import FeatureError, OutcomeError
 from truepool.data.labels import Labels, check_labels, one_class_error
 
@@ -121,7 +121,7 @@ class Features:
     def _set(self, *fields: Any) -> None:
         for key, value in zip(self.__dataclass_fields__, fields, strict=True):
             array = isinstance(value, np.ndarray)
-            object.__setattr__(self, key, frozen(value) if array else value)
+            object.__setattr__(self, key, read_only(value) if array else value)
 
     @property
     def classes(self) -> int:

@@ -12,7 +12,7 @@ from truepool.data.tables.reader import (
     read_panel,
     read_reports,
 )
-from truepool.data.tables.writer import check_writable, write_table
+from truepool.data.tables.writer import check_writable, write_csv, write_table
 
 __all__ = [
     "ReportTable",
@@ -21,5 +21,6 @@ __all__ = [
     "read_frame",
     "read_panel",
     "read_reports",
+    "write_csv",
     "write_table",
 ]

@@ -18,7 +18,7 @@ from truepool.core.errors import (
     OutcomeError,
     ReportError,
     SourceError,
-    nearest,
+    suggestion,
 )
 from truepool.data.panel import Panel
 from truepool.data.reports import check_reports
@@ -91,8 +91,9 @@ def read_panel(
     if outcome not in frame.columns:
         raise OutcomeError(
             f"the table needs an outcome column; there is no {outcome!r}"
-            f"{nearest(outcome, frame.columns)}; columns: {', '.join(frame.columns)}. "
-            "Say which one holds what happened (--outcome)."
+            f"{suggestion(outcome, frame.columns)}; "
+            f"columns: {', '.join(frame.columns)}. Say which one holds what happened "
+            "(--outcome)."
         )
     reports = _reports(frame, id, time, {outcome, *ignore}, ignore)
     empty = _empty(frame[outcome])
@@ -235,7 +236,7 @@ def _reports(
     for role, name in (("id", id), ("time", time), *(("ignored", n) for n in ignore)):
         if name is not None and name not in frame.columns:
             raise SourceError(
-                f"there is no {role} column {name!r}{nearest(name, frame.columns)}; "
+                f"there is no {role} column {name!r}{suggestion(name, frame.columns)}; "
                 f"columns: {', '.join(frame.columns)}"
             )
     label = id or ("id" if "id" in frame.columns else None)
