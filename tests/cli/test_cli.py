@@ -214,7 +214,7 @@ BAD = {
     "outcome 2": (settled(GOOD.replace("5,1\n", "5,2\n")), "got the labels 0 and 2. Pass positive=0 (--positive 0)"),
     "text": (settled(GOOD.replace(".9", "high")), "'high' in case 0"),
     "infinity": (settled(GOOD.replace(".9", "inf")), "Infinity"),
-    "nobody spoke": (settled(GOOD + ",,,,1\n"), "all are silent in case 2"),
+    "nobody spoke": (settled(GOOD + ",,,,1\n"), "there is none in case 2"),
     "never spoke": (settled("m0,m1,m2,m3,y\n.9,.6,.5,,1\n.2,.4,.5,,0\n"), "'m3' is silent"),
     "one class": (settled(GOOD.replace("5,1\n", "5,0\n")), "every outcome is 0"),
     "one case": (settled("m0,m1,m2,m3,y\n.9,.6,.5,.5,1\n"), "at least 2 cases"),

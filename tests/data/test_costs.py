@@ -37,10 +37,10 @@ def test_costs_are_values():
 @pytest.mark.parametrize(
     ("settings", "match"),
     [
-        ({"fn": 0}, "fn is 0"),
-        ({"fp": -1}, "fp is -1"),
-        ({"fn": "10"}, "fn is '10'"),
-        ({"fn": None}, "fn is None"),
+        ({"fn": 0}, "got 0 for fn"),
+        ({"fp": -1}, "got -1 for fp"),
+        ({"fn": "10"}, "got '10' for fn"),
+        ({"fn": None}, "got None for fn"),
         ({"fn": float("inf")}, "positive number"),
         ({"fn": float("nan")}, "positive number"),
         ({"fn": 2, "matrix": [[0, 1], [1, 0]]}, "not both"),

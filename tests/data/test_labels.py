@@ -167,7 +167,7 @@ def test_a_label_is_found_whatever_the_order_of_the_classes():
 @pytest.mark.parametrize("stranger", ["spam", "zz", "", 1])
 def test_an_unknown_label_is_named(stranger):
     with pytest.raises(
-        OutcomeError, match=f"must be 'genuine' or 'fraud'; got {stranger!r} in row 0"
+        OutcomeError, match=f"must be 'genuine' or 'fraud'; got {stranger!r} in case 0"
     ):
         Labels(("genuine", "fraud")).encode([stranger])
 

@@ -29,6 +29,34 @@ def test_what_happens_to_an_array_afterwards_does_not_change_the_panel():
     assert np.shares_memory(shared.reports, reports)
 
 
+def test_outcomes_ids_and_times_of_a_panel_are_its_own():
+    outcomes, ids, times = np.array([1, 0]), np.array(["a", "b"]), np.array([5.0, 3.0])
+    panel = Panel(GOOD, outcomes, ids=ids, times=times)
+    outcomes[:], ids[:], times[:] = 0, "x", 9.0
+    assert panel.outcomes.tolist() == [1, 0]
+    assert panel.ids.tolist() == ["a", "b"]
+    assert panel.times.tolist() == [5.0, 3.0]
+    for column in (panel.outcomes, panel.ids, panel.times):
+        with pytest.raises(ValueError, match="read-only"):
+            column[0] = column[1]
+
+
+def test_pending_cases_of_a_panel_are_its_own():
+    reports, ids = np.array([[0.5, 0.4]]), np.array(["new"])
+    times, position = np.array([7.0]), np.array([1])
+    panel = Panel(GOOD, [1, 0], times=[5, 3])
+    pending = panel.with_pending(
+        reports, ids=ids, times=times, position=position
+    ).pending
+    reports[:], ids[:], times[:], position[:] = 0.0, "x", 9.0, 0
+    assert pending.reports.tolist() == [[0.5, 0.4]]
+    assert pending.ids.tolist() == ["new"]
+    assert (pending.times.tolist(), pending.position.tolist()) == ([7.0], [1])
+    for column in (pending.reports, pending.ids, pending.times, pending.position):
+        with pytest.raises(ValueError, match="read-only"):
+            column[0] = column[0]
+
+
 @pytest.mark.parametrize(
     "times",
     [
@@ -119,17 +147,17 @@ def test_the_base_rate_counts_cases_by_weight():
 @pytest.mark.parametrize(
     ("reports", "outcomes", "kind", "match"),
     [
-        ([[87, 60], [20, 40]], [1, 0], ReportError, "'agent0' said 87 in case 0.*percentages: divide by 100"),
-        ([[2.3, 0.6], [-1.2, 0.4]], [1, 0], ReportError, "'agent0' said 2.3.*logits.*sigmoid"),
+        ([[87, 60], [20, 40]], [1, 0], ReportError, "'agent0' has 87 in case 0.*percentages: divide by 100"),
+        ([[2.3, 0.6], [-1.2, 0.4]], [1, 0], ReportError, "'agent0' has 2.3.*logits.*sigmoid"),
         ([[1001, 0.6], [1002, 0.4]], [1, 0], ReportError, "'agent0' is not an agent"),
         ([[np.inf, 0.6], [0.2, 0.4]], [1, 0], ReportError, "Infinity is no report"),
-        ([["high", 0.6], [0.2, 0.4]], [1, 0], ReportError, "'agent0' said 'high' in case 0"),
+        ([["high", 0.6], [0.2, 0.4]], [1, 0], ReportError, "'agent0' has 'high' in case 0"),
         (np.array([[{}, 0.6], [0.2, 0.4]], dtype=object), [1, 0], ReportError, "must be a number"),
         ("text", [1, 0], ReportError, "table of numbers"),
         ([0.9, 0.2], [1, 0], ReportError, r"shape \(2,\)"),
         (np.full((2, 2, 1), 0.5), [1, 0], ReportError, "K of at least 2"),
-        ([[NAN, NAN], [0.2, 0.4], [0.3, 0.1]], [1, 0, 1], ReportError, "all are silent in case 0"),
-        ([[NAN, 0.6], [NAN, 0.4]], [1, 0], AgentError, "'agent0' is silent in every case"),
+        ([[NAN, NAN], [0.2, 0.4], [0.3, 0.1]], [1, 0, 1], ReportError, "there is none in case 0"),
+        ([[NAN, 0.6], [NAN, 0.4]], [1, 0], AgentError, "'agent0' has none"),
         ([[0.9], [0.2]], [1, 0], AgentError, "at least 2 agents; there is 1, 'agent0'"),
         (np.empty((2, 0)), [1, 0], AgentError, "at least 2 agents; there is 0"),
         ([[0.9, 0.6]], [1], PanelError, "at least 2 cases; it has 1"),
@@ -156,7 +184,7 @@ def test_what_makes_no_panel_is_refused_in_one_sentence(reports, outcomes, kind,
 @pytest.mark.parametrize(
     ("names", "match"),
     [
-        (("ada", "ada"), "'ada' is there 2 times"),
+        (("ada", "ada"), "got 'ada' 2 times"),
         (("ada",), "got 1 names for 2 columns"),
     ],
 )
@@ -194,7 +222,7 @@ def test_a_panel_keeps_its_labels_in_every_part():
         panel.with_reports(np.eye(2)),
     ):
         assert part.labels.names == ("good", "bad")
-    assert "2 classes (positive: 'bad'), 0.0 % silent" in repr(panel)
+    assert "2 classes (positive: 'bad'), 0.0 % missing" in repr(panel)
 
 
 def test_a_panel_without_silence_is_already_filled():

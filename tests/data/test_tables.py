@@ -96,7 +96,7 @@ def test_booleans_and_whole_numbers_are_reports_too():
         ("ada,ada,outcomes\n.9,.6,1\n.2,.1,0\n", AgentError, "got 'ada' more than once"),
         ("ada,bob,outcomes\n.9,.6x,1\n.2,.1,0\n", ReportError, "'bob' has '.6x' in case 0"),
         ("ada,bob,outcomes\n90,60,1\n20,10,0\n", ReportError, "percentages"),
-        ("ada,bob,outcomes\n.9,,1\n.2,,0\n", AgentError, "'bob' is silent in every case"),
+        ("ada,bob,outcomes\n.9,,1\n.2,,0\n", AgentError, "'bob' has none"),
         ("ada,bob,outcomes\n.9,.6,yes\n.2,.1,no\n", OutcomeError, "labels 'no' and 'yes'.*--positive yes"),
         ("ada,bob,outcomes\n.9,.6,\n.2,.1,\n", OutcomeError, "'outcomes' is empty in all 2 rows"),
         ("ada,outcomes\n.9,1\n.2,0\n", AgentError, "at least 2 agents; there is 1, 'ada'"),
@@ -241,7 +241,7 @@ def test_bytes_that_are_no_text_are_refused(tmp_path):
 
 
 def test_new_reports_are_blamed_on_their_agent():
-    with pytest.raises(ReportError, match="agent 'ada' said 90"):
+    with pytest.raises(ReportError, match="agent 'ada' has 90"):
         read_reports(pa.table({"bob": [0.6], "ada": [90.0]}), ("ada", "bob"))
 
 

@@ -63,7 +63,7 @@ def test_a_bad_download_leaves_the_good_file_alone(tmp_path):
 
 def test_a_download_that_ends_early_leaves_nothing(tmp_path):
     with published({"data.csv": CONTENT}, cut=10) as address:
-        with pytest.raises(SourceError, match="must come whole|more expected"):
+        with pytest.raises(SourceError, match="must be complete|more expected"):
             fetch(replace(DATA, address=f"{address}/data.csv"), tmp_path)
     assert os.listdir(tmp_path) == []
 
@@ -78,10 +78,10 @@ def test_a_file_comes_out_of_its_archive(tmp_path):
 @pytest.mark.parametrize(
     ("archive", "fault"),
     [
-        (zipped(data__csv=CONTENT)[:-50], "whole zip archive.*not a zip file"),
+        (zipped(data__csv=CONTENT)[:-50], "complete zip archive.*not a zip file"),
         (
             zipped(data__csv=CONTENT).replace(b"\x00", b"\x01", 40),
-            "whole zip archive|must hold one",
+            "complete zip archive|must hold one",
         ),
         (zipped(readme__txt=b""), r"must hold one \.csv file; it holds readme\.txt"),
         (zipped(), "it holds nothing"),

@@ -49,7 +49,7 @@ def test_one_year_can_be_taken(given):
 
 
 def test_a_year_without_three_models_is_refused():
-    with pytest.raises(SettingError, match="2018 and 2022; the year is 2010"):
+    with pytest.raises(SettingError, match="2018 and 2022; got the year 2010"):
         governors(2010)
 
 

@@ -99,7 +99,7 @@ def test_another_seed_makes_another_world():
 @pytest.mark.parametrize(
     ("settings", "fault"),
     [
-        ({"rows": 19}, "at least 20; 19"),
+        ({"rows": 19}, "at least 20; got 19"),
         ({"features": 10}, "at least 11"),
         ({"clear": np.inf}, "clear is inf"),
         ({"faint": -1.0}, "faint -1.0"),

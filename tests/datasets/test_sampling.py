@@ -32,7 +32,7 @@ def test_of_each_class_come_as_many_as_wanted(outcomes, data):
 
 @pytest.mark.parametrize("rows", [0, 6, -1])
 def test_no_more_rows_than_there_are(rows):
-    with pytest.raises(SettingError, match=f"from 1 to the 5 there are; {rows} were"):
+    with pytest.raises(SettingError, match=f"from 1 to the 5 there are; got {rows}"):
         sample_rows(rows, 5, 0)
 
 

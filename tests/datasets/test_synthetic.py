@@ -68,8 +68,8 @@ def test_bias_and_further_agents_leave_the_rest_alone():
         ({"base_rate": 1.0}, "a base rate must lie in"),
         ({"correlation": -0.1}, "a correlation must lie in"),
         ({"skill": [1.0, np.nan]}, "skill must be a finite number for each agent"),
-        ({"skill": 2.0}, "skill must be a finite number for each agent; 2.0 came"),
-        ({"bias": "much"}, "bias must be a finite number for each agent; 'much' came"),
+        ({"skill": 2.0}, "skill must be a finite number for each agent; got 2.0"),
+        ({"bias": "much"}, "bias must be a finite number for each agent; got 'much'"),
         ({"seed": -1}, "must not be negative"),
     ],
 )

@@ -86,7 +86,7 @@ def train(
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> trained = train(X[:400], y[:400], ["logistic", "tree"], features=0.6)
     >>> trained.panel(X[400:], y[400:])
-    Panel(169 cases, 2 agents (logistic, tree), 2 classes, 0.0 % silent)
+    Panel(169 cases, 2 agents (logistic, tree), 2 classes, 0.0 % missing)
     """
     team = _team(agents)
     encoder = Encoder(unseen=unseen).fit(X)

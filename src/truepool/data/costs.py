@@ -14,7 +14,7 @@ from truepool.core.errors import CostError
 class Costs:
     r"""The cost of each error.
 
-    Binary: ``fn`` for a missed case, ``fp`` for a false alarm. Deciding 1 is cheaper
+    Binary: ``fn`` for a missed case, ``fp`` for a false alarm. Deciding 1 costs less
     than deciding 0 exactly when :math:`p > fp / (fp + fn)`, the `threshold`.
 
     K classes: a K x K ``matrix`` whose entry [y, k] is the cost of deciding k when y
@@ -47,7 +47,7 @@ class Costs:
             for name, value in (("fn", fn), ("fp", fp)):
                 if not _positive(value):
                     raise CostError(
-                        f"a cost must be a positive number; {name} is {value!r}"
+                        f"a cost must be a positive number; got {value!r} for {name}"
                     )
             object.__setattr__(self, "matrix", None)
         object.__setattr__(self, "fn", float(fn))
@@ -55,7 +55,7 @@ class Costs:
 
     @cached_property
     def threshold(self) -> float:
-        """Probability of class 1 above which deciding 1 is the cheaper error."""
+        """Probability of class 1 above which deciding 1 costs less than deciding 0."""
         if self.matrix is not None and len(self.matrix) != 2:
             raise CostError(
                 f"a threshold belongs to two classes; these costs have "
@@ -95,12 +95,12 @@ def _checked(matrix: ArrayLike) -> FloatArray:
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] < 2:
         raise CostError(
             "a cost matrix must be K x K with K of at least 2; "
-            f"an array of shape {array.shape} came"
+            f"got an array of shape {array.shape}"
         )
     if np.diagonal(array).any():
         raise CostError(
             "the diagonal of a cost matrix must be 0: a right decision costs nothing; "
-            f"it is {np.diagonal(array).tolist()}"
+            f"got {np.diagonal(array).tolist()}"
         )
     errors = ~np.eye(len(array), dtype=bool)
     bad = errors & ~(np.isfinite(array) & (array > 0))

@@ -291,7 +291,7 @@ def _whole(labels: Array) -> Array:
 def one_class_error(label: Any) -> OutcomeError:
     """Return the refusal of outcomes that are all the same."""
     return OutcomeError(
-        f"at least two classes must happen; every outcome is {label!r}, so there is "
+        f"at least two classes must occur; every outcome is {label!r}, so there is "
         "nothing to learn from"
     )
 

@@ -1,9 +1,9 @@
-"""Panel: what every agent said in every case, and what happened."""
+"""Panel: every agent's report on every case, and the outcomes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +20,8 @@ from truepool.core.arrays import (
 from truepool.core.errors import AgentError, OutcomeError, PanelError, ReportError
 from truepool.data.labels import Labels, check_labels, encode_outcomes
 from truepool.data.reports import check_reports, column_names
+
+AnyArray = TypeVar("AnyArray", FloatArray, IntArray)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,23 +54,23 @@ class Panel:
     Parameters
     ----------
     reports : array-like (T, N) or (T, N, K)
-        Probability of the positive class, or of each of K classes. NaN: the agent was
-        silent. A frame with named columns names the agents too. K = 2, for labels 0
+        Probability of the positive class, or of each of K classes. NaN: no
+        report. A frame with named columns names the agents too. K = 2, for labels 0
         and 1 in this order, is kept as (T, N).
     outcomes : array-like (T,)
-        What happened: one of two labels, or of 0..K-1. They are kept as class numbers;
-        of two, 1 is the positive one.
+        One of two labels, or of 0..K-1. They are stored as class numbers; of two, 1 is
+        the positive one.
     agents : sequence of str, optional
         Names, in the order of the columns.
     positive : label, optional
-        Which of two labels the reports are probabilities of. Labels 0/1 and False/True
-        need no word (it is 1); any other two do.
+        Which of two labels the reports are probabilities of. Not needed for
+        labels 0/1 and False/True (it is 1); needed for any other two.
     ids, times : array-like (T,), optional
-        A label and a moment for each case; times put the cases in order.
+        A label and a time for each case; times put the cases in order.
     allow_empty_cases : bool
-        Let in cases in which nobody spoke; only `truepool.replay` can skip them.
+        Accept cases without any report; only `truepool.replay` can skip them.
     copy : bool
-        Keep reports of its own; False for arrays that nobody will write to.
+        Copy the arrays; False if nothing will write to them.
 
     ``pending`` holds the reports that `with_pending` added, on cases without an outcome
     yet: nothing learns from them, and the audit's feed checks use them.
@@ -77,7 +79,7 @@ class Panel:
     --------
     >>> panel = Panel([[0.9, 0.6], [0.2, float("nan")]], [1, 0], agents=("ada", "bob"))
     >>> panel
-    Panel(2 cases, 2 agents (ada, bob), 2 classes, 25.0 % silent)
+    Panel(2 cases, 2 agents (ada, bob), 2 classes, 25.0 % missing)
     >>> panel = Panel([[0.9, 0.6], [0.2, 0.1]], ["bad", "good"], positive="bad")
     >>> panel.outcomes, panel.labels.positive
     (array([1, 0]), 'bad')
@@ -108,43 +110,40 @@ class Panel:
         values, silent = check_reports(
             reports, names, allow_empty_cases=allow_empty_cases
         )
-        if copy and np.may_share_memory(values, np.asarray(reports)):
-            values = values.copy()
+        values = _own(values, reports) if copy else values
         T, N, C = values.shape
         names = names or tuple(f"agent{i}" for i in range(N))
         if T < 2:
             raise PanelError(f"a panel needs at least 2 cases; it has {T}")
         if silent:
-            spoken, _, _ = kernels.report_counts(values)
-            if not spoken.all():
+            counts, _, _ = kernels.report_counts(values)
+            if not counts.all():
                 raise AgentError(
-                    f"agent {names[int(np.argmin(spoken))]!r} is silent in every case; "
-                    "leave that agent out"
+                    "every agent needs at least one report; "
+                    f"{names[int(np.argmin(counts))]!r} has none. Leave it out."
                 )
-        happened = check_labels(outcomes)
-        if len(happened) != T:
+        given = check_labels(outcomes)
+        if len(given) != T:
             raise OutcomeError(
-                f"there must be one outcome per case; got {len(happened)} outcomes for "
+                f"there must be one outcome per case; got {len(given)} outcomes for "
                 f"{T} cases"
             )
-        settled, called = encode_outcomes(happened, classes(C), positive)
-        if np.ndim(reports) == 3 and C == 1 and not called.plain:
+        numbers, named = encode_outcomes(given, classes(C), positive)
+        if np.ndim(reports) == 3 and C == 1 and not named.plain:
             raise ReportError(
                 "two probabilities per agent must stand in the order of the labels 0 "
-                f"and 1; got the positive label {called.positive!r} and the negative "
-                f"one {called.negative!r}, which have no order. Give one probability "
-                f"per agent, that of {called.positive!r}."
+                f"and 1; got the positive label {named.positive!r} and the negative "
+                f"one {named.negative!r}, which have no order. Give one probability "
+                f"per agent, that of {named.positive!r}."
             )
-        named = None if ids is None else _per_case("ids", ids, T)
-        moments = None if times is None else _moments(_per_case("times", times, T))
         self._set(
             reports=_squeezed(values),
-            outcomes=settled,
+            outcomes=_own(numbers, outcomes) if copy else numbers,
             agents=names,
-            ids=named,
-            times=moments,
+            ids=_per_case("ids", ids, T, copy=copy),
+            times=_times(_per_case("times", times, T, copy=copy)),
             silent=silent,
-            labels=called,
+            labels=named,
             pending=None,
         )
 
@@ -185,7 +184,7 @@ class Panel:
     def take(self, cases: IntArray) -> Self:
         """Return the panel of some of the cases, in the order given.
 
-        The part of a sound panel is trusted: it may lack a class or an agent's voice.
+        The part of a valid panel is trusted: it may lack a class or an agent's reports.
         """
         reports = self.reports[cases]
         return self._replace(
@@ -207,8 +206,8 @@ class Panel:
     ) -> Self:
         """Return the panel with reports (P, N) on cases that have no outcome yet.
 
-        They need times where the panel has them. Without, they come after its cases,
-        or where ``position``, the number of cases before each, puts them.
+        They need times if the panel has them. Without times they come after its cases,
+        or at ``position``, the number of cases before each.
 
         >>> panel = Panel([[0.9, 0.6], [0.2, 0.1]], [1, 0])
         >>> len(panel.with_pending([[0.3, 0.4]]).pending)
@@ -227,20 +226,17 @@ class Panel:
                 f"have {'none' if times is None else 'times'}, the others "
                 f"{'times' if times is None else 'none'}"
             )
-        pending = Pending(
-            read_only(_squeezed(values)),
-            None if ids is None else _per_case("ids", ids, P),
-            None if times is None else _moments(_per_case("times", times, P)),
-            np.full(P, len(self))
-            if position is None
-            else np.asarray(position, np.int64),
-        )
+        places = np.full(P, len(self)) if position is None else position
+        columns = (_per_case("ids", ids, P), _times(_per_case("times", times, P)))
+        labels, moments = (None if c is None else read_only(c) for c in columns)
+        own = read_only(_squeezed(_own(values, reports)))
+        pending = Pending(own, labels, moments, read_only(np.array(places, np.int64)))
         return self._replace(pending=pending)
 
-    def fill_missing(self, words: FloatArray | None = None) -> Self:
-        """Return the panel with words put into the mouths of silent agents.
+    def fill_missing(self, values: FloatArray | None = None) -> Self:
+        """Return the panel with every missing report filled in.
 
-        ``words`` (T, C) are one report a case; by default the mean of those who spoke.
+        ``values`` (T, C) are one report per case; by default the mean of the others'.
 
         >>> Panel([[0.9, 0.5], [0.1, float("nan")]], [1, 0]).fill_missing().reports
         array([[0.9, 0.5],
@@ -248,13 +244,13 @@ class Panel:
         """
         if not self.silent:
             return self
-        values = self.values
-        if words is None:
-            return self.with_reports(fill_missing(values))
-        return self.with_reports(np.where(np.isnan(values), words[:, None], values))
+        reports = self.values
+        if values is None:
+            return self.with_reports(fill_missing(reports))
+        return self.with_reports(np.where(np.isnan(reports), values[:, None], reports))
 
     def with_reports(self, reports: FloatArray) -> Self:
-        """Return the panel with other sound reports of the same agents and cases.
+        """Return the panel with other valid reports of the same agents and cases.
 
         Reports (T, N), or coordinates (T, N, C); they are trusted.
 
@@ -275,7 +271,7 @@ class Panel:
         return self._replace(labels=labels)
 
     def sort_by_time(self) -> Self:
-        """Return the panel sorted by its times; cases of one moment keep their order.
+        """Return the panel sorted by time; cases of the same time keep their order.
 
         >>> panel = Panel([[0.1, 0.2], [0.8, 0.9]], [0, 1], times=[5, 3])
         >>> panel.sort_by_time().outcomes
@@ -302,11 +298,11 @@ class Panel:
     def __repr__(self) -> str:
         shown = ", ".join(self.agents[:5]) + (", ..." if len(self.agents) > 5 else "")
         share = self.silent / self.reports.size
-        told = "" if self.labels.plain else f" (positive: {self.labels.positive!r})"
+        labels = "" if self.labels.plain else f" (positive: {self.labels.positive!r})"
         percent = f"{share:.1%}".replace("%", " %")
         return (
             f"Panel({len(self):,} cases, {len(self.agents)} agents ({shown}), "
-            f"{self.classes} classes{told}, {percent} silent)"
+            f"{self.classes} classes{labels}, {percent} missing)"
         )
 
 
@@ -314,19 +310,40 @@ def _squeezed(values: FloatArray) -> FloatArray:
     return values[:, :, 0] if values.shape[2:] == (1,) else values
 
 
-def _moments(times: Array) -> Array:
+def _own(array: AnyArray, given: ArrayLike) -> AnyArray:
+    """Return an array that shares no memory with what was given."""
+    shared = np.may_share_memory(array, np.asarray(given))
+    return array.copy() if shared else array
+
+
+def _per_case(
+    what: str, column: ArrayLike | None, cases: int, *, copy: bool = True
+) -> Array | None:
+    if column is None:
+        return None
+    array = np.asarray(column)
+    if array.shape != (cases,):
+        raise PanelError(
+            f"{what} must hold one value per case, {cases}; got {array.shape}"
+        )
+    return array.copy() if copy else array
+
+
+def _times(times: Array | None) -> Array | None:
     """Times that can be put in order: numbers, dates, or ISO 8601 text."""
+    if times is None:
+        return None
     if times.dtype.kind in "OUST":
-        moments = []
+        parsed = []
         for t, value in enumerate(times.tolist()):
             try:
-                moments.append(_moment(value))
+                parsed.append(_time(value))
             except (TypeError, ValueError):
                 raise PanelError(
                     "a time must be a number, a date, or text such as "
                     f"2026-01-31T12:00; case {t} has {value!r}"
                 ) from None
-        times = np.array(moments)
+        times = np.array(parsed)
     missing = np.isnat(times) if times.dtype.kind == "M" else np.isnan(times * 1.0)
     if missing.any():
         raise PanelError(
@@ -335,18 +352,9 @@ def _moments(times: Array) -> Array:
     return times
 
 
-def _moment(value: Any) -> np.datetime64:
+def _time(value: Any) -> np.datetime64:
     if isinstance(value, str):
         value = datetime.fromisoformat(value)
     if isinstance(value, datetime) and value.tzinfo is not None:
         value = value.astimezone(UTC).replace(tzinfo=None)
     return np.datetime64(value, "us")
-
-
-def _per_case(what: str, column: ArrayLike, cases: int) -> Array:
-    array = np.asarray(column)
-    if array.shape != (cases,):
-        raise PanelError(
-            f"{what} must hold one value per case, {cases}; got {array.shape}"
-        )
-    return array

@@ -1,4 +1,4 @@
-"""The door for raw reports: probabilities come out, or one sentence says why not."""
+"""Raw reports, checked: probabilities, or one sentence that says why not."""
 
 from typing import Any, cast
 
@@ -26,9 +26,9 @@ def column_names(reports: object) -> tuple[str, ...]:
 def check_reports(
     reports: ArrayLike, agents: tuple[str, ...] = (), *, allow_empty_cases: bool = False
 ) -> tuple[FloatArray, int]:
-    """Coordinates (T, N, C) of raw reports, and how many entries are silent.
+    """Coordinates (T, N, C) of raw reports, and how many entries are missing.
 
-    A case in which nobody spoke is refused unless ``allow_empty_cases`` are let in.
+    A case without any report is refused unless ``allow_empty_cases`` is True.
 
     >>> values, silent = check_reports([[0.2, 0.4]])
     >>> values.shape, silent
@@ -37,8 +37,8 @@ def check_reports(
     array = _as_numbers(reports, agents)
     if array.ndim not in (2, 3):
         raise ReportError(
-            "reports must be (T, N): a row a case, a column an agent; or (T, N, K) "
-            f"for K classes; got an array of shape {array.shape}."
+            "reports must be (T, N), one row per case and one column per agent, or "
+            f"(T, N, K) for K classes; got an array of shape {array.shape}"
         )
     T, N = array.shape[:2]
     names = _agent_names(agents, N)
@@ -64,11 +64,11 @@ def check_reports(
         values = _checked_classes(values, names)
         silent = int(np.isnan(values).sum()) if silent else 0
     if silent and not allow_empty_cases:
-        _, first, mute = kernels.report_counts(values)
-        if mute:
+        _, first, empty = kernels.report_counts(values)
+        if empty:
             raise ReportError(
-                "at least one agent must speak in every case; all are silent in case "
-                f"{first} ({mute} such). Leave those cases out."
+                "every case needs at least one report; there is none in case "
+                f"{first} ({empty} such). Leave those cases out."
             )
     return values, silent
 
@@ -85,8 +85,8 @@ def _as_numbers(reports: ArrayLike, agents: tuple[str, ...]) -> FloatArray:
     if frame is not None:
         columns = list(frame.iter_columns())
         if columns and all(column.dtype.is_numeric() for column in columns):
-            said = [column.cast(nw.Float64).to_numpy() for column in columns]
-            return np.stack(said, axis=1)
+            given = [column.cast(nw.Float64).to_numpy() for column in columns]
+            return np.stack(given, axis=1)
     if isinstance(reports, np.ma.MaskedArray):
         reports = np.ma.filled(np.ma.asarray(reports, dtype=np.float64), np.nan)
     array = np.asarray(reports)
@@ -104,7 +104,7 @@ def _as_numbers(reports: ArrayLike, agents: tuple[str, ...]) -> FloatArray:
             numbers[index] = np.nan if value is None else value
         except (TypeError, ValueError):
             raise ReportError(
-                f"a report must be a number in [0, 1]; agent {names[index[1]]!r} said "
+                f"a report must be a number in [0, 1]; agent {names[index[1]]!r} has "
                 f"{value!r} in case {index[0]}"
             ) from None
     return numbers
@@ -120,19 +120,19 @@ def _agent_names(agents: tuple[str, ...], count: int) -> tuple[str, ...]:
     if len(set(names)) < count:
         twice = next(name for name in names if names.count(name) > 1)
         raise AgentError(
-            f"every agent needs a name of its own; {twice!r} is there "
+            f"every agent needs a name of its own; got {twice!r} "
             f"{names.count(twice)} times. Rename one."
         )
     return names
 
 
 def _outside(values: FloatArray, names: tuple[str, ...]) -> str:
-    """Say who left [0, 1] first, and guess in which other unit they speak."""
+    """Say which agent left [0, 1] first, and guess its unit."""
     t, i, k = (int(index) for index in np.argwhere((values < 0) | (values > 1))[0])
-    said = values[:, i]
-    low, high = float(np.nanmin(said)), float(np.nanmax(said))
+    given = values[:, i]
+    low, high = float(np.nanmin(given)), float(np.nanmax(given))
     if not np.isfinite([low, high]).all():
-        cure = "Infinity is no report: leave the cell empty if the agent was silent."
+        cure = "Infinity is no report: leave the cell empty if there is none."
     elif low < 0:
         cure = "These look like logits (log-odds): apply a sigmoid, 1 / (1 + exp(-x))."
     elif high <= 100:
@@ -141,7 +141,7 @@ def _outside(values: FloatArray, names: tuple[str, ...]) -> str:
         cure = f"If {names[i]!r} is not an agent, leave that column out."
     value = values[t, i, k].item()
     return (
-        f"a report must lie in [0, 1]; agent {names[i]!r} said {value:g} in case {t} "
+        f"a report must lie in [0, 1]; agent {names[i]!r} has {value:g} in case {t} "
         f"(all its reports lie between {low:g} and {high:g}). {cure}"
     )
 
@@ -153,8 +153,8 @@ def _checked_classes(values: FloatArray, names: tuple[str, ...]) -> FloatArray:
     if part.any():
         t, i = (int(index) for index in np.argwhere(part)[0])
         raise ReportError(
-            "an agent that speaks must give every class a probability; "
-            f"{names[i]!r} left some out in case {t}"
+            "a report must give every class a probability; agent "
+            f"{names[i]!r} left some out in case {t}. Fill them in, or leave all empty."
         )
     gap = np.nan_to_num(np.abs(totals - 1))
     if gap.max() > ROUNDING:

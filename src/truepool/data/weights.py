@@ -1,4 +1,4 @@
-"""Weights: points of the simplex, one number an agent, never negative, summing to 1."""
+"""Weights: points of the simplex, one per agent, never negative, summing to 1."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +23,7 @@ def uniform(agents: int) -> FloatArray:
 
 
 def proportional(merits: FloatArray) -> FloatArray:
-    r"""Weights :math:`w_i \propto \max(m_i, 0)`; equal when nobody has merit.
+    r"""Weights :math:`w_i \propto \max(m_i, 0)`; equal when no agent has merit.
 
     >>> proportional(np.array([3.0, 1.0, -2.0]))
     array([0.75, 0.25, 0.  ])
@@ -40,7 +40,7 @@ def proportional(merits: FloatArray) -> FloatArray:
 
 
 def by_credit(credit: FloatArray) -> FloatArray:
-    """Weights proportional to positive credit; equal when nobody has any.
+    """Weights proportional to positive credit; equal when no agent has any.
 
     Credit up to `NOISE` is what rounding leaves of no difference, and counts as none.
 
@@ -111,11 +111,11 @@ def as_weights(weights: ArrayLike, agents: int) -> FloatArray:
     if array.shape != (agents,):
         raise SettingError(
             f"weights must hold one number for each of the {agents} agents; "
-            f"an array of shape {array.shape} came"
+            f"got an array of shape {array.shape}"
         )
     if not (np.all(array >= 0) and abs(array.sum() - 1) <= SLACK):
         raise SettingError(
             "weights must not be negative and must sum to 1; "
-            f"{array.tolist()} sums to {array.sum():g}. Divide by the sum."
+            f"got {array.tolist()}, which sums to {array.sum():g}. Divide by the sum."
         )
     return array

@@ -61,6 +61,6 @@ def load(name: str, /, **settings: Any) -> Features | Panel:
     """Read or make the data set of that name, by default as the paper used it.
 
     >>> load("synthetic", cases=100, skill=[1, 2])
-    Panel(100 cases, 2 agents (agent0, agent1), 2 classes, 0.0 % silent)
+    Panel(100 cases, 2 agents (agent0, agent1), 2 classes, 0.0 % missing)
     """
     return cast(Features | Panel, registry.make("data set", name, **settings))

@@ -65,9 +65,9 @@ def number_columns(table: pa.Table, names: Sequence[str]) -> FloatArray:
         start = 0
         for chunk in table[name].chunks:
             # Not to_numpy, which imports pandas first: longer than all of the rest.
-            told = chunk.fill_null(np.nan) if chunk.null_count else chunk
-            values[start : start + len(told), j] = np.from_dlpack(told)
-            start += len(told)
+            filled = chunk.fill_null(np.nan) if chunk.null_count else chunk
+            values[start : start + len(filled), j] = np.from_dlpack(filled)
+            start += len(filled)
     return values
 
 
@@ -84,14 +84,14 @@ def text_column(table: pa.Table, name: str) -> Array:
 def class_numbers(
     path: Path, found: Array, labels: Sequence[str], column: str
 ) -> FloatArray:
-    """Return the place of each word among the labels, or say which has none."""
+    """Return the class number of each label, or say which is unknown."""
     known = np.array(labels, dtype=object)
     unknown = ~np.isin(found.astype(str), known.astype(str))
     if unknown.any():
         row = int(np.argmax(unknown))
         raise SourceError(
-            f"column {column!r} of {str(path)!r} must say one of {', '.join(labels)}; "
-            f"row {row} says {found[row]!r}"
+            f"column {column!r} of {str(path)!r} must hold one of {', '.join(labels)}; "
+            f"got {found[row]!r} in row {row}"
         )
     order = np.argsort(known.astype(str))
     place = np.searchsorted(known.astype(str)[order], found.astype(str))

@@ -1,4 +1,4 @@
-"""Fetching a file from its publisher: whole and as published, or not at all."""
+"""Download a file from its publisher: complete and as published, or not at all."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ from truepool.core.errors import ChecksumError, SourceError
 from truepool.datasets.files import BROKEN, CHUNK, File
 
 Progress: TypeAlias = Callable[[str, int, int], None]
-"""Told the name, the bytes that came and the bytes to come (0 if not known)."""
+"""Called with the name, the bytes so far and the bytes in all (0 if not known)."""
 
 PATIENCE = 30.0
 """Seconds without a byte after which a publisher counts as out of reach."""
@@ -26,8 +26,8 @@ PATIENCE = 30.0
 def fetch(file: File, folder: Path, progress: Progress | None = None) -> Path:
     """Fetch a file into a folder, check its sum and return its path.
 
-    It comes under a temporary name and gets its own only when the sum holds. Where the
-    sum does not hold, what came is left beside it as ``NAME.mismatch``.
+    It has a temporary name until the sum is found correct. Otherwise the download is
+    left beside it as ``NAME.mismatch``.
     """
     if file.address is None:
         raise SourceError(
@@ -43,12 +43,12 @@ def fetch(file: File, folder: Path, progress: Progress | None = None) -> Path:
             f"into: {error.strerror}. Set TRUEPOOL_DATA to a folder that holds it."
         ) from None
     try:
-        came = work / "part"
-        with _progress_bar(file, progress) as told:
-            _download(file, file.address, came, told)
+        part = work / "part"
+        with _progress_bar(file, progress) as report:
+            _download(file, file.address, part, report)
         if file.zipped:
-            came = _unzip(file, came)
-        return _store(file, came, folder / file.name)
+            part = _unzip(file, part)
+        return _store(file, part, folder / file.name)
     finally:
         shutil.rmtree(work)
 
@@ -69,17 +69,17 @@ def _download(file: File, address: str, path: Path, progress: Progress) -> None:
         ) from None
     if done < total:
         raise SourceError(
-            f"{file.name!r} must come whole; {done} of {total} bytes came from "
+            f"{file.name!r} must be complete; got {done} of {total} bytes from "
             f"{address}. Try again."
         )
 
 
-def _copy(source: IO[bytes], out: IO[bytes], told: Callable[[int], None]) -> int:
+def _copy(source: IO[bytes], out: IO[bytes], report: Callable[[int], None]) -> int:
     done = 0
     while chunk := source.read(CHUNK):
         out.write(chunk)
         done += len(chunk)
-        told(done)
+        report(done)
     return done
 
 
@@ -100,31 +100,31 @@ def _unzip(file: File, archive: Path) -> Path:
                 shutil.copyfileobj(member, out, CHUNK)
     except (BadZipFile, *BROKEN) as error:
         raise SourceError(
-            f"{file.name!r} must come in a whole zip archive; what came from "
+            f"{file.name!r} must be in a complete zip archive; the one from "
             f"{file.address} is cut short or damaged: {_reason(error)}. Try again."
         ) from None
     return path
 
 
-def _store(file: File, came: Path, path: Path) -> Path:
-    with came.open("rb") as stream:
+def _store(file: File, part: Path, path: Path) -> Path:
+    with part.open("rb") as stream:
         total = sha256()
         while chunk := stream.read(CHUNK):
             total.update(chunk)
     if total.hexdigest() == file.sha256:
-        os.replace(came, path)
+        os.replace(part, path)
         return path
     aside = path.with_name(path.name + ".mismatch")
-    os.replace(came, aside)
+    os.replace(part, aside)
     raise ChecksumError(
-        f"{file.name!r} must have the sha256 sum {file.sha256}; what came from "
-        f"{file.address} has {total.hexdigest()} and was left as {str(aside)!r}"
+        f"{file.name!r} must have the sha256 sum {file.sha256}; the download "
+        f"from {file.address} has {total.hexdigest()} and was left as {str(aside)!r}"
     )
 
 
 @contextmanager
 def _progress_bar(file: File, progress: Progress | None) -> Iterator[Progress]:
-    """Yield the caller's progress, or a bar on standard error, if anybody looks."""
+    """Yield the caller's progress, or a bar on standard error if that is a terminal."""
     if progress is not None:
         yield progress
         return
@@ -158,5 +158,5 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, HTTPError):
         return f"the answer was {error.code} {error.reason}"
     cause = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
-    told = getattr(cause, "strerror", None) or str(cause) or type(cause).__name__
-    return str(told).splitlines()[0].rstrip(".")
+    text = getattr(cause, "strerror", None) or str(cause) or type(cause).__name__
+    return str(text).splitlines()[0].rstrip(".")

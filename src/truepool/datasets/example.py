@@ -10,7 +10,7 @@ from truepool.datasets.interface import Dataset
 
 @final
 class Example(Dataset):
-    """569 biopsies, of which 212 are malignant; one of five models is often silent."""
+    """569 biopsies, 212 of them malignant; one of five models often gives no report."""
 
     name: ClassVar[str] = "example"
     rows: ClassVar[int] = 569

@@ -104,5 +104,6 @@ def _open(path: Path) -> IO[bytes] | gzip.GzipFile | lzma.LZMAFile:
 
 
 def _reason(error: BaseException) -> str:
-    told = error.strerror if isinstance(error, OSError) and error.strerror else error
-    return str(told).splitlines()[0].rstrip(".") if str(told) else type(error).__name__
+    cause = error.strerror if isinstance(error, OSError) and error.strerror else error
+    text = str(cause) or type(error).__name__
+    return text.splitlines()[0].rstrip(".")

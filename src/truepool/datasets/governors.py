@@ -21,7 +21,7 @@ YEARS = (2018, 2022)
 
 @final
 class Governors(Dataset):
-    """What three models said, day by day, of each candidate's chance to win."""
+    """Three models' daily forecasts of each candidate's chance to win."""
 
     name: ClassVar[str] = "governors"
     rows: ClassVar[int] = 6_583
@@ -42,12 +42,12 @@ class Governors(Dataset):
 
     @classmethod
     def load(cls, year: int | None = None) -> Panel:
-        """Forecasts of governors' elections, a case a candidate and day; 1 is a win.
+        """Forecasts of governors' elections by candidate and day; 1 is a win.
 
         Cases are in order of time and carry their day and a label such as
         ``2018-11-05 KS Laura Kelly (D)``. Candidates of a race and days of a campaign
-        hang together: 6,583 cases are 72 races, so compare across states and years and
-        expect intervals that take cases as independent to be far too narrow.
+        are correlated: 6,583 cases are 72 races, so compare across states and years;
+        intervals that treat cases as independent are far too narrow.
 
         Parameters
         ----------
@@ -57,33 +57,33 @@ class Governors(Dataset):
         if year is not None and year not in YEARS:
             raise SettingError(
                 f"there are forecasts by three models for {YEARS[0]} and {YEARS[1]}; "
-                f"the year is {year!r}"
+                f"got the year {year!r}"
             )
         (path,) = cls.paths()
         table = read_columns(path, [*NUMBERS, *TEXT], TEXT)
-        told = number_columns(table, NUMBERS)
+        figures = number_columns(table, NUMBERS)
         day, kind = (
             text_column(table, "forecast_date"),
             text_column(table, "forecast_type"),
         )
         kept = np.isin(kind.astype(str), AGENTS)  # 2010 had one model only
-        kept &= np.isin(told[:, 0], YEARS if year is None else (year,))
+        kept &= np.isin(figures[:, 0], YEARS if year is None else (year,))
         who = (text_column(table, name) for name in ("state", "candidate", "party"))
         labels = np.array(
             [f"{d} {s} {c} ({p})" for d, s, c, p in zip(day, *who, strict=True)]
         )
         cases, case = np.unique(labels[kept], return_inverse=True)
         agent = np.array([AGENTS.index(name) for name in kind[kept]])
-        said = np.full((len(cases), len(AGENTS)), np.nan)
-        said[case, agent] = told[kept, 1]
+        reports = np.full((len(cases), len(AGENTS)), np.nan)
+        reports[case, agent] = figures[kept, 1]
         outcomes = np.full(len(cases), np.nan)
-        outcomes[case] = told[kept, 2]
-        if np.isnan(said).any() or len(case) > said.size:
+        outcomes[case] = figures[kept, 2]
+        if np.isnan(reports).any() or len(case) > reports.size:
             raise SourceError(
                 f"{str(path)!r} must hold one forecast by each of {', '.join(AGENTS)} "
                 "for every candidate and day; it does not. Fetch it again."
             )
-        return Panel(said, outcomes, AGENTS, ids=cases, times=_days(cases))
+        return Panel(reports, outcomes, AGENTS, ids=cases, times=_days(cases))
 
 
 def _days(cases: Array) -> Array:

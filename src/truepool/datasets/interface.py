@@ -19,7 +19,7 @@ class Dataset(ABC):
 
     name: ClassVar[str]
     rows: ClassVar[int]
-    """How many there are in full; for a generator, how many it makes if not told."""
+    """How many there are in full; for a generator, how many it makes by default."""
     columns: ClassVar[int]
     """Features; of a panel, agents."""
     labels: ClassVar[tuple[str, ...]]

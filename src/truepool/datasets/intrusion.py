@@ -60,7 +60,7 @@ class Intrusion(Dataset):
         clear: float = 6.0,
         faint: float = 2.0,
     ) -> Features:
-        r"""Rows of twelve normal clouds, one a class, all as wide as each other.
+        r"""Rows of twelve normal distributions, one per class, with the same spread.
 
         .. math:: x_t = s_{y_t} u_{y_t} + e_t, \qquad e_t \sim N(0, I),
 
@@ -73,11 +73,11 @@ class Intrusion(Dataset):
         Parameters
         ----------
         rows : int
-            How many; the classes share them out without chance.
+            How many; each class gets its exact share.
         seed : int or Generator
             Draws directions, noise and order.
         features : int
-            At least 11, a direction for each attack.
+            At least 11, one direction per attack.
         clear, faint : float
             How far the commonest and the rarest attack lie from normal traffic, in
             standard deviations.
@@ -88,11 +88,11 @@ class Intrusion(Dataset):
         Features(intrusion: 1,000 rows, 30 features, 12 classes, 0 missing)
         """
         if rows < 20:
-            raise SettingError(f"rows must be at least 20; {rows} were asked for")
+            raise SettingError(f"rows must be at least 20; got {rows}")
         if features < ATTACKS:
             raise SettingError(
-                f"features must be at least {ATTACKS}, a direction for each attack; "
-                f"{features} were asked for"
+                f"features must be at least {ATTACKS}, one direction per attack; "
+                f"got {features}"
             )
         if not (np.isfinite([clear, faint]).all() and min(clear, faint) >= 0):
             raise SettingError(

@@ -15,9 +15,11 @@ Seed: TypeAlias = int | np.random.Generator | None
 def generator(seed: Seed) -> np.random.Generator:
     """Return the generator of a seed, or say why there is none."""
     if seed is None:
-        raise SettingError("drawing rows needs a seed; it is None")
+        raise SettingError(
+            "drawing rows needs a seed; got None. Pass seed=0, or take all rows."
+        )
     if not isinstance(seed, np.random.Generator) and seed < 0:
-        raise SettingError(f"a seed must not be negative; it is {seed}")
+        raise SettingError(f"a seed must not be negative; got {seed}")
     return np.random.default_rng(seed)
 
 
@@ -40,7 +42,7 @@ def sample_rows(rows: int | None, there: int, seed: Seed) -> IntArray:
         return order
     if not 0 < rows <= there:
         raise SettingError(
-            f"rows must be from 1 to the {there:,} there are; {rows} were asked for"
+            f"rows must be from 1 to the {there:,} there are; got {rows}"
         )
     return order[:rows]
 
@@ -59,7 +61,7 @@ def sample_by_class(
             " and ".join(f"{n} {name}" for n, name in zip(counts, labels, strict=True))
             for counts in (there.tolist(), wanted)
         )
-        raise SettingError(f"there are {has} rows to draw from; {asks} were asked for")
+        raise SettingError(f"there are {has} rows to draw from; got {asks}")
     rng = generator(seed)
     parts = [
         rng.choice(np.flatnonzero(outcomes == k), want, replace=False)

@@ -47,8 +47,9 @@ class Synthetic(Dataset):
                   d_i x_{ti} + \operatorname{logit}(base\_rate) + b_i.
 
         With skill :math:`d_i` its AUC is :math:`\Phi(d_i / \sqrt 2)`; without bias
-        :math:`b_i` it is calibrated, whatever its skill. Bias is in log-odds: positive
-        cries wolf. An agent more, or another bias, leaves the draws of the rest alone.
+        :math:`b_i` it is calibrated, whatever its skill. Bias is in log-odds: a
+        positive one raises too many alarms. One more agent, or another bias, does not
+        change the draws of the others.
 
         Parameters
         ----------
@@ -66,16 +67,14 @@ class Synthetic(Dataset):
         Examples
         --------
         >>> Synthetic.load(1000, skill=[2, 1], bias=[0, 0.5], correlation=0.4)
-        Panel(1,000 cases, 2 agents (agent0, agent1), 2 classes, 0.0 % silent)
+        Panel(1,000 cases, 2 agents (agent0, agent1), 2 classes, 0.0 % missing)
         """
         if cases < 2:
-            raise SettingError(f"cases must be at least 2; {cases} were asked for")
+            raise SettingError(f"cases must be at least 2; got {cases}")
         if not 0 < base_rate < 1:
-            raise SettingError(f"a base rate must lie in (0, 1); it is {base_rate!r}")
+            raise SettingError(f"a base rate must lie in (0, 1); got {base_rate!r}")
         if not 0 <= correlation <= 1:
-            raise SettingError(
-                f"a correlation must lie in [0, 1]; it is {correlation!r}"
-            )
+            raise SettingError(f"a correlation must lie in [0, 1]; got {correlation!r}")
         skills = _each("skill", skill)
         biases = _each("bias", bias, skills.size)
         if biases.shape != skills.shape:
@@ -102,7 +101,7 @@ def _each(what: str, given: ArrayLike, agents: int = 1) -> FloatArray:
         array = np.array(np.nan)
     if array.ndim != 1 or not np.isfinite(array).all():
         raise SettingError(
-            f"{what} must be a finite number for each agent; {given!r:.60} came"
+            f"{what} must be a finite number for each agent; got {given!r:.60}"
         )
     return array
 

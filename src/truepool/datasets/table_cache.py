@@ -22,14 +22,14 @@ def read_cached(
     """Return what ``read`` gives; if the file is slow to unpack, read it only once."""
     if path.suffix != SLOW:
         return read()
-    kept = DiskCache(cache_folder() / "parsed", _read, _write)
+    cache = DiskCache(cache_folder() / "parsed", _read, _write)
     name = f"{path.name}-{_fingerprint(path, columns)}.arrow"
-    found = kept.load(name)
+    found = cache.load(name)
     if found is not None:
         return found
-    table = read()  # never kept, or not readable any more
-    kept.store(name, table)
-    for other in kept.folder.glob(f"{path.name}-*.arrow"):
+    table = read()  # never stored, or not readable any more
+    cache.store(name, table)
+    for other in cache.folder.glob(f"{path.name}-*.arrow"):
         if other.name != name:
             other.unlink()
     return table

@@ -100,7 +100,7 @@ def quality_panel(
     A negative skill points the wrong way.
 
     >>> quality_panel("sudden", before=[2, 1], after=[0, 1], cases=100)
-    Panel(100 cases, 2 agents (agent0, agent1), 2 classes, 0.0 % silent)
+    Panel(100 cases, 2 agents (agent0, agent1), 2 classes, 0.0 % missing)
     """
     then, now = _skills("before", before), _skills("after", after)
     if then.size != now.size:

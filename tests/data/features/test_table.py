@@ -60,17 +60,17 @@ def test_columns_of_text_become_categories():
 @pytest.mark.parametrize(
     ("values", "settings", "fault"),
     [
-        ([1.0, 2.0], {}, r"must be \(T, F\).* shape \(2,\) came"),
-        (np.empty((0, 2)), {}, r"shape \(0, 2\) came"),
-        ([["a", 1], ["b", 2]], {}, "must be numbers.*text came"),
+        ([1.0, 2.0], {}, r"must be \(T, F\).*shape \(2,\)"),
+        (np.empty((0, 2)), {}, r"shape \(0, 2\)"),
+        ([["a", 1], ["b", 2]], {}, "must be numbers.*got text"),
         ([[1, None], [2, object()]], {}, "must be numbers"),
         ([[1.0, np.inf], [1.0, 2.0]], {}, "'x1' is inf in row 0"),
         ([[1.0, np.nan], [1.0, np.nan]], {}, "'x1' is missing in every row"),
-        ([[1.0], [2.0]], {"names": "ab"}, "1 columns came with 2 names"),
-        ([[1, 2], [2, 3]], {"names": "aa"}, "'a' is there 2 times"),
+        ([[1.0], [2.0]], {"names": "ab"}, "got 2 names for 1 columns"),
+        ([[1, 2], [2, 3]], {"names": "aa"}, "got 'a' 2 times"),
         ([[1.0], [2.0]], {"levels": {"z": "ab"}}, "'z', which is no feature"),
-        ([[0.0], [2.0]], {"levels": {"x0": "ab"}}, "2 levels, .* 2 is none of them"),
-        ([[0.0], [0.5]], {"levels": {"x0": "ab"}}, "0.5 is none of them"),
+        ([[0.0], [2.0]], {"levels": {"x0": "ab"}}, "2 levels, .* got 2"),
+        ([[0.0], [0.5]], {"levels": {"x0": "ab"}}, "got 0.5"),
     ],
 )
 def test_unsound_features_are_refused_in_one_sentence(values, settings, fault):
@@ -85,7 +85,7 @@ def test_text_that_spells_numbers_is_taken_as_numbers():
 @pytest.mark.parametrize(
     ("outcomes", "labels", "fault"),
     [
-        ([0, 1], None, "3 rows came with 2 outcomes"),
+        ([0, 1], None, "got 2 outcomes for 3 rows"),
         ([1, 1, 1], None, "every outcome is 1"),
         ([0, 1, 2], ["no", "yes"], "whole numbers 0..1; case 2 has 2"),
         ([0, 1, np.nan], None, "case 2 has none"),
@@ -125,7 +125,7 @@ def test_of_three_labels_none_is_positive():
 
 
 def test_columns_must_be_there_and_equally_long():
-    with pytest.raises(FeatureError, match="no column came"):
+    with pytest.raises(FeatureError, match="got no column"):
         Features.from_columns({}, [0, 1])
     with pytest.raises(FeatureError, match=r"equally long; they are .*\(3,\)"):
         Features.from_columns({"a": [1, 2], "b": [1, 2, 3]}, [0, 1])

@@ -29,7 +29,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turns a table into numbers (T, F), the same way at training and ever after.
 
     Numbers stay; a category becomes its place in the order of those seen in training.
-    A row that came later changes nothing. Columns of a frame are found by name.
+    Later rows change nothing. Columns of a frame are found by name.
 
     Parameters
     ----------

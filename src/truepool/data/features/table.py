@@ -1,4 +1,4 @@
-"""Features: rows to train agents on, checked at the door."""
+"""Features: the rows that agents are trained on, checked."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,13 +31,13 @@ class Features:
         What the outcomes 0..K-1 are called; by default their numbers.
     positive : label, optional
         Which of two labels is positive, and therefore class 1. Outcomes 0/1 and
-        False/True need no word (it is 1, or the second of ``labels``).
+        False/True need none (it is 1, or the second of ``labels``).
     levels : mapping of str to sequence of str
         For each feature that is a category, what its numbers 0, 1, ... stand for.
     name : str
         What the rows are called.
     copy : bool
-        Keep values of its own; False for arrays that nobody will write to.
+        Copy the values; False if nothing will write to them.
 
     Examples
     --------
@@ -71,8 +71,8 @@ class Features:
         _check(numbers, known)
         kinds = {str(key): tuple(map(str, of)) for key, of in (levels or {}).items()}
         _check_levels(numbers, known, kinds)
-        settled, called = _settled(outcomes, len(numbers), labels, positive)
-        self._set(numbers, settled, known, tuple(map(str, called)), kinds, name)
+        happened, called = _class_numbers(outcomes, len(numbers), labels, positive)
+        self._set(numbers, happened, known, tuple(map(str, called)), kinds, name)
 
     @classmethod
     def from_columns(
@@ -95,7 +95,7 @@ class Features:
                [2., 0.]]), {'y': ('go', 'no')})
         """
         if not columns:
-            raise FeatureError("there must be at least one feature; no column came")
+            raise FeatureError("there must be at least one feature; got no column")
         levels: dict[str, tuple[str, ...]] = {}
         numbers = []
         for key, column in columns.items():
@@ -192,8 +192,8 @@ def _numbers(values: ArrayLike) -> FloatArray:
     array = np.asarray(values)
     if array.ndim != 2 or not array.size:
         raise FeatureError(
-            "features must be (T, F), a row a case and a column a feature; "
-            f"an array of shape {array.shape} came"
+            "features must be (T, F), one row per case and one column per feature; "
+            f"got an array of shape {array.shape}"
         )
     if array.dtype.kind in "buif":
         return array.astype(np.float64, copy=False)
@@ -201,7 +201,7 @@ def _numbers(values: ArrayLike) -> FloatArray:
         return array.astype(np.float64)
     except (TypeError, ValueError):
         raise FeatureError(
-            "features must be numbers, NaN where one is missing; text came. Give the "
+            "features must be numbers, NaN where one is missing; got text. Give the "
             "columns by name to Features.from_columns, which numbers categories."
         ) from None
 
@@ -212,13 +212,13 @@ def _names(names: Sequence[str] | None, count: int) -> tuple[str, ...]:
     known = tuple(map(str, names))
     if len(known) != count:
         raise FeatureError(
-            f"there must be one name for each feature; {count} columns came with "
-            f"{len(known)} names"
+            f"there must be one name for each feature; got {len(known)} names for "
+            f"{count} columns"
         )
     if len(set(known)) < count:
         twice = next(key for key in known if known.count(key) > 1)
         raise FeatureError(
-            f"every feature needs a name of its own; {twice!r} is there "
+            f"every feature needs a name of its own; got {twice!r} "
             f"{known.count(twice)} times. Rename one."
         )
     return known
@@ -253,34 +253,34 @@ def _check_levels(
                 f"features: {', '.join(names)}"
             )
         column = values[:, names.index(key)]
-        told = column[~np.isnan(column)]
-        wrong = (told < 0) | (told >= len(known)) | (told != np.floor(told))
+        given = column[~np.isnan(column)]
+        wrong = (given < 0) | (given >= len(known)) | (given != np.floor(given))
         if wrong.any():
             raise FeatureError(
                 f"category {key!r} has {len(known)} levels, numbered from 0; "
-                f"{told[int(np.argmax(wrong))]:g} is none of them"
+                f"got {given[int(np.argmax(wrong))]:g}"
             )
 
 
-def _settled(
+def _class_numbers(
     outcomes: ArrayLike, rows: int, names: Sequence[str] | None, positive: Any
 ) -> tuple[IntArray, Sequence[Any]]:
     """Class numbers of the outcomes, and what the classes are called."""
     given = check_labels(outcomes)
     if len(given) != rows:
         raise OutcomeError(
-            f"there must be one outcome per row; {rows} rows came with "
-            f"{len(given)} outcomes"
+            f"there must be one outcome per row; got {len(given)} outcomes for "
+            f"{rows} rows"
         )
     found = np.unique(given)
     if len(found) == 1:
         raise one_class_error(found[0].item())
     if names is not None:
-        settled = as_outcomes(given, len(names))
+        numbers = as_outcomes(given, len(names))
         if positive is None:
-            return settled, names
-        called = Labels.of(list(names), positive)
-        return (settled if called.names == tuple(names) else 1 - settled), called.names
+            return numbers, names
+        labels = Labels.of(list(names), positive)
+        return (numbers if labels.names == tuple(names) else 1 - numbers), labels.names
     if len(found) == 2 or positive is not None:
         labels = Labels.of(found, positive)
         return labels.encode(given), labels.names

@@ -62,7 +62,7 @@ def read_panel(
     ignore: Sequence[str] = (),
     allow_empty_cases: bool = False,
 ) -> Panel:
-    """Read a settled panel from a CSV or Parquet file, or from a frame.
+    """Read a panel from a CSV or Parquet file, or from a frame.
 
     Parameters
     ----------
@@ -79,13 +79,13 @@ def read_panel(
     ignore : sequence of str
         Columns that are not agents.
     allow_empty_cases : bool
-        Let in cases in which nobody spoke; only `truepool.replay` can skip them.
+        Accept cases without any report; only `truepool.replay` can skip them.
 
     Examples
     --------
     >>> import pyarrow as pa
     >>> read_panel(pa.table({"ada": [0.9, 0.2], "bob": [0.6, None], "y": [1, 0]}))
-    Panel(2 cases, 2 agents (ada, bob), 2 classes, 25.0 % silent)
+    Panel(2 cases, 2 agents (ada, bob), 2 classes, 25.0 % missing)
     """
     frame = read_frame(source, id)
     if outcome not in frame.columns:
