@@ -72,7 +72,7 @@ def sound_panel(seed: int, decimals: bool = False) -> tuple[Panel, Costs]:
     )
     if kept < cases:
         later = None if times is None else times[kept:]
-        panel = panel.awaiting(reports[kept:], times=later)
+        panel = panel.with_pending(reports[kept:], times=later)
     return panel, costs
 
 

@@ -19,12 +19,12 @@ from truepool.audits.attribution import (
 )
 from truepool.audits.findings import found
 from truepool.audits.suspicion import Suspicion
-from truepool.cli.demo_panels import TIRED, TURNED, told
+from truepool.cli.demo_panels import DEGRADED, HOSTILE, build
 from truepool.comparison import Estimate
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.online.alarms.change_point import change
-from truepool.stress.degradation import Degraded
+from truepool.stress.degradation import Degradation
 from truepool.stress.drift import quality_panel
 from truepool.stress.sleeper import Sleeper
 
@@ -249,24 +249,24 @@ SPOILED, TURNS = 228, 399
 
 @pytest.fixture(scope="module")
 def demo():
-    return audit(told().stormy, costs=Costs(fn=10), resamples=50)
+    return audit(build().faulty, costs=Costs(fn=10), resamples=50)
 
 
 def test_the_demos_decline_is_laid_to_who_broke_then_and_not_to_who_turned_later(demo):
     """In the user's cost the pool got worse when one agent began to report noise."""
     effect = pools_decline(demo)
     assert abs(effect.since - SPOILED) <= 0.05 * 569
-    assert effect.sentence.endswith(f"{MAY}{TIRED} lost touch with the other agents.")
+    assert effect.sentence.endswith(f"{MAY}{DEGRADED} lost touch with the other agents.")
     since = {f.who[0]: f.since for f in demo.findings if f.code == "changed-feed"}
-    assert since.keys() == {TIRED, TURNED}
-    assert abs(since[TIRED] - SPOILED) <= 0.02 * 569
-    assert abs(since[TURNED] - TURNS) <= 0.02 * 569
+    assert since.keys() == {DEGRADED, HOSTILE}
+    assert abs(since[DEGRADED] - SPOILED) <= 0.02 * 569
+    assert abs(since[HOSTILE] - TURNS) <= 0.02 * 569
 
 
 def two_faults(noisy, turned, at, seed=0):
     """One agent sends noise from a case on, another says the opposite from another."""
     base = timed(sound(seed, cases=3000))
-    panel = Degraded(at=at[0])(base, noisy, seed=seed)
+    panel = Degradation(at=at[0])(base, noisy, seed=seed)
     return Sleeper(at=at[1])(panel, turned, seed=seed)
 
 
@@ -312,7 +312,7 @@ def test_a_decline_without_an_agents_fault_near_it_has_no_known_cause():
         "sudden", before=SKILLS, after=later, cases=3000, base_rate=0.3,
         correlation=0.2, honest=True, seed=0,
     )  # fmt: skip
-    for panel in (harder, Degraded(at=0.85)(harder, "agent1", seed=0)):
+    for panel in (harder, Degradation(at=0.85)(harder, "agent1", seed=0)):
         effect = pools_decline(audit(timed(panel), **QUICK))
         assert abs(effect.since - 1500) < 60
         assert effect.sentence.endswith("the cause is unknown.")
@@ -329,5 +329,5 @@ def test_over_confidence_that_was_there_before_is_not_laid_to_drift():
         )
 
     always = Temperature(0.2)(timed(sound(cases=3000)), "agent1")
-    late = Degraded(at=0.95)(always, "agent1", seed=0)
+    late = Degradation(at=0.95)(always, "agent1", seed=0)
     assert MAY not in over(late).sentence

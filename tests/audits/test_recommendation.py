@@ -22,7 +22,7 @@ from truepool.audits.recommendation import CHANGED, CURED_BY_A_POOL, recommend
 from truepool.audits.severity import BROKEN
 from truepool.audits.values import Finding
 from truepool.data.panel import Panel
-from truepool.stress.degradation import Degraded
+from truepool.stress.degradation import Degradation
 from truepool.stress.drift import quality_panel
 from truepool.stress.sleeper import Sleeper
 from truepool.stress.temperature import Temperature
@@ -39,7 +39,7 @@ def constant(seed):
 
 
 def two(seed):
-    noisy = Degraded(at=0.4)(timed(sound(seed, CASES)), "agent1", seed=seed)
+    noisy = Degradation(at=0.4)(timed(sound(seed, CASES)), "agent1", seed=seed)
     return Sleeper(at=0.7)(noisy, "agent3", seed=seed)
 
 

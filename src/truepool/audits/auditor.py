@@ -16,7 +16,7 @@ from truepool.audits.topics.robustness import robustness
 from truepool.audits.topics.threshold import cost_curve
 from truepool.audits.values import Audit
 from truepool.core.errors import SettingError
-from truepool.core.formatting import counted
+from truepool.core.formatting import pluralize
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.decisions import check_threshold
@@ -65,7 +65,7 @@ def audit(
     """
     evidence = _evidence(panel, costs, threshold, pool, level, resamples, seed)
     if panel.pending is not None:
-        count = counted(len(panel.pending), "case")
+        count = pluralize(len(panel.pending), "case")
         has = "has" if len(panel.pending) == 1 else "have"
         evidence.sampling.note(
             f"{count} {has} no outcome yet: used for feed checks only."

@@ -16,7 +16,7 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.diversity import correlation
 from truepool.measures.inference import Resamples
-from truepool.measures.losses import Loss, own_losses
+from truepool.measures.losses import Loss, agent_losses
 from truepool.online.alarms.change_point import Change
 from truepool.pools.interface import Pool
 
@@ -128,7 +128,7 @@ class Evidence:
         """Return the panel with the reports of one agent (T, C) replaced."""
         reports = self.panel.values.copy()
         reports[:, agent] = values
-        return self.panel.saying(reports)
+        return self.panel.with_reports(reports)
 
     # Intervals
 
@@ -172,7 +172,7 @@ class Evidence:
     @cached_property
     def own_brier(self) -> FloatArray:
         """Brier loss of each agent's own reports, (N,)."""
-        return own_losses(self.panel, Loss("brier"))
+        return agent_losses(self.panel, Loss("brier"))
 
     @cached_property
     def prior_brier(self) -> float:

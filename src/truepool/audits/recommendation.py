@@ -5,7 +5,7 @@ from truepool.audits.severity import FEEDS
 from truepool.audits.topics.comparison import choose_pool, compare_pools
 from truepool.audits.values import Finding, Fix, Recommendation, Trust
 from truepool.core.formatting import percent
-from truepool.measures.diversity import mean_of_pairs
+from truepool.measures.diversity import mean_over_pairs
 
 CURED_BY_A_POOL = (
     "under-confident-pool",
@@ -108,7 +108,7 @@ def regime(evidence: Evidence, findings: tuple[Finding, ...]) -> tuple[str, str]
     facts = [
         f"{len(panel):,} cases",
         f"{percent(rate)} positive",
-        f"mean correlation {mean_of_pairs(evidence.correlation):.2f}",
+        f"mean correlation {mean_over_pairs(evidence.correlation):.2f}",
     ]
     if not seen.intersection(HOSTILE):
         facts.append("no hostile agent")

@@ -9,7 +9,7 @@ import numpy as np
 from truepool.comparison import Comparison, Estimate
 from truepool.core import display
 from truepool.core.arrays import FloatArray
-from truepool.core.formatting import counted
+from truepool.core.formatting import pluralize
 from truepool.data.labels import Labels
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
@@ -230,7 +230,7 @@ class Audit:
     recommendation: Recommendation
     withheld: tuple[tuple[str, str], ...] = ()
     sampled: tuple[str, ...] = ()
-    labels: Labels = field(default_factory=lambda: Labels.numbered(2))
+    labels: Labels = field(default_factory=lambda: Labels.of_numbers(2))
     label_cases: tuple[int, ...] = ()
     """How many cases have which label."""
 
@@ -246,12 +246,12 @@ class Audit:
     @property
     def verdict(self) -> str:
         """Whether the pool can be trusted, in one or two sentences."""
-        return str(display.by("verdict", "sentence", self))
+        return str(display.render("verdict", "sentence", self))
 
     @property
     def advice(self) -> str:
         """What to fix first and which pool to use, in one paragraph."""
-        return str(display.by("verdict", "advice", self))
+        return str(display.render("verdict", "advice", self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and strings, ready for JSON; see docs/audit.md."""
@@ -265,17 +265,17 @@ class Audit:
 
     def to_markdown(self) -> str:
         """Return a Markdown page."""
-        return str(display.by("tables.audit", "markdown", self))
+        return str(display.render("tables.audit", "markdown", self))
 
     def to_html(self, path: str | Path) -> None:
         """Write the page as one file that works offline."""
-        display.by("html.audit", "write", self, path)
+        display.render("html.audit", "write", self, path)
 
     def _repr_html_(self) -> str:
-        return str(display.by("html.audit", "summary", self))
+        return str(display.render("html.audit", "summary", self))
 
     def __repr__(self) -> str:
-        counts = ", ".join(counted(self.count(level), level) for level in SEVERITIES)
+        counts = ", ".join(pluralize(self.count(level), level) for level in SEVERITIES)
         return f"Audit({self.pool} on {self.cases:,} cases: {counts})"
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from truepool.audits.recommendation import CURED_BY_A_POOL
 from truepool.audits.values import SEVERITIES, Audit, Fix, Recommendation
-from truepool.core.formatting import counted
+from truepool.core.formatting import pluralize
 from truepool.render.numbers import chance, number
 
 FIXED = "savings per case if fixed"
@@ -88,13 +88,13 @@ def withheld(audit: Audit) -> dict[str, str]:
 
 def _counts(audit: Audit) -> str:
     counts = {level: audit.count(level) for level in SEVERITIES[:2]}
-    told = [counted(count, level) for level, count in counts.items() if count]
+    told = [pluralize(count, level) for level, count in counts.items() if count]
     return " and ".join(told) or "no error and no warning"
 
 
 def _where(audit: Audit) -> str:
-    agents = counted(len(audit.agents), "agent")
-    return f"{counted(audit.cases, 'case')} with a known outcome from {agents}"
+    agents = pluralize(len(audit.agents), "agent")
+    return f"{pluralize(audit.cases, 'case')} with a known outcome from {agents}"
 
 
 def _until(said: Recommendation) -> str:

@@ -35,7 +35,7 @@ def test_a_biased_agent(shift, word):
     panel = sound()
     values = panel.values.copy()
     values[:, 2] = from_log_scale(log_scale(values[:, 2]) + shift)
-    told = found(panel.saying(values), "agent2")
+    told = found(panel.with_reports(values), "agent2")
     assert (told.code, told.unit) == ("biased", "bias")
     assert f"reports too {word}" in told.sentence
     assert np.sign(told.number.value) == np.sign(shift)

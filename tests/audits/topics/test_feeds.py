@@ -106,7 +106,7 @@ def test_a_feed_that_dies_among_cases_without_an_outcome_is_found():
     panel = spoilt(dead)
     labelled = Panel(panel.reports[:AT], panel.outcomes[:AT])
     assert findings(labelled) == ()
-    told = findings(labelled.awaiting(panel.reports[AT:]))[0]
+    told = findings(labelled.with_pending(panel.reports[AT:]))[0]
     assert (told.code, told.who, told.since) == ("constant-feed", ("agent1",), AT)
     assert "case 1,000 of 1,500" in told.sentence
 
@@ -115,7 +115,9 @@ def test_cases_without_an_outcome_stand_where_their_times_put_them():
     panel = spoilt(dead)
     known = np.arange(CASES) % 3 > 0
     part = Panel(panel.reports[known], panel.outcomes[known], times=days(CASES)[known])
-    told = findings(part.awaiting(panel.reports[~known], times=days(CASES)[~known]))[0]
+    told = findings(
+        part.with_pending(panel.reports[~known], times=days(CASES)[~known])
+    )[0]
     assert told.code == "constant-feed"
     assert told.since == known[:AT].sum()
     assert "case 1,000 of 1,500" in told.sentence

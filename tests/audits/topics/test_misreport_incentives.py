@@ -20,7 +20,7 @@ def test_gains_are_those_of_the_games():
 
 def test_a_pool_named_after_a_score_is_taken_to_pay_it():
     told = audit(PANEL, **QUICK, pool="brier")
-    found = incentives(PANEL, "brier", COSTS, mechanism="brier")
+    found = incentives(PANEL, "brier", COSTS, payment="brier")
     gains = [max(0.0, found[one.agent].best.gain) for one in told.standings]
     assert [one.gain for one in told.standings] == gains
 

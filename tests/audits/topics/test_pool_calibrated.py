@@ -66,7 +66,7 @@ def test_a_learned_pool_that_is_off_by_itself_is_an_error():
 def test_a_biased_pool_of_biased_agents():
     panel = sound()
     shifted = from_log_scale(log_scale(panel.values) + 1.0)
-    _, found = pools(panel.saying(shifted), pool="best-agent")
+    _, found = pools(panel.with_reports(shifted), pool="best-agent")
     assert found["biased-pool"].unit == "bias"
     assert found["biased-pool"].number.value > 0.05
 

@@ -151,7 +151,10 @@ def test_every_figure_is_told_in_words():
         "Reliability diagram of tree. Calibration slope 0.520 [.420, .620]: over-confident."
         in labels
     )
-    assert any("The most correlated are logistic and forest, 0.900." in label for label in labels)
+    assert any(
+        "The most correlated are logistic and forest, 0.900." in label
+        for label in labels
+    )
 
 
 def test_nothing_is_loaded_and_only_the_pages_own_script_runs():

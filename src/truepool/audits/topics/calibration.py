@@ -84,7 +84,7 @@ def calibration(
         *errors,
         _interval(float((p - y).mean()), z * float(error)),
         _interval(fit.slope, z * fit.slope_error) if np.isfinite(fit.slope) else None,
-        float(chdtrc(fit.free, max(fit.gained, 0.0))),
+        float(chdtrc(fit.degrees_of_freedom, max(fit.likelihood_ratio, 0.0))),
         reliability(p, y, level),
     )
 

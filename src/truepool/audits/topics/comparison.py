@@ -22,7 +22,7 @@ from truepool.comparison import (
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import SettingError
 from truepool.core.formatting import number
-from truepool.measures.folds import tested
+from truepool.measures.folds import evaluation_cases
 from truepool.measures.inference import (
     Resamples,
     bonferroni,
@@ -45,7 +45,9 @@ CLEAR = 0.05
 def folds(evidence: Evidence) -> list[tuple[IntArray, IntArray]]:
     """Folds of the audit, of which at most `COMPARISON_CASES` cases are tested."""
     pairs = evidence.validation.folds
-    cases = evidence.sampling.part(tested(pairs), COMPARISON_CASES, "the comparison")
+    cases = evidence.sampling.part(
+        evaluation_cases(pairs), COMPARISON_CASES, "the comparison"
+    )
     return [
         (evidence.sampling.training_part(learn), np.intersect1d(test, cases))
         for learn, test in pairs
@@ -64,7 +66,7 @@ def compare_pools(evidence: Evidence) -> Comparison | None:
     pools = choose_pools(asked, evidence.loss, evidence.seed)
     try:
         pairs = evidence.compute(folds)
-        known = {own.name: evidence.validation.pooled_of(tested(pairs))}
+        known = {own.name: evidence.validation.pooled_of(evaluation_cases(pairs))}
         pooled = cross_validate(pools, panel, pairs, known=known)
     except SettingError as error:
         evidence.sampling.withhold("comparison", str(error))
@@ -114,7 +116,7 @@ def _in_time(evidence: Evidence, gap: FloatArray) -> float | None:
     times = evidence.panel.times
     if times is None:
         return None
-    order = np.argsort(times[tested(evidence.compute(folds))], kind="stable")
+    order = np.argsort(times[evaluation_cases(evidence.compute(folds))], kind="stable")
     return diebold_mariano(gap[order])
 
 

@@ -23,7 +23,7 @@ FEW_EFFECTIVE = 0.5
 def check(evidence: Evidence) -> Iterator[Suspicion]:
     """One test per agent but the first: do its log-odds repeat an earlier agent's."""
     panel = evidence.panel
-    alike = np.nan_to_num(correlation(panel.saying(log_scale(panel.values))))
+    alike = np.nan_to_num(correlation(panel.with_reports(log_scale(panel.values))))
     known = (~np.isnan(panel.values[:, :, 0])).astype(np.float64)
     both = known.T @ known
     for j in range(1, len(panel.agents)):

@@ -15,9 +15,9 @@ from truepool.audits.values import Standing
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import number
-from truepool.measures.credit import EXACT_LIMIT, ORDERS, Intervals, intervals
+from truepool.measures.credit import EXACT_LIMIT, ORDERS, CreditIntervals, intervals
 from truepool.measures.inference import paired_p_values
-from truepool.measures.losses import own_losses
+from truepool.measures.losses import agent_losses
 
 WORK, FEWEST, EFFORT = 20_000_000, 2_000, 10
 """Shapley credit uses as many cases as this much work allows, and never fewer than
@@ -32,7 +32,7 @@ def standings(evidence: Evidence) -> tuple[Standing, ...]:
     shares = None if few else shapley_credit(evidence)
     weights = None if few else earned_weights(evidence)
     found = evidence.compute(misreport_incentives)
-    brier, cost = evidence.own_brier, own_losses(panel, evidence.loss)
+    brier, cost = evidence.own_brier, agent_losses(panel, evidence.loss)
     rate = 1 - np.isnan(panel.values[:, :, 0]).mean(axis=0)
     return tuple(
         Standing(
@@ -74,7 +74,7 @@ def shapley_cases(agents: int) -> int:
     return max(FEWEST, WORK // effort)
 
 
-def _intervals(evidence: Evidence, cases: IntArray, **settings: Any) -> Intervals:
+def _intervals(evidence: Evidence, cases: IntArray, **settings: Any) -> CreditIntervals:
     return intervals(
         evidence.panel.take(cases),
         level=evidence.level,

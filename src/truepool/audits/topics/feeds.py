@@ -75,7 +75,7 @@ def timeline(evidence: Evidence) -> Timeline:
     if pending is not None:
         values = np.concatenate([values, pending.values])
         cases = np.r_[cases, np.full(len(pending), -1)]
-        more = pending.times if panel.times is not None else pending.above - 0.5
+        more = pending.times if panel.times is not None else pending.position - 0.5
         if more is None:  # a panel with times has them for all its cases
             raise AssertionError
         places = np.concatenate([places, more])

@@ -51,7 +51,7 @@ def misreport_incentives(evidence: Evidence) -> Incentives | None:
             pool,
             evidence.costs,
             threshold=evidence.threshold,
-            mechanism=pool.name if pool.name in payments.every() else "vcg",
+            payment=pool.name if pool.name in payments.every() else "vcg",
             seed=evidence.seed,
         )
     except SettingError as error:
@@ -73,11 +73,11 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     best, harm = first.best, first.best.pool_cost
     large = harm > NOTICEABLE * float(evidence.cost.mean())
     whose = "at the pool's cost" if harm > 0 else "and decisions would cost less"
-    count = sum(row.tempted for row in found.rows)
+    count = sum(row.significant for row in found.rows)
     yield Suspicion(
         "tempted",
         (first.agent,),
-        f"Paid for {PAID.get(found.mechanism, 'its own score')}, {first.agent} would "
+        f"Paid for {PAID.get(found.payment, 'its own score')}, {first.agent} would "
         f"gain {number(best.gain)} per case by misreporting ({describe(best)}), "
         f"{whose} ({signed(harm)} per case); {count} of {len(found.rows)} agents could "
         "gain.",

@@ -57,7 +57,7 @@ def replay(
     >>> bool(trace.regret[-1] <= trace.bound)
     True
     """
-    panel = panel.in_order()
+    panel = panel.sort_by_time()
     T, N, C = panel.values.shape
     chosen = as_learner(learner, loss, costs, threshold, settings, horizon=T)
     state = chosen.start(panel.agents, panel.classes)

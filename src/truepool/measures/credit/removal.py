@@ -1,4 +1,4 @@
-"""Leave-one-out credit: the rise of the loss when an agent leaves."""
+"""Leave-one-out credit: the increase of the loss when an agent is removed."""
 
 from collections.abc import Iterator
 
@@ -25,36 +25,36 @@ def leave_one_out(
     removals: int | None = None,
     seed: int = 0,
 ) -> FloatArray:
-    """Credit (N,) of each agent: the rise of the mean loss when that agent is left out.
+    """Credit (N,) of each agent: the increase of the mean loss when it is left out.
 
     All N removals share one sum per case, so the cost is O(T N). ``weights`` are the
-    pool's (equal by default). ``removals=k`` tries only k agents a case, drawn at
-    random (k-LOO, apd:approx_vcg): unbiased, and exact at k = N.
+    pool's (equal by default). ``removals=k`` removes only k random agents per case
+    (k-LOO, apd:approx_vcg): unbiased, and exact at k = N.
 
     >>> panel = Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0])
     >>> leave_one_out(panel).round(3)
     array([ 0.16, -0.08])
     """
     priced = as_loss(loss, costs, threshold)
-    w = pool_weights(panel, weights)
+    w = weights_or_equal(panel, weights)
     cases = as_case_weights(sample_weight, len(panel))
     if removals is not None:
         return _sampled_removals(panel, priced, w, cases, removals, seed)
     if panel.classes == 2 and (priced.squared or priced.name == "cost"):
         return _compiled(panel, priced, w, cases)
     total = np.zeros(len(panel.agents))
-    for part, rise in rises(panel, priced, w, cases):
-        total += rise.sum(axis=0) if cases is None else cases[part] @ rise
+    for part, increase in increases_by_case(panel, priced, w, cases):
+        total += increase.sum(axis=0) if cases is None else cases[part] @ increase
     return total / (len(panel) if cases is None else cases.sum())
 
 
-def rises(
+def increases_by_case(
     panel: Panel,
     loss: Loss,
     weights: FloatArray,
     cases: FloatArray | None = None,
 ) -> Iterator[tuple[slice, FloatArray]]:
-    """Leave-one-out rises of the loss, (block, N), block by block."""
+    """Leave-one-out increases of the loss, (block, N), block by block."""
     prior = panel.base_rate(cases)
     for part in blocks(len(panel), panel.values[0].size):
         values, outcomes = panel.values[part], panel.outcomes[part]
@@ -63,8 +63,8 @@ def rises(
         yield part, loss.of(others, outcomes[:, None]) - base[:, None]
 
 
-def pool_weights(panel: Panel, weights: ArrayLike | None) -> FloatArray:
-    """Weights on the simplex: the given ones, checked, or equal ones."""
+def weights_or_equal(panel: Panel, weights: ArrayLike | None) -> FloatArray:
+    """Return the weights, checked, or equal weights for None."""
     N = len(panel.agents)
     return uniform(N) if weights is None else as_weights(weights, N)
 
@@ -74,12 +74,12 @@ def _compiled(
 ) -> FloatArray:
     common = (panel.reports, panel.outcomes, weights, loss.scale)
     prior = float(panel.base_rate(cases)[0])
-    counted = np.empty(0) if cases is None else cases
+    case_weights = np.empty(0) if cases is None else cases
     if loss.squared:
-        total = kernels.squared_credit(*common, prior, counted)
+        total = kernels.squared_credit(*common, prior, case_weights)
     else:
         line = loss.costs.threshold if loss.threshold is None else loss.threshold
-        total = kernels.threshold_credit(*common, float(line), prior, counted)
+        total = kernels.threshold_credit(*common, float(line), prior, case_weights)
     return np.asarray(total / (len(panel) if cases is None else cases.sum()))
 
 
@@ -95,15 +95,15 @@ def _sampled_removals(
     if not 1 <= removals <= N:
         raise SettingError(
             f"removals must lie between 1 and the number of agents, {N}; "
-            f"it is {removals!r}"
+            f"got {removals!r}"
         )
     rng = np.random.default_rng(seed)
     total, tried = np.zeros(N), np.zeros(N)
-    for part, rise in rises(panel, loss, weights, cases):
-        rank = rng.random(rise.shape).argsort(axis=1).argsort(axis=1)
+    for part, increase in increases_by_case(panel, loss, weights, cases):
+        rank = rng.random(increase.shape).argsort(axis=1).argsort(axis=1)
         drawn = (rank < removals).astype(np.float64)
         if cases is not None:
             drawn *= cases[part, None]
-        total += (drawn * rise).sum(axis=0)
+        total += (drawn * increase).sum(axis=0)
         tried += drawn.sum(axis=0)
     return np.asarray(total / np.where(tried > 0, tried, 1.0))

@@ -7,7 +7,7 @@ import pytest
 
 from truepool.datasets.files import File
 from truepool.datasets.heart import Heart
-from truepool.datasets.verification import verified
+from truepool.datasets.verification import verify
 
 FILE = File("some.csv", sha256(b"right").hexdigest(), 5)
 
@@ -26,7 +26,7 @@ def test_every_file_gets_a_verdict(nowhere, content, verdict, fault):
     nowhere.mkdir(parents=True)
     if content is not None:
         (nowhere / "some.csv.gz").write_bytes(content)
-    row = verified(Heart, FILE)
+    row = verify(Heart, FILE)
     assert (row.dataset, row.file, row.verdict) == ("heart", "some.csv", verdict)
     assert (row.fault is None) == (fault is None)
     assert fault is None or fault in row.fault

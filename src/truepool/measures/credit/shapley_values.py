@@ -1,4 +1,4 @@
-"""Shapley credit: the fall of the loss as an agent joins, over all orders."""
+"""Shapley credit: the decrease of the loss as an agent joins, over all orders."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from truepool.core.arrays import (
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.measures.fixed_weights import FixedWeights, pools_of
+from truepool.measures.fixed_weights import FixedWeights, linear_pools
 from truepool.measures.losses import Loss, as_loss
 
 EXACT_LIMIT = 14
@@ -28,7 +28,7 @@ ORDERS = 40
 
 
 @dataclass(frozen=True, eq=False)
-class Sampled:
+class SampledCredit:
     """Shapley credit estimated from random orders, with its standard errors."""
 
     credit: FloatArray
@@ -49,7 +49,7 @@ def shapley(
     """Shapley credit (N,) under the equal-weight pool of each coalition.
 
     Exact up to 14 agents, estimated by `sample_shapley` above. The credits sum to the
-    fall of the mean loss from the prior (the base rate) to the pool of all.
+    decrease of the mean loss from the prior (the base rate) to the pool of all.
 
     >>> panel = Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0])
     >>> shapley(panel).round(3)
@@ -63,8 +63,10 @@ def shapley(
     cases = as_case_weights(sample_weight, len(panel))
     past = FixedWeights(panel, priced, cases)
     if past.gram is None:
-        parts = shares(panel, priced, cases)
-        return np.asarray(sum(past.case_weights[part] @ rise for part, rise in parts))
+        parts = credit_by_case(panel, priced, cases)
+        return np.asarray(
+            sum(past.case_weights[part] @ credit for part, credit in parts)
+        )
     members, sign = _coalitions(len(panel.agents))
     size = np.maximum(members.sum(axis=1, keepdims=True), 1)
     lost = past.losses(members / size)
@@ -82,19 +84,20 @@ def sample_shapley(
     tolerance: float = 0.05,
     orders: tuple[int, int] | None = None,
     seed: int = 0,
-) -> Sampled:
+) -> SampledCredit:
     """Shapley credit from random orders of joining, each used forwards and backwards.
 
     Stops when the largest standard error is below ``tolerance`` times the largest
     credit, but not before ``orders[0]`` orders and never after ``orders[1]``: 20 and
-    400 by default, 20,000 where a squared loss without silence makes an order cheap.
+    400 by default; 20,000 where a squared loss and no missing reports make an order
+    cheap.
     """
     cheap = as_loss(loss, costs, threshold).squared and not panel.silent
     fewest, most = orders or (20, 20_000 if cheap else 400)
     if not (4 <= fewest <= most and tolerance >= 0):
         raise SettingError(
             "sampling needs 4 <= fewest <= most orders and a tolerance of at least 0; "
-            f"orders is {orders}, tolerance {tolerance!r}"
+            f"got orders={orders}, tolerance={tolerance!r}"
         )
     priced = as_loss(loss, costs, threshold)
     cases = as_case_weights(sample_weight, len(panel))
@@ -105,7 +108,9 @@ def sample_shapley(
     mean, squares, pairs = np.zeros(N), np.zeros(N), 0
     while True:
         order = rng.permutation(N)
-        drawn = (_falls(past, order, start) + _falls(past, order[::-1], start)) / 2
+        drawn = (
+            _decreases(past, order, start) + _decreases(past, order[::-1], start)
+        ) / 2
         pairs += 1
         step = drawn - mean
         mean += step / pairs
@@ -115,10 +120,10 @@ def sample_shapley(
         error = np.sqrt(squares / (pairs - 1) / pairs)
         enough = bool(error.max() <= tolerance * np.abs(mean).max())
         if enough or 2 * pairs >= most:
-            return Sampled(mean, error, 2 * pairs, enough)
+            return SampledCredit(mean, error, 2 * pairs, enough)
 
 
-def shares(
+def credit_by_case(
     panel: Panel, loss: Loss, cases: FloatArray | None = None, seed: int = 0
 ) -> Iterator[tuple[slice, FloatArray]]:
     """Shapley credit case by case, (block, N), block by block.
@@ -136,7 +141,7 @@ def _exact_shares(
     members, sign = _coalitions(len(panel.agents))
     prior = panel.base_rate(cases)
     for part in blocks(len(panel), len(members) * panel.values.shape[2]):
-        pooled, mass = pools_of(panel.values[part], members)
+        pooled, mass = linear_pools(panel.values[part], members)
         pooled[mass == 0] = prior
         yield part, loss.of(pooled, panel.outcomes[part]).T @ sign
 
@@ -149,8 +154,8 @@ def _sampled_shares(
     prior = panel.base_rate(cases)
     for part in blocks(len(panel), panel.values[0].size):
         values, outcomes = panel.values[part], panel.outcomes[part]
-        said = np.broadcast_to(prior, (len(values), prior.size))
-        start = loss.of(said, outcomes)[:, None]
+        pooled = np.broadcast_to(prior, (len(values), prior.size))
+        start = loss.of(pooled, outcomes)[:, None]
         total = np.zeros(values.shape[:2])
         for order in [way for one in drawn for way in (one, one[::-1])]:
             path = _losses_on_joining(values[:, order], outcomes, loss, prior)
@@ -159,9 +164,9 @@ def _sampled_shares(
 
 
 def _coalitions(agents: int) -> tuple[FloatArray, FloatArray]:
-    r"""Every coalition (2^N, N), and how its loss counts in each agent's credit.
+    r"""Every coalition (2^N, N), and the weight of its loss in each agent's credit.
 
-    :math:`|S|!\,(N-|S|-1)!/N!` for a coalition that i could join, the same with minus
+    :math:`|S|!\,(N-|S|-1)!/N!` for a coalition that i could join, minus that
     for the coalition that results.
     """
     bits = (np.arange(1 << agents)[:, None] >> np.arange(agents)) & 1
@@ -176,12 +181,12 @@ def _coalitions(agents: int) -> tuple[FloatArray, FloatArray]:
 
 def _prior_loss(panel: Panel, loss: Loss, cases: FloatArray | None) -> float:
     prior = panel.base_rate(cases)
-    said = np.broadcast_to(prior, (len(panel), prior.size))
-    return float(case_mean(loss.of(said, panel.outcomes), cases))
+    pooled = np.broadcast_to(prior, (len(panel), prior.size))
+    return float(case_mean(loss.of(pooled, panel.outcomes), cases))
 
 
-def _falls(past: FixedWeights, order: IntArray, start: float) -> FloatArray:
-    """Fall of the mean loss as each agent joins in this order, (N,)."""
+def _decreases(past: FixedWeights, order: IntArray, start: float) -> FloatArray:
+    """Decrease of the mean loss as each agent joins in this order, (N,)."""
     if past.gram is not None:
         rows = np.empty((order.size, order.size))
         rows[:, order] = np.tri(order.size)
@@ -209,7 +214,7 @@ def _losses_on_joining(
     values: FloatArray, outcomes: IntArray, loss: Loss, prior: FloatArray
 ) -> FloatArray:
     """Loss (T, N) of the equal pool of the first 1, 2, .. N agents of (T, N, C)."""
-    spoke = (~np.isnan(values[:, :, :1])).cumsum(axis=1)
-    pooled = np.nan_to_num(values).cumsum(axis=1) / np.maximum(spoke, 1)
-    pooled = np.where(spoke > 0, np.clip(pooled, 0.0, 1.0), prior)
+    present = (~np.isnan(values[:, :, :1])).cumsum(axis=1)
+    pooled = np.nan_to_num(values).cumsum(axis=1) / np.maximum(present, 1)
+    pooled = np.where(present > 0, np.clip(pooled, 0.0, 1.0), prior)
     return loss.of(pooled, outcomes[:, None])

@@ -2,12 +2,12 @@
 
 import json
 
+import joblib
 import pytest
 from numpy.testing import assert_allclose
 
 from truepool.core.errors import SettingError, UnknownNameError
-from truepool.games import ClippedBeliefsWarning, Game, sweep
-from truepool.games import parameter_sweep as sweeping
+from truepool.games import ClippedBeliefsWarning, Game, parameter_sweep, sweep
 
 GAME = Game(threshold=0.4, cases=500)
 
@@ -23,7 +23,7 @@ def test_a_point_is_the_game_solved_there():
         [point.shift, point.fn, point.poa], [alone.shift, alone.fn, alone.poa]
     )
     assert (point.poa_error, point.shift_error) == (0, 0)
-    assert found.mechanisms == ("brier", "vcg")
+    assert found.payments == ("brier", "vcg")
 
 
 def test_workers_change_nothing():
@@ -35,7 +35,9 @@ def test_workers_change_nothing():
 def test_long_sweeps_go_to_all_cores_and_short_ones_stay(monkeypatch):
     over = {"correlation": [0.1, 0.3, 0.5, 0.7, 0.9]}
     here = sweep(GAME, over)
-    monkeypatch.setattr(sweeping, "START", -1.0)  # every sweep is long enough
+    monkeypatch.setattr(
+        parameter_sweep, "STARTUP_SECONDS", -1.0
+    )  # every sweep is long enough
     assert sweep(GAME, over).points == here.points
 
 
@@ -71,13 +73,60 @@ def test_clipping_is_told_once_with_the_worst_share():
 
 def test_a_sweep_can_be_told_to_machines():
     told = json.loads(json.dumps(sweep(GAME, {"n": [2]}).to_dict()))
-    assert [point["mechanism"] for point in told["points"]] == ["brier", "vcg"]
+    assert [point["payment"] for point in told["points"]] == ["brier", "vcg"]
 
 
 def test_sweeps_over_nothing_are_refused():
     with pytest.raises(UnknownNameError, match="parameter to sweep is called 'rhoo'"):
         sweep(GAME, {"rhoo": [1]})
-    with pytest.raises(SettingError, match="a value of 'agents' to try"):
+    with pytest.raises(SettingError, match="at least one value of 'agents'"):
         sweep(GAME, {"n": []})
-    with pytest.raises(SettingError, match="at least once; not 0 times"):
+    with pytest.raises(
+        SettingError, match="whole number of repetitions, at least 1; got 0"
+    ):
         sweep(GAME, {"n": [2]}, repetitions=0)
+
+
+@pytest.mark.parametrize(
+    ("over", "sentence"),
+    [
+        ({"rho": ["abc"]}, "values of 'correlation' must be numbers; got 'abc'"),
+        ({"tau": ["abc"]}, "values of 'threshold' must be numbers; got 'abc'"),
+        ({"response": [5.0]}, "values of 'response' must be names; got 5.0"),
+        ({"rounds": [1.5]}, "whole number of rounds, at least 1; got 1.5"),
+        ({"sees": [1.5]}, "'none', 'all' or a whole number from 0 to 5; got 1.5"),
+        ({"rho": [0.1], "correlation": [0.2]}, "each setting once; got 'rho', 'corr"),
+    ],
+)
+def test_values_of_the_wrong_kind_are_refused(over, sentence):
+    with pytest.raises(SettingError, match=sentence):
+        sweep(GAME, over, ["vcg"], workers=1)
+
+
+def test_a_sweep_of_more_than_a_hundred_thousand_games_is_refused():
+    with pytest.raises(SettingError, match="at most 100,000 games; got 100,002"):
+        sweep(GAME, {"n": [2, 3]}, ["brier"], repetitions=50_001)
+    parameter_sweep.check_size(100_000)
+
+
+@pytest.mark.parametrize("workers", [0, -5, 1.5, "a"])
+def test_processes_come_in_whole_numbers(workers):
+    with pytest.raises(
+        SettingError, match="whole number of processes, at least 1; got"
+    ):
+        sweep(GAME, {"n": [2]}, ["brier"], workers=workers)
+
+
+def test_there_are_no_more_processes_than_cores(monkeypatch):
+    started = []
+
+    class Parallel(joblib.Parallel):
+        def __init__(self, n_jobs, **settings):
+            started.append(n_jobs)
+            super().__init__(n_jobs=1, **settings)
+
+    monkeypatch.setattr(joblib, "Parallel", Parallel)
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 3)
+    for workers in (2, 100_000, -1):
+        sweep(GAME, {"n": [2]}, ["brier"], workers=workers)
+    assert started == [2, 3, 3]

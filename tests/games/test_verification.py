@@ -1,4 +1,4 @@
-"""Is truth best? Measured, and held to what theory says of each mechanism."""
+"""Is truth best? Measured, and held to what theory says of each payment."""
 
 import json
 
@@ -43,7 +43,7 @@ def test_vcg_at_a_free_threshold_is_not_truthful():
 def test_vcg_at_its_own_threshold_is_an_equilibrium_but_not_dominant():
     game = Game(costs=COSTS, cases=10_000)
     best = verify("vcg", game, trials=10)
-    assert best.gain == best.largest == 0
+    assert best.gain == best.max_gain == 0
     assert best.deviation == (0.0,)
     # If the others shade down, shading up is better than the truth (READINGS 2).
     shaded = verify("vcg", game, others=-0.05, trials=10)
@@ -62,12 +62,12 @@ def test_luck_is_told_from_gain():
 def test_a_verification_can_be_told():
     found = verify("externality", trials=4)
     told = json.loads(json.dumps(found.to_dict()))
-    assert told["mechanism"] == "externality"
+    assert told["payment"] == "externality"
     assert told["truthful"] < 0
 
 
 def test_what_cannot_be_verified_is_refused():
-    with pytest.raises(SettingError, match="shift and affine; 'exact' came"):
+    with pytest.raises(SettingError, match="'shift' or 'affine'; got 'exact'"):
         verify("brier", response="exact")
     with pytest.raises(SettingError, match="at least 4 trials"):
         verify("brier", trials=1)

@@ -29,7 +29,7 @@ def test_a_forest_as_the_converter_leaves_it_is_refused(tmp_path, monkeypatch):
     for rows in (X, FULL):
         with pytest.raises(ExportError) as stop:
             agents.export(trained(small("random-forest"), rows), tmp_path / "a.onnx")
-        assert "rows with missing values. Nothing was written." in str(stop.value)
+        assert "cases with missing values. Nothing was written." in str(stop.value)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -55,7 +55,7 @@ def test_an_agent_that_takes_no_gaps_has_an_export_that_takes_none(tmp_path):
     assert found.missing_gap is None
     copy = agents.load(tmp_path / "a.onnx")
     assert_allclose(copy.predict_proba(FULL), agent.predict_proba(FULL), atol=1e-4)
-    with pytest.raises(FeatureError, match="takes no missing values; row 3 has some"):
+    with pytest.raises(FeatureError, match="takes no missing values; case 3 has some"):
         copy.predict_proba(np.where(np.arange(240)[:, None] == 3, np.nan, FULL))
 
 
@@ -70,9 +70,7 @@ def test_what_no_converter_knows_is_refused(tmp_path):
 
 
 def test_only_plain_agents_of_ours_are_exported(tmp_path):
-    with pytest.raises(
-        ExportError, match="GaussianNB came. Train it with agents.train"
-    ):
+    with pytest.raises(ExportError, match="got GaussianNB. Train it with agents.train"):
         agents.export(GaussianNB().fit(FULL, Y), tmp_path / "a.onnx")
     with pytest.raises(ExportError, match="'agent' is calibrated by platt"):
         agents.export(trained("logistic", calibration="platt"), tmp_path / "a.onnx")
@@ -80,7 +78,7 @@ def test_only_plain_agents_of_ours_are_exported(tmp_path):
 
 def test_an_onnx_agent_can_be_calibrated_instead(tmp_path):
     agents.export(trained("logistic", FULL), tmp_path / "a.onnx")
-    better = agents.calibrated(agents.load(tmp_path / "a.onnx"), FULL, Y, "temperature")
+    better = agents.calibrate(agents.load(tmp_path / "a.onnx"), FULL, Y, "temperature")
     assert_allclose(better.predict_proba(FULL).sum(axis=1), 1)
 
 

@@ -20,7 +20,7 @@ def test_a_saved_agent_says_the_same(tmp_path):
 
 
 def test_only_our_agents_are_saved(tmp_path):
-    with pytest.raises(AgentError, match="GaussianNB came"):
+    with pytest.raises(AgentError, match="got GaussianNB"):
         agents.save(GaussianNB(), tmp_path / "a.joblib")
 
 

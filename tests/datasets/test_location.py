@@ -5,7 +5,7 @@ from hashlib import sha256
 from served import published
 
 from truepool.datasets.files import File
-from truepool.datasets.location import folders, found, located
+from truepool.datasets.location import find_local, folders, locate
 
 FILE = File("some.csv", sha256(b"right").hexdigest(), 5)
 
@@ -13,24 +13,24 @@ FILE = File("some.csv", sha256(b"right").hexdigest(), 5)
 def test_the_named_folder_comes_before_the_cache(nowhere, tmp_path, monkeypatch):
     nowhere.mkdir(parents=True)
     (nowhere / "some.csv").write_bytes(b"cached")
-    assert found(FILE) == ("cache", nowhere / "some.csv")
+    assert find_local(FILE) == ("cache", nowhere / "some.csv")
     (tmp_path / "some.csv.gz").touch()
     monkeypatch.setenv("TRUEPOOL_DATA", str(tmp_path))
     assert list(folders().values()) == [tmp_path, nowhere]
-    assert found(FILE) == ("folder", tmp_path / "some.csv.gz")
-    assert located(FILE) == tmp_path / "some.csv.gz"
+    assert find_local(FILE) == ("folder", tmp_path / "some.csv.gz")
+    assert locate(FILE) == tmp_path / "some.csv.gz"
 
 
 def test_what_the_named_folder_lacks_is_found_in_the_cache(nowhere, monkeypatch):
     nowhere.mkdir(parents=True)
     (nowhere / "some.csv").touch()
     monkeypatch.setenv("TRUEPOOL_DATA", str(nowhere / "gone"))
-    assert found(FILE) == ("cache", nowhere / "some.csv")
+    assert find_local(FILE) == ("cache", nowhere / "some.csv")
 
 
 def test_what_is_nowhere_is_fetched_into_the_cache_once(nowhere):
-    assert found(FILE) is None
+    assert find_local(FILE) is None
     with published({"x": b"right"}) as address:
         file = File(FILE.name, FILE.sha256, 5, f"{address}/x")
-        assert located(file) == nowhere / "some.csv"
-    assert located(file) == nowhere / "some.csv"  # the publisher has closed by now
+        assert locate(file) == nowhere / "some.csv"
+    assert locate(file) == nowhere / "some.csv"  # the publisher has closed by now

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from truepool.core.errors import SourceError
-from truepool.datasets.columns import numbers, read_columns
+from truepool.datasets.columns import number_columns, read_columns
 
 pytestmark = pytest.mark.usefixtures("nowhere")
 TEXT = b"a,b,c\n1,x,\n2.5,y,4\n"
@@ -24,7 +24,9 @@ def path(request, tmp_path):
 def test_columns_come_by_name_packed_or_not(path):
     table = read_columns(path, ["c", "b", "a"], ["b"])
     assert table.column_names == ["c", "b", "a"]
-    np.testing.assert_array_equal(numbers(table, ["a", "c"]), [[1, np.nan], [2.5, 4]])
+    np.testing.assert_array_equal(
+        number_columns(table, ["a", "c"]), [[1, np.nan], [2.5, 4]]
+    )
     assert table["b"].to_pylist() == ["x", "y"]
 
 

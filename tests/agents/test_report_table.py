@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from silos import features
 
 from truepool import agents
-from truepool.agents.report_table import reported
+from truepool.agents.report_table import report_columns
 from truepool.core.errors import AgentError, OutcomeError
 
 X, Y = features()
@@ -25,7 +25,7 @@ def test_the_columns_are_what_the_agents_say(tmp_path):
     agent = saved(tmp_path / "a.joblib", Y)
     told = []
     frame = nw.from_native(TABLE.append_column("y", pa.array(Y)), eager_only=True)
-    columns, labels = reported(
+    columns, labels = report_columns(
         frame, [tmp_path / "a.joblib"], "y", "id", lambda *s: told.append(s)
     )
     assert list(columns) == ["a", "y"]
@@ -33,7 +33,7 @@ def test_the_columns_are_what_the_agents_say(tmp_path):
     assert_allclose(columns["a"], agent.predict_proba(TABLE)[:, 1])
     assert told == [("a", 1, 1)]
     asked = nw.from_native(TABLE), [tmp_path / "a.joblib"], "y", "id"
-    assert "y" not in reported(*asked)[0]
+    assert "y" not in report_columns(*asked)[0]
 
 
 def test_agents_of_other_labels_are_not_asked_together(tmp_path):
@@ -41,7 +41,7 @@ def test_agents_of_other_labels_are_not_asked_together(tmp_path):
     saved(tmp_path / "b.joblib", np.where(Y == 1, "bad", "good"), "bad")
     files = [tmp_path / "a.joblib", tmp_path / "b.joblib"]
     with pytest.raises(AgentError, match="some know text, some numbers"):
-        reported(nw.from_native(TABLE), files, "y", "id")
+        report_columns(nw.from_native(TABLE), files, "y", "id")
 
 
 def test_the_report_is_the_probability_of_the_positive_label(tmp_path):
@@ -53,7 +53,7 @@ def test_the_report_is_the_probability_of_the_positive_label(tmp_path):
         ("good", 1 - Y, plain[:, 0]),
     ):
         saved(tmp_path / "a.joblib", words, positive)
-        columns, labels = reported(frame, [tmp_path / "a.joblib"], "y", "id")
+        columns, labels = report_columns(frame, [tmp_path / "a.joblib"], "y", "id")
         assert labels.positive == positive
         assert_allclose(columns["a"], heard)
         assert_array_equal(columns["y"], outcomes)
@@ -65,11 +65,15 @@ def test_agents_must_mean_the_same_by_positive(tmp_path):
     saved(tmp_path / "b.joblib", words, "good")
     files = [tmp_path / "a.joblib", tmp_path / "b.joblib"]
     with pytest.raises(AgentError, match="'a' was trained with 'bad', 'b' with 'good'"):
-        reported(nw.from_native(TABLE), files, "y", "id")
+        report_columns(nw.from_native(TABLE), files, "y", "id")
     for positive, told in ("good", "'bad' for 'a'; got 'good'"), ("ugly", "'ugly'"):
         with pytest.raises((AgentError, OutcomeError), match=told):
-            reported(nw.from_native(TABLE), files[:1], "y", "id", positive=positive)
-    labels = reported(nw.from_native(TABLE), files[:1], "y", "id", positive="bad")[1]
+            report_columns(
+                nw.from_native(TABLE), files[:1], "y", "id", positive=positive
+            )
+    labels = report_columns(
+        nw.from_native(TABLE), files[:1], "y", "id", positive="bad"
+    )[1]
     assert labels.names == ("good", "bad")
 
 
@@ -78,7 +82,7 @@ def test_agents_of_many_labels_know_no_positive_one(tmp_path):
         tmp_path / "a.joblib",
         np.where(X[:, 0] > 1, "worse", np.where(Y == 1, "bad", "good")),
     )
-    columns, labels = reported(
+    columns, labels = report_columns(
         nw.from_native(TABLE), [tmp_path / "a.joblib"], "y", "id"
     )
     assert list(columns) == ["a:0", "a:1", "a:2"]
