@@ -2,6 +2,7 @@
 
 from importlib import import_module
 from numbers import Number
+from pathlib import Path
 from pkgutil import walk_packages
 
 import numpy as np
@@ -62,7 +63,7 @@ def numeric(value):
 
 def own_constants(module):
     """Numbers that a module defines itself, not those it imports."""
-    source = open(module.__file__).read()
+    source = Path(module.__file__).read_text()
     return {
         name: value
         for name, value in vars(module).items()

@@ -131,9 +131,11 @@ def _causes(
         ((other, measure((other,))) for other in near),
         key=lambda pair: _order(finding, *pair),
     )
-    for other, share in ranked:
-        if share >= FITTING:
-            return (other,)
+    fitting = [other for other, share in ranked if share >= FITTING]
+    if fitting:
+        # Several findings tell of one fault of an agent: the deepest is the cause.
+        of_agent = [o for o in fitting if o.who[:1] == fitting[0].who[:1]]
+        return (min(of_agent, key=_depth),)
     together = tuple(other for other, share in ranked if share > 0)
     return together if len(together) > 1 and measure(together) >= FITTING else ()
 

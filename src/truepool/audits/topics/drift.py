@@ -8,7 +8,7 @@ import numpy as np
 
 from truepool.audits.attribution import dates
 from truepool.audits.evidence import FEWEST_CASES, Evidence
-from truepool.audits.severity import FEEDS
+from truepool.audits.severity import BROKEN
 from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
 from truepool.audits.values import Drift, Finding
@@ -291,7 +291,7 @@ def _pool(
         number=evidence.rise(found),
         unit="rise of the cost per case",
         figure="drift",
-        explained_by=(*FEEDS, "drifted", "rescaled-feed"),
+        explained_by=(*BROKEN, "drifted", "rescaled-feed"),
         since=since,
         between=_dates(pool, known, found.place),
         share=partial(_share, evidence, found, order[known]),
