@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from truepool.render.html.audit import html
 
-DEMO = "import sys; sys.argv = ['truepool', 'demo', '--out', sys.argv[1]]; from truepool.cli import main; main()"
+DEMO = "import sys; sys.argv = ['truepool', 'demo', '--output', sys.argv[1]]; from truepool.cli import main; main()"
 FIGURES = 16
 
 

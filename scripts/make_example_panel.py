@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from truepool.cli.demo_panels import trained
+from truepool.cli.demo_panels import collect_reports
 from truepool.data.tables import write_table
 
 OUT = Path(__file__).parents[1] / "src/truepool/datasets/example.csv"
@@ -16,7 +16,7 @@ SHARE_SILENT = 0.075
 
 def main() -> None:
     """Write the held-out reports of five models, one of them sometimes silent."""
-    reports, malignant = trained(seed=0)
+    reports, malignant = collect_reports(seed=0)
     silent = np.random.default_rng(0).random(len(malignant)) < SHARE_SILENT
     reports["neighbours"] = np.where(silent, np.nan, reports["neighbours"])
     ids = np.arange(1, len(malignant) + 1)

@@ -13,8 +13,13 @@ from truepool.core.arrays import FloatArray, IntArray, as_case_weights, to_class
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.measures.folds import Folds, out_of_fold, splits, tested
-from truepool.measures.inference import holm, middle, paired_p_values, resampled_means
+from truepool.measures.folds import Folds, evaluation_cases, out_of_fold, splits
+from truepool.measures.inference import (
+    bootstrap_means,
+    holm,
+    paired_p_values,
+    percentile_interval,
+)
 from truepool.measures.losses import Loss, as_loss
 from truepool.measures.scores import confusion, ece, loss
 from truepool.pools import Pool, every
@@ -91,7 +96,7 @@ class Comparison:
         return cast(dict[str, Any], _plain(values))
 
     def _repr_html_(self) -> str:
-        return str(display.by("html.notebook", "comparison", self))
+        return str(display.render("html.notebook", "comparison", self))
 
     def __repr__(self) -> str:
         best = self.rows[0]
@@ -165,7 +170,7 @@ def cross_validate(
     ``known`` holds those of pools that need not be learned again. A pool for which the
     cases are too few is left out; a baseline raises.
     """
-    rows = tested(pairs)
+    rows = evaluation_cases(pairs)
     pooled = {} if known is None else dict(known)
     for done, (name, pool) in enumerate(pools.items()):
         progress(name, done, len(pools))
@@ -192,7 +197,7 @@ def tabulate(
     untried: tuple[str, ...] = (),
 ) -> Comparison:
     """Set cross-validated pools side by side, least loss first."""
-    rows = tested(pairs)
+    rows = evaluation_cases(pairs)
     outcomes = panel.outcomes[rows]
     counted = None if weights is None else weights[rows]
     losses = np.stack([priced.of(p, outcomes) for p in pooled.values()], axis=1)
@@ -223,7 +228,7 @@ def _rows(
     resamples: int,
     seed: int,
 ) -> tuple[Row, ...]:
-    draws = resampled_means(losses, resamples, seed)
+    draws = bootstrap_means(losses, resamples, seed)
     names = list(pooled)
     baselines = [names.index(name) for name in BASELINES]
     p_mean, p_best = (_adjusted(losses, j) for j in baselines)
@@ -281,7 +286,7 @@ def _adjusted(losses: FloatArray, baseline: int) -> FloatArray:
 
 
 def _estimate(by_case: FloatArray, draws: FloatArray, level: float) -> Estimate:
-    low, high = middle(draws[:, None], level)
+    low, high = percentile_interval(draws[:, None], level)
     return Estimate(float(by_case.mean()), float(low[0]), float(high[0]))
 
 

@@ -31,17 +31,17 @@ def test_from_features_to_a_table_that_can_be_compared(truepool, tables):
         "-o", tables / "team", "--features", 0.6,
     )  # fmt: skip
     assert (code, err) == (0, "")
-    assert "Trained tree, logistic on 120 rows" in out
+    assert "Trained tree, logistic on 120 cases" in out
     files = [tables / "team" / f"{name}.joblib" for name in ("tree", "logistic")]
     code, out, err = truepool(
         "agent", "report", tables / "new.csv", *files, "-o", tables / "reports.csv"
     )
     assert (code, err) == (0, "")
-    assert "2 agents reported on 120 rows" in out
+    assert "2 agents reported on 120 cases" in out
     panel = read_panel(tables / "reports.csv")
     assert panel.agents == ("tree", "logistic")
     assert panel.ids[5] == "5"
-    assert truepool("compare", tables / "reports.csv", "--mechanism", "vcg")[0] == 0
+    assert truepool("compare", tables / "reports.csv", "--pool", "vcg")[0] == 0
 
 
 def test_export_tells_how_close_it_is_and_is_an_agent(truepool, tables):
@@ -50,15 +50,15 @@ def test_export_tells_how_close_it_is_and_is_an_agent(truepool, tables):
     code, out, _ = truepool("agent", "train", tables / "train.csv", *words)
     labels = {"positive": 1, "negative": 0, "labels": [0, 1], "cases": [68, 52]}
     assert json.loads(out) == {
-        "rows": 120,
+        "cases": 120,
         "classes": [0, 1],
         "agents": {"random-forest": str(agent)},
         "outcome_labels": labels,
     }
-    words = ["export", agent, "-o", onnx, "--rows", tables / "new.csv"]
+    words = ["export", agent, "-o", onnx, "--check-on", tables / "new.csv"]
     code, out, err = truepool("agent", *words)
     assert (code, err) == (0, "")
-    assert "on 1,120 rows" in out
+    assert "on 1,120 cases" in out
     assert "with missing values." in out
     told = json.loads(truepool("agent", *words, "--json")[1])
     assert told["gap"] < 1e-6
@@ -132,7 +132,7 @@ BAD = {
     "ignore": (["train", "{}/train.csv", "-o", "{}/a.joblib", "--ignore", "sizes"], "did you mean 'size'"),
     "share": (["train", "{}/train.csv", "-o", "{}/a.joblib", "--features", "2"], "must lie in (0, 1]"),
     "unseen": (["train", "{}/train.csv", "-o", "{}/a.joblib", "--unseen", "guess"], "'refuse' or 'missing'"),
-    "report onto": (["report", "{}/new.csv", "{}/a.joblib", "-o", "{}/new.csv"], "write the result to another file"),
+    "report onto": (["report", "{}/new.csv", "{}/a.joblib", "-o", "{}/new.csv"], "is named twice"),
     "no agent": (["report", "{}/new.csv", "{}/a.joblib", "-o", "{}/out.csv"], "there is no file"),
     "export": (["export", "{}/a.joblib", "-o", "{}/a.onnx"], "there is no file"),
 }  # fmt: skip

@@ -32,8 +32,8 @@ def test_the_bundled_example_is_audited_without_a_table(truepool):
 def test_a_table_is_audited_and_files_are_written(truepool, reports, tmp_path):
     files = tmp_path / "told.json", tmp_path / "told.md"
     code, out, _ = truepool(
-        "audit", reports, "--outcome", "happened", "--time", "day", "--mechanism",
-        "vcg", "--json", files[0], "--markdown", files[1],
+        "audit", reports, "--outcome", "happened", "--time", "day", "--pool",
+        "vcg", f"--json={files[0]}", "--markdown", files[1],
     )  # fmt: skip
     assert code == 0
     assert "ERROR agent3 repeats agent0" in out
@@ -59,7 +59,6 @@ def test_json_goes_to_the_screen_alone(truepool, reports):
         "--ignore",
         "day",
         "--json",
-        "-",
     ]
     code, out, _ = truepool(*words)
     assert code == 0
@@ -97,10 +96,10 @@ def test_a_page_is_asked_of_the_audit(truepool, reports, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--json", "nowhere/told.json"], "there is no folder 'nowhere'"),
+        (["--json=nowhere/told.json"], "there is no folder 'nowhere'"),
         (["--markdown", "."], "is a folder; name a file in it"),
-        (["--json", "same", "--markdown", "same"], "'same' is named twice"),
-        (["--mechanism", "vgc"], "did you mean 'vcg'"),
+        (["--json=same", "--markdown", "same"], "'same' is named twice"),
+        (["--pool", "vgc"], "did you mean 'vcg'"),
         (["--threshold", "2"], "a threshold must lie in [0, 1]"),
         (["--level", "1"], "between 0 and 1"),
         (["--cost-fn", "-1"], "a cost must be a positive number"),
@@ -121,6 +120,6 @@ def test_bad_input_is_one_sentence_and_exit_code_2(
 
 def test_the_table_itself_is_never_written_over(truepool, reports):
     before = reports.read_bytes()
-    code, _, err = truepool("audit", reports, "--json", reports)
+    code, _, err = truepool("audit", reports, f"--json={reports}")
     assert (code, "is named twice" in err) == (2, True)
     assert reports.read_bytes() == before

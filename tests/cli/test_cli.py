@@ -17,7 +17,7 @@ from truepool import learners
 from truepool.data.tables import write_table
 
 EXAMPLE = str(files("truepool.datasets") / "example.csv")
-QUICK = ["--mechanism", "vcg", "--mechanism", "platt"]
+QUICK = ["--pool", "vcg", "--pool", "platt"]
 
 
 @pytest.fixture
@@ -61,11 +61,14 @@ def test_compare_tells_machines_in_json(truepool):
     assert told["rows"][0]["loss"]["low"] <= told["rows"][0]["loss"]["value"]
 
 
-def test_compare_writes_markdown(truepool):
-    code, out, _ = truepool("compare", "--markdown", "--threshold", 0.5, *QUICK)
+def test_compare_writes_markdown(truepool, tmp_path):
+    path = tmp_path / "pools.md"
+    code, out, _ = truepool("compare", "--markdown", path, "--threshold", 0.5, *QUICK)
     assert code == 0
-    assert "| pool | cost a case |" in out
-    assert out.count("\n| ") == 5
+    assert "4 pools of 5 agents" in out
+    text = path.read_text()
+    assert "| pool | cost per case |" in text
+    assert text.count("\n| ") == 5
 
 
 def test_compare_says_when_the_threshold_is_not_what_the_costs_ask_for(truepool):
@@ -89,7 +92,7 @@ def test_pool_learns_on_one_table_and_pools_another(truepool, tables):
     out_file = tables / "out.csv"
     code, out, err = truepool(
         "pool", tables / "train.csv", tables / "new.csv", "-o", out_file,
-        "--mechanism", "vcg", "--cost-fn", 10,
+        "--pool", "vcg", "--cost-fn", 10,
     )  # fmt: skip
     assert (code, err) == (0, "")
     written = csv.read_csv(out_file).to_pydict()
@@ -113,7 +116,7 @@ def test_pool_chooses_by_itself_and_says_why(truepool, tables):
 def test_pool_tells_machines_in_json(truepool, tables):
     code, out, _ = truepool(
         "pool", tables / "train.csv", tables / "new.csv", "-o", tables / "out.csv",
-        "--mechanism", "brier", "--json",
+        "--pool", "brier", "--json",
     )  # fmt: skip
     told = json.loads(out)
     assert code == 0
@@ -128,7 +131,7 @@ def test_pool_of_classes_writes_a_column_a_class(truepool, tmp_path):
     write_table(tmp_path / "train.csv", {**columns, "y": panel.outcomes})
     code, _, _ = truepool(
         "pool", tmp_path / "train.csv", tmp_path / "train.csv", "-o", tmp_path / "out.csv",
-        "--mechanism", "log-odds",
+        "--pool", "log-odds",
     )  # fmt: skip
     assert code == 0
     names = csv.read_csv(tmp_path / "out.csv").column_names
@@ -248,11 +251,10 @@ def test_bad_input_gets_one_sentence_and_nothing_is_written(truepool, tables, ca
         (["--cost-matrix", "0,x;1,0"], "rows of numbers"),
         (["--cost-matrix", "0,1;1"], "equally long"),
         (["--threshold", 1.5], "threshold must lie in"),
-        (["--mechanism", "vgc"], "did you mean 'vcg'?"),
+        (["--pool", "vgc"], "did you mean 'vcg'?"),
         (["--loss", "brir"], "did you mean 'brier'?"),
         (["--folds", 1], "at least 2 folds"),
         (["--level", 2], "between 0 and 1"),
-        (["--json", "--markdown"], "choose one"),
         (["--outcome", "malignnt"], "did you mean 'malignant'?"),
     ],
 )
@@ -276,7 +278,7 @@ def test_a_bad_new_table_leaves_an_old_result_alone(truepool, tables):
     write_table(tables / "new.csv", {f"m{i}": np.array([50.0]) for i in range(4)})
     code, _, err = truepool(
         "pool", tables / "train.csv", tables / "new.csv", "-o", tables / "out.csv",
-        "--mechanism", "mean",
+        "--pool", "mean",
     )  # fmt: skip
     assert code == 2
     assert "percentages" in err
@@ -326,10 +328,10 @@ def test_progress_is_shown_to_those_who_look(monkeypatch):
         "Console",
         lambda **options: Console(file=shown, force_terminal=True, width=100),
     )
-    with screen.watched("Comparing") as step:
+    with screen.progress_bar("Comparing") as step:
         step("vcg", 1, 2)
     assert "Comparing" in shown.getvalue()
-    assert screen.out().is_terminal
+    assert screen.console().is_terminal
 
 
 @pytest.mark.parametrize("verb", ["compare", "replay"])
@@ -343,11 +345,11 @@ def test_a_column_of_one_table_only_can_be_ignored(truepool, tables):
     new = csv.read_csv(tables / "new.csv").append_column("note", pa.array(["x"] * 10))
     csv.write_csv(new, tables / "new.csv")
     words = ["pool", tables / "train.csv", tables / "new.csv", "-o", tables / "out.csv"]
-    code, _, err = truepool(*words, "--mechanism", "mean")
+    code, _, err = truepool(*words, "--pool", "mean")
     assert code == 2
     assert "'note'" in err
-    assert truepool(*words, "--mechanism", "mean", "--ignore", "note")[0] == 0
-    code, _, err = truepool(*words, "--mechanism", "mean", "--ignore", "nots")
+    assert truepool(*words, "--pool", "mean", "--ignore", "note")[0] == 0
+    code, _, err = truepool(*words, "--pool", "mean", "--ignore", "nots")
     assert code == 2
     assert "neither table has a column 'nots' (did you mean 'note'?)" in err
 
@@ -355,10 +357,10 @@ def test_a_column_of_one_table_only_can_be_ignored(truepool, tables):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["-o", "{tables}/train.csv"], "write the result to another file"),
+        (["-o", "{tables}/train.csv"], "is named twice"),
         (["-o", "{tables}"], "is written as"),
-        (["-o", "{tables}/out.csv", "--id", "pooled"], "rename the id"),
-        (["-o", "{tables}/out.csv", "--mechanism", "median", "--loss", "log"], "no setting of median is called 'loss'"),
+        (["-o", "{tables}/out.csv", "--id", "pooled"], "rename the id column"),
+        (["-o", "{tables}/out.csv", "--pool", "median", "--loss", "log"], "no setting of median is called 'loss'"),
     ],
 )  # fmt: skip
 def test_results_that_would_do_harm_are_refused_before_learning(
@@ -381,7 +383,7 @@ def test_pool_learns_by_the_loss_asked_for(truepool, tables):
         "--json",
     ]
     by = [
-        json.loads(truepool(*words, "--mechanism", "vcg", "--loss", loss)[1])["weights"]
+        json.loads(truepool(*words, "--pool", "vcg", "--loss", loss)[1])["weights"]
         for loss in ("brier", "log")
     ]
     assert by[0] != by[1]

@@ -21,7 +21,7 @@ def quick(monkeypatch):
 
 def test_the_demo_tells_its_story_and_writes_three_files(truepool, quick, tmp_path):
     out = tmp_path / "demo"
-    code, told, err = truepool("demo", "--out", out)
+    code, told, err = truepool("demo", "--output", out)
     assert (code, err) == (0, "")
     steps = [
         "1. Five models learn",
@@ -64,7 +64,7 @@ def test_the_demo_tells_its_story_and_writes_three_files(truepool, quick, tmp_pa
 
 
 def test_the_table_it_writes_gives_the_same_audit(truepool, quick, tmp_path):
-    truepool("demo", "--out", tmp_path)
+    truepool("demo", "--output", tmp_path)
     again = audit(
         read_panel(tmp_path / "panel.csv", "malignant"), costs=Costs(fn=verb.COST_FN)
     )
@@ -75,9 +75,9 @@ def test_the_table_it_writes_gives_the_same_audit(truepool, quick, tmp_path):
 
 def test_a_folder_that_cannot_be_is_refused_before_anything_is_done(truepool, tmp_path):
     (tmp_path / "file").write_text("")
-    code, told, err = truepool("demo", "--out", tmp_path / "file")
+    code, told, err = truepool("demo", "--output", tmp_path / "file")
     assert (code, told) == (2, "")
-    assert err == f"error: '{tmp_path}/file' is a file; name a folder\n"
-    code, told, err = truepool("demo", "--out", tmp_path / "no" / "demo")
+    assert err == f"error: '{tmp_path}/file' is a file; name a folder to write into\n"
+    code, told, err = truepool("demo", "--output", tmp_path / "no" / "demo")
     assert (code, told) == (2, "")
     assert "there is no folder" in err

@@ -1,54 +1,57 @@
-"""The story of the demo: trained honestly, spoiled where it says."""
+"""The panels of the demo: held-out reports, and failures where it says."""
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from truepool.cli.demo_panels import TIRED, TURNED, told, trained
+from truepool.cli.demo_panels import DEGRADED, HOSTILE, build, collect_reports
 from truepool.datasets import example
 
 
 @pytest.fixture(scope="module")
-def story():
-    return told(seed=0)
+def panels():
+    return build(seed=0)
 
 
-def test_the_bundled_example_is_what_these_models_say(story):
+def test_the_bundled_example_is_what_these_models_say(panels):
     bundled = example()
-    order = np.argsort(story.calm.ids)
-    np.testing.assert_array_equal(story.calm.outcomes[order], bundled.outcomes)
+    order = np.argsort(panels.clean.ids)
+    np.testing.assert_array_equal(panels.clean.outcomes[order], bundled.outcomes)
     spoken = ~np.isnan(bundled.reports)
     np.testing.assert_array_equal(
-        story.calm.reports[order][spoken], bundled.reports[spoken]
+        panels.clean.reports[order][spoken], bundled.reports[spoken]
     )
 
 
-def test_only_two_agents_change_and_only_from_then_on(story):
-    changed = story.calm.reports != story.stormy.reports
-    agents = story.calm.agents
-    assert {agents[i] for i in np.flatnonzero(changed.any(axis=0))} == {TIRED, TURNED}
+def test_only_two_agents_change_and_only_from_then_on(panels):
+    changed = panels.clean.reports != panels.faulty.reports
+    agents = panels.clean.agents
+    assert {agents[i] for i in np.flatnonzero(changed.any(axis=0))} == {
+        DEGRADED,
+        HOSTILE,
+    }
     first = {
         agent: int(np.argmax(changed[:, agents.index(agent)]))
-        for agent in (TIRED, TURNED)
+        for agent in (DEGRADED, HOSTILE)
     }
-    assert first == {TIRED: story.spoiled, TURNED: story.turned}
+    assert first == {DEGRADED: panels.degraded_from, HOSTILE: panels.hostile_from}
 
 
-def test_who_turns_says_the_opposite(story):
-    late = slice(story.turned, None)
-    i = story.calm.agents.index(TURNED)
+def test_who_turns_says_the_opposite(panels):
+    late = slice(panels.hostile_from, None)
+    i = panels.clean.agents.index(HOSTILE)
     np.testing.assert_allclose(
-        story.stormy.reports[late, i], 1 - story.calm.reports[late, i], atol=1e-12
+        panels.faulty.reports[late, i], 1 - panels.clean.reports[late, i], atol=1e-12
     )
 
 
-def test_the_cases_are_those_of_the_data_set_and_carry_times(story):
+def test_the_cases_are_those_of_the_data_set_and_carry_times(panels):
     malignant = 1 - load_breast_cancer().target
     np.testing.assert_array_equal(
-        story.stormy.outcomes, malignant[story.stormy.ids - 1]
+        panels.faulty.outcomes, malignant[panels.faulty.ids - 1]
     )
-    assert story.stormy.times.tolist() == list(range(1, 570))
-    assert story.calm.times is None
+    assert panels.faulty.times.tolist() == list(range(1, 570))
+    assert panels.clean.times is None
 
 
 def test_progress_is_told_agent_by_agent(monkeypatch):
@@ -57,7 +60,7 @@ def test_progress_is_told_agent_by_agent(monkeypatch):
         lambda model, X, y, **how: np.zeros((len(y), 2)),
     )
     seen = []
-    trained(progress=lambda *step: seen.append(step))
+    collect_reports(progress=lambda *step: seen.append(step))
     assert seen == [
         (name, i, 5)
         for i, name in enumerate(("logistic", "forest", "tree", "bayes", "neighbours"))

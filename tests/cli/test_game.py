@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from panels import random_panel
 
-from truepool.cli.game import varied
+from truepool.cli.game import parse_sweep
 from truepool.core.errors import SettingError
 from truepool.data.tables import write_table
 
@@ -24,14 +24,14 @@ def test_game_prints_a_table_of_all_mechanisms(truepool):
 
 def test_game_takes_every_parameter(truepool):
     code, out, err = truepool(
-        "game", *QUICK, "--mechanism", "vcg", "--agents", 3, "--correlation", 0.4,
-        "--mean", 0.2, "--offset", 0.05, "--concentration", 6, "--model", "factor",
-        "--truth", "latent", "--drawn", "--pool", "median", "--response", "affine",
+        "game", *QUICK, "--payment", "vcg", "--agent-count", 3, "--correlation", 0.4,
+        "--mean", 0.2, "--offset", 0.05, "--concentration", 6, "--beliefs", "factor",
+        "--truth", "latent", "--random-outcomes", "--pool", "median", "--response", "affine",
         "--order", "simultaneous", "--sees", 1, "--rounds", 2, "--seed", 3, "--json",
     )  # fmt: skip
     assert (code, err) == (0, "")
     (told,) = json.loads(out)
-    assert told["mechanism"] == "vcg"
+    assert told["payment"] == "vcg"
     assert len(told["shifts"]) == 3
     assert told["rounds"] <= 2
     assert set(told["price_cost"]) == {"ratio", "difference", "defined"}
@@ -40,18 +40,18 @@ def test_game_takes_every_parameter(truepool):
 def test_game_sweeps_and_draws(truepool, tmp_path):
     path = tmp_path / "sweep.png"
     code, out, _ = truepool(
-        "game", *QUICK, "--mechanism", "brier", "--sweep", "rho=0:0.4:0.2",
-        "--sweep", "n=2,3", "--repetitions", 2, "--workers", 1, "--figure", path,
+        "game", *QUICK, "--payment", "brier", "--sweep", "rho=0:0.4:0.2",
+        "--sweep", "n=2,3", "--repetitions", 2, "--jobs", 1, "--plot", path,
     )  # fmt: skip
     assert code == 0
-    assert "12 games, each setting drawn 2 times" in out
+    assert "12 games, 2 repetitions of each setting" in out
     assert path.read_bytes().startswith(b"\x89PNG")
     assert "Wrote" in out
 
 
 def test_game_draws_the_rounds_of_one_game(truepool, tmp_path):
     code, out, _ = truepool(
-        "game", *QUICK, "--mechanism", "vcg", "--figure", tmp_path / "rounds.svg"
+        "game", *QUICK, "--payment", "vcg", "--plot", tmp_path / "rounds.svg"
     )
     assert code == 0
     assert (tmp_path / "rounds.svg").exists()
@@ -60,7 +60,7 @@ def test_game_draws_the_rounds_of_one_game(truepool, tmp_path):
 
 def test_game_tells_a_sweep_in_json(truepool):
     code, out, _ = truepool(
-        "game", *QUICK, "--mechanism", "wsu", "--sweep", "tau=0.1,0.2", "--json"
+        "game", *QUICK, "--payment", "wsu", "--sweep", "tau=0.1,0.2", "--json"
     )
     told = json.loads(out)
     assert code == 0
@@ -73,7 +73,7 @@ def test_game_takes_beliefs_from_a_table(truepool, tmp_path):
     columns = {f"m{i}": panel.reports[:, i] for i in range(4)}
     write_table(tmp_path / "panel.csv", {**columns, "hit": panel.outcomes})
     code, out, _ = truepool(
-        "game", tmp_path / "panel.csv", "--outcome", "hit", "--mechanism", "brier"
+        "game", tmp_path / "panel.csv", "--outcome", "hit", "--payment", "brier"
     )
     assert code == 0
     assert "4 agents" in out
@@ -87,25 +87,41 @@ def test_game_takes_beliefs_from_a_table(truepool, tmp_path):
 
 def test_game_warns_of_clipping_in_one_line(truepool):
     code, out, err = truepool(
-        "game", *QUICK, "--mechanism", "brier", "--offset", 0.5, "--threshold", 0.3
+        "game", *QUICK, "--payment", "brier", "--offset", 0.5, "--threshold", 0.3
     )
     assert code == 0
     assert "undefined" in out
-    assert err.startswith("warning: the offset +0.5 pushes ")
+    assert err.startswith("warning: the offset +0.5 moves ")
     assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--correlation", -0.9], "must lie in [-0.2353, 1]; it is -0.9"),
-        (["--mean", 1.5], "mean of the beliefs must lie between 0 and 1; it is 1.5"),
-        (["--agents", 1], "at least 2 agents; 1 came"),
-        (["--mechanism", "vgc"], "no payment is called 'vgc' (did you mean 'vcg'?)"),
-        (["--sees", "most"], "'none', 'all' or a number"),
+        (["--correlation", -0.9], "must lie in [-0.2353, 1]; got -0.9"),
+        (["--mean", 1.5], "mean of the beliefs must lie between 0 and 1; got 1.5"),
+        (["--agent-count", 1], "a whole number of agents, at least 2; got 1"),
+        (["--payment", "vgc"], "no payment is called 'vgc' (did you mean 'vcg'?)"),
+        (["--sees", "most"], "'none', 'all' or a whole number"),
         (["--sweep", "rho=low"], "no parameter"),
         (["--sweep", "rho"], "a sweep is written rho=0:0.95:0.05"),
-        (["--figure", "plot.gif"], "a figure is written as"),
+        (["--plot", "plot.gif"], "a figure is written as"),
+        (["--sweep", "rho=0:1:1e-12"], "at most 100,000 games; got 1,000,000,000,001"),
+        (["--sweep", "rho=a,b"], "values of 'correlation' must be numbers; got 'a'"),
+        (["--sweep", "pool=3"], "values of 'pool' must be names; got 3.0"),
+        (["--sweep", "n=2.5"], "a whole number of agents, at least 2; got 2.5"),
+        (["--sweep", "sees=1.5"], "'none', 'all' or a whole number from 0 to 5"),
+        (
+            ["--sweep", "n=2,3", "--jobs", 0],
+            "a whole number of processes, at least 1; got 0",
+        ),
+        (["--sweep", "n=2,3", "--repetitions", 10**6], "at most 100,000 games"),
+        (["--sees", "\u00b2"], "'none', 'all' or a whole number"),
+        (["--sees", "-1"], "'none', 'all' or a whole number"),
+        (["--cases", 0], "a whole number of cases, at least 2; got 0"),
+        (["--cases", 10**12], "at most 100,000,000 beliefs"),
+        (["--rounds", 0], "a whole number of rounds, at least 1; got 0"),
+        (["--cost-fn", 1e308], "costs in a game may be at most 1e+100"),
         (["--outcome", "hit"], "columns belong to a table"),
         (["--cost-fn", 0], "a cost must be a positive number"),
     ],
@@ -121,11 +137,11 @@ def test_bad_input_is_one_sentence_and_exit_code_2(truepool, words, sentence):
 
 
 def test_what_is_varied_is_read():
-    name, values = varied("rho=0:0.95:0.05")
+    name, values = parse_sweep("rho=0:0.95:0.05")
     assert name == "rho"
     np.testing.assert_allclose(values, np.arange(20) * 0.05)
-    assert varied("sees=none,2,all") == ("sees", ["none", 2, "all"])
-    assert varied("agents=2:6:2") == ("agents", [2, 4, 6])
+    assert parse_sweep("sees=none,2,all") == ("sees", ["none", 2, "all"])
+    assert parse_sweep("agents=2:6:2") == ("agents", [2, 4, 6])
     for bad in ("rho", "rho=", "rho=0:1", "rho=0:1:0", "rho=a:b:c", "rho=0:nan:1"):
         with pytest.raises(SettingError, match="a sweep is written"):
-            varied(bad)
+            parse_sweep(bad)

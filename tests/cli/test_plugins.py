@@ -86,7 +86,7 @@ LEARNER = '''
 CHECK = '''
     """Whether there are enough agents."""
 
-    from truepool.audits.checks import Suspicion
+    from truepool.audits.topics import Suspicion
 
 
     def check(evidence):
@@ -184,7 +184,7 @@ def test_verbs_may_come_as_a_group(monkeypatch, tmp_path, truepool):
 
 
 def test_a_pool_is_compared_and_is_a_name_of_the_package(toolbox):
-    told = json.loads(answer(toolbox("compare", "--mechanism", "highest", "--json")))
+    told = json.loads(answer(toolbox("compare", "--pool", "highest", "--json")))
     assert "highest" in json.dumps(told)
     code = "import truepool as tp; print(tp.pools.make('highest'), tp.Highest.name)"
     assert answer(toolbox(code=code)) == "Highest() highest\n"

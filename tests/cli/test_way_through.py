@@ -57,15 +57,15 @@ def passed(truepool, tables):
 
 @pytest.mark.parametrize("words", [(), ("--json",)], ids=["table", "json"])
 def test_each_table_is_checked_once_and_the_new_one_is_pooled_once(passed, words):
-    calls = Counter(passed("--mechanism", "vcg", *words))
-    assert calls["reports.py", "checked_reports"] == 2  # TRAIN and NEW
+    calls = Counter(passed("--pool", "vcg", *words))
+    assert calls["reports.py", "check_reports"] == 2  # TRAIN and NEW
     assert calls["pools/interface.py", "fit_panel"] == 1
     assert calls["pools/interface.py", "pool"] == 1
     assert calls["pools/interface.py", "combine"] == 1
 
 
 def test_the_way_of_a_table_is_short(passed):
-    modules = [module for module, _ in passed("--mechanism", "vcg")]
+    modules = [module for module, _ in passed("--pool", "vcg")]
     changes = sum(a != b for a, b in pairwise(modules))
     assert len(set(modules)) <= MOST_MODULES
     assert changes <= MOST_CHANGES

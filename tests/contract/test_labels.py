@@ -223,10 +223,10 @@ def verbs(command=None, path=()):
 
 VERBS = dict(verbs())
 ON_PANEL = {
-    "audit": ["--json", "-"],
-    "compare": ["--mechanism", "vcg", "--json"],
+    "audit": ["--json"],
+    "compare": ["--pool", "vcg", "--json"],
     "replay": ["--json"],
-    "game": ["--mechanism", "brier", "--json"],
+    "game": ["--payment", "brier", "--json"],
 }
 """How a verb on a panel is asked for JSON."""
 
@@ -265,7 +265,7 @@ def words_of(verb, folder, outcomes, reports=R):
             fresh,
             "-o",
             folder / "out.csv",
-            "--mechanism",
+            "--pool",
             "vcg",
             "--json",
         ]

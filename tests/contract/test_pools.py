@@ -26,7 +26,7 @@ from truepool.core.errors import (
 )
 from truepool.core.kernels import reference
 from truepool.data.costs import Costs
-from truepool.data.reports import checked_reports
+from truepool.data.reports import check_reports
 from truepool.measures.decisions import decide
 from truepool.measures.losses import NAMES
 from truepool.measures.scores import loss
@@ -164,7 +164,7 @@ def test_a_copy_of_an_agent_is_treated_as_the_agent(name, classes, seed):
 def test_asking_the_opposite_question_gives_the_opposite_answer(name, seed):
     panel = random_panel(seed, silent=0.1)
     pool = fitted(name, panel)
-    mirror = pools.make(name, costs=COSTS.swapped())
+    mirror = pools.make(name, costs=COSTS.swap())
     mirror.fit(1 - panel.reports, 1 - panel.outcomes)
     pooled = pool.predict_proba(panel.reports)
     mirrored = mirror.predict_proba(1 - panel.reports)
@@ -468,7 +468,7 @@ def test_pooled_values_are_probabilities_to_the_last_bit(name, agents, classes):
 def test_both_predictions_are_views_of_one_result(name, classes):
     panel = random_panel(2, classes=classes)
     pool = fitted(name, panel)
-    values, _ = checked_reports(panel.reports)
+    values, _ = check_reports(panel.reports)
     result = pool.pool(values)
     assert_array_equal(pool.predict_proba(panel.reports), result.probabilities)
     assert_array_equal(pool.predict(panel.reports), result.decisions)

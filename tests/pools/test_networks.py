@@ -157,7 +157,7 @@ def test_without_torch_a_comparison_says_so_and_does_not_leave_it_out(monkeypatc
 
 def test_without_torch_the_command_says_what_to_install(monkeypatch, capsys):
     _without_torch(monkeypatch)
-    monkeypatch.setattr(sys, "argv", ["truepool", "compare", "--mechanism", "mlp-2"])
+    monkeypatch.setattr(sys, "argv", ["truepool", "compare", "--pool", "mlp-2"])
     with pytest.raises(SystemExit) as stop:
         main()
     assert stop.value.code == 2

@@ -1,6 +1,5 @@
 """``truepool reproduce``: the paper's tables and figures, re-run."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -8,41 +7,46 @@ from typing import Annotated
 import typer
 
 from truepool.cli import options
+from truepool.cli.options import option
 
 
 def reproduce(
     labels: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[LABEL]...",
-            help="Tables and figures by the paper's labels; all if left out.",
+            metavar="LABEL...",
+            help="Tables and figures by the paper's labels (default: all).",
         ),
     ] = None,
     full: Annotated[
         bool,
-        typer.Option("--full/--quick", help="At the paper's size, or a reduced one."),
+        typer.Option(
+            "--full/--quick", help="At the paper's size, or at a reduced one."
+        ),
     ] = False,
-    jobs: Annotated[
-        int, typer.Option(min=1, help="How many processes work side by side.")
-    ] = 1,
+    jobs: options.Jobs = 1,
     output: Annotated[
         Path,
-        typer.Option(
-            "--output", "-o", help="Folder for rows, verdicts, figures and pages."
+        option(
+            "--output",
+            "Folder for rows, verdicts, figures and pages.",
+            metavar="FOLDER",
         ),
     ] = Path("paper-run"),
-    as_json: options.Json = False,
+    json_file: options.Json = None,
 ) -> None:
-    """Tables and figures of the paper re-run, each number beside the printed one."""
-    from truepool.cli.screen import out, timed
+    """Re-run the paper's tables beside the printed numbers."""
+    from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
+    from truepool.cli.screen import console, progress_bar
     from truepool.core.errors import SourceError
     from truepool_paper import reproduce as run
     from truepool_paper.render import report
 
     if output.exists() and not output.is_dir():
         raise SourceError(f"{str(output)!r} is a file; name a folder to write into")
+    check_files([], [json_file])
     try:
-        with timed("Reproducing") as progress:
+        with progress_bar("Reproducing", remaining=True) as progress:
             result = run(
                 labels or (),
                 size="full" if full else "quick",
@@ -52,16 +56,14 @@ def reproduce(
             )
     except KeyboardInterrupt:
         print(
-            f"stopped; what is done is kept in {output / 'rows'}, and the same command "
-            "goes on from there",
+            f"stopped; finished rows are kept in {output / 'rows'}, and the same "
+            "command goes on from there",
             file=sys.stderr,
         )
         raise typer.Exit(130) from None
-    told = result.to_dict()
-    written = report.write(told, result.figures(), output)
-    if as_json:
-        print(json.dumps(told, indent=2))
-        return
-    report.grid(told).print(out())
-    for path in written:
-        out().print(f"Wrote {path}.", highlight=False, soft_wrap=True)
+    summary = result.to_dict()
+    written = report.write(summary, result.figures(), output)
+    write_json(json_file, summary)
+    if json_file != STDOUT:
+        report.grid(summary).print(console())
+        print_files(*written, json_file)

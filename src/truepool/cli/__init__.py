@@ -1,6 +1,8 @@
 """The command: one file per verb. Errors become one sentence and exit code 2 here."""
 
 import sys
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
 
@@ -23,12 +25,33 @@ from truepool.core.errors import TruepoolError
 app = typer.Typer(
     name="truepool",
     cls=Verbs,
-    help="Pool probability reports from many agents into one decision you can trust.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(f"truepool {version('truepool')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    show_version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            help="Print the version and exit.",
+            callback=_print_version,
+            is_eager=True,
+        ),
+    ] = False,
+) -> None:
+    """Pool probability reports from many agents into one decision you can trust."""
+
+
 app.command("demo")(demo.demo)
 app.command("pool")(pool.pool)
 app.command("fit")(fit.fit)

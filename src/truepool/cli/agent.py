@@ -1,25 +1,29 @@
-"""``truepool agent``: train agents on a table of features, ask them, export them."""
+"""``truepool agent``: train agents on features, collect their reports, export them."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from truepool.cli import options
+from truepool.cli.options import option
 
 if TYPE_CHECKING:
     from truepool.data.labels import Labels
 
 app = typer.Typer(
-    help="Train agents on features, ask them for reports, export them to ONNX.",
+    help="Train agents on features, collect their reports, export them.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 
-Table = Annotated[Path, typer.Argument(help="CSV or Parquet table of features.")]
-Saved = Annotated[Path, typer.Argument(help="Agent: a .joblib file of agent train.")]
-Output = Annotated[Path, typer.Option("--output", "-o", help="Where to write to.")]
+Table = Annotated[
+    Path,
+    typer.Argument(
+        metavar="TABLE",
+        help="CSV or Parquet table with one row per case and one column per feature.",
+    ),
+]
 
 
 @app.command("train")
@@ -27,59 +31,71 @@ def train(
     table: Table,
     output: Annotated[
         Path,
-        typer.Option(
-            "--output", "-o", help="A .joblib file for one agent, else a folder."
-        ),
+        option("--output", "A .joblib file for one agent, a folder for several."),
     ],
     model: Annotated[
         list[str] | None,
-        typer.Option(help="Kind of model; may be repeated. 'paper' is its five."),
+        typer.Option(
+            metavar="NAME",
+            help="Kind of model (default: lightgbm). Repeatable; 'paper' stands for "
+            "the five models of the paper.",
+        ),
     ] = None,
     outcome: options.Outcome = "y",
     positive: options.Positive = None,
     id: options.Id = None,
     time: options.Time = None,
-    ignore: Annotated[
-        list[str] | None, typer.Option(help="Column that is no feature; repeatable.")
-    ] = None,
+    ignore: options.Ignore = None,
     features: Annotated[
-        float | None, typer.Option(help="Share of the features each agent sees.")
+        float | None,
+        typer.Option(
+            metavar="SHARE", help="Share of the features that each agent sees."
+        ),
     ] = None,
     disjoint: Annotated[
-        bool, typer.Option("--disjoint", help="Each agent learns from its own rows.")
+        bool,
+        typer.Option("--disjoint", help="Train each agent on cases of its own."),
     ] = False,
     calibration: Annotated[
-        str | None, typer.Option(help="platt, isotonic or temperature.")
+        str | None,
+        typer.Option(metavar="NAME", help="platt, isotonic or temperature."),
     ] = None,
     unseen: Annotated[
-        str, typer.Option(help="Categories not in TABLE: 'refuse' or 'missing'.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="What to do with categories that TABLE does not have: 'refuse' or "
+            "'missing'.",
+        ),
     ] = "refuse",
-    jobs: Annotated[int, typer.Option(help="Agents trained at once; -1: all.")] = 1,
+    jobs: options.Jobs = 1,
     seed: options.Seed = 0,
-    as_json: options.Json = False,
+    json_file: options.Json = None,
 ) -> None:
     """Train agents on TABLE and save them."""
     from truepool import agents
-    from truepool.cli.screen import watched
-    from truepool.core.errors import OutcomeError, nearest
+    from truepool.cli.outputs import check_files
+    from truepool.cli.screen import progress_bar
+    from truepool.core.errors import OutcomeError, suggestion
     from truepool.data.tables import read_frame
 
     kinds = _kinds(model)
     files = _files(output, kinds)
+    check_files([table], [json_file])
     frame = read_frame(table, id)
     if outcome not in frame.columns:
         raise OutcomeError(
             f"the table needs an outcome column; there is no {outcome!r}"
-            f"{nearest(outcome, frame.columns)}; columns: {', '.join(frame.columns)}"
+            f"{suggestion(outcome, frame.columns)}; columns: {', '.join(frame.columns)}"
         )
-    with watched("Training") as progress:
+    with progress_bar("Training") as progress:
         trained = agents.train(
             _features(frame, outcome, id, time, ignore or []),
             frame[outcome].to_numpy(),
             kinds,
             positive=positive,
             features=features,
-            rows="disjoint" if disjoint else None,
+            cases="disjoint" if disjoint else None,
             calibration=calibration,
             seed=seed,
             unseen=unseen,  # type: ignore[arg-type]
@@ -91,13 +107,12 @@ def train(
         output.mkdir(exist_ok=True)
     for name, path in files.items():
         agents.save(trained[name], path)
-    kept = {name: str(path) for name, path in files.items()}
-    where = ", ".join(kept.values())
-    told = {"rows": len(frame), "classes": trained.classes_.tolist(), "agents": kept}
-    _say(
-        f"Trained {', '.join(kept)} on {len(frame):,} rows; wrote {where}.",
-        told,
-        as_json,
+    saved = {name: str(path) for name, path in files.items()}
+    where = ", ".join(saved.values())
+    _show(
+        f"Trained {', '.join(saved)} on {len(frame):,} cases. Wrote {where}.",
+        {"cases": len(frame), "classes": trained.classes_.tolist(), "agents": saved},
+        json_file,
         trained.labels,
         trained.labels.encode(frame[outcome].to_numpy()),
     )
@@ -107,34 +122,40 @@ def train(
 def report(
     table: Table,
     agent: Annotated[
-        list[Path], typer.Argument(help="Agents: .joblib or .onnx files.")
+        list[Path],
+        typer.Argument(metavar="AGENT...", help="Agents: .joblib or .onnx files."),
     ],
-    output: Output,
+    output: Annotated[
+        Path,
+        option("--output", "CSV or Parquet file to write; - prints CSV."),
+    ],
     outcome: options.Outcome = "y",
     positive: options.Positive = None,
     id: options.Id = None,
-    as_json: options.Json = False,
+    json_file: options.Json = None,
 ) -> None:
-    """Ask agents about the rows of TABLE; write a table that can be pooled."""
-    from truepool.agents.report_table import reported
-    from truepool.cli.screen import watched
-    from truepool.core.errors import SourceError
-    from truepool.data.tables import check_writable, read_frame, write_table
+    """Collect the reports of agents on TABLE, ready to be pooled."""
+    from truepool.agents.report_table import report_columns
+    from truepool.cli.outputs import STDOUT, check_files, write_cases
+    from truepool.cli.screen import progress_bar
+    from truepool.data.tables import check_writable, read_frame
 
-    check_writable(output)
-    if output.resolve() == table.resolve():
-        raise SourceError(f"{output} is read from; write the result to another file")
+    if output != STDOUT:
+        check_writable(output)
+    check_files([table, *agent], [output, json_file])
     frame = read_frame(table, id)
-    with watched("Asking agents") as progress:
-        columns, known = reported(
+    with progress_bar("Collecting reports") as progress:
+        columns, known = report_columns(
             frame, agent, outcome, id or "id", progress, positive=positive
         )
-    write_table(output, columns)
-    told = {"rows": len(frame), "agents": len(agent), "output": str(output)}
-    _say(
-        f"{len(agent)} agents reported on {len(frame):,} rows; wrote {output}.",
-        told,
-        as_json,
+    write_cases(output, columns)
+    summary = {"cases": len(frame), "agents": len(agent), "output": str(output)}
+    if output == STDOUT and json_file is None:
+        return
+    _show(
+        f"{len(agent)} agents reported on {len(frame):,} cases. Wrote {output}.",
+        summary,
+        json_file,
         known,
         columns.get(outcome),
     )
@@ -142,54 +163,69 @@ def report(
 
 @app.command("export")
 def export(
-    agent: Saved,
-    output: Output,
-    rows: Annotated[
-        Path | None, typer.Option(help="Table with more rows to compare on.")
+    agent: Annotated[
+        Path,
+        typer.Argument(metavar="AGENT", help="A .joblib file of truepool agent train."),
+    ],
+    output: Annotated[Path, option("--output", "The .onnx file to write.")],
+    check_on: Annotated[
+        Path | None,
+        typer.Option(metavar="TABLE", help="Compare on the cases of this table too."),
     ] = None,
     tolerance: Annotated[
-        float | None, typer.Option(help="Largest difference of a probability.")
+        float | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Largest difference in probability that is accepted.",
+        ),
     ] = None,
-    as_json: options.Json = False,
+    json_file: options.Json = None,
 ) -> None:
-    """Write AGENT as an ONNX file, if that says what the agent says."""
+    """Export AGENT to ONNX and check that both give the same reports."""
     from truepool import agents
+    from truepool.cli.outputs import check_files
     from truepool.data.tables import read_frame
 
-    table = None if rows is None else read_frame(rows).to_native()
+    check_files([agent, check_on], [output, json_file])
+    table = None if check_on is None else read_frame(check_on).to_native()
     found = agents.export(agents.load(agent), output, table, tolerance)
-    told = {
+    summary = {
         "output": str(found.path),
-        "rows": found.rows,
+        "cases": found.cases,
         "gap": found.gap,
         "missing_gap": found.missing_gap,
     }
-    holes = (
-        "takes no missing values"
+    missing = (
+        "it takes no missing values"
         if found.missing_gap is None
         else f"{found.missing_gap:.1e} with missing values"
     )
-    text = f"Wrote {output}: max |dp| {found.gap:.1e} on {found.rows:,} rows, {holes}."
-    _say(text, told, as_json)
+    _show(
+        f"Wrote {output}: probabilities differ by at most {found.gap:.1e} on "
+        f"{found.cases:,} cases; {missing}.",
+        summary,
+        json_file,
+    )
 
 
 def _kinds(model: list[str] | None) -> list[str]:
     from truepool.agents import zoo
 
-    asked = model or ["lightgbm"]
-    every = [k for kind in asked for k in (zoo.PAPER if kind == "paper" else (kind,))]
-    for kind in every:
-        zoo.make(kind)  # says so before the table is read
-    return list(dict.fromkeys(every))
+    names = model or ["lightgbm"]
+    kinds = [k for name in names for k in (zoo.PAPER if name == "paper" else (name,))]
+    for kind in kinds:
+        zoo.make(kind)  # an unknown one is refused before the table is read
+    return list(dict.fromkeys(kinds))
 
 
 def _files(output: Path, kinds: list[str]) -> dict[str, Path]:
+    from truepool.cli.outputs import check_folder
     from truepool.core.errors import SourceError
 
     if output.suffix == ".joblib":
         if len(kinds) > 1:
             raise SourceError(
-                f"{len(kinds)} agents need a folder; {str(output)!r} is one file"
+                f"{len(kinds)} agents need a folder; {str(output)!r} is a single file"
             )
         return {kinds[0]: output}
     if output.is_file() or not output.parent.is_dir():
@@ -197,45 +233,48 @@ def _files(output: Path, kinds: list[str]) -> dict[str, Path]:
             f"agents are saved as a .joblib file or in a folder; {str(output)!r} is "
             "neither"
         )
+    check_folder(output)
     return {kind: output / f"{kind}.joblib" for kind in kinds}
 
 
 def _features(
     frame: Any, outcome: str, id: str | None, time: str | None, ignore: list[str]
 ) -> Any:
-    from truepool.core.errors import SourceError, nearest
+    from truepool.core.errors import SourceError, suggestion
 
     for name in [*ignore, *filter(None, (id, time))]:
         if name not in frame.columns:
             raise SourceError(
-                f"there is no column {name!r}{nearest(name, frame.columns)}; "
+                f"there is no column {name!r}{suggestion(name, frame.columns)}; "
                 f"columns: {', '.join(frame.columns)}"
             )
     apart = {outcome, id or "id", time or "time", *ignore}
     return frame.select([n for n in frame.columns if n not in apart]).to_native()
 
 
-def _say(
+def _show(
     text: str,
-    told: dict[str, Any],
-    as_json: bool,
+    summary: dict[str, Any],
+    json_file: Path | None,
     known: "Labels | None" = None,
     outcomes: Any = None,
 ) -> None:
-    """Print what was done, after the labels and how many rows have which."""
+    """Print what was done, after the labels and the number of cases with each."""
     import numpy as np
 
-    from truepool.cli.screen import say
-    from truepool.render import labels
+    from truepool.cli.outputs import STDOUT, print_files, write_json
+    from truepool.cli.screen import print_line
+    from truepool.render.labels import sentence
 
     counts: list[int] = []
     if known is not None and outcomes is not None:
         counts = np.bincount(outcomes, minlength=len(known.names)).tolist()
-    if as_json:
-        if known is not None:
-            told = told | {"outcome_labels": known.to_dict(counts)}
-        print(json.dumps(told, indent=2))
+    if known is not None:
+        summary = summary | {"outcome_labels": known.to_dict(counts)}
+    write_json(json_file, summary)
+    if json_file == STDOUT:
         return
     if known is not None:
-        say(labels.sentence(known, counts))
-    say(text)
+        print_line(sentence(known, counts))
+    print_line(text)
+    print_files(json_file)

@@ -1,14 +1,13 @@
 """``truepool audit``: can this pool be trusted."""
 
-import json
 import sys
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from truepool.cli import options
+from truepool.cli.options import option
 
 
 class FailOn(StrEnum):
@@ -29,80 +28,50 @@ def audit(
     cost_fp: options.CostFp = 1.0,
     cost_matrix: options.CostMatrix = None,
     threshold: options.Threshold = None,
-    mechanism: Annotated[str, typer.Option(help="The pool in use.")] = "mean",
-    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
+    pool: Annotated[str, option("--pool", "The pool in use today.")] = "mean",
+    level: options.Level = 0.95,
     seed: options.Seed = 0,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write JSON here; - prints it.")
-    ] = None,
-    markdown: Annotated[
-        Path | None, typer.Option("--markdown", help="Write Markdown here.")
-    ] = None,
-    html: Annotated[
-        Path | None, typer.Option("--html", help="Write a page for the browser here.")
-    ] = None,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", help="Print nothing but errors.")
-    ] = False,
+    json_file: options.Json = None,
+    markdown: options.Markdown = None,
+    html: options.Html = None,
+    quiet: options.Quiet = False,
     fail_on: Annotated[
         FailOn | None,
-        typer.Option(help="Exit 1 if there is a finding this grave or graver."),
+        typer.Option(help="Exit with code 1 on a finding this severe or worse."),
     ] = None,
 ) -> None:
-    """Whether the pool of PANEL can be trusted: findings in your costs, with advice."""
+    """Find out whether the pool of PANEL can be trusted.
+
+    Prints findings in the units of your costs, worst first, and what to do about them.
+    """
     from truepool.audits import audit as run
-    from truepool.cli.screen import out, watched
+    from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
+    from truepool.cli.screen import console, progress_bar
     from truepool.core.files import write_text
     from truepool.render.tables.audit import show
 
-    costs = options.costs_of(cost_fn, cost_fp, cost_matrix)
-    to_screen = json_file is not None and str(json_file) == "-"
-    files = [path for path in (json_file, markdown, html) if path is not None]
-    _check(panel, [path for path in files if not (to_screen and path is json_file)])
+    costs = options.parse_costs(cost_fn, cost_fp, cost_matrix)
+    check_files([panel], [json_file, markdown, html])
     cases = options.panel_or_example(
         panel, outcome, id, time, ignore, positive=positive
     )
-    with watched("Auditing") as progress:
-        told = run(
+    with progress_bar("Auditing") as progress:
+        result = run(
             cases,
             costs=costs,
             threshold=threshold,
-            mechanism=mechanism,
+            pool=pool,
             level=level,
             seed=seed,
             progress=progress,
         )
-    text = json.dumps(told.to_dict(), indent=2, allow_nan=False)
-    if to_screen:
-        print(text)
-    elif json_file is not None:
-        write_text(json_file, text + "\n")
+    write_json(json_file, result.to_dict())
     if markdown is not None:
-        write_text(markdown, told.to_markdown())
+        write_text(markdown, result.to_markdown())
     if html is not None:
-        told.to_html(html)
-    if not (quiet or to_screen):
-        show(told, out())
-        for path in files:
-            out().print(f"Wrote {path}.", highlight=False, soft_wrap=True)
-    if fail_on is not None and _grave(told.worst(), fail_on):
+        result.to_html(html)
+    if not (quiet or json_file == STDOUT):
+        show(result, console())
+        print_files(json_file, markdown, html)
+    if fail_on is not None and result.worst() in ("error", fail_on):
         sys.exit(1)
-
-
-def _grave(worst: str | None, fail_on: FailOn) -> bool:
-    return worst == "error" or worst == fail_on
-
-
-def _check(panel: Path | None, files: list[Path]) -> None:
-    """Refuse what could not be written before anything is computed."""
-    from truepool.core.errors import SourceError
-    from truepool.core.files import check_path
-
-    taken = [] if panel is None else [panel.resolve()]
-    for path in files:
-        check_path(path)
-        if path.resolve() in taken:
-            raise SourceError(
-                f"{str(path)!r} is named twice; every file needs a name of its own"
-            )
-        taken.append(path.resolve())

@@ -1,11 +1,11 @@
 """``truepool compare``: every pool side by side."""
 
-import json
 from typing import Annotated
 
 import typer
 
 from truepool.cli import options
+from truepool.cli.options import option
 
 
 def compare(
@@ -19,54 +19,59 @@ def compare(
     cost_fp: options.CostFp = 1.0,
     cost_matrix: options.CostMatrix = None,
     threshold: options.Threshold = None,
-    loss: Annotated[str, typer.Option(help="What the pools are ranked by.")] = "cost",
-    mechanism: Annotated[
+    loss: Annotated[str, option("--loss", "Loss to rank the pools by.")] = "cost",
+    pool: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Only this pool; may be repeated. Default: all but the neural ones "
-            "(mlp-2, mlp-4, deep-sets, attention), which are tried only by name."
+        option(
+            "--pool",
+            "Only this pool. Repeatable. Default: all but the neural ones (mlp-2, "
+            "mlp-4, deep-sets, attention), which are slow and must be named.",
         ),
     ] = None,
-    folds: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 5,
-    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
+    folds: Annotated[
+        int, typer.Option(metavar="NUMBER", help="Folds of the cross-validation.")
+    ] = 5,
+    level: options.Level = 0.95,
     seed: options.Seed = 0,
-    as_json: options.Json = False,
-    markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print a Markdown table.")
-    ] = False,
+    json_file: options.Json = None,
+    markdown: options.Markdown = None,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Every pool side by side on PANEL, judged on cases it did not learn from."""
-    from truepool.cli.screen import out, say, watched
+    """Compare every pool on PANEL, side by side.
+
+    Each pool is tested on cases that it was not fitted on, by cross-validation.
+    """
+    from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
+    from truepool.cli.screen import console, print_line, progress_bar
     from truepool.comparison import compare as run
-    from truepool.core.errors import SettingError
+    from truepool.core.files import write_text
     from truepool.render import labels
     from truepool.render.tables.comparison import grid
     from truepool.render.tables.grid import plain
 
-    if as_json and markdown:
-        raise SettingError("choose one of --json and --markdown")
-    costs = options.costs_of(cost_fn, cost_fp, cost_matrix)
+    costs = options.parse_costs(cost_fn, cost_fp, cost_matrix)
+    check_files([panel], [json_file, markdown])
     cases = options.panel_or_example(
         panel, outcome, id, time, ignore, positive=positive
     )
-    with watched("Comparing pools") as progress:
+    with progress_bar("Comparing pools") as progress:
         result = run(
             cases,
             costs=costs,
             threshold=threshold,
             loss=loss,
-            pools=mechanism,
+            pools=pool,
             cv=folds,
             level=level,
             seed=seed,
             progress=progress,
         )
-    if as_json:
-        told = result.to_dict() | {"outcome_labels": cases.labels.to_dict(cases.counts)}
-        print(json.dumps(told, indent=2))
-    elif markdown:
-        print(plain(labels.sentence(cases.labels, cases.counts)), end="\n\n")
-        print(grid(result).to_markdown())
-    else:
-        say(labels.sentence(cases.labels, cases.counts))
-        grid(result).print(out())
+    heading = labels.sentence(cases.labels, cases.counts)
+    outcome_labels = {"outcome_labels": cases.labels.to_dict(cases.counts)}
+    write_json(json_file, result.to_dict() | outcome_labels)
+    if markdown is not None:
+        write_text(markdown, f"{plain(heading)}\n\n{grid(result).to_markdown()}\n")
+    if not (quiet or json_file == STDOUT):
+        print_line(heading)
+        grid(result).print(console())
+        print_files(json_file, markdown)

@@ -1,6 +1,5 @@
-"""``truepool data``: real data sets, where they lie, and whether they are whole."""
+"""``truepool data``: real data sets, where they are, and whether they are intact."""
 
-import json
 from typing import Annotated
 
 import typer
@@ -8,68 +7,76 @@ import typer
 from truepool.cli import options
 
 app = typer.Typer(
-    help="Real data sets: what there is, where it lies, whether it is whole.",
+    help="List, locate and verify data sets.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 
 
 @app.command("list")
-def every(as_json: options.Json = False) -> None:
-    """Every data set: size, where found, source and licence."""
+def list_datasets(json_file: options.Json = None) -> None:
+    """List every data set: size, location, source and licence."""
     from truepool import datasets
-    from truepool.cli.screen import out
+    from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
+    from truepool.cli.screen import console
     from truepool.datasets.location import folders
     from truepool.render.tables import data_sources as tables
 
+    check_files([], [json_file])
     known = datasets.every().values()
-    if as_json:
-        print(json.dumps([tables.to_dict(dataset) for dataset in known], indent=2))
-    else:
-        tables.grid(known, folders()).print(out())
+    write_json(json_file, [tables.to_dict(dataset) for dataset in known])
+    if json_file != STDOUT:
+        tables.grid(known, folders()).print(console())
+        print_files(json_file)
 
 
 @app.command("path")
-def path(
-    name: Annotated[str, typer.Argument(help="Which data set.")],
+def print_paths(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Which data set.")],
 ) -> None:
-    """Paths of the files of NAME, fetched if they are not here."""
+    """Print where a data set is; download it if needed."""
     from truepool import datasets
     from truepool.core.errors import SourceError
 
     dataset = datasets.find(name)
     if not dataset.files:
         raise SourceError(f"data set {name!r} is {dataset.home}; it has no file")
-    for place in dataset.paths():
-        print(place)
+    for path in dataset.paths():
+        print(path)
 
 
 @app.command("verify")
 def verify(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Which data sets; all that are found if left out."),
+        typer.Argument(
+            metavar="NAME...",
+            help="Which data sets (default: all that are on this machine).",
+        ),
     ] = None,
-    as_json: options.Json = False,
+    json_file: options.Json = None,
 ) -> None:
-    """Check the content of files against the published sha256 sums."""
+    """Compare files with their published sha256 checksums."""
     from truepool import datasets
-    from truepool.cli.screen import out, watched
+    from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
+    from truepool.cli.screen import console, progress_bar
     from truepool.core.errors import SourceError
-    from truepool.datasets.verification import ABSENT, verified
+    from truepool.datasets.verification import ABSENT, verify
     from truepool.render.tables import data_sources as tables
 
+    check_files([], [json_file])
     chosen = [datasets.find(name) for name in names or datasets.every()]
     files = [(dataset, file) for dataset in chosen for file in dataset.files]
     rows = []
-    with watched("Verifying") as progress:
+    with progress_bar("Verifying") as progress:
         for done, (dataset, file) in enumerate(files):
             progress(file.name, done, len(files))
-            rows.append(verified(dataset, file))
-    if as_json:
-        print(json.dumps([row.to_dict() for row in rows], indent=2))
-    else:
-        tables.file_checks((r.dataset, r.file, r.verdict) for r in rows).print(out())
+            rows.append(verify(dataset, file))
+    write_json(json_file, [row.to_dict() for row in rows])
+    if json_file != STDOUT:
+        checks = ((row.dataset, row.file, row.verdict) for row in rows)
+        tables.file_checks(checks).print(console())
+        print_files(json_file)
     for row in rows:
         if row.fault and (names or row.verdict != ABSENT):
             raise SourceError(row.fault)

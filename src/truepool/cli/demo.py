@@ -4,15 +4,14 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from truepool.cli import options
+from truepool.cli.options import option
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from truepool.audits.values import Audit
-    from truepool.cli.demo_panels import Story
+    from truepool.cli.demo_panels import DemoPanels
     from truepool.comparison import Comparison
     from truepool.online import Trace
 
@@ -23,40 +22,29 @@ OUTCOME = "malignant"
 
 
 def demo(
-    out: Annotated[
-        Path, typer.Option(help="Folder to write into; made if it is not there.")
+    output: Annotated[
+        Path,
+        option("--output", "Folder to write to; created if needed.", metavar="FOLDER"),
     ] = Path("demo"),
     seed: options.Seed = 0,
 ) -> None:
-    """Train five models, pool them, let things go wrong, audit, and write a report."""
-    from truepool.cli.screen import out as screen
+    """Show the main job on bundled data: train, pool, audit, report."""
+    from truepool.cli.outputs import check_folder
+    from truepool.cli.screen import console as open_console
 
-    _check(out)
-    console = screen()
-    story = _train(console, seed)
-    _compare(console, story, seed)
-    _replay(console, story)
-    audit = _audit(console, story, seed)
-    _write(out, story, audit)
-    _close(console, out)
-
-
-def _check(out: Path) -> None:
-    """Refuse a folder that could not be made, before anything is computed."""
-    from truepool.core.errors import SourceError
-    from truepool.core.files import check_path
-
-    if out.is_dir():
-        check_path(out / "report.html")
-    elif out.exists():
-        raise SourceError(f"{str(out)!r} is a file; name a folder")
-    else:
-        check_path(out)
+    check_folder(output)
+    console = open_console()
+    panels = _train(console, seed)
+    _compare(console, panels, seed)
+    _replay(console, panels)
+    audit = _audit(console, panels, seed)
+    _write(output, panels, audit)
+    _close(console, output)
 
 
-def _train(console: "Console", seed: int) -> "Story":
-    from truepool.cli.demo_panels import told
-    from truepool.cli.screen import watched
+def _train(console: "Console", seed: int) -> "DemoPanels":
+    from truepool.cli.demo_panels import build
+    from truepool.cli.screen import progress_bar
     from truepool.render.tables.panel import grid
 
     _head(
@@ -64,24 +52,24 @@ def _train(console: "Console", seed: int) -> "Story":
         1,
         "Five models learn to read biopsies, each from 3 of 30 features",
     )
-    with watched("Training") as progress:
-        story = told(seed, progress)
-    grid(story.calm).print(console)
-    return story
+    with progress_bar("Training") as progress:
+        panels = build(seed, progress)
+    grid(panels.clean).print(console)
+    return panels
 
 
-def _compare(console: "Console", story: "Story", seed: int) -> "Comparison":
+def _compare(console: "Console", panels: "DemoPanels", seed: int) -> "Comparison":
     from dataclasses import replace
 
-    from truepool.cli.screen import watched
+    from truepool.cli.screen import progress_bar
     from truepool.comparison import compare
     from truepool.data.costs import Costs
     from truepool.render.tables.comparison import grid
 
     _head(console, 2, "Every way to pool them; a missed cancer costs ten false alarms")
-    with watched("Comparing pools") as progress:
+    with progress_bar("Comparing pools") as progress:
         result = compare(
-            story.calm, costs=Costs(fn=COST_FN), seed=seed, progress=progress
+            panels.clean, costs=Costs(fn=COST_FN), seed=seed, progress=progress
         )
     table = grid(result)
     first = [row for row in table.rows[:SHOWN] if row[0] != "mean"]
@@ -90,32 +78,32 @@ def _compare(console: "Console", story: "Story", seed: int) -> "Comparison":
     return result
 
 
-def _replay(console: "Console", story: "Story") -> None:
-    from truepool.cli.demo_panels import TIRED, TURNED
+def _replay(console: "Console", panels: "DemoPanels") -> None:
+    from truepool.cli.demo_panels import DEGRADED, HOSTILE
     from truepool.online import replay
     from truepool.render.tables.replay import grid
 
     _head(
         console,
         3,
-        f"Things go wrong: {TIRED} outputs noise from case {story.spoiled} on, and "
-        f"{TURNED} says the opposite from case {story.turned} on",
+        f"Things go wrong: {DEGRADED} outputs noise from case {panels.degraded_from} "
+        f"on, and {HOSTILE} says the opposite from case {panels.hostile_from} on",
     )
-    traces = [replay(name, story.stormy) for name in LEARNERS]
+    traces = [replay(name, panels.faulty) for name in LEARNERS]
     grid(traces).print(console)
-    for line in _followed(traces[0], story):
+    for line in _followed(traces[0], panels):
         console.print(line, highlight=False)
 
 
-def _followed(trace: "Trace", story: "Story") -> list[str]:
+def _followed(trace: "Trace", panels: "DemoPanels") -> list[str]:
     """Where the weight of those two went."""
-    from truepool.cli.demo_panels import TIRED, TURNED
+    from truepool.cli.demo_panels import DEGRADED, HOSTILE
     from truepool.render.numbers import percent
 
     if trace.weights is None:
         raise AssertionError("a replay keeps the path unless told not to")
     lines = []
-    for who, case in ((TIRED, story.spoiled), (TURNED, story.turned)):
+    for who, case in ((DEGRADED, panels.degraded_from), (HOSTILE, panels.hostile_from)):
         path = trace.weights[:, trace.panel.agents.index(who)]
         lines.append(
             f"Under {trace.learner.name} the weight of {who} was "
@@ -125,34 +113,34 @@ def _followed(trace: "Trace", story: "Story") -> list[str]:
     return lines
 
 
-def _audit(console: "Console", story: "Story", seed: int) -> "Audit":
+def _audit(console: "Console", panels: "DemoPanels", seed: int) -> "Audit":
     from rich.text import Text
 
     from truepool.audits import audit
-    from truepool.cli.screen import watched
+    from truepool.cli.screen import progress_bar
     from truepool.data.costs import Costs
     from truepool.render.tables.audit import MARKS, indented
     from truepool.render.verdict import advice, sentence
 
     _head(console, 4, "The audit of the plain mean over these cases")
-    with watched("Auditing") as progress:
-        told = audit(
-            story.stormy, costs=Costs(fn=COST_FN), seed=seed, progress=progress
+    with progress_bar("Auditing") as progress:
+        result = audit(
+            panels.faulty, costs=Costs(fn=COST_FN), seed=seed, progress=progress
         )
-    console.print(sentence(told), style="bold", highlight=False)
-    for finding in told.findings[:SHOWN]:
+    console.print(sentence(result), style="bold", highlight=False)
+    for finding in result.findings[:SHOWN]:
         word, style = MARKS[finding.severity]
         indented(console, Text(finding.sentence), Text(f"{word:>7} ", style))
-    console.print(f"Advice. {advice(told)}", highlight=False, markup=False)
+    console.print(f"Advice. {advice(result)}", highlight=False, markup=False)
     console.print()
-    return told
+    return result
 
 
-def _write(out: Path, story: "Story", audit: "Audit") -> None:
+def _write(out: Path, panels: "DemoPanels", audit: "Audit") -> None:
     from truepool.core.files import write_text
     from truepool.data.tables import write_table
 
-    panel = story.stormy
+    panel = panels.faulty
     columns = {"id": panel.ids, "time": panel.times, OUTCOME: panel.outcomes}
     columns |= dict(zip(panel.agents, panel.reports.T, strict=True))
     out.mkdir(exist_ok=True)
@@ -169,7 +157,7 @@ def _close(console: "Console", out: Path) -> None:
         f"{out / 'audit.json'}.",
         "",
         "Try next, and then with a table of your own:",
-        f"  truepool audit {table} --mechanism vcg",
+        f"  truepool audit {table} --pool vcg",
         f"  truepool compare {table}",
         f"  truepool replay {table} --all",
     ):

@@ -1,4 +1,4 @@
-"""The main job with no input: five models, a drift, an adversary.
+"""The panels of the demo: five models, one that degrades, one that turns hostile.
 
 Everything here uses public names only; it is what a user would write.
 """
@@ -11,80 +11,82 @@ import numpy as np
 
 from truepool.agents.partition import feature_silos
 from truepool.data.panel import Panel
-from truepool.stress.degradation import Degraded
+from truepool.stress.degradation import Degradation
 from truepool.stress.sleeper import Sleeper
 
 FEATURES = 0.1
 """Share of the features that each model sees."""
-TIRED, SPOILED = "forest", 0.4
-TURNED, TURNS = "neighbours", 0.7
-"""Who loses its skill and who turns against the others, after which share of cases."""
+DEGRADED, DEGRADED_AFTER = "forest", 0.4
+HOSTILE, HOSTILE_AFTER = "neighbours", 0.7
+"""Who starts to output noise, who inverts its reports, after which share of cases."""
 
 
 @dataclass(frozen=True, eq=False)
-class Story:
-    """What the models said, and what they said after things went wrong."""
+class DemoPanels:
+    """The reports as the models gave them, and the same with two failures."""
 
-    calm: Panel
-    stormy: Panel
-
-    @property
-    def spoiled(self) -> int:
-        """First case in which the tired agent has lost its skill."""
-        return _first(self.calm, SPOILED)
+    clean: Panel
+    faulty: Panel
 
     @property
-    def turned(self) -> int:
-        """First case in which the other has turned."""
-        return _first(self.calm, TURNS)
+    def degraded_from(self) -> int:
+        """First case in which the degraded agent outputs noise."""
+        return _first(self.clean, DEGRADED_AFTER)
+
+    @property
+    def hostile_from(self) -> int:
+        """First case in which the hostile agent inverts its report."""
+        return _first(self.clean, HOSTILE_AFTER)
 
 
-def told(
+def build(
     seed: int = 0,
     progress: Callable[[str, int, int], None] = lambda name, done, total: None,
-) -> Story:
-    """Train five models on biopsies, then let one lose its skill and one turn.
+) -> DemoPanels:
+    """Train five models on biopsies, then degrade one and turn one hostile.
 
     The data set is the Wisconsin diagnostic one that ships with scikit-learn; 1 is
     malignant. Every model sees a tenth of the features, and every report is on a case
     that the model did not learn from. The cases come in an order drawn by the seed.
     """
-    reports, malignant = trained(seed, progress)
+    reports, malignant = collect_reports(seed, progress)
     order = np.random.default_rng(seed).permutation(len(malignant))
-    said = np.stack([column[order] for column in reports.values()], axis=1)
-    calm = Panel(said, malignant[order], tuple(reports), ids=order + 1)
-    noisy = Degraded(at=SPOILED)(calm, TIRED, seed=seed)
-    after = Sleeper(at=TURNS)(noisy, TURNED, seed=seed)
-    stormy = Panel(
-        after.reports.round(4),  # as it will stand in the file
+    columns = np.stack([column[order] for column in reports.values()], axis=1)
+    clean = Panel(columns, malignant[order], tuple(reports), ids=order + 1)
+    noisy = Degradation(at=DEGRADED_AFTER)(clean, DEGRADED, seed=seed)
+    after = Sleeper(at=HOSTILE_AFTER)(noisy, HOSTILE, seed=seed)
+    faulty = Panel(
+        after.reports.round(4),  # as written to the file
         after.outcomes,
         after.agents,
         ids=after.ids,
         times=np.arange(1, len(order) + 1),
     )
-    return Story(calm, stormy)
+    return DemoPanels(clean, faulty)
 
 
-def trained(
+def collect_reports(
     seed: int = 0,
     progress: Callable[[str, int, int], None] = lambda name, done, total: None,
 ) -> tuple[dict[str, Any], Any]:
-    """Return held-out reports (T,) of every model by its name, and what happened."""
+    """Return held-out reports (T,) of every model by name, and the outcomes."""
     from sklearn.datasets import load_breast_cancer
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
     X, benign = load_breast_cancer(return_X_y=True)
     malignant = 1 - benign
     folds = StratifiedKFold(10, shuffle=True, random_state=seed)
-    team = models(seed)
-    silos = feature_silos(X.shape[1], len(team), FEATURES)
+    named = models(seed)
+    silos = feature_silos(X.shape[1], len(named), FEATURES)
     reports = {}
-    for done, ((name, model), silo) in enumerate(zip(team.items(), silos, strict=True)):
-        progress(name, done, len(team))
-        said = cross_val_predict(
+    for done, ((name, model), silo) in enumerate(
+        zip(named.items(), silos, strict=True)
+    ):
+        progress(name, done, len(named))
+        held_out = cross_val_predict(
             model, X[:, silo], malignant, cv=folds, method="predict_proba"
         )
-        reports[name] = said[:, 1].round(4)
+        reports[name] = held_out[:, 1].round(4)
     return reports, malignant
 
 

@@ -1,24 +1,33 @@
-"""``truepool pool``: learn on one table, pool another."""
+"""``truepool pool``: fit on one table, pool another."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from truepool.cli import options
+from truepool.cli.options import option
 
 if TYPE_CHECKING:
     from truepool.pools import Explanation, PoolResult
 
 
 def pool(
-    train: Annotated[Path, typer.Argument(help="Table with reports and outcomes.")],
-    new: Annotated[Path, typer.Argument(help="Table with reports of the same agents.")],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="CSV or Parquet file to write.")
+    train: Annotated[
+        Path,
+        typer.Argument(metavar="TRAIN", help="Table with reports and outcomes."),
     ],
-    mechanism: Annotated[str, typer.Option(help="Which pool.")] = "auto",
+    new: Annotated[
+        Path,
+        typer.Argument(
+            metavar="NEW", help="Table with reports of the same agents on new cases."
+        ),
+    ],
+    output: Annotated[
+        Path,
+        option("--output", "CSV or Parquet file to write; - prints CSV."),
+    ],
+    pool: Annotated[str, option("--pool")] = "auto",
     outcome: options.Outcome = "y",
     positive: options.Positive = None,
     id: options.Id = None,
@@ -29,56 +38,64 @@ def pool(
     cost_matrix: options.CostMatrix = None,
     threshold: options.Threshold = None,
     loss: Annotated[
-        str | None, typer.Option(help="Loss the pool learns by, if it takes one.")
+        str | None, option("--loss", "Loss to fit the pool by, if it has one.")
     ] = None,
     seed: options.Seed = 0,
-    as_json: options.Json = False,
+    json_file: options.Json = None,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Learn a pool on TRAIN, pool the reports in NEW, and write the decisions."""
-    from truepool.cli.screen import say
-    from truepool.core.errors import SourceError
-    from truepool.data.tables import (
-        check_writable,
-        read_panel,
-        read_reports,
-        write_table,
-    )
+    """Fit a pool on TRAIN, then pool and decide the cases in NEW."""
+    from truepool.cli.outputs import STDOUT, check_files, write_cases, write_json
+    from truepool.data.tables import check_writable, read_panel, read_reports
     from truepool.pools import configure
-    from truepool.render import labels
 
-    costs = options.costs_of(cost_fn, cost_fp, cost_matrix)
+    costs = options.parse_costs(cost_fn, cost_fp, cost_matrix)
     own = {} if loss is None else {"loss": loss}
-    rule = configure(mechanism, costs=costs, threshold=threshold, seed=seed, **own)
-    check_writable(output)
-    if output.resolve() in (train.resolve(), new.resolve()):
-        raise SourceError(f"{output} is read from; write the result to another file")
-    if id in ("pooled", "decision"):
-        raise SourceError(f"the result has a column {id!r} of its own; rename the id")
-    known = _known(ignore, train, new) if ignore else []
-    panel = options.tell_pending(
-        read_panel(train, outcome, positive=positive, id=id, time=time, ignore=known)
+    rule = configure(pool, costs=costs, threshold=threshold, seed=seed, **own)
+    if output != STDOUT:
+        check_writable(output)
+    check_files([train, new], [output, json_file])
+    _check_id(id)
+    panel = options.announce_pending(
+        read_panel(
+            train,
+            outcome,
+            positive=positive,
+            id=id,
+            time=time,
+            ignore=_columns_of_train(ignore, train, new) if ignore else [],
+        )
     )
     reports = read_reports(
         new, panel.agents, outcome=outcome, id=id, time=time, ignore=ignore or ()
     )
     result = rule.fit_panel(panel).pool(reports.coordinates)
-    pooled = result.probabilities
-    columns: dict[str, Any] = {}
-    if reports.ids is not None:
-        columns[id or "id"] = reports.ids
-    if panel.classes == 2:
-        columns["pooled"] = pooled[:, 1]
-    else:
-        columns |= {f"pooled:{k}": pooled[:, k] for k in range(panel.classes)}
-    write_table(output, columns | {"decision": result.decisions})
+    ids = {} if reports.ids is None else {id or "id": reports.ids}
+    write_cases(output, ids | _pooled_columns(result))
     explanation = rule.explain()
     summary = _summary(explanation, result, output)
-    if as_json:
-        told = summary | {"outcome_labels": panel.labels.to_dict(panel.counts)}
-        print(json.dumps(told, indent=2))
+    outcome_labels = {"outcome_labels": panel.labels.to_dict(panel.counts)}
+    write_json(json_file, summary | outcome_labels)
+    if not quiet and STDOUT not in (json_file, output):
+        _show(explanation, summary, panel.labels, panel.counts)
+
+
+def _check_id(id: str | None) -> None:
+    from truepool.core.errors import SourceError
+
+    if id in ("pooled", "decision"):
+        raise SourceError(
+            f"the result has a column {id!r} of its own; rename the id column"
+        )
+
+
+def _pooled_columns(result: "PoolResult") -> dict[str, Any]:
+    pooled = result.probabilities
+    if pooled.shape[1] == 2:
+        columns = {"pooled": pooled[:, 1]}
     else:
-        say(labels.sentence(panel.labels, panel.counts))
-        _show(explanation, summary, panel.labels.names)
+        columns = {f"pooled:{k}": column for k, column in enumerate(pooled.T)}
+    return columns | {"decision": result.decisions}
 
 
 def _summary(
@@ -99,35 +116,36 @@ def _summary(
 
 
 def _show(
-    explanation: "Explanation", summary: dict[str, Any], names: tuple[Any, ...]
+    explanation: "Explanation", summary: dict[str, Any], labels: Any, counts: Any
 ) -> None:
-    from truepool.cli.screen import out, say
+    from truepool.cli.screen import console, print_line
+    from truepool.render.labels import sentence
     from truepool.render.tables.weights import grid
 
-    console = out()
+    print_line(sentence(labels, counts))
     name, why, weights = explanation.name, explanation.why, explanation.weights
     if why is not None:
-        console.print(f"auto chose {name}: {why}.", highlight=False)
+        console().print(f"auto chose {name}: {why}.", highlight=False)
     if weights is not None:
-        grid(weights, explanation.credit, explanation.loss).print(console)
-    counts = zip(names, summary["decisions"].values(), strict=True)
-    told = ", ".join(f"{count:,} x {name}" for name, count in counts)
-    say(
-        f"Pooled {summary['cases']:,} cases with {summary['pool']}; "
-        f"decided {told}; wrote {summary['output']}."
+        grid(weights, explanation.credit, explanation.loss).print(console())
+    decided = zip(labels.names, summary["decisions"].values(), strict=True)
+    totals = ", ".join(f"{count:,} {name}" for name, count in decided)
+    print_line(
+        f"Pooled {summary['cases']:,} cases with {summary['pool']}. Decisions: "
+        f"{totals}. Wrote {summary['output']}."
     )
 
 
-def _known(ignore: list[str], train: Path, new: Path) -> list[str]:
-    """Return those that the first table has; each must be in one of the two."""
-    from truepool.core.errors import SourceError, nearest
-    from truepool.data.tables import columns_of
+def _columns_of_train(ignore: list[str], train: Path, new: Path) -> list[str]:
+    """Return the ignored columns that TRAIN has; NEW must have the others."""
+    from truepool.core.errors import SourceError, suggestion
+    from truepool.data.tables import read_column_names
 
-    there = columns_of(train)
-    either = [*there, *columns_of(new)]
+    there = read_column_names(train)
+    either = [*there, *read_column_names(new)]
     unknown = [name for name in ignore if name not in either]
     if unknown:
         raise SourceError(
-            f"neither table has a column {unknown[0]!r}{nearest(unknown[0], either)}"
+            f"neither table has a column {unknown[0]!r}{suggestion(unknown[0], either)}"
         )
     return [name for name in ignore if name in there]

@@ -1,17 +1,17 @@
 """``truepool replay``: online learners over a table in the order of its cases."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from truepool.cli import options
+from truepool.cli.options import option
 
 
 def replay(
     panel: options.Table = None,
-    learner: Annotated[str, typer.Option(help="Which learner.")] = "gradient",
+    learner: Annotated[str, option("--learner")] = "gradient",
     every: Annotated[
         bool, typer.Option("--all", help="All learners side by side.")
     ] = False,
@@ -24,58 +24,71 @@ def replay(
     cost_fp: options.CostFp = 1.0,
     cost_matrix: options.CostMatrix = None,
     threshold: options.Threshold = None,
-    loss: Annotated[str, typer.Option(help="What is to be kept small.")] = "brier",
+    loss: Annotated[
+        str, option("--loss", "Loss that the learner minimises.")
+    ] = "brier",
     delay: Annotated[
-        int, typer.Option(help="Cases decided before each outcome comes.")
+        int,
+        typer.Option(
+            metavar="NUMBER", help="How many cases later each outcome becomes known."
+        ),
     ] = 0,
     recalibrate: Annotated[
-        bool, typer.Option("--recalibrate", help="Scale the pooled log-odds online.")
+        bool,
+        typer.Option(
+            "--recalibrate", help="Rescale the pooled log-odds online as well."
+        ),
     ] = False,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw the weights to this SVG, PNG or PDF file.")
+        Path | None, option("--plot", "Draw the weights to this SVG, PNG or PDF file.")
     ] = None,
-    as_json: options.Json = False,
+    json_file: options.Json = None,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Online weights over PANEL, each case decided before its outcome is seen."""
+    """Replay PANEL case by case with weights that learn online.
+
+    Each case is decided before its outcome is used, as it would be in production.
+    """
     from truepool import learners
-    from truepool.cli.screen import out, say, watched
+    from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
+    from truepool.cli.screen import console, print_line, progress_bar
     from truepool.core.errors import SettingError
     from truepool.measures.losses import as_loss
     from truepool.online import replay as run
     from truepool.render import figures, labels
     from truepool.render.tables import replay as tables
 
-    costs = options.costs_of(cost_fn, cost_fp, cost_matrix)
+    costs = options.parse_costs(cost_fn, cost_fp, cost_matrix)
+    check_files([panel], [json_file, plot])
     cases = options.panel_or_example(
-        panel, outcome, id, time, ignore, positive=positive, mute_cases=True
+        panel, outcome, id, time, ignore, positive=positive, allow_empty_cases=True
     )
-    priced = as_loss(loss, costs, threshold)
+    minimised = as_loss(loss, costs, threshold)
     chosen = []
     for name in learners.every() if every else [learner]:
         try:
-            chosen.append(learners.make(name, loss=priced, horizon=len(cases)))
+            chosen.append(learners.make(name, loss=minimised, horizon=len(cases)))
         except SettingError:
             if not every:
-                raise  # with --all, learners that this loss does not suit sit out
-    drawn = next((i for i, mind in enumerate(chosen) if mind.name == learner), None)
+                raise  # with --all, learners that this loss does not suit are left out
+    plotted = next((i for i, each in enumerate(chosen) if each.name == learner), None)
     if plot is not None:
         figures.check_path(plot)
-        if drawn is None:
-            learners.make(learner, loss=priced)  # says why it cannot be drawn
+        if plotted is None:
+            learners.make(learner, loss=minimised)  # raises the reason
     traces = []
-    with watched("Replaying") as progress:
-        for done, mind in enumerate(chosen):
-            progress(mind.name, done, len(chosen))
-            traces.append(run(mind, cases, delay=delay, recalibrate=recalibrate))
-    if plot is not None and drawn is not None:
-        figures.save(figures.replay(traces[drawn]), plot)
-    if as_json:
-        rows = [tables.to_dict(trace) for trace in traces]
-        print(json.dumps(rows if every else rows[0], indent=2))
+    with progress_bar("Replaying") as progress:
+        for done, each in enumerate(chosen):
+            progress(each.name, done, len(chosen))
+            traces.append(run(each, cases, delay=delay, recalibrate=recalibrate))
+    if plot is not None and plotted is not None:
+        figures.save(figures.replay(traces[plotted]), plot)
+    rows = [tables.to_dict(trace) for trace in traces]
+    write_json(json_file, rows if every else rows[0])
+    if quiet or json_file == STDOUT:
         return
-    say(labels.sentence(cases.labels, cases.counts))
-    tables.grid(traces).print(out())
+    print_line(labels.sentence(cases.labels, cases.counts))
+    tables.grid(traces).print(console())
     if not every:
-        tables.weights(traces[0]).print(out())
-    if plot is not None:
-        out().print(f"Wrote {plot}.", highlight=False, soft_wrap=True)
+        tables.weights(traces[0]).print(console())
+    print_files(json_file, plot)

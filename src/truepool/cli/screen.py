@@ -1,4 +1,4 @@
-"""The terminal: where tables go and where progress shows."""
+"""The terminal: tables and sentences on standard output, progress on standard error."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,52 +14,45 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-WIDE = 120
-"""Width of what is printed where there is no terminal to ask."""
+WIDTH = 120
+"""Width of tables where standard output is not a terminal."""
 
 
-def out() -> Console:
+def console() -> Console:
     """Return the console for standard output."""
-    console = Console()
-    return console if console.is_terminal else Console(width=WIDE)
+    terminal = Console()
+    return terminal if terminal.is_terminal else Console(width=WIDTH)
 
 
-def say(sentence: str) -> None:
-    """Print a sentence whole; names in it come from users and are no markup."""
-    out().print(sentence, highlight=False, markup=False, soft_wrap=True)
-
-
-@contextmanager
-def watched(what: str) -> Iterator[Callable[[str, int, int], None]]:
-    """Show a progress bar on standard error while something runs, if anybody looks."""
-    with _bar(what, MofNCompleteColumn()) as step:
-        yield step
+def print_line(sentence: str) -> None:
+    """Print a sentence on one line; names in it come from users and are no markup."""
+    console().print(sentence, highlight=False, markup=False, soft_wrap=True)
 
 
 @contextmanager
-def timed(what: str) -> Iterator[Callable[[str, float, float], None]]:
-    """Show how much is done, and how much time is left by the pace so far."""
-    with _bar(what, TaskProgressColumn(), TimeRemainingColumn()) as step:
-        yield step
-
-
-@contextmanager
-def _bar(
-    what: str, *columns: ProgressColumn
+def progress_bar(
+    title: str, *, remaining: bool = False
 ) -> Iterator[Callable[[str, float, float], None]]:
-    console = Console(stderr=True)
+    """Show progress when standard error is a terminal.
+
+    Counts steps; with ``remaining``, shows the share done and the time left instead.
+    """
+    columns: list[ProgressColumn] = [MofNCompleteColumn()]
+    if remaining:
+        columns = [TaskProgressColumn(), TimeRemainingColumn()]
+    errors = Console(stderr=True)
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         *columns,
         TextColumn("{task.fields[name]}"),
-        console=console,
+        console=errors,
         transient=True,
-        disable=not console.is_terminal,
+        disable=not errors.is_terminal,
         speed_estimate_period=600.0,
     )
     with bar:
-        task = bar.add_task(what, total=None, name="")
+        task = bar.add_task(title, total=None, name="")
 
         def step(name: str, done: float, total: float) -> None:
             bar.update(task, total=total, completed=done, name=name)

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from truepool.cli import options
 from truepool.core import registry
 from truepool.core.errors import MissingPluginError, PluginError
 
@@ -21,6 +22,10 @@ class Verbs(TyperGroup):
     A plug-in is imported when its verb is used or all are listed. One that cannot be
     imported keeps its place in the list and says why when it is used.
     """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments; ``--json`` may stand alone or carry a file."""
+        return super().parse_args(ctx, options.expand_json(args))
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of all verbs: truepool's first."""

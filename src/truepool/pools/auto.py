@@ -11,7 +11,7 @@ from truepool.core.arrays import FloatArray, IntArray, case_mean
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.measures.folds import Folds, out_of_fold, splits, tested
+from truepool.measures.folds import Folds, evaluation_cases, out_of_fold, splits
 from truepool.measures.losses import Loss, as_loss
 from truepool.pools.interface import Explanation, Pool, configure
 
@@ -138,7 +138,7 @@ class Auto(Pool):
         case_weights: FloatArray | None,
     ) -> Pool:
         """Return the simplest pool within one standard error of the best."""
-        rows = tested(pairs)
+        rows = evaluation_cases(pairs)
         cases = None if case_weights is None else case_weights[rows]
         outcomes = panel.outcomes[rows]
         tried, pooled = [], []

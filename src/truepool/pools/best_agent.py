@@ -8,7 +8,7 @@ from truepool.core.arrays import FloatArray
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.weights import pool_by_case, proportional
-from truepool.measures.losses import as_loss, own_losses
+from truepool.measures.losses import agent_losses, as_loss
 from truepool.pools.interface import Explanation, Pool, by_agent
 
 
@@ -50,7 +50,7 @@ class BestAgent(Pool):
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         loss = as_loss(self.loss, self.costs, self.threshold)
-        self.losses_ = own_losses(panel, loss, case_weights)
+        self.losses_ = agent_losses(panel, loss, case_weights)
         self.weights_ = proportional(_least(self.losses_))
 
     def _explanation(self) -> Explanation:

@@ -12,10 +12,10 @@ from truepool.core.arrays import (
     IntArray,
     case_count,
     classes,
-    scaled_to_one,
+    normalize,
 )
-from truepool.measures.calibration import CAUTION
-from truepool.measures.losses import happened
+from truepool.measures.calibration import RIDGE
+from truepool.measures.losses import indicator
 from truepool.pools.recalibrated import BENDS, RecalibratedPool
 
 GROUPS = 10_000
@@ -49,20 +49,20 @@ class Beta(RecalibratedPool):
     def _correct(
         self, pooled: FloatArray, outcomes: IntArray, cases: FloatArray
     ) -> None:
-        truth = happened(outcomes, classes(pooled.shape[1])).astype(np.int64)
+        truth = indicator(outcomes, classes(pooled.shape[1])).astype(np.int64)
         self.shape_ = np.stack(
             [_fit(pooled[:, c], truth[:, c], cases) for c in range(pooled.shape[1])]
         )
 
     def _corrected(self, pooled: FloatArray, values: FloatArray) -> FloatArray:
         bent = betainc(*self.shape_.T, pooled)
-        return scaled_to_one(np.clip(bent, SMALLEST, 1 - SMALLEST))
+        return normalize(np.clip(bent, SMALLEST, 1 - SMALLEST))
 
 
 def _fit(pooled: FloatArray, outcomes: IntArray, cases: FloatArray) -> FloatArray:
     """Shape (a, b) of least log loss for one class."""
     pooled, mass = _condensed(np.clip(pooled, SMALLEST, 1 - SMALLEST), outcomes, cases)
-    pull = CAUTION / case_count(cases)
+    pull = RIDGE / case_count(cases)
 
     def price(x: FloatArray) -> float:
         bent = np.clip(betainc(*np.exp(x), pooled), SMALLEST, 1 - SMALLEST)

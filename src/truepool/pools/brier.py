@@ -5,7 +5,7 @@ from typing import ClassVar, final
 from truepool.core.arrays import FloatArray
 from truepool.data.panel import Panel
 from truepool.data.weights import inverse
-from truepool.measures.losses import Loss, own_losses
+from truepool.measures.losses import Loss, agent_losses
 from truepool.pools.interface import LinearPool
 
 
@@ -24,4 +24,4 @@ class Brier(LinearPool):
     complexity: ClassVar[int] = 2
 
     def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
-        return inverse(own_losses(panel, Loss("brier"), case_weights))
+        return inverse(agent_losses(panel, Loss("brier"), case_weights))

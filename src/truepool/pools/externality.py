@@ -8,7 +8,7 @@ from truepool.core import kernels
 from truepool.core.arrays import FloatArray
 from truepool.data.panel import Panel
 from truepool.data.weights import inverse, uniform
-from truepool.measures.losses import spoken_mean
+from truepool.measures.losses import mean_over_reports
 from truepool.pools.interface import LinearPool
 
 
@@ -33,4 +33,4 @@ class Externality(LinearPool):
         alone = np.full(values.shape[2], np.nan)  # nobody else: no gap to speak of
         others = kernels.without(values, uniform(values.shape[1]), alone)
         gaps = np.square(values - others).sum(axis=2)  # (T, N)
-        return inverse(spoken_mean(gaps, case_weights))
+        return inverse(mean_over_reports(gaps, case_weights))

@@ -18,13 +18,13 @@ from truepool.core.arrays import (
     as_case_weights,
     as_probabilities,
     from_classes,
-    frozen,
+    read_only,
 )
 from truepool.core.errors import AgentError, ReportError, SettingError, nearest
 from truepool.data.costs import Costs
 from truepool.data.labels import Labels
 from truepool.data.panel import Panel
-from truepool.data.reports import checked_reports, names_of
+from truepool.data.reports import check_reports, column_names
 from truepool.measures.decisions import check_threshold, choose
 from truepool.pools import persistence
 
@@ -167,7 +167,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """
         panel = Panel(reports, outcomes, positive=positive, copy=False)
         self.fit_panel(panel, as_case_weights(sample_weight, len(panel)))
-        self.has_names_ = bool(names_of(reports))
+        self.has_names_ = bool(column_names(reports))
         return self
 
     def fit_panel(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
@@ -313,10 +313,10 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _checked(self, reports: ArrayLike) -> FloatArray:
         """Coordinates (T, N, C) of raw reports, in the order of the agents."""
         self._check_fitted()
-        names = names_of(reports) if self.has_names_ else ()
-        values, _ = checked_reports(reports, names or self._known_as(reports))
+        names = column_names(reports) if self.has_names_ else ()
+        values, _ = check_reports(reports, names or self._known_as(reports))
         if names and names != self.agents_:
-            values = frozen(values[:, self._order(names)])
+            values = read_only(values[:, self._order(names)])
         return values
 
     def _one(self, reports: Mapping[str, Any]) -> FloatArray:

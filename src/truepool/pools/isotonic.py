@@ -10,9 +10,9 @@ from truepool.core.arrays import (
     IntArray,
     case_count,
     classes,
-    scaled_to_one,
+    normalize,
 )
-from truepool.measures.losses import happened
+from truepool.measures.losses import indicator
 from truepool.pools.recalibrated import BENDS, RecalibratedPool
 
 
@@ -45,7 +45,7 @@ class Isotonic(RecalibratedPool):
         self, pooled: FloatArray, outcomes: IntArray, cases: FloatArray
     ) -> None:
         doubt = 1.0 / (case_count(cases) + 2)
-        truth = happened(outcomes, classes(pooled.shape[1]))
+        truth = indicator(outcomes, classes(pooled.shape[1]))
         self.curves_ = tuple(
             _curve(pooled[:, c], truth[:, c], cases, doubt)
             for c in range(pooled.shape[1])
@@ -53,7 +53,7 @@ class Isotonic(RecalibratedPool):
 
     def _corrected(self, pooled: FloatArray, values: FloatArray) -> FloatArray:
         curved = [np.interp(pooled[:, c], *xy) for c, xy in enumerate(self.curves_)]
-        return scaled_to_one(np.stack(curved, axis=1))
+        return normalize(np.stack(curved, axis=1))
 
 
 def _curve(

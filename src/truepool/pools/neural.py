@@ -9,13 +9,13 @@ import numpy as np
 from truepool.core.arrays import (
     FloatArray,
     IntArray,
+    fill_missing,
     from_log_scale,
-    with_silence_filled,
 )
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.measures.calibration import clear_log_scale
+from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import splits
 from truepool.pools.interface import Pool
 from truepool.pools.networks.training import (
@@ -119,12 +119,12 @@ class NeuralPool(Pool):
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         self._check()
         cases = np.ones(len(panel)) if case_weights is None else case_weights
-        scale = clear_log_scale(panel.values)
+        scale = clipped_log_scale(panel.values)
         self.centre_, self.spread_ = _standard(scale, cases)
         learn, held = self._split(panel, cases)
         rng = np.random.default_rng(self.seed)
         network = self._network()
-        network.start(rng, clear_log_scale(panel.base_rate(case_weights)))
+        network.start(rng, clipped_log_scale(panel.base_rate(case_weights)))
         self.parameters_, self.held_out_losses_ = train(
             network,
             TrainingData(self._inputs(scale), panel.outcomes, cases, learn, held),
@@ -134,7 +134,7 @@ class NeuralPool(Pool):
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool sound reports (T, N, C) into (T, C)."""
-        inputs = self._inputs(clear_log_scale(values))
+        inputs = self._inputs(clipped_log_scale(values))
         odds = predict(self._network(), self.parameters_, inputs, self.device)
         return from_log_scale(odds)
 
@@ -142,7 +142,7 @@ class NeuralPool(Pool):
         """Centre and scale all agents alike; the silent agree with the others."""
         scale = (scale - self.centre_) / self.spread_
         reported = (~np.isnan(scale[:, :, 0])).astype(np.float64)
-        return Inputs(with_silence_filled(scale), reported)
+        return Inputs(fill_missing(scale), reported)
 
     def _split(self, panel: Panel, cases: FloatArray) -> tuple[IntArray, IntArray]:
         """Cases to learn from, and cases held out."""

@@ -10,12 +10,12 @@ from truepool.core.arrays import (
     Array,
     FloatArray,
     IntArray,
-    with_silence_filled,
+    fill_missing,
 )
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.measures.calibration import clear_log_scale
+from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import Folds, splits
 from truepool.pools.interface import Pool
 
@@ -103,12 +103,12 @@ class StackedPool(Pool):
 
 def log_odds_features(values: FloatArray) -> FloatArray:
     """Log-odds (T, N * (K - 1)), missing ones filled by the mean of the others."""
-    return with_silence_filled(clear_log_scale(values)).reshape(len(values), -1)
+    return fill_missing(clipped_log_scale(values)).reshape(len(values), -1)
 
 
 def report_features(values: FloatArray) -> FloatArray:
     """Reports (T, N * C), missing ones filled by the mean of the others."""
-    return with_silence_filled(values).reshape(len(values), -1)
+    return fill_missing(values).reshape(len(values), -1)
 
 
 def output_layer(

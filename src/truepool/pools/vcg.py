@@ -10,7 +10,7 @@ from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.weights import by_credit, uniform
-from truepool.measures.credit import leave_one_out, when_speaking
+from truepool.measures.credit import credit_per_report, leave_one_out
 from truepool.measures.losses import as_loss
 from truepool.pools.interface import Explanation, LinearPool, by_agent
 
@@ -90,7 +90,7 @@ class VCG(LinearPool):
                 removals=self.removals,
                 seed=self.seed,
             )
-            credit = when_speaking(credit, panel, case_weights)
+            credit = credit_per_report(credit, panel, case_weights)
             before = weights
             weights = by_credit(credit / loss.span(panel.classes))
             if np.abs(weights - before).max() < 1e-12:

@@ -5,7 +5,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from truepool.core import kernels
-from truepool.core.arrays import FloatArray, classes, frozen
+from truepool.core.arrays import FloatArray, classes, read_only
 from truepool.data.costs import Costs
 from truepool.data.weights import uniform
 from truepool.measures.decisions import choose
@@ -40,5 +40,5 @@ class Vote(FixedPool):
         winner = leads.argmax(axis=1)
         majority = ballot[np.arange(T), :, winner]
         majority = np.where((leads.sum(axis=1) == 1)[:, None], majority, reported)
-        kept = frozen(np.where(majority[:, :, None], values, np.nan))
+        kept = read_only(np.where(majority[:, :, None], values, np.nan))
         return np.asarray(kernels.linear(kept, uniform(N)))

@@ -23,16 +23,16 @@ without = chosen.without
 squared_credit = chosen.squared_credit
 threshold_credit = chosen.threshold_credit
 trees = chosen.trees
-voices = chosen.voices
+report_counts = chosen.report_counts
 
 __all__ = [
     "linear",
     "online",
+    "report_counts",
     "scan",
     "shading",
     "squared_credit",
     "threshold_credit",
     "trees",
-    "voices",
     "without",
 ]

@@ -38,8 +38,8 @@ def scan(values: FloatArray) -> tuple[int, int]:
 
 
 @_jit
-def voices(values):
-    """Mirror of `reference.voices`."""
+def report_counts(values):
+    """Mirror of `reference.report_counts`."""
     T, N, _ = values.shape
     spoken = np.zeros(N, dtype=np.int64)
     first = -1

@@ -22,7 +22,7 @@ def scan(values: FloatArray) -> tuple[int, int]:
     return int(outside.sum()), int(silent.sum())
 
 
-def voices(values: FloatArray) -> tuple[IntArray, int, int]:
+def report_counts(values: FloatArray) -> tuple[IntArray, int, int]:
     """In how many cases each agent spoke (N,); the first mute case; how many there are.
 
     The first mute case is -1 where somebody spoke in every case.

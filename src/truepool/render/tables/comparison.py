@@ -1,7 +1,13 @@
 """A comparison of pools, as a table a stranger can read."""
 
 from truepool.comparison import Comparison, Estimate, Row
-from truepool.render.numbers import amount, between, number, percent, signed
+from truepool.render.numbers import (
+    amount,
+    between,
+    number,
+    percent,
+    signed,
+)
 from truepool.render.tables.grid import Grid
 
 

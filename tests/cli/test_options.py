@@ -1,0 +1,183 @@
+"""One spelling per option, in every verb of truepool and of its plug-ins."""
+
+import json
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+from typer.main import get_command
+
+from truepool.cli import app, outputs
+from truepool.cli.options import SPELLINGS, expand_json
+from truepool.core.errors import SettingError
+
+ROOT = get_command(app)
+OWN = {
+    "agent export": {"--check-on", "--tolerance"},
+    "agent train": {"--calibration", "--disjoint", "--features", "--model", "--unseen"},
+    "audit": {"--fail-on"},
+    "compare": {"--folds"},
+    "game": {
+        "--agent-count", "--beliefs", "--cases", "--concentration", "--correlation",
+        "--mean", "--offset", "--order", "--random-outcomes", "--repetitions",
+        "--response", "--rounds", "--sees", "--sweep", "--truth",
+    },
+    "replay": {"--all", "--delay", "--recalibrate"},
+    "reproduce": {"--full"},
+}  # fmt: skip
+"""Options that only one verb has."""
+WIDTH = 78 - 6
+"""Of a name and a sentence in a list of verbs on a terminal of 80 columns."""
+
+
+def verbs():
+    """Every verb by its words, those in groups too."""
+    for name in ROOT.list_commands(None):
+        command = ROOT.get_command(None, name)
+        for part, verb in getattr(command, "commands", {"": command}).items():
+            yield f"{name} {part}".strip(), verb
+
+
+VERBS = dict(verbs())
+OPTIONS = [
+    (name, parameter)
+    for name, verb in VERBS.items()
+    for parameter in verb.params
+    if parameter.param_type_name == "option" and parameter.name != "help"
+]
+
+
+@pytest.mark.parametrize(
+    ("verb", "option"), OPTIONS, ids=[f"{v} {o.opts[0]}" for v, o in OPTIONS]
+)
+def test_an_option_is_spelled_as_in_every_other_verb(verb, option):
+    long = max(option.opts, key=len)
+    if long in OWN.get(verb, ()):
+        assert long not in SPELLINGS
+        return
+    assert long in SPELLINGS, "share it in cli/options.py, or declare it here"
+    known = SPELLINGS[long]
+    assert set(option.opts) == {long, known.short} - {None}
+    assert option.type_descriptor.annotation in (known.type, list[known.type])
+
+
+def test_no_two_verbs_declare_the_same_option_as_their_own():
+    names = [name for own in OWN.values() for name in own]
+    assert len(names) == len(set(names))
+    assert set(OWN) <= set(VERBS)
+
+
+@pytest.mark.parametrize("verb", OWN)
+def test_what_a_verb_declares_it_has(verb):
+    long = {max(o.opts, key=len) for v, o in OPTIONS if v == verb}
+    assert OWN[verb] <= long
+
+
+def test_one_spelling_has_one_name_in_every_verb():
+    names = {}
+    for _, option in OPTIONS:
+        names.setdefault(max(option.opts, key=len), set()).add(option.name)
+    assert {flag: found for flag, found in names.items() if len(found) > 1} == {}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_first_sentence_of_a_verb_fits_the_list(verb):
+    longest = max(len(name.split()[-1]) for name in VERBS)
+    assert not VERBS[verb].get_short_help_str(WIDTH - longest).endswith("...")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_option_is_explained_in_a_sentence(verb):
+    for parameter in VERBS[verb].params:
+        if parameter.name != "help":
+            assert parameter.help.endswith("."), parameter.name
+
+
+def test_json_alone_goes_to_standard_output_and_with_a_file_to_the_file():
+    assert expand_json(["audit", "--json"]) == ["audit", "--json=-"]
+    assert expand_json(["audit", "--json=a.json"]) == ["audit", "--json=a.json"]
+    assert expand_json(["pool", "--", "--json"]) == ["pool", "--", "--json"]
+    with pytest.raises(SettingError, match="write --json=out.json"):
+        expand_json(["audit", "--json", "out.json"])
+
+
+def test_a_file_for_json_needs_an_equals_sign(truepool, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = truepool("data", "list", "--json", "sets.json")
+    assert (code, out) == (2, "")
+    assert err == (
+        "error: --json takes its file after an equals sign; write --json=sets.json\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_json_in_a_file_leaves_the_table_on_the_screen(truepool, tmp_path):
+    path = tmp_path / "sets.json"
+    code, out, _ = truepool("data", "list", f"--json={path}")
+    assert code == 0
+    assert "licence" in out
+    assert out.endswith(f"Wrote {path}.\n")
+    assert json.loads(path.read_text()) == json.loads(
+        truepool("data", "list", "--json")[1]
+    )
+
+
+@pytest.mark.parametrize("jobs", [0, -2])
+def test_a_number_of_processes_is_positive_or_all(truepool, jobs):
+    code, out, err = truepool("game", "--jobs", jobs)
+    assert (code, out) == (2, "")
+    assert err == (
+        f"error: --jobs must be 1 or more, or -1 for all cores; got {jobs}\n"
+    )
+
+
+def test_a_folder_is_not_standard_output(truepool):
+    code, _, err = truepool("demo", "-o", "-")
+    assert (code, err) == (
+        2,
+        "error: several files are written; name a folder instead of -\n",
+    )
+
+
+def test_only_what_was_written_is_listed(tmp_path, capsys):
+    outputs.print_files(None, outputs.STDOUT, tmp_path / "a.svg")
+    assert capsys.readouterr().out == f"Wrote {tmp_path / 'a.svg'}.\n"
+
+
+def test_the_version_is_that_of_the_distribution(truepool):
+    assert truepool("--version") == (0, f"truepool {version('truepool')}\n", "")
+
+
+def complete(words):
+    """What bash is offered after these words."""
+    command = (
+        "import sys; sys.argv = ['truepool']; from truepool.cli import main; main()"
+    )
+    position = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    shown = subprocess.run(
+        [sys.executable, "-c", command],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "_TRUEPOOL_COMPLETE": "complete_bash", **position},
+    )
+    return shown.stdout.split()
+
+
+def test_a_shell_completes_verbs_and_options():
+    assert complete("truepool au") == ["audit"]
+    assert complete("truepool compare --cost-f") == ["--cost-fn", "--cost-fp"]
+
+
+def test_completion_can_be_installed(truepool, monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("shellingham.detect_shell", lambda: ("bash", "/bin/bash"))
+    code, out, _ = truepool("--show-completion")
+    assert code == 0
+    assert "complete_bash" in out
+    code, out, _ = truepool("--install-completion")
+    assert code == 0
+    assert "bash completion installed" in out
+    assert list(tmp_path.rglob("*truepool*"))
