@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from truepool.measures.decisions import decide
     from truepool.online import Stream, Trace, replay
     from truepool.pooled_classifier import PooledClassifier
+    from truepool.pools import load_pool
     from truepool.pools.auto import Auto
     from truepool.pools.mean import Mean
     from truepool.pools.vcg import VCG
@@ -59,6 +60,7 @@ _NAMES = {
     "audit": "audits",
     "compare": "comparison",
     "decide": "measures.decisions",
+    "load_pool": "pools",
     "read_panel": "data.tables",
     "read_reports": "data.tables",
     "replay": "online",
@@ -87,6 +89,7 @@ __all__ = [
     "diversity",
     "games",
     "learners",
+    "load_pool",
     "losses",
     "pools",
     "read_panel",

@@ -207,6 +207,67 @@ def test_the_same_panel_gives_the_same_numbers(name, classes):
 
 
 @each
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_saved_pool_answers_to_the_last_bit(name, classes, tmp_path):
+    panel = random_panel(5, classes=classes, silent=0.1)
+    pool = fitted(name, panel)
+    pool.save(tmp_path / "x.pool")
+    loaded = pools.load_pool(tmp_path / "x.pool")
+    assert type(loaded) is type(pool)
+    assert repr(loaded) == repr(pool)
+    new = random_panel(6, classes=classes, silent=0.2).reports
+    assert_array_equal(loaded.predict_proba(new), pool.predict_proba(new))
+    assert_array_equal(loaded.predict(new), pool.predict(new))
+    assert loaded.explain() == pool.explain()
+    assert vars(loaded).keys() == vars(pool).keys()
+    loaded.save(tmp_path / "y.pool")
+    first, second = ((tmp_path / f"{file}.pool").read_bytes() for file in "xy")
+    assert first == second
+
+
+@each
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_contribution_is_the_pool_with_minus_without_the_report(name, classes):
+    panel = random_panel(7, classes=classes, silent=0.3)
+    pool = fitted(name, panel)
+    found = pool.contributions(panel.reports)
+    assert found.shape == panel.reports.shape
+    rates = to_classes(panel.base_rate()[None])[0]
+    for t in range(0, len(panel), 40):
+        whole = pool.predict_proba(panel.reports[[t]])[0]
+        for i in range(4):
+            others = panel.reports[[t]].copy()
+            others[:, i] = np.nan
+            if np.isnan(panel.reports[t, i]).any():
+                expected = np.zeros(classes)
+            elif np.isnan(others).all():
+                expected = whole - rates
+            else:
+                expected = whole - pool.predict_proba(others)[0]
+            expected = expected[1] if classes == 2 else expected
+            assert_allclose(found[t, i], expected, atol=1e-12)
+
+
+@each
+@pytest.mark.parametrize("classes", [2, 3])
+def test_one_case_given_by_agent_is_pooled_like_a_table(name, classes):
+    panel = random_panel(6, classes=classes, silent=0.2)
+    pool = fitted(name, panel)
+    table = pool.predict_proba(panel.reports[:3])
+    for t, row in enumerate(panel.reports[:3]):
+        reported = [i for i in range(4) if not np.isnan(row[i]).any()]
+        case = {f"agent{i}": row[i].tolist() for i in reversed(reported)}
+        answer = pool.predict_proba_one(case)
+        assert list(answer) == list(range(classes))
+        assert_allclose(list(answer.values()), table[t], atol=1e-12)
+        assert pool.decide_one(case) == pool.predict(panel.reports[[t]])[0]
+    with pytest.raises(AgentError, match="got 'agnet0' .did you mean 'agent0'"):
+        pool.predict_proba_one({"agnet0": 0.5})
+    with pytest.raises(ReportError):
+        pool.predict_proba_one({})
+
+
+@each
 def test_one_case_is_pooled_as_it_is_among_others(name):
     panel = random_panel(6, silent=0.2)
     pool = fitted(name, panel)

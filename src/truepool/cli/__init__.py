@@ -12,9 +12,12 @@ from truepool.cli import (
     compare,
     data,
     demo,
+    fit,
     game,
     pool,
     replay,
+    score,
+    show,
 )
 from truepool.cli.verbs import Verbs
 from truepool.core.errors import TruepoolError
@@ -51,6 +54,9 @@ def _root(
 
 app.command("demo")(demo.demo)
 app.command("pool")(pool.pool)
+app.command("fit")(fit.fit)
+app.command("score")(score.score)
+app.command("show")(show.show)
 app.command("compare")(compare.compare)
 app.command("audit")(audit.audit)
 app.command("replay")(replay.replay)

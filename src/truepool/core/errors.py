@@ -9,6 +9,7 @@
     │   ├── AgentError                  agents missing, unknown or named twice
     │   └── SourceError                 a file or frame that cannot be read
     │       └── ChecksumError           a data file that is not the published one
+    ├── PoolFileError (ValueError)      a saved pool that is damaged, newer or unknown
     ├── FeatureError (ValueError)       features that no agent can be trained on
     ├── ExportError (ValueError)        an agent that cannot be exported faithfully
     ├── CostError (ValueError)          costs that are not positive, or of another K
@@ -54,6 +55,10 @@ class SourceError(PanelError):
 
 class ChecksumError(SourceError):
     """A data file that differs from the published one."""
+
+
+class PoolFileError(TruepoolError, ValueError):
+    """A saved pool that is damaged, of a newer format, or of an unknown pool."""
 
 
 class FeatureError(TruepoolError, ValueError):

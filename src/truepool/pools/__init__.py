@@ -1,8 +1,10 @@
 """Pools: many probabilities in, one out. The folder is the registry."""
 
+from pathlib import Path
 from typing import Any, cast
 
 from truepool.core import registry
+from truepool.pools import persistence
 from truepool.pools.interface import (
     Explanation,
     FixedPool,
@@ -20,6 +22,7 @@ __all__ = [
     "PoolResult",
     "configure",
     "every",
+    "load_pool",
     "make",
 ]
 
@@ -40,3 +43,12 @@ def make(name: str, /, **settings: Any) -> Pool:
     VCG(loss='log')
     """
     return cast(Pool, registry.make("pool", name, **settings))
+
+
+def load_pool(path: str | Path) -> Pool:
+    """Return the pool that `Pool.save` or ``truepool fit`` wrote to a file.
+
+    It answers as the saved one did, to the last bit. No file can make it run code:
+    pools are found by name, and only plain numbers and text are read.
+    """
+    return cast(Pool, persistence.load(path))

@@ -84,7 +84,11 @@ class Auto(Pool):
 
     name: ClassVar[str] = "auto"
     complexity: ClassVar[int] = 3
+    choice_: str
+    why_: str
     table_: list[Trial]
+    pool_: Pool
+    records: ClassVar = (Trial,)
     exemptions: ClassVar = {"unanimity": "it may choose a pool that does not owe it"}
 
     def __init__(

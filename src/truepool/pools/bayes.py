@@ -46,6 +46,8 @@ class Bayes(Pool):
         "is surer than each of them",
     }
 
+    prior_: FloatArray
+
     def __init__(
         self,
         *,

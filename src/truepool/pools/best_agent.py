@@ -34,6 +34,9 @@ class BestAgent(Pool):
     name: ClassVar[str] = "best-agent"
     complexity: ClassVar[int] = 1
 
+    losses_: FloatArray
+    weights_: FloatArray
+
     def __init__(
         self,
         *,

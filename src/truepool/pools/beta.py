@@ -44,6 +44,8 @@ class Beta(RecalibratedPool):
     name: ClassVar[str] = "beta"
     exemptions: ClassVar = BENDS
 
+    shape_: FloatArray
+
     def _correct(
         self, pooled: FloatArray, outcomes: IntArray, cases: FloatArray
     ) -> None:

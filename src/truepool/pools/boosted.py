@@ -21,6 +21,8 @@ from truepool.pools.stacked import MODEL, probabilities_of
 
 LEAF = 20
 """Fewest cases in a leaf."""
+NODES = ("feature", "cut", "left", "right", "missing_left", "value")
+"""Arrays with one entry per node."""
 
 
 @final
@@ -124,6 +126,25 @@ class Boosted(Pool):
         else:
             self.baseline_[:] = model._baseline_prediction.ravel()
             self.columns_ = np.zeros(1, dtype=np.int64)
+
+    def check_learned(self) -> None:
+        """Refuse trees in which a case could go in circles or out of bounds."""
+        super().check_learned()
+        nodes, N, K = self.nodes_, len(self.agents_), len(self.classes_)
+        features = N + 1 if K == 2 else N * K + K - 1
+        count = len(nodes["feature"])
+        inner = nodes["feature"] >= 0
+        beyond = [nodes[side] > np.arange(count) for side in ("left", "right")]
+        indices = [nodes["roots"], nodes["left"], nodes["right"]]
+        if not (
+            {len(nodes[name]) for name in NODES} == {count}
+            and all(array.ndim == 1 for array in nodes.values())
+            and all(((i >= 0) & (i < count)).all() for i in indices)
+            and all(after[inner].all() for after in beyond)
+            and (nodes["feature"] < features).all()
+            and self.columns_.size
+        ):
+            raise ValueError("a tree leads nowhere")
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool sound reports (T, N, C) into (T, C)."""

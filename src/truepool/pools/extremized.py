@@ -43,6 +43,8 @@ class Extremized(RecalibratedPool):
     name: ClassVar[str] = "extremized"
     exemptions: ClassVar = BENDS
 
+    factor_: float
+
     def __init__(
         self,
         *,

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -19,11 +20,13 @@ from truepool.core.arrays import (
     from_classes,
     read_only,
 )
-from truepool.core.errors import AgentError, ReportError, SettingError
+from truepool.core.errors import AgentError, ReportError, SettingError, nearest
 from truepool.data.costs import Costs
+from truepool.data.labels import Labels
 from truepool.data.panel import Panel
 from truepool.data.reports import check_reports, column_names
 from truepool.measures.decisions import check_threshold, choose
+from truepool.pools import persistence
 
 NO_COSTS = Costs()
 """What decides where no costs are given: a missed case and a false alarm cost 1."""
@@ -43,6 +46,34 @@ class PoolResult:
 
     probabilities: FloatArray
     decisions: IntArray
+
+
+@dataclass(frozen=True)
+class Training:
+    """The cases that a pool learned from.
+
+    Attributes
+    ----------
+    cases : int
+        How many there were.
+    counts : tuple of int
+        How many of them each class had.
+    missing : float
+        Share of the reports that were missing.
+    """
+
+    cases: int
+    counts: tuple[int, ...]
+    missing: float
+
+    @property
+    def base_rates(self) -> tuple[float, ...]:
+        """Share of each class.
+
+        >>> Training(4, (3, 1), 0.0).base_rates
+        (0.75, 0.25)
+        """
+        return tuple(count / self.cases for count in self.counts)
 
 
 @dataclass(frozen=True)
@@ -88,16 +119,27 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         that take long to learn or need an extra are not tried by default.
     exemptions : mapping of str to str
         Promises of the contract suite this pool does not make, and why.
+    records : tuple of dataclass
+        Dataclasses of its own that its learned attributes hold, so that they can be
+        saved. Learned attributes are annotated in the class, by names that end in _.
+    labels_ : Labels
+        What the classes are called; of two, the second is the positive one.
+    training_ : Training
+        The cases that it learned from.
     """
 
     name: ClassVar[str]
     complexity: ClassVar[int]
     by_default: ClassVar[bool] = True
     exemptions: ClassVar[Mapping[str, str]] = {}
+    records: ClassVar[tuple[type, ...]] = (Training,)
 
     classes_: IntArray
     agents_: tuple[str, ...]
     has_names_: bool
+    n_features_in_: int
+    labels_: Labels
+    training_: Training
 
     def __init__(
         self, *, costs: Costs | None = None, threshold: float | None = None
@@ -137,6 +179,9 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self.agents_ = panel.agents
         self.has_names_ = True
         self.n_features_in_ = len(panel.agents)
+        self.labels_ = panel.labels
+        missing = panel.silent / panel.reports.size
+        self.training_ = Training(len(panel), panel.counts, missing)
         self._learn(panel, case_weights)
         return self
 
@@ -175,6 +220,83 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Class of least expected cost, (T,); binary: 1 where p > threshold."""
         return self.pool(self._checked(reports)).decisions
 
+    def predict_proba_one(self, reports: Mapping[str, Any]) -> dict[int, float]:
+        """Pooled probability of every class of one case, by class number.
+
+        ``reports`` has a probability by agent, or one per class; agents may be missing.
+
+        >>> from truepool.pools.mean import Mean
+        >>> pool = Mean().fit_panel(Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0], ("a", "b")))
+        >>> pool.predict_proba_one({"a": 0.75, "b": None}), pool.decide_one({"b": 0.75})
+        ({0: 0.25, 1: 0.75}, 1)
+        """
+        probabilities = self.pool(self._one(reports)).probabilities
+        return dict(enumerate(probabilities[0].tolist()))
+
+    def decide_one(self, reports: Mapping[str, Any]) -> int:
+        """Class of least expected cost of one case, by its number."""
+        return int(self.pool(self._one(reports)).decisions[0])
+
+    def contributions(self, reports: ArrayLike) -> FloatArray:
+        """What each agent changed: pooled probability with minus without its report.
+
+        (T, N) for the positive class, or (T, N, K). An agent without a report changed
+        nothing; without its only report a case would have the base rate of the training
+        cases.
+
+        >>> from truepool.pools.mean import Mean
+        >>> pool = Mean().fit([[0.9, 0.5], [0.1, 0.5]], [1, 0])
+        >>> pool.contributions([[0.9, 0.5]]).round(3)
+        array([[ 0.2, -0.2]])
+        """
+        changes = self.contributions_of(self._checked(reports))
+        return changes[:, :, 0] if changes.shape[2] == 1 else changes
+
+    def contributions_of(self, values: FloatArray) -> FloatArray:
+        """Contributions of reports that were checked already, coordinates (T, N, C)."""
+        pooled = from_classes(self.pool(values).probabilities)
+        base_rate = from_classes(np.array(self.training_.base_rates))
+        reported = ~np.isnan(values[:, :, 0])
+        alone = reported.sum(axis=1) == 1
+        changes = np.zeros(values.shape)
+        for i in range(values.shape[1]):
+            # Where nobody else reported the report stays in, and is not used.
+            changed = reported[:, i]
+            others = values[changed].copy()
+            others[~alone[changed], i] = np.nan
+            if len(others):
+                without = from_classes(self.pool(frozen(others)).probabilities)
+                without[alone[changed]] = base_rate
+                changes[changed, i] = pooled[changed] - without
+        return changes
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted pool to a file, whole or not at all.
+
+        `truepool.load_pool` reads it, and no file can make it run code.
+        """
+        self._check_fitted()
+        persistence.save(self, path)
+
+    def check_learned(self) -> None:
+        """Refuse learned attributes that do not fit together, as ValueError.
+
+        Called when a saved pool is loaded: compiled code trusts the sizes it is given.
+        """
+        K = len(self.classes_)
+        if not (
+            isinstance(self.agents_, tuple)
+            and all(isinstance(agent, str) for agent in self.agents_)
+            and np.array_equal(self.classes_, np.arange(K))
+            and len(self.labels_.names) == len(self.training_.counts) == K
+        ):
+            raise ValueError("the agents or the classes are not what they should be")
+        for inner in vars(self).values():
+            if isinstance(inner, Pool) and "classes_" in vars(inner):
+                if inner.agents_ != self.agents_ or len(inner.classes_) != K:
+                    raise ValueError("a pool inside is about other agents")
+                inner.check_learned()
+
     def explain(self) -> Explanation:
         """Say what the fitted pool is: its name, its weights, and what they rest on."""
         self._check_fitted()
@@ -195,6 +317,23 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         values, _ = check_reports(reports, names or self._known_as(reports))
         if names and names != self.agents_:
             values = read_only(values[:, self._order(names)])
+        return values
+
+    def _one(self, reports: Mapping[str, Any]) -> FloatArray:
+        """Coordinates (1, N, C) of the reports on one case."""
+        self._check_fitted()
+        unknown = [name for name in reports if name not in self.agents_]
+        if unknown:
+            raise AgentError(
+                f"reports must be by the agents learned from; got {unknown[0]!r}"
+                f"{nearest(str(unknown[0]), self.agents_)}; "
+                f"known: {', '.join(self.agents_)}"
+            )
+        given = [reports.get(agent) for agent in self.agents_]
+        K = len(self.classes_)
+        if K > 2:
+            given = [[np.nan] * K if report is None else report for report in given]
+        values, _ = checked_reports(np.array([given], dtype=np.float64), self.agents_)
         return values
 
     def _known_as(self, reports: ArrayLike) -> tuple[str, ...]:
@@ -300,6 +439,15 @@ class LinearPool(Pool):
 
     def _explanation(self) -> Explanation:
         return Explanation(self.name, weights=by_agent(self.agents_, self.weights_))
+
+    def check_learned(self) -> None:
+        """Refuse weights that do not lie on the simplex, one per agent."""
+        super().check_learned()
+        weights = self.weights_
+        if weights.shape != (len(self.agents_),) or not (
+            (weights >= 0).all() and np.isclose(weights.sum(), 1.0)
+        ):
+            raise ValueError("the weights do not lie on the simplex")
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool sound reports (T, N, C) into (T, C)."""

@@ -21,6 +21,7 @@ from truepool.pools.interface import Pool
 from truepool.pools.networks.training import (
     Config,
     Inputs,
+    Parameters,
     TrainingData,
     build,
     predict,
@@ -74,6 +75,11 @@ class NeuralPool(Pool):
         "unanimity": MODEL,
         "label swap": CLASSES,
     }
+
+    centre_: FloatArray
+    spread_: FloatArray
+    parameters_: Parameters
+    held_out_losses_: FloatArray
 
     def __init__(
         self,

@@ -32,6 +32,9 @@ class Platt(RecalibratedPool):
     name: ClassVar[str] = "platt"
     exemptions: ClassVar = BENDS
 
+    factor_: float
+    shift_: FloatArray
+
     def _correct(
         self, pooled: FloatArray, outcomes: IntArray, cases: FloatArray
     ) -> None:

@@ -43,6 +43,9 @@ class Shapley(LinearPool):
     name: ClassVar[str] = "shapley"
     complexity: ClassVar[int] = 2
 
+    credit_: FloatArray
+    standard_errors_: FloatArray
+
     def __init__(
         self,
         *,

@@ -54,6 +54,8 @@ class VCG(LinearPool):
     name: ClassVar[str] = "vcg"
     complexity: ClassVar[int] = 2
 
+    credit_: FloatArray
+
     def __init__(
         self,
         *,

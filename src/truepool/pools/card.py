@@ -1,0 +1,76 @@
+"""What a fitted pool is, on one card: for people who use a pool that others fitted."""
+
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from typing import Any
+
+from truepool.data.costs import Costs
+from truepool.data.labels import Labels
+from truepool.pools.interface import NO_COSTS, Explanation, Pool, Training
+
+
+@dataclass(frozen=True)
+class Card:
+    """A fitted pool in plain values.
+
+    Attributes
+    ----------
+    pool : str
+        Its name; ``explanation`` has the name of the pool that `auto` chose.
+    settings : dict
+        What else its constructor was given, as text where JSON has no form for it.
+    threshold : float, optional
+        Where two classes are decided: the one that was set, or the costs'.
+    library : str
+        Version of truepool that fitted it.
+    """
+
+    pool: str
+    explanation: Explanation
+    settings: dict[str, Any]
+    agents: tuple[str, ...]
+    labels: Labels
+    costs: Costs
+    threshold: float | None
+    training: Training
+    library: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers and strings, ready for JSON."""
+        values = asdict(self)
+        values["labels"] = self.labels.to_dict(self.training.counts)
+        values["training"]["base_rates"] = self.training.base_rates
+        return values
+
+
+def card_of(pool: Pool, library: str | None = None) -> Card:
+    """Return the card of a fitted pool.
+
+    >>> from truepool.pools.mean import Mean
+    >>> card = card_of(Mean(threshold=0.3).fit([[0.9, 0.6], [0.2, 0.4]], [1, 0]))
+    >>> card.pool, card.agents, card.threshold, card.training.cases
+    ('mean', ('agent0', 'agent1'), 0.3, 2)
+    """
+    costs = NO_COSTS if pool.costs is None else pool.costs
+    binary = len(pool.classes_) == 2
+    given = costs.threshold if pool.threshold is None and binary else pool.threshold
+    return Card(
+        pool.name,
+        pool.explain(),
+        {
+            name: _plain(value)
+            for name, value in pool.get_params(deep=False).items()
+            if name not in ("costs", "threshold")
+        },
+        pool.agents_,
+        pool.labels_,
+        costs,
+        given,
+        pool.training_,
+        version("truepool") if library is None else library,
+    )
+
+
+def _plain(value: Any) -> Any:
+    plain = value is None or isinstance(value, bool | int | float | str)
+    return value if plain else repr(value)

@@ -1,0 +1,42 @@
+"""What a saved pool is, as tables."""
+
+from truepool.pools.card import Card
+from truepool.render.labels import sentence
+from truepool.render.numbers import percent
+from truepool.render.tables import weights
+from truepool.render.tables.grid import Grid
+
+
+def grids(card: Card) -> tuple[Grid, ...]:
+    """Lay out what a pool is and, where it has weights, who counts how much."""
+    explanation = card.explanation
+    rows = [
+        ("pool", card.pool),
+        ("agents", ", ".join(card.agents)),
+        ("costs", _costs(card)),
+        ("training cases", f"{card.training.cases:,}"),
+        ("missing reports", percent(card.training.missing)),
+        ("truepool", card.library),
+    ]
+    if card.threshold is not None:
+        rows.insert(3, ("decides positive above", f"{card.threshold:.4g}"))
+    if explanation.why is not None:
+        rows.insert(1, ("chosen", explanation.name))
+    given = ((n, v) for n, v in card.settings.items() if v is not None)
+    rows += [(f"setting {name}", str(value)) for name, value in given]
+    notes = [sentence(card.labels, card.training.counts)]
+    if explanation.why is not None:
+        notes.append(f"auto chose {explanation.name}: {explanation.why}.")
+    first = Grid(f"The pool {card.pool}", ("", "value"), tuple(rows), tuple(notes))
+    if explanation.weights is None:
+        return (first,)
+    table = weights.grid(explanation.weights, explanation.credit, explanation.loss)
+    return (first, table)
+
+
+def _costs(card: Card) -> str:
+    if card.costs.matrix is not None:
+        return "; ".join(
+            ", ".join(f"{cost:g}" for cost in row) for row in card.costs.matrix
+        )
+    return f"{card.costs.fn:g} for a missed case, {card.costs.fp:g} for a false alarm"

@@ -1,0 +1,267 @@
+"""fit, score and show: a pool that is learned once and used later."""
+
+import gzip
+import io
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_allclose
+from panels import random_panel
+from pyarrow import parquet
+
+import truepool as tp
+from truepool.data.tables import batches
+
+PANEL = random_panel(1, cases=90, silent=0.2)
+AGENTS = ["ada", "bob", "cy", "di"]
+
+
+def frame(panel=PANEL, **columns):
+    return pd.DataFrame(panel.reports, columns=AGENTS).assign(**columns)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    labels = np.array(["ok", "fraud"])[PANEL.outcomes]
+    frame(label=labels).to_csv("train.csv", index=False)
+    new = frame(random_panel(2, cases=90, silent=0.2))
+    new.insert(0, "id", [f"c{t:03d}" for t in range(90)])
+    new.assign(amount=3.5, note="x").to_csv("new.csv", index=False)
+    return tmp_path
+
+
+@pytest.fixture
+def fitted(folder, truepool):
+    words = "fit train.csv --outcome label --positive fraud --cost-fn 10".split()
+    code, out, err = truepool(*words, "--pool", "vcg", "-o", "v.pool")
+    assert code == 0, err
+    assert "Wrote v.pool" in out
+    return tp.load_pool("v.pool")
+
+
+@pytest.fixture
+def stdin(monkeypatch):
+    def give(content):
+        stream = io.TextIOWrapper(io.BufferedReader(io.BytesIO(content)))
+        monkeypatch.setattr(sys, "stdin", stream)
+
+    return give
+
+
+def expected(pool):
+    new = pd.read_csv("new.csv")
+    return pool.predict_proba(new[AGENTS])[:, 1], pool.predict(new[AGENTS])
+
+
+def test_fit_learns_what_python_learns(fitted):
+    pool = tp.VCG(costs=tp.Costs(fn=10, fp=1)).fit_panel(PANEL)
+    assert_allclose(fitted.weights_, pool.weights_, atol=1e-12)
+    assert fitted.agents_ == tuple(AGENTS)
+    assert fitted.labels_.positive == "fraud"
+
+
+@pytest.mark.parametrize(
+    "target", ["out.csv", "out.csv.gz", "out.parquet", "out.jsonl"]
+)
+def test_files_in_files_out(fitted, truepool, target):
+    code, out, _ = truepool("score", "v.pool", "new.csv", "-o", target)
+    assert code == 0
+    assert out == f"Scored 90 cases with vcg; wrote {target}.\n"
+    readers = {"csv": pd.read_csv, "gz": pd.read_csv, "parquet": pd.read_parquet}
+    kind = target.rsplit(".", maxsplit=1)[1]
+    read = readers.get(kind, lambda path: pd.read_json(path, lines=True))
+    result = read(target)
+    assert list(result.columns) == ["id", "pooled", "decision"]
+    pooled, decisions = expected(fitted)
+    assert_allclose(result.pooled, pooled, atol=1e-15)
+    assert result.decision.tolist() == decisions.tolist()
+    assert result.id[0] == "c000"
+
+
+@pytest.mark.parametrize("source", ["new.parquet", "new.jsonl", "new.csv.gz"])
+def test_every_kind_of_table_is_scored_alike(fitted, truepool, source):
+    new = pd.read_csv("new.csv")
+    if source == "new.parquet":
+        parquet.write_table(pa.Table.from_pandas(new), source)
+    elif source == "new.jsonl":
+        new.to_json(source, orient="records", lines=True)
+    else:
+        with gzip.open(source, "wt") as file:
+            new.to_csv(file, index=False)
+    assert truepool("score", "v.pool", source, "-o", "out.csv")[0] == 0
+    assert_allclose(pd.read_csv("out.csv").pooled, expected(fitted)[0], atol=1e-9)
+
+
+@pytest.mark.parametrize("lines", [False, True], ids=["CSV", "JSON lines"])
+def test_standard_input_and_output_speak_the_same_format(
+    fitted, capfd, stdin, monkeypatch, lines
+):
+    from truepool.cli import main
+
+    new = pd.read_csv("new.csv").head(3)
+    text = new.to_json(orient="records", lines=True) if lines else new.to_csv()
+    stdin(text.encode())
+    monkeypatch.setattr(sys, "argv", ["truepool", "score", "v.pool", "-"])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert not stop.value.code
+    out, err = capfd.readouterr()
+    assert "Scored 3 cases with vcg; wrote standard output." in err
+    stream = io.StringIO(out)
+    result = pd.read_json(stream, lines=True) if lines else pd.read_csv(stream)
+    assert_allclose(result.pooled, expected(fitted)[0][:3], atol=1e-9)
+
+
+def test_cases_without_a_report_stay_empty_and_are_counted(fitted, truepool):
+    new = pd.read_csv("new.csv")
+    new.loc[[1, 4], AGENTS] = np.nan
+    new.to_csv("new.csv", index=False)
+    code, out, _ = truepool("score", "v.pool", "new.csv", "-o", "out.csv")
+    assert code == 0
+    assert "2 cases without any report" in out
+    result = pd.read_csv("out.csv")
+    assert len(result) == 90
+    assert result.pooled.isna().to_numpy().nonzero()[0].tolist() == [1, 4]
+    assert result.decision.isna().sum() == 2
+
+
+def test_contributions_say_why(fitted, truepool):
+    words = ("v.pool", "new.csv", "-o", "out.csv", "--contributions")
+    assert truepool("score", *words)[0] == 0
+    result = pd.read_csv("out.csv")
+    columns = [f"contribution:{agent}" for agent in AGENTS]
+    assert list(result.columns) == ["id", "pooled", "decision", *columns]
+    found = fitted.contributions(pd.read_csv("new.csv")[AGENTS])
+    assert_allclose(result[columns], found, atol=1e-15)
+
+
+def test_classes_have_columns_of_their_own(folder, truepool):
+    panel = random_panel(3, cases=60, classes=3)
+    names = [f"{agent}:{k}" for agent in AGENTS for k in range(3)]
+    table = pd.DataFrame(panel.reports.reshape(60, 12), columns=names)
+    table.assign(y=panel.outcomes).to_csv("three.csv", index=False)
+    assert truepool("fit", "three.csv", "-o", "m.pool", "--pool", "mean")[0] == 0
+    words = ("m.pool", "three.csv", "-o", "out.csv", "--contributions")
+    assert truepool("score", *words)[0] == 0
+    result = pd.read_csv("out.csv")
+    pooled = tp.load_pool("m.pool").predict_proba(panel.reports)
+    assert_allclose(result[["pooled:0", "pooled:1", "pooled:2"]], pooled, atol=1e-9)
+    assert "contribution:di:2" in result.columns
+
+
+def test_a_table_of_any_length_takes_the_memory_of_a_batch(
+    fitted, truepool, monkeypatch
+):
+    sizes = []
+    original = type(fitted).pool
+
+    def pool(self, values):
+        sizes.append(len(values))
+        return original(self, values)
+
+    monkeypatch.setattr(type(fitted), "pool", pool)
+    monkeypatch.setattr(batches, "CASES", 40)
+    pd.read_csv("new.csv").to_json("new.jsonl", orient="records", lines=True)
+    assert truepool("score", "v.pool", "new.jsonl", "-o", "out.jsonl")[0] == 0
+    assert sizes[1:] == [40, 40, 10]  # the first two cases are tried on loading
+    assert len(pd.read_json("out.jsonl", lines=True)) == 90
+
+
+def test_show_prints_the_card_of_a_pool(fitted, truepool):
+    code, out, _ = truepool("show", "v.pool")
+    assert code == 0
+    for part in ("vcg", "ada, bob, cy, di", "10 for a missed case", "0.09091",
+                 "fraud = positive", "90", "Weights"):  # fmt: skip
+        assert part in out
+    code, out, _ = truepool("show", "v.pool", "--json")
+    card = json.loads(out)
+    assert card["pool"] == "vcg"
+    assert card["labels"]["positive"] == "fraud"
+    assert card["training"]["cases"] == 90
+    assert sum(card["explanation"]["weights"].values()) == pytest.approx(1)
+
+
+def test_fit_prints_the_same_card_as_json(folder, truepool):
+    words = "fit train.csv --outcome label --positive fraud -o a.pool --json".split()
+    code, out, _ = truepool(*words)
+    assert code == 0
+    _, shown, _ = truepool("show", "a.pool", "--json")
+    assert json.loads(out) == json.loads(shown)
+    _, text, _ = truepool("show", "a.pool")
+    assert "auto chose" in text
+
+
+def test_a_matrix_of_costs_is_shown(folder, truepool):
+    words = "fit train.csv --outcome label --positive fraud -o m.pool".split()
+    assert (
+        truepool(*words, "--cost-matrix", "0,1; 5,0", "--loss", "log", "--pool", "vcg")[
+            0
+        ]
+        == 0
+    )
+    assert "0, 1; 5, 0" in truepool("show", "m.pool")[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("score none.pool new.csv", "none.pool cannot be read"),
+        ("score train.csv new.csv", "is damaged or something else"),
+        ("show train.csv", "is damaged or something else"),
+        ("score v.pool none.csv", "there is no file 'none.csv'"),
+        ("score v.pool new.xls", "a table is read as"),
+        ("score v.pool new.csv -o new.csv", "new.csv is read from"),
+        ("score v.pool new.csv -o v.pool", "v.pool is read from"),
+        ("score v.pool new.csv -o out.xls", "a table is written as"),
+        ("score v.pool new.csv --id pooled", "has a column 'pooled' of its own"),
+        ("score v.pool new.csv --id idd", "no id column 'idd' (did you mean 'id'?)"),
+        ("score v.pool lacking.csv", "missing: 'di'"),
+        ("score v.pool percent.csv", "a report must lie in [0, 1]"),
+        ("score v.pool text.csv", "cannot be read as CSV"),
+        ("score v.pool text.parquet", "a report must be a number"),
+        ("score v.pool broken.parquet", "cannot be read as Parquet"),
+        ("score v.pool twice.csv", "'ada' more than once"),
+        ("score v.pool header.csv", "at least one row"),
+        ("score v.pool text.jsonl", "'ada' has 'x' in line 1"),
+        ("score v.pool list.jsonl", "line 1 is [1]"),
+        ("score v.pool broken.jsonl", "line 1 must be JSON"),
+        ("fit train.csv -o train.csv --outcome label --positive fraud", "is read from"),
+        ("fit train.csv -o none/x.pool --outcome label --positive fraud", "no folder"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_nothing_is_written(
+    fitted, folder, truepool, words, message
+):
+    new = pd.read_csv("new.csv")
+    new.drop(columns="di").to_csv("lacking.csv", index=False)
+    new.assign(ada=new.ada * 100).to_csv("percent.csv", index=False)
+    new.assign(ada="x").to_csv("text.csv", index=False)
+    new.assign(ada="x").to_parquet("text.parquet")
+    new.head(0).to_csv("header.csv", index=False)
+    (folder / "broken.parquet").write_bytes(b"PAR1")
+    (folder / "twice.csv").write_text("ada,bob,cy,di,ada\n.1,.1,.1,.1,.1\n")
+    (folder / "text.jsonl").write_text('{"ada": "x"}\n')
+    (folder / "list.jsonl").write_text("[1]\n")
+    (folder / "broken.jsonl").write_text("{\n")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    code, out, err = truepool(*words.split())
+    assert code == 2
+    assert out == ""
+    assert err.startswith("error: ")
+    assert message in err
+    assert "Traceback" not in err
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_ids_of_json_lines_are_text_in_a_table(fitted, truepool):
+    rows = [{"id": 7, "ada": 0.3}, {"id": "x", "bob": 0.4}, {"cy": 0.1}]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    with open("mixed.jsonl", "w") as file:
+        file.write(text)
+    assert truepool("score", "v.pool", "mixed.jsonl", "-o", "out.parquet")[0] == 0
+    assert pd.read_parquet("out.parquet").id.tolist() == ["7", "x", None]

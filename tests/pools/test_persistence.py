@@ -1,0 +1,307 @@
+"""Saved pools: what is written, what is refused, and that no file can run code."""
+
+import io
+import json
+import zipfile
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from panels import random_panel
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import TimeSeriesSplit
+
+import truepool as tp
+from truepool.core.errors import PoolFileError, SettingError
+from truepool.data.costs import Costs
+from truepool.measures.losses import Loss
+from truepool.pools import persistence
+from truepool.pools.auto import Auto
+from truepool.pools.bayes import Bayes
+from truepool.pools.boosted import Boosted
+from truepool.pools.extremized import Extremized
+from truepool.pools.interface import FixedPool
+from truepool.pools.mean import Mean
+from truepool.pools.platt import Platt
+from truepool.pools.vcg import VCG
+
+PANEL = random_panel(1)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "vcg.pool"
+    VCG(costs=Costs(fn=10, fp=1)).fit_panel(PANEL).save(path)
+    return path
+
+
+def changed(path, change):
+    """Rewrite the manifest; checksums are made to match again."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    manifest = json.loads(members["manifest.json"])
+    change(manifest, members)
+    members["manifest.json"] = json.dumps(manifest).encode()
+    rewritten(path, members)
+
+
+def rewritten(path, members, compression=zipfile.ZIP_STORED):
+    members.pop("SHA256SUMS", None)
+    sums = [f"{persistence._sha256(part)}  {name}\n" for name, part in members.items()]
+    members["SHA256SUMS"] = "".join(sums).encode()
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, part in members.items():
+            archive.writestr(name, part)
+
+
+def npy(array, **options):
+    stream = io.BytesIO()
+    np.save(stream, array, **options)
+    return stream.getvalue()
+
+
+def test_the_same_pool_gives_the_same_bytes(saved, tmp_path):
+    again = tmp_path / "again.pool"
+    tp.load_pool(saved).save(again)
+    assert again.read_bytes() == saved.read_bytes()
+
+
+def test_settings_labels_and_training_cases_come_back(tmp_path):
+    costs = Costs(fn=10, fp=1)
+    pool = Platt(base=VCG(loss="log"), costs=costs, threshold=0.2)
+    labels = np.array(["ok", "fraud"])[PANEL.outcomes]
+    pool.fit(PANEL.reports, labels, positive="fraud").save(tmp_path / "p.pool")
+    back = tp.load_pool(tmp_path / "p.pool")
+    assert repr(back) == repr(pool)
+    assert back.labels_.positive == "fraud"
+    assert back.training_ == pool.training_
+    assert back.training_.cases == len(PANEL)
+    assert back.training_.counts == PANEL.counts
+
+
+@pytest.mark.parametrize(
+    "pool",
+    [
+        Auto(candidates=("mean", VCG(loss="log")), loss="brier"),
+        Bayes(prior=np.array([0.4])),
+        Extremized(factor="neyman-roughgarden", base=Platt(base="vcg")),
+        VCG(costs=Costs(matrix=[[0, 1], [5, 0]])),
+        VCG(loss=Loss("cost", Costs(fn=10))),
+    ],
+    ids=["candidates", "an array", "NaN and two pools inside", "a matrix", "a loss"],
+)
+def test_settings_of_every_kind_come_back(tmp_path, pool):
+    pool.fit_panel(PANEL).save(tmp_path / "x.pool")
+    back = tp.load_pool(tmp_path / "x.pool")
+    assert repr(back) == repr(pool)
+    assert_array_equal(
+        back.predict_proba(PANEL.reports), pool.predict_proba(PANEL.reports)
+    )
+
+
+def test_a_pool_that_has_not_learned_cannot_be_saved(tmp_path):
+    with pytest.raises(NotFittedError):
+        Mean().save(tmp_path / "m.pool")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_setting_without_a_plain_form_is_refused_with_the_cure(tmp_path):
+    pool = Platt(base="vcg", cv=TimeSeriesSplit(3)).fit_panel(PANEL)
+    with pytest.raises(SettingError, match="platt.cv is TimeSeriesSplit.*set_params"):
+        pool.save(tmp_path / "p.pool")
+    pool.set_params(cv=5).save(tmp_path / "p.pool")
+    assert tp.load_pool(tmp_path / "p.pool").factor_ == pool.factor_
+
+
+def test_a_pool_outside_the_registry_is_refused(tmp_path):
+    class Own(FixedPool):
+        name = "own"
+
+        def combine(self, values):
+            return np.nanmean(values, axis=1)
+
+    with pytest.raises(SettingError, match="Own is not registered.*entry point"):
+        Own().fit_panel(PANEL).save(tmp_path / "own.pool")
+
+
+def test_a_missing_file_and_a_folder_are_refused(tmp_path):
+    for path in (tmp_path / "none.pool", tmp_path):
+        with pytest.raises(PoolFileError, match="cannot be read"):
+            tp.load_pool(path)
+
+
+def test_every_cut_of_a_file_is_refused(saved):
+    whole = saved.read_bytes()
+    for length in range(0, len(whole), 7):
+        saved.write_bytes(whole[:length])
+        with pytest.raises(PoolFileError, match="damaged"):
+            tp.load_pool(saved)
+
+
+def test_a_flipped_bit_is_refused_or_harmless(saved):
+    whole = saved.read_bytes()
+    pooled = tp.load_pool(saved).predict_proba(PANEL.reports)
+    for place in range(0, len(whole), 3):
+        other = bytearray(whole)
+        other[place] ^= 1 << place % 8
+        saved.write_bytes(other)
+        try:
+            pool = tp.load_pool(saved)
+        except PoolFileError:
+            continue
+        assert_array_equal(pool.predict_proba(PANEL.reports), pooled)
+
+
+def _newer(manifest, members):
+    manifest["version"] = 2
+
+
+def _format(manifest, members):
+    manifest["format"] = "zip"
+
+
+def _unknown_pool(manifest, members):
+    manifest["pool"]["name"] = "os.system"
+
+
+def _unknown_setting(manifest, members):
+    manifest["pool"]["settings"]["command"] = "rm"
+
+
+def _undeclared(manifest, members):
+    manifest["pool"]["learned"]["combine"] = "x"
+
+
+def _record(manifest, members):
+    manifest["pool"]["learned"]["credit_"] = {"record": "Popen", "fields": {}}
+
+
+def _tag(manifest, members):
+    manifest["pool"]["learned"]["credit_"] = {"eval": "1"}
+
+
+def _no_pool(manifest, members):
+    manifest["pool"] = None
+
+
+def _no_agents(manifest, members):
+    del manifest["pool"]["learned"]["agents_"]
+
+
+def _text_for_agents(manifest, members):
+    manifest["pool"]["learned"]["agents_"] = "abcd"
+
+
+def _weights(array):
+    def change(manifest, members):
+        name = manifest["pool"]["learned"]["weights_"]["array"]
+        members[name] = npy(array)
+
+    return change
+
+
+def _long_header(manifest, members):
+    name = manifest["pool"]["learned"]["weights_"]["array"]
+    members[name] = npy(np.ones(4)).replace(b"(4,)", b"(9,)")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_newer, "has version 2 of the format.*up to version 1. Upgrade"),
+        (_format, "names the format 'zip'"),
+        (_unknown_pool, "no pool is called 'os.system'"),
+        (_unknown_setting, "no setting of vcg is called 'command'"),
+        (_undeclared, "'combine'"),
+        (_record, "do not fit together"),
+        (_tag, "do not fit together"),
+        (_no_pool, "names no pool"),
+        (_no_agents, "do not fit together"),
+        (_text_for_agents, "do not fit together"),
+        (_weights(np.ones(5) / 5), "do not fit together"),
+        (_weights(np.ones((2, 2)) / 4), "do not fit together"),
+        (_weights(np.full(4, np.nan)), "do not fit together"),
+        (_weights(np.array(["a", "b", "c", "d"])), "do not fit together"),
+        (_long_header, "do not fit together"),
+    ],
+)
+def test_a_file_that_was_tampered_with_is_refused(saved, change, message):
+    changed(saved, change)
+    with pytest.raises(PoolFileError, match=message):
+        tp.load_pool(saved)
+
+
+def test_pickled_arrays_are_never_opened(saved):
+    class Trap:
+        def __reduce__(self):
+            return (pytest.fail, ("it ran code",))
+
+    trap = npy(np.array([Trap()], dtype=object), allow_pickle=True)
+
+    def change(manifest, members):
+        members[manifest["pool"]["learned"]["weights_"]["array"]] = trap
+
+    changed(saved, change)
+    with pytest.raises(PoolFileError, match="do not fit together"):
+        tp.load_pool(saved)
+
+
+def test_a_compressed_archive_is_refused_so_that_no_small_file_fills_memory(saved):
+    with zipfile.ZipFile(saved) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    rewritten(saved, members, zipfile.ZIP_DEFLATED)
+    with pytest.raises(PoolFileError, match="damaged"):
+        tp.load_pool(saved)
+
+
+def test_a_pool_inside_must_be_about_the_same_agents(tmp_path):
+    path = tmp_path / "p.pool"
+    Platt().fit_panel(PANEL).save(path)
+
+    def change(manifest, members):
+        inner = manifest["pool"]["learned"]["pool_"]["pool"]["learned"]
+        inner["agents_"]["tuple"] = ["a"]
+        members[inner["weights_"]["array"]] = npy(np.ones(1))
+
+    changed(path, change)
+    with pytest.raises(PoolFileError, match="do not fit together"):
+        tp.load_pool(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("left", 10_000),
+        ("left", 0),
+        ("left", -5),
+        ("right", 10_000),
+        ("right", 0),
+        ("roots", 10_000),
+        ("roots", -1),
+        ("feature", 100),
+    ],
+)
+def test_trees_that_lead_nowhere_are_refused(tmp_path, name, value):
+    path = tmp_path / "b.pool"
+    Boosted(trees=3).fit_panel(random_panel(1, cases=200)).save(path)
+
+    def change(manifest, members):
+        nodes = manifest["pool"]["learned"]["nodes_"]["mapping"]
+        array = np.load(io.BytesIO(members[nodes[name]["array"]]))
+        inner = np.load(io.BytesIO(members[nodes["feature"]["array"]])) >= 0
+        array[inner if name in ("left", "right") else ...] = value
+        members[nodes[name]["array"]] = npy(array)
+
+    changed(path, change)
+    with pytest.raises(PoolFileError, match="do not fit together"):
+        tp.load_pool(path)
+
+
+def test_the_format_is_the_one_that_is_documented(saved):
+    with zipfile.ZipFile(saved) as archive:
+        names = archive.namelist()
+        manifest = json.loads(archive.read("manifest.json"))
+    assert (names[0], names[-1]) == ("manifest.json", "SHA256SUMS")
+    assert (persistence.FORMAT, persistence.VERSION) == ("truepool-pool", 1)
+    assert list(manifest) == ["format", "version", "truepool", "pool"]
+    assert list(manifest["pool"]) == ["name", "settings", "learned"]
