@@ -14,7 +14,7 @@ from truepool.data.tables import write_table
 QUICK = ["--cases", "500", "--cost-fn", "10"]
 
 
-def test_game_prints_a_table_of_all_mechanisms(truepool):
+def test_game_prints_a_table_of_all_payments(truepool):
     code, out, err = truepool("game", *QUICK, "--threshold", 0.3)
     assert (code, err) == (0, "")
     assert "5 agents, correlation" in out
@@ -44,7 +44,7 @@ def test_game_sweeps_and_draws(truepool, tmp_path):
         "--sweep", "n=2,3", "--repetitions", 2, "--jobs", 1, "--plot", path,
     )  # fmt: skip
     assert code == 0
-    assert "12 games, each setting drawn 2 times" in out
+    assert "12 games, each setting simulated 2 times" in out
     assert path.read_bytes().startswith(b"\x89PNG")
     assert "Wrote" in out
 

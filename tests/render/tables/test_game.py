@@ -23,22 +23,24 @@ def test_ends_are_laid_out_with_prices_and_intervals():
     page = shown(tables.grid(ends, GAME, GAME.draw()))
     assert "5 agents, correlation 0.49, base rate 0.29, offset 0.000" in page
     assert "1.00 [1.00, 1.00]" in page
-    assert "these costs would ask for 0.091" in page
+    assert "the threshold for these costs is 0.091" in page
     assert "round 1" in page
     assert "[+.00, +.50]" in page
-    assert "(least to most)" in page
+    assert "(smallest to largest)" in page
     assert "no equilibrium" not in page
 
 
 def test_the_costs_own_threshold_needs_no_remark():
     game = Game(costs=COSTS, cases=200)
-    assert "would ask" not in shown(tables.grid([game.solve("wsu")], game, game.draw()))
+    assert "the threshold for these" not in shown(
+        tables.grid([game.solve("wsu")], game, game.draw())
+    )
 
 
 def test_circles_and_movement_are_told():
     circle = GAME.solve("vcg", order="simultaneous")
     page = shown(tables.grid([circle, GAME.solve("vcg", rounds=1)], GAME, GAME.draw()))
-    assert "circle of 2" in page
+    assert "cycle of 2" in page
     assert "moving" in page
     assert "no equilibrium was reached" in page
 

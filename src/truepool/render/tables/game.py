@@ -17,10 +17,10 @@ def to_dict(end: Equilibrium, level: float = 0.95) -> dict[str, Any]:
 def grid(
     ends: Sequence[Equilibrium], game: Game, beliefs: Beliefs, level: float = 0.95
 ) -> Grid:
-    """Lay out where a game ends under each mechanism."""
+    """Lay out where a game ends under each payment."""
     headers = (
-        "paid by", "shift", "missed", "truthful", "price of anarchy",
-        "alarms", "cost", "truthful", "ends",
+        "payment", "shift", "missed", "if truthful", "price of anarchy",
+        "alarms", "cost", "if truthful", "ends",
     )  # fmt: skip
     rows = tuple(_row(end, level) for end in ends)
     title = (
@@ -34,9 +34,13 @@ def grid(
 def against_truth(end: Equilibrium) -> Grid:
     """Lay out where one game ended, truth beside it."""
     rows = (
-        ("share of 1s missed", percent(end.fn), percent(end.truthful_fn)),
-        ("share of 0s with an alarm", percent(end.fp), percent(end.truthful_fp)),
-        ("cost a case", number(end.cost), number(end.truthful_cost)),
+        ("share of positive cases missed", percent(end.fn), percent(end.truthful_fn)),
+        (
+            "share of negative cases with an alarm",
+            percent(end.fp),
+            percent(end.truthful_fp),
+        ),
+        ("cost per case", number(end.cost), number(end.truthful_cost)),
         ("mean shift of reports", signed(end.shift, 0.1), "0"),
     )
     price = _price(end.anarchy, None)
@@ -74,39 +78,40 @@ def _price(price: Price, interval: tuple[float, float] | None) -> str:
 def _ends(end: Equilibrium) -> str:
     if end.converged:
         return f"round {end.rounds - 1}"
-    return f"circle of {end.cycle}" if end.cycle else "moving"
+    return f"cycle of {end.cycle}" if end.cycle else "moving"
 
 
 def _notes(game: Game, ends: Sequence[Equilibrium], level: float) -> tuple[str, ...]:
     costs = game.costs
     line = (
-        f"1 is decided above {game.line:.3f}; a missed case costs {costs.fn:g}, a "
-        f"false alarm {costs.fp:g}"
+        f"Positive is decided above {game.line:.3f}; a missed case costs "
+        f"{costs.fn:g}, a false alarm {costs.fp:g}"
     )
     if abs(game.line - costs.threshold) > 1e-12:
-        line += f" (these costs would ask for {costs.threshold:.3f})"
+        line += f" (the threshold for these costs is {costs.threshold:.3f})"
     notes = [
         f"{line}.",
-        "Shift: what agents add to their beliefs, in the mean (least to most). Missed "
-        "and truthful: share of 1s missed at the end, and if all told the truth. Price "
-        f"of anarchy: the one over the other, with its {100 * level:g} % interval by "
-        "resampling cases; undefined where truth misses nothing. Alarms: share of 0s. "
-        "Cost: a case. Ends: last round in which somebody moved.",
+        "Shift: what agents add to their beliefs, on average (smallest to largest). "
+        "Missed: share of positive cases missed at the end, and if all reports were "
+        "truthful. Price of anarchy: the ratio of the two, with its "
+        f"{100 * level:g} % interval by resampling cases; undefined where truthful "
+        "reports miss nothing. Alarms: share of negative cases decided positive. Cost: "
+        "per case. Ends: the last round in which an agent changed its reports.",
     ]
     if not all(end.converged for end in ends):
         notes.append(
-            "Where agents go in a circle or still move, the numbers are those of the "
-            "last round: no equilibrium was reached."
+            "Where agents cycle or still move, no equilibrium was reached: the numbers "
+            "are those of the last round."
         )
     return tuple(notes)
 
 
 def sweep_grid(sweep: Sweep) -> Grid:
-    """Lay a sweep out, one row a setting and mechanism."""
+    """Lay a sweep out, one row per setting and payment."""
     names = tuple(sweep.over)
     headers = (
-        *names, "paid by", "shift", "missed", "truthful", "price of anarchy",
-        "alarms", "cost", "stood still",
+        *names, "payment", "shift", "missed", "if truthful", "price of anarchy",
+        "alarms", "cost", "converged",
     )  # fmt: skip
     rows = tuple(
         (
@@ -117,10 +122,11 @@ def sweep_grid(sweep: Sweep) -> Grid:
     )
     times = "once" if sweep.repetitions == 1 else f"{sweep.repetitions} times"
     games = len(sweep.points) * sweep.repetitions
-    title = f"{games} games, each setting drawn {times}"
+    title = f"{games} games, each setting simulated {times}"
     notes = [
-        "Missed, truthful: share of 1s missed at the end, and if all told the truth. "
-        "Price of anarchy: the one over the other. Alarms: share of 0s. Cost: a case."
+        "Missed: share of positive cases missed at the end, and if all reports were "
+        "truthful. Price of anarchy: the ratio of the two. Alarms: share of negative "
+        "cases decided positive. Cost: per case."
     ]
     if sweep.repetitions > 1:
         notes.append("±: standard error over the repetitions.")
