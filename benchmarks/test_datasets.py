@@ -13,7 +13,7 @@ import pytest
 
 from truepool import datasets
 from truepool.datasets.credit_card import CreditCard
-from truepool.datasets.location import found
+from truepool.datasets.location import find_local
 
 pytestmark = pytest.mark.skipif(
     CreditCard.where() is None, reason="credit-card not here: set TRUEPOOL_DATA"
@@ -59,7 +59,7 @@ def copied(source, target):
 
 
 def test_the_archive_loads_the_first_time_and_again(record, cold):
-    _, path = found(CreditCard.files[0])
+    _, path = find_local(CreditCard.files[0])
     assert path.suffix == ".xz", "the archive that the figures are about"
     bare = first = float("inf")
     for _ in range(2):  # in turns, and the better of two: others use this machine
@@ -74,7 +74,7 @@ def test_the_archive_loads_the_first_time_and_again(record, cold):
 
 
 def test_the_plain_file_loads(record, cold, monkeypatch):
-    _, path = found(CreditCard.files[0])
+    _, path = find_local(CreditCard.files[0])
     plain = cold / CreditCard.files[0].name
     copied(lzma.open(path) if path.suffix == ".xz" else path.open("rb"), plain)
     monkeypatch.setenv("TRUEPOOL_DATA", str(cold))

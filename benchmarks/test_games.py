@@ -9,7 +9,7 @@ from joblib import Parallel, delayed
 
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.games import Game, Shift, drawn, incentives, payments, sweep
+from truepool.games import Game, Shift, draw_beliefs, incentives, payments, sweep
 from truepool.games.dynamics import play
 from truepool.games.payoffs import Steps
 
@@ -64,14 +64,14 @@ def test_the_canonical_game_within_sixty_milliseconds(canonical, record):
 
 
 @pytest.fixture(scope="module")
-def table(canonical):
-    mechanism, response = payments.make("vcg"), Shift()
-    return canonical.table(canonical.draw(), mechanism, response)
+def state(canonical):
+    payment, response = payments.make("vcg"), Shift()
+    return canonical.state(canonical.draw(), payment, response)
 
 
-def test_twenty_rounds_against_the_direct_evaluation(canonical, table, record):
+def test_twenty_rounds_against_the_direct_evaluation(canonical, state, record):
     # The whole game with its beliefs drawn, against the direct rounds alone.
-    b = table.beliefs
+    b = state.beliefs
     shifts, _ = direct(b.values, b.chance, 0.3, 20, patient=True)
     np.testing.assert_allclose(canonical.solve("vcg").shifts, shifts)
     fast = best(lambda: canonical.solve("vcg"))
@@ -79,20 +79,20 @@ def test_twenty_rounds_against_the_direct_evaluation(canonical, table, record):
     record("20 rounds of direct numpy grids / game", slow / fast, at_least=50)
 
 
-def test_the_same_rounds_against_the_direct_evaluation(table, record):
+def test_the_same_rounds_against_the_direct_evaluation(state, record):
     # Both stop when nobody moves: two rounds here, of which the bookkeeping is a part.
-    b = table.beliefs
-    ours = play(table, 20, "sequential")
+    b = state.beliefs
+    ours = play(state, 20, "sequential")
     shifts, rounds = direct(b.values, b.chance, 0.3, 20, patient=False)
     np.testing.assert_allclose([move.deviation[0] for move in ours.moves], shifts)
     assert ours.rounds == rounds
-    fast = best(lambda: play(table, 20, "sequential"), rounds=50)
+    fast = best(lambda: play(state, 20, "sequential"), rounds=50)
     slow = best(lambda: direct(b.values, b.chance, 0.3, 20, patient=False))
     record("the same rounds of direct numpy grids / ours", slow / fast, at_least=25)
 
 
 def test_one_best_response_against_the_direct_evaluation(record):
-    beliefs = drawn(5, 0.5, cases=10_000)
+    beliefs = draw_beliefs(5, 0.5, cases=10_000)
     values = np.asfortranarray(beliefs.values)
     gains = COSTS.fn * beliefs.chance - COSTS.fp * (1 - beliefs.chance)
     rest, own = values[:, 1:].sum(axis=1) / 5, np.ascontiguousarray(values[:, 0])
@@ -142,7 +142,7 @@ def test_a_sweep_of_two_hundred_points_uses_all_cores(record):
 
 @pytest.mark.parametrize("pool", ["mean", "vcg"])
 def test_incentives_of_a_hundred_thousand_cases(pool, record):
-    beliefs = drawn(10, 0.5, cases=100_000)
+    beliefs = draw_beliefs(10, 0.5, cases=100_000)
     panel = Panel(beliefs.values, beliefs.outcomes)
     incentives(panel.take(np.arange(1000)), pool, COSTS)
     took = best(lambda: incentives(panel, pool, COSTS), 2)

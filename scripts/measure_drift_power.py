@@ -14,10 +14,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from truepool.audits.checks import drifted, feeds, outcome_rate
 from truepool.audits.evidence import Evidence
 from truepool.audits.findings import found
 from truepool.audits.suspicion import Suspicion
+from truepool.audits.topics import drift, feeds, outcome_rate
 from truepool.core.arrays import FloatArray, logit
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -95,17 +95,17 @@ def detected(fault: str, base_rate: float, cases: int, seed: int) -> tuple[bool,
     evidence = Evidence(panel, Mean(costs=COSTS), COSTS, None, 0.95, 50, seed)
     checks = [feeds]
     if evidence.shortage is None:
-        checks += [drifted, outcome_rate]
+        checks += [drift, outcome_rate]
     asked = [replace(s, price=None) for one in checks for s in one.check(evidence)]
     idle = Suspicion("idle", ("none",), "", "", p_value=1.0)
     asked += [idle] * OTHER_TESTS
     told = [f for f in found(asked) if f.severity != "note" and f.who]
     who = panel.agents[AGENT]
     alone = [s for s in asked if s.code == "drifted"]
-    drift = found(alone + [idle] * (len(asked) - len(alone)))
+    outcome_tests = found(alone + [idle] * (len(asked) - len(alone)))
     return (
         any(who in f.who for f in told),
-        any(f.severity != "note" and who in f.who for f in drift),
+        any(f.severity != "note" and who in f.who for f in outcome_tests),
         any(who not in f.who for f in told),
     )
 

@@ -16,9 +16,9 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from truepool.audits import Finding, audit
-from truepool.audits.checks import drifted, feeds, outcome_rate
 from truepool.audits.evidence import Evidence
 from truepool.audits.findings import found
+from truepool.audits.topics import drift, feeds, outcome_rate
 from truepool.core.arrays import FloatArray
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -72,7 +72,7 @@ def sound_panel(seed: int, decimals: bool = False) -> tuple[Panel, Costs]:
     )
     if kept < cases:
         later = None if times is None else times[kept:]
-        panel = panel.awaiting(reports[kept:], times=later)
+        panel = panel.with_pending(reports[kept:], times=later)
     return panel, costs
 
 
@@ -92,7 +92,7 @@ def findings(seed: int, feeds_only: bool) -> tuple[Finding, ...]:
     evidence = Evidence(panel, Mean(costs=costs), costs, None, 0.95, 50, seed)
     checks = [feeds]
     if evidence.shortage is None:
-        checks += [drifted, outcome_rate]
+        checks += [drift, outcome_rate]
     return found([one for check in checks for one in check.check(evidence)])
 
 

@@ -178,8 +178,8 @@ def correlation(agents=AGENTS):
 def audit(agents=AGENTS, **changes):
     slopes = [1.0, 1.2, 0.52, 0.9, 1.05]
     whole = Audit(
-        findings=findings(agents), mechanism="mean", costs={"fn": 10.0, "fp": 1.0}, threshold=0.5, level=0.95,
-        cases=569, positives=212, classes=2, agents=agents, silent=0.015, seed=0,
+        findings=findings(agents), pool="mean", costs={"fn": 10.0, "fp": 1.0}, threshold=0.5, level=0.95,
+        cases=569, positives=212, classes=2, agents=agents, missing=0.015, seed=0,
         calibration=(
             *(calibration(agent, slopes[i % 5]) for i, agent in enumerate(agents)),
             calibration("pool", 1.61), calibration("pool, recalibrated"),
@@ -187,8 +187,8 @@ def audit(agents=AGENTS, **changes):
         standings=standings(agents), correlation=correlation(agents), effective_agents=1.7, curve=curve(),
         comparison=comparison(agents), significance=significance(), drift=drift(agents),
         robustness=(
-            CaseStudy("goes silent", agents[0], estimate(0.25, 0.05), estimate(0.03, 0.01)),
-            CaseStudy("says the opposite", agents[0], estimate(0.61, 0.09), estimate(0.39, 0.07)),
+            CaseStudy("stops reporting", agents[0], estimate(0.25, 0.05), estimate(0.03, 0.01)),
+            CaseStudy("reports the opposite", agents[0], estimate(0.61, 0.09), estimate(0.39, 0.07)),
             CaseStudy("says always 0", agents[0], estimate(0.33, 0.06), estimate(0.11, 0.04)),
         ),
         recommendation=recommendation(agents),

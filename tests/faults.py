@@ -30,7 +30,7 @@ def flipped(seed=0, cases=2000):
 
 
 def copied(seed=0, cases=2000, noise=0.0):
-    return Copycat(of="agent0", noise=noise)(sound(seed, cases), "agent3")
+    return Copycat(source="agent0", noise=noise)(sound(seed, cases), "agent3")
 
 
 def drifted(seed=0, cases=2000):

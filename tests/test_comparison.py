@@ -29,13 +29,15 @@ def test_every_pool_that_is_not_costly_is_compared_with_the_mean_and_the_best_ag
         resamples=20,
         progress=lambda name, done, total: seen.append((name, done, total)),
     )
-    usual = {name for name, pool in pools.every().items() if not pool.costly}
+    usual = {name for name, pool in pools.every().items() if pool.by_default}
     assert {row.pool for row in result.rows} == usual
     assert [done for _, done, _ in seen] == list(range(len(usual)))
-    assert set(pools.every()) - usual == {"mlp-2", "mlp-4", "deep-sets", "attention"}
+    assert set(pools.every()) - usual == {
+        "attention", "boosted", "deep-sets", "mlp-2", "mlp-4", "ridge", "shrunk",
+    }  # fmt: skip
 
 
-def test_a_costly_pool_is_compared_when_it_is_asked_for():
+def test_any_pool_is_compared_when_it_is_named():
     result = compare(random_panel(1), pools=["deep-sets"], resamples=20)
     assert {row.pool for row in result.rows} == {"deep-sets", "mean", "best-agent"}
 

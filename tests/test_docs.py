@@ -47,7 +47,7 @@ def parts_of(verb):
 
 
 @pytest.mark.parametrize("name", list(payments.every()))
-def test_every_mechanism_has_its_line(name):
+def test_every_payment_has_its_line(name):
     assert f"| `{name}` |" in (DOCS / "incentives.md").read_text()
 
 

@@ -1,8 +1,13 @@
 """CONTRIBUTING shows the layers that the import contract enforces."""
 
+import pkgutil
 import re
 import tomllib
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
+
+import truepool
 
 ROOT = Path(__file__).parents[1]
 MOST_ENTRIES = 20
@@ -36,3 +41,15 @@ def test_there_are_ten_layers_and_few_entries():
         if not path.name.startswith("__pycache__")
     ]
     assert len(entries) <= MOST_ENTRIES
+
+
+def test_no_module_has_the_name_of_what_its_package_offers():
+    # Python sets a module on its package when it is first imported: one of the same
+    # name would then take the place of a function. `datasets` alone has such names,
+    # and looks after them itself.
+    for info in pkgutil.walk_packages(truepool.__path__, "truepool."):
+        package, _, name = info.name.rpartition(".")
+        import_module(info.name)
+        if package != "truepool.datasets":
+            found = getattr(import_module(package), name)
+            assert isinstance(found, ModuleType), info.name

@@ -261,7 +261,7 @@ def test_a_missed_fraud_costs_what_it_costs_whatever_it_is_called():
         VCG(threshold=0.3),
         VCG(loss=Loss("cost-brier", Costs(fn=10))),
         VCG(loss=Loss("cost", threshold=0.2)),
-        Platt(pool=VCG(costs=Costs(fn=10))),
+        Platt(base=VCG(costs=Costs(fn=10))),
         Auto(candidates=["mean", VCG(threshold=0.3)]),
     ],
     ids=[

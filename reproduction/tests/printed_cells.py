@@ -2,13 +2,13 @@
 
 from itertools import pairwise
 
-from truepool_paper.expected import printed
+from truepool_paper.expected import paper_tables
 
 
 def cell(label, key, column):
     """A printed number; a key of one part may be given bare."""
     key = key if isinstance(key, tuple) else (key,)
-    return printed()[label].numbers[key, column].value
+    return paper_tables()[label].numbers[key, column].value
 
 
 def row(label, key, columns):
@@ -17,7 +17,7 @@ def row(label, key, columns):
 
 def column(label, name):
     """A column by key, bare where it has one part, where it holds a number."""
-    table = printed()[label]
+    table = paper_tables()[label]
     found = {
         key if len(key) > 1 else key[0]: table.numbers[key, name].value
         for key in table.keys

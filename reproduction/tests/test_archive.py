@@ -7,7 +7,7 @@ import pytest
 
 from truepool_paper import Answer, reproduce
 from truepool_paper.archive import from_jsonl, to_jsonl
-from truepool_paper.expected import printed
+from truepool_paper.expected import paper_tables
 from truepool_paper.interface import Reading
 
 LABELS = ["tab:hyperparams", "tab:drift_regret", "fig:drift_regret", "tab:jetson_rtt"]
@@ -20,14 +20,14 @@ def run(tmp_path_factory):
     left_out = Reading("", "left out")
     answers = tuple(
         done[label] if label in LABELS else Answer(table, left_out, {}, "pending")
-        for label, table in printed().items()
+        for label, table in paper_tables().items()
     )
     return replace(done, answers=answers)
 
 
 def test_judged_anew_they_come_out_the_same(run):
     again = from_jsonl(to_jsonl(run))
-    assert [answer.table.label for answer in again.answers] == list(printed())
+    assert [answer.table.label for answer in again.answers] == list(paper_tables())
     assert again.environment == run.environment
     for label in LABELS:
         before, after = run[label], again[label]

@@ -13,7 +13,7 @@ from truepool_paper.canonical_game import (
     ABOVE,
     BELOW,
     CALIBRATED,
-    games,
+    game_cells,
     price_rows,
     row_name,
     solve,
@@ -55,13 +55,13 @@ def test_clipped_beliefs_are_told_in_the_reading_and_not_as_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         solve(CELL, "Brier", offset=ABOVE)
-    assert "+0.36, inferred from printed shifts" in canonical_game.at(ABOVE)
-    assert "(clipped to [0, 1]" in canonical_game.at(ABOVE)
+    assert "+0.36, inferred from printed shifts" in canonical_game.offset_note(ABOVE)
+    assert "(clipped to [0, 1]" in canonical_game.offset_note(ABOVE)
 
 
 @pytest.mark.parametrize(("size", "cases"), [("quick", 2000), ("full", 10_000)])
 def test_ten_repeats_at_both_sizes(size, cases):
-    made = games("any", size, {"n": [2, 3]})
+    made = game_cells("any", size, {"n": [2, 3]})
     assert len(made) == 20
     assert {cell["cases"] for cell in made} == {cases}
 

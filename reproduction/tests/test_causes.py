@@ -11,11 +11,11 @@ from held import needs
 
 from truepool import datasets
 from truepool.core.engine import cells
-from truepool.measures.diversity import correlation, mean_of_pairs
+from truepool.measures.diversity import correlation, mean_over_pairs
 from truepool.measures.scores import ece
 from truepool_paper.archive import from_jsonl
-from truepool_paper.expected import printed
-from truepool_paper.experiments.heterogeneity import MADE_OF, _pooled, _team
+from truepool_paper.expected import paper_tables
+from truepool_paper.experiments.heterogeneity import COMPOSITIONS, _pooled, _team
 from truepool_paper.methods import methods, pool_with
 from truepool_paper.real_task import task
 from truepool_paper.verdicts import tolerance
@@ -58,12 +58,12 @@ def test_most_that_differs_in_the_main_table_is_of_the_other_partition():
 @needs("credit-card")
 @pytest.mark.data
 def test_on_credit_card_two_votes_of_five_and_no_agent_alone_come_near_the_print():
-    table = printed()["tab:main_results"].numbers
+    table = paper_tables()["tab:main_results"].numbers
     vote, best = (table[(m,), "Credit Card/FN"].value for m in ("Majority Vote", "Best Individual"))  # fmt: skip
     two, three, alone = [], [], []
     for cell in cells("main-results", 3, {"data": ["Credit Card"], "size": ["full"]}):
-        _, tested = task("credit-card", 50_000, cell).panels()
-        frauds = tested.reports[tested.outcomes == 1] > 0.3
+        _, test = task("credit-card", 50_000, cell).panels()
+        frauds = test.reports[test.outcomes == 1] > 0.3
         two.append(1 - (frauds.mean(axis=1) > 0.3).mean())
         three.append(1 - (frauds.mean(axis=1) > 0.5).mean())
         alone.append(1 - frauds.mean(axis=0).max())
@@ -81,14 +81,14 @@ def test_the_partition_at_hand_has_another_share_of_attacks_than_the_papers():
 
 
 def test_printed_misses_of_nsl_kdd_lie_between_those_of_two_draws():
-    table = printed()["tab:main_results"]
+    table = paper_tables()["tab:main_results"]
     for key in table.keys:
         said = table.numbers[key, "NSL-KDD/FN"]
-        most, fewer = (
+        most, subsample = (
             ours("tab:main_results", *key, column=f"{draw}/FN").value
             for draw in ("NSL-KDD", "NSL-KDD, 47,736 rows")
         )
-        assert most - said.rounding <= said.value <= fewer + said.rounding
+        assert most - said.rounding <= said.value <= subsample + said.rounding
 
 
 def test_what_differs_by_training_size_is_of_the_other_partition_or_of_fraud():
@@ -96,8 +96,8 @@ def test_what_differs_by_training_size_is_of_the_other_partition_or_of_fraud():
     assert rest == {
         ((1000,), "Credit Card/VCG"), ((1000,), "Credit Card/Majority Vote")
     }  # fmt: skip
-    recall = printed()["tab:sample"].numbers[(200,), "Credit Card/VCG"]
-    missed = printed()["tab:vcg_decomp"].numbers[(200,), "Credit Card/VCG FN"]
+    recall = paper_tables()["tab:sample"].numbers[(200,), "Credit Card/VCG"]
+    missed = paper_tables()["tab:vcg_decomp"].numbers[(200,), "Credit Card/VCG FN"]
     assert missed.value - (1 - recall.value) == pytest.approx(0.043, abs=0.001)
 
 
@@ -115,7 +115,7 @@ def test_where_adversaries_are_a_fifth_the_printed_order_is_within_the_spread():
     assert differing("tab:adversarial") == [
         (("const-low", 20), "TrimmedMean"), (("const-low", 20), "Median")
     ]  # fmt: skip
-    table = printed()["tab:adversarial"].numbers
+    table = paper_tables()["tab:adversarial"].numbers
     names = ("TrimmedMean", "Median")
     said = [table[("const-low", 20), name].value for name in names]
     for name in names:
@@ -124,7 +124,7 @@ def test_where_adversaries_are_a_fifth_the_printed_order_is_within_the_spread():
 
 
 def test_with_ten_bins_every_calibration_error_of_the_heart_table_matches():
-    table = printed()["tab:real_heart"]
+    table = paper_tables()["tab:real_heart"]
     apart = differing("tab:real_heart")
     assert {column for _, column in apart} == {"ECE"}
     for (key, column), said in table.numbers.items():
@@ -138,7 +138,7 @@ def test_the_same_agents_and_pool_have_one_number_in_ours_and_two_in_print():
     made = ours("tab:heterogeneity", "Heterogeneous", column="NSL-KDD/FN")
     assert made.value == main.value
     said = [
-        printed()[label].numbers[(name,), "NSL-KDD/FN"]
+        paper_tables()[label].numbers[(name,), "NSL-KDD/FN"]
         for label, name in (
             ("tab:main_results", "VCG"),
             ("tab:heterogeneity", "Heterogeneous"),
@@ -150,10 +150,10 @@ def test_the_same_agents_and_pool_have_one_number_in_ours_and_two_in_print():
 @needs("nsl-kdd")
 @pytest.mark.data
 def test_printed_misses_of_forests_are_those_of_ten_thousand_rows():
-    said = printed()["tab:heterogeneity"].numbers[("5x RF",), "NSL-KDD/FN"]
+    said = paper_tables()["tab:heterogeneity"].numbers[("5x RF",), "NSL-KDD/FN"]
     misses = []
     for cell in cells("heterogeneity", 3, {"data": ["NSL-KDD"]}):
-        panels = task("nsl-kdd", 10_000, cell).panels(_team(MADE_OF["5x RF"]))
+        panels = task("nsl-kdd", 10_000, cell).panels(_team(COMPOSITIONS["5x RF"]))
         misses.append(_pooled("NSL-KDD", "5x RF", *panels)[0]["value"])
     error = np.hypot(said.error, np.std(misses, ddof=1) / np.sqrt(3))
     assert abs(np.mean(misses) - said.value) < 2 * error
@@ -171,8 +171,8 @@ def few():
 @needs("nsl-kdd")
 @pytest.mark.data
 def test_agents_that_learn_from_fewer_rows_are_less_alike_than_printed(few):
-    said = printed()["tab:empirical_rho"].numbers[("NSL-KDD",), "mean rho"]
-    rho = [mean_of_pairs(correlation(tested)) for _, tested in few]
+    said = paper_tables()["tab:empirical_rho"].numbers[("NSL-KDD",), "mean rho"]
+    rho = [mean_over_pairs(correlation(test)) for _, test in few]
     many = ours("tab:empirical_rho", "NSL-KDD", column="mean rho")
     assert np.mean(rho) < said.value < many.value
 
@@ -181,7 +181,7 @@ def test_agents_that_learn_from_fewer_rows_are_less_alike_than_printed(few):
 @pytest.mark.data
 @pytest.mark.parametrize("method", sorted(methods().keys() - {"Best Individual"}))
 def test_printed_calibration_errors_lie_between_few_rows_and_many(few, method):
-    said = printed()["tab:ece_binary"].numbers[(method,), "NSL-KDD"]
+    said = paper_tables()["tab:ece_binary"].numbers[(method,), "NSL-KDD"]
     most = np.mean([ece(pool_with(methods()[method], *both), both[1].outcomes) for both in few])  # fmt: skip
     least = ours("tab:ece_binary", method, column="NSL-KDD").value
     assert most > 1.5 * least

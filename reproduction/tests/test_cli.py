@@ -5,7 +5,7 @@ import sys
 import pytest
 
 import truepool_paper
-from truepool_paper.expected import printed
+from truepool_paper.expected import paper_tables
 
 CHEAP = ["tab:hyperparams", "tab:jetson_rtt"]
 
@@ -40,7 +40,7 @@ def test_an_unknown_label_is_one_sentence_and_nothing_is_written(truepool, tmp_p
     assert err.startswith(
         "error: no table or figure is called 'tab:regrett' (did you mean 'tab:regret"
     )
-    assert all(label in err for label in printed())
+    assert all(label in err for label in paper_tables())
     assert not (tmp_path / "run").exists()
 
 
@@ -48,7 +48,7 @@ def test_a_file_is_no_folder(truepool, tmp_path):
     (tmp_path / "file").write_text("")
     code, _, err = truepool("reproduce", *CHEAP, "--output", tmp_path / "file")
     assert code == 2
-    assert "is a file; name a folder to write into" in err
+    assert "is a file: name another" in err
 
 
 def test_a_folder_that_cannot_be_made_is_one_sentence(truepool, tmp_path):
@@ -60,14 +60,18 @@ def test_a_folder_that_cannot_be_made_is_one_sentence(truepool, tmp_path):
     assert "cannot be written" in err
 
 
-def test_who_stops_it_hears_that_what_is_done_is_kept(truepool, tmp_path, monkeypatch):
+def test_when_stopped_it_names_the_finished_work_and_how_to_resume(
+    truepool, tmp_path, monkeypatch
+):
     def stopped(*args, **settings):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("truepool_paper.reproduce", stopped)
     code, out, err = truepool("reproduce", *CHEAP, "--output", tmp_path)
     assert (code, out) == (130, "")
-    assert f"kept in {tmp_path / 'rows'}, and the same command goes on" in err
+    assert (
+        f"finished work is in {tmp_path / 'rows'}, and the same command resumes" in err
+    )
 
 
 def test_rows_that_are_no_rows_are_one_sentence(truepool, tmp_path):

@@ -1,7 +1,7 @@
 import numpy as np
 
 from truepool.measures.scores import ece
-from truepool_paper.curves import FEWEST, curve, how_often, points
+from truepool_paper.curves import MIN_CASES, bin_counts, curve, points
 
 
 def test_gaps_of_a_curve_add_up_to_the_calibration_error():
@@ -30,12 +30,12 @@ def test_a_curve_is_made_of_its_own_rows():
     ]
     line = points(rows, "fig:x", ["A", "VCG"])
     np.testing.assert_allclose([line.x, line.y], [[0.2, 0.8], [0, 1]])
-    often = how_often(rows, "fig:x", ["B", "VCG"])
+    often = bin_counts(rows, "fig:x", ["B", "VCG"])
     assert (often.x, often.y) == ([0, 1], [20, 20])
 
 
 def test_a_bin_of_few_cases_is_left_out():
-    said = np.repeat([0.2, 0.8], [FEWEST, FEWEST - 1])[:, None]
+    said = np.repeat([0.2, 0.8], [MIN_CASES, MIN_CASES - 1])[:, None]
     rows = curve("fig:x", ["VCG"], said, np.zeros(len(said), dtype=int), 2)
     assert len(points(rows, "fig:x", ["VCG"]).x) == 1
     assert len(points(rows[3:], "fig:x", ["VCG"]).x) == 0

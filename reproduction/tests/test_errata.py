@@ -10,7 +10,7 @@ import pytest
 from printed_cells import cell, column, row, unlike
 
 from truepool.games import theory
-from truepool_paper.expected import printed
+from truepool_paper.expected import paper_tables
 
 RHOS = (0, 0.2, 0.5, 0.8, 0.95)
 
@@ -81,7 +81,7 @@ def test_x11_measured_deviations_are_not_all_below_the_formula():
 
 
 def test_x12_the_table_that_is_cited_has_four_of_the_six_numbers_of_agents():
-    assert {n for _, n in printed()["tab:poa_n_rho"].keys} == {2, 5, 10, 20}
+    assert {n for _, n in paper_tables()["tab:poa_n_rho"].keys} == {2, 5, 10, 20}
     assert set(column("tab:delta_vs_n", "PoA")) == {2, 3, 5, 10, 20, 50}
 
 
@@ -138,8 +138,8 @@ def test_x17_vcg_has_not_the_lowest_printed_price():
         "tab:scaling", "Brier PoA", "n=20"
     )
     for label in ("tab:corr_poa", "tab:observability_basic"):
-        for name in printed()[label].columns:
-            vcg = printed()[label].numbers[("VCG",), name]
+        for name in paper_tables()[label].columns:
+            vcg = paper_tables()[label].numbers[("VCG",), name]
             assert (vcg.value or vcg.least) > cell(label, "Externality", name)
     ten = (10, 0.5)
     assert (
@@ -156,7 +156,7 @@ def test_x19_the_deviation_said_to_shrink_is_held_fixed():
 
 def test_x22_printed_vcg_prices_never_fall_with_what_is_seen():
     seen = (0, 1, 2, "floor(n/2)", "n")
-    for name in printed()["tab:observability"].columns:
+    for name in paper_tables()["tab:observability"].columns:
         if name.endswith("PoA"):
             prices = [cell("tab:observability", ("VCG", k), name) for k in seen]
             there = [price for price in prices if price is not None]
@@ -169,7 +169,7 @@ def test_x22_printed_vcg_prices_never_fall_with_what_is_seen():
 
 
 def test_x23_printed_vcg_agents_are_not_within_a_hundredth_of_the_truth():
-    table = printed()["tab:n2_verify"]
+    table = paper_tables()["tab:n2_verify"]
     sizes = [abs(n.value) for (key, _), n in table.numbers.items() if key[0] == "VCG"]
     assert max(sizes) == 0.107
     assert sum(size > 0.01 for size in sizes) == 11

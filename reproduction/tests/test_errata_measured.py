@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from printed_cells import cell, column, row, unlike
 
-from truepool_paper.expected import printed
+from truepool_paper.expected import paper_tables
 
 DATA = ("NSL-KDD", "Credit Card", "UNSW-NB15")
 
@@ -106,8 +106,8 @@ def test_x33_printed_regret_is_above_its_bound_and_does_not_flatten():
     sudden = [cell("tab:drift_regret", ("Sudden", T), "eta*") for T in (100, 500, 1000)]
     assert sudden[1] < sudden[0] < sudden[2]
     hundred = {
-        name: printed()["tab:regret"].numbers[("R_T", 100), name].value
-        for name in printed()["tab:regret"].columns
+        name: paper_tables()["tab:regret"].numbers[("R_T", 100), name].value
+        for name in paper_tables()["tab:regret"].columns
     }
     assert min(hundred, key=hundred.get) == "eta=0.5"
 
@@ -144,7 +144,7 @@ def test_x39_rare_recall_is_the_mean_of_eight_classes_the_rarest_included(method
 
 
 def test_x39_vcg_is_alone_on_top_in_six_classes_of_twelve():
-    table = printed()["tab:perclass"]
+    table = paper_tables()["tab:perclass"]
     alone = shared = 0
     for key in table.keys:
         recalls = {name: cell("tab:perclass", key, name) for name in table.columns}
@@ -162,7 +162,7 @@ def test_x39_rare_recalls_of_cicids_are_not_the_means_of_their_classes():
         assert cell("tab:cicids2017", method, "rare recall") == said
     accuracy = column("tab:cicids2017", "accuracy")
     assert max(accuracy, key=accuracy.get) == "Brier"
-    assert len(printed()["tab:cicids_perclass"].keys) - 1 == 6  # attacks
+    assert len(paper_tables()["tab:cicids_perclass"].keys) - 1 == 6  # attacks
 
 
 def test_x41_at_the_correlation_of_real_agents_printed_brier_loses_next_to_nothing():
@@ -210,7 +210,7 @@ def test_x44_vcg_at_five_agents_has_four_printed_times():
 
 def asked():
     """Printed time to ask all five agents, in milliseconds."""
-    table = printed()["tab:latency_breakdown"]
+    table = paper_tables()["tab:latency_breakdown"]
     return sum(
         table.numbers[key, "time (ms)"].value
         for key in table.keys
@@ -231,8 +231,8 @@ def test_x45_milliseconds_called_per_sample_are_those_of_a_batch():
     said = cell("tab:edge_summary", "Desktop, sklearn", "per-sample (ms)")
     assert said == pytest.approx(batch, rel=0.01)
     for name in column("tab:jetson_inference", "time (ms)"):
-        times = printed()["tab:jetson_inference"].numbers[(name,), "time (ms)"]
-        each = printed()["tab:jetson_inference"].numbers[(name,), "us per sample"]
+        times = paper_tables()["tab:jetson_inference"].numbers[(name,), "time (ms)"]
+        each = paper_tables()["tab:jetson_inference"].numbers[(name,), "us per sample"]
         low, high = (
             1000 * (times.value - s * times.rounding) / (each.value + s * each.rounding)
             for s in (1, -1)

@@ -6,19 +6,17 @@ from numpy.testing import assert_allclose
 from panels import stationary
 from printed_cells import cell
 
-from truepool import credit, replay
+from truepool import Costs, Panel, credit, replay
 from truepool.core.engine import Cell, one_thread
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.datasets.synthetic import synthetic
-from truepool.games import drawn, theory
+from truepool.datasets import synthetic
+from truepool.games import draw_beliefs, theory
 from truepool.pools.vcg import VCG
 from truepool_paper.experiments.data_efficiency import DataEfficiency
 from truepool_paper.experiments.robustness import Robustness
 
 
 def test_x9_reports_of_a_mean_belief_of_0_3_cannot_fall_by_more_than_0_3():
-    beliefs = drawn(5, 0.5, 0.3, cases=20_000).values
+    beliefs = draw_beliefs(5, 0.5, 0.3, cases=20_000).values
     for shift in (-0.375, -0.45, -1.0):
         sent = np.clip(beliefs + shift, 0, 1)
         assert sent.mean() - beliefs.mean() >= -beliefs.mean() > -0.31
@@ -33,7 +31,7 @@ def test_x41_at_a_correlation_of_0_97_there_is_next_to_nothing_to_pay(tau):
 
 
 def test_x38_the_mean_of_calibrated_agents_says_too_much_below_and_too_little_above():
-    beliefs = drawn(5, 0.5, model="factor", truth="latent", cases=100_000)
+    beliefs = draw_beliefs(5, 0.5, model="factor", truth="latent", cases=100_000)
     pooled, came = beliefs.values.mean(axis=1), beliefs.outcomes
     low, high = pooled < 0.2, pooled > 0.7
     assert came[low].mean() < pooled[low].mean() - 0.05  # its curve is below the line

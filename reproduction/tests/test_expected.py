@@ -3,19 +3,19 @@ from importlib.resources import files
 
 import pytest
 
-from truepool_paper.expected import _number, printed
+from truepool_paper.expected import _number, paper_tables
 
 RAW = json.loads((files("truepool_paper.expected") / "tables.json").read_text())
 
 
 def test_all_51_tables_and_13_figures_are_there():
-    kinds = [table.kind for table in printed().values()]
+    kinds = [table.kind for table in paper_tables().values()]
     assert (kinds.count("table"), kinds.count("figure")) == (51, 13)
-    assert list(printed()) == [entry["id"] for entry in RAW]
+    assert list(paper_tables()) == [entry["id"] for entry in RAW]
 
 
 def test_figures_print_no_numbers_but_say_what_they_show():
-    for table in printed().values():
+    for table in paper_tables().values():
         assert (table.kind == "figure") == (not table.numbers)
         assert (table.kind == "figure") == bool(table.shows)
 
@@ -24,14 +24,14 @@ def test_figures_print_no_numbers_but_say_what_they_show():
     "entry", [e for e in RAW if "rows" in e], ids=lambda e: e["id"]
 )
 def test_every_printed_number_is_read_with_its_value(entry):
-    numbers = printed()[entry["id"]].numbers
+    numbers = paper_tables()[entry["id"]].numbers
     for row in entry["rows"]:
         for column, value in row["values"].items():
             read = numbers[tuple(row["key"]), column]
             plain = value.get("mean") if isinstance(value, dict) else value
             if isinstance(plain, int | float):
                 assert read.value == plain
-                assert float(read.said.split(" ")[0]) == plain
+                assert float(read.text.split(" ")[0]) == plain
                 assert read.rounding > 0
                 assert read.measurable
 
@@ -48,45 +48,45 @@ def test_every_printed_number_is_read_with_its_value(entry):
     ],
 )  # fmt: skip
 def test_a_number_is_as_exact_as_it_was_printed(label, key, column, said, rounding):
-    number = printed()[label].numbers[key, column]
-    assert (number.said, number.rounding) == (said, rounding)
+    number = paper_tables()[label].numbers[key, column]
+    assert (number.text, number.rounding) == (said, rounding)
 
 
 def test_a_printed_spread_is_of_five_seeds_where_the_paper_says_so():
-    table = printed()["tab:scaling"]
+    table = paper_tables()["tab:scaling"]
     number = table.numbers[("VCG PoA",), "n=5"]
-    assert (table.seeds, number.said) == (5, "6.0 ± 4.4")
+    assert (table.seeds, number.text) == (5, "6.0 ± 4.4")
     assert number.error == pytest.approx(4.4 / 5**0.5)
 
 
 def test_a_printed_time_is_of_twenty_repetitions_where_the_paper_says_so():
-    table = printed()["tab:latency_breakdown"]
+    table = paper_tables()["tab:latency_breakdown"]
     number = table.numbers[("Agent Inference", "Random Forest"), "time (ms)"]
-    assert (table.seeds, number.said) == (20, "2.50 ± 0.36")
+    assert (table.seeds, number.text) == (20, "2.50 ± 0.36")
     assert number.error == pytest.approx(0.36 / 20**0.5)
 
 
 def test_a_printed_spread_is_of_ten_seeds():
-    number = printed()["tab:data_eff_fine"].numbers[(25,), "VCG (5 agents)"]
-    assert number.said == "0.358 ± 0.081"
+    number = paper_tables()["tab:data_eff_fine"].numbers[(25,), "VCG (5 agents)"]
+    assert number.text == "0.358 ± 0.081"
     assert number.error == pytest.approx(0.081 / 10**0.5)
 
 
 def test_bounds_words_and_blanks_have_no_value():
-    table = printed()["tab:observability_basic"].numbers
-    bound = next(n for n in table.values() if n.said.startswith("≥"))
+    table = paper_tables()["tab:observability_basic"].numbers
+    bound = next(n for n in table.values() if n.text.startswith("≥"))
     assert (bound.value, bound.least, bound.measurable) == (None, 100, True)
-    assert printed()["tab:poa"].numbers[("VCG",), "bias"].value == 0.0
-    words = printed()["tab:when_vcg"].numbers
+    assert paper_tables()["tab:poa"].numbers[("VCG",), "bias"].value == 0.0
+    words = paper_tables()["tab:when_vcg"].numbers
     assert not any(n.measurable for n in words.values())
-    blank = printed()["tab:latency_breakdown"].numbers[
+    blank = paper_tables()["tab:latency_breakdown"].numbers[
         ("Aggregation", "VCG"), "share of total (%)"
     ]
-    assert (blank.said, blank.value) == ("", None)
+    assert (blank.text, blank.value) == ("", None)
 
 
 def test_numbers_without_a_spread_and_words_are_told_apart():
     plain = _number({"mean": 0.25}, 2)
-    assert (plain.said, plain.value, plain.error) == ("0.25", 0.25, None)
+    assert (plain.text, plain.value, plain.error) == ("0.25", 0.25, None)
     words = _number({"low": 1, "high": 2}, 0)
-    assert (words.said, words.value) == ("low 1, high 2", None)
+    assert (words.text, words.value) == ("low 1, high 2", None)

@@ -7,8 +7,8 @@ import pytest
 
 from truepool.core.engine import Cell, one_thread
 from truepool_paper.canonical_game import ABOVE, BELOW, solve
-from truepool_paper.expected import printed
-from truepool_paper.experiments import of
+from truepool_paper.expected import paper_tables
+from truepool_paper.experiments import find
 from truepool_paper.verdicts import judge, summarise
 
 TABLES = [
@@ -25,7 +25,7 @@ LUCK = 0.03
 @cache
 def rows(label):
     """Rows of the first repeat of all settings."""
-    experiment = of(label)
+    experiment = find(label)
     first = [cell for cell in experiment().cells("quick") if cell.repeat == 0]
     with one_thread():
         return tuple(row for cell in first for row in experiment.measure(cell))
@@ -37,13 +37,13 @@ def values(label):
 
 @pytest.mark.parametrize("label", TABLES)
 def test_every_printed_number_is_measured(label):
-    cells = judge(printed()[label], summarise(rows(label), label))
+    cells = judge(paper_tables()[label], summarise(rows(label), label))
     assert not [place for place, cell in cells.items() if cell.verdict == "pending"]
 
 
 @pytest.mark.parametrize("label", TABLES)
 def test_the_offset_is_stated_and_the_calibrated_case_is_there(label):
-    reading = of(label).readings[label].reading
+    reading = find(label).readings[label].reading
     assert reading.startswith("Belief offset E[b] - E[y] = ")
     ours = {f"{key} {column}" for key, column in values(label)}
     all_are = "= 0: all are calibrated" in reading
@@ -52,8 +52,8 @@ def test_the_offset_is_stated_and_the_calibrated_case_is_there(label):
 
 @pytest.mark.parametrize("label", TABLES)
 def test_whatever_differs_has_a_cause(label):
-    reading = of(label).readings[label]
-    cells = judge(printed()[label], summarise(rows(label), label), reading.methods)
+    reading = find(label).readings[label]
+    cells = judge(paper_tables()[label], summarise(rows(label), label), reading.methods)
     if any(cell.verdict == "differs" for cell in cells.values()):
         assert reading.cause
 
@@ -97,7 +97,7 @@ def test_tab_threshold_the_price_hangs_on_tau():
 def test_tab_threshold_beliefs_of_four_cannot_give_the_printed_rates():
     # Nobody who hears these beliefs misses as few at so few alarms: the truthful pool
     # is calibrated, so its thresholds are the best trade there is.
-    found, table = values("tab:threshold"), printed()["tab:threshold"].numbers
+    found, table = values("tab:threshold"), paper_tables()["tab:threshold"].numbers
     at = (0.5,)
     assert table[at, "FP"].value < found[at, "truthful FP, calibrated"]
     assert table[at, "FN"].value < found[at, "truthful FN, calibrated"]
@@ -208,7 +208,7 @@ def test_tab_ic_verify_gains_of_vcg_are_no_noise():
 @pytest.mark.parametrize("label", FIGURES)
 def test_figures_draw_the_numbers_of_their_tables(label):
     table = label.replace("fig:", "tab:")
-    page = of(label)().figure(label, rows(table))
+    page = find(label)().figure(label, rows(table))
     drawn = {
         float(y)
         for axes in page.axes
@@ -234,7 +234,7 @@ def test_figures_draw_the_numbers_of_their_tables(label):
 
 def test_fig_overview_draws_games_data_and_the_pipeline():
     label = "fig:overview"
-    page = of(label)().figure(label, rows(label))
+    page = find(label)().figure(label, rows(label))
     bias, misses, learned, steps = page.axes
     found = values(label)
     assert [bar.get_height() for bar in bias.patches] == [

@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from truepool.data.costs import Costs
+from truepool import Costs
 from truepool.games import Game, payments, sweep, theory, verify
 
 COSTS = Costs(fn=10, fp=1)
@@ -156,7 +156,7 @@ def test_tab_scoring_rules_poa(agents, rho):
     game = Game(agents, rho, offset=BELOW, threshold=0.3, costs=COSTS, cases=1000)
     names = ["brier", "log", "spherical", "regularised", "vcg"]
     found = run(game, {"offset": [BELOW]}, names)
-    points = {p.mechanism: p for p in found.points}
+    points = {p.payment: p for p in found.points}
     assert points["brier"].poa < 1
     assert points["log"].poa < 1
     # As printed: the regulariser changes nothing, VCG misses least.

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from truepool.data.panel import Panel
-from truepool_paper.expected import printed
+from truepool import Panel
+from truepool_paper.expected import paper_tables
 from truepool_paper.methods import methods, platt_scaled, pool_with, tally
 
 
@@ -16,7 +16,7 @@ def some_panel(seed, cases=4000):
 
 
 def test_they_are_the_methods_of_the_main_table():
-    keys = {key for (key,) in printed()["tab:main_results"].keys}
+    keys = {key for (key,) in paper_tables()["tab:main_results"].keys}
     assert set(methods()) == keys
 
 

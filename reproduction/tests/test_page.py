@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from truepool_paper.archive import from_jsonl
-from truepool_paper.expected import printed
+from truepool_paper.expected import paper_tables
 from truepool_paper.experiments import PENDING
 
 ROOT = Path(__file__).parents[2]
@@ -22,7 +22,7 @@ def test_the_page_is_what_the_stored_rows_make():
 
 def test_it_is_the_whole_run_at_full_size():
     assert RUN.size == "full"
-    assert [answer.table.label for answer in RUN.answers] == list(printed())
+    assert [answer.table.label for answer in RUN.answers] == list(paper_tables())
     pending = {a.table.label: a.reading.cause for a in RUN.answers if a.verdict == "pending"}  # fmt: skip
     assert pending == PENDING
     assert {"command", "seeds", "python", "numpy"} <= set(RUN.environment)
@@ -37,5 +37,7 @@ def test_whatever_differs_has_its_cause(answer):
 
 def test_every_figure_is_there():
     drawn = {f.stem.replace("_", ":", 1) for f in (ROOT / "docs/reproduction").iterdir()}  # fmt: skip
-    figures = {label for label, table in printed().items() if table.kind == "figure"}
+    figures = {
+        label for label, table in paper_tables().items() if table.kind == "figure"
+    }
     assert drawn == figures - set(PENDING)

@@ -10,12 +10,13 @@ from truepool import datasets, learners, pools, stress
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "reproduction/src").rglob("*.py"))
+TESTS = sorted((ROOT / "reproduction/tests").rglob("*.py"))
 PUBLIC = {
     "truepool",
     "truepool.agents",
     "truepool.agents.zoo",
     "truepool.core.arrays",
-    "truepool.audits.checks",
+    "truepool.audits.topics",
     "truepool.cli.options",
     "truepool.cli.screen",
     "truepool.core.engine",
@@ -35,7 +36,8 @@ PUBLIC = {
     "truepool.render.figures",
     "truepool.render.figures.charts",
     "truepool.render.figures.style",
-    "truepool.render.grid",
+    "truepool.render.html",
+    "truepool.render.tables.grid",
     "truepool.measures.scores",
     "truepool.stress",
     "truepool.stress.drift",
@@ -49,7 +51,16 @@ REGISTERED = {
 }
 """A file of a registry is public for the class that it holds."""
 
-
+ORACLES = {
+    ("truepool.datasets.intrusion", "PARTS"),
+    ("truepool.datasets.nsl_kdd", "FIFTH"),
+    ("truepool.datasets.synthetic", "SKILLS"),
+    ("truepool.games.marginals", "Beta"),
+    ("truepool.games.marginals", "delivered"),
+    ("truepool.measures.folds", "out_of_fold"),
+    ("truepool.measures.folds", "splits"),
+}
+"""What the tests compare with: the library's own constants and inner steps."""
 TYPES = {"Array", "BoolArray", "FloatArray", "IntArray"}
 """All that is public of `truepool.core.arrays`."""
 
@@ -58,11 +69,11 @@ def offered(module: str) -> set[str]:
     """Names that a public module offers: ``__all__``, or what it defines itself."""
     if module == "truepool.core.arrays":
         return TYPES
-    room = import_module(module)
-    if hasattr(room, "__all__"):
-        return set(room.__all__)
+    found = import_module(module)
+    if hasattr(found, "__all__"):
+        return set(found.__all__)
     names = set()
-    for node in ast.parse(Path(room.__file__).read_text()).body:
+    for node in ast.parse(Path(found.__file__).read_text()).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             names.add(node.name)
         targets = getattr(node, "targets", [getattr(node, "target", None)])
@@ -119,11 +130,16 @@ def test_every_name_it_uses_is_public(path):
     assert not private
 
 
+def test_its_tests_use_private_names_as_oracles_only():
+    names = {pair for path in TESTS for pair in used(path.read_text())}
+    assert {pair for pair in names if not public(*pair)} == ORACLES
+
+
 @pytest.mark.parametrize(
     "line",
     [
         "import truepool.pools.interface",
-        "from truepool.pools.interface import made",
+        "from truepool.pools.interface import configure",
         "from truepool.pools import _private",
         "from truepool.datasets.synthetic import SKILLS",
         "from truepool import pools; pools.interface",

@@ -10,13 +10,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.games import ClippedBeliefsWarning, Game, drawn, theory, verify
-from truepool.games.marginals import Beta, delivered
+from truepool import Costs, Panel, replay
+from truepool.games import ClippedBeliefsWarning, Game, draw_beliefs, theory, verify
+from truepool.games.marginals import Beta, belief_correlation
 from truepool.learners import make as learner
 from truepool.measures.scores import ece
-from truepool.online import replay
 
 ASYMMETRIC, EVEN = Costs(fn=10, fp=1), Costs(1, 1)
 
@@ -35,7 +33,7 @@ def test_the_mean_bias_is_zero_at_four_hundred_thousand_cases():
 )
 def test_the_prices_of_anarchy_are_those_checked(tau, printed):
     # READINGS took 0.5 for the correlation of the copula: 0.486 of the beliefs.
-    rho = delivered(Beta(0.3, 4.0), 0.5)
+    rho = belief_correlation(Beta(0.3, 4.0), 0.5)
     assert_allclose(rho, 0.486, atol=0.001)
     assert round(theory.price_of_anarchy(5, rho, 0.3, tau), 2) == printed
     end = Game(correlation=rho, threshold=tau, cases=400_000).solve(
@@ -73,12 +71,12 @@ def test_one_line_explains_three_families_of_tables(offset, shift, poa):
     elif poa == "down":
         assert end.poa < 1
     else:
-        assert end.anarchy.difference > 0.2
+        assert end.price_fn.difference > 0.2
 
 
 def test_the_utility_of_a_shift_has_the_slip_mended():
     # eq:delta_U: b(1 - y) - (1 - b)y is b - y, so the paper's maximiser is not one.
-    beliefs = drawn(2, 0.5, cases=100_000)
+    beliefs = draw_beliefs(2, 0.5, cases=100_000)
     b, y = beliefs.values[:, 0], beliefs.outcomes
     assert_allclose(b * (1 - y) - (1 - b) * y, b - y)
     printed = b.mean() - 2 * (b * y).mean()
@@ -92,7 +90,7 @@ def test_the_utility_of_a_shift_has_the_slip_mended():
 
 def test_pools_of_calibrated_agents_are_under_confident_with_no_strategy_at_all():
     # Ranjan & Gneiting 2010.
-    beliefs = drawn(5, 0.5, model="factor", truth="latent", cases=200_000)
+    beliefs = draw_beliefs(5, 0.5, model="factor", truth="latent", cases=200_000)
     y = beliefs.outcomes
     for i in range(5):
         assert ece(beliefs.values[:, i], y) < 0.006
@@ -187,11 +185,11 @@ def test_wsu_is_truthful_whatever_others_do(others):
     game = Game(model="factor", truth="latent", cases=20_000)
     found = verify("wsu", game, others=others, trials=6)
     assert found.deviation == (0.0,)
-    assert found.largest == 0
+    assert found.max_gain == 0
 
 
 def test_the_wsu_of_games_is_the_learner():
-    beliefs = drawn(4, 0.5, cases=2)
+    beliefs = draw_beliefs(4, 0.5, cases=2)
     panel = Panel(beliefs.values, [0, 1])
     trace = replay(learner("wsu", rate=0.1, horizon=2), panel)
     losses = beliefs.values[0] ** 2
@@ -201,6 +199,6 @@ def test_the_wsu_of_games_is_the_learner():
 
 def test_clipping_is_told():
     with pytest.warns(
-        ClippedBeliefsWarning, match=r"7\.\d % .*\+0\.35\d of it arrives"
+        ClippedBeliefsWarning, match=r"7\.\d % .*the offset is \+0\.35\d"
     ):
-        drawn(offset=0.36, cases=100_000)
+        draw_beliefs(offset=0.36, cases=100_000)

@@ -10,12 +10,11 @@ import pytest
 from held import needs
 from sklearn.model_selection import train_test_split
 
-from truepool import agents, datasets, diversity, pools, scores
+from truepool import Costs, Panel, agents, datasets, diversity, pools, scores
 from truepool.core.arrays import FloatArray, IntArray
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.datasets.nsl_kdd import FIFTH, Features, nsl_kdd
+from truepool.datasets import Features, nsl_kdd
 from truepool.pools import Pool
+from truepool_paper.real_task import FIFTH
 
 SEEDS = (0, 1, 2)
 VALIDATION = 0.2  # of the train part: apd:hyperparams
@@ -70,7 +69,7 @@ def said_by_agents(rows: Features, seed: int) -> Said:
     learn, validation = train_test_split(
         rest, test_size=VALIDATION, stratify=y[rest], random_state=seed
     )
-    X = rows.preparation().fit(X[learn]).transform(X)
+    X = rows.encoder().fit(X[learn]).transform(X)
     trained = agents.train(
         X[learn], y[learn], features=0.6, seed=seed, n_jobs=2, cache=False
     )

@@ -1,11 +1,17 @@
 import numpy as np
 import pytest
 
-from truepool import agents, datasets
+from truepool import Features, agents, datasets
 from truepool.core.engine import Cell
 from truepool.core.errors import SourceError
-from truepool.data.features import Features
-from truepool_paper.real_task import ROWS, SOURCES, THRESHOLDS, ready, task, twice
+from truepool_paper.real_task import (
+    ROWS,
+    SOURCES,
+    THRESHOLDS,
+    prepare,
+    task,
+    ten_agents,
+)
 
 CHEAP = {name: agents.zoo.make("tree") for name in ("ada", "bob", "cyd")}
 FIRST, SECOND = Cell("a", (), 0), Cell("a", (), 1)
@@ -20,49 +26,51 @@ def rows():
 
 
 def test_seeds_split_the_same_rows_anew(rows):
-    one, other = ready(rows, FIRST), ready(rows, SECOND)
-    assert not np.array_equal(one.tested, other.tested)
+    one, other = prepare(rows, FIRST), prepare(rows, SECOND)
+    assert not np.array_equal(one.test_rows, other.test_rows)
     for here in (one, other):
-        parts = [here.trained, here.weighed, here.tested]
+        parts = [here.train_rows, here.validation_rows, here.test_rows]
         assert [len(part) for part in parts] == [224, 56, 120]
         assert len(np.unique(np.concatenate(parts))) == 400
 
 
 def test_what_is_missing_is_filled_by_rows_that_agents_learn_from(rows):
-    here = ready(rows, FIRST)
-    median = np.nanmedian(rows.values[here.trained, 2])
+    here = prepare(rows, FIRST)
+    median = np.nanmedian(rows.values[here.train_rows, 2])
     assert here.X[0, 2] == median != np.nanmedian(rows.values[:, 2])
 
 
 def test_without_rows_held_agents_and_pools_learn_from_the_same(rows):
-    here = ready(rows, FIRST, held=False)
-    assert np.array_equal(here.trained, here.weighed)
-    assert len(here.trained) == 280
+    here = prepare(rows, FIRST, validate=False)
+    assert np.array_equal(here.train_rows, here.validation_rows)
+    assert len(here.train_rows) == 280
 
 
 def test_two_tables_train_an_agent_once(rows, monkeypatch):
-    here = ready(rows, FIRST)
+    here = prepare(rows, FIRST)
     before = np.concatenate([panel.reports for panel in here.panels(CHEAP)])
 
     def never(*parts, **options):
         raise AssertionError("trained again")
 
     monkeypatch.setattr("truepool.agents.ensemble.fit", never)
-    again = ready(rows, Cell("b", (("size", "quick"),), 0)).panels(CHEAP)
+    again = prepare(rows, Cell("b", (("size", "quick"),), 0)).panels(CHEAP)
     assert np.array_equal(before, np.concatenate([panel.reports for panel in again]))
 
 
 def test_agents_are_asked_what_they_were_not_trained_on(rows):
-    here = ready(rows, FIRST)
-    asked = here.asked(CHEAP, learn=here.trained[:50])
-    panel = asked.on(here.tested)
+    here = prepare(rows, FIRST)
+    trained = here.train_agents(CHEAP, learn=here.train_rows[:50])
+    panel = trained.panel(here.test_rows)
     assert panel.agents == ("ada", "bob", "cyd")
-    assert np.array_equal(panel.outcomes, here.y[here.tested])
-    assert not np.array_equal(panel.reports, here.asked(CHEAP).on(here.tested).reports)
+    assert np.array_equal(panel.outcomes, here.y[here.test_rows])
+    assert not np.array_equal(
+        panel.reports, here.train_agents(CHEAP).panel(here.test_rows).reports
+    )
 
 
 def test_the_first_five_of_ten_see_what_the_five_do(rows):
-    names = list(twice())
+    names = list(ten_agents())
     assert names[:5] == list(agents.zoo.PAPER)
     ten, five = (agents.feature_silos(41, count, 0.6) for count in (10, 5))
     assert np.array_equal(ten[:5], five)
@@ -75,10 +83,10 @@ def test_every_data_set_has_its_rows_and_threshold():
 
 
 def test_a_network_that_is_not_done_is_taken_as_it_is(rows):
-    here = ready(rows, FIRST)
+    here = prepare(rows, FIRST)
     hasty = {name: agents.zoo.make("mlp", max_iter=1) for name in ("ada", "bob")}
-    weighed, _ = here.panels(hasty)  # a warning would be an error here
-    assert len(weighed) == 56
+    validation, _ = here.panels(hasty)  # a warning would be an error here
+    assert len(validation) == 56
 
 
 @pytest.mark.parametrize("name", [*SOURCES.values(), "cicids2017-mix", "heart", "pima"])

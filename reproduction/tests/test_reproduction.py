@@ -7,7 +7,7 @@ import pytest
 from truepool.core.engine import cells
 from truepool.core.errors import UnknownNameError
 from truepool_paper import experiments, reproduce
-from truepool_paper.expected import printed
+from truepool_paper.expected import paper_tables
 from truepool_paper.interface import Experiment, Reading, row
 
 LABELS = ["tab:poa", "fig:overview", "tab:jetson_rtt", "tab:scaling"]
@@ -53,12 +53,12 @@ def test_numbers_stand_beside_the_printed_ones(tmp_path):
     result = reproduce(LABELS, out=tmp_path)
     answer = result["tab:poa"]
     vcg, brier = answer.cells[("VCG",), "PoA"], answer.cells[("Brier",), "PoA"]
-    assert (vcg.printed.said, vcg.measured.value, vcg.verdict) == (
+    assert (vcg.printed.text, vcg.measured.value, vcg.verdict) == (
         "1.00",
         1.0005,
         "match",
     )
-    assert (brier.printed.said, brier.verdict) == ("7.25", "close")
+    assert (brier.printed.text, brier.verdict) == ("7.25", "close")
     assert answer.cells[("Externality",), "PoA"].verdict == "pending"
     assert answer.cells[("rows",), "count"].measured.value == 6
     assert (answer.verdict, answer.reading.reading) == ("close", "as it stands")
@@ -93,7 +93,9 @@ def test_what_cannot_be_run_is_pending_with_the_reason(tmp_path, monkeypatch):
 
 
 def test_all_64_are_answered_when_none_is_named(tmp_path):
-    assert [a.table.label for a in reproduce(out=tmp_path).answers] == list(printed())
+    assert [a.table.label for a in reproduce(out=tmp_path).answers] == list(
+        paper_tables()
+    )
 
 
 def test_kept_rows_are_used_again_and_sizes_do_not_mix(tmp_path, monkeypatch):

@@ -5,11 +5,11 @@ from numpy.testing import assert_array_equal
 from truepool_paper.synthetic_task import (
     MODELS,
     POPULATION,
-    crew,
-    first,
+    first_agents,
     panels,
     task,
-    three_ways,
+    three_way_split,
+    train_ensemble,
 )
 
 
@@ -27,7 +27,7 @@ def test_repeats_draw_other_rows_of_one_population():
 
 def test_rows_are_dealt_out_once_with_every_class_in_each_part():
     y = np.repeat([0, 1, 2], [700, 250, 50])
-    parts = three_ways(y, 0)
+    parts = three_way_split(y, 0)
     assert_array_equal(np.sort(np.concatenate(parts)), np.arange(1000))
     assert [len(part) for part in parts] == [560, 140, 300]
     for part in parts:
@@ -38,7 +38,7 @@ def test_rows_are_dealt_out_once_with_every_class_in_each_part():
 
 def test_agents_see_their_silos_alone():
     X, y = task(400, 0)
-    team = crew(X, y, 0)
+    team = train_ensemble(X, y, 0)
     assert team.names == tuple(MODELS)
     before = team.panel(X, y)
     silo = team.silos[3]
@@ -51,16 +51,16 @@ def test_agents_see_their_silos_alone():
 
 def test_more_agents_than_kinds_take_turns_and_have_names_of_their_own():
     X, y = task(300, 0)
-    weighed, tested = panels(X, y, 0, 7)
-    assert weighed.agents[:2] == ("Random Forest 1", "Gradient Boosting 1")
-    assert weighed.agents[5:] == ("Random Forest 2", "Gradient Boosting 2")
-    assert (len(weighed), len(tested)) == (42, 90)
-    five = first(tested, 5)
-    assert_array_equal(five.reports, tested.reports[:, :5])
-    assert five.agents == tested.agents[:5]
+    validation, test = panels(X, y, 0, 7)
+    assert validation.agents[:2] == ("Random Forest 1", "Gradient Boosting 1")
+    assert validation.agents[5:] == ("Random Forest 2", "Gradient Boosting 2")
+    assert (len(validation), len(test)) == (42, 90)
+    five = first_agents(test, 5)
+    assert_array_equal(five.reports, test.reports[:, :5])
+    assert five.agents == test.agents[:5]
 
 
 def test_three_classes_make_a_panel_of_three():
     X, _ = task(300, 0)
     y = np.arange(300) % 3
-    assert crew(X, y, 0, 2).panel(X, y).classes == 3
+    assert train_ensemble(X, y, 0, 2).panel(X, y).classes == 3

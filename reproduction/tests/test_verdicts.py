@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truepool_paper.expected import Number, Printed
+from truepool_paper.expected import Number, PaperTable
 from truepool_paper.verdicts import (
     CellVerdict,
     Measurement,
@@ -23,7 +23,7 @@ def table(**numbers):
         ((name,), "FN"): n if isinstance(n, Number) else Number(str(n), n, 0.005)
         for name, n in numbers.items()
     }
-    return Printed("tab:x", "table", "", "", "", ("method",), ("FN",), tuple(k for k, _ in found), found)  # fmt: skip
+    return PaperTable("tab:x", "table", "", "", "", ("method",), ("FN",), tuple(k for k, _ in found), found)  # fmt: skip
 
 
 def ours(**values):
@@ -94,7 +94,7 @@ def test_methods_may_be_columns():
     }
     printed = table()
     numbers = {place: Number(str(v), v, 0.005) for place, v in places.items()}
-    printed = Printed(
+    printed = PaperTable(
         "tab:x", "table", "", "", "", ("T",), ("a", "b"), (("r",), ("s",)), numbers
     )
     got = {
@@ -167,15 +167,15 @@ def test_the_error_is_that_of_the_mean(values):
 
 
 def test_undefined_repeats_are_left_out_and_words_are_counted():
-    def of(*values):
+    def find(*values):
         rows = [{"table": "t", "key": [1], "column": "c", "value": v} for v in values]
         return summarise(rows, "t")[(1,), "c"]
 
     words = ("mean", "vcg", "vcg")
-    assert of(1.0, None, 3.0) == Measurement(2.0, 1.0, 2, (1.0, None, 3.0))
-    assert of(None, None) == Measurement("undefined", 0.0, 2, (None, None))
-    assert of(4.0) == Measurement(4.0, 0.0, 1, (4.0,))
-    assert of(*words) == Measurement("vcg", 0.0, 3, words)
+    assert find(1.0, None, 3.0) == Measurement(2.0, 1.0, 2, (1.0, None, 3.0))
+    assert find(None, None) == Measurement("undefined", 0.0, 2, (None, None))
+    assert find(4.0) == Measurement(4.0, 0.0, 1, (4.0,))
+    assert find(*words) == Measurement("vcg", 0.0, 3, words)
 
 
 def test_a_cell_tells_how_far_apart_a_match_may_be():

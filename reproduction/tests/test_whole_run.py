@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from held import needs
 
-from truepool_paper.expected import printed
+from truepool_paper.expected import paper_tables
 from truepool_paper.experiments import PENDING, every
 
 NEEDED = {name for experiment in every().values() for name in experiment.needs}
@@ -42,7 +42,7 @@ def run(tmp_path_factory):
 
 def test_all_51_tables_and_13_figures_are_there_and_pending_ones_named(run):
     told = json.loads((run / "verdicts.json").read_text())["tables"]
-    assert list(told) == list(printed())
+    assert list(told) == list(paper_tables())
     kinds = [table["kind"] for table in told.values()]
     assert (kinds.count("table"), kinds.count("figure")) == (51, 13)
     pending = {k: t["cause"] for k, t in told.items() if t["verdict"] == "pending"}
@@ -63,4 +63,4 @@ def test_every_printed_number_has_ours_beside_it_and_what_differs_a_cause(run):
 def test_both_pages_show_every_label(run):
     for page in ("reproduction.md", "reproduction.html"):
         text = (run / page).read_text(encoding="utf-8")
-        assert all(label in text for label in printed())
+        assert all(label in text for label in paper_tables())

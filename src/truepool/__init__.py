@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from truepool.data.costs import Costs
     from truepool.data.features import Features
     from truepool.data.panel import Panel
-    from truepool.data.tables import Reports, read_panel, read_reports
+    from truepool.data.tables import ReportTable, read_panel, read_reports
     from truepool.measures import credit, diversity, losses, scores
     from truepool.measures.decisions import decide
     from truepool.online import Stream, Trace, replay
@@ -52,7 +52,7 @@ _NAMES = {
     "Features": "data.features",
     "Panel": "data.panel",
     "PooledClassifier": "pooled_classifier",
-    "Reports": "data.tables",
+    "ReportTable": "data.tables",
     "Stream": "online",
     "Trace": "online",
     "TruepoolError": "core.errors",
@@ -74,7 +74,7 @@ __all__ = [
     "Mean",
     "Panel",
     "PooledClassifier",
-    "Reports",
+    "ReportTable",
     "Stream",
     "Trace",
     "TruepoolError",
@@ -105,7 +105,7 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(f"truepool.{_NAMES[name]}"), name)
     if name == "__version__":
         return version("truepool")
-    if name[0].isupper():  # a pool: the folder knows them all
+    if name[0].isupper():  # perhaps a pool
         every = import_module("truepool.pools").every()
         for pool in every.values():
             if pool.__name__ == name:

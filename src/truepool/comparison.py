@@ -13,14 +13,19 @@ from truepool.core.arrays import FloatArray, IntArray, as_case_weights, to_class
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.measures.folds import Folds, out_of_fold, splits, tested
-from truepool.measures.inference import holm, middle, paired_p_values, resampled_means
+from truepool.measures.folds import Folds, evaluation_cases, out_of_fold, splits
+from truepool.measures.inference import (
+    bootstrap_means,
+    holm,
+    paired_p_values,
+    percentile_interval,
+)
 from truepool.measures.losses import Loss, as_loss
 from truepool.measures.scores import confusion, ece, loss
 from truepool.pools import Pool, every
 from truepool.pools.interface import configure
 
-YARDSTICKS = ("mean", "best-agent")
+BASELINES = ("mean", "best-agent")
 """Every pool is compared with the plain mean and with the best single agent."""
 
 
@@ -35,7 +40,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Row:
-    """How one pool did out of fold: its loss, and how far it is from the yardsticks.
+    """How one pool did out of fold: its loss, and how far it is from the baselines.
 
     ``p_mean`` and ``p_best`` are paired t-tests of those differences, adjusted (Holm)
     for the number of pools that were tried.
@@ -86,12 +91,12 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and strings, ready for JSON (NaN becomes None)."""
-        told = asdict(replace(self, by_case={}))
-        del told["by_case"]
-        return cast(dict[str, Any], _plain(told))
+        values = asdict(replace(self, by_case={}))
+        del values["by_case"]
+        return cast(dict[str, Any], _plain(values))
 
     def _repr_html_(self) -> str:
-        return str(display.by("html.notebook", "comparison", self))
+        return str(display.render("html.notebook", "comparison", self))
 
     def __repr__(self) -> str:
         best = self.rows[0]
@@ -126,8 +131,8 @@ def compare(
     loss : str
         What the pools are ranked by; ``cost`` by default.
     pools : sequence of str or Pool, or mapping of label to them, optional
-        All of `truepool.pools.every` but the costly ones (the neural pools) by default;
-        the yardsticks are always there.
+        All of `truepool.pools.every` that are tried ``by_default``;
+        the baselines are always there.
     cv, sample_weight, level, resamples, seed
         Folds; how much each case counts; the interval's level and the number of
         bootstrap resamples; the seed.
@@ -163,9 +168,9 @@ def cross_validate(
     """Out-of-fold probabilities (T', C) of the tested cases, by pool.
 
     ``known`` holds those of pools that need not be learned again. A pool for which the
-    cases are too few is left out; a yardstick raises.
+    cases are too few is left out; a baseline raises.
     """
-    rows = tested(pairs)
+    rows = evaluation_cases(pairs)
     pooled = {} if known is None else dict(known)
     for done, (name, pool) in enumerate(pools.items()):
         progress(name, done, len(pools))
@@ -174,7 +179,7 @@ def cross_validate(
         try:
             pooled[name] = out_of_fold(pool, panel, pairs, weights)[rows]
         except SettingError:
-            if name in YARDSTICKS:
+            if name in BASELINES:
                 raise
     return {name: pooled[name] for name in pools if name in pooled}
 
@@ -192,7 +197,7 @@ def tabulate(
     untried: tuple[str, ...] = (),
 ) -> Comparison:
     """Set cross-validated pools side by side, least loss first."""
-    rows = tested(pairs)
+    rows = evaluation_cases(pairs)
     outcomes = panel.outcomes[rows]
     counted = None if weights is None else weights[rows]
     losses = np.stack([priced.of(p, outcomes) for p in pooled.values()], axis=1)
@@ -223,15 +228,15 @@ def _rows(
     resamples: int,
     seed: int,
 ) -> tuple[Row, ...]:
-    draws = resampled_means(losses, resamples, seed)
+    draws = bootstrap_means(losses, resamples, seed)
     names = list(pooled)
-    yardsticks = [names.index(name) for name in YARDSTICKS]
-    p_mean, p_best = (_adjusted(losses, j) for j in yardsticks)
+    baselines = [names.index(name) for name in BASELINES]
+    p_mean, p_best = (_adjusted(losses, j) for j in baselines)
     rows = []
     for i, name in enumerate(names):
         to_mean, to_best = (
             _estimate(losses[:, i] - losses[:, j], draws[:, i] - draws[:, j], level)
-            for j in yardsticks
+            for j in baselines
         )
         estimate = _estimate(losses[:, i], draws[:, i], level)
         summary = _summary(pooled[name], outcomes, counted, priced)
@@ -245,7 +250,7 @@ def choose_pools(
     loss: Loss,
     seed: int,
 ) -> dict[str, Pool]:
-    """Pools to compare, by label, ready to learn; the yardsticks are among them."""
+    """Pools to compare, by label, ready to learn; the baselines are among them."""
     configured = partial(
         configure, costs=loss.costs, threshold=loss.threshold, seed=seed
     )
@@ -261,27 +266,27 @@ def choose_pools(
                     "is twice. Give a mapping of labels to pools."
                 )
             chosen[candidate.name] = candidate
-    for name in YARDSTICKS:
+    for name in BASELINES:
         chosen.setdefault(name, configured(name))
     return chosen
 
 
 def _usual() -> list[str]:
     """Pools that are tried without being asked for."""
-    return [name for name, pool in every().items() if not pool.costly]
+    return [name for name, pool in every().items() if pool.by_default]
 
 
-def _adjusted(losses: FloatArray, yardstick: int) -> FloatArray:
+def _adjusted(losses: FloatArray, baseline: int) -> FloatArray:
     """P-values (M,) of every pool against one of them, which itself asks nothing."""
-    others = np.arange(losses.shape[1]) != yardstick
+    others = np.arange(losses.shape[1]) != baseline
     adjusted = np.ones(losses.shape[1])
-    gaps = losses[:, others] - losses[:, [yardstick]]
+    gaps = losses[:, others] - losses[:, [baseline]]
     adjusted[others] = holm(paired_p_values(gaps))
     return adjusted
 
 
 def _estimate(by_case: FloatArray, draws: FloatArray, level: float) -> Estimate:
-    low, high = middle(draws[:, None], level)
+    low, high = percentile_interval(draws[:, None], level)
     return Estimate(float(by_case.mean()), float(low[0]), float(high[0]))
 
 

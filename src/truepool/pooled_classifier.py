@@ -20,13 +20,13 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from truepool.agents.interface import as_reports, check_speaks, said
+from truepool.agents.interface import as_reports, check_agent, class_probabilities
 from truepool.agents.partition import feature_silos
 from truepool.core.arrays import Array, FloatArray
 from truepool.core.errors import AgentError, SettingError
 from truepool.data.costs import Costs
-from truepool.data.labels import Labels, as_labels
-from truepool.measures.folds import Folds, splits, tested
+from truepool.data.labels import Labels, check_labels
+from truepool.measures.folds import Folds, evaluation_cases, splits
 from truepool.measures.losses import Loss
 from truepool.pools.interface import Pool, configure
 from truepool.pools.vcg import VCG
@@ -126,9 +126,9 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
         self.labels_ = self._labels(pool)
         outcomes = self.labels_.encode(y)
         self.features_ = self._silos(X.shape[1], len(agents))
-        pairs = splits(outcomes, self.cv, rows=X, groups=groups)
+        pairs = splits(outcomes, self.cv, features=X, groups=groups)
         reports = self._crossfit(agents, X, y, pairs, weights)
-        rows = tested(pairs)
+        rows = evaluation_cases(pairs)
         self.pool_ = clone(pool).fit(
             reports[rows],
             outcomes[rows],
@@ -136,7 +136,7 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
         )
         everything = np.arange(len(outcomes))
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_trained)(agent, _seen(X, columns), y, everything, weights)
+            delayed(_trained)(agent, _visible(X, columns), y, everything, weights)
             for agent, columns in zip(agents, self.features_, strict=True)
         )
         self.agents_ = names
@@ -150,7 +150,7 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
         check_is_fitted(self)
         X = self._table(X, reset=False)
         answers = [
-            said(agent, _seen(X, columns), self.labels_)
+            class_probabilities(agent, _visible(X, columns), self.labels_)
             for agent, columns in zip(self.estimators_, self.features_, strict=True)
         ]
         return as_reports(np.stack(answers, axis=1))
@@ -185,12 +185,12 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
             raise AgentError(f"pooling needs at least 2 agents; there is {len(agents)}")
         self._validate_names(names)
         for name, agent in self.estimators:
-            check_speaks(name, agent)
+            check_agent(name, agent)
         return names, list(agents)
 
     def _labels(self, pool: Pool) -> Labels:
         """Labels in the order of the pool's classes."""
-        found = as_labels(self.classes_)
+        found = check_labels(self.classes_)
         convention = self.positive is None and not _depends_on_class(pool)
         if len(found) == 2 and convention:
             return Labels(tuple(found.tolist()))
@@ -247,7 +247,7 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
         pairs: list[tuple[Any, Any]],
         weights: FloatArray | None,
     ) -> FloatArray:
-        heard = np.zeros((len(y), len(agents), len(self.classes_)))
+        reports = np.zeros((len(y), len(agents), len(self.classes_)))
         count = np.zeros((len(y), 1, 1))
         for _, test in pairs:
             count[test] += 1
@@ -257,18 +257,18 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
             for pair in pairs
             if not isinstance(agent, FrozenEstimator)
         ]
-        seen = [_seen(X, columns) for columns in self.features_]
+        seen = [_visible(X, columns) for columns in self.features_]
         answers = Parallel(n_jobs=self.n_jobs)(
             delayed(_heldout)(agents[i], seen[i], y, learn, test, weights, self.labels_)
             for i, learn, test in tasks
         )
         for (i, _, test), answer in zip(tasks, answers, strict=True):
-            heard[test, i] += answer
-        heard /= np.maximum(count, 1)
+            reports[test, i] += answer
+        reports /= np.maximum(count, 1)
         for i, agent in enumerate(agents):
             if isinstance(agent, FrozenEstimator):
-                heard[:, i] = said(agent, seen[i], self.labels_)
-        return as_reports(heard)
+                reports[:, i] = class_probabilities(agent, seen[i], self.labels_)
+        return as_reports(reports)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -295,7 +295,7 @@ def _depends_on_class(pool: Pool) -> bool:
     return unequal or any(line not in (None, 0.5) for line in lines)
 
 
-def _seen(X: Any, columns: Any) -> Any:
+def _visible(X: Any, columns: Any) -> Any:
     return X if columns is None else _safe_indexing(X, columns, axis=1)
 
 
@@ -328,4 +328,4 @@ def _heldout(
 ) -> FloatArray:
     """Reports on the rows to test, by a copy that saw the others only."""
     copy = _trained(agent, X, y, learn, weights)
-    return said(copy, _safe_indexing(X, test), labels)
+    return class_probabilities(copy, _safe_indexing(X, test), labels)

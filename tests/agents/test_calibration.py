@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from silos import features
 
 from truepool import agents
-from truepool.agents.calibration import METHODS, LogOdds, held_out
+from truepool.agents.calibration import METHODS, LogOdds, calibration_split
 from truepool.core.arrays import logit
 from truepool.core.errors import SettingError, UnknownNameError
 
@@ -38,7 +38,7 @@ def drawn(classes, seed=0, rows=40_000):
 @pytest.mark.parametrize("classes", [2, 3])
 def test_an_overconfident_agent_is_mended(method, classes):
     X, y = drawn(classes)
-    mended = agents.calibrated(Told(3.0, classes), X, y, method)
+    mended = agents.calibrate(Told(3.0, classes), X, y, method)
     truth = Told(1.0, classes).predict_proba(X)
     loud = np.abs(Told(3.0, classes).predict_proba(X) - truth).mean()
     assert np.abs(mended.predict_proba(X) - truth).mean() < 0.15 * loud
@@ -47,7 +47,7 @@ def test_an_overconfident_agent_is_mended(method, classes):
 @pytest.mark.parametrize("method", ["platt", "temperature"])
 def test_a_calibrated_agent_stays_as_it_is(method):
     X, y = drawn(2)
-    same = agents.calibrated(Told(), X, y, method).predict_proba(X)[:, 1]
+    same = agents.calibrate(Told(), X, y, method).predict_proba(X)[:, 1]
     # A line through 40,000 log-odds has an error of about 0.01 in slope and height.
     assert_allclose(logit(same), X[:, 0], atol=0.15)
 
@@ -59,9 +59,9 @@ def test_agents_are_calibrated_on_rows_held_out(method):
     agent = trained["logistic"]
     assert agent.calibration == method
     assert f"calibrated by {method}" in repr(agent)
-    learn, rest = held_out(y, 0, "logistic")
+    learn, rest = calibration_split(y, 0, "logistic")
     alone = agents.train(X[learn], y[learn], ["logistic"], cache=False)["logistic"]
-    expected = agents.calibrated(alone, X[rest], y[rest], method)
+    expected = agents.calibrate(alone, X[rest], y[rest], method)
     assert_allclose(agent.predict_proba(X), expected.predict_proba(X), rtol=1e-12)
 
 
@@ -71,19 +71,19 @@ def test_what_the_labels_are_called_changes_no_calibration(method):
     words = np.array(["genuine", "fraud"])[y]  # the positive one sorts first
     plain = agents.train(X, y, ["tree"], cache=False)["tree"]
     named = agents.train(X, words, ["tree"], positive="fraud", cache=False)["tree"]
-    expected = agents.calibrated(plain, X, y, method).predict_proba(X)
-    mended = agents.calibrated(named, X, words, method)
+    expected = agents.calibrate(plain, X, y, method).predict_proba(X)
+    mended = agents.calibrate(named, X, words, method)
     assert mended.classes_.tolist() == ["fraud", "genuine"]
     assert_allclose(mended.predict_proba(X)[:, 0], expected[:, 1], atol=1e-6)
 
 
 def test_held_out_rows_are_a_fifth_of_every_class():
     y = np.array([0] * 80 + [1] * 20 + [2] * 2)
-    learn, rest = held_out(y, 3, "ada")
+    learn, rest = calibration_split(y, 3, "ada")
     assert np.bincount(y[rest]).tolist() == [16, 4, 1]
     assert sorted([*learn, *rest]) == list(range(102))
     with pytest.raises(SettingError, match="'ada' has 1 of class 1"):
-        held_out(np.array([0, 0, 1]), 0, "ada")
+        calibration_split(np.array([0, 0, 1]), 0, "ada")
 
 
 def test_log_odds_learn_nothing_and_are_the_agents():
@@ -96,4 +96,4 @@ def test_log_odds_learn_nothing_and_are_the_agents():
 
 def test_an_unknown_method_is_refused():
     with pytest.raises(UnknownNameError, match="did you mean 'platt'"):
-        agents.calibrated(Told(), *drawn(2, rows=10), "plat")
+        agents.calibrate(Told(), *drawn(2, rows=10), "plat")

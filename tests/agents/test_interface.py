@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.svm import LinearSVC
 
-from truepool.agents.interface import check_speaks, said
+from truepool.agents.interface import check_agent, class_probabilities
 from truepool.core.errors import AgentError, ReportError
 from truepool.data.labels import Labels
 
@@ -20,19 +20,23 @@ class Fixed:
 
 
 def test_a_class_that_an_agent_never_met_gets_no_probability():
-    heard = said(Fixed([0.25, 0.75], [0, 2]), np.zeros((2, 1)), Labels.numbered(3))
+    heard = class_probabilities(
+        Fixed([0.25, 0.75], [0, 2]), np.zeros((2, 1)), Labels.of_numbers(3)
+    )
     assert heard.tolist() == [[0.25, 0, 0.75]] * 2
 
 
 def test_an_agent_is_heard_in_the_order_of_the_labels_not_in_its_own():
     labels = Labels(("genuine", "fraud"))
-    heard = said(Fixed([0.2, 0.8], ["fraud", "genuine"]), np.zeros((1, 1)), labels)
+    heard = class_probabilities(
+        Fixed([0.2, 0.8], ["fraud", "genuine"]), np.zeros((1, 1)), labels
+    )
     assert heard.tolist() == [[0.8, 0.2]]
 
 
 def test_an_agent_without_predict_proba_is_refused_in_one_sentence():
     with pytest.raises(AgentError) as stop:
-        check_speaks("svm", LinearSVC())
+        check_agent("svm", LinearSVC())
     assert str(stop.value) == (
         "an agent must report probabilities; 'svm' (LinearSVC) has no predict_proba. "
         "Wrap it in CalibratedClassifierCV."
@@ -43,11 +47,11 @@ def test_an_agent_without_predict_proba_is_refused_in_one_sentence():
     ("agent", "kind", "expected"),
     [
         (Fixed([0.5, 0.5], [0, 7]), AgentError, r"only the labels \[0, 1\]; 'ada' knows \[0, 7\]"),
-        (Fixed([0.5, 0.3, 0.2]), ReportError, r"2 classes must answer \(T, 2\); 'ada' answered \(2, 3\)"),
-        (Fixed([0.5, 0.9]), ReportError, r"sum to 1; 'ada' says \[0.5, 0.9\] in row 0"),
+        (Fixed([0.5, 0.3, 0.2]), ReportError, r"2 classes must return \(T, 2\); 'ada' returned \(2, 3\)"),
+        (Fixed([0.5, 0.9]), ReportError, r"sum to 1; 'ada' has \[0.5, 0.9\] in case 0"),
         (Fixed([np.nan, 0.9]), ReportError, "sum to 1"),
     ],
 )  # fmt: skip
 def test_what_is_no_report_is_refused(agent, kind, expected):
     with pytest.raises(kind, match=expected):
-        said(agent, np.zeros((2, 1)), Labels.numbered(2), "ada")
+        class_probabilities(agent, np.zeros((2, 1)), Labels.of_numbers(2), "ada")

@@ -12,7 +12,7 @@ from onnx import TensorProto, helper
 from silos import features
 
 from truepool import agents
-from truepool.agents.onnx_export import _converted
+from truepool.agents.onnx_export import _convert
 from truepool.core.errors import FeatureError, ReportError, SourceError
 
 
@@ -50,7 +50,7 @@ def test_a_width_that_the_file_leaves_open_is_two_classes_unless_said():
     content = made([("x", F, ["n", "f"])], [("p", F, ["n", "k"])], [SOFTMAX])
     assert len(agents.OnnxAgent(content).classes_) == 2
     assert len(agents.OnnxAgent(content, classes=range(4)).classes_) == 4
-    with pytest.raises(ReportError, match=r"'model' answers \(1, 3\) for 2 classes"):
+    with pytest.raises(ReportError, match=r"'model' returned \(1, 3\) for 2 classes"):
         agents.OnnxAgent(content).predict_proba(np.zeros((1, 3)))
 
 
@@ -68,7 +68,9 @@ def test_other_inputs_and_outputs_are_told_with_what_is_needed(case):
     with pytest.raises(SourceError) as stop:
         agents.OnnxAgent(OTHERS[case])
     told = str(stop.value)
-    assert told.startswith("an ONNX agent takes one table of numbers (rows x features,")
+    assert told.startswith(
+        "an ONNX agent takes one table of numbers (cases x features,"
+    )
     assert "'model' takes x tensor(" in told
     assert "gives p tensor(" in told
 
@@ -103,10 +105,10 @@ def test_scores_are_no_probabilities():
 def test_other_rows_and_labels_are_refused():
     content = made([("x", F, ["n", 3])], [("p", F, ["n", 3])], [SOFTMAX])
     with pytest.raises(
-        FeatureError, match=r"rows of 3 features; an array of shape \(2, 4\)"
+        FeatureError, match=r"3 features per case; got an array of shape \(2, 4\)"
     ):
         agents.OnnxAgent(content).predict_proba(np.zeros((2, 4)))
-    with pytest.raises(SourceError, match="of 3 classes; 2 labels came"):
+    with pytest.raises(SourceError, match="of 3 classes; got 2 labels"):
         agents.OnnxAgent(content, classes=[0, 1])
 
 
@@ -139,7 +141,7 @@ def test_an_export_is_plain_onnx(tmp_path):
 def test_a_file_that_does_not_say_which_label_is_positive_is_refused():
     X, y = features()
     trained = agents.train(X, y, ["random-forest"], cache=False)["random-forest"]
-    model = onnx.load_from_string(_converted(trained, True))
+    model = onnx.load_from_string(_convert(trained, True))
     told = json.loads(model.metadata_props[-1].value)
     del told["positive"]
     model.metadata_props[-1].value = json.dumps(told)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from truepool.agents import feature_silos, overlap, sample_silos
+from truepool.agents import case_silos, feature_silos, overlap
 from truepool.core.errors import SettingError
 
 
@@ -56,7 +56,7 @@ def test_a_share_is_a_share(share):
 )
 def test_sample_silos_are_disjoint_whole_and_stratified(labels, agents, seed):
     labels = np.array([0] * 4 + [1] * 4 + labels)
-    silos = sample_silos(labels, agents, seed)
+    silos = case_silos(labels, agents, seed)
     for a, b in combinations(silos, 2):
         assert not set(a) & set(b)
     assert_array_equal(np.sort(np.concatenate(silos)), np.arange(len(labels)))
@@ -67,12 +67,12 @@ def test_sample_silos_are_disjoint_whole_and_stratified(labels, agents, seed):
 
 def test_sample_silos_follow_the_seed():
     labels = np.arange(40) % 2
-    assert_array_equal(sample_silos(labels, 2, 1)[0], sample_silos(labels, 2, 1)[0])
-    assert (sample_silos(labels, 2, 1)[0] != sample_silos(labels, 2, 2)[0]).any()
+    assert_array_equal(case_silos(labels, 2, 1)[0], case_silos(labels, 2, 1)[0])
+    assert (case_silos(labels, 2, 1)[0] != case_silos(labels, 2, 2)[0]).any()
 
 
 def test_too_few_of_a_class_for_all_silos_is_said():
     with pytest.raises(SettingError, match="9 x 0, 2 x 1 into 3 silos leaves silo"):
-        sample_silos([0] * 9 + [1] * 2, 3)
+        case_silos([0] * 9 + [1] * 2, 3)
     with pytest.raises(SettingError, match="at least 1 silo"):
-        sample_silos([0, 1], 0)
+        case_silos([0, 1], 0)

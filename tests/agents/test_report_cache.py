@@ -65,7 +65,7 @@ CHANGES = {
     "a label": lambda X, y: (X, np.append(1 - y[:1], y[1:]), {}),
     "a seed": lambda X, y: (X, y, {"seed": 1}),
     "silos": lambda X, y: (X, y, {"features": 0.6}),
-    "rows": lambda X, y: (X, y, {"rows": "disjoint"}),
+    "cases": lambda X, y: (X, y, {"cases": "disjoint"}),
     "calibration": lambda X, y: (X, y, {"calibration": "platt"}),
     "settings": lambda X, y: (X, y, {"team": {"tree": agents.zoo.make("tree", max_depth=2), "logistic": agents.zoo.make("logistic", C=0.5)}}),
 }  # fmt: skip

@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from truepool import agents
-from truepool.agents.fitted_agent import seeded
+from truepool.agents.fitted_agent import clone_with_seed
 from truepool.core.errors import (
     AgentError,
     FeatureError,
@@ -37,7 +37,7 @@ def test_a_panel_comes_out():
     assert panel.agents == ("tree", "logistic")
     assert_array_equal(panel.outcomes, NEW_Y)
     assert panel.ids[3] == 3
-    assert repr(trained) == "Trained(tree, logistic)"
+    assert repr(trained) == "Ensemble(tree, logistic)"
 
 
 def test_an_agent_says_what_scikit_learn_says_of_its_silo():
@@ -59,18 +59,18 @@ def test_a_share_draws_the_papers_silos():
 
 
 def test_disjoint_rows_are_learned_from_apart():
-    reports = train({"a": GaussianNB(), "b": GaussianNB()}, rows="disjoint").reports(
+    reports = train({"a": GaussianNB(), "b": GaussianNB()}, cases="disjoint").reports(
         NEW
     )
-    for i, share in enumerate(agents.sample_silos(Y, 2, 42)):
+    for i, share in enumerate(agents.case_silos(Y, 2, 42)):
         alone = GaussianNB().fit(X[share], Y[share])
         assert_allclose(reports[:, i], alone.predict_proba(NEW)[:, 1], rtol=1e-12)
 
 
 def test_rows_may_be_a_mask():
     mask = np.arange(300) % 2 == 0
-    by_mask = train(rows=[mask, ~mask]).reports(NEW)
-    by_number = train(rows=[np.flatnonzero(mask), np.flatnonzero(~mask)]).reports(NEW)
+    by_mask = train(cases=[mask, ~mask]).reports(NEW)
+    by_number = train(cases=[np.flatnonzero(mask), np.flatnonzero(~mask)]).reports(NEW)
     assert_array_equal(by_mask, by_number)
 
 
@@ -78,7 +78,7 @@ def test_an_agent_that_never_met_a_class_gives_it_nothing():
     X3, y3 = features(300, classes=3)
     some = [np.flatnonzero(y3 != 1), np.arange(300)]
     team = {"xgboost": small("xgboost"), "bayes": GaussianNB()}
-    reports = train(team, X3, y3, rows=some).reports(X3)
+    reports = train(team, X3, y3, cases=some).reports(X3)
     assert reports.shape == (300, 2, 3)
     assert (reports[:, 0, 1] == 0).all()
     assert (reports[:, 1, 1] > 0).all()
@@ -175,8 +175,8 @@ def test_the_five_of_the_paper_are_the_default():
 
 def test_classifiers_of_your_own_get_the_seed():
     forest = RandomForestClassifier(5)
-    assert seeded(forest, 7).random_state == 7
-    assert seeded(RandomForestClassifier(random_state=3), 7).random_state == 3
+    assert clone_with_seed(forest, 7).random_state == 7
+    assert clone_with_seed(RandomForestClassifier(random_state=3), 7).random_state == 3
     one, same, other = (train({"f": forest}, seed=s).reports(NEW) for s in (1, 1, 2))
     assert_array_equal(one, same)
     assert (one != other).any()
@@ -187,10 +187,10 @@ def test_a_fitted_agent_tells_what_it_is():
     agent = train()["tree"]
     assert (
         repr(agent)
-        == "Fitted('tree', Tree(min_samples_leaf=20), 5 features, 2 classes)"
+        == "FittedAgent('tree', Tree(min_samples_leaf=20), 5 features, 2 classes)"
     )
     own = train({"b": GaussianNB()})["b"]
-    assert repr(own) == "Fitted('b', GaussianNB, 5 features, 2 classes)"
+    assert repr(own) == "FittedAgent('b', GaussianNB, 5 features, 2 classes)"
 
 
 def test_a_column_without_a_value_does_no_harm():
@@ -201,18 +201,18 @@ def test_a_column_without_a_value_does_no_harm():
 
 BAD = {
     "no predict_proba": (lambda: train({"svm": LinearSVC()}), AgentError, "'svm' (LinearSVC) has no predict_proba"),
-    "a word": (lambda: train("tree"), AgentError, "a list of names"),
+    "a word": (lambda: train("tree"), AgentError, "a list or a mapping"),
     "unknown model": (lambda: train(["lightgmb"]), UnknownNameError, "did you mean 'lightgbm'"),
-    "labels": (lambda: train(y=Y[:10]), OutcomeError, "got labels of shape (10,) for 300 rows"),
-    "one class": (lambda: train(rows=[np.arange(300), np.flatnonzero(Y == 0)]), OutcomeError, "'logistic' would learn from"),
-    "no rows": (lambda: train(rows=[np.arange(300), []]), OutcomeError, "'logistic' would learn from no rows"),
-    "rows short": (lambda: train(rows=[[1]]), SettingError, "each of the 2 agents; 1 lists came"),
-    "rows word": (lambda: train(rows="mine"), SettingError, "'disjoint', or given; 'mine' came"),
-    "columns short": (lambda: train(features=[[1]]), SettingError, "each of the 2 agents; 1 lists came"),
-    "rows beyond": (lambda: train(rows=[[1, 300], [2]]), SettingError, "numbered 0..299, or a mask of that length; [  1 300] came"),
-    "rows of words": (lambda: train(rows=[["a"], [2]]), SettingError, "numbered 0..299"),
+    "labels": (lambda: train(y=Y[:10]), OutcomeError, "got labels of shape (10,) for 300 cases"),
+    "one class": (lambda: train(cases=[np.arange(300), np.flatnonzero(Y == 0)]), OutcomeError, "'logistic' would learn from"),
+    "no rows": (lambda: train(cases=[np.arange(300), []]), OutcomeError, "'logistic' would learn from no cases"),
+    "rows short": (lambda: train(cases=[[1]]), SettingError, "each of the 2 agents; got 1 lists"),
+    "rows word": (lambda: train(cases="mine"), SettingError, "'disjoint' or one list per agent; got 'mine'"),
+    "columns short": (lambda: train(features=[[1]]), SettingError, "each of the 2 agents; got 1 lists"),
+    "rows beyond": (lambda: train(cases=[[1, 300], [2]]), SettingError, "numbers in 0..299 or a mask of that length; got [  1 300]"),
+    "rows of words": (lambda: train(cases=[["a"], [2]]), SettingError, "numbers in 0..299"),
     "no columns": (lambda: train(features=[[1], []]), SettingError, "agent 1 sees none"),
-    "column": (lambda: train(features=[[1], [5]]), SettingError, "numbered 0..4; 5 came"),
+    "column": (lambda: train(features=[[1], [5]]), SettingError, "numbered 0..4; got 5"),
     "column name": (lambda: train(features=[["x1"], ["xx1"]]), SettingError, "no feature 'xx1' (did you mean 'x1'?)"),
     "calibration": (lambda: train(calibration="plat"), UnknownNameError, "did you mean 'platt'"),
     "calibrated who": (lambda: train(calibration={"trees": "platt"}), SettingError, "no agent 'trees' to calibrate (did you mean 'tree'?)"),

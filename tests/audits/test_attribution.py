@@ -17,14 +17,14 @@ from truepool.audits.attribution import (
     dates,
     share_of_cost,
 )
-from truepool.audits.drifting import change
 from truepool.audits.findings import found
 from truepool.audits.suspicion import Suspicion
 from truepool.cli.demo_panels import DEGRADED, HOSTILE, build
 from truepool.comparison import Estimate
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.stress.degradation import Degraded
+from truepool.online.alarms.change_point import change
+from truepool.stress.degradation import Degradation
 from truepool.stress.drift import quality_panel
 from truepool.stress.sleeper import Sleeper
 
@@ -83,7 +83,7 @@ def test_no_fault_of_an_agent_explains_that_it_is_a_copy_or_the_best():
 def test_a_fault_of_the_pool_can_explain_an_agents():
     harmed = suspect("harmful", explained_by=("threshold",))
     findings = said(harmed, suspect("threshold", ()))
-    words = f"harmful. {MAY}the threshold is not what the costs ask for."
+    words = f"harmful. {MAY}the threshold is not the one that the costs imply."
     assert findings["harmful", "ada"].sentence == words
     assert said(harmed)["harmful", "ada"].severity == "error"
 
@@ -102,10 +102,10 @@ def test_notes_explain_nothing_and_need_no_explanation():
 
 
 def test_every_cause_has_words():
-    from truepool.audits.checks.pool_calibrated import AGENTS_FAULTS
+    from truepool.audits.topics.calibration import AGENT_FAULTS
 
     pools = {"under-confident-pool", "threshold"}
-    assert {*CAUSES, *AGENTS_FAULTS} | pools == set(BECAUSE)
+    assert {*CAUSES, *AGENT_FAULTS} | pools == set(BECAUSE)
 
 
 # Near in time
@@ -259,7 +259,7 @@ def test_the_demos_decline_is_laid_to_who_turned_and_not_to_who_broke_before(dem
 def two_faults(noisy, turned, at, seed=0):
     """One agent sends noise from a case on, another says the opposite from another."""
     base = timed(sound(seed, cases=3000))
-    panel = Degraded(at=at[0])(base, noisy, seed=seed)
+    panel = Degradation(at=at[0])(base, noisy, seed=seed)
     return Sleeper(at=at[1])(panel, turned, seed=seed)
 
 
@@ -298,7 +298,7 @@ def test_a_decline_without_an_agents_fault_near_it_has_no_known_cause():
         "sudden", before=SKILLS, after=later, cases=3000, base_rate=0.3,
         correlation=0.2, honest=True, seed=0,
     )  # fmt: skip
-    for panel in (harder, Degraded(at=0.85)(harder, "agent1", seed=0)):
+    for panel in (harder, Degradation(at=0.85)(harder, "agent1", seed=0)):
         effect = pools_decline(audit(timed(panel), **QUICK))
         assert abs(effect.since - 1500) < 60
         assert effect.sentence.endswith("the cause is unknown.")
@@ -315,5 +315,5 @@ def test_over_confidence_that_was_there_before_is_not_laid_to_drift():
         )
 
     always = Temperature(0.2)(timed(sound(cases=3000)), "agent1")
-    late = Degraded(at=0.95)(always, "agent1", seed=0)
+    late = Degradation(at=0.95)(always, "agent1", seed=0)
     assert MAY not in over(late).sentence

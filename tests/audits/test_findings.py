@@ -1,6 +1,6 @@
 import pytest
 
-from truepool.audits.findings import BACKFIRES, found
+from truepool.audits.findings import found
 from truepool.audits.severity import BROKEN
 from truepool.audits.suspicion import Suspicion
 from truepool.comparison import Estimate
@@ -81,9 +81,11 @@ def test_the_gravest_then_what_saves_most_then_the_surest_come_first():
 
 
 def test_advice_that_backfires_says_so():
-    bad = suspect(price=lambda: NEGATIVE)
-    assert found([bad])[0].advice == "Fix it." + BACKFIRES
-    assert "cost more" in BACKFIRES
+    warned = {"backfires": "It costs more."}
+    bad = suspect(price=lambda: NEGATIVE, **warned)
+    assert found([bad])[0].advice == "Fix it. It costs more."
+    assert found([suspect(price=lambda: MAY, **warned)])[0].advice == "Fix it."
+    assert found([suspect(price=lambda: NEGATIVE)])[0].advice == "Fix it."
 
 
 def test_a_finding_keeps_the_date_of_its_change():

@@ -9,8 +9,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from truepool.audits import audit, tempting
-from truepool.audits.judging import FOLDS
+from truepool.audits import audit
+from truepool.audits.cross_validation import FOLDS
+from truepool.audits.topics import incentives
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -38,14 +39,14 @@ def lessons(monkeypatch):
     def refuse(*args, **settings):
         raise SettingError("left out")
 
-    monkeypatch.setattr(tempting, "incentives", refuse)
+    monkeypatch.setattr(incentives, "incentives", refuse)
     monkeypatch.setattr(Pool, "fit_panel", counted)
     return learned
 
 
 @pytest.mark.parametrize("panel", [example(), TIMED], ids=["folds", "time"])
 def test_each_fold_is_learned_once_by_the_audited_pool(lessons, panel):
-    told = audit(panel, costs=Costs(fn=10, fp=1), mechanism="vcg", resamples=20)
+    told = audit(panel, costs=Costs(fn=10, fp=1), pool="vcg", resamples=20)
     assert told.comparison is not None
     assert told.robustness
     pairs = splits(panel.outcomes, FOLDS, 0, times=panel.times)
@@ -56,7 +57,7 @@ def test_each_fold_is_learned_once_by_the_audited_pool(lessons, panel):
 
 def test_a_pool_that_learns_nothing_is_fitted_once_for_all_checks(lessons):
     panel = example()
-    audit(panel, mechanism="median", resamples=20)
+    audit(panel, pool="median", resamples=20)
     assert lessons["median", *key(panel)] == 1
     for learn, _ in splits(panel.outcomes, FOLDS, 0):
         assert lessons["median", *key(panel.take(learn))] == 0

@@ -18,11 +18,10 @@ from faults import (
 from panels import random_panel
 
 from truepool.audits import audit
-from truepool.audits.advising import CHANGED
-from truepool.audits.recommendation import CURED_BY_A_POOL, recommend
+from truepool.audits.recommendation import CHANGED, CURED_BY_A_POOL, recommend
 from truepool.audits.values import Finding
 from truepool.data.panel import Panel
-from truepool.stress.degradation import Degraded
+from truepool.stress.degradation import Degradation
 from truepool.stress.drift import quality_panel
 from truepool.stress.sleeper import Sleeper
 from truepool.stress.temperature import Temperature
@@ -39,7 +38,7 @@ def constant(seed):
 
 
 def two(seed):
-    noisy = Degraded(at=0.4)(timed(sound(seed, CASES)), "agent1", seed=seed)
+    noisy = Degradation(at=0.4)(timed(sound(seed, CASES)), "agent1", seed=seed)
     return Sleeper(at=0.7)(noisy, "agent3", seed=seed)
 
 
@@ -67,9 +66,9 @@ def alike(seed):
 PANELS = {
     "sound": (lambda seed: sound(seed, CASES), {}),
     "sound in time": (lambda seed: timed(sound(seed, CASES)), {}),
-    "recalibrated": (lambda seed: timed(sound(seed, CASES)), {"mechanism": "platt"}),
+    "recalibrated": (lambda seed: timed(sound(seed, CASES)), {"pool": "platt"}),
     "upside down": (lambda seed: flipped(seed, CASES), {}),
-    "upside down, weighed": (lambda seed: flipped(seed, CASES), {"mechanism": "vcg"}),
+    "upside down, weighed": (lambda seed: flipped(seed, CASES), {"pool": "vcg"}),
     "drifted": (lambda seed: drifted(seed, CASES), {}),
     "constant": (constant, {}),
     "two faults": (two, {}),
@@ -77,8 +76,8 @@ PANELS = {
     "copy": (lambda seed: copied(seed, CASES), {}),
     "near copy": (lambda seed: copied(seed, CASES, noise=0.08), {}),
     "over-confident": (lambda seed: over_confident(seed, CASES), {}),
-    "over-confident, relied on": (bold, {"mechanism": "best-agent"}),
-    "over-confident pool": (alike, {"mechanism": "bayes"}),
+    "over-confident, relied on": (bold, {"pool": "best-agent"}),
+    "over-confident pool": (alike, {"pool": "bayes"}),
     "threshold": (lambda seed: sound(seed, CASES), {"threshold": 0.6}),
     "few": (lambda seed: random_panel(seed, cases=12), {}),
     "noise": (lambda seed: random_panel(seed, cases=200, skill=0.0), {}),
@@ -130,9 +129,9 @@ def test_a_pool_at_fault_is_not_kept(told):
 
 def test_a_pool_is_fine_only_where_it_is_kept(told):
     if "is fine" in told.verdict:
-        assert f"Then keep {told.mechanism}" in told.advice
+        assert f"Then keep {told.pool}" in told.advice
     if told.verdict.startswith("Nothing speaks against"):
-        assert f"Keep {told.mechanism}: " in told.advice
+        assert f"Keep {told.pool}: " in told.advice
     if re.search(r"\b[Kk]eep ", told.advice):
         assert "costs significantly less: " not in told.verdict
 

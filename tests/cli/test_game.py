@@ -31,7 +31,7 @@ def test_game_takes_every_parameter(truepool):
     )  # fmt: skip
     assert (code, err) == (0, "")
     (told,) = json.loads(out)
-    assert told["mechanism"] == "vcg"
+    assert told["payment"] == "vcg"
     assert len(told["shifts"]) == 3
     assert told["rounds"] <= 2
     assert set(told["price_cost"]) == {"ratio", "difference", "defined"}
@@ -44,7 +44,7 @@ def test_game_sweeps_and_draws(truepool, tmp_path):
         "--sweep", "n=2,3", "--repetitions", 2, "--jobs", 1, "--plot", path,
     )  # fmt: skip
     assert code == 0
-    assert "12 games, each setting simulated 2 times" in out
+    assert "12 games, 2 repetitions of each setting" in out
     assert path.read_bytes().startswith(b"\x89PNG")
     assert "Wrote" in out
 
@@ -91,21 +91,37 @@ def test_game_warns_of_clipping_in_one_line(truepool):
     )
     assert code == 0
     assert "undefined" in out
-    assert err.startswith("warning: the offset +0.5 pushes ")
+    assert err.startswith("warning: the offset +0.5 moves ")
     assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--correlation", -0.9], "must lie in [-0.2353, 1]; it is -0.9"),
-        (["--mean", 1.5], "mean of the beliefs must lie between 0 and 1; it is 1.5"),
-        (["--agent-count", 1], "at least 2 agents; 1 came"),
+        (["--correlation", -0.9], "must lie in [-0.2353, 1]; got -0.9"),
+        (["--mean", 1.5], "mean of the beliefs must lie between 0 and 1; got 1.5"),
+        (["--agent-count", 1], "a whole number of agents, at least 2; got 1"),
         (["--payment", "vgc"], "no payment is called 'vgc' (did you mean 'vcg'?)"),
-        (["--sees", "most"], "'none', 'all' or a number"),
+        (["--sees", "most"], "'none', 'all' or a whole number"),
         (["--sweep", "rho=low"], "no parameter"),
         (["--sweep", "rho"], "a sweep is written rho=0:0.95:0.05"),
         (["--plot", "plot.gif"], "a figure is written as"),
+        (["--sweep", "rho=0:1:1e-12"], "at most 100,000 games; got 1,000,000,000,001"),
+        (["--sweep", "rho=a,b"], "values of 'correlation' must be numbers; got 'a'"),
+        (["--sweep", "pool=3"], "values of 'pool' must be names; got 3.0"),
+        (["--sweep", "n=2.5"], "a whole number of agents, at least 2; got 2.5"),
+        (["--sweep", "sees=1.5"], "'none', 'all' or a whole number from 0 to 5"),
+        (
+            ["--sweep", "n=2,3", "--jobs", 0],
+            "a whole number of processes, at least 1; got 0",
+        ),
+        (["--sweep", "n=2,3", "--repetitions", 10**6], "at most 100,000 games"),
+        (["--sees", "\u00b2"], "'none', 'all' or a whole number"),
+        (["--sees", "-1"], "'none', 'all' or a whole number"),
+        (["--cases", 0], "a whole number of cases, at least 2; got 0"),
+        (["--cases", 10**12], "at most 100,000,000 beliefs"),
+        (["--rounds", 0], "a whole number of rounds, at least 1; got 0"),
+        (["--cost-fn", 1e308], "costs in a game may be at most 1e+100"),
         (["--outcome", "hit"], "columns belong to a table"),
         (["--cost-fn", 0], "a cost must be a positive number"),
     ],

@@ -86,7 +86,7 @@ LEARNER = '''
 CHECK = '''
     """Whether there are enough agents."""
 
-    from truepool.audits.checks import Suspicion
+    from truepool.audits.topics import Suspicion
 
 
     def check(evidence):

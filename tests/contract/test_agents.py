@@ -104,7 +104,7 @@ def test_it_refuses_infinity(name):
 def test_it_refuses_a_single_class(name):
     X, _ = features(20)
     with pytest.raises(
-        OutcomeError, match=f"'{name}' would learn from 20 rows of class 1"
+        OutcomeError, match=f"'{name}' would learn from 20 cases of class 1"
     ):
         agents.train(X, np.ones(20), {name: small(name)})
 
@@ -125,7 +125,7 @@ def test_its_export_says_what_it_says(name, classes, gaps, tmp_path):
     X, _ = features(300, seed=3, gaps=0.2)
     found = agents.export(agent, tmp_path / "agent.onnx", X)
     model = agents.zoo.every()[name]
-    assert found.rows == 1300
+    assert found.cases == 1300
     assert found.gap <= model.tolerance
     assert found.missing_gap <= model.tolerance
     copy = agents.load(tmp_path / "agent.onnx")

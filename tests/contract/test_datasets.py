@@ -118,11 +118,11 @@ def test_more_rows_than_there_are_cannot_be_had(name):
 def test_rows_made_ready_are_numbers_and_know_only_the_training_rows(name):
     data = full(name)
     half = len(data) // 2
-    ready = data.preparation().fit(data.values[:half])
+    ready = data.encoder().fit(data.values[:half])
     late = ready.transform(data.values[half:])
     assert late.shape[1] == EVERY[name].columns
     assert np.isfinite(late).all()
-    alone = data.preparation().fit(data.values[:half]).transform(data.values[-1:])
+    alone = data.encoder().fit(data.values[:half]).transform(data.values[-1:])
     assert_array_equal(alone[0], late[-1])
 
 

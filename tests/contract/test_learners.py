@@ -26,7 +26,7 @@ each = pytest.mark.parametrize("name", EVERY)
 
 
 def owing(promise):
-    names = [n for n, cls in learners.every().items() if promise not in cls.excused]
+    names = [n for n, cls in learners.every().items() if promise not in cls.exemptions]
     return pytest.mark.parametrize("name", names)
 
 
@@ -37,10 +37,10 @@ def assert_same_memory(state, other):
 
 
 @each
-def test_an_excuse_is_for_a_known_promise_and_gives_a_reason(name):
-    excused = learners.every()[name].excused
-    assert set(excused) <= PROMISES
-    assert all(len(reason) > 20 for reason in excused.values())
+def test_an_exemption_is_for_a_known_promise_and_gives_a_reason(name):
+    exemptions = learners.every()[name].exemptions
+    assert set(exemptions) <= PROMISES
+    assert all(len(reason) > 20 for reason in exemptions.values())
 
 
 @each
@@ -183,7 +183,7 @@ def test_without_compiled_code_a_stream_is_its_replay(name, monkeypatch):
     base = random_panel(2, cases=140)
     reports = base.reports.copy()
     reports[7] = np.nan
-    panel = Panel(reports, base.outcomes, mute_cases=True)
+    panel = Panel(reports, base.outcomes, allow_empty_cases=True)
     trace = replay(name, panel)
     assert trace.skipped == 1
     stream = Stream(name, panel.agents, horizon=140)
@@ -310,7 +310,7 @@ def test_a_case_in_which_nobody_spoke_is_skipped_and_counted(name):
     base = random_panel(1, cases=40)
     reports = base.reports.copy()
     reports[[5, 17]] = np.nan
-    panel = Panel(reports, base.outcomes, mute_cases=True)
+    panel = Panel(reports, base.outcomes, allow_empty_cases=True)
     trace = replay(name, panel)
     assert trace.skipped == 2
     assert np.isnan(trace.losses[[5, 17]]).all()

@@ -26,7 +26,7 @@ from truepool.core.errors import (
 )
 from truepool.core.kernels import reference
 from truepool.data.costs import Costs
-from truepool.data.reports import checked_reports
+from truepool.data.reports import check_reports
 from truepool.measures.decisions import decide
 from truepool.measures.losses import NAMES
 from truepool.measures.scores import loss
@@ -45,7 +45,7 @@ each = pytest.mark.parametrize("name", EVERY)
 
 def owing(promise):
     """Every pool that makes this promise."""
-    names = [n for n, cls in pools.every().items() if promise not in cls.excused]
+    names = [n for n, cls in pools.every().items() if promise not in cls.exemptions]
     return pytest.mark.parametrize("name", names)
 
 
@@ -55,16 +55,19 @@ def fitted(name, panel, **options):
 
 
 @each
-def test_an_excuse_is_for_a_known_promise_and_gives_a_reason(name):
-    excused = pools.every()[name].excused
-    assert set(excused) <= PROMISES
-    assert all(len(reason) > 20 for reason in excused.values())
+def test_an_exemption_is_for_a_known_promise_and_gives_a_reason(name):
+    exemptions = pools.every()[name].exemptions
+    assert set(exemptions) <= PROMISES
+    assert all(len(reason) > 20 for reason in exemptions.values())
 
 
-def test_only_recalibrated_stacked_neural_and_chosen_pools_bend_unanimity():
-    excused = {n for n, cls in pools.every().items() if "unanimity" in cls.excused}
-    assert excused == {"auto", "bayes", "beta", "extremized", "isotonic", "platt",
-                       "stacked-lr", "stacked-mlp", *NEURAL}  # fmt: skip
+def test_only_pools_that_recalibrate_or_learn_a_model_are_exempt_from_unanimity():
+    exemptions = {
+        n for n, cls in pools.every().items() if "unanimity" in cls.exemptions
+    }
+    assert exemptions == {"auto", "bayes", "beta", "boosted", "extremized", "isotonic",
+                          "platt", "ridge", "shrunk", "stacked-lr", "stacked-mlp",
+                          *NEURAL}  # fmt: skip
 
 
 @owing("unanimity")
@@ -136,9 +139,9 @@ def test_the_order_of_the_agents_does_not_matter(name, classes, seed):
     pool = fitted(name, panel)
     other = clone(pool).fit(panel.reports[:, order], panel.outcomes)
     pooled = pool.predict_proba(panel.reports)
-    assert_allclose(other.predict_proba(panel.reports[:, order]), pooled, atol=2e-5)
+    assert_allclose(other.predict_proba(panel.reports[:, order]), pooled, atol=1e-7)
     if isinstance(pool, LinearPool):
-        assert_allclose(other.weights_, pool.weights_[order], atol=2e-5)
+        assert_allclose(other.weights_, pool.weights_[order], atol=1e-7)
 
 
 @owing("duplicate")
@@ -161,7 +164,7 @@ def test_a_copy_of_an_agent_is_treated_as_the_agent(name, classes, seed):
 def test_asking_the_opposite_question_gives_the_opposite_answer(name, seed):
     panel = random_panel(seed, silent=0.1)
     pool = fitted(name, panel)
-    mirror = pools.make(name, costs=COSTS.swapped())
+    mirror = pools.make(name, costs=COSTS.swap())
     mirror.fit(1 - panel.reports, 1 - panel.outcomes)
     pooled = pool.predict_proba(panel.reports)
     mirrored = mirror.predict_proba(1 - panel.reports)
@@ -229,7 +232,7 @@ def test_a_silent_agent_is_as_good_as_absent(name, classes):
 @pytest.mark.parametrize(
     "name", [n for n, c in pools.every().items() if issubclass(c, LinearPool)]
 )
-def test_weights_renormalise_over_those_who_spoke(name):
+def test_weights_renormalise_over_those_who_reported(name):
     pool = fitted(name, random_panel(8, silent=0.2))
     said = random_panel(9, silent=0.4)
     expected = reference.linear(said.values, pool.weights_)
@@ -248,8 +251,11 @@ def test_an_agent_silent_from_now_on_leaves_a_pool_of_the_others(name):
     assert ((pooled - panel.outcomes) ** 2).mean() < 0.25
 
 
-# Those left out split the cases, and a case of weight two is in one part only.
-WEIGHED = sorted(set(EVERY) - {"auto", "stacked-lr", "stacked-mlp", *NEURAL})
+# Those left out split the cases, and a case of weight two is in one part only; boosting
+# asks for so many cases in a leaf, whatever they weigh.
+WEIGHED = sorted(
+    set(EVERY) - {"auto", "boosted", "ridge", "stacked-lr", "stacked-mlp", *NEURAL}
+)
 
 
 @pytest.mark.parametrize("name", WEIGHED)
@@ -365,7 +371,7 @@ def test_settings_can_be_read_and_set(name):
         (lambda r: r[0], ReportError),
         (lambda r: np.where(r == r[0, 0], np.inf, r), ReportError),
     ],
-    ids=["percentages", "logits", "nobody spoke", "one agent", "flat", "infinite"],
+    ids=["percentages", "logits", "no reports", "one agent", "flat", "infinite"],
 )
 def test_what_is_no_report_is_refused_both_to_learn_and_to_pool(name, change, kind):
     panel = random_panel(1)
@@ -401,7 +407,7 @@ def test_pooled_values_are_probabilities_to_the_last_bit(name, agents, classes):
 def test_both_predictions_are_views_of_one_result(name, classes):
     panel = random_panel(2, classes=classes)
     pool = fitted(name, panel)
-    values, _ = checked_reports(panel.reports)
+    values, _ = check_reports(panel.reports)
     result = pool.pool(values)
     assert_array_equal(pool.predict_proba(panel.reports), result.probabilities)
     assert_array_equal(pool.predict(panel.reports), result.decisions)
@@ -412,30 +418,30 @@ def test_both_predictions_are_views_of_one_result(name, classes):
 def test_a_pool_explains_itself_by_agent(name):
     panel = random_panel(2)
     pool = fitted(name, panel)
-    told = pool.explain()
-    assert told.name == (pool.choice_ if name == "auto" else name)
-    assert (told.why is None) == (name != "auto")
+    explanation = pool.explain()
+    assert explanation.name == (pool.choice_ if name == "auto" else name)
+    assert (explanation.why is None) == (name != "auto")
     if isinstance(pool, LinearPool):
-        assert_array_equal(list(told.weights.values()), pool.weights_)
-    for numbers in (told.weights, told.credit):
+        assert_array_equal(list(explanation.weights.values()), pool.weights_)
+    for numbers in (explanation.weights, explanation.credit):
         assert numbers is None or tuple(numbers) == panel.agents
-    if told.weights is not None:
-        assert_allclose(sum(told.weights.values()), 1.0)
-    if told.credit is not None:
-        assert told.loss in NAMES
+    if explanation.weights is not None:
+        assert_allclose(sum(explanation.weights.values()), 1.0)
+    if explanation.credit is not None:
+        assert explanation.loss in NAMES
 
 
 def test_these_pools_have_weights_credit_and_a_loss_to_explain():
     panel = random_panel(2)
     every = {name: fitted(name, panel).explain() for name in pools.every()}
     del every["auto"]  # explains another
-    weighed = {name for name, told in every.items() if told.weights is not None}
+    weighed = {name for name, e in every.items() if e.weights is not None}
     assert weighed == {
         "best-agent", "brier", "convex", "externality", "greedy", "mean", "shapley",
         "vcg",
     }  # fmt: skip
-    assert {n for n, told in every.items() if told.credit} == {"shapley", "vcg"}
-    assert {name for name, told in every.items() if told.loss} == {
+    assert {n for n, e in every.items() if e.credit} == {"shapley", "vcg"}
+    assert {name for name, e in every.items() if e.loss} == {
         "best-agent", "convex", "greedy", "shapley", "vcg",
     }  # fmt: skip
 

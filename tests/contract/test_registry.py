@@ -15,7 +15,7 @@ SLIPS = {
     "loss": ("cost", "threshold", "thresholds"),
     "payment": ("vcg", "loss", "lose"),
     "response": ("shift", "reach", "raech"),
-    "stress": ("copycat", "of", "off"),
+    "stress": ("copycat", "noise", "noises"),
     "data set": ("synthetic", "cases", "case"),
     "model": ("random-forest", "max_depth", "max_dpeth"),
     "drift detector": ("adwin", "delta", "detla"),

@@ -23,7 +23,7 @@ def test_class_numbers_are_whole_numbers_however_they_are_stored(outcomes):
         ([0, -1], "case 1 has -1"),
         ([0, 0.5], "case 1 has 0.5"),
         ([0, np.nan], "case 1 has none.*not known yet"),
-        ([[0], [1]], "one a case"),
+        ([[0], [1]], "one per case"),
         (["no", "yes"], "case 0 has 'no'. Map the labels to numbers"),
     ],
 )

@@ -1,6 +1,12 @@
 """Files are written whole or not at all."""
 
 import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -128,7 +134,8 @@ def test_a_damaged_entry_is_absent_until_it_is_stored_again(cache):
 def test_a_cache_that_cannot_be_written_costs_a_warning(cache):
     cache.folder.parent.write_text("a file where the folder should be")
     with pytest.warns(
-        UserWarning, match=r"nothing can be kept in .* TRUEPOOL_CACHE\.$"
+        UserWarning,
+        match=r"nothing can be stored in .* TRUEPOOL_CACHE to another folder\.$",
     ):
         cache.store("a", 5)
     assert cache.load("a") is None
@@ -144,3 +151,112 @@ def _umask():
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def test_a_link_is_followed_and_stays_a_link(tmp_path):
+    (tmp_path / "data").mkdir()
+    real, link = tmp_path / "data" / "page.html", tmp_path / "latest.html"
+    link.symlink_to(real)
+    for text in ("first", "second"):  # a dangling link at first
+        write_text(link, text)
+        assert link.is_symlink()
+        assert real.read_text() == text
+    assert os.listdir(tmp_path / "data") == ["page.html"]
+    assert sorted(os.listdir(tmp_path)) == ["data", "latest.html"]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o666])
+def test_an_old_file_keeps_its_mode(tmp_path, mode):
+    place = tmp_path / "page.html"
+    place.write_text("old")
+    place.chmod(mode)
+    write_text(place, "new")
+    assert place.stat().st_mode & 0o777 == mode
+
+
+def test_an_old_file_keeps_its_owner_where_that_is_allowed(tmp_path, monkeypatch):
+    place = tmp_path / "page.html"
+    place.write_text("old")
+    owner = place.stat().st_uid, place.stat().st_gid
+    calls = []
+
+    def refuse(path, *ids):
+        calls.append(ids)
+        raise PermissionError
+
+    monkeypatch.setattr(os, "chown", refuse)
+    write_text(place, "new")
+    assert (calls, place.read_text()) == ([owner], "new")
+
+
+def test_a_pipe_gets_the_content_once_it_is_complete(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_text(pipe, "through")
+    assert os.read(reader, 100) == b"through"
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(pipe, KeyboardInterrupt())
+    assert os.read(reader, 100) == b""
+    os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+def test_a_device_stays_a_device():
+    write_text("/dev/null", "gone")
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+    with pytest.raises(SourceError, match="'/dev/full' cannot be written: No space"):
+        write_text("/dev/full", "x")
+    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+
+
+def test_what_cannot_be_written_through_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "socket"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        with pytest.raises(SourceError, match="is not a regular file; name another"):
+            write_text(path, "x")
+    (tmp_path / "page.html").write_text("old")
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    for place in (loop, tmp_path / ("x" * 300), tmp_path / "a\0b"):
+        with pytest.raises(SourceError, match="cannot be written: "):
+            write_text(place, "x")
+    monkeypatch.setattr(os, "access", lambda place, mode: place == tmp_path)
+    with pytest.raises(SourceError, match="'.*page.html' is write-protected"):
+        write_text(tmp_path / "page.html", "x")
+
+
+def test_a_long_name_that_the_system_takes_can_be_written(tmp_path):
+    place = tmp_path / ("ä" * 125 + ".csv")
+    write_text(place, "x")
+    assert place.read_text() == "x"
+
+
+def test_sigterm_leaves_the_old_file_and_nothing_else(tmp_path):
+    place = tmp_path / "page.html"
+    place.write_text("old")
+    code = (
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from truepool.core.files import atomic_path\n"
+        "with atomic_path(sys.argv[1]) as unfinished:\n"
+        "    Path(unfinished).write_text('half')\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(place)], check=False)
+    assert done.returncode == 128 + signal.SIGTERM
+    assert (os.listdir(tmp_path), place.read_text()) == (["page.html"], "old")
+
+
+def test_sigterm_is_handled_only_while_a_file_is_written(tmp_path):
+    with atomic_path(tmp_path / "a"):
+        assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+        with atomic_path(tmp_path / "b"):
+            pass
+        assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    with ThreadPoolExecutor(1) as pool:  # only the main thread may set handlers
+        pool.submit(write_text, tmp_path / "a", "x").result()
+    assert (tmp_path / "a").read_text() == "x"

@@ -5,7 +5,7 @@ import sys
 import pytest
 from distributions import installed
 
-from truepool.audits import checks
+from truepool.audits import topics
 from truepool.core import registry
 from truepool.core.errors import PluginError
 
@@ -114,21 +114,21 @@ def test_an_empty_folder_asks_for_nothing(tmp_path, monkeypatch):
     assert registry.every.__wrapped__("bare") == {}
 
 
-def test_every_file_of_the_folder_is_a_check_with_a_name_of_its_own():
-    modules = list(registry.modules("truepool.audits.checks"))
-    named = {vars(module)["name"]: vars(module)["check"] for module in modules}
+def test_every_file_of_the_folder_is_a_topic_with_a_name_of_its_own():
+    modules = list(registry.modules("truepool.audits.topics"))
+    named = {vars(module)["topic"].name: vars(module)["topic"] for module in modules}
     assert len(named) == len(modules)
-    assert checks.every() == dict(sorted(named.items()))
-    assert list(checks.every()) == sorted(named)
+    assert topics.every() == dict(sorted(named.items()))
+    assert list(topics.every()) == sorted(named)
 
 
 def test_a_check_of_another_distribution_takes_its_place_by_name(tmp_path, monkeypatch):
     offers = {"truepool.checks": {"bias": "bias_checks:check"}}
     installed(tmp_path, "bias-checks", {"bias_checks.py": "def check(e): ..."}, offers)
     monkeypatch.syspath_prepend(tmp_path)
-    found = checks.every.__wrapped__()
-    assert list(found) == sorted([*checks.every(), "bias"])
-    assert found["bias"].__module__ == "bias_checks"
+    found = topics.every.__wrapped__()
+    assert list(found) == sorted([*topics.every(), "bias"])
+    assert found["bias"].check.__module__ == "bias_checks"
 
 
 def test_a_check_must_be_a_function(tmp_path, monkeypatch):
@@ -136,4 +136,4 @@ def test_a_check_must_be_a_function(tmp_path, monkeypatch):
     installed(tmp_path, "age-checks", {"age_checks.py": "AGE = 3"}, offers)
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(PluginError, match=r"'age-checks' must be a function .*; got 3"):
-        checks.every.__wrapped__()
+        topics.every.__wrapped__()

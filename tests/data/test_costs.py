@@ -20,7 +20,7 @@ def test_at_the_threshold_both_decisions_cost_the_same(fn, fp):
 @given(POSITIVE, POSITIVE)
 def test_swapping_the_question_mirrors_the_threshold(fn, fp):
     costs = Costs(fn=fn, fp=fp)
-    assert_allclose(costs.swapped().threshold, 1 - costs.threshold)
+    assert_allclose(costs.swap().threshold, 1 - costs.threshold)
 
 
 def test_a_binary_matrix_says_the_same_as_fn_and_fp():

@@ -4,14 +4,20 @@ import numpy as np
 import pytest
 
 from truepool.core.errors import OutcomeError
-from truepool.data.labels import USUAL, Labels, as_labels, either, encoded
+from truepool.data.labels import (
+    USUAL,
+    Labels,
+    check_labels,
+    encode_outcomes,
+    format_choice,
+)
 
 
 @pytest.mark.parametrize(
     "outcomes", [[0, 1, 1], [0.0, 1.0], [False, True], np.array([1, 0], dtype=object)]
 )
 def test_zero_and_one_say_themselves_which_is_positive(outcomes):
-    numbers, labels = encoded(outcomes, 2)
+    numbers, labels = encode_outcomes(outcomes, 2)
     assert numbers.tolist() == [int(outcome) for outcome in outcomes]
     assert (labels.negative, labels.positive) == (0, 1)
     assert labels.plain
@@ -35,7 +41,7 @@ def test_zero_and_one_say_themselves_which_is_positive(outcomes):
 def test_any_other_two_labels_are_positive_as_the_user_says(negative, positive):
     outcomes = np.array([positive, negative, negative])
     for said in (positive, str(positive)):  # the command line knows text only
-        numbers, labels = encoded(outcomes, 2, said)
+        numbers, labels = encode_outcomes(outcomes, 2, said)
         assert numbers.tolist() == [1, 0, 0]
         assert labels.names == (negative, positive)
 
@@ -45,7 +51,7 @@ def test_any_other_two_labels_are_positive_as_the_user_says(negative, positive):
 )
 def test_nothing_is_guessed_about_other_labels(pair):
     with pytest.raises(OutcomeError) as refusal:
-        encoded(np.array(pair * 3), 2)
+        encode_outcomes(np.array(pair * 3), 2)
     told = str(refusal.value)
     for label in pair:
         assert f"positive={label!r} (--positive {label})" in told
@@ -93,7 +99,7 @@ def test_what_is_offered_is_settled():
 )
 def test_a_positive_label_that_does_not_occur_is_refused(outcomes, positive, told):
     with pytest.raises(OutcomeError) as refusal:
-        encoded(outcomes, 2, positive)
+        encode_outcomes(outcomes, 2, positive)
     assert told in str(refusal.value)
 
 
@@ -101,9 +107,9 @@ def test_more_than_two_labels_are_named_where_two_are_needed():
     with pytest.raises(
         OutcomeError, match="need two .*; there are 3: 'a', 'b', 'c'. Give"
     ):
-        encoded(["a", "b", "c"], 2)
+        encode_outcomes(["a", "b", "c"], 2)
     with pytest.raises(OutcomeError, match="are 40: 0, 1, 2, 3, 4, 5 and 34 others"):
-        encoded(range(40), 2)
+        encode_outcomes(range(40), 2)
 
 
 @pytest.mark.parametrize(
@@ -111,13 +117,13 @@ def test_more_than_two_labels_are_named_where_two_are_needed():
 )
 def test_one_label_teaches_nothing(outcomes, classes):
     with pytest.raises(OutcomeError, match=f"every outcome is {outcomes[0]!r}"):
-        encoded(outcomes, classes)
+        encode_outcomes(outcomes, classes)
     with pytest.raises(OutcomeError, match="every outcome is 'a'"):
         Labels.of(["a", "a"], "a")
 
 
 def test_reports_of_many_classes_number_their_outcomes():
-    numbers, labels = encoded([2.0, 0.0, 1.0], 3)
+    numbers, labels = encode_outcomes([2.0, 0.0, 1.0], 3)
     assert (numbers.tolist(), labels.names) == ([2, 0, 1], (0, 1, 2))
     assert labels.positive is labels.negative is None
     for outcomes, told in (
@@ -125,11 +131,11 @@ def test_reports_of_many_classes_number_their_outcomes():
         (["a", "b"], "got 'a' in case 0"),
     ):
         with pytest.raises(OutcomeError, match=f"whole numbers 0..2.*{told}"):
-            encoded(outcomes, 3)
+            encode_outcomes(outcomes, 3)
     with pytest.raises(
         OutcomeError, match="belongs to two classes; got 2 with reports"
     ):
-        encoded([0, 1, 2], 3, positive=2)
+        encode_outcomes([0, 1, 2], 3, positive=2)
 
 
 def test_many_labels_are_put_in_order_and_none_is_positive():
@@ -149,7 +155,7 @@ def test_labels_know_which_positive_label_is_theirs():
     with pytest.raises(OutcomeError, match="must be 'genuine' or 'fraud'; got 'spam'"):
         labels.check("spam")
     with pytest.raises(OutcomeError, match="must be one of 0, 1, 2; got 1"):
-        Labels.numbered(3).check(1)
+        Labels.of_numbers(3).check(1)
 
 
 def test_a_label_is_found_whatever_the_order_of_the_classes():
@@ -174,7 +180,7 @@ def test_a_missing_label_is_named(labels):
     with pytest.raises(
         OutcomeError, match=r"every case needs a label; case [01] has none"
     ):
-        as_labels(given)
+        check_labels(given)
 
 
 @pytest.mark.parametrize(
@@ -188,26 +194,28 @@ def test_a_missing_label_is_named(labels):
 )
 def test_what_is_no_label_is_refused(labels, told):
     with pytest.raises(OutcomeError, match=f"whole number or text; {told}"):
-        as_labels(labels)
+        check_labels(labels)
 
 
 def test_text_and_numbers_do_not_mix():
     with pytest.raises(OutcomeError, match="got 1 in case 0 and 'no' in case 2"):
-        as_labels(np.array([1, 0, "no"], dtype=object))
+        check_labels(np.array([1, 0, "no"], dtype=object))
 
 
 def test_labels_stand_in_one_column():
     with pytest.raises(
         OutcomeError, match=r"one label per case; got an array of shape \(2, 1\)"
     ):
-        as_labels([[1], [0]])
+        check_labels([[1], [0]])
 
 
 def test_objects_and_bytes_become_what_they_are():
-    assert as_labels(np.array([1, 0], dtype=object)).dtype == np.int64
-    assert as_labels(np.array([b"no", b"yes"])).tolist() == ["no", "yes"]
+    assert check_labels(np.array([1, 0], dtype=object)).dtype == np.int64
+    assert check_labels(np.array([b"no", b"yes"])).tolist() == ["no", "yes"]
 
 
 def test_what_a_label_may_be_is_said_shortly():
-    assert either([1, 2]) == "1 or 2"
-    assert either("abcdefgh") == "one of 'a', 'b', 'c', 'd', 'e', 'f' and 2 others"
+    assert format_choice([1, 2]) == "1 or 2"
+    assert (
+        format_choice("abcdefgh") == "one of 'a', 'b', 'c', 'd', 'e', 'f' and 2 others"
+    )

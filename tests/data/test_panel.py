@@ -39,7 +39,7 @@ def test_what_happens_to_an_array_afterwards_does_not_change_the_panel():
     ],
 )
 def test_times_may_be_numbers_dates_or_iso_text(times):
-    assert Panel(GOOD, [1, 0], times=times).in_order().outcomes.tolist() == [0, 1]
+    assert Panel(GOOD, [1, 0], times=times).sort_by_time().outcomes.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -89,13 +89,13 @@ def test_part_of_a_panel_keeps_what_belongs_to_its_cases():
     assert part.ids.tolist() == ["c", "a"]
     assert part.times.tolist() == [2, 4]
     assert part.outcomes.tolist() == [0, 1]
-    assert panel.in_order().ids.tolist() == ["d", "c", "b", "a"]
-    assert part.take(np.array([0])).in_order().ids.tolist() == ["c"]
+    assert panel.sort_by_time().ids.tolist() == ["d", "c", "b", "a"]
+    assert part.take(np.array([0])).sort_by_time().ids.tolist() == ["c"]
 
 
 def test_a_panel_without_times_is_in_order():
     panel = Panel(GOOD, [1, 0])
-    assert panel.in_order() is panel
+    assert panel.sort_by_time() is panel
 
 
 def test_a_panel_survives_pickling():
@@ -188,22 +188,26 @@ def test_two_columns_per_agent_have_no_order_but_that_of_0_and_1(outcomes, posit
 def test_a_panel_keeps_its_labels_in_every_part():
     panel = Panel(GOOD, ["bad", "good"], positive="bad", times=[2, 1])
     assert panel.counts == (1, 1)
-    for part in (panel.take(np.array([0])), panel.in_order(), panel.saying(np.eye(2))):
+    for part in (
+        panel.take(np.array([0])),
+        panel.sort_by_time(),
+        panel.with_reports(np.eye(2)),
+    ):
         assert part.labels.names == ("good", "bad")
     assert "2 classes (positive: 'bad'), 0.0 % silent" in repr(panel)
 
 
 def test_a_panel_without_silence_is_already_filled():
     panel = random_panel()
-    assert panel.filled() is panel
+    assert panel.fill_missing() is panel
 
 
 def test_cases_that_wait_for_an_outcome_go_with_the_panel_and_not_with_its_parts():
     panel = Panel([[0.9, 0.6], [0.2, 0.1], [0.4, 0.3]], [1, 0, 0], times=[3, 1, 2])
-    panel = panel.awaiting([[0.5, np.nan]], ids=["new"], times=[4])
+    panel = panel.with_pending([[0.5, np.nan]], ids=["new"], times=[4])
     assert len(panel.pending) == 1
-    assert panel.in_order().pending is panel.pending
-    assert panel.saying(panel.reports).pending is panel.pending
+    assert panel.sort_by_time().pending is panel.pending
+    assert panel.with_reports(panel.reports).pending is panel.pending
     assert panel.take(np.array([0, 1])).pending is None
     assert len(panel) == 3
 
@@ -211,8 +215,8 @@ def test_cases_that_wait_for_an_outcome_go_with_the_panel_and_not_with_its_parts
 def test_cases_that_wait_for_an_outcome_are_checked():
     panel = Panel([[0.9, 0.6], [0.2, 0.1]], [1, 0])
     with pytest.raises(ReportError, match="87"):
-        panel.awaiting([[0.5, 87.0]])
+        panel.with_pending([[0.5, 87.0]])
     with pytest.raises(PanelError, match="same agents and classes"):
-        panel.awaiting([[[0.5, 0.3, 0.2]] * 2])
+        panel.with_pending([[[0.5, 0.3, 0.2]] * 2])
     with pytest.raises(PanelError, match="either all cases have times or none"):
-        panel.awaiting([[0.5, 0.2]], times=[3])
+        panel.with_pending([[0.5, 0.2]], times=[3])

@@ -59,10 +59,10 @@ def test_id_and_time_columns_are_recognised_and_may_be_named():
     table = pa.table({**COLUMNS, "id": ["a", "b", "c"], "time": day})
     panel = read_panel(table)
     assert panel.ids.tolist() == ["a", "b", "c"]
-    assert panel.in_order().ids.tolist() == ["b", "c", "a"]
+    assert panel.sort_by_time().ids.tolist() == ["b", "c", "a"]
     renamed = table.rename_columns(["ada", "bob", "y", "case", "day"])
     panel = read_panel(renamed, id="case", time="day")
-    assert panel.in_order().ids.tolist() == ["b", "c", "a"]
+    assert panel.sort_by_time().ids.tolist() == ["b", "c", "a"]
 
 
 def test_columns_can_be_ignored():
@@ -282,10 +282,10 @@ def test_rows_with_an_empty_outcome_wait_for_one(tmp_path, text):
     assert panel.ids.tolist() == ["a", "c"]
     assert panel.pending.reports.tolist() == [[0.3, 0.4], [0.5, 0.5]]
     assert panel.pending.ids.tolist() == ["b", "d"]
-    assert panel.pending.above.tolist() == [1, 2]
+    assert panel.pending.position.tolist() == [1, 2]
 
 
 def test_an_empty_text_is_no_outcome():
     frame = {"ada": [0.9, 0.3, 0.2], "bob": [0.6, 0.4, 0.1], "y": ["1", " ", "0"]}
-    with pytest.raises(OutcomeError, match="case 0 has '1'"):
-        read_panel(pa.table(frame))
+    panel = read_panel(pa.table(frame), positive="1")
+    assert (len(panel), len(panel.pending)) == (2, 1)

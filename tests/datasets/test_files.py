@@ -7,7 +7,7 @@ from hashlib import sha256
 import pytest
 
 from truepool.core.errors import ChecksumError, SourceError
-from truepool.datasets.files import File, check_sum, content_sum, opened
+from truepool.datasets.files import File, check_sum, content_sum, open_content
 
 CONTENT = bytes(range(256)) * 20_000
 SUM = sha256(CONTENT).hexdigest()
@@ -43,5 +43,5 @@ def test_a_file_cut_short_is_refused(tmp_path, suffix, part):
 
 
 def test_a_file_that_cannot_be_opened_is_refused(tmp_path):
-    with pytest.raises(SourceError, match="Is a directory"), opened(tmp_path):
+    with pytest.raises(SourceError, match="Is a directory"), open_content(tmp_path):
         raise AssertionError("nothing opens")

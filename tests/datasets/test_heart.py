@@ -23,6 +23,6 @@ def test_a_question_mark_is_missing_and_any_grade_is_disease(given):
 def test_missing_values_get_the_median_of_the_training_rows(given):
     given(Heart, *LINES)
     rows = heart(seed=None)
-    ready = rows.preparation().fit(rows.values[[0, 1]])
+    ready = rows.encoder().fit(rows.values[[0, 1]])
     vessels = rows.names.index("ca")
     assert ready.transform(rows.values[2:])[0, vessels] == np.median([0.0, 3.0])

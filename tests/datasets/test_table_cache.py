@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from truepool.datasets import table_cache
-from truepool.datasets.table_cache import cached
+from truepool.datasets.table_cache import read_cached
 
 TABLE = pa.table({"a": [1.0, 2.0]})
 
@@ -32,18 +32,18 @@ def slow(tmp_path):
 
 def test_a_slow_file_is_read_once(nowhere, slow):
     read = Reading()
-    assert cached(slow, ["a"], read).equals(TABLE)
-    assert cached(slow, ["a"], read).equals(TABLE)
+    assert read_cached(slow, ["a"], read).equals(TABLE)
+    assert read_cached(slow, ["a"], read).equals(TABLE)
     assert read.times == 1
     assert len(list((nowhere / "parsed").iterdir())) == 1
 
 
 def test_other_columns_or_another_file_are_read_anew_and_replace_the_old(nowhere, slow):
     read = Reading()
-    cached(slow, ["a"], read)
-    cached(slow, ["a", "b"], read)
+    read_cached(slow, ["a"], read)
+    read_cached(slow, ["a", "b"], read)
     os.utime(slow, (1, 1))
-    cached(slow, ["a", "b"], read)
+    read_cached(slow, ["a", "b"], read)
     assert read.times == 3
     assert len(list((nowhere / "parsed").iterdir())) == 1
 
@@ -52,16 +52,16 @@ def test_other_columns_or_another_file_are_read_anew_and_replace_the_old(nowhere
 def test_a_quick_file_is_not_cached(nowhere, tmp_path):
     read = Reading()
     (tmp_path / "t.csv.gz").touch()
-    cached(tmp_path / "t.csv.gz", ["a"], read)
+    read_cached(tmp_path / "t.csv.gz", ["a"], read)
     assert not nowhere.exists()
 
 
 def test_a_damaged_copy_is_read_anew(nowhere, slow):
-    cached(slow, ["a"], Reading())
+    read_cached(slow, ["a"], Reading())
     (copy,) = (nowhere / "parsed").iterdir()
     copy.write_bytes(b"nonsense")
     read = Reading()
-    assert cached(slow, ["a"], read).equals(TABLE)
+    assert read_cached(slow, ["a"], read).equals(TABLE)
     assert read.times == 1
 
 
@@ -70,8 +70,8 @@ def test_a_cache_that_cannot_be_written_into_is_no_fault(nowhere, slow):
     nowhere.write_text("a file where the folder should be")
     read = Reading()
     for _ in range(2):
-        with pytest.warns(UserWarning, match=r"nothing can be kept in .*parsed'"):
-            assert cached(slow, ["a"], read).equals(TABLE)
+        with pytest.warns(UserWarning, match=r"nothing can be stored in .*parsed'"):
+            assert read_cached(slow, ["a"], read).equals(TABLE)
     assert read.times == 2
 
 
@@ -81,5 +81,5 @@ def test_a_disk_that_fills_leaves_nothing_behind(nowhere, slow, monkeypatch):
 
     monkeypatch.setattr(table_cache, "_write", full)
     with pytest.warns(UserWarning, match="No space left on device"):
-        assert cached(slow, ["a"], Reading()).equals(TABLE)
+        assert read_cached(slow, ["a"], Reading()).equals(TABLE)
     assert list((nowhere / "parsed").iterdir()) == []

@@ -1,4 +1,4 @@
-"""Rounds of best responses: standing still, circles, sight, and pools that learn."""
+"""Rounds of best responses: convergence, cycles, visibility, pools that learn."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
 from truepool.games import Game, Shift, payments
-from truepool.games.dynamics import sights
+from truepool.games.dynamics import draw_visibility
 from truepool.pools import every
 
 COSTS = Costs(fn=10, fp=1)
@@ -52,13 +52,13 @@ def test_one_after_the_other_is_what_the_loop_says():
     assert_allclose(GAME.solve("vcg").shifts, shifts)
 
 
-def test_all_at_once_overshoot_and_go_in_a_circle():
+def test_all_at_once_overshoot_and_cycle():
     end = GAME.solve("vcg", order="simultaneous")
     assert (end.converged, end.cycle, end.rounds) == (False, 2, 20)
     # Alone each would shift by all it can; together they go too far, and back.
     assert end.path[1].mean() > 0.4
     assert_allclose(end.path[2], 0.0)
-    assert len(end.path) == 3  # whole turns of the circle are left out
+    assert len(end.path) == 3  # whole cycles are left out
     assert_allclose(end.shifts, 0.0)  # an even number of rounds ends where it began
     odd = GAME.solve("vcg", order="simultaneous", rounds=7)
     assert_allclose(odd.shifts, 0.5)
@@ -97,15 +97,23 @@ def test_brier_does_not_care_what_is_seen():
     assert_allclose(shifts[0], shifts[2])
 
 
-def test_sights_are_of_others_and_of_as_many_as_asked():
+def test_an_agent_sees_as_many_others_as_asked():
     rng = np.random.default_rng(0)
-    for i, others in enumerate(sights(2, 6, rng)):
+    for i, others in enumerate(draw_visibility(2, 6, rng)):
         assert len(set(others)) == 2
         assert i not in others
-    with pytest.raises(SettingError, match="'none', 'all' or a number from 0 to 6"):
-        sights(9, 6, rng)
-    with pytest.raises(SettingError, match="it is 'most'"):
-        sights("most", 6, rng)
+    with pytest.raises(
+        SettingError, match="'none', 'all' or a whole number from 0 to 6"
+    ):
+        draw_visibility(9, 6, rng)
+    with pytest.raises(SettingError, match="got 'most'"):
+        draw_visibility("most", 6, rng)
+
+
+def test_more_than_two_thousand_agents_are_refused():
+    with pytest.raises(SettingError, match="at most 2,000 agents; got 2,001"):
+        Game(agents=2001, cases=2).solve("brier")
+    assert len(draw_visibility("none", 2000, np.random.default_rng(0))) == 2000
 
 
 @pytest.mark.parametrize(
@@ -128,8 +136,8 @@ def test_the_pool_learns_from_what_is_sent(pool):
 @pytest.mark.parametrize("pool", [n for n in every() if "mlp" not in n and n != "auto"])
 def test_every_pool_can_be_played_under(pool):
     game = Game(agents=3, cases=80, pool=pool, outcomes="drawn", threshold=0.4)
-    for mechanism in ("brier", "externality"):
-        end = game.solve(mechanism, rounds=2)
+    for payment in ("brier", "externality"):
+        end = game.solve(payment, rounds=2)
         assert 0 <= end.fn <= 1
 
 
@@ -155,7 +163,7 @@ def test_the_same_seed_gives_the_same_end(name):
 
 
 def test_games_that_cannot_be_played_are_refused():
-    with pytest.raises(SettingError, match="at least one round; rounds is 0"):
+    with pytest.raises(SettingError, match="whole number of rounds, at least 1; got 0"):
         GAME.solve("vcg", rounds=0)
     with pytest.raises(UnknownNameError, match="known: sequential, simultaneous"):
         GAME.solve("vcg", order="random")

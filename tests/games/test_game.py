@@ -11,7 +11,7 @@ import truepool as tp
 from truepool.core.errors import BeliefError, SettingError, UnknownNameError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.games import Game, Price
+from truepool.games import Game, PriceOfAnarchy
 
 COSTS = Costs(fn=10, fp=1)
 
@@ -46,8 +46,8 @@ def test_rates_are_those_of_the_reports_sent():
     assert_allclose(end.truthful_fn, (~truthful)[y].mean())
     assert_allclose(end.truthful_fp, truthful[~y].mean())
     assert_allclose(end.poa, end.fn / end.truthful_fn)
-    assert_allclose(end.anarchy_cost.ratio, end.cost / end.truthful_cost)
-    assert_allclose(end.anarchy_fp.difference, end.fp - end.truthful_fp)
+    assert_allclose(end.price_cost.ratio, end.cost / end.truthful_cost)
+    assert_allclose(end.price_fp.difference, end.fp - end.truthful_fp)
 
 
 def test_expected_rates_are_what_drawn_rates_go_to():
@@ -65,7 +65,7 @@ def test_the_price_is_undefined_where_truth_misses_nothing():
         end = Game(offset=0.36, threshold=0.3, cases=2000).solve("brier")
     assert end.truthful_fn == 0
     assert end.poa is None
-    assert end.anarchy.difference == end.fn > 0.2
+    assert end.price_fn.difference == end.fn > 0.2
     assert "undefined" in repr(end)
     assert end.intervals(resamples=20)["poa"] is None
     assert end.to_dict()["price_fn"] == {
@@ -74,8 +74,8 @@ def test_the_price_is_undefined_where_truth_misses_nothing():
 
 
 def test_a_price_tells_both_ratio_and_difference():
-    assert str(Price(0.3, 0.2)) == "1.5 (+0.1)"
-    assert Price(0.0, 0.2).ratio == 0
+    assert str(PriceOfAnarchy(0.3, 0.2)) == "1.5 (+0.1)"
+    assert PriceOfAnarchy(0.0, 0.2).ratio == 0
 
 
 def test_intervals_hold_what_they_should():
@@ -100,9 +100,9 @@ def test_an_end_can_be_told_to_machines():
 @pytest.mark.parametrize(
     ("settings", "ends"),
     [
-        ({}, "still after 2 rounds"),
-        ({"rounds": 1}, "moving after 1 rounds"),
-        ({"order": "simultaneous"}, "in a circle of 2"),
+        ({}, "converged after 2 rounds"),
+        ({"rounds": 1}, "not converged after 1 round)"),
+        ({"order": "simultaneous"}, "in a cycle of 2 rounds"),
     ],
 )
 def test_an_end_tells_how_it_ended(settings, ends):
@@ -127,8 +127,8 @@ def test_a_real_panel_can_be_played():
 
 
 def test_the_threshold_is_what_the_costs_ask_for():
-    assert Game(costs=COSTS).line == 1 / 11
-    assert Game(costs=COSTS, threshold=0.0).line == 0.0
+    assert Game(costs=COSTS).decision_threshold == 1 / 11
+    assert Game(costs=COSTS, threshold=0.0).decision_threshold == 0.0
 
 
 def test_bad_games_are_refused_at_the_door():

@@ -10,10 +10,10 @@ from truepool.core.errors import BeliefError, UnknownNameError
 from truepool.games.marginals import (
     Beta,
     Probit,
-    copula_for,
-    delivered,
+    belief_correlation,
+    copula_correlation,
     marginal,
-    smoothed,
+    smooth,
     variance,
 )
 
@@ -49,7 +49,9 @@ def test_the_correlation_delivered_is_the_double_integral(copula):
         return (one - 0.3) * (two - 0.3) * joint.pdf([x, y])
 
     total, _ = dblquad(product, -6, 6, -6, 6, epsabs=1e-6)
-    assert_allclose(delivered(shape, copula), total / variance(0.3, 4.0), atol=1e-4)
+    assert_allclose(
+        belief_correlation(shape, copula), total / variance(0.3, 4.0), atol=1e-4
+    )
 
 
 @pytest.mark.parametrize("kind", ["copula", "factor"])
@@ -59,21 +61,21 @@ def test_the_copula_found_delivers_what_was_asked(
     kind, correlation, mean, concentration
 ):
     shape = marginal(kind, mean, concentration)
-    copula = copula_for(shape, correlation, agents=5)
-    assert_allclose(delivered(shape, copula), correlation, atol=1e-9)
+    copula = copula_correlation(shape, correlation, agents=5)
+    assert_allclose(belief_correlation(shape, copula), correlation, atol=1e-9)
 
 
 def test_disagreement_is_possible_as_far_as_the_number_of_agents_lets_it():
     shape = Beta(0.3, 4.0)
-    least = delivered(shape, -1 / 4)
-    assert copula_for(shape, least, agents=5) == -1 / 4
-    assert -1 / 4 < copula_for(shape, least + 0.01, agents=5) < 0
-    with pytest.raises(BeliefError, match=r"must lie in \[-0\.2353, 1\]; it is -0.24"):
-        copula_for(shape, -0.24, agents=5)
-    with pytest.raises(BeliefError, match=r"\[-0\.2353, 1\]; it is 1.1"):
-        copula_for(shape, 1.1, agents=5)
+    least = belief_correlation(shape, -1 / 4)
+    assert copula_correlation(shape, least, agents=5) == -1 / 4
+    assert -1 / 4 < copula_correlation(shape, least + 0.01, agents=5) < 0
+    with pytest.raises(BeliefError, match=r"must lie in \[-0\.2353, 1\]; got -0.24"):
+        copula_correlation(shape, -0.24, agents=5)
+    with pytest.raises(BeliefError, match=r"\[-0\.2353, 1\]; got 1.1"):
+        copula_correlation(shape, 1.1, agents=5)
     with pytest.raises(BeliefError, match=r"\[0\.0000, 1\]"):
-        copula_for(Probit(0.3, 4.0), -0.1, agents=5)
+        copula_correlation(Probit(0.3, 4.0), -0.1, agents=5)
 
 
 def test_a_smoothed_belief_is_an_expectation():
@@ -81,8 +83,8 @@ def test_a_smoothed_belief_is_an_expectation():
     noise = rng.standard_normal(200_000)
     centres = np.array([-1.0, 0.0, 2.0])
     sampled = [shape.quantile(c + 0.6 * noise).mean() for c in centres]
-    assert_allclose(smoothed(shape, centres, 0.6), sampled, atol=2e-3)
-    assert_allclose(smoothed(shape, centres, 0.0), shape.quantile(centres), atol=1e-6)
+    assert_allclose(smooth(shape, centres, 0.6), sampled, atol=2e-3)
+    assert_allclose(smooth(shape, centres, 0.0), shape.quantile(centres), atol=1e-6)
 
 
 @pytest.mark.parametrize("mean", [0.0, 1.0, -1.0, float("nan")])

@@ -1,6 +1,8 @@
 """Incentives on a panel: what could be gained, held to brute force and to theory."""
 
 import json
+from dataclasses import replace
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -11,27 +13,28 @@ import truepool as tp
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.games import drawn, incentives
-from truepool.games.misreport_trial import FAMILIES
+from truepool.games import draw_beliefs, incentives
+from truepool.games.misreport_trial import FAMILIES, SEARCH_CASES
+from truepool.games.misreports import AgentIncentive
 
 COSTS = Costs(fn=10, fp=1)
 
 
 def panel_of(cases=4000, offset=0.0, seed=0, **settings):
-    beliefs = drawn(4, 0.5, offset=offset, cases=cases, seed=seed, **settings)
+    beliefs = draw_beliefs(4, 0.5, offset=offset, cases=cases, seed=seed, **settings)
     return Panel(beliefs.values, beliefs.outcomes, agents=("ada", "bob", "cleo", "dan"))
 
 
 def test_at_the_costs_own_threshold_a_calibrated_pool_tempts_nobody():
     found = incentives(panel_of(), "mean", COSTS)
-    assert not any(row.tempted for row in found.rows)
+    assert not any(row.significant for row in found.rows)
     assert found.threshold == 1 / 11
 
 
 def test_at_another_threshold_everybody_gains_by_over_reporting():
     found = incentives(panel_of(), "mean", COSTS, threshold=0.3)
     for row in found.rows:
-        assert row.tempted
+        assert row.significant
         assert row.best.gain > 5 * row.best.error
         # A team player's gain is the pool's saving, case by case.
         assert_allclose(row.best.pool_cost, -row.best.gain)
@@ -56,7 +59,7 @@ def test_hindsight_is_the_best_of_the_grid():
         own = panel.reports[:, i]
         truth = lost(own)
         for family, misreport in zip(FAMILIES, found[agent].families, strict=True):
-            sent = family.sent(misreport.deviation, own)
+            sent = family.apply(misreport.deviation, own)
             assert_allclose(misreport.hindsight, truth - lost(sent), atol=1e-12)
         shifts = [truth - lost(np.clip(own + d, 0, 1)) for d in FAMILIES[0].shifts]
         assert_allclose(found[agent].families[0].hindsight, max(shifts), atol=1e-12)
@@ -70,26 +73,26 @@ def test_hindsight_is_the_best_of_the_grid():
 def test_paid_by_brier_agents_take_out_their_error_in_the_large():
     # Calibrated agents of the factor model: nothing to gain but the offset.
     panel = panel_of(8000, offset=0.1, model="factor", truth="latent")
-    found = incentives(panel, "mean", COSTS, mechanism="brier")
+    found = incentives(panel, "mean", COSTS, payment="brier")
     for row in found.rows:
         assert_allclose(row.families[0].deviation[0], -0.1, atol=0.021)
         assert_allclose(row.families[0].gain, 0.01, atol=0.003)
-        assert row.tempted
+        assert row.significant
         assert row.best.pool_cost != -row.best.gain
     honest = incentives(
-        panel_of(8000, model="factor", truth="latent"), "mean", mechanism="brier"
+        panel_of(8000, model="factor", truth="latent"), "mean", payment="brier"
     )
-    assert not any(row.tempted for row in honest.rows)
+    assert not any(row.significant for row in honest.rows)
 
 
 def test_cross_validation_takes_luck_out():
     # Reports that know nothing: in hindsight something always gains.
     rng = np.random.default_rng(0)
     panel = Panel(rng.random((400, 3)), rng.integers(0, 2, 400))
-    found = incentives(panel, "mean", mechanism="own-accuracy", threshold=0.5)
+    found = incentives(panel, "mean", payment="own-accuracy", threshold=0.5)
     assert all(row.best.hindsight > 0 for row in found.rows)
     assert all(row.best.gain < row.best.hindsight for row in found.rows)
-    assert not any(row.tempted for row in found.rows)
+    assert not any(row.significant for row in found.rows)
 
 
 @pytest.mark.parametrize("pool", ["vcg", "brier", "convex", "median", "platt"])
@@ -124,7 +127,7 @@ def test_a_lie_that_loses_weight_is_paid_for():
 
 def test_a_silent_agent_stays_silent_and_one_never_heard_has_nothing_to_gain():
     panel = random_panel(4, cases=120, silent=0.4)
-    rare = panel.filled().reports.copy()
+    rare = panel.fill_missing().reports.copy()
     rare[1:, 3] = np.nan
     times = np.arange(120)
     found = incentives(
@@ -154,9 +157,9 @@ def test_a_large_panel_is_looked_at_in_part_and_says_so():
 
 
 def test_a_curve_is_chosen_on_part_of_the_cases(monkeypatch):
-    monkeypatch.setattr("truepool.games.misreport_trial.CHOOSING", 100)
-    found = incentives(panel_of(600, offset=0.1), "mean", mechanism="log", cv=2)
-    assert found.mechanism == "log"
+    monkeypatch.setattr("truepool.games.misreport_trial.SEARCH_CASES", 100)
+    found = incentives(panel_of(600, offset=0.1), "mean", payment="log", cv=2)
+    assert found.payment == "log"
     assert all(row.families[0].deviation[0] < 0 for row in found.rows)
 
 
@@ -172,9 +175,37 @@ def test_incentives_can_be_told_to_machines():
 
 
 def test_what_has_no_incentives_is_refused():
-    with pytest.raises(SettingError, match="two classes; the panel has 3"):
+    with pytest.raises(SettingError, match="two classes; got 3 classes"):
         incentives(random_panel(0, classes=3))
     with pytest.raises(UnknownNameError, match="no payment"):
-        incentives(random_panel(0), mechanism="cash")
+        incentives(random_panel(0), payment="cash")
     with pytest.raises(SettingError, match="threshold must lie"):
         incentives(random_panel(0), threshold=2.0)
+
+
+@pytest.mark.parametrize("positive", [lambda t: t < 3, lambda t: t > 50])
+def test_where_all_tested_cases_have_one_outcome_the_shares_are_0(positive):
+    t = np.arange(60)
+    reports = np.random.default_rng(0).random((60, 3))
+    panel = Panel(reports, positive(t).astype(int), times=t)
+    found = incentives(panel, "mean", cv=2 if positive(0) else 3)
+    name = "pool_fn" if positive(0) else "pool_fp"
+    assert {getattr(row.best, name) for row in found.rows} == {0.0}
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_a_gain_is_significant_below_5_per_cent():
+    best = incentives(random_panel(0), "mean", COSTS, cv=2).rows[0].best
+    for p, significant in ((0.049, True), (0.05, False)):
+        row = AgentIncentive("ada", replace(best, gain=0.1, p_value=p), ())
+        assert row.significant is significant
+    assert not AgentIncentive(
+        "ada", replace(best, gain=0.0, p_value=0.0), ()
+    ).significant
+
+
+def test_at_most_a_hundred_thousand_cases_are_used_and_ten_thousand_searched():
+    assert signature(incentives).parameters["cases"].default == 100_000
+    assert SEARCH_CASES == 10_000
+    with pytest.raises(SettingError, match="whole number of cases, at least 2; got -1"):
+        incentives(random_panel(0), cases=-1)

@@ -1,4 +1,4 @@
-"""Each shape of payoff against the plain definition of its mechanism."""
+"""Each shape of payoff against the plain definition of its payment."""
 
 import numpy as np
 import pytest
@@ -7,9 +7,9 @@ from panels import random_panel
 
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
-from truepool.games import drawn, payments
-from truepool.games.agent_view import Seat
-from truepool.games.payments.brier_with_penalty import Regularised
+from truepool.games import draw_beliefs, payments
+from truepool.games.agent_view import AgentView, pooled_probability
+from truepool.games.payments.brier_with_penalty import RegularisedBrier
 from truepool.games.payments.vcg import VCG
 from truepool.games.payments.wsu import WSU
 from truepool.games.payoffs import Curve, Squares, Steps
@@ -23,29 +23,29 @@ COSTS = Costs(fn=10, fp=1)
 TAU = 0.3
 
 
-def seat_of(agent=1, pool=None, cases=300, chance=None, silences=False, seed=0):
-    beliefs = drawn(4, 0.4, cases=cases, seed=seed)
+def view_of(agent=1, pool=None, cases=300, chance=None, missing=False, seed=0):
+    beliefs = draw_beliefs(4, 0.4, cases=cases, seed=seed)
     reports = beliefs.values.copy()
-    if silences:
+    if missing:
         mute = np.random.default_rng(1).random(reports.shape) < 0.3
         mute[:, agent] = False
         reports[mute] = np.nan
     pool = (pool or Mean()).fit(beliefs.values, beliefs.outcomes)
     given = beliefs.chance if chance is None else beliefs.outcomes.astype(float)
-    return Seat(agent, reports, given, pool, COSTS, TAU, silences)
+    return AgentView(agent, reports, given, pool, COSTS, TAU, missing)
 
 
-def utilities(name, seat, report):
+def utilities(name, view, report):
     """Expected utility of agent i's report in each case."""
-    if_one, if_zero = (utility(name, seat, report, y) for y in (1, 0))
-    return seat.chance * if_one + (1 - seat.chance) * if_zero
+    if_one, if_zero = (utility(name, view, report, y) for y in (1, 0))
+    return view.chance * if_one + (1 - view.chance) * if_zero
 
 
-def utility(name, seat, report, y):
+def utility(name, view, report, y):
     """Utility when y happens, straight from its definition."""
-    reports = seat.reports.copy()
-    reports[:, seat.agent] = report
-    pooled, rest = reports.mean(axis=1), np.delete(reports, seat.agent, 1).mean(axis=1)
+    reports = view.reports.copy()
+    reports[:, view.agent] = report
+    pooled, rest = reports.mean(axis=1), np.delete(reports, view.agent, 1).mean(axis=1)
     losses = (reports - y) ** 2
 
     def lost(p, loss):
@@ -58,7 +58,7 @@ def utility(name, seat, report, y):
     if name == "vcg":
         return lost(rest, "cost") - lost(pooled, "cost")
     if name == "wsu":
-        gap = losses[:, seat.agent] - losses.mean(axis=1)
+        gap = losses[:, view.agent] - losses.mean(axis=1)
         return (1 - 0.1 * gap) / reports.shape[1]
     leaving = (report - rest) ** 2
     return -leaving if name == "externality" else -lost(report, "brier") - 0.1 * leaving
@@ -66,19 +66,19 @@ def utility(name, seat, report, y):
 
 @pytest.mark.parametrize("name", list(payments.every()))
 def test_payoff_and_extra_are_the_utility(name):
-    seat = seat_of()
-    payoff = payments.make(name).payoff(seat)
-    for report in (seat.reports[:, 1], np.full(300, 0.9), np.linspace(0, 1, 300)):
+    view = view_of()
+    payoff = payments.make(name).payoff(view)
+    for report in (view.reports[:, 1], np.full(300, 0.9), np.linspace(0, 1, 300)):
         found = payoff.of(report) + payoff.extra()
-        assert_allclose(found, utilities(name, seat, report), atol=1e-12)
+        assert_allclose(found, utilities(name, view, report), atol=1e-12)
 
 
 @pytest.mark.parametrize("name", list(payments.every()))
 def test_every_shift_earns_what_its_reports_earn(name):
-    seat = seat_of()
-    payoff = payments.make(name).payoff(seat)
+    view = view_of()
+    payoff = payments.make(name).payoff(view)
     shifts = Shift().shifts
-    truth = np.ascontiguousarray(seat.reports[:, 1])
+    truth = np.ascontiguousarray(view.reports[:, 1])
     plain = [payoff.of(np.clip(truth + d, 0, 1)).mean() for d in shifts]
     assert_allclose(payoff.over_shifts(truth, shifts), plain, atol=1e-12)
     table = np.clip(truth[:, None] + shifts, 0, 1)
@@ -87,74 +87,76 @@ def test_every_shift_earns_what_its_reports_earn(name):
 
 @pytest.mark.parametrize("name", list(payments.every()))
 def test_every_affine_map_earns_what_its_reports_earn(name):
-    seat = seat_of(cases=80)
-    payoff = payments.make(name).payoff(seat)
+    view = view_of(cases=80)
+    payoff = payments.make(name).payoff(view)
     family = Affine(reach=1.0, step=0.5)
-    truth = np.ascontiguousarray(seat.reports[:, 1])
-    values = family.values(payoff, truth)
-    for s, slope in enumerate(family.slopes):
-        for a, intercept in enumerate(family.intercepts):
-            sent = family.sent((intercept, slope), truth)
-            assert_allclose(values[s, a], payoff.of(sent).mean(), atol=1e-9)
+    truth = np.ascontiguousarray(view.reports[:, 1])
+    values = family.mean_payoffs(payoff, truth)
+    assert len(family.deviations) == len(family.slopes) * len(family.intercepts)
+    for deviation, value in zip(family.deviations, values, strict=True):
+        sent = family.apply(tuple(deviation), truth)
+        assert_allclose(value, payoff.of(sent).mean(), atol=1e-9)
 
 
 @pytest.mark.parametrize("loss", ["brier", "log", "cost-brier", "cost"])
 @pytest.mark.parametrize(
     "pool", [Mean(), Median(), named_pool("vcg")], ids=lambda p: p.name
 )
-@pytest.mark.parametrize("silences", [False, True])
-def test_vcg_pays_what_the_pool_saves(loss, pool, silences):
-    seat = seat_of(pool=pool, silences=silences)
-    payoff = VCG(loss).payoff(seat)
+@pytest.mark.parametrize("missing", [False, True])
+def test_vcg_pays_what_the_pool_saves(loss, pool, missing):
+    view = view_of(pool=pool, missing=missing)
+    payoff = VCG(loss).payoff(view)
     priced = Loss(loss, COSTS, TAU)
 
     def expected(pooled):
         ones = priced.of(pooled[:, None], np.ones(300, dtype=int))
         zeros = priced.of(pooled[:, None], np.zeros(300, dtype=int))
-        return seat.chance * ones + (1 - seat.chance) * zeros
+        return view.chance * ones + (1 - view.chance) * zeros
 
     report = np.linspace(0, 1, 300)
-    reports = seat.reports.copy()
+    reports = view.reports.copy()
     reports[:, 1] = report
     rest = reports.copy()
     rest[:, 1] = np.nan
-    rest[np.isnan(rest).all(axis=1)] = seat.chance.mean()
-    saved = expected(seat.combined(rest)) - expected(seat.combined(reports))
+    rest[np.isnan(rest).all(axis=1)] = view.chance.mean()
+    saved = expected(pooled_probability(view.pool, rest)) - expected(
+        pooled_probability(view.pool, reports)
+    )
     assert_allclose(payoff.of(report) + payoff.extra(), saved, atol=1e-12)
     assert_allclose(payoff.of(np.stack([report] * 2, 1))[:, 1], payoff.of(report))
 
 
-def test_mechanisms_have_the_shapes_that_are_fast():
-    seat = seat_of()
-    assert isinstance(VCG().payoff(seat), Steps)
-    assert isinstance(VCG("brier").payoff(seat), Squares)
-    assert isinstance(VCG("log").payoff(seat), Curve)
-    assert isinstance(VCG().payoff(seat_of(pool=Median())), Curve)
+def test_payments_have_the_shapes_that_are_fast():
+    view = view_of()
+    assert isinstance(VCG().payoff(view), Steps)
+    assert isinstance(VCG("brier").payoff(view), Squares)
+    assert isinstance(VCG("log").payoff(view), Curve)
+    assert isinstance(VCG().payoff(view_of(pool=Median())), Curve)
 
 
 def test_the_others_mean_passes_over_silence():
-    seat = seat_of(silences=True)
-    others = np.delete(seat.reports, 1, axis=1)
+    view = view_of(missing=True)
+    others = np.delete(view.reports, 1, axis=1)
     alone = np.isnan(others).all(axis=1)
     assert alone.any()
-    assert_allclose(seat.others[~alone], np.nanmean(others[~alone], axis=1))
-    assert (seat.others[alone] == seat.reports[alone, 1]).all()
+    assert_allclose(view.others[~alone], np.nanmean(others[~alone], axis=1))
+    assert (view.others[alone] == view.reports[alone, 1]).all()
 
 
 @pytest.mark.parametrize("name", ["brier", "log", "spherical", "wsu"])
 def test_the_exact_report_under_a_proper_score_is_what_the_agent_expects(name):
-    seat = seat_of()
-    payoff = payments.make(name).payoff(seat)
-    best = Exact().respond(payoff, seat.reports[:, 1])
-    assert_allclose(best.reports, seat.chance)
+    view = view_of()
+    payoff = payments.make(name).payoff(view)
+    best = Exact().respond(payoff, view.reports[:, 1])
+    assert_allclose(best.reports, view.chance)
     assert best.gain > 0
 
 
 @pytest.mark.parametrize("name", ["vcg", "own-accuracy", "externality"])
 def test_the_exact_report_beats_every_other(name):
-    seat = seat_of()
-    payoff = payments.make(name).payoff(seat)
-    truth = seat.reports[:, 1]
+    view = view_of()
+    payoff = payments.make(name).payoff(view)
+    truth = view.reports[:, 1]
     best = payoff.of(payoff.best(truth))
     tried = np.linspace(0, 1, 201)[None, :] * np.ones((300, 1))
     assert (best[:, None] >= payoff.of(tried) - 1e-12).all()
@@ -164,16 +166,16 @@ def test_the_exact_report_beats_every_other(name):
 
 
 def test_where_no_best_report_is_known_the_truth_is_told():
-    seat = seat_of(pool=Median())
-    truth = seat.reports[:, 1]
-    assert (VCG().payoff(seat).best(truth) == truth).all()
+    view = view_of(pool=Median())
+    truth = view.reports[:, 1]
+    assert (VCG().payoff(view).best(truth) == truth).all()
     assert (Squares(truth * 0, 0.0).best(truth) == truth).all()
 
 
 def test_every_cut_is_tried():
-    seat = seat_of(chance="drawn")
-    payoff = payments.make("own-accuracy").payoff(seat)
-    truth = seat.reports[:, 1]
+    view = view_of(chance="drawn")
+    payoff = payments.make("own-accuracy").payoff(view)
+    truth = view.reports[:, 1]
     move = Cut().respond(payoff, truth)
     tried = [payoff.of((truth > c) * 1.0).mean() for c in [-1.0, *np.unique(truth)]]
     assert_allclose(payoff.of(move.reports).mean(), max(tried))
@@ -184,12 +186,12 @@ def test_a_cut_that_does_not_gain_is_not_made():
     truth = np.array([0.2, 0.6, 0.7])
     move = Cut().respond(Squares(truth), truth)
     assert move.deviation == ()
-    assert (Cut().sent((), truth) == truth).all()
+    assert (Cut().apply((), truth) == truth).all()
 
 
 def test_settings_that_make_no_sense_are_refused():
-    with pytest.raises(SettingError, match="must not be negative"):
-        Regularised(-0.1)
+    with pytest.raises(SettingError, match="strength of a penalty must be 0 or more"):
+        RegularisedBrier(-0.1)
     with pytest.raises(SettingError, match=r"\(0, 0.5\]"):
         WSU(0.9)
     with pytest.raises(UnknownNameError, match="known: brier, cost"):
@@ -198,14 +200,14 @@ def test_settings_that_make_no_sense_are_refused():
         payments.make("vgc")
     with pytest.raises(UnknownNameError, match="setting of vcg"):
         payments.make("vcg", lose="brier")
-    assert payments.as_mechanism(VCG("log")) == VCG("log")
+    assert payments.as_payment(VCG("log")) == VCG("log")
 
 
-def test_a_panel_with_silences_lends_weights_case_by_case():
+def test_missing_reports_give_weights_case_by_case():
     panel = random_panel(0, silent=0.3)
     pool = Mean().fit(panel.reports, panel.outcomes)
     rows = ~np.isnan(panel.reports[:, 0])
     reports = panel.reports[rows]
-    seat = Seat(0, reports, panel.outcomes[rows] * 1.0, pool, COSTS, TAU, True)
+    view = AgentView(0, reports, panel.outcomes[rows] * 1.0, pool, COSTS, TAU, True)
     pooled = pool.predict_proba(reports)[:, 1]
-    assert_allclose(seat.pooled(reports[:, 0]), pooled)
+    assert_allclose(view.pooled(reports[:, 0]), pooled)

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.games.payoffs import Squares
-from truepool.games.responses import Affine, Cut, Exact, Shift, as_response, truest
+from truepool.games.responses import Affine, Cut, Exact, Shift, as_response, best_index
 
 
 def test_the_grid_is_the_papers():
@@ -36,7 +36,7 @@ def test_where_nothing_matters_the_truth_is_told():
 def test_an_affine_map_finds_the_one_that_made_the_target():
     truth = np.random.default_rng(0).uniform(0.05, 0.95, 500)
     family = Affine()
-    target = family.sent((0.5, 0.7), truth)
+    target = family.apply((0.5, 0.7), truth)
     move = family.respond(Squares(target), truth)
     assert move.deviation == (0.5, 0.7)
     assert_allclose(move.reports, target)
@@ -44,13 +44,13 @@ def test_an_affine_map_finds_the_one_that_made_the_target():
 
 
 def test_slopes_and_intercepts_hold_the_truth():
-    family = Affine(reach=1.0, steepest=1.5, step=0.25)
+    family = Affine(reach=1.0, max_slope=1.5, step=0.25)
     assert family.slopes.tolist() == [0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5]
     assert family.intercepts[4] == 0.0
 
 
 def test_the_highest_wins_and_of_equals_the_nearest():
-    assert truest(np.array([1.0, 3.0, 3.0]), np.array([0.0, 2.0, 1.0])) == 2
+    assert best_index(np.array([1.0, 3.0, 3.0]), np.array([0.0, 2.0, 1.0])) == 2
 
 
 def test_families_are_found_by_name():

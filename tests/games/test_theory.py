@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
-from truepool.games import Game, drawn, theory
+from truepool.games import Game, draw_beliefs, theory
 from truepool.games.marginals import variance
 
 GRID = [(2, 0.0), (2, 0.9), (5, 0.2), (5, 0.5), (10, 0.8), (20, 0.5)]
@@ -14,7 +14,7 @@ GRID = [(2, 0.0), (2, 0.9), (5, 0.2), (5, 0.5), (10, 0.8), (20, 0.5)]
 
 @pytest.mark.parametrize(("agents", "correlation"), GRID)
 def test_the_best_report_shrinks_by_k(agents, correlation):
-    beliefs = drawn(agents, correlation, cases=200_000)
+    beliefs = draw_beliefs(agents, correlation, cases=200_000)
     own = beliefs.values[:, 0]
     slope = np.cov(own, beliefs.posterior([0]))[0, 1] / own.var()
     assert_allclose(slope, theory.shrinkage(agents, correlation), atol=0.005)
@@ -42,7 +42,7 @@ def test_the_papers_formulas_are_false(agents, correlation):
         assert printed > 0.008  # under-reporting by this much, says the paper
         assert abs(end.bias) < 0.1 * printed
     else:
-        assert printed == 0  # no effect, says the paper: it is the largest there
+        assert printed == 0  # no effect, says the paper: it is the max_gain there
     if agents == 2:
         spread = variance(0.3, 4.0)
         star = theory.paper_delta_star(spread, correlation * spread, 0.3)
@@ -71,7 +71,7 @@ def test_shrinkage_at_the_ends():
 
 @pytest.mark.parametrize("threshold", [0.2, 0.3, 0.4, 0.5])
 def test_the_effective_threshold_decides_as_shrunken_reports_do(threshold):
-    beliefs = drawn(5, 0.5, cases=5000)
+    beliefs = draw_beliefs(5, 0.5, cases=5000)
     k = theory.shrinkage(5, 0.5)
     pooled = (0.3 + k * (beliefs.values - 0.3)).mean(axis=1)
     line = theory.effective_threshold(5, 0.5, 0.3, threshold)
@@ -94,8 +94,8 @@ def test_quadrature_is_simulation(agents, correlation, threshold):
     end = Game(agents, correlation, threshold=threshold, cases=200_000).solve(
         "brier", response="exact"
     )
-    assert_allclose(price.before, end.truthful_fn, atol=0.004)
-    assert_allclose(price.after, end.fn, atol=0.004)
+    assert_allclose(price.truthful, end.truthful_fn, atol=0.004)
+    assert_allclose(price.strategic, end.fn, atol=0.004)
     ratio = theory.price_of_anarchy(agents, correlation, 0.3, threshold)
     assert ratio == price.ratio
 
@@ -104,7 +104,7 @@ def test_the_linear_price_is_that_of_the_effective_threshold():
     line = theory.effective_threshold(5, 0.5, 0.3, 0.4)
     linear = theory.miss_rates(5, 0.5, 0.3, 0.4, response="linear")
     moved = theory.miss_rates(5, 0.5, 0.3, line)
-    assert_allclose(linear.after, moved.before, atol=2e-4)
+    assert_allclose(linear.strategic, moved.truthful, atol=2e-4)
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.5, 0.9])
@@ -143,7 +143,9 @@ def test_the_gain_of_a_shift_is_what_brier_agents_see():
 def test_vcg_agents_move_the_pool_to_where_they_want_it(threshold, costs):
     game = Game(threshold=threshold, costs=costs, cases=20_000)
     end = game.solve("vcg")
-    assert_allclose(end.shift, theory.vcg_shift(game.line, costs), atol=0.011)
+    assert_allclose(
+        end.shift, theory.vcg_shift(game.decision_threshold, costs), atol=0.011
+    )
     assert theory.vcg_threshold(costs) == costs.threshold
     # They decide as an all-knowing coordinator would.
     best = Game(threshold=costs.threshold, costs=costs, cases=20_000)
@@ -177,7 +179,7 @@ def test_proper_scores_leave_beliefs_that_are_the_chance_given_them():
 def test_theory_refuses_what_it_does_not_know():
     with pytest.raises(SettingError, match="at least 2 agents"):
         theory.shrinkage(1, 0.5)
-    with pytest.raises(SettingError, match=r"in \[-0.25, 1\]; it is -0.5"):
+    with pytest.raises(SettingError, match=r"in \[-0.25, 1\]; got -0.5"):
         theory.shrinkage(5, -0.5)
     with pytest.raises(SettingError, match=r"correlation in \[0, 1\)"):
         theory.miss_rates(5, 1.0, 0.3, 0.4)

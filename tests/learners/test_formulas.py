@@ -108,7 +108,7 @@ def test_mended_marginal_hears_the_uniform_pool(seed):
         return 0.999 * v / v.sum() + 0.001 / AGENTS, None
 
     panel = panel_of(seed)
-    found = replay("marginal", panel, rate=0.1, mended=True).weights
+    found = replay("marginal", panel, rate=0.1, uniform=True).weights
     assert_allclose(found, plain(panel, None, step), atol=1e-12)
 
 

@@ -177,9 +177,9 @@ def test_the_printed_algorithm_collapses_with_few_agents_and_freezes_with_many()
     noise = rng.normal(size=(20_000, 500)) * np.linspace(0.05, 0.6, 500)
     crowd = Panel(np.clip(truth[:, None] + noise, 0, 1), outcomes)
     frozen = replay("marginal", crowd, rate=0.5, path=False)
-    mended = replay("marginal", crowd, rate=0.5, mended=True, path=False)
+    corrected = replay("marginal", crowd, rate=0.5, uniform=True, path=False)
     assert frozen.effective_agents > 480
-    assert 1.5 < mended.effective_agents < 400
+    assert 1.5 < corrected.effective_agents < 400
 
 
 def test_the_printed_algorithm_stays_finite_for_a_million_cases():

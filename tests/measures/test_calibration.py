@@ -39,7 +39,7 @@ def test_the_likelihood_ratio_is_its_definition():
     def level(q):
         return np.log(np.where(came == 1, q, 1 - q)).sum()
 
-    assert_allclose(fit.gained, 2 * (level(moved) - level(p)), rtol=1e-9)
+    assert_allclose(fit.likelihood_ratio, 2 * (level(moved) - level(p)), rtol=1e-9)
 
 
 def test_the_standard_error_is_the_spread_of_slopes():
@@ -59,7 +59,7 @@ def test_many_cases_are_put_together_without_harm(monkeypatch):
     single = cox(p, came)
     # Neighbours a thousandth apart shift a slope by far less than its error, .008.
     assert_allclose(together[:3], single[:3], atol=1e-4)
-    assert_allclose(together.gained, single.gained, rtol=1e-3)
+    assert_allclose(together.likelihood_ratio, single.likelihood_ratio, rtol=1e-3)
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.5])
@@ -67,9 +67,9 @@ def test_one_report_for_all_has_no_slope_and_a_test_of_its_mean(rate):
     came = (np.arange(100) < 30).astype(int)
     fit = cox(np.full(100, rate), came)
     assert np.isnan(fit.slope)
-    assert fit.free == 1
+    assert fit.degrees_of_freedom == 1
     gained = 2 * (30 * np.log(0.3 / rate) + 70 * np.log(0.7 / (1 - rate)))
-    assert_allclose(fit.gained, gained)
+    assert_allclose(fit.likelihood_ratio, gained)
 
 
 def test_outcomes_told_apart_have_no_slope():
@@ -77,7 +77,7 @@ def test_outcomes_told_apart_have_no_slope():
     fit = cox(p, np.repeat([0, 1], 20))
     assert np.isnan(fit.slope)
     level = 20 * (np.log(0.8) + np.log(0.7))
-    assert_allclose(fit.gained, -2 * level, rtol=1e-4)
+    assert_allclose(fit.likelihood_ratio, -2 * level, rtol=1e-4)
 
 
 def test_certainties_do_not_break_it():
@@ -87,7 +87,7 @@ def test_certainties_do_not_break_it():
     fit = cox(p, came)
     assert 0 < fit.slope < 0.5
     assert np.isfinite(fit.slope_error)
-    assert fit.gained > 100
+    assert fit.likelihood_ratio > 100
 
 
 def scaled(classes, cases=300):
@@ -116,7 +116,7 @@ def test_a_scaling_is_what_a_plain_search_finds(classes, shift):
         x = start.copy()
         x[free] = some
         away = x - start
-        return price(x, z, outcomes, cases) + calibration.CAUTION * away @ away
+        return price(x, z, outcomes, cases) + calibration.RIDGE * away @ away
 
     best = minimize(pulled, start[free], method="BFGS", options={"gtol": 1e-6})
     factor, shifts = fit_scaling(z, outcomes, cases, shift=shift)
@@ -147,7 +147,7 @@ def test_outcomes_told_apart_do_not_scale_without_bound():
 
 
 def test_what_is_certain_is_taken_as_a_thousand_to_one():
-    assert calibration.CLEAR == 7.0
-    assert calibration.CAUTION == 0.01
-    assert (calibration.SUREST, calibration.FAINT) == (1e-6, 1e-6)
+    assert calibration.LOG_ODDS_LIMIT == 7.0
+    assert calibration.RIDGE == 0.01
+    assert (calibration.CLIP, calibration.MIN_PRECISION) == (1e-6, 1e-6)
     assert (calibration.CONDENSED_ABOVE, calibration.WIDTH) == (20_000, 1e-3)

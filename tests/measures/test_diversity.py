@@ -21,7 +21,7 @@ from truepool.measures.diversity import (
     disagreement,
     diversity,
     effective_agents,
-    mean_of_pairs,
+    mean_over_pairs,
 )
 from truepool.stress.drift import quality_panel
 from truepool.stress.temperature import Temperature
@@ -177,15 +177,15 @@ def test_equally_correlated_agents_have_a_closed_form(rho, agents):
     matrix = np.full((agents, agents), rho) + (1 - rho) * np.eye(agents)
     wanted = agents / (1 + (agents - 1) * rho**2)
     assert_allclose(effective_agents(matrix), wanted)
-    assert_allclose(mean_of_pairs(matrix), rho)
+    assert_allclose(mean_over_pairs(matrix), rho)
 
 
 def test_who_always_says_the_same_does_not_count():
     rho = np.array([[1.0, 0.0, NAN], [0.0, 1.0, NAN], [NAN, NAN, NAN]])
     assert effective_agents(rho) == 2.0
-    assert mean_of_pairs(rho) == 0.0
+    assert mean_over_pairs(rho) == 0.0
     assert np.isnan(effective_agents(np.full((2, 2), NAN)))
-    assert np.isnan(mean_of_pairs(np.full((2, 2), NAN)))
+    assert np.isnan(mean_over_pairs(np.full((2, 2), NAN)))
 
 
 def test_equal_weights_on_copies_are_many_weights_and_one_agent():

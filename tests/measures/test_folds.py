@@ -12,7 +12,7 @@ from sklearn.model_selection import (
 
 from truepool.core.errors import SettingError
 from truepool.data.panel import Panel
-from truepool.measures.folds import out_of_fold, splits, tested
+from truepool.measures.folds import evaluation_cases, out_of_fold, splits
 from truepool.pools.best_agent import BestAgent
 from truepool.pools.vcg import VCG
 
@@ -21,8 +21,8 @@ from truepool.pools.vcg import VCG
 def test_every_case_is_tested_once_and_never_on_its_own_lesson(seed, folds, classes):
     outcomes = random_panel(seed, classes=classes).outcomes
     pairs = splits(outcomes, folds, seed)
-    tested = np.concatenate([test for _, test in pairs])
-    assert sorted(tested.tolist()) == list(range(len(outcomes)))
+    every = np.concatenate([test for _, test in pairs])
+    assert sorted(every.tolist()) == list(range(len(outcomes)))
     for learn, test in pairs:
         assert not set(learn.tolist()) & set(test.tolist())
         assert len(learn) + len(test) == len(outcomes)
@@ -86,7 +86,7 @@ def test_few_cases_make_fewer_folds_and_none_is_empty(seed, cases, folds):
 def test_a_case_that_several_folds_test_counts_once():
     panel = random_panel(cases=60)
     pairs = splits(panel.outcomes, RepeatedStratifiedKFold(n_splits=5, n_repeats=4))
-    assert tested(pairs).tolist() == list(range(60))
+    assert evaluation_cases(pairs).tolist() == list(range(60))
     each = [out_of_fold(VCG(), panel, pairs[5 * r : 5 * r + 5]) for r in range(4)]
     assert_allclose(out_of_fold(VCG(), panel, pairs), np.mean(each, axis=0))
 

@@ -70,7 +70,7 @@ def test_late_outcomes_teach_late():
 def test_cases_in_which_nobody_spoke_are_passed_over():
     reports = random_panel(2, cases=40).reports.copy()
     reports[3] = np.nan
-    panel = Panel(reports, random_panel(2, cases=40).outcomes, mute_cases=True)
+    panel = Panel(reports, random_panel(2, cases=40).outcomes, allow_empty_cases=True)
     trace = replay("hedge", panel, recalibrate=True)
     assert np.isnan(trace.pooled[3])
     assert np.isfinite(np.delete(trace.pooled, 3)).all()

@@ -61,27 +61,27 @@ def _mlp(p, z):
 
 
 def _deep_sets(p, z):
-    heard = z[~np.isnan(z[:, 0])]
-    mean = np.mean([_relu_layers(p, "each", row) for row in heard], axis=0)
-    return _relu_layers(p, "head", np.append(mean, 1 - len(heard) / len(z)))
+    reported = z[~np.isnan(z[:, 0])]
+    mean = np.mean([_relu_layers(p, "each", row) for row in reported], axis=0)
+    return _relu_layers(p, "head", np.append(mean, 1 - len(reported) / len(z)))
 
 
 def _attention(p, z):
-    heard = np.flatnonzero(~np.isnan(z[:, 0]))
-    said, shift = p["said.0.weight"], p["said.0.bias"]
-    asks, offers, tells = (p[f"{turn}.weight"] for turn in ("asks", "offers", "tells"))
-    h = [np.maximum(said @ z[i] + shift + p["who"][i], 0) for i in heard]
+    reported = np.flatnonzero(~np.isnan(z[:, 0]))
+    slopes, shift = p["report.0.weight"], p["report.0.bias"]
+    query, key, value = (p[f"{part}.weight"] for part in ("query", "key", "value"))
+    h = [np.maximum(slopes @ z[i] + shift + p["agent"][i], 0) for i in reported]
     root = np.sqrt(len(h[0]))
     read = []
     for one in h:
-        heeds = _softmax(
-            np.array([(asks @ one) @ (offers @ other) / root for other in h])
+        attention = _softmax(
+            np.array([(query @ one) @ (key @ other) / root for other in h])
         )
         read.append(
-            one + sum(a * tells @ other for a, other in zip(heeds, h, strict=True))
+            one + sum(a * value @ other for a, other in zip(attention, h, strict=True))
         )
-    heeds = _softmax(np.array([(p["question"] @ one)[0] / root for one in read]))
-    summary = sum(a * one for a, one in zip(heeds, read, strict=True))
+    attention = _softmax(np.array([(p["question"] @ one)[0] / root for one in read]))
+    summary = sum(a * one for a, one in zip(attention, read, strict=True))
     return _relu_layers(p, "head", summary)
 
 
@@ -191,9 +191,9 @@ def test_the_network_kept_is_the_one_that_lost_least_on_the_cases_held_out(cls):
     lost = scores.loss(
         pool.predict_proba(panel.reports[held]), panel.outcomes[held], "log"
     )
-    assert_allclose(lost, pool.held_losses_.min(), rtol=1e-3)
-    assert len(pool.held_losses_) < 200
-    assert len(pool.held_losses_) - pool.held_losses_.argmin() <= 2 * 4
+    assert_allclose(lost, pool.held_out_losses_.min(), rtol=1e-3)
+    assert len(pool.held_out_losses_) < 200
+    assert len(pool.held_out_losses_) - pool.held_out_losses_.argmin() <= 2 * 4
 
 
 def test_where_cases_have_times_the_last_ones_are_held_out():
@@ -203,23 +203,23 @@ def test_where_cases_have_times_the_last_ones_are_held_out():
     lost = scores.loss(
         pool.predict_proba(panel.reports[:20]), panel.outcomes[:20], "log"
     )
-    assert_allclose(lost, pool.held_losses_.min(), rtol=1e-12)
+    assert_allclose(lost, pool.held_out_losses_.min(), rtol=1e-12)
 
 
 def test_with_too_few_cases_to_hold_out_a_few_epochs_are_run():
     panel = random_panel(3, cases=8)
     blind = MLP2(patience=7).fit(panel.reports, panel.outcomes)
-    assert len(blind.held_losses_) == 7
-    assert np.isnan(blind.held_losses_).all()
+    assert len(blind.held_out_losses_) == 7
+    assert np.isnan(blind.held_out_losses_).all()
     asked = MLP2(held_out=0.0, epochs=30).fit(panel.reports, panel.outcomes)
-    assert len(asked.held_losses_) == 30
+    assert len(asked.held_out_losses_) == 30
 
 
 def test_a_class_too_rare_to_be_in_both_parts_is_learned_from_all():
     outcomes = np.zeros(60, int)
     outcomes[3] = 1
     pool = MLP2(**QUICK).fit(random_panel(1, cases=60).reports, outcomes)
-    assert np.isnan(pool.held_losses_).all()
+    assert np.isnan(pool.held_out_losses_).all()
 
 
 def test_cases_that_count_nothing_cannot_say_when_to_stop():
@@ -228,7 +228,7 @@ def test_cases_that_count_nothing_cannot_say_when_to_stop():
     weights = np.ones(60)
     weights[held] = 0.0
     pool = MLP2(**QUICK).fit(panel.reports, panel.outcomes, weights)
-    assert np.isnan(pool.held_losses_).all()
+    assert np.isnan(pool.held_out_losses_).all()
 
 
 def test_agents_that_all_say_the_same_are_not_blown_up():
@@ -241,7 +241,7 @@ def test_agents_that_all_say_the_same_are_not_blown_up():
 
 
 @pytest.mark.parametrize(
-    ("setting", "said"),
+    ("setting", "message"),
     [
         ({"hidden": 0}, "hidden must be a whole number"),
         ({"epochs": 1.5}, "epochs must be a whole number"),
@@ -254,9 +254,9 @@ def test_agents_that_all_say_the_same_are_not_blown_up():
         ({"device": "cuda:99"}, "device must be 'auto' or one that torch can use"),
     ],
 )
-def test_settings_outside_their_range_are_refused(setting, said):
+def test_settings_outside_their_range_are_refused(setting, message):
     panel = random_panel(1)
-    with pytest.raises(SettingError, match=said):
+    with pytest.raises(SettingError, match=message):
         MLP2(**setting).fit(panel.reports, panel.outcomes)
 
 
@@ -291,7 +291,7 @@ def test_listing_and_making_pools_does_not_import_torch():
 
 
 def test_auto_does_not_try_networks_unless_it_is_told_to():
-    assert not any(pools.every()[name].costly for name in CANDIDATES)
+    assert all(pools.every()[name].by_default for name in CANDIDATES)
     panel = random_panel(1)
     auto = pools.make("auto", candidates=(MLP2(**QUICK),))
     assert auto.fit(panel.reports, panel.outcomes).choice_ == "mlp-2"

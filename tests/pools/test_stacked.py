@@ -13,7 +13,9 @@ def test_stacking_is_the_mean_of_the_models_of_each_fold():
     panel = random_panel(1, cases=200)
     z = np.clip(np.log(panel.reports / (1 - panel.reports)), -7, 7)
     models = [
-        LogisticRegression(max_iter=1000).fit(z[learn], panel.outcomes[learn])
+        LogisticRegression(C=1.0, tol=1e-10, max_iter=10_000).fit(
+            z[learn], panel.outcomes[learn]
+        )
         for learn, _ in splits(panel.outcomes, 3)
     ]
     expected = np.mean([model.predict_proba(z) for model in models], axis=0)

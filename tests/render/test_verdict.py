@@ -63,8 +63,8 @@ def test_a_pool_that_is_kept_is_fine_apart_from_the_agent():
 def test_warnings_ask_for_care():
     one = audit(findings=findings()[3:4])
     assert sentence(one) == (
-        f"Use this pool with care: 1 warning {BASIS}. Something else costs "
-        "significantly less: stacked-lr."
+        f"Use this pool with care: 1 warning {BASIS}. stacked-lr costs "
+        "significantly less."
     )
     kept = replace(one, recommendation=replace(one.recommendation, **KEPT))
     assert sentence(kept) == f"Use this pool with care: 1 warning {BASIS}."
@@ -87,7 +87,7 @@ def test_no_finding_is_not_praise_where_something_was_withheld():
 
 
 def test_too_few_cases_are_no_praise_either():
-    few = (("calibration of the pool", "20 outcomes are fewer than the 30 it takes"),)
+    few = (("calibration", "20 outcomes are fewer than the 30 it takes"),)
     told = recommendation(fixes=(), trust="unknown", pool=None)
     assert sentence(audit(findings=(), withheld=few, recommendation=told)) == (
         "Too little is known to judge this pool: 20 outcomes are fewer than the 30 it takes."

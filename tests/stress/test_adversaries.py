@@ -78,7 +78,7 @@ def test_a_flipped_agent_says_one_minus_p_or_the_classes_backwards():
 
 def test_a_copycat_repeats_its_model_unless_it_is_silent():
     panel = Panel([[0.9, 0.5, 0.4], [NAN, 0.4, 0.1], [0.2, NAN, 0.3]], [1, 0, 0])
-    after = Copycat(of="agent0")(panel, "agent1")
+    after = Copycat(source="agent0")(panel, "agent1")
     assert_array_equal(after.reports[:, 1], [0.9, 0.4, NAN])
 
 
@@ -96,7 +96,7 @@ def test_a_copycat_without_a_model_repeats_the_mean_of_those_who_do_not_copy():
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_copycat_may_hide_behind_noise_of_a_given_size(classes):
     panel = random_panel(2, cases=20_000, classes=classes)
-    after = Copycat(of="agent0", noise=0.5)(panel, ["agent1", "agent2"])
+    after = Copycat(source="agent0", noise=0.5)(panel, ["agent1", "agent2"])
     gap = log_scale(after.values) - log_scale(panel.values[:, :1])
     assert_allclose(gap[:, 1:3].std(axis=0), 0.5, atol=5 * 0.5 / np.sqrt(40_000))
     shared = np.corrcoef(gap[:, 1, 0], gap[:, 2, 0])[0, 1]
@@ -105,7 +105,7 @@ def test_a_copycat_may_hide_behind_noise_of_a_given_size(classes):
 
 def test_a_copy_takes_credit_from_the_one_it_copies():
     panel = random_panel(5, cases=500)
-    after = Copycat(of="agent0")(panel, "agent3")
+    after = Copycat(source="agent0")(panel, "agent3")
     before = credit.leave_one_out(panel, loss="brier")
     shared = credit.leave_one_out(after, loss="brier")
     assert before[3] < 0 < shared[3]
@@ -115,8 +115,8 @@ def test_a_copy_takes_credit_from_the_one_it_copies():
 
 def test_a_copycat_needs_a_model():
     with pytest.raises(AgentError, match="no agent is called 'bob'"):
-        Copycat(of="bob")(random_panel(), "agent0")
-    with pytest.raises(AgentError, match="all agents copy. Leave one out"):
+        Copycat(source="bob")(random_panel(), "agent0")
+    with pytest.raises(AgentError, match="got all agents as copycats. Leave one out"):
         Copycat()(random_panel(), 1.0)
     with pytest.raises(SettingError, match="noise must be 0 or more"):
         Copycat(noise=-1.0)
@@ -148,7 +148,7 @@ def test_a_push_is_a_number():
 def test_a_sleeper_is_honest_until_it_turns_in_the_order_of_time():
     base = random_panel(1, cases=40)
     panel = Panel(base.reports, base.outcomes, times=np.arange(40)[::-1])
-    after = Sleeper(then=ConstantLow(), at=0.7)(panel, ["agent0", "agent2"])
+    after = Sleeper(stress=ConstantLow(), at=0.7)(panel, ["agent0", "agent2"])
     assert_array_equal(after.reports[12:], panel.reports[12:])
     assert_array_equal(after.reports[:12, [0, 2]], 0.01)
     assert_array_equal(after.reports[:, [1, 3]], panel.reports[:, [1, 3]])
@@ -157,7 +157,7 @@ def test_a_sleeper_is_honest_until_it_turns_in_the_order_of_time():
 def test_a_sleeper_turns_in_the_case_after_it_has_earned_its_weight():
     panel = random_panel(1, cases=400, skill=3.0)
     weights = replay("hedge", panel).weights
-    bad = Sleeper(then=ConstantLow(), weight=0.4, learner="hedge")
+    bad = Sleeper(stress=ConstantLow(), weight=0.4, learner="hedge")
     after = bad(panel, ["agent0", "agent3"])
     turn = int(np.argmax(weights[:, 0] >= 0.4))
     assert 1 < turn < 400
@@ -169,15 +169,15 @@ def test_a_sleeper_turns_in_the_case_after_it_has_earned_its_weight():
 
 def test_what_a_sleeper_does_then_may_be_any_stress_and_uses_its_seed():
     panel = random_panel(1, cases=40)
-    after = Sleeper(then=RandomNoise(), at=0.5)(panel, "agent1", seed=9)
+    after = Sleeper(stress=RandomNoise(), at=0.5)(panel, "agent1", seed=9)
     noisy = RandomNoise()(panel, "agent1", seed=9)
     assert_array_equal(after.reports[20:], noisy.reports[20:])
 
 
 def test_a_sleeper_that_cannot_be_is_refused():
-    with pytest.raises(SettingError, match="share of the cases before it turns"):
+    with pytest.raises(SettingError, match="share of the cases before the turn"):
         Sleeper(at=1.5)
-    with pytest.raises(SettingError, match="a weight that makes it turn"):
+    with pytest.raises(SettingError, match="weight at which an agent turns"):
         Sleeper(weight=0.0)
     with pytest.raises(UnknownNameError, match="did you mean 'hedge'"):
         Sleeper(weight=0.5, learner="hege")(random_panel(), "agent0")

@@ -207,10 +207,10 @@ def test_worlds_differ_only_where_they_have_moved():
 @pytest.mark.parametrize(
     ("settings", "kind", "said"),
     [
-        ({"after": [1.0]}, AgentError, "they hold 2 and 1"),
+        ({"after": [1.0]}, AgentError, "got 2 and 1 skills"),
         ({"before": [[1.0, 2.0]]}, AgentError, "an array of shape"),
         ({"before": [1.0], "after": [1.0]}, AgentError, "at least 2 agents"),
-        ({"before": [1.0, np.nan]}, SettingError, "agent 1 has nan before"),
+        ({"before": [1.0, np.nan]}, SettingError, "got nan for agent 1 in before"),
         ({"after": ["a", "b"]}, SettingError, "after must be numbers"),
         ({"base_rate": 1.0}, SettingError, "a base rate must lie"),
         ({"correlation": -0.1}, SettingError, "a correlation must lie"),
@@ -351,5 +351,5 @@ def test_following_pays_on_average_in_the_other_worlds_too(kind, learner):
 
 
 def test_a_negative_seed_is_refused():
-    with pytest.raises(SettingError, match="must not be negative"):
+    with pytest.raises(SettingError, match="a seed must be 0 or more"):
         quality_panel("none", before=[1, 1], after=[1, 1], cases=10, seed=-1)

@@ -1,11 +1,11 @@
-"""What came out: every table beside the paper's, as values and as plain data."""
+"""Results: every table beside the paper's, as values and as plain data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from truepool.core.engine import Row
-from truepool_paper.expected import Printed
+from truepool_paper.expected import PaperTable
 from truepool_paper.interface import Experiment, Reading, Size
 from truepool_paper.verdicts import CellVerdict, Place, Verdict
 
@@ -20,7 +20,7 @@ class Answer:
     ``rows`` are all that the experiment measured: a figure may draw those of a table.
     """
 
-    table: Printed
+    table: PaperTable
     reading: Reading
     cells: Mapping[Place, CellVerdict]
     verdict: Verdict
@@ -47,13 +47,13 @@ class Answer:
             "seeds": self.table.seeds,
             "row_key": list(self.table.row_key),
             "columns": list(self.table.columns),
-            "cells": [_told(place, cell) for place, cell in self.cells.items()],
+            "cells": [_cell_data(place, cell) for place, cell in self.cells.items()],
         }
 
 
 @dataclass(frozen=True, eq=False)
 class Reproduction:
-    """All answers asked for, and what they were measured with."""
+    """Answers to all requested labels, and the environment they were measured in."""
 
     size: Size
     answers: tuple[Answer, ...]
@@ -76,16 +76,16 @@ class Reproduction:
         }
 
 
-def _told(place: Place, cell: CellVerdict) -> dict[str, Any]:
+def _cell_data(place: Place, cell: CellVerdict) -> dict[str, Any]:
     key, column = place
-    got = cell.measured
+    measured = cell.measured
     return {
         "key": list(key),
         "column": column,
-        "printed": cell.printed and cell.printed.said,
-        "measured": got and got.value,
-        "error": got and got.error,
-        "repeats": got and got.repeats,
+        "printed": cell.printed and cell.printed.text,
+        "measured": measured and measured.value,
+        "error": measured and measured.error,
+        "repeats": measured and measured.repeats,
         "verdict": cell.verdict,
         "tolerance": cell.tolerance,
         "spread": cell.tolerance and _spread(cell),
@@ -93,6 +93,6 @@ def _told(place: Place, cell: CellVerdict) -> dict[str, Any]:
 
 
 def _spread(cell: CellVerdict) -> str:
-    """Whose spread the tolerance allows for besides ours."""
-    told = cell.printed is not None and cell.printed.error is not None
-    return "printed" if told else "as ours"
+    """Which spread the tolerance allows for, besides ours."""
+    known = cell.printed is not None and cell.printed.error is not None
+    return "printed" if known else "as ours"

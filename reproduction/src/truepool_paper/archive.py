@@ -1,4 +1,4 @@
-"""What a whole run measured, small enough to lie beside the page that it makes."""
+"""What a whole run measured, small enough to be committed beside its page."""
 
 import json
 from collections.abc import Mapping
@@ -6,20 +6,20 @@ from typing import Any
 
 from truepool.core.engine import Row
 from truepool_paper.answers import Answer, Reproduction
-from truepool_paper.expected import printed
-from truepool_paper.experiments import of
+from truepool_paper.expected import paper_tables
+from truepool_paper.experiments import find
 from truepool_paper.interface import Reading
 from truepool_paper.verdicts import Measurement, Place, judge, mean, overall
 
 DIGITS = 6
-"""RowFile of every number: far finer than any printed number and any standard error."""
+"""Significant digits: far finer than any printed number and any standard error."""
 
 
 def to_jsonl(run: Reproduction) -> str:
-    """Keep what was measured, a line a cell with its repeats.
+    """Return what was measured, one line per cell with its repeats.
 
-    Before the cells stands a line on the run. Verdicts, readings and causes are left
-    out: `from_jsonl` makes them anew.
+    The first line describes the run. Verdicts, readings and causes are left out:
+    `from_jsonl` makes them again.
     """
     head = {
         "size": run.size,
@@ -43,7 +43,7 @@ def to_jsonl(run: Reproduction) -> str:
 def from_jsonl(text: str) -> Reproduction:
     """Judge stored numbers as if they had just been measured."""
     run, *rows = (json.loads(line) for line in text.splitlines())
-    answers = tuple(_answer(label, run, rows) for label in printed())
+    answers = tuple(_answer(label, run, rows) for label in paper_tables())
     return Reproduction(run["size"], answers, run["environment"])
 
 
@@ -60,7 +60,7 @@ def _short(value: float | str | None) -> float | str | None:
 
 
 def _answer(label: str, run: Mapping[str, Any], rows: list[Row]) -> Answer:
-    table, kind = printed()[label], of(label)
+    table, kind = paper_tables()[label], find(label)
     if label in run["pending"] or kind is None:
         return Answer(table, Reading("", run["pending"][label]), {}, "pending")
     ours = {
@@ -68,6 +68,6 @@ def _answer(label: str, run: Mapping[str, Any], rows: list[Row]) -> Answer:
         for row in rows
         if row["table"] == label
     }
-    reading = kind.readings[label].at(run["size"])
+    reading = kind.readings[label].for_size(run["size"])
     cells = judge(table, ours, reading.methods)
     return Answer(table, reading, cells, overall(cells), (), kind())

@@ -20,7 +20,7 @@ CANONICAL = Game(
 )
 ABOVE, CALIBRATED, BELOW = 0.36, 0.0, -0.055
 """Mean belief less base rate: the three families of READINGS 1."""
-MECHANISMS = {
+PAYMENTS = {
     "VCG": "vcg",
     "Brier": "brier",
     "Externality": "externality",
@@ -28,7 +28,7 @@ MECHANISMS = {
     "Spherical": "spherical",
     "Brier+Reg": "regularised",
 }
-"""What the paper calls them, and what we do."""
+"""The paper's name of each, and ours."""
 REPEATS = 10
 CASES = {"quick": 2000, "full": 10_000}
 GAME = (
@@ -41,25 +41,25 @@ GAME = (
 )
 
 
-def games(name: str, size: Size, axes: Mapping[str, Sequence[Any]]) -> list[Cell]:
+def game_cells(name: str, size: Size, axes: Mapping[str, Sequence[Any]]) -> list[Cell]:
     """Cells of some settings of the game, each played with ten draws of beliefs."""
     return cells(name, REPEATS, {"cases": [CASES[size]], **axes})
 
 
 def solve(
     cell: Cell,
-    mechanism: str,
+    payment: str,
     *,
     sees: str | int | None = None,
     response: str = "shift",
     **changed: Any,
 ) -> Equilibrium:
-    """Play the canonical game, or one with some fields changed, to its end.
+    """Solve the canonical game, or one with some fields changed.
 
-    Beliefs hang on the repeat only: every mechanism meets the same.
+    Beliefs depend on the repeat only, so that every payment gets the same.
 
-    >>> end = solve(games("poa", "quick", {})[0], "Brier", offset=0.36)
-    >>> end.mechanism, bool(-0.39 < end.shift < -0.33), end.poa
+    >>> end = solve(game_cells("poa", "quick", {})[0], "Brier", offset=0.36)
+    >>> end.payment, bool(-0.39 < end.shift < -0.33), end.poa
     ('brier', True, None)
     """
     game = replace(CANONICAL, cases=cell["cases"], **changed)
@@ -67,7 +67,7 @@ def solve(
         # The reading of each table says which offset it uses, and that it is clipped.
         warnings.simplefilter("ignore", ClippedBeliefsWarning)
         return game.solve(
-            MECHANISMS[mechanism],
+            PAYMENTS[payment],
             seed=cell.seed("beliefs"),
             sees=sees,
             response=response,
@@ -75,7 +75,7 @@ def solve(
 
 
 def row_name(what: str, offset: float, main: float) -> str:
-    """Name of a row or column: the paper's at its own offset, ours where calibrated.
+    """Name of a row or column: the paper's at its own offset, else "calibrated".
 
     >>> row_name("Brier", ABOVE, ABOVE), row_name("Brier", CALIBRATED, ABOVE)
     ('Brier', 'Brier, calibrated')
@@ -83,10 +83,10 @@ def row_name(what: str, offset: float, main: float) -> str:
     return what if offset == main else f"{what}, calibrated"
 
 
-def at(offset: float) -> str:
-    """Say which offset a table uses, where it is from, and what stands beside it.
+def offset_note(offset: float) -> str:
+    """Which offset a table uses, how it was inferred, and which rows are beside it.
 
-    >>> at(BELOW)[:64]
+    >>> offset_note(BELOW)[:64]
     'Belief offset E[b] - E[y] = -0.055, inferred from printed shifts'
     """
     return (
@@ -104,9 +104,9 @@ def price_rows(
     main: float,
     price: str = "",
 ) -> list[Row]:
-    """Rows of a table of prices, a row a mechanism: with what lies behind the prices.
+    """Rows of a table of prices, one per payment, with the misses and shifts.
 
-    Where the price is undefined, misses and shifts tell what happened all the same.
+    Those are defined where the price is not.
     """
     found: dict[str, float | None] = {}
     for paid, end in ends.items():

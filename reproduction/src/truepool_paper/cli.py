@@ -20,7 +20,9 @@ def reproduce(
     ] = None,
     full: Annotated[
         bool,
-        typer.Option("--full/--quick", help="At the paper's size, or a reduced one."),
+        typer.Option(
+            "--full/--quick", help="At the paper's size, or at a reduced one."
+        ),
     ] = False,
     jobs: options.Jobs = 1,
     output: Annotated[

@@ -1,4 +1,4 @@
-"""Reliability curves: what was said, bin by bin, and how often it came."""
+"""Reliability curves: the mean probability of each bin, and how often 1 happened."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,45 +10,45 @@ from truepool.core.engine import Row
 from truepool.render.figures.charts import Series
 from truepool_paper.interface import row
 
-FEWEST = 10
-"""Cases of a bin that is drawn: the share of fewer is luck."""
+MIN_CASES = 10
+"""Fewest cases of a bin that is drawn: the share of fewer is mostly noise."""
 
 
 def curve(
-    label: str, key: Sequence[Any], pooled: FloatArray, came: IntArray, bins: int
+    label: str, key: Sequence[Any], pooled: FloatArray, outcomes: IntArray, bins: int
 ) -> list[Row]:
     """Rows of one curve over bins of equal width; an empty bin has none.
 
-    >>> said = np.array([[0.1], [0.3], [0.9]])
-    >>> rows = curve("fig:reliability", ["VCG"], said, np.array([0, 1, 1]), 2)
+    >>> probabilities = np.array([[0.1], [0.3], [0.9]])
+    >>> rows = curve("fig:reliability", ["VCG"], probabilities, np.array([0, 1, 1]), 2)
     >>> [(row["key"], row["column"], row["value"]) for row in rows[:3]]
     [(['VCG', 0], 'predicted', 0.2), (['VCG', 0], 'observed', 0.5),
      (['VCG', 0], 'cases', 2)]
     """
-    said = pooled[:, 0]
-    group = np.minimum((said * bins).astype(np.int64), bins - 1)
+    probabilities = pooled[:, 0]
+    group = np.minimum((probabilities * bins).astype(np.int64), bins - 1)
     rows = []
     for b in np.unique(group).tolist():
         there = group == b
         rows += [
-            row(label, [*key, b], "predicted", said[there].mean()),
-            row(label, [*key, b], "observed", came[there].mean()),
+            row(label, [*key, b], "predicted", probabilities[there].mean()),
+            row(label, [*key, b], "observed", outcomes[there].mean()),
             row(label, [*key, b], "cases", there.sum()),
         ]
     return rows
 
 
 def points(rows: Sequence[Row], label: str, key: Sequence[Any]) -> Series:
-    """Return one curve, where cases are enough."""
+    """Return one curve over the bins that have enough cases."""
     bins = _bins(rows, label, key).values()
-    shown = [there for there in bins if there["cases"] >= FEWEST]
+    shown = [there for there in bins if there["cases"] >= MIN_CASES]
     return Series(
         [there["predicted"] for there in shown], [there["observed"] for there in shown]
     )
 
 
-def how_often(rows: Sequence[Row], label: str, key: Sequence[Any]) -> Series:
-    """Return how many cases each bin has."""
+def bin_counts(rows: Sequence[Row], label: str, key: Sequence[Any]) -> Series:
+    """Return the number of cases of each bin."""
     bins = _bins(rows, label, key)
     return Series(list(bins), [there["cases"] for there in bins.values()])
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Size: TypeAlias = Literal["quick", "full"]
-OF_THE_FULL_RUN = "(Numbers in this sentence are those of the full run.)"
+FULL_RUN_NOTE = "(Numbers in this sentence are those of the full run.)"
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,15 @@ class Reading:
     methods: str = "rows"
     reduced: str = ""
 
-    def at(self, size: Size) -> "Reading":
+    def for_size(self, size: Size) -> "Reading":
         """Return what holds at this size.
 
-        >>> Reading("As it stands.", "No seed.", reduced="Few rows.").at("quick").cause
+        >>> Reading("As is.", "No seed.", reduced="Few rows.").for_size("quick").cause
         'No seed. Few rows. (Numbers in this sentence are those of the full run.)'
         """
         if size == "full" or not self.cause:
             return replace(self, reduced="")
-        parts = (self.cause, self.reduced, OF_THE_FULL_RUN)
+        parts = (self.cause, self.reduced, FULL_RUN_NOTE)
         return replace(self, cause=" ".join(filter(None, parts)), reduced="")
 
 
@@ -46,14 +46,14 @@ class Experiment(ABC):
 
     A row is ``{"table": label, "key": [...], "column": name, "value": number}``: where
     in which table of the paper a measured number belongs. The mean over the repeats is
-    what is shown. What the paper does not print has a row all the same.
+    what is shown. Numbers that the paper does not print have rows, too.
     """
 
     name: ClassVar[str]
     readings: ClassVar[Mapping[str, Reading]]
     """The tables and figures that it answers, by label."""
     version: ClassVar[str] = "1"
-    """Raised when rows measured before no longer hold."""
+    """To be raised when stored rows no longer hold."""
     needs: ClassVar[tuple[str, ...]] = ()
     """Data sets without which it cannot run."""
     packages: ClassVar[Mapping[str, str]] = {}
@@ -71,7 +71,7 @@ class Experiment(ABC):
         """Measure one cell: a pure function."""
 
     def effort(self, cell: Cell) -> float:
-        """Guess the seconds that a cell takes; only the time left is told from it."""
+        """Estimate the seconds that a cell takes, for the progress bar only."""
         return 1.0
 
     def derived(self, rows: Sequence[Row]) -> list[Row]:

@@ -1,4 +1,4 @@
-"""The pools that the paper compares, by its names for them, as we read each."""
+"""The pools that the paper compares, by its names, as we read each."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from truepool.pools.stacked_mlp import StackedMLP
 from truepool.pools.vote import Vote
 from truepool_paper.settings import COSTS, THRESHOLD
 
-READ = (
+METHODS_READING = (
     "VCG by the 0/1 cost loss (FN 10, FP 1) at the table's threshold, Brier by inverse "
     "Brier loss, Externality by inverse gap to the others, confidence |p - 1/2|, "
     "Log-Odds the mean of log-odds, stacking 3-fold, the best single agent by the cost "
@@ -48,28 +48,31 @@ def methods(threshold: float = THRESHOLD, seed: int = 0) -> dict[str, Pool]:
     }
 
 
-def pool_with(pool: Pool, weighed: Panel, tested: Panel) -> FloatArray:
-    """Learn from one panel, pool the other."""
-    return pool.fit_panel(weighed).combine(tested.values)
+def pool_with(pool: Pool, validation: Panel, test: Panel) -> FloatArray:
+    """Fit a pool on one panel, and return what it gives for the other."""
+    return pool.fit_panel(validation).combine(test.values)
 
 
-def platt_scaled(weighed: Panel, tested: Panel, penalty: float = 0.0) -> FloatArray:
+def platt_scaled(validation: Panel, test: Panel, penalty: float = 0.0) -> FloatArray:
     """Logistic regression on the mean report itself, as apd:platt describes it.
 
-    Platt (1999) has no penalty on the slope; scikit-learn's default is 1, which a few
-    hundred rows feel. `truepool.pools.platt.Platt` scales log-odds instead.
+    Platt (1999) has no penalty on the slope; scikit-learn's default is 1, which
+    matters with a few hundred rows. `truepool.pools.platt.Platt` scales log-odds
+    instead.
     """
     from sklearn.linear_model import LogisticRegression
 
     known, new = (
-        panel.reports.mean(axis=1, keepdims=True) for panel in (weighed, tested)
+        panel.reports.mean(axis=1, keepdims=True) for panel in (validation, test)
     )
     strength = 1 / penalty if penalty else np.inf
-    model = LogisticRegression(C=strength, max_iter=1000).fit(known, weighed.outcomes)
+    model = LogisticRegression(C=strength, max_iter=1000).fit(
+        known, validation.outcomes
+    )
     found: FloatArray = model.predict_proba(new)
     return found[:, 1:]
 
 
-def tally(pooled: FloatArray, tested: Panel, threshold: float = THRESHOLD) -> Confusion:
-    """Count what was decided right and wrong."""
-    return confusion(pooled, tested.outcomes, threshold=threshold)
+def tally(pooled: FloatArray, test: Panel, threshold: float = THRESHOLD) -> Confusion:
+    """Count right and wrong decisions at the threshold."""
+    return confusion(pooled, test.outcomes, threshold=threshold)

@@ -1,4 +1,4 @@
-"""The paper's agents on real data; nobody trains twice, for the cache keeps reports."""
+"""The paper's agents on real data; the report cache trains each agent only once."""
 
 import warnings
 from collections.abc import Mapping
@@ -12,14 +12,14 @@ from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.engine import Cell
 from truepool_paper.interface import Size
 from truepool_paper.settings import SILO_SHARE, THRESHOLD
-from truepool_paper.synthetic_task import FIXED, three_ways
+from truepool_paper.synthetic_task import FIXED, three_way_split
 
 SOURCES = {
     "NSL-KDD": "nsl-kdd",
     "Credit Card": "credit-card",
     "UNSW-NB15": "unsw-nb15",
 }
-"""What the paper's columns call a data set, and what we do."""
+"""The paper's name of each data set, and ours."""
 ROWS: Mapping[Size, Mapping[str, int | None]] = {
     "full": {"NSL-KDD": 50_000, "Credit Card": 50_000, "UNSW-NB15": None},
     "quick": {"NSL-KDD": 4000, "Credit Card": 6000, "UNSW-NB15": 4000},
@@ -44,51 +44,51 @@ PROTOCOL = (
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Rows made ready by those that agents learn from, and which serve for what."""
+    """Prepared rows, and which of them train agents, fit weights and test pools."""
 
     X: FloatArray
     y: IntArray
-    trained: IntArray
-    weighed: IntArray
-    tested: IntArray
+    train_rows: IntArray
+    validation_rows: IntArray
+    test_rows: IntArray
     seed: int
 
-    def asked(
+    def train_agents(
         self, team: Mapping[str, Any] | None = None, learn: IntArray | None = None
-    ) -> "Asked":
+    ) -> "TaskAgents":
         """Train agents, the paper's five by default, in their silos of features.
 
         ``learn`` are the rows they learn from, if not all that are there for it.
         """
-        rows = self.trained if learn is None else learn
+        rows = self.train_rows if learn is None else learn
         found = agents.train(
             self.X[rows], self.y[rows], team, features=SILO_SHARE, seed=self.seed
         )
-        return Asked(self, found)
+        return TaskAgents(self, found)
 
     def panels(self, team: Mapping[str, Any] | None = None) -> tuple[Panel, Panel]:
         """Return reports to learn weights from, and reports to test them on."""
-        asked = self.asked(team)
-        return asked.on(self.weighed), asked.on(self.tested)
+        trained = self.train_agents(team)
+        return trained.panel(self.validation_rows), trained.panel(self.test_rows)
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """Agents of a task, to be asked about its rows."""
+class TaskAgents:
+    """Trained agents of a task, which report on its rows."""
 
     task: Task
     agents: Any
 
-    def on(self, rows: IntArray) -> Panel:
-        """Return what they say about rows, and what happened."""
-        said = reports(self.agents, self.task.X[rows])
-        return Panel(said, self.task.y[rows], agents=self.agents.agents)
+    def panel(self, rows: IntArray) -> Panel:
+        """Return their reports on these rows, and the outcomes."""
+        values = reports(self.agents, self.task.X[rows])
+        return Panel(values, self.task.y[rows], agents=self.agents.agents)
 
 
 def reports(found: Any, X: FloatArray) -> FloatArray:
-    """Ask agents, which trains those whose answer is not known.
+    """Reports of agents; those that are not in the cache are trained first.
 
-    A network that is not done after 500 passes is left there: tab:hyperparams.
+    A network that has not converged after 500 passes stops there: tab:hyperparams.
     """
     from sklearn.exceptions import ConvergenceWarning
 
@@ -104,26 +104,26 @@ def task(name: str, rows: int | None, cell: Cell, **options: Any) -> Task:
     categories are learned from the rows that agents learn from.
     """
     drawn = datasets.load(name, rows=rows, seed=FIXED, **options)
-    return ready(cast(Features, drawn), cell)
+    return prepare(cast(Features, drawn), cell)
 
 
-def ready(data: Features, cell: Cell, held: bool = True) -> Task:
-    """Split rows and prepare them; without ``held`` agents learn from all of the 70 %.
+def prepare(data: Features, cell: Cell, validate: bool = True) -> Task:
+    """Split rows and prepare them; without ``validate`` agents learn from all 70 %.
 
-    What is weighed then is what was trained on.
+    Pools then learn their weights from the rows that the agents learned from.
     """
-    trained, weighed, tested = three_ways(data.outcomes, cell.seed("split"))
-    if not held:
-        trained = weighed = np.concatenate([trained, weighed])
-    values = data.preparation().fit(data.values[trained]).transform(data.values)
+    train, validation, test = three_way_split(data.outcomes, cell.seed("split"))
+    if not validate:
+        train = validation = np.concatenate([train, validation])
+    values = data.encoder().fit(data.values[train]).transform(data.values)
     seed = cell.seed("agents") >> 1  # some of the libraries count to 2**31 only
-    return Task(values, data.outcomes, trained, weighed, tested, seed)
+    return Task(values, data.outcomes, train, validation, test, seed)
 
 
-def twice(names: tuple[str, ...] = agents.zoo.PAPER) -> dict[str, Any]:
+def ten_agents(names: tuple[str, ...] = agents.zoo.PAPER) -> dict[str, Any]:
     """Ten agents: the paper's five kinds of model, in turn, on silos of their own.
 
-    >>> len(twice()), list(twice())[5]
+    >>> len(ten_agents()), list(ten_agents())[5]
     (10, 'lightgbm 2')
     """
     return {

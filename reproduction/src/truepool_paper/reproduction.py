@@ -1,4 +1,4 @@
-"""Run experiments and set their numbers beside the printed ones."""
+"""Run experiments and compare their numbers with the printed ones."""
 
 import os
 import platform
@@ -8,12 +8,12 @@ from pathlib import Path
 
 from truepool.core.engine import Batch, Progress, Row, RowFile, no_progress, run
 from truepool_paper.answers import Answer, Reproduction
-from truepool_paper.expected import printed
-from truepool_paper.experiments import every, lacking, of
+from truepool_paper.expected import paper_tables
+from truepool_paper.experiments import every, find, obstacle
 from truepool_paper.interface import Experiment, Reading, Size
 from truepool_paper.verdicts import judge, overall, summarise
 
-MADE_WITH = (
+PACKAGES = (
     "truepool", "truepool-paper", "numpy", "scipy", "scikit-learn", "numba",
     "lightgbm", "xgboost", "xgboost-cpu", "catboost", "torch", "pytorch-tabnet",
 )  # fmt: skip
@@ -33,8 +33,8 @@ def reproduce(
     Rows go to ``out/rows`` as soon as they are measured; what is there already is not
     measured again. Whatever cannot be run here and now is pending, with the reason.
     """
-    wanted = list(dict.fromkeys(labels)) or list(printed())
-    ready = [of(label) for label in wanted if lacking(label) is None]
+    wanted = list(dict.fromkeys(labels)) or list(paper_tables())
+    ready = [find(label) for label in wanted if obstacle(label) is None]
     names = sorted({kind.name for kind in ready if kind is not None})
     experiments = {name: every()[name]() for name in names}
     batches = {name: _batch(e, size, out) for name, e in experiments.items()}
@@ -60,10 +60,10 @@ def _answer(
     experiments: Mapping[str, Experiment],
     rows: Mapping[str, tuple[Row, ...]],
 ) -> Answer:
-    table, reason, kind = printed()[label], lacking(label), of(label)
+    table, reason, kind = paper_tables()[label], obstacle(label), find(label)
     if reason is not None or kind is None:
         return Answer(table, Reading("", reason or ""), {}, "pending")
-    reading, mine = kind.readings[label].at(size), rows[kind.name]
+    reading, mine = kind.readings[label].for_size(size), rows[kind.name]
     drawn = table.kind == "figure"  # of many points, none of them printed
     ours = {} if drawn else summarise(mine, label)
     cells = judge(table, ours, reading.methods)
@@ -71,7 +71,7 @@ def _answer(
 
 
 def _environment(command: str) -> dict[str, str]:
-    found = {name: _version(name) for name in MADE_WITH}
+    found = {name: _version(name) for name in PACKAGES}
     return {
         "command": command,
         "seeds": SEEDS,

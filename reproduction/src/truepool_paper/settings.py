@@ -3,12 +3,12 @@
 from truepool import Costs
 
 THRESHOLD = 0.5
-"""Above which 1 is decided (tab:hyperparams), whatever the costs."""
+"""Probability above which 1 is decided (tab:hyperparams), whatever the costs."""
 COSTS = Costs(fn=10.0, fp=1.0)
 TEST_SHARE = 0.3
 VALIDATION_SHARE = 0.2
-"""Of what is left for training."""
+"""Share of the training rows that weights are learned from."""
 SILO_SHARE = 0.6
-"""Of the features an agent sees (sec:experiments)."""
+"""Share of the features that an agent sees (sec:experiments)."""
 SKILLS = (2.0, 1.5, 1.5, 1.0, 0.5)
-"""Of the five synthetic agents, as `truepool.datasets.synthetic` has them."""
+"""Skills of the five synthetic agents: the default of `truepool.datasets.synthetic`."""

@@ -15,7 +15,7 @@ RESAMPLES = 10_000
 
 
 def by_seed(rows: Sequence[Row], table: str, method: str, column: str) -> FloatArray:
-    """Return what each repeat gave for one method, in their order."""
+    """Return the value of each repeat for one method, in their order."""
     return np.array([
         row["value"]
         for row in rows
@@ -26,7 +26,7 @@ def by_seed(rows: Sequence[Row], table: str, method: str, column: str) -> FloatA
 def comparison_rows(
     table: str, baseline: str, theirs: FloatArray, ours: FloatArray
 ) -> list[Row]:
-    """Mean difference, p-value, interval and what follows; nothing from one seed.
+    """Mean difference, p-value, interval and conclusion; nothing from one seed.
 
     A bias-corrected and accelerated interval (Efron 1987) is undefined unless three
     seeds differ.

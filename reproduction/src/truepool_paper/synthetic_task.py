@@ -1,4 +1,4 @@
-"""Agents for the tables that name no data: scikit-learn models on feature silos."""
+"""Agents for tables that name no data set: scikit-learn models on feature silos."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ def logistic(seed: int) -> Any:
 
 
 def tree(seed: int) -> Any:
-    """Return a decision tree whose leaves hold ten rows, so that it has doubts."""
+    """Return a decision tree with leaves of ten rows: not every report is 0 or 1."""
     from sklearn.tree import DecisionTreeClassifier
 
     return DecisionTreeClassifier(min_samples_leaf=10, random_state=seed)
@@ -72,11 +72,11 @@ MODELS = {
 def task(rows: int, seed: int) -> tuple[FloatArray, IntArray]:
     """Rows of a binary task and their outcomes: clean, with a strong signal.
 
-    All that the paper says of its synthetic data is that it is so (apd:data_eff). Here
+    The paper says no more of its synthetic data than that (apd:data_eff). Here
     it is scikit-learn's ``make_classification``: 20 features of which 10 inform, two
-    clusters a class at twice the usual distance, 30 % of class 1, no outcome flipped.
-    As with real data the seed draws rows; what they are drawn from is fixed, by the
-    seed that the paper fixes its silos with.
+    clusters per class at twice the usual distance, 30 % of class 1, no label noise.
+    As with real data the seed draws rows from a fixed population, whose own seed is
+    the one that the paper fixes its silos with.
     """
     from sklearn.datasets import make_classification
 
@@ -95,27 +95,27 @@ def task(rows: int, seed: int) -> tuple[FloatArray, IntArray]:
 
 
 @dataclass(frozen=True, eq=False)
-class Crew:
-    """Fitted models and the features each may see."""
+class Ensemble:
+    """Fitted models, and the features that each of them sees."""
 
     names: tuple[str, ...]
     models: tuple[Any, ...]
     silos: tuple[IntArray, ...]
 
     def panel(self, X: Array, y: IntArray) -> Panel:
-        """Return what the agents say about rows, and what happened."""
-        said = [
+        """Return the agents' reports on these rows, and the outcomes."""
+        values = [
             model.predict_proba(X[:, silo])
             for model, silo in zip(self.models, self.silos, strict=True)
         ]
-        reports = np.stack(said, axis=1)  # (T, N, K)
+        reports = np.stack(values, axis=1)  # (T, N, K)
         if reports.shape[2] == 2:
             return Panel(reports[:, :, 1], y, agents=self.names)
         return Panel(reports, y, agents=self.names)
 
 
-def crew(X: Array, y: IntArray, seed: int, agents: int = 5) -> Crew:
-    """Train agents on silos of 60 % of the features; kinds of model take turns."""
+def train_ensemble(X: Array, y: IntArray, seed: int, agents: int = 5) -> Ensemble:
+    """Train agents on silos of 60 % of the features, cycling through the models."""
     silos = feature_silos(X.shape[1], agents, SILO_SHARE)
     kinds = [list(MODELS)[i % len(MODELS)] for i in range(agents)]
     models = tuple(
@@ -126,34 +126,39 @@ def crew(X: Array, y: IntArray, seed: int, agents: int = 5) -> Crew:
         kind if agents <= len(MODELS) else f"{kind} {i // len(MODELS) + 1}"
         for i, kind in enumerate(kinds)
     )
-    return Crew(names, models, tuple(silos))
+    return Ensemble(names, models, tuple(silos))
 
 
-def three_ways(
-    y: IntArray, seed: int, test: float = TEST_SHARE, held: float = VALIDATION_SHARE
+def three_way_split(
+    y: IntArray,
+    seed: int,
+    test_share: float = TEST_SHARE,
+    validation_share: float = VALIDATION_SHARE,
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Rows to train agents on, to learn weights on, and to test: every class in each.
+    """Rows to train agents, to fit weights and to test, with every class in each.
 
-    ``test`` is a share of all rows, ``held`` one of the others.
+    ``test_share`` is a share of all rows, ``validation_share`` one of the others.
     """
     from sklearn.model_selection import train_test_split
 
     rows = np.arange(len(y))
-    rest, tested = train_test_split(rows, test_size=test, stratify=y, random_state=seed)
-    trained, weighed = train_test_split(
-        rest, test_size=held, stratify=y[rest], random_state=seed
+    rest, test = train_test_split(
+        rows, test_size=test_share, stratify=y, random_state=seed
     )
-    return trained, weighed, tested
+    train, validation = train_test_split(
+        rest, test_size=validation_share, stratify=y[rest], random_state=seed
+    )
+    return train, validation, test
 
 
 def panels(X: Array, y: IntArray, seed: int, agents: int = 5) -> Sequence[Panel]:
     """Train agents on a part of the rows; return their reports on the other two."""
-    trained, weighed, tested = three_ways(y, seed)
-    team = crew(X[trained], y[trained], seed, agents)
-    return team.panel(X[weighed], y[weighed]), team.panel(X[tested], y[tested])
+    train, validation, test = three_way_split(y, seed)
+    team = train_ensemble(X[train], y[train], seed, agents)
+    return team.panel(X[validation], y[validation]), team.panel(X[test], y[test])
 
 
-def first(panel: Panel, agents: int) -> Panel:
+def first_agents(panel: Panel, agents: int) -> Panel:
     """Return the panel of its first agents alone."""
     names = panel.agents[:agents]
     return Panel(panel.reports[:, :agents], panel.outcomes, agents=names)

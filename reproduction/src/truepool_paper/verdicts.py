@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from truepool_paper.expected import Number, Printed
+from truepool_paper.expected import Number, PaperTable
 
 Verdict: TypeAlias = Literal["match", "close", "differs", "not printed", "pending"]
 Place: TypeAlias = tuple[tuple[Any, ...], str]
@@ -17,10 +17,10 @@ Place: TypeAlias = tuple[tuple[Any, ...], str]
 
 @dataclass(frozen=True)
 class Measurement:
-    """Mean of what the repeats gave, its standard error, and how many they were.
+    """Mean over the repeats, its standard error, and the number of repeats.
 
-    Of words, the one that most repeats gave. ``values`` are the repeats themselves, in
-    their order, None where one gave nothing.
+    Of words, the most frequent one. ``values`` are the repeats themselves, in
+    their order, None where one is undefined.
     """
 
     value: float | str
@@ -73,7 +73,7 @@ def numbers(
 
 
 def judge(
-    table: Printed, ours: Mapping[Place, Measurement], methods: str = "rows"
+    table: PaperTable, ours: Mapping[Place, Measurement], methods: str = "rows"
 ) -> dict[Place, CellVerdict]:
     """Judge every cell that is printed or measured.
 
@@ -94,17 +94,17 @@ def judge(
     }
 
 
-def tolerance(said: Number, got: Measurement, seeds: int) -> float:
+def tolerance(printed: Number, measured: Measurement, seeds: int) -> float:
     """How far apart a match may be: rounding, and twice the error of the difference.
 
-    >>> said = Number("0.40", 0.4, rounding=0.005)
-    >>> round(tolerance(said, Measurement(0.39, 0.01, 10), seeds=10), 4)
+    >>> printed = Number("0.40", 0.4, rounding=0.005)
+    >>> round(tolerance(printed, Measurement(0.39, 0.01, 10), seeds=10), 4)
     0.0333
     """
-    theirs = said.error
+    theirs = printed.error
     if theirs is None:
-        theirs = got.error * sqrt(got.repeats / seeds)
-    return said.rounding + 2 * sqrt(got.error**2 + theirs**2)
+        theirs = measured.error * sqrt(measured.repeats / seeds)
+    return printed.rounding + 2 * sqrt(measured.error**2 + theirs**2)
 
 
 def overall(cells: Mapping[Place, CellVerdict]) -> Verdict:
@@ -117,64 +117,68 @@ def overall(cells: Mapping[Place, CellVerdict]) -> Verdict:
 
 
 def _verdict(
-    place: Place, table: Printed, ours: Mapping[Place, Measurement], methods: str
+    place: Place, table: PaperTable, ours: Mapping[Place, Measurement], methods: str
 ) -> Verdict:
-    said, got = table.numbers.get(place), ours.get(place)
-    if said is None or said.said == "":
+    printed, measured = table.numbers.get(place), ours.get(place)
+    if printed is None or printed.text == "":
         return "not printed"
-    if got is None:
-        return "pending" if said.measurable else "not printed"
-    if isinstance(got.value, str):
-        return "match" if got.value.lower() in _wordings(said.said) else "differs"
-    if said.least is not None:
-        return "match" if got.value >= said.least else "differs"
-    if said.most is not None:
-        return "match" if got.value <= said.most else "differs"
-    if said.value is None:
+    if measured is None:
+        return "pending" if printed.measurable else "not printed"
+    if isinstance(measured.value, str):
+        return (
+            "match" if measured.value.lower() in _wordings(printed.text) else "differs"
+        )
+    if printed.least is not None:
+        return "match" if measured.value >= printed.least else "differs"
+    if printed.most is not None:
+        return "match" if measured.value <= printed.most else "differs"
+    if printed.value is None:
         return "not printed"
-    if abs(got.value - said.value) <= (_tolerance(place, table, ours) or 0.0):
+    if abs(measured.value - printed.value) <= (_tolerance(place, table, ours) or 0.0):
         return "match"
-    alike = np.sign(got.value) == np.sign(said.value)
+    alike = np.sign(measured.value) == np.sign(printed.value)
     return "close" if alike and _in_order(place, table, ours, methods) else "differs"
 
 
 def _tolerance(
-    place: Place, table: Printed, ours: Mapping[Place, Measurement]
+    place: Place, table: PaperTable, ours: Mapping[Place, Measurement]
 ) -> float | None:
-    said, got = table.numbers.get(place), ours.get(place)
-    if said is None or said.value is None or got is None or isinstance(got.value, str):
+    printed, measured = table.numbers.get(place), ours.get(place)
+    if printed is None or printed.value is None or measured is None:
         return None
-    return tolerance(said, got, table.seeds)
+    if isinstance(measured.value, str):
+        return None
+    return tolerance(printed, measured, table.seeds)
 
 
-def _wordings(said: str) -> set[str]:
+def _wordings(text: str) -> set[str]:
     """Words that mean what is printed: remarks in brackets aside, any of several.
 
     >>> sorted(_wordings("Best-Individual / Vote (see below)"))[:2]
     ['best-individual', 'best-individual / vote']
     """
-    plain = sub(r"\(.*?\)", "", said).strip().lower()
-    return {said.lower(), plain, *(part.strip() for part in plain.split("/"))}
+    plain = sub(r"\(.*?\)", "", text).strip().lower()
+    return {text.lower(), plain, *(part.strip() for part in plain.split("/"))}
 
 
 def _in_order(
-    place: Place, table: Printed, ours: Mapping[Place, Measurement], methods: str
+    place: Place, table: PaperTable, ours: Mapping[Place, Measurement], methods: str
 ) -> bool:
-    """Whether no other method stands clearly on the other side of this one."""
+    """Whether the order of no two methods is clearly the reverse of the printed one."""
+    mine, here = table.numbers[place], ours[place]
     rivals = 0
-    for other, said in table.numbers.items():
+    for other, printed in table.numbers.items():
         same = other[1] == place[1] if methods == "rows" else other[0] == place[0]
-        got = ours.get(other)
-        if other == place or not same or said.value is None or got is None:
+        there = ours.get(other)
+        if other == place or not same or printed.value is None or there is None:
             continue
-        mine, here = table.numbers[place], ours[place]
-        if isinstance(got.value, str) or isinstance(here.value, str):
+        if isinstance(there.value, str) or isinstance(here.value, str):
             continue
         rivals += 1
-        printed = (mine.value or 0.0) - said.value
-        measured = here.value - got.value
-        clear = abs(printed) > mine.rounding + said.rounding
-        if clear and abs(measured) > 2 * _apart(here, got) and printed * measured < 0:
+        gap = (mine.value or 0.0) - printed.value
+        ours_apart = here.value - there.value
+        clear = abs(gap) > mine.rounding + printed.rounding
+        if clear and abs(ours_apart) > 2 * _apart(here, there) and gap * ours_apart < 0:
             return False
     return rivals > 0
 
@@ -193,12 +197,12 @@ def _apart(one: Measurement, other: Measurement) -> float:
 
 
 def mean(values: list[Any]) -> Measurement:
-    """Sum the repeats of one cell up."""
-    kept = tuple(values)
+    """Mean and standard error of the repeats of one cell."""
+    repeats = tuple(values)
     if isinstance(values[0], str):
-        return Measurement(max(values, key=values.count), 0.0, len(values), kept)
+        return Measurement(max(values, key=values.count), 0.0, len(values), repeats)
     known = np.array([v for v in values if v is not None], dtype=float)
     if not known.size:
-        return Measurement("undefined", 0.0, len(values), kept)
+        return Measurement("undefined", 0.0, len(values), repeats)
     error = known.std(ddof=1) / sqrt(known.size) if known.size > 1 else 0.0
-    return Measurement(float(known.mean()), float(error), int(known.size), kept)
+    return Measurement(float(known.mean()), float(error), int(known.size), repeats)

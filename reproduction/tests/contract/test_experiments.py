@@ -7,7 +7,7 @@ import pytest
 from held import needs
 
 from truepool import datasets
-from truepool_paper.expected import printed
+from truepool_paper.expected import paper_tables
 from truepool_paper.experiments import PENDING, every
 
 EVERY = every()
@@ -35,7 +35,7 @@ def measured():
 def test_it_answers_what_is_printed_and_not_pending(name):
     assert EVERY[name].readings
     for label in EVERY[name].readings:
-        assert label in printed()
+        assert label in paper_tables()
         assert label not in PENDING
 
 
@@ -91,7 +91,7 @@ def test_rows_say_where_in_the_paper_they_belong(name, measured):
     for row in rows:
         assert set(row) == {"table", "key", "column", "value"}
         assert row["table"] in EVERY[name].readings
-        table = printed()[row["table"]]
+        table = paper_tables()[row["table"]]
         if table.kind == "table":
             assert len(row["key"]) == len(table.row_key)
         assert isinstance(row["column"], str)

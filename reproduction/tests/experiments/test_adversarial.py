@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from truepool.data.panel import Panel
+from truepool import Panel
 from truepool_paper.experiments.adversarial import (
     ATTACKS,
-    DRAWN,
+    FIGURE_METHODS,
     SHARES,
     SMOOTH,
     Adversarial,
@@ -49,7 +49,7 @@ def test_misses_are_drawn_by_method_and_share(label):
         row("tab:adversarial", [attack, percent], method, percent / 100)
         for attack in ATTACKS
         for percent in SHARES
-        for method in DRAWN
+        for method in FIGURE_METHODS
     ]
     page = Adversarial().figure(label, rows)
     assert [axes.get_title(loc="left") for axes in page.axes] == list(ATTACKS)

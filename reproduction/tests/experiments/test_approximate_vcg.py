@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from held import needs
 
+from truepool import Panel
 from truepool.core.engine import Cell
-from truepool.data.panel import Panel
 from truepool_paper.experiments.approximate_vcg import REMOVALS, ApproximateVCG, _tried
 
 CELL = Cell("approximate-vcg", (("rows", 800),), 0)

@@ -17,11 +17,11 @@ def found():
 
 def test_static_weights_are_the_pool_learned_before_the_stream(found):
     panel = drift._World(CELL).panel("gradual")
-    early = panel.take(range(drift.WEIGHED))
+    early = panel.take(range(drift.VALIDATION_ROWS))
     pool = VCG(loss="cost", costs=COSTS, threshold=THRESHOLD).fit_panel(early)
-    pooled = pool.combine(panel.values[drift.WEIGHED :])
+    pooled = pool.combine(panel.values[drift.VALIDATION_ROWS :])
     missed = confusion(
-        pooled, panel.outcomes[drift.WEIGHED :], threshold=THRESHOLD
+        pooled, panel.outcomes[drift.VALIDATION_ROWS :], threshold=THRESHOLD
     ).fn_rate
     assert found["tab:drift", "Gradual", "static"] == missed
 

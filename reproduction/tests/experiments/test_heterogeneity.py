@@ -1,18 +1,18 @@
-from truepool_paper.expected import printed
-from truepool_paper.experiments.heterogeneity import MADE_OF, Heterogeneity
+from truepool_paper.expected import paper_tables
+from truepool_paper.experiments.heterogeneity import COMPOSITIONS, Heterogeneity
 from truepool_paper.interface import row
 
 
 def test_ensembles_are_those_of_the_table():
-    keys = {key for (key,) in printed()["tab:heterogeneity"].keys}
-    assert set(MADE_OF) == keys
-    assert {len(kinds) for kinds in MADE_OF.values()} == {5}
+    keys = {key for (key,) in paper_tables()["tab:heterogeneity"].keys}
+    assert set(COMPOSITIONS) == keys
+    assert {len(kinds) for kinds in COMPOSITIONS.values()} == {5}
 
 
 def test_a_point_an_ensemble():
     rows = [
         row("tab:heterogeneity", [name], f"{data}/{column}", i + shift)
-        for i, name in enumerate(MADE_OF)
+        for i, name in enumerate(COMPOSITIONS)
         for data in ("NSL-KDD", "Credit Card")
         for column, shift in (("disagreement", 0.0), ("FN", 0.5))
     ]

@@ -1,6 +1,6 @@
 from truepool.core.engine import Cell
 from truepool.learners.window import Window
-from truepool_paper.expected import printed
+from truepool_paper.expected import paper_tables
 from truepool_paper.experiments.hyperparams import Hyperparams
 
 
@@ -10,7 +10,7 @@ def found():
 
 
 def test_settings_stand_where_the_table_has_them_and_no_number_is_left_out():
-    table = printed()["tab:hyperparams"]
+    table = paper_tables()["tab:hyperparams"]
     assert set(found()) <= set(table.keys)
     numbers = {key for (key, _), said in table.numbers.items() if said.measurable}
     assert numbers <= set(found())

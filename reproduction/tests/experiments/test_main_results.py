@@ -2,7 +2,12 @@ import numpy as np
 import pytest
 from held import needs
 
-from truepool_paper.experiments.main_results import FEWER, SHOWN, MainResults, _task
+from truepool_paper.experiments.main_results import (
+    CURVE_METHODS,
+    FEWER,
+    MainResults,
+    _task,
+)
 from truepool_paper.interface import row
 
 TABLE = "tab:significance"
@@ -48,7 +53,7 @@ def test_a_panel_a_data_set_and_a_curve_a_method():
     rows = [
         found
         for data in ("NSL-KDD", "Credit Card", "UNSW-NB15")
-        for method in SHOWN
+        for method in CURVE_METHODS
         for found in curves("fig:reliability", [data, method], 0.5)
     ]
     page = MainResults().figure("fig:reliability", rows)
@@ -58,7 +63,7 @@ def test_a_panel_a_data_set_and_a_curve_a_method():
         "UNSW-NB15",
     ]
     for axes in page.axes:
-        assert [line.get_label() for line in axes.lines[1:]] == list(SHOWN)
+        assert [line.get_label() for line in axes.lines[1:]] == list(CURVE_METHODS)
         assert axes.lines[1].get_xydata().tolist() == [[0.0, 0.5], [0.9, 0.5]]
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 
-from truepool.data.features import Features
-from truepool_paper.experiments.rare_attacks import RARE, fewer
+from truepool import Features
+from truepool_paper.experiments.rare_attacks import RARE, subsample
 
 LABELS = ("Normal Traffic", "DDoS", *RARE)
 
@@ -12,7 +12,7 @@ def test_fewer_rows_keep_every_rare_one():
     data = Features(
         np.arange(len(outcomes))[:, None].astype(float), outcomes, labels=LABELS
     ).take(rows)
-    some = fewer(data, 200)
+    some = subsample(data, 200)
     assert len(some) == 200
     assert np.bincount(some.outcomes)[2:].tolist() == [3, 4, 5]
     assert len(np.unique(some.values)) == 200

@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import minimize
 
 from truepool.core.engine import Cell
-from truepool.datasets.synthetic import synthetic
+from truepool.datasets import synthetic
 from truepool_paper.experiments.regret import Regret
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from truepool_paper.experiments.sample_size import LEAST, SampleSize, labelled
+from truepool_paper.experiments.sample_size import LEAST, SampleSize, labelled_rows
 from truepool_paper.interface import row
 from truepool_paper.real_task import Task
 
@@ -17,16 +17,16 @@ def here():
 
 @pytest.mark.parametrize("n", [50, 100, 500, 2000])
 def test_a_fifth_of_each_class_is_for_the_pool(here, n):
-    learn, held = labelled(here, n, 0.0098)
+    learn, held = labelled_rows(here, n, 0.0098)
     both = np.concatenate([learn, held])
     assert len(np.unique(both)) == n
-    assert not np.isin(both, here.tested).any()
+    assert not np.isin(both, here.test_rows).any()
     assert here.y[both].sum() == max(LEAST, round(0.0098 * n))
     assert here.y[held].sum() == round(0.2 * here.y[both].sum())
 
 
 def test_smaller_samples_are_part_of_larger_ones(here):
-    few, many = (np.concatenate(labelled(here, n, 0.05)) for n in (100, 500))
+    few, many = (np.concatenate(labelled_rows(here, n, 0.05)) for n in (100, 500))
     assert np.isin(few, many).all()
 
 

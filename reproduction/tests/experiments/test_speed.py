@@ -1,7 +1,7 @@
 import pytest
 
 from truepool.core.engine import Cell
-from truepool_paper.expected import printed
+from truepool_paper.expected import paper_tables
 from truepool_paper.experiments.speed import Speed
 
 
@@ -14,7 +14,7 @@ def test_every_printed_time_is_measured_as_often_as_asked(rows):
     for label in Speed.readings:
         mine = [r for r in rows if r["table"] == label]
         places = {(tuple(r["key"]), r["column"]) for r in mine}
-        assert places == {p for p, n in printed()[label].numbers.items() if n.said}
+        assert places == {p for p, n in paper_tables()[label].numbers.items() if n.text}
         assert all(r["value"] > 0 for r in mine)
     assert len([r for r in rows if r["table"] == "tab:overhead"]) == 2 * 5 * 4
 

@@ -2,11 +2,11 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from truepool.core.engine import Cell
-from truepool.datasets.synthetic import synthetic
+from truepool.datasets import synthetic
 from truepool.measures.folds import out_of_fold, splits
 from truepool.measures.losses import Loss
-from truepool.pools.interface import configure
-from truepool_paper.expected import printed
+from truepool.pools import configure
+from truepool_paper.expected import paper_tables
 from truepool_paper.experiments.when_vcg import (
     METHODS,
     REGIMES,
@@ -18,7 +18,9 @@ from truepool_paper.settings import COSTS
 
 
 def test_the_regimes_are_those_of_the_table():
-    assert [(regime,) for regime in REGIMES] == list(printed()["tab:when_vcg"].keys)
+    assert [(regime,) for regime in REGIMES] == list(
+        paper_tables()["tab:when_vcg"].keys
+    )
 
 
 @pytest.mark.parametrize(("place", "low", "high"), [(3, 0.01, 0.05), (5, 0.001, 0.01)])

@@ -1,6 +1,6 @@
 import pytest
 
-from truepool_paper.render.cells import sides
+from truepool_paper.render.cells import cell_texts
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,9 @@ from truepool_paper.render.cells import sides
 def test_ours_has_the_decimals_of_what_is_printed_unless_it_would_vanish(
     printed, measured, error, shown
 ):
-    assert sides({"printed": printed, "measured": measured, "error": error}) == shown
+    assert (
+        cell_texts({"printed": printed, "measured": measured, "error": error}) == shown
+    )
 
 
 @pytest.mark.parametrize(
@@ -37,4 +39,4 @@ def test_where_nothing_is_printed_the_error_says_how_many_digits_tell(
     measured, error, shown
 ):
     told = {"printed": None, "measured": measured, "error": error}
-    assert sides(told) == ("", shown)
+    assert cell_texts(told) == ("", shown)

@@ -1,4 +1,4 @@
-"""Pages of a reproduction, from a told one made for the purpose."""
+"""Pages of a reproduction, from plain data made for the purpose."""
 
 import re
 from html.parser import HTMLParser
@@ -31,7 +31,7 @@ CELLS = [
     cell(["VCG"], "F1", None, 0.81234, "not printed"),
     cell(["a|b"], "FN", "0.50", None, "pending"),
 ]
-TOLD = {
+DATA = {
     "size": "quick",
     "environment": {"python": "3.11", "cores": "2"},
     "tables": {
@@ -43,8 +43,8 @@ TOLD = {
 }
 
 
-def test_the_grid_has_a_line_a_table():
-    shown = report.grid(TOLD)
+def test_the_grid_has_one_line_per_table():
+    shown = report.grid(DATA)
     assert shown.rows[0] == ("tab:a", "match", "1", "", "", "A <title>")
     assert shown.notes == (
         "1 match, 0 close, 1 differs, 1 not printed, 1 pending. Of 1 printed numbers 1 "
@@ -53,7 +53,7 @@ def test_the_grid_has_a_line_a_table():
 
 
 def test_markdown_sets_the_numbers_side_by_side():
-    page = report.markdown(TOLD, {"fig:b": "figures/b.svg"})
+    page = report.markdown(DATA, {"fig:b": "figures/b.svg"})
     assert "| method | FN | F1 |\n|---|---|---|" in page
     assert "| VCG | 0.40 → 0.39 ± 0.01 ✓ | 0.812 · |" in page
     assert "| a\\|b | 0.50 … |  |" in page
@@ -61,27 +61,27 @@ def test_markdown_sets_the_numbers_side_by_side():
     assert "| [tab:a](#taba-match) | match | 1 |  |  | A <title> |" in page
     assert "Why: not built yet" in page
     assert "Why: Because." in page
-    assert "Never shown" not in page + html(TOLD, {})
+    assert "Never shown" not in page + html(DATA, {})
     assert "Reading: As & is." in page
     assert "![A <title>](figures/b.svg)" in page
     assert "- python: 3.11" in page
-    assert "figures" not in report.markdown(TOLD)
+    assert "figures" not in report.markdown(DATA)
 
 
 class Reader(HTMLParser):
-    """Tags that close, and everything that could be asked for from elsewhere."""
+    """Tags that close, and everything that a browser would load from elsewhere."""
 
     def __init__(self):
         super().__init__()
-        self.open, self.asked, self.text = [], [], []
+        self.open, self.loaded, self.text = [], [], []
 
     def handle_starttag(self, tag, attrs):
         if tag not in ("meta", "link", "img", "br"):
             self.open.append(tag)
-        self.asked += [
+        self.loaded += [
             v for k, v in attrs if k in ("src", "href") and not v.startswith("#")
         ]
-        assert tag not in ("script", "link", "img", "iframe")
+        assert tag not in ("link", "img", "iframe")
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
@@ -90,35 +90,48 @@ class Reader(HTMLParser):
         self.text.append(data)
 
 
-def test_the_html_page_is_whole_and_asks_for_nothing():
+def figure():
+    drawn = Figure()
+    drawn.subplots().plot([1, 2, 3], label="η")
+    return drawn
+
+
+def test_the_html_page_is_whole_and_loads_nothing():
     reader = Reader()
-    page = html(TOLD, {"fig:b": "<svg></svg>"})
+    page = html(DATA, {"fig:b": figure()})
     reader.feed(page)
-    assert (reader.open, reader.asked) == ([], [])
-    assert "url(" not in page
-    assert "<figure><svg></svg></figure>" in page
+    assert (reader.open, reader.loaded) == ([], [])
+    assert "default-src 'none'" in page
+    assert not re.search(r"url\((?!#)", page)
     text = " ".join(reader.text)
-    for part in (
-        "A <title>",
-        "As & is.",
-        "Because.",
-        "0.39 ± 0.01",
-        "not built yet",
-        "3.11",
-    ):
+    for part in ("A <title>", "As & is.", "Because.", "not built yet", "3.11"):
         assert part in text
+
+
+def test_a_figure_stands_in_the_section_of_its_label():
+    page = html(DATA, {"fig:b": figure()})
+    section = page[
+        page.index('<section id="fig:b"') : page.index('<section id="tab:c"')
+    ]
+    assert page.count("<svg") == section.count("<svg") == 1
+    assert 'aria-label="A &lt;title&gt;."' in section
+
+
+def test_a_cell_of_the_page_shows_its_verdict_and_both_numbers():
+    page = html(DATA, {})
     assert (
-        '<td class="match"><b>0.40</b><i>0.39 ± 0.01 ✓</i></td><td class="not-printed">'
-        in page
+        '<td class="match"><span class="printed">0.40</span>'
+        "<span>0.39 ± 0.01 ✓</span></td>" in page
     )
+    assert '<td class="not-printed"><span class="printed"></span>' in page
     assert "<td></td>" in page
+    for kind in ("match", "close", "differs", "pending"):
+        assert f"td.{kind} {{" in page
 
 
 def test_a_figure_is_the_same_text_for_the_same_rows():
     def drawn():
-        page = Figure()
-        page.subplots().plot([1, 2, 3], label="η")
-        return report.svg(page)
+        return report.svg(figure())
 
     assert drawn() == drawn()
     assert drawn().startswith("<svg")
@@ -129,5 +142,5 @@ def test_what_cannot_be_written_is_said(tmp_path):
     (tmp_path / "figures").write_text("in the way")
     page = Figure()
     with pytest.raises(SourceError, match="cannot be written into: File exists"):
-        report.write(TOLD, {"fig:b": page}, tmp_path)
-    assert report.write(TOLD, {}, tmp_path)[0].read_text() == report.markdown(TOLD)
+        report.write(DATA, {"fig:b": page}, tmp_path)
+    assert report.write(DATA, {}, tmp_path)[0].read_text() == report.markdown(DATA)

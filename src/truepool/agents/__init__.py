@@ -1,4 +1,4 @@
-"""Who reports: silos, a zoo of models, training, calibration, ONNX.
+"""Agents: models that report probabilities, their training, calibration and export.
 
 >>> from truepool import agents
 >>> sorted(agents.zoo.every())[-3:]
@@ -10,44 +10,44 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from truepool.agents import zoo
-    from truepool.agents.calibration import calibrated
-    from truepool.agents.ensemble import Trained
-    from truepool.agents.fitted_agent import Fitted
+    from truepool.agents.calibration import calibrate
+    from truepool.agents.ensemble import Ensemble
+    from truepool.agents.fitted_agent import FittedAgent
     from truepool.agents.interface import Agent
     from truepool.agents.onnx import OnnxAgent
-    from truepool.agents.onnx_export import Exported, export
-    from truepool.agents.partition import feature_silos, overlap, sample_silos
+    from truepool.agents.onnx_export import ExportResult, export
+    from truepool.agents.partition import case_silos, feature_silos, overlap
     from truepool.agents.storage import load, save
     from truepool.agents.training import train
 
 _NAMES = {
     "Agent": "interface",
-    "Exported": "exporting",
-    "Fitted": "fitted",
+    "ExportResult": "onnx_export",
+    "FittedAgent": "fitted_agent",
     "OnnxAgent": "onnx",
-    "Trained": "trained",
-    "calibrated": "calibration",
-    "export": "exporting",
+    "Ensemble": "ensemble",
+    "calibrate": "calibration",
+    "export": "onnx_export",
     "feature_silos": "partition",
     "load": "storage",
     "overlap": "partition",
-    "sample_silos": "partition",
+    "case_silos": "partition",
     "save": "storage",
     "train": "training",
 }
 
 __all__ = [
     "Agent",
-    "Exported",
-    "Fitted",
+    "Ensemble",
+    "ExportResult",
+    "FittedAgent",
     "OnnxAgent",
-    "Trained",
-    "calibrated",
+    "calibrate",
+    "case_silos",
     "export",
     "feature_silos",
     "load",
     "overlap",
-    "sample_silos",
     "save",
     "train",
     "zoo",

@@ -1,4 +1,4 @@
-"""What each agent gets of the features and of the rows, from what the user asked."""
+"""Assignment of features and of training cases to agents."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,16 +6,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool.agents.partition import feature_silos, sample_silos
+from truepool.agents.partition import case_silos, feature_silos
 from truepool.core.arrays import Array, IntArray
-from truepool.core.errors import SettingError, nearest
+from truepool.core.errors import SettingError, suggestion
 from truepool.data.features.encoding import Encoder
 
 
-def columns_of(
+def assign_features(
     features: float | Sequence[Any] | None, encoder: Encoder, count: int, seed: int
 ) -> list[IntArray]:
-    """Columns of each agent: all, a silo of that share drawn for it, or those given."""
+    """Return the columns of each agent: all, a random silo of that share, or a list."""
     width = len(encoder.names_)
     if features is None:
         return [np.arange(width)] * count
@@ -24,7 +24,7 @@ def columns_of(
     if len(features) != count:
         raise SettingError(
             f"features must give the columns of each of the {count} agents; "
-            f"{len(features)} lists came"
+            f"got {len(features)} lists"
         )
     silos = [[_place(column, encoder) for column in silo] for silo in features]
     if not all(silos):
@@ -38,42 +38,45 @@ def _place(column: Any, encoder: Encoder) -> int:
     if isinstance(column, str):
         if column not in encoder.names_:
             raise SettingError(
-                f"there is no feature {column!r}{nearest(column, encoder.names_)}"
+                f"there is no feature {column!r}{suggestion(column, encoder.names_)}"
             )
         return encoder.names_.index(column)
     if not 0 <= column < len(encoder.names_):
         raise SettingError(
-            f"features are numbered 0..{len(encoder.names_) - 1}; {column!r} came"
+            f"features are numbered 0..{len(encoder.names_) - 1}; got {column!r}"
         )
     return int(column)
 
 
-def rows_of(
-    rows: str | Sequence[ArrayLike] | None, labels: Array, count: int, seed: int
+def assign_cases(
+    cases: str | Sequence[ArrayLike] | None, labels: Array, count: int, seed: int
 ) -> list[IntArray]:
-    """Rows of each agent: all, a part of its own, or those given."""
-    if rows is None:
+    """Return the training cases of each agent: all, a separate part, or a list."""
+    if cases is None:
         return [np.arange(len(labels))] * count
-    if isinstance(rows, str):
-        if rows != "disjoint":
-            raise SettingError(f"rows are 'disjoint', or given; {rows!r} came")
-        return sample_silos(labels, count, seed)
-    if len(rows) != count:
+    if isinstance(cases, str):
+        if cases != "disjoint":
+            raise SettingError(
+                f"cases must be 'disjoint' or one list per agent; got {cases!r}"
+            )
+        return case_silos(labels, count, seed)
+    if len(cases) != count:
         raise SettingError(
-            f"rows must be given for each of the {count} agents; {len(rows)} lists came"
+            f"cases must be given for each of the {count} agents; "
+            f"got {len(cases)} lists"
         )
-    return [_share(share, len(labels)) for share in rows]
+    return [_numbers(part, len(labels)) for part in cases]
 
 
-def _share(rows: ArrayLike, count: int) -> IntArray:
-    """Rows by number; a mask becomes the numbers it lets through."""
-    given = np.asarray(rows)
+def _numbers(cases: ArrayLike, count: int) -> IntArray:
+    """Return cases by number; a mask becomes the numbers that it selects."""
+    given = np.asarray(cases)
     if given.dtype == bool and given.shape == (count,):
         return np.flatnonzero(given)
     wrong = given.size and (given.dtype.kind not in "ui" or not given.ndim == 1)
     if wrong or (given.size and not (0 <= given.min() and given.max() < count)):
         raise SettingError(
-            f"rows are numbered 0..{count - 1}, or a mask of that length; "
-            f"{np.array2string(given, threshold=4, edgeitems=2)} came"
+            f"cases must be numbers in 0..{count - 1} or a mask of that length; "
+            f"got {np.array2string(given, threshold=4, edgeitems=2)}"
         )
     return given.astype(np.int64)

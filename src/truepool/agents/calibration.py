@@ -1,4 +1,4 @@
-"""Calibration: an agent whose 0.8 comes true in 80 % of cases."""
+"""Calibration: of the cases with a report of 0.8, 80 % should be positive."""
 
 from typing import Any, Self
 
@@ -15,28 +15,29 @@ METHODS = {"platt": "sigmoid", "isotonic": "isotonic", "temperature": "temperatu
 """Our names of the methods, and scikit-learn's."""
 
 HELD_OUT = 0.2
-"""Share of an agent's rows that only its calibration learns from."""
+"""Share of an agent's training cases that is held out for its calibration."""
 
 
-def calibrated(agent: Agent, X: Any, y: Any, method: str = "platt") -> Any:
-    """Return the agent with its reports calibrated on rows that are new to it.
+def calibrate(agent: Agent, X: Any, y: Any, method: str = "platt") -> Any:
+    """Return the agent with its reports calibrated on cases that are new to it.
 
-    Platt fits a line to its log-odds, isotonic any rising curve, temperature one
-    factor for all classes. scikit-learn's `CalibratedClassifierCV` does the work.
+    ``platt`` fits a line to its log-odds, ``isotonic`` any increasing curve,
+    ``temperature`` one factor for all classes, all by scikit-learn's
+    `CalibratedClassifierCV`.
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> bayes = GaussianNB().fit(X[:300], y[:300])
-    >>> better = calibrated(bayes, X[300:], y[300:], "platt")
+    >>> better = calibrate(bayes, X[300:], y[300:], "platt")
     >>> better.predict_proba(X[:1]).round(2)
     array([[0.98, 0.02]])
     """
-    rows = np.arange(len(y))
+    cases = np.arange(len(y))
     frozen = FrozenEstimator(LogOdds(agent))
     chosen = METHODS[check_method(method)]
     # One fold of everything: a frozen agent learns from none of it.
-    pair = [(rows, rows)]
+    pair = [(cases, cases)]
     return CalibratedClassifierCV(frozen, method=chosen, cv=pair, ensemble=True).fit(
         X, y
     )
@@ -49,26 +50,26 @@ def check_method(method: str) -> str:
     return method
 
 
-def held_out(y: Array, seed: int, who: str) -> tuple[IntArray, IntArray]:
-    """Rows to train on and rows to calibrate on, some of every class in both."""
+def calibration_split(y: Array, seed: int, who: str) -> tuple[IntArray, IntArray]:
+    """Return cases to train on and cases to calibrate on, each with every class."""
     order = np.random.default_rng(seed).permutation(len(y))
-    kept = np.zeros(len(y), dtype=bool)
+    held_out = np.zeros(len(y), dtype=bool)
     for label in np.unique(y):
         members = order[y[order] == label]
         if len(members) < 2:
             raise SettingError(
-                "calibration needs at least 2 rows of every class; "
+                "calibration needs at least 2 cases of every class; "
                 f"{who!r} has {len(members)} of class {label}"
             )
-        kept[members[: max(1, round(HELD_OUT * len(members)))]] = True
-    return np.flatnonzero(~kept), np.flatnonzero(kept)
+        held_out[members[: max(1, round(HELD_OUT * len(members)))]] = True
+    return np.flatnonzero(~held_out), np.flatnonzero(held_out)
 
 
 class LogOdds(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """An agent that speaks in log-odds.
+    """The reports of an agent as log-odds.
 
-    scikit-learn calibrates the probabilities themselves where it is given nothing
-    else; a line through those could not even leave a calibrated agent as it is.
+    Without these, scikit-learn calibrates the probabilities themselves. A line through
+    probabilities could not even leave a calibrated agent unchanged.
     """
 
     def __init__(self, agent: Any) -> None:
@@ -80,7 +81,7 @@ class LogOdds(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.sort(np.asarray(self.agent.classes_))
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn nothing; scikit-learn takes for an estimator only what has it."""
+        """Learn nothing; scikit-learn expects the method of every estimator."""
         return self
 
     def decision_function(self, X: Any) -> FloatArray:

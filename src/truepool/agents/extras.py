@@ -1,4 +1,4 @@
-"""Libraries that only some agents need."""
+"""Optional libraries that only some agents need."""
 
 from importlib import import_module
 from importlib.util import find_spec
@@ -7,10 +7,10 @@ from typing import Any
 from truepool.core.errors import MissingExtraError
 
 
-def brought(library: str, extra: str, who: str) -> Any:
-    """Import a library of an extra, or say how to install it.
+def require(library: str, extra: str, who: str) -> Any:
+    """Import an optional library, or say how to install it.
 
-    >>> brought("math", "agents", "counting").floor(1.5)
+    >>> require("math", "agents", "counting").floor(1.5)
     1
     """
     if find_spec(library.split(".")[0]) is None:

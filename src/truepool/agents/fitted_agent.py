@@ -1,11 +1,11 @@
-"""A trained agent: what it sees of a row, and what it makes of that."""
+"""A fitted agent: the features it sees and the classifier trained on them."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from truepool.agents.interface import check_speaks
+from truepool.agents.interface import check_agent
 from truepool.agents.zoo.interface import Model
 from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.data.features.encoding import Encoder
@@ -15,19 +15,19 @@ QUANTILES = np.linspace(0, 1, 21)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Fitted:
-    """An agent that was trained, as it is saved, asked and exported.
+class FittedAgent:
+    """An agent that truepool trained, to be asked, saved and exported.
 
     Attributes
     ----------
-    name : what it is called
+    name : name of the agent
     classes_ : the labels it knows; of two, the positive one is the second
-    positive : the positive label, None where it was trained on more than two
+    positive : the positive label; None for more than two classes
     encoder : the columns it sees, and how they become numbers
-    classifier : what was fitted; it knows the labels as 0, 1, ...
-    model : the kind of model it is, None for a classifier of your own
-    calibration : how it was calibrated, if it was
-    grid : (21, F) quantiles of what it was trained on, to check exports with
+    classifier : the fitted classifier; its labels are 0, 1, ...
+    model : its model of the zoo; None for a classifier of your own
+    calibration : method of calibration, if any
+    grid : (21, F) quantiles of its training data, to check exports with
     """
 
     name: str
@@ -40,19 +40,19 @@ class Fitted:
     grid: FloatArray
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Probability of every class it knows, (T, K), from rows as it was given."""
-        return self.answer(self.encoder.transform(X))
+        """Probability of every class it knows, (T, K), from a table of features."""
+        return self.predict_encoded(self.encoder.transform(X))
 
-    def answer(self, values: FloatArray) -> FloatArray:
-        """Probability of every class from numbers (T, F) of the columns it sees."""
+    def predict_encoded(self, values: FloatArray) -> FloatArray:
+        """Probability of every class, (T, K), from encoded features (T, F)."""
         return np.asarray(self.classifier.predict_proba(values), dtype=np.float64)
 
     def __repr__(self) -> str:
         kind = self.model or type(self.classifier).__name__
-        told = f", calibrated by {self.calibration}" if self.calibration else ""
+        method = f", calibrated by {self.calibration}" if self.calibration else ""
         return (
-            f"Fitted({self.name!r}, {kind}, {len(self.encoder.names_)} features, "
-            f"{len(self.classes_)} classes{told})"
+            f"FittedAgent({self.name!r}, {kind}, {len(self.encoder.names_)} features, "
+            f"{len(self.classes_)} classes{method})"
         )
 
 
@@ -66,24 +66,26 @@ def fit(
     *,
     seed: int,
     calibration: str | None = None,
-) -> Fitted:
-    """Train one agent on numbers (T, F) and class numbers (T,), on one thread."""
+) -> FittedAgent:
+    """Train one agent on features (T, F) and class numbers (T,), on one thread."""
     from threadpoolctl import threadpool_limits
 
-    from truepool.agents.calibration import calibrated, held_out
+    from truepool.agents.calibration import calibrate, calibration_split
 
     model = agent if isinstance(agent, Model) else None
-    untrained = seeded(agent, seed) if model is None else model.classifier(seed)
-    check_speaks(name, untrained)
+    untrained = (
+        clone_with_seed(agent, seed) if model is None else model.classifier(seed)
+    )
+    check_agent(name, untrained)
     present, numbers = np.unique(outcomes, return_inverse=True)
     learn = np.arange(len(outcomes))
     if calibration is not None:
-        learn, rest = held_out(numbers, seed, name)
+        learn, rest = calibration_split(numbers, seed, name)
     with threadpool_limits(1):
         trained = untrained.fit(values[learn], numbers[learn])
         if calibration is not None:
-            trained = calibrated(trained, values[rest], numbers[rest], calibration)
-    return Fitted(
+            trained = calibrate(trained, values[rest], numbers[rest], calibration)
+    return FittedAgent(
         name,
         np.asarray(labels.names)[present],
         labels.positive,
@@ -95,8 +97,8 @@ def fit(
     )
 
 
-def seeded(classifier: Any, seed: int) -> Any:
-    """Return a copy of a classifier of your own, seeded where it was left to chance."""
+def clone_with_seed(classifier: Any, seed: int) -> Any:
+    """Return a copy of a classifier in which every unset ``random_state`` is set."""
     from sklearn.base import clone
 
     copy = clone(classifier)
@@ -109,7 +111,7 @@ def seeded(classifier: Any, seed: int) -> Any:
 
 
 def _grid(values: FloatArray) -> FloatArray:
-    """Quantiles (21, F) that are values of the column, 0 for one without any."""
+    """Quantiles (21, F) of the columns, taken from their values; 0 for an empty one."""
     grid = np.zeros((len(QUANTILES), values.shape[1]))
     for i, column in enumerate(values.T):
         there = column[~np.isnan(column)]

@@ -1,4 +1,4 @@
-"""What an agent is: anything that knows its labels and reports probabilities."""
+"""The interface of an agent: labels, and probabilities of them."""
 
 from typing import Any, Protocol
 
@@ -22,11 +22,11 @@ class Agent(Protocol):
         """Probability of every class, (T, K), in the order of ``classes_``."""
 
 
-def check_speaks(name: str, agent: object) -> None:
+def check_agent(name: str, agent: object) -> None:
     """Refuse what cannot report probabilities.
 
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> check_speaks("bayes", GaussianNB())
+    >>> check_agent("bayes", GaussianNB())
     """
     if not callable(getattr(agent, "predict_proba", None)):
         raise AgentError(
@@ -36,8 +36,10 @@ def check_speaks(name: str, agent: object) -> None:
         )
 
 
-def said(agent: Agent, X: Any, labels: Labels, name: str = "") -> FloatArray:
-    """Probability (T, K) of every class; 0 for one the agent has never met."""
+def class_probabilities(
+    agent: Agent, X: Any, labels: Labels, name: str = ""
+) -> FloatArray:
+    """Probability (T, K) of every class; 0 for a class the agent does not know."""
     try:
         known = labels.encode(agent.classes_)
     except OutcomeError:
@@ -49,15 +51,15 @@ def said(agent: Agent, X: Any, labels: Labels, name: str = "") -> FloatArray:
     answer = np.asarray(agent.predict_proba(X), dtype=np.float64)
     if answer.ndim != 2 or answer.shape[1] != len(known):
         raise ReportError(
-            f"an agent that knows {len(known)} classes must answer (T, {len(known)}); "
-            f"{name or type(agent).__name__!r} answered {answer.shape}"
+            f"an agent that knows {len(known)} classes must return (T, {len(known)}); "
+            f"{name or type(agent).__name__!r} returned {answer.shape}"
         )
     total = answer.sum(axis=1)
     if not (np.abs(total - 1) <= ROUNDING).all():
         t = int(np.argmin(np.abs(total - 1) <= ROUNDING))
         raise ReportError(
             "the probabilities of a report must sum to 1; "
-            f"{name or type(agent).__name__!r} says {answer[t].tolist()} in row {t}"
+            f"{name or type(agent).__name__!r} has {answer[t].tolist()} in case {t}"
         )
     spelled = np.zeros((len(answer), len(labels.names)))
     spelled[:, known] = answer

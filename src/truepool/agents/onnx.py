@@ -1,4 +1,4 @@
-"""An agent out of an ONNX file, asked through onnxruntime."""
+"""An agent read from an ONNX file, run by onnxruntime."""
 
 import json
 from pathlib import Path
@@ -6,15 +6,15 @@ from typing import Any, final
 
 import numpy as np
 
-from truepool.agents.extras import brought
+from truepool.agents.extras import require
 from truepool.core.arrays import Array, FloatArray
 from truepool.core.errors import FeatureError, ReportError, SourceError
 from truepool.data.features.encoding import Encoder
 from truepool.data.reports import ROUNDING
 
 NEEDED = (
-    "an ONNX agent takes one table of numbers (rows x features, float or double) and "
-    "gives a tensor of probabilities (rows x classes)"
+    "an ONNX agent takes one table of numbers (cases x features, float or double) and "
+    "gives a tensor of probabilities (cases x classes)"
 )
 TYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64}
 
@@ -23,8 +23,8 @@ TYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64}
 class OnnxAgent:
     """Reports of a model in the ONNX format, on one thread.
 
-    A file that truepool exported knows its feature names, categories and labels, and
-    which of two is ``positive``; one from elsewhere gets the labels 0, 1, ... unless
+    A file that truepool exported holds its feature names, categories, labels and the
+    ``positive`` one of two. A file from elsewhere gets the labels 0, 1, ... unless
     ``classes`` are given.
 
     Parameters
@@ -41,8 +41,8 @@ class OnnxAgent:
     def _open(self, classes: Any) -> None:
         self._session = _session(self._content, self.name)
         self._input, self._output = _ends(self._session, self.name)
-        told = self._session.get_modelmeta().custom_metadata_map.get("truepool")
-        known = json.loads(told) if told else {}
+        text = self._session.get_modelmeta().custom_metadata_map.get("truepool")
+        known = json.loads(text) if text else {}
         self._encoder = Encoder.from_dict(known["encoder"]) if known else None
         self._missing = bool(known.get("missing", True))
         wide = self._output.shape[1]
@@ -60,25 +60,27 @@ class OnnxAgent:
         if isinstance(wide, int) and wide != len(self.classes_):
             raise SourceError(
                 f"{self.name!r} gives probabilities of {wide} classes; "
-                f"{len(self.classes_)} labels came"
+                f"got {len(self.classes_)} labels"
             )
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Probability of every class, (T, K)."""
-        return self.answer(X if self._encoder is None else self._encoder.transform(X))
+        return self.predict_encoded(
+            X if self._encoder is None else self._encoder.transform(X)
+        )
 
-    def answer(self, values: Any) -> FloatArray:
-        """Probability of every class from numbers (T, F), already encoded."""
+    def predict_encoded(self, values: Any) -> FloatArray:
+        """Probability of every class, (T, K), from encoded features (T, F)."""
         values = np.asarray(values)
         wide = self._input.shape[1]
         if values.ndim != 2 or (isinstance(wide, int) and values.shape[1] != wide):
             raise FeatureError(
-                f"{self.name!r} takes rows of {wide} features; an array of shape "
-                f"{values.shape} came"
+                f"{self.name!r} takes {wide} features per case; got an array of shape "
+                f"{values.shape}"
             )
         if not self._missing and np.isnan(values).any():
             raise FeatureError(
-                f"{self.name!r} takes no missing values; row "
+                f"{self.name!r} takes no missing values; case "
                 f"{int(np.argmax(np.isnan(values).any(axis=1)))} has some"
             )
         fed = values.astype(TYPES[self._input.type])
@@ -86,18 +88,18 @@ class OnnxAgent:
         return self._checked(np.asarray(answer, dtype=np.float64))
 
     def _checked(self, answer: FloatArray) -> FloatArray:
-        """Probabilities; a graph may as well end in scores."""
+        """Return probabilities, or refuse the scores that a graph may end in."""
         if answer.ndim != 2 or answer.shape[1] != len(self.classes_):
             raise ReportError(
-                f"{NEEDED}; {self.name!r} answers {answer.shape} for "
+                f"{NEEDED}; {self.name!r} returned {answer.shape} for "
                 f"{len(self.classes_)} classes"
             )
         total = answer.sum(axis=1)
         wrong = ~((np.abs(total - 1) <= ROUNDING) & (answer.min(axis=1) >= -ROUNDING))
         if wrong.any():
             raise ReportError(
-                f"{NEEDED}; {self.name!r} answers {answer[int(np.argmax(wrong))]} in "
-                f"row {int(np.argmax(wrong))}. End the graph in a softmax or sigmoid."
+                f"{NEEDED}; {self.name!r} returned {answer[int(np.argmax(wrong))]} in "
+                f"case {int(np.argmax(wrong))}. End the graph in a softmax or sigmoid."
             )
         return np.clip(answer, 0.0, 1.0)
 
@@ -119,7 +121,7 @@ def _read(path: Path) -> bytes:
 
 
 def _session(content: bytes, name: str) -> Any:
-    ort = brought("onnxruntime", "onnx", "an ONNX agent")
+    ort = require("onnxruntime", "onnx", "an ONNX agent")
     options = ort.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
@@ -133,7 +135,7 @@ def _session(content: bytes, name: str) -> Any:
 
 
 def _ends(session: Any, name: str) -> tuple[Any, Any]:
-    """Return the table that goes in and the probabilities that come out."""
+    """Return the input (a table of numbers) and the output (probabilities)."""
     inputs, outputs = session.get_inputs(), session.get_outputs()
     tables = [output for output in outputs if _is_table(output)]
     named = [output for output in tables if output.name == "probabilities"]
@@ -144,7 +146,8 @@ def _ends(session: Any, name: str) -> tuple[Any, Any]:
     if any(output.type.startswith("seq(map") for output in outputs):
         cure = ". Export it with zipmap=False"
     raise SourceError(
-        f"{NEEDED}; {name!r} takes {_told(inputs)} and gives {_told(outputs)}{cure}"
+        f"{NEEDED}; {name!r} takes {_describe(inputs)} and gives "
+        f"{_describe(outputs)}{cure}"
     )
 
 
@@ -154,5 +157,5 @@ def _is_table(end: Any) -> bool:
     return not isinstance(end.shape[1], int) or end.shape[1] > 1
 
 
-def _told(ends: list[Any]) -> str:
+def _describe(ends: list[Any]) -> str:
     return ", ".join(f"{end.name} {end.type} {end.shape}" for end in ends) or "nothing"

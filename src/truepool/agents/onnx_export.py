@@ -1,4 +1,4 @@
-"""Export: an agent as an ONNX file, written only if it says what the agent says."""
+"""Export of agents to ONNX; a file is written only if it gives the same reports."""
 
 import json
 import warnings
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from truepool.agents.fitted_agent import Fitted
+from truepool.agents.fitted_agent import FittedAgent
 from truepool.agents.onnx import OnnxAgent
 from truepool.agents.zoo.conversion import from_scikit_learn, only_probabilities
 from truepool.core.arrays import FloatArray
@@ -20,46 +20,46 @@ TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
-class Exported:
-    """A file that was written, and how far its probabilities lie from the agent's.
+class ExportResult:
+    """The file of an export, and how far its probabilities are from the agent's.
 
-    ``gap`` is max |dp| over ``rows`` rows; ``missing_gap`` that over as many rows with
-    missing values, None for an agent that takes none.
+    ``gap`` is max |dp| over ``cases`` cases; ``missing_gap`` is the same with missing
+    values, None for an agent that takes none.
     """
 
     path: Path
-    rows: int
+    cases: int
     gap: float
     missing_gap: float | None
 
 
 def export(
-    agent: Any, path: str | Path, rows: Any = None, tolerance: float | None = None
-) -> Exported:
-    """Write an agent as an ONNX file after comparing the two.
+    agent: Any, path: str | Path, cases: Any = None, tolerance: float | None = None
+) -> ExportResult:
+    """Write an agent as an ONNX file, if the two give the same reports.
 
-    The comparison is made on 1,000 rows put together from quantiles of what the agent
-    was trained on, on the same rows with a tenth of the values missing, and on the
-    ``rows`` that are given, if any. Where a probability differs by more than the
-    ``tolerance`` (1e-6; 1e-3 for TabNet) nothing is written.
+    They are compared on 1,000 cases drawn from quantiles of the training data, on the
+    same cases with a tenth of the values missing, and on the ``cases`` given, if any.
+    Nothing is written if a probability differs by more than the ``tolerance`` (1e-6;
+    1e-3 for TabNet).
 
     Parameters
     ----------
     agent : Fitted
         An agent of `truepool.agents.train`, or one that was saved.
     path : path of the file to write
-    rows : table of features, optional
-        More rows to compare on, in the form of training.
+    cases : table of features, optional
+        More cases to compare on, with the columns of training.
     tolerance : float, optional
-        Largest difference of a probability that is let pass.
+        Largest difference of a probability that is allowed.
     """
     path = check_path(path, ".onnx")
     fitted = _checked(agent)
-    asked = _probes(fitted, rows)
+    asked = _probes(fitted, cases)
     holes = np.where(np.random.default_rng(1).random(asked.shape) < 0.1, np.nan, asked)
     holes[0] = np.nan
-    takes = _takes(fitted, holes)
-    content = _converted(fitted, takes)
+    takes = _takes_missing(fitted, holes)
+    content = _convert(fitted, takes)
     allowed = tolerance
     if allowed is None:
         allowed = fitted.model.tolerance if fitted.model else TOLERANCE
@@ -69,30 +69,30 @@ def export(
     if takes:
         missing_gap = _gap(fitted, copy, holes, allowed, " with missing values")
     write_bytes(path, content)
-    return Exported(path, len(asked), gap, missing_gap)
+    return ExportResult(path, len(asked), gap, missing_gap)
 
 
-def _checked(agent: Any) -> Fitted:
-    if not isinstance(agent, Fitted):
+def _checked(agent: Any) -> FittedAgent:
+    if not isinstance(agent, FittedAgent):
         raise ExportError(
             "only agents that truepool trained can be exported; "
-            f"{type(agent).__name__} came. Train it with agents.train."
+            f"got {type(agent).__name__}. Train it with agents.train."
         )
     if agent.calibration is not None:
         raise ExportError(
             f"a calibrated agent cannot be exported; {agent.name!r} is calibrated by "
             f"{agent.calibration}, and near 0 and 1 single precision is too coarse for "
             "log-odds. Train and export it uncalibrated, then calibrate the ONNX agent "
-            "with agents.calibrated."
+            "with agents.calibrate."
         )
     return agent
 
 
-def _converted(agent: Fitted, missing: bool) -> bytes:
+def _convert(agent: FittedAgent, missing: bool) -> bytes:
     width = len(agent.encoder.names_)
     try:
         with warnings.catch_warnings():
-            # Converters warn of their own insides; the comparison is what counts.
+            # Converters warn about their internals; the comparison below decides.
             warnings.simplefilter("ignore")
             model = (
                 agent.model.to_onnx(agent.classifier, width)
@@ -106,44 +106,47 @@ def _converted(agent: Fitted, missing: bool) -> bytes:
             f"written as ONNX: {reason}"
         ) from None
     model = only_probabilities(model, len(agent.classes_))
-    told = {
+    metadata = {
         "encoder": agent.encoder.to_dict(),
         "classes": agent.classes_.tolist(),
         "positive": agent.positive,
         "missing": missing,
     }
     entry = model.metadata_props.add()
-    entry.key, entry.value = "truepool", json.dumps(told)
+    entry.key, entry.value = "truepool", json.dumps(metadata)
     content: bytes = model.SerializeToString()
     return content
 
 
-def _probes(agent: Fitted, rows: Any) -> FloatArray:
+def _probes(agent: FittedAgent, cases: Any) -> FloatArray:
     rng = np.random.default_rng(0)
     width = agent.grid.shape[1]
     picks = rng.integers(0, len(agent.grid), (PROBES, width))
-    made = agent.grid[picks, np.arange(width)]
-    return (
-        made if rows is None else np.concatenate([made, agent.encoder.transform(rows)])
-    )
+    drawn = agent.grid[picks, np.arange(width)]
+    if cases is None:
+        return drawn
+    return np.concatenate([drawn, agent.encoder.transform(cases)])
 
 
-def _takes(agent: Fitted, holes: FloatArray) -> bool:
+def _takes_missing(agent: FittedAgent, holes: FloatArray) -> bool:
     try:
-        agent.answer(holes[:1])
-    except ValueError:  # what scikit-learn says to missing values
+        agent.predict_encoded(holes[:1])
+    except ValueError:  # raised by scikit-learn for missing values
         return False
     return True
 
 
 def _gap(
-    agent: Fitted, copy: OnnxAgent, asked: FloatArray, allowed: float, kind: str
+    agent: FittedAgent, copy: OnnxAgent, asked: FloatArray, allowed: float, kind: str
 ) -> float:
-    gaps = np.abs(agent.answer(asked) - copy.answer(asked)).max(axis=1)
+    gaps = np.abs(agent.predict_encoded(asked) - copy.predict_encoded(asked)).max(
+        axis=1
+    )
     if not gaps.max() <= allowed:
         raise ExportError(
-            f"an export must say what its agent says; {agent.name!r} differs by up to "
-            f"{gaps.max():.2g} (allowed: {allowed:g}) in {(gaps > allowed).sum()} of "
-            f"{len(asked)} rows{kind}. Nothing was written."
+            f"an export must give the reports of its agent; {agent.name!r} differs by "
+            f"up to {gaps.max():.2g} (allowed: {allowed:g}) in "
+            f"{(gaps > allowed).sum()} of {len(asked)} cases{kind}. "
+            "Nothing was written."
         )
     return float(gaps.max())

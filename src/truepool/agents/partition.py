@@ -1,4 +1,4 @@
-"""Silos: which agent sees which features, or learns from which rows."""
+"""Silos: which agent sees which features, or learns from which cases."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from truepool.core.arrays import IntArray
 from truepool.core.errors import SettingError
-from truepool.measures.folds import dealt
+from truepool.measures.folds import stratify
 
 
 def feature_silos(
@@ -46,27 +46,27 @@ def overlap(silos: Sequence[ArrayLike]) -> float:
     return float(np.mean(pairs))
 
 
-def sample_silos(outcomes: ArrayLike, agents: int, seed: int = 0) -> list[IntArray]:
-    """Deal the rows out, class by class: each agent gets rows nobody else has.
+def case_silos(outcomes: ArrayLike, agents: int, seed: int = 0) -> list[IntArray]:
+    """Split the cases between the agents, class by class.
 
-    >>> [silo.tolist() for silo in sample_silos([0, 0, 1, 1, 0, 1], 2)]
+    >>> [silo.tolist() for silo in case_silos([0, 0, 1, 1, 0, 1], 2)]
     [[0, 3, 5], [1, 2, 4]]
     """
     labels = np.asarray(outcomes)
     if agents < 1:
-        raise SettingError(f"there must be at least 1 silo; {agents} are asked for")
-    part = dealt(labels, agents, seed)
+        raise SettingError(f"there must be at least 1 silo; got {agents}")
+    part = stratify(labels, agents, seed)
     silos = [np.flatnonzero(part == i) for i in range(agents)]
     for i, silo in enumerate(silos):
         if len(np.unique(labels[silo])) < 2:
             kinds, counts = np.unique(labels, return_counts=True)
-            told = ", ".join(
+            counted = ", ".join(
                 f"{count} x {kind}"
                 for kind, count in zip(kinds.tolist(), counts.tolist(), strict=True)
             )
             raise SettingError(
-                "every silo must hold at least two classes; dealing rows of "
-                f"{told} into {agents} silos leaves silo {i} with fewer. Use fewer "
-                "silos."
+                "every silo must hold at least two classes; splitting cases of "
+                f"{counted} into {agents} silos leaves silo {i} with fewer. Use "
+                "fewer silos."
             )
     return silos

@@ -1,4 +1,4 @@
-"""Reports that were made before, found by the content of all they depend on."""
+"""A cache of reports, keyed by the content of everything they depend on."""
 
 import hashlib
 import io
@@ -20,7 +20,7 @@ PLAIN = bool | int | float | str | bytes | None | np.number
 
 
 def folder() -> Path:
-    """Where reports are kept."""
+    """Return the folder of the cache."""
     return cache_folder() / "reports"
 
 
@@ -38,17 +38,17 @@ def digest(*parts: Any) -> str:
             total.update(f"{part.dtype.str}{part.shape}".encode())
             total.update(np.ascontiguousarray(part).data)
         else:
-            said = part.tolist() if isinstance(part, np.ndarray) else part
-            total.update(f"{type(part).__name__}:{said!r};".encode())
+            value = part.tolist() if isinstance(part, np.ndarray) else part
+            total.update(f"{type(part).__name__}:{value!r};".encode())
     return total.hexdigest()
 
 
 def fingerprint(agent: Any) -> str | None:
-    """What an untrained agent's numbers hang on, or None if that cannot be told.
+    """Describe all that an untrained agent's reports depend on; None if unknown.
 
-    Models of the zoo tell by name, settings and versions. A classifier of your own does
-    if it comes from a package with a version and its settings are plain values: code
-    that may change from one run to the next is never cached.
+    For models of the zoo that is the name, the settings and the versions. A classifier
+    of your own needs a package with a version and plain settings: code that may change
+    from one run to the next is never cached.
     """
     if isinstance(agent, Model):
         settings = _plain(agent.settings)
@@ -59,13 +59,13 @@ def fingerprint(agent: Any) -> str | None:
 
 
 def key(agent: Any, *parts: Any) -> str | None:
-    """Name of what an agent trained on these parts would have said."""
-    told = fingerprint(agent)
-    return None if told is None else digest(told, _platform(), _code(), *parts)
+    """Return the key of the reports of an agent trained on these parts."""
+    text = fingerprint(agent)
+    return None if text is None else digest(text, _platform(), _code(), *parts)
 
 
-def reports_in(folder: Path) -> DiskCache[FloatArray]:
-    """Return the reports that are kept in a folder, each under its `key`."""
+def open_cache(folder: Path) -> DiskCache[FloatArray]:
+    """Return the cache in a folder; entries are named by their `key`."""
     return DiskCache(folder, _read, _write)
 
 
@@ -85,7 +85,7 @@ def _write(reports: FloatArray, path: str) -> None:
 
 
 def _plain(value: Any) -> str | None:
-    """Spell a value out, estimators by class, version and settings; None: cannot."""
+    """Write a value as text, an estimator as class, version and settings, or None."""
     if isinstance(value, PLAIN):
         return repr(value)
     if isinstance(value, Mapping):
@@ -117,14 +117,14 @@ def version_of(library: str) -> str:
 
 @cache
 def _platform() -> str:
-    """What every agent hangs on."""
+    """Describe what the reports of every agent depend on."""
     shared = ("numpy", "scikit-learn", "scipy")
     return " ".join([sys.platform, *(version_of(name) for name in shared)])
 
 
 @cache
 def _code() -> str:
-    """Fingerprint of this package's source: a change of ours makes old reports void."""
+    """Fingerprint of this package's source: a change of it invalidates old reports."""
     files: list[Array | str] = []
     for path in sorted(Path(__file__).parent.rglob("*.py")):
         files += [path.name, np.frombuffer(path.read_bytes(), dtype=np.uint8)]

@@ -1,4 +1,4 @@
-"""Saved agents asked about a table, as columns of a table of reports."""
+"""A table of the reports of saved agents."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from truepool.agents.interface import said
+from truepool.agents.interface import class_probabilities
 from truepool.agents.storage import load
 from truepool.core.arrays import Array
 from truepool.core.errors import AgentError
 from truepool.data.labels import Labels
 
 
-def reported(
+def report_columns(
     frame: Any,
     files: Sequence[Path],
     outcome: str,
@@ -22,11 +22,11 @@ def reported(
     *,
     positive: Any = None,
 ) -> tuple[dict[str, Array], Labels]:
-    """Columns of id, reports and outcome, as `truepool.read_panel` reads them.
+    """Return columns of id, reports and outcome, as `truepool.read_panel` reads them.
 
     Each agent has one column, the probability of the positive label, or ``name:0`` to
     ``name:K-1`` for K > 2 classes; the outcome, where the table has it, becomes a class
-    number, 1 for the positive label. The labels come along.
+    number, 1 for the positive label. The labels are returned too.
     """
     agents = {path.stem: load(path) for path in files}
     if len(agents) < len(files):
@@ -35,12 +35,12 @@ def reported(
     columns: dict[str, Array] = {}
     if id in frame.columns:
         columns[id] = np.asarray(frame[id].to_list(), dtype=object)
-    rows = frame.to_native()
+    table = frame.to_native()
     known = None
     if outcome in frame.columns:
         known = labels.encode(frame[outcome].to_numpy())
     for done, (name, agent) in enumerate(agents.items(), start=1):
-        answer = said(agent, rows, labels, name)
+        answer = class_probabilities(agent, table, labels, name)
         if len(labels.names) == 2:
             columns[name] = answer[:, 1]
         else:
@@ -53,7 +53,7 @@ def reported(
 
 
 def _labels(agents: Mapping[str, Any], positive: Any) -> Labels:
-    """Labels the agents share; those of two must mean the same by positive."""
+    """Return the labels of all agents, which must agree on the positive one."""
     kinds = {agent.classes_.dtype.kind == "U" for agent in agents.values()}
     if len(kinds) > 1:
         raise AgentError("agents must agree on labels; some know text, some numbers")

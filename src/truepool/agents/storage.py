@@ -1,4 +1,4 @@
-"""Agents on disk: as truepool trained them, or as ONNX."""
+"""Saved agents: ``.joblib`` files of truepool, and ONNX files."""
 
 import io
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import joblib
 
-from truepool.agents.fitted_agent import Fitted
+from truepool.agents.fitted_agent import FittedAgent
 from truepool.agents.onnx import OnnxAgent
 from truepool.core.errors import AgentError, SourceError
 from truepool.core.files import check_path, write_bytes
@@ -20,10 +20,10 @@ FIRST = "truepool agent 1"
 def save(agent: Any, path: str | Path) -> Path:
     """Write a trained agent to a ``.joblib`` file, whole or not at all."""
     path = check_path(path, ".joblib")
-    if not isinstance(agent, Fitted):
+    if not isinstance(agent, FittedAgent):
         raise AgentError(
-            f"only agents that truepool trained can be saved; {type(agent).__name__} "
-            "came"
+            "only agents that truepool trained can be saved; "
+            f"got {type(agent).__name__}"
         )
     content = io.BytesIO()
     joblib.dump((MARK, agent), content, compress=3)
@@ -43,7 +43,7 @@ def load(path: str | Path) -> Any:
     if path.suffix == ".onnx":
         return OnnxAgent(path)
     if path.suffix != ".joblib":
-        raise SourceError(f"an agent is read from .joblib or .onnx; {str(path)!r} came")
+        raise SourceError(f"an agent is read from .joblib or .onnx; got {str(path)!r}")
     try:
         content = joblib.load(path)
     except Exception as error:  # a pickle can fail in any way there is

@@ -1,4 +1,4 @@
-"""Training: many agents at once, each in its silo, none of them twice."""
+"""Training of several agents, each in its silo and none of them twice."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -8,18 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from truepool.agents import report_cache
-from truepool.agents.assignment import columns_of, rows_of
+from truepool.agents.assignment import assign_cases, assign_features
 from truepool.agents.calibration import check_method
-from truepool.agents.ensemble import Plan, Trained, is_ready
-from truepool.agents.interface import check_speaks
+from truepool.agents.ensemble import Ensemble, Plan, is_fitted
+from truepool.agents.interface import check_agent
 from truepool.agents.zoo import Model, make, paper
 from truepool.core.arrays import Array
-from truepool.core.errors import AgentError, OutcomeError, SettingError, nearest
+from truepool.core.errors import AgentError, OutcomeError, SettingError, suggestion
 from truepool.data.features.encoding import Encoder, Unseen
-from truepool.data.labels import Labels, as_labels
+from truepool.data.labels import Labels, check_labels
 
 Progress: TypeAlias = Callable[[str, int, int], None]
-"""Called with an agent's name, how many are done, and of how many."""
+"""Called with an agent's name, how many are done, and how many there are."""
 
 
 def train(
@@ -29,7 +29,7 @@ def train(
     *,
     positive: Any = None,
     features: float | Sequence[Any] | None = None,
-    rows: str | Sequence[ArrayLike] | None = None,
+    cases: str | Sequence[ArrayLike] | None = None,
     calibration: str | Mapping[str, str] | None = None,
     seed: int = 0,
     partition_seed: int = 42,
@@ -37,47 +37,48 @@ def train(
     n_jobs: int | None = None,
     cache: bool | str | Path = True,
     progress: Progress | None = None,
-) -> Trained:
-    """Train agents on rows X and labels y, to be asked for reports together.
+) -> Ensemble:
+    """Train agents on features X and labels y.
 
     Every agent runs on one thread; ``n_jobs`` of them are trained at once. With a
-    cache an agent is only trained when a report is asked for that it, on these rows and
-    with these settings, has not made before.
+    cache, an agent is trained only when a report is needed that is not in the cache
+    for the same cases and settings.
 
     Parameters
     ----------
     X : table of features
         Numbers, or a pandas, polars or pyarrow frame; text columns become numbers.
     y : (T,) labels
-        Two kinds or more; numbers or text.
+        At least two different ones; numbers or text.
     positive : label, optional
-        Which of two labels the agents are to report the probability of. Labels 0/1 and
-        False/True need no word (it is 1); any other two do. The agents remember it.
+        Which of two labels the agents report the probability of. It is required unless
+        the labels are 0/1 or False/True, where it is 1. It is saved with the agents.
     agents : mapping of str to agent, or names of the zoo, optional
-        Models of `truepool.agents.zoo` or scikit-learn classifiers; what is fitted
-        already (``FrozenEstimator``, an ONNX agent) is taken as it is. By default the
-        five of the paper.
+        Models of `truepool.agents.zoo` or scikit-learn classifiers; fitted ones
+        (``FrozenEstimator``, an ONNX agent) are used as they are. By default the five
+        agents of the paper.
     features : float or list, optional
-        None: every agent sees all features. A fraction: each sees a silo of that share,
-        drawn as in the paper. A list: the columns of each, by place or name.
-    rows : "disjoint" or list, optional
-        None: every agent learns from all rows. "disjoint": each learns from a part of
-        its own. A list: the rows of each.
+        None: every agent sees all features. A fraction: each sees a random silo of that
+        share, drawn as in the paper. A list: the columns of each, by number or name.
+    cases : "disjoint" or list, optional
+        None: every agent learns from all cases. "disjoint": each learns from a separate
+        part. A list: the cases of each.
     calibration : str or mapping of str to str, optional
-        ``platt``, ``isotonic`` or ``temperature``, for all or by name; learned from a
-        fifth of an agent's rows, held out.
+        ``platt``, ``isotonic`` or ``temperature``, for all or by name; fitted on a
+        fifth of an agent's cases, which are held out.
     seed : int
-        For everything that is drawn in training.
+        Seed of all random draws in training.
     partition_seed : int
-        For silos; 42 as in the paper, whatever the ``seed``.
+        Seed of the silos; 42 as in the paper, whatever the ``seed``.
     unseen : "refuse" or "missing"
         What to do later with categories that are not in X.
     n_jobs : int, optional
-        How many agents are trained at once; -1 for one a core.
+        How many agents are trained at once; -1 for one per core.
     cache : bool or path
-        Keep reports in the user's cache folder (or this one), and look there first.
+        Whether to keep reports in the user's cache folder, or another folder for them.
     progress : callable, optional
-        Told the name of each agent as it is done, how many are done, and of how many.
+        Called with the name of each trained agent, how many are done, and how many
+        there are.
 
     Examples
     --------
@@ -93,24 +94,24 @@ def train(
     given = _labels(y, len(values))
     labels = Labels.of(given, positive)
     outcomes = labels.encode(given)
-    silos = columns_of(features, encoder, len(team), partition_seed)
-    shares = rows_of(rows, outcomes, len(team), partition_seed)
+    silos = assign_features(features, encoder, len(team), partition_seed)
+    parts = assign_cases(cases, outcomes, len(team), partition_seed)
     methods = _methods(calibration, team)
     whole = None if cache is False else report_cache.digest(values, outcomes)
     plans = []
-    for (name, agent), silo, share in zip(team.items(), silos, shares, strict=True):
-        if not is_ready(agent):
-            _check_classes(name, given[share])
-        parts = (whole, silo, share, methods[name], seed)
+    for (name, agent), silo, part in zip(team.items(), silos, parts, strict=True):
+        if not is_fitted(agent):
+            _check_classes(name, given[part])
+        depends = (whole, silo, part, methods[name], seed)
         known = (
             None
-            if whole is None or is_ready(agent)
-            else report_cache.key(agent, *parts)
+            if whole is None or is_fitted(agent)
+            else report_cache.key(agent, *depends)
         )
-        plans.append(Plan(name, agent, silo, share, methods[name], known))
-    place = report_cache.folder() if isinstance(cache, bool) else Path(cache)
-    return Trained(
-        plans, encoder, values, outcomes, labels, seed, n_jobs, place, progress
+        plans.append(Plan(name, agent, silo, part, methods[name], known))
+    folder = report_cache.folder() if isinstance(cache, bool) else Path(cache)
+    return Ensemble(
+        plans, encoder, values, outcomes, labels, seed, n_jobs, folder, progress
     )
 
 
@@ -118,7 +119,7 @@ def _team(agents: Mapping[str, Any] | Sequence[str] | None) -> dict[str, Any]:
     if agents is None:
         return dict(paper())
     if isinstance(agents, str):
-        raise AgentError(f"agents must be a list of names, or named; got {agents!r}")
+        raise AgentError(f"agents must be a list or a mapping; got {agents!r}")
     if not isinstance(agents, Mapping):
         return {name: make(name) for name in agents}
     team = {str(name): agent for name, agent in agents.items()}
@@ -126,16 +127,16 @@ def _team(agents: Mapping[str, Any] | Sequence[str] | None) -> dict[str, Any]:
         if isinstance(agent, str):
             team[name] = make(agent)
         elif not isinstance(agent, Model):
-            check_speaks(name, agent)
+            check_agent(name, agent)
     return team
 
 
-def _labels(y: ArrayLike, rows: int) -> Array:
-    labels = as_labels(y)
-    if labels.shape != (rows,):
+def _labels(y: ArrayLike, cases: int) -> Array:
+    labels = check_labels(y)
+    if labels.shape != (cases,):
         raise OutcomeError(
-            f"there must be one label per row; got labels of shape {labels.shape} for "
-            f"{rows} rows"
+            f"there must be one label per case; got labels of shape {labels.shape} for "
+            f"{cases} cases"
         )
     return labels
 
@@ -148,24 +149,24 @@ def _methods(
     for name, method in calibration.items():
         if name not in team:
             raise SettingError(
-                f"there is no agent {name!r} to calibrate{nearest(name, team)}; "
+                f"there is no agent {name!r} to calibrate{suggestion(name, team)}; "
                 f"agents: {', '.join(team)}"
             )
         check_method(method)
-        if is_ready(team[name]):
+        if is_fitted(team[name]):
             raise SettingError(
                 f"agent {name!r} is fitted already; calibrate it with "
-                "agents.calibrated, on rows that are new to it"
+                "agents.calibrate, on cases that are new to it"
             )
     return {name: calibration.get(name) for name in team}
 
 
 def _check_classes(name: str, labels: Array) -> None:
-    """A silo of one class teaches nothing, and no two libraries say so alike."""
+    """Refuse a silo of one class, which every library would refuse in its own words."""
     kinds = np.unique(labels)
     if len(kinds) < 2:
-        told = f"{len(labels)} rows of class {kinds[0]}" if len(kinds) else "no rows"
+        got = f"{len(labels)} cases of class {kinds[0]}" if len(kinds) else "no cases"
         raise OutcomeError(
             f"an agent must learn from at least two classes; {name!r} would learn from "
-            f"{told}. Give it other rows, or deal them out with rows='disjoint'."
+            f"{got}. Give it other cases, or pass cases='disjoint'."
         )

@@ -1,6 +1,6 @@
 """Can this pool be trusted? Findings, each with its evidence and what to do."""
 
-from truepool.audits.auditing import audit
+from truepool.audits.auditor import audit
 from truepool.audits.values import (
     Audit,
     Calibration,

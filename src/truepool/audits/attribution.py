@@ -41,7 +41,7 @@ BECAUSE = {
     "under-confident": "{who} is under-confident",
     "biased": "{who} is biased",
     "under-confident-pool": "the pool is under-confident",
-    "threshold": "the threshold is not what the costs ask for",
+    "threshold": "the threshold is not the one that the costs imply",
 }
 """How a finding that explains others is named in theirs."""
 

@@ -1,4 +1,4 @@
-"""Everything the checks look at, computed once and only when somebody looks."""
+"""What the checks share, computed once and only when it is needed."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -6,35 +6,39 @@ from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import numpy as np
+from scipy.special import ndtri
 
-from truepool.audits.calibration import (
-    FEWEST_CASES,
-    FEWEST_OF_A_CLASS,
-    calibration,
-    supported,
-)
-from truepool.audits.judging import Judged, corrected
+from truepool.audits.cross_validation import CrossValidation
 from truepool.audits.sampling import Sampling
-from truepool.audits.values import Calibration
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.diversity import correlation
 from truepool.measures.inference import Resamples
-from truepool.measures.losses import Loss
+from truepool.measures.losses import Loss, agent_losses
+from truepool.online.alarms.change_point import Change
 from truepool.pools.interface import Pool
 
-LOOK = 50_000
-"""Credit and robustness are estimated from at most this many cases."""
+FEWEST_CASES, FEWEST_OF_A_CLASS = 30, 5
+"""With fewer outcomes no interval is given and no test is made."""
 
+SAMPLE_CASES = 50_000
+"""Credit and robustness are estimated from at most this many cases."""
 
 A = TypeVar("A")
 
 
+def supported(outcomes: IntArray) -> bool:
+    """Whether there are enough cases of both outcomes for an interval."""
+    ones = int(outcomes.sum())
+    rarer = min(ones, len(outcomes) - ones)
+    return len(outcomes) >= FEWEST_CASES and rarer >= FEWEST_OF_A_CLASS
+
+
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """A panel, the rule it is pooled by, what errors cost, and all that follows."""
+    """A panel, the pool in use, what errors cost, and all that follows from them."""
 
     panel: Panel
     pool: Pool
@@ -43,6 +47,16 @@ class Evidence:
     level: float
     resamples: int
     seed: int
+
+    def compute(self, quantity: Callable[["Evidence"], A]) -> A:
+        """Return a quantity of this evidence, computed on first use."""
+        if quantity not in self._computed:
+            self._computed[quantity] = quantity(self)
+        return cast(A, self._computed[quantity])
+
+    @cached_property
+    def _computed(self) -> dict[Any, Any]:
+        return {}
 
     @cached_property
     def sampling(self) -> Sampling:
@@ -61,10 +75,9 @@ class Evidence:
 
     @cached_property
     def shortage(self) -> str | None:
-        """Why no interval can be given, or None where there are cases enough.
+        """Why no interval can be given; None where there are enough cases.
 
-        Cases that only teach (the first ones in time) count as little as those that
-        are not there.
+        Cases from which the pool only learns (the first ones in time) do not count.
         """
         some = (self.outcomes > 0).astype(np.int64)
         if supported(some):
@@ -77,27 +90,27 @@ class Evidence:
         few = min(ones, len(some) - ones)
         return f"{few} {what} are fewer than the {FEWEST_OF_A_CLASS} it takes"
 
-    # The pool, judged on cases it did not learn from
+    # The pool on cases it did not learn from
 
     @cached_property
-    def judged(self) -> Judged:
+    def validation(self) -> CrossValidation:
         """The pool in its folds."""
-        return Judged(self.panel, self.pool, self.sampling)
+        return CrossValidation(self.panel, self.pool, self.sampling)
 
     @property
-    def rows(self) -> IntArray:
+    def cases(self) -> IntArray:
         """Cases that are tested."""
-        return self.judged.rows
+        return self.validation.cases
 
     @property
     def pooled(self) -> FloatArray:
         """Pooled probabilities of the tested cases, (T', C)."""
-        return self.judged.pooled
+        return self.validation.pooled
 
     @cached_property
     def outcomes(self) -> IntArray:
         """Outcomes of the tested cases."""
-        return self.panel.outcomes[self.rows]
+        return self.panel.outcomes[self.cases]
 
     @cached_property
     def cost(self) -> FloatArray:
@@ -105,104 +118,105 @@ class Evidence:
         return self.loss.of(self.pooled, self.outcomes)
 
     def cost_of(self, panel: Panel) -> FloatArray:
-        """Cost of each tested case had the panel been this one, relearned."""
-        judged = self.judged
-        values = panel.values[self.rows]
-        pooled = judged.answers(values, self.rows, judged.learned(panel))
+        """Cost of each tested case with other reports, the pool fitted to them."""
+        validation = self.validation
+        values = panel.values[self.cases]
+        pooled = validation.predict(values, self.cases, validation.fit(panel))
         return self.loss.of(pooled, self.outcomes)
 
-    # Luck
+    def with_reports(self, agent: int, values: FloatArray) -> Panel:
+        """Return the panel with the reports of one agent (T, C) replaced."""
+        reports = self.panel.values.copy()
+        reports[:, agent] = values
+        return self.panel.with_reports(reports)
+
+    # Intervals
 
     @cached_property
-    def luck(self) -> Resamples:
+    def bootstrap(self) -> Resamples:
         """Resamples of the tested cases."""
-        return Resamples(len(self.rows), self.resamples, self.seed)
+        return Resamples(len(self.cases), self.resamples, self.seed)
 
     @cached_property
-    def looked(self) -> IntArray:
-        """Tested cases that credit and robustness look at."""
-        return self.sampling.part(self.rows, LOOK, "credit and robustness")
+    def sample(self) -> IntArray:
+        """Tested cases from which credit and robustness are estimated."""
+        return self.sampling.part(self.cases, SAMPLE_CASES, "credit and robustness")
 
     @cached_property
-    def looked_luck(self) -> Resamples:
-        """Resamples of the looked-at cases."""
-        return Resamples(len(self.looked), self.resamples, self.seed)
+    def sample_bootstrap(self) -> Resamples:
+        """Resamples of the sample."""
+        return Resamples(len(self.sample), self.resamples, self.seed)
 
     def estimate(self, by_case: FloatArray) -> Estimate | None:
         """Mean with its BCa interval; None where the cases cannot support one."""
         if self.shortage:
             return None
-        luck = self.luck if len(by_case) == len(self.rows) else self.looked_luck
-        return Estimate(float(by_case.mean()), *luck.interval(by_case, self.level))
+        whole = len(by_case) == len(self.cases)
+        resamples = self.bootstrap if whole else self.sample_bootstrap
+        low, high = resamples.interval(by_case, self.level)
+        return Estimate(float(by_case.mean()), low, high)
 
-    # Calibration
+    def rise(self, change: Change) -> Estimate:
+        """How far a mean rose, with its interval."""
+        gap = change.after - change.before
+        reach = float(ndtri((1 + self.level) / 2)) * change.error
+        return Estimate(gap, gap - reach, gap + reach)
 
-    @cached_property
-    def recalibrated(self) -> FloatArray:
-        """The pool's probabilities, recalibrated out of fold, (T', C)."""
-        return corrected(self.pooled, self.outcomes, self.sampling)
-
-    @cached_property
-    def calibrations(self) -> tuple[Calibration, ...]:
-        """Of every agent, of the pool and of the pool recalibrated."""
-        panel = self.panel
-        agents = [
-            calibration(agent, panel.values[:, i], panel.outcomes, self.level)
-            for i, agent in enumerate(panel.agents)
-        ]
-        pools = [(self.label, self.pooled)]
-        if not self.shortage:
-            pools.append((f"{self.label}, recalibrated", self.recalibrated))
-        judged = (calibration(n, p, self.outcomes, self.level) for n, p in pools)
-        return (*agents, *judged)
-
-    @property
-    def pool_calibration(self) -> Calibration:
-        """Of the pool."""
-        return self.calibrations[len(self.panel.agents)]
-
-    # How alike the agents are
+    # The agents
 
     @cached_property
     def correlation(self) -> FloatArray:
         """Correlation of reports, (N, N)."""
         return correlation(self.panel)
 
-    def changed(self, agent: int, values: FloatArray) -> Panel:
-        """Return the panel with what one agent said (T, C) changed."""
-        said = self.panel.values.copy()
-        said[:, agent] = values
-        return self.panel.saying(said)
-
-    def without(self, agents: Iterable[int]) -> FloatArray:
-        """Cost of each looked-at case with these agents silent, (T'',)."""
-        said = self.panel.values[self.looked]
-        said[:, list(agents)] = np.nan
-        pooled = self.judged.answers(said, self.looked)
-        return self.loss.of(pooled, self.panel.outcomes[self.looked])
+    @cached_property
+    def own_brier(self) -> FloatArray:
+        """Brier loss of each agent's own reports, (N,)."""
+        return agent_losses(self.panel, Loss("brier"))
 
     @cached_property
-    def looked_cost(self) -> FloatArray:
-        """Cost of each looked-at case with all agents, (T'',)."""
-        return self.cost[np.searchsorted(self.rows, self.looked)]
+    def prior_brier(self) -> float:
+        """Brier loss of reporting the base rate every time."""
+        panel = self.panel
+        prior = np.broadcast_to(panel.base_rate(), (len(panel), panel.values.shape[2]))
+        return float(Loss("brier").of(prior, panel.outcomes).mean())
+
+    @property
+    def best_agent(self) -> str:
+        """Agent of least Brier loss."""
+        return self.panel.agents[int(np.argmin(self.own_brier))]
 
     @cached_property
-    def rises(self) -> FloatArray:
-        """Rise of the cost of each looked-at case as an agent falls silent, (T'', N).
+    def sample_cost(self) -> FloatArray:
+        """Cost of each case of the sample with all agents, (T'',)."""
+        return self.cost[np.searchsorted(self.cases, self.sample)]
 
-        The weights of those who still speak are scaled up: leave-one-out credit.
+    def cost_without(
+        self, agents: Iterable[int], cases: IntArray | None = None
+    ) -> FloatArray:
+        """Cost of each case of the sample without these agents' reports, (T'',).
+
+        Their reports are left out on the ``cases`` named, by default on all.
+        """
+        values = self.panel.values[self.sample]
+        late = slice(None) if cases is None else np.isin(self.sample, cases)
+        for agent in agents:
+            values[late, agent] = np.nan
+        pooled = self.validation.predict(values, self.sample)
+        return self.loss.of(pooled, self.panel.outcomes[self.sample])
+
+    def saving_without(
+        self, agent: int, cases: IntArray | None = None
+    ) -> Estimate | None:
+        """What the pool would save per case without the agent's reports."""
+        return self.estimate(self.sample_cost - self.cost_without([agent], cases))
+
+    @cached_property
+    def cost_rises(self) -> FloatArray:
+        """Rise of the cost of each case of the sample without each agent, (T'', N).
+
+        The weights of the other agents are scaled up: leave-one-out credit.
         """
         agents = range(len(self.panel.agents))
-        return np.stack([self.without([i]) - self.looked_cost for i in agents], axis=1)
-
-    # What others make of it
-
-    @cached_property
-    def _kept(self) -> dict[Any, Any]:
-        return {}
-
-    def once(self, question: Callable[["Evidence"], A]) -> A:
-        """Answer a question of this evidence, or give the answer given before."""
-        if question not in self._kept:
-            self._kept[question] = question(self)
-        return cast(A, self._kept[question])
+        costs = [self.cost_without([i]) for i in agents]
+        return np.stack([cost - self.sample_cost for cost in costs], axis=1)

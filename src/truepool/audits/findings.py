@@ -11,11 +11,6 @@ from truepool.audits.values import SEVERITIES, Finding, Severity
 from truepool.comparison import Estimate
 from truepool.measures.inference import holm
 
-BACKFIRES = (
-    " Fixed alone it would make decisions cost more, because the pool leans on it: fix "
-    "the pool too."
-)
-
 
 def found(suspicions: Sequence[Suspicion]) -> tuple[Finding, ...]:
     """Findings, the gravest first, and among those what saves most when fixed."""
@@ -55,8 +50,8 @@ def _finding(
     suspicion: Suspicion, grade: Severity, price: Estimate | None, p: float | None
 ) -> Finding:
     advice = suspicion.advice
-    if price is not None and price.high < 0:
-        advice += BACKFIRES
+    if suspicion.backfires and price is not None and price.high < 0:
+        advice = f"{advice} {suspicion.backfires}"
     return Finding(
         suspicion.code,
         grade,

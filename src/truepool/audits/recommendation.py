@@ -1,10 +1,11 @@
 """What to do: one value from which verdict and advice are both worded."""
 
-from truepool.audits.advising import advised, regime
-from truepool.audits.comparing import compared
 from truepool.audits.evidence import Evidence
-from truepool.audits.robustness import best_agent
+from truepool.audits.severity import FEEDS
+from truepool.audits.topics.comparison import choose_pool, compare_pools
 from truepool.audits.values import Finding, Fix, Recommendation, Trust
+from truepool.core.formatting import percent
+from truepool.measures.diversity import mean_over_pairs
 
 CURED_BY_A_POOL = (
     "under-confident-pool",
@@ -14,6 +15,16 @@ CURED_BY_A_POOL = (
 )
 """Warnings about the pool in use that another pool answers."""
 
+FEW_CASES, RARE, SCARCE = 500, 0.01, 0.05
+STRONG = 0.1
+"""Tab:when_vcg: at most 500 cases are few; below 1 % an event is very rare, below 5 %
+rare. It leaves open what a strong signal is: here, a best agent with less than a tenth
+of the base rate's Brier loss."""
+
+HOSTILE = ("upside-down", "harmful", "tempted")
+CHANGED = (*FEEDS, "rescaled-feed", "drifted", "drifted-pool")
+"""Findings that speak of hostile or strategic agents, and of change over time."""
+
 
 def recommend(evidence: Evidence, findings: tuple[Finding, ...]) -> Recommendation:
     """Say what to fix first, then which pool to use, and why.
@@ -22,7 +33,7 @@ def recommend(evidence: Evidence, findings: tuple[Finding, ...]) -> Recommendati
     are not listed again, nor are those about an agent that is to be fixed anyway.
     """
     faulty = {f.who[0] for f in findings if f.severity == "error" and f.who}
-    chosen, table = advised(evidence, faulty), evidence.once(compared)
+    chosen, table = choose_pool(evidence, faulty), evidence.compute(compare_pools)
     usual, because = regime(evidence, findings)
     in_use = evidence.pool.name
     if chosen is None or table is None:
@@ -35,7 +46,7 @@ def recommend(evidence: Evidence, findings: tuple[Finding, ...]) -> Recommendati
         _fixes(findings, faulty, change=change),
         in_use,
         chosen.pool,
-        best_agent(evidence) if chosen.pool == "best-agent" else None,
+        evidence.best_agent if chosen.pool == "best-agent" else None,
         table[chosen.pool].loss.value,
         table[in_use].loss.value,
         chosen.saved if change else None,
@@ -70,3 +81,37 @@ def _fixes(
             and not faulty.intersection(f.who[:1])
         )
     )
+
+
+def regime(evidence: Evidence, findings: tuple[Finding, ...]) -> tuple[str, str]:
+    """Pool that tab:when_vcg recommends here, and the line of it that applies.
+
+    That nobody is hostile and nothing drifts is said only where both were looked for
+    and no finding, however slight, says otherwise.
+    """
+    grave = {finding.code for finding in findings if finding.severity != "note"}
+    seen = {finding.code for finding in findings}
+    panel = evidence.panel
+    rate = float((panel.outcomes > 0).mean())
+    if grave.intersection(HOSTILE):
+        return "vcg", "agents may be hostile or strategic"
+    if grave.intersection(CHANGED):
+        return "vcg", "agents or cases change, with online weights (`truepool replay`)"
+    if len(panel) <= FEW_CASES:
+        return "vcg", f"cases are few ({len(panel):,})"
+    if rate < RARE:
+        return "best-agent", f"events are very rare ({percent(rate)})"
+    if rate < SCARCE:
+        return "vcg", f"events are rare ({percent(rate)})"
+    if evidence.own_brier.min() < STRONG * evidence.prior_brier:
+        return "best-agent", "one agent sees nearly everything"
+    facts = [
+        f"{len(panel):,} cases",
+        f"{percent(rate)} positive",
+        f"mean correlation {mean_over_pairs(evidence.correlation):.2f}",
+    ]
+    if not seen.intersection(HOSTILE):
+        facts.append("no hostile agent")
+    if panel.times is not None and not seen.intersection(CHANGED):
+        facts.append("no drift")
+    return "platt", f"nothing stands out ({', '.join(facts)})"

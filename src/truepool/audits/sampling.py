@@ -1,4 +1,4 @@
-"""What was looked at through fewer cases than there are, and what was not said."""
+"""What was estimated from a random part of the cases, and what was withheld."""
 
 from dataclasses import dataclass, field
 
@@ -6,13 +6,13 @@ import numpy as np
 
 from truepool.core.arrays import IntArray
 
-LEARN = 50_000
-"""Whatever learns does so from at most this many cases of a fold."""
+TRAINING_CASES = 50_000
+"""Pools learn from at most this many cases of a fold."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sampling:
-    """Random parts of the cases by seed, and a note of each kind that was drawn."""
+    """Random parts of the cases by seed, and a note of each kind."""
 
     seed: int
     sampled: list[str] = field(default_factory=list)
@@ -23,24 +23,24 @@ class Sampling:
         if len(cases) <= most:
             return cases
         self.note(f"Estimated from {most:,} random cases: {what}.")
-        return self._drawn(cases, most)
+        return self._draw(cases, most)
 
-    def lessons(self, cases: IntArray) -> IntArray:
-        """Cases to learn from: at most `LEARN` of these."""
-        if len(cases) <= LEARN:
+    def training_part(self, cases: IntArray) -> IntArray:
+        """Cases to learn from: at most `TRAINING_CASES` of these."""
+        if len(cases) <= TRAINING_CASES:
             return cases
-        self.note(f"Whatever learns did so from {LEARN:,} random cases of its fold.")
-        return self._drawn(cases, LEARN)
+        self.note(f"Pools learned from {TRAINING_CASES:,} random cases of each fold.")
+        return self._draw(cases, TRAINING_CASES)
 
     def note(self, sentence: str) -> None:
-        """Say once that something was sampled."""
+        """Record once that something was sampled."""
         if sentence not in self.sampled:
             self.sampled.append(sentence)
 
     def withhold(self, what: str, why: str) -> None:
-        """Say what is not said, and why."""
+        """Record what is left out, and why."""
         self.withheld.append((what, why))
 
-    def _drawn(self, cases: IntArray, most: int) -> IntArray:
+    def _draw(self, cases: IntArray, most: int) -> IntArray:
         rng = np.random.default_rng([self.seed, most])
         return np.sort(rng.choice(cases, most, replace=False))

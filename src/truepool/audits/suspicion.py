@@ -1,4 +1,4 @@
-"""What a check suspects: a question, its test, and what would be said."""
+"""What a check suspects: a question, its test, and the finding it may become."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from truepool.comparison import Estimate
 
 @dataclass(frozen=True)
 class Suspicion:
-    """A question that was asked, and what would be said if the answer is clear.
+    """A test that was made, and what it means if it is significant.
 
-    Suspicions that come to nothing count too: they are tests that were made.
-    ``least`` is what is said without a test (facts and advice), or None. ``most`` caps
-    the severity. ``price`` is asked only for what becomes a finding. ``broken`` says
-    that the feed itself is broken or hostile, whatever that costs.
+    Tests that find nothing count too: all are adjusted together. ``least`` is the
+    severity without a test (facts and advice), or None; ``most`` caps the severity.
+    ``price`` is what fixing it saves per case, computed only for what becomes a
+    finding. ``broken`` says that the feed is broken or hostile, whatever that costs.
     """
 
     code: str
@@ -37,4 +37,6 @@ class Suspicion:
     share: Callable[[Sequence[Finding]], float] | None = None
     """How much of this would be gone without these causes; None: not measured."""
     unexplained: str = ""
-    """What is said where no cause is found."""
+    """What is added to the sentence where no cause is found."""
+    backfires: str = ""
+    """What is added to the advice where following it would cost more."""

@@ -1,4 +1,4 @@
-"""What an audit says: findings in the user's costs, and the evidence for them."""
+"""What an audit returns: findings in the user's costs, and the evidence for them."""
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -9,19 +9,19 @@ import numpy as np
 from truepool.comparison import Comparison, Estimate
 from truepool.core import display
 from truepool.core.arrays import FloatArray
-from truepool.core.formatting import counted
+from truepool.core.formatting import pluralize
 from truepool.data.labels import Labels
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 Trust: TypeAlias = Literal["no", "with care", "yes", "unknown"]
-SCHEMA = 2
+SCHEMA = 3
 """Version of the JSON form; raised when a name in it changes or goes."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing the user should know, in one sentence, with its number and its cure.
+    """One thing the user should know: a sentence, its number and what to do.
 
     ``cost`` is what fixing it saves per case, in the user's units, where known;
     ``figure`` names the part of the evidence that shows it.
@@ -42,14 +42,14 @@ class Finding:
 
 @dataclass(frozen=True, eq=False)
 class Reliability:
-    """How often it happened (B,) where about so much was said; empty groups left out.
+    """Mean report and frequency (B,) in groups of similar reports; none is empty.
 
-    ``low`` and ``high`` is where the frequency of calibrated reports would lie
-    (consistency bands, Bröcker & Smith 2007).
+    ``low`` and ``high`` bound the frequency of calibrated reports (consistency bands,
+    Bröcker & Smith 2007).
     """
 
-    said: FloatArray
-    happened: FloatArray
+    mean_report: FloatArray
+    frequency: FloatArray
     cases: FloatArray
     low: FloatArray
     high: FloatArray
@@ -57,11 +57,11 @@ class Reliability:
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Whether somebody's probabilities mean what they say.
+    """How well the probabilities of an agent or a pool are calibrated.
 
     ``bias`` is the mean report less the base rate; ``slope`` and ``intercept`` are of
     the logistic regression of outcomes on log-odds (1 and 0 where calibrated; a slope
-    below 1 is over-confident, above 1 under-confident). ``None``: not to be told.
+    below 1 is over-confident, above 1 under-confident). ``None``: too few cases.
     """
 
     who: str
@@ -76,10 +76,11 @@ class Calibration:
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """What one agent is worth: its own errors, its part, and what the pool owes it."""
+    """What one agent is worth: its own errors, its weight and its credit."""
 
     agent: str
-    spoke: float
+    report_rate: float
+    """Share of the cases on which it reported."""
     brier: float
     cost: float
     weight: Estimate | None
@@ -92,7 +93,7 @@ class Standing:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Cost a case (G,) of deciding at each threshold, and over a range of costs."""
+    """Cost per case (G,) of deciding at each threshold, and over a range of costs."""
 
     thresholds: FloatArray
     cost: FloatArray
@@ -103,7 +104,7 @@ class Curve:
     always: FloatArray
     never: FloatArray
     """Of the pool, the best agent, and of deciding always 1 or 0, at each ratio's own
-    threshold, as a share of the dearer of the two errors."""
+    threshold, as a share of the costlier of the two errors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +121,7 @@ class Drift:
 
 @dataclass(frozen=True)
 class Lead:
-    """What another pool would save a case out of fold, and whether that is luck.
+    """What another pool would save per case out of fold, and how significant that is.
 
     ``saved`` has a BCa interval; ``diebold_mariano`` is None without times.
     """
@@ -197,14 +198,14 @@ class Recommendation:
 class Audit:
     """Findings in the order of what they cost, and all the evidence behind them.
 
-    ``withheld`` are pairs of what is not said and why; ``sampled`` tells which parts
-    were estimated from fewer cases than there are.
+    ``withheld`` are pairs of what was left out and why; ``sampled`` says which parts
+    were estimated from a random part of the cases.
     """
 
     schema: ClassVar[int] = SCHEMA
 
     findings: tuple[Finding, ...]
-    mechanism: str
+    pool: str
     costs: dict[str, Any]
     threshold: float | None
     level: float
@@ -212,7 +213,8 @@ class Audit:
     positives: int
     classes: int
     agents: tuple[str, ...]
-    silent: float
+    missing: float
+    """Share of the reports that are missing."""
     seed: int
     calibration: tuple[Calibration, ...]
     """Of every agent, of the pool, and of the pool recalibrated, in this order."""
@@ -228,7 +230,7 @@ class Audit:
     recommendation: Recommendation
     withheld: tuple[tuple[str, str], ...] = ()
     sampled: tuple[str, ...] = ()
-    labels: Labels = field(default_factory=lambda: Labels.numbered(2))
+    labels: Labels = field(default_factory=lambda: Labels.of_numbers(2))
     label_cases: tuple[int, ...] = ()
     """How many cases have which label."""
 
@@ -237,19 +239,19 @@ class Audit:
         return sum(finding.severity == severity for finding in self.findings)
 
     def worst(self) -> Severity | None:
-        """Return the gravest severity there is, None where there are no findings."""
+        """Return the most severe severity, None where there are no findings."""
         found = {finding.severity for finding in self.findings}
         return next((level for level in SEVERITIES if level in found), None)
 
     @property
     def verdict(self) -> str:
         """Whether the pool can be trusted, in one or two sentences."""
-        return str(display.by("verdict", "sentence", self))
+        return str(display.render("verdict", "sentence", self))
 
     @property
     def advice(self) -> str:
         """What to fix first and which pool to use, in one paragraph."""
-        return str(display.by("verdict", "advice", self))
+        return str(display.render("verdict", "advice", self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and strings, ready for JSON; see docs/audit.md."""
@@ -263,18 +265,18 @@ class Audit:
 
     def to_markdown(self) -> str:
         """Return a Markdown page."""
-        return str(display.by("tables.audit", "markdown", self))
+        return str(display.render("tables.audit", "markdown", self))
 
     def to_html(self, path: str | Path) -> None:
-        """Write a page that needs nothing else to be read."""
-        display.by("html.audit", "write", self, path)
+        """Write the page as one file that works offline."""
+        display.render("html.audit", "write", self, path)
 
     def _repr_html_(self) -> str:
-        return str(display.by("html.audit", "summary", self))
+        return str(display.render("html.audit", "summary", self))
 
     def __repr__(self) -> str:
-        counts = ", ".join(counted(self.count(level), level) for level in SEVERITIES)
-        return f"Audit({self.mechanism} on {self.cases:,} cases: {counts})"
+        counts = ", ".join(pluralize(self.count(level), level) for level in SEVERITIES)
+        return f"Audit({self.pool} on {self.cases:,} cases: {counts})"
 
 
 def _plain(value: Any) -> Any:

@@ -76,7 +76,7 @@ def train(
     from truepool import agents
     from truepool.cli.outputs import check_files
     from truepool.cli.screen import progress_bar
-    from truepool.core.errors import OutcomeError, nearest
+    from truepool.core.errors import OutcomeError, suggestion
     from truepool.data.tables import read_frame
 
     kinds = _kinds(model)
@@ -86,7 +86,7 @@ def train(
     if outcome not in frame.columns:
         raise OutcomeError(
             f"the table needs an outcome column; there is no {outcome!r}"
-            f"{nearest(outcome, frame.columns)}; columns: {', '.join(frame.columns)}"
+            f"{suggestion(outcome, frame.columns)}; columns: {', '.join(frame.columns)}"
         )
     with progress_bar("Training") as progress:
         trained = agents.train(
@@ -95,7 +95,7 @@ def train(
             kinds,
             positive=positive,
             features=features,
-            rows="disjoint" if disjoint else None,
+            cases="disjoint" if disjoint else None,
             calibration=calibration,
             seed=seed,
             unseen=unseen,  # type: ignore[arg-type]
@@ -135,7 +135,7 @@ def report(
     json_file: options.Json = None,
 ) -> None:
     """Collect the reports of agents on TABLE, ready to be pooled."""
-    from truepool.agents.report_table import reported
+    from truepool.agents.report_table import report_columns
     from truepool.cli.outputs import STDOUT, check_files, write_cases
     from truepool.cli.screen import progress_bar
     from truepool.data.tables import check_writable, read_frame
@@ -145,7 +145,7 @@ def report(
     check_files([table, *agent], [output, json_file])
     frame = read_frame(table, id)
     with progress_bar("Collecting reports") as progress:
-        columns, known = reported(
+        columns, known = report_columns(
             frame, agent, outcome, id or "id", progress, positive=positive
         )
     write_cases(output, columns)
@@ -191,7 +191,7 @@ def export(
     found = agents.export(agents.load(agent), output, table, tolerance)
     summary = {
         "output": str(found.path),
-        "cases": found.rows,
+        "cases": found.cases,
         "gap": found.gap,
         "missing_gap": found.missing_gap,
     }
@@ -202,7 +202,7 @@ def export(
     )
     _show(
         f"Wrote {output}: probabilities differ by at most {found.gap:.1e} on "
-        f"{found.rows:,} cases; {missing}.",
+        f"{found.cases:,} cases; {missing}.",
         summary,
         json_file,
     )
@@ -240,12 +240,12 @@ def _files(output: Path, kinds: list[str]) -> dict[str, Path]:
 def _features(
     frame: Any, outcome: str, id: str | None, time: str | None, ignore: list[str]
 ) -> Any:
-    from truepool.core.errors import SourceError, nearest
+    from truepool.core.errors import SourceError, suggestion
 
     for name in [*ignore, *filter(None, (id, time))]:
         if name not in frame.columns:
             raise SourceError(
-                f"there is no column {name!r}{nearest(name, frame.columns)}; "
+                f"there is no column {name!r}{suggestion(name, frame.columns)}; "
                 f"columns: {', '.join(frame.columns)}"
             )
     apart = {outcome, id or "id", time or "time", *ignore}

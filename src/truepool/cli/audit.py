@@ -60,7 +60,7 @@ def audit(
             cases,
             costs=costs,
             threshold=threshold,
-            mechanism=pool,
+            pool=pool,
             level=level,
             seed=seed,
             progress=progress,

@@ -61,7 +61,7 @@ def verify(
     from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
     from truepool.cli.screen import console, progress_bar
     from truepool.core.errors import SourceError
-    from truepool.datasets.verification import ABSENT, verified
+    from truepool.datasets.verification import ABSENT, verify
     from truepool.render.tables import data_sources as tables
 
     check_files([], [json_file])
@@ -71,7 +71,7 @@ def verify(
     with progress_bar("Verifying") as progress:
         for done, (dataset, file) in enumerate(files):
             progress(file.name, done, len(files))
-            rows.append(verified(dataset, file))
+            rows.append(verify(dataset, file))
     write_json(json_file, [row.to_dict() for row in rows])
     if json_file != STDOUT:
         checks = ((row.dataset, row.file, row.verdict) for row in rows)

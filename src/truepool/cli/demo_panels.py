@@ -11,7 +11,7 @@ import numpy as np
 
 from truepool.agents.partition import feature_silos
 from truepool.data.panel import Panel
-from truepool.stress.degradation import Degraded
+from truepool.stress.degradation import Degradation
 from truepool.stress.sleeper import Sleeper
 
 FEATURES = 0.1
@@ -53,7 +53,7 @@ def build(
     order = np.random.default_rng(seed).permutation(len(malignant))
     columns = np.stack([column[order] for column in reports.values()], axis=1)
     clean = Panel(columns, malignant[order], tuple(reports), ids=order + 1)
-    noisy = Degraded(at=DEGRADED_AFTER)(clean, DEGRADED, seed=seed)
+    noisy = Degradation(at=DEGRADED_AFTER)(clean, DEGRADED, seed=seed)
     after = Sleeper(at=HOSTILE_AFTER)(noisy, HOSTILE, seed=seed)
     faulty = Panel(
         after.reports.round(4),  # as written to the file

@@ -123,7 +123,7 @@ def game(
         )  # fmt: skip
     names = payment or list(payments.every())
     settings = {"rounds": rounds, "response": response, "order": order}
-    settings["sees"] = int(sees) if sees is not None and sees.isdigit() else sees
+    settings["sees"] = int(sees) if sees is not None and sees.isdecimal() else sees
     silent = quiet or json_file == STDOUT
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -205,6 +205,7 @@ def parse_sweep(text: str) -> tuple[str, list[Any]]:
     (('rho', [0.0, 0.2, 0.4]), ('sees', ['none', 1, 'all']))
     """
     from truepool.core.errors import SettingError
+    from truepool.games.parameter_sweep import check_size
 
     name, _, values = text.partition("=")
     parts = values.split(":")
@@ -212,10 +213,13 @@ def parse_sweep(text: str) -> tuple[str, list[Any]]:
         if len(parts) == 3:
             start, stop, step = (float(part) for part in parts)
             count = int((stop - start) / step + 1e-9) + 1
+            check_size(count)
             found = [round(start + k * step, 10) for k in range(count)]
             return name, [_whole(name, value) for value in found]
         if len(parts) == 1 and values:
             return name, [_read(name, part) for part in values.split(",")]
+    except SettingError:
+        raise
     except (ValueError, ZeroDivisionError, OverflowError):
         pass
     raise SettingError(f"a sweep is written rho=0:0.95:0.05 or n=2,5,10; got {text!r}")

@@ -154,7 +154,7 @@ def panel_or_example(
     ignore: list[str] | None,
     *,
     positive: str | None = None,
-    mute_cases: bool = False,
+    allow_empty_cases: bool = False,
 ) -> "Panel":
     """Read the table that is named, or take the bundled example."""
     from truepool.data.tables import read_panel
@@ -172,19 +172,19 @@ def panel_or_example(
             id=id,
             time=time,
             ignore=ignore or (),
-            mute_cases=mute_cases,
+            allow_empty_cases=allow_empty_cases,
         )
     )
 
 
 def announce_pending(panel: "Panel") -> "Panel":
     """Print to standard error how many cases have no outcome yet; return the panel."""
-    from truepool.core.formatting import counted
+    from truepool.core.formatting import pluralize
 
     if panel.pending is not None:
         has = "has" if len(panel.pending) == 1 else "have"
         typer.echo(
-            f"{counted(len(panel.pending), 'case')} {has} no outcome yet: used for "
+            f"{pluralize(len(panel.pending), 'case')} {has} no outcome yet: used for "
             "feed checks only (truepool audit).",
             err=True,
         )

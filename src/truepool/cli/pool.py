@@ -138,14 +138,14 @@ def _show(
 
 def _columns_of_train(ignore: list[str], train: Path, new: Path) -> list[str]:
     """Return the ignored columns that TRAIN has; NEW must have the others."""
-    from truepool.core.errors import SourceError, nearest
-    from truepool.data.tables import columns_of
+    from truepool.core.errors import SourceError, suggestion
+    from truepool.data.tables import read_column_names
 
-    there = columns_of(train)
-    either = [*there, *columns_of(new)]
+    there = read_column_names(train)
+    either = [*there, *read_column_names(new)]
     unknown = [name for name in ignore if name not in either]
     if unknown:
         raise SourceError(
-            f"neither table has a column {unknown[0]!r}{nearest(unknown[0], either)}"
+            f"neither table has a column {unknown[0]!r}{suggestion(unknown[0], either)}"
         )
     return [name for name in ignore if name in there]

@@ -61,7 +61,7 @@ def replay(
     costs = options.parse_costs(cost_fn, cost_fp, cost_matrix)
     check_files([panel], [json_file, plot])
     cases = options.panel_or_example(
-        panel, outcome, id, time, ignore, positive=positive, mute_cases=True
+        panel, outcome, id, time, ignore, positive=positive, allow_empty_cases=True
     )
     minimised = as_loss(loss, costs, threshold)
     chosen = []

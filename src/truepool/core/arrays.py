@@ -1,8 +1,8 @@
-"""The shapes everything is written in.
+"""Arrays: their shapes, checks and conversions.
 
 Axes are T cases, N agents and then C *coordinates*: a binary probability needs one
 number (that of class 1, so C = 1) and a probability over K > 2 classes needs K
-(C = K). Code written for C coordinates serves both; a third form does not exist.
+(C = K). Code written for C coordinates works for both.
 """
 
 from collections.abc import Iterator
@@ -23,11 +23,11 @@ SMALLEST = 1e-12
 """Probabilities are clipped this far from 0 and 1 before a logarithm is taken."""
 
 BLOCK = 1 << 18
-"""Numbers worked on at a time: small enough for the cache, large enough for numpy."""
+"""Numbers in a block: few enough for the CPU cache, enough for numpy to be fast."""
 
 
-def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a C-contiguous view of an array that nobody can write through."""
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a C-contiguous, read-only view of an array."""
     view = np.ascontiguousarray(array).view()
     view.flags.writeable = False
     return view
@@ -43,17 +43,17 @@ def classes(coordinates: int) -> int:
 
 
 def to_classes(pooled: FloatArray) -> FloatArray:
-    """Spell coordinates (T, C) out as one probability a class, (T, K).
+    """Return one probability per class, (T, K), from coordinates (T, C).
 
     >>> to_classes(np.array([[0.25]]))
     array([[0.75, 0.25]])
     """
     if pooled.shape[-1] != 1:
         return pooled
-    spelled = np.empty((*pooled.shape[:-1], 2))
-    spelled[..., 1] = pooled[..., 0]
-    np.subtract(1.0, pooled[..., 0], out=spelled[..., 0])
-    return spelled
+    probabilities = np.empty((*pooled.shape[:-1], 2))
+    probabilities[..., 1] = pooled[..., 0]
+    np.subtract(1.0, pooled[..., 0], out=probabilities[..., 0])
+    return probabilities
 
 
 def from_classes(probabilities: FloatArray) -> FloatArray:
@@ -122,14 +122,14 @@ def as_outcomes(outcomes: ArrayLike, classes: int) -> IntArray:
     if not fits.all():
         where = int(np.argmin(fits))
         raise OutcomeError(
-            f"{whole}; case {where} has {array[where].item()!r}. The reports speak of "
-            f"{classes} classes; number the outcomes from 0."
+            f"{whole}; case {where} has {array[where].item()!r}. The reports are "
+            f"about {classes} classes; number the outcomes from 0."
         )
     return array.astype(np.int64)
 
 
 def _numbers(array: Array, rule: str) -> FloatArray:
-    """Numbers out of an array of objects, or an error that shows the first text."""
+    """Return the numbers of an object array, or refuse the first text in it."""
     for t, value in enumerate(array.tolist()):
         if isinstance(value, str) or not isinstance(value, Real | None):
             raise OutcomeError(
@@ -139,7 +139,7 @@ def _numbers(array: Array, rule: str) -> FloatArray:
 
 
 def as_case_weights(sample_weight: ArrayLike | None, cases: int) -> FloatArray | None:
-    """One non-negative weight a case, or None when all cases count the same."""
+    """Return one non-negative weight per case, or None for equal weights."""
     if sample_weight is None:
         return None
     array = np.asarray(sample_weight, dtype=np.float64)
@@ -157,10 +157,10 @@ def as_case_weights(sample_weight: ArrayLike | None, cases: int) -> FloatArray |
 
 
 def case_count(case_weights: FloatArray) -> float:
-    """How many cases these weights stand for.
+    """Number of cases that these weights represent.
 
-    A weight of 2 is two cases; weights that were scaled to sum to 1 still stand for
-    as many cases as there effectively are.
+    A weight of 2 is two cases; weights that sum to 1 represent the effective number of
+    cases.
 
     >>> case_count(np.array([2.0, 1.0])), case_count(np.array([0.5, 0.5]))
     (3.0, 2.0)
@@ -170,7 +170,7 @@ def case_count(case_weights: FloatArray) -> float:
 
 
 def case_mean(values: FloatArray, sample_weight: FloatArray | None) -> Any:
-    """Mean over the cases (axis 0), each counted by its weight.
+    """Weighted mean over the cases (axis 0).
 
     >>> case_mean(np.array([1.0, 3.0]), np.array([3.0, 1.0]))
     1.5
@@ -182,10 +182,10 @@ def case_mean(values: FloatArray, sample_weight: FloatArray | None) -> Any:
     return mean if np.ndim(mean) else float(mean)
 
 
-def mean_reported(values: FloatArray) -> FloatArray:
+def mean_report(values: FloatArray) -> FloatArray:
     """Mean over the agents (axis 1) that reported; NaN where none did.
 
-    >>> mean_reported(np.array([[0.2, 0.4, np.nan], [np.nan, np.nan, np.nan]]))
+    >>> mean_report(np.array([[0.2, 0.4, np.nan], [np.nan, np.nan, np.nan]]))
     array([0.3, nan])
     """
     count = (~np.isnan(values)).sum(axis=1)
@@ -193,22 +193,22 @@ def mean_reported(values: FloatArray) -> FloatArray:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def with_silence_filled(values: FloatArray) -> FloatArray:
-    """Values (T, N, ...) in which the agents without a report say the others' mean.
+def fill_missing(values: FloatArray) -> FloatArray:
+    """Replace the missing reports of (T, N, ...) by the mean of the others.
 
-    >>> with_silence_filled(np.array([[0.2, 0.4, np.nan]])).round(3)
+    >>> fill_missing(np.array([[0.2, 0.4, np.nan]])).round(3)
     array([[0.2, 0.4, 0.3]])
     """
     silent = np.isnan(values)
     if not silent.any():
         return values
-    return np.where(silent, mean_reported(values)[:, None], values)
+    return np.where(silent, mean_report(values)[:, None], values)
 
 
-def scaled_to_one(values: FloatArray) -> FloatArray:
-    """Coordinates (T, C) scaled so that K classes sum to 1; binary is left alone.
+def normalize(values: FloatArray) -> FloatArray:
+    """Scale coordinates (T, C) so that K classes sum to 1; binary is unchanged.
 
-    >>> scaled_to_one(np.array([[0.5, 0.25, 0.25], [0.2, 0.2, 0.0], [0.0, 0.0, 0.0]]))
+    >>> normalize(np.array([[0.5, 0.25, 0.25], [0.2, 0.2, 0.0], [0.0, 0.0, 0.0]]))
     array([[0.5       , 0.25      , 0.25      ],
            [0.5       , 0.5       , 0.        ],
            [0.33333333, 0.33333333, 0.33333333]])
@@ -223,18 +223,17 @@ def scaled_to_one(values: FloatArray) -> FloatArray:
 def as_probabilities(pooled: FloatArray) -> FloatArray:
     """Probability of every class, (T, K), of pooled coordinates (T, C).
 
-    What rounding carried out of [0, 1] is put back, and K classes sum to 1.
+    Values are clipped to [0, 1], because of rounding, and K classes sum to 1.
 
     >>> as_probabilities(np.array([[1.0 + 2.3e-16], [-1e-17], [0.25]])).tolist()
     [[0.0, 1.0], [1.0, 0.0], [0.75, 0.25]]
     """
     if pooled.shape[-1] != 1:
-        return scaled_to_one(np.minimum(np.maximum(pooled, 0.0), 1.0))
-    spelled = np.empty((len(pooled), 2))
-    np.maximum(pooled[:, 0], 0.0, out=spelled[:, 1])
-    np.minimum(spelled[:, 1], 1.0, out=spelled[:, 1])
-    np.subtract(1.0, spelled[:, 1], out=spelled[:, 0])
-    return spelled
+        return normalize(np.minimum(np.maximum(pooled, 0.0), 1.0))
+    probabilities = np.empty((len(pooled), 2))
+    np.clip(pooled[:, 0], 0.0, 1.0, out=probabilities[:, 1])
+    np.subtract(1.0, probabilities[:, 1], out=probabilities[:, 0])
+    return probabilities
 
 
 def logit(probability: FloatArray) -> FloatArray:

@@ -1,17 +1,16 @@
-"""How values show themselves: the renderers above are named here, not imported.
+"""Display of values by the renderers, which are looked up by name when needed.
 
-This is the one arrow that points up. A value knows only that somebody can show it; who,
-is looked up when it is asked to.
+Renderers live in a higher layer, so nothing here imports them.
 """
 
 from importlib import import_module
 from typing import Any
 
 
-def by(renderer: str, way: str, *values: Any) -> Any:
-    """Have ``truepool.render.<renderer>.<way>`` show the values.
+def render(module: str, function: str, *values: Any) -> Any:
+    """Call ``truepool.render.<module>.<function>`` with the values.
 
-    >>> by("numbers", "percent", 0.25)
+    >>> render("numbers", "percent", 0.25)
     '25.0 %'
     """
-    return getattr(import_module(f"truepool.render.{renderer}"), way)(*values)
+    return getattr(import_module(f"truepool.render.{module}"), function)(*values)

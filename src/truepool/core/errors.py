@@ -1,4 +1,4 @@
-"""Everything truepool refuses, as one tree.
+"""The errors of truepool, in one tree.
 
 ::
 
@@ -12,16 +12,16 @@
     ├── FeatureError (ValueError)       features that no agent can be trained on
     ├── ExportError (ValueError)        an agent that cannot be exported faithfully
     ├── CostError (ValueError)          costs that are not positive, or of another K
-    ├── BeliefError (ValueError)        beliefs that nobody could hold
+    ├── BeliefError (ValueError)        beliefs that are impossible
     ├── LearnerError (ValueError)       a learner whose update breaks its contract
-    ├── SettingError (ValueError)       an option outside what it may be
+    ├── SettingError (ValueError)       an option with an invalid value
     ├── UnknownNameError (LookupError)  no pool, loss or learner of that name
     ├── PluginError (ImportError)       a plug-in that cannot be used
     │   └── MissingPluginError          a verb whose distribution is not installed
     └── MissingExtraError (ImportError) a package that is installed only when asked for
 
-Each message is one sentence or two: what must hold, who broke it, where, what came,
-and the cure. Only ``cli`` (and later ``serve``) turns them into text for people.
+Each message says in one or two sentences what must hold, who broke it, where, what was
+received, and the cure. Only ``cli`` (and later ``server``) prints them.
 """
 
 from collections.abc import Iterable
@@ -29,7 +29,7 @@ from difflib import get_close_matches
 
 
 class TruepoolError(Exception):
-    """Base of every error truepool raises on purpose."""
+    """Base of all errors of truepool."""
 
 
 class PanelError(TruepoolError, ValueError):
@@ -41,7 +41,7 @@ class ReportError(PanelError):
 
 
 class OutcomeError(PanelError):
-    """Outcomes that are not labels of the classes, or no two that differ."""
+    """Outcomes that are not labels of the classes, or all the same."""
 
 
 class AgentError(PanelError):
@@ -53,11 +53,11 @@ class SourceError(PanelError):
 
 
 class ChecksumError(SourceError):
-    """A data file whose content is not what its publisher gave out."""
+    """A data file that differs from the published one."""
 
 
 class FeatureError(TruepoolError, ValueError):
-    """Features that no agent can be trained on or asked with."""
+    """Features that no agent can learn from or report on."""
 
 
 class ExportError(TruepoolError, ValueError):
@@ -69,24 +69,24 @@ class CostError(TruepoolError, ValueError):
 
 
 class BeliefError(TruepoolError, ValueError):
-    """Beliefs that nobody could hold: a correlation or a mean that cannot be."""
+    """Impossible beliefs: a correlation or a mean out of range."""
 
 
 class LearnerError(TruepoolError, ValueError):
-    """A learner whose update returns what no state can be."""
+    """A learner whose update returns an invalid state."""
 
 
 class SettingError(TruepoolError, ValueError):
-    """An option outside what it may be."""
+    """An option with an invalid value."""
 
 
 class UnknownNameError(TruepoolError, LookupError):
-    """A name that nothing answers to."""
+    """An unknown name."""
 
     def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
         names = sorted(known)
         super().__init__(
-            f"no {kind} is called {name!r}{nearest(str(name), names)}; "
+            f"no {kind} is called {name!r}{suggestion(str(name), names)}; "
             f"known: {', '.join(names)}"
         )
 
@@ -116,12 +116,12 @@ class MissingPluginError(PluginError):
         )
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Offer the known name that looks most like the one that came.
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Suggest the known name that is most similar to the one received.
 
-    >>> nearest("vgc", ["mean", "vcg"])
+    >>> suggestion("vgc", ["mean", "vcg"])
     " (did you mean 'vcg'?)"
-    >>> nearest("outcome", ["ada", "bob"])
+    >>> suggestion("outcome", ["ada", "bob"])
     ''
     """
     close = get_close_matches(name, list(known), n=1)

@@ -1,12 +1,17 @@
-"""Files: written whole or not at all, and kept between runs in one folder."""
+"""Files: atomic writes, and the cache folder."""
 
 import os
+import shutil
+import signal
+import stat
 import tempfile
+import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Generic, TypeVar
 
 from platformdirs import user_cache_path
@@ -19,76 +24,110 @@ T = TypeVar("T")
 
 
 def check_path(path: str | Path, suffix: str | None = None) -> Path:
-    """Refuse a path that no file, or none of this kind, could be written to."""
+    """Refuse a path that no file (of this kind) can be written to."""
     place = Path(path)
     if suffix is not None and place.suffix != suffix:
         raise SourceError(f"the file name must end in {suffix}; got {str(path)!r}")
-    if place.is_dir():
+    mode = _mode(place)
+    if stat.S_ISDIR(mode):
         raise SourceError(f"{str(place)!r} is a folder; name a file in it")
-    if not place.parent.is_dir():
-        raise SourceError(f"there is no folder {str(place.parent)!r} to write into")
-    if not os.access(place.parent, os.W_OK):
-        raise SourceError(f"the folder {str(place.parent)!r} cannot be written into")
+    if mode and not (stat.S_ISREG(mode) or _is_stream(mode)):
+        raise SourceError(f"{str(place)!r} is not a regular file; name another file")
+    if mode and not os.access(place, os.W_OK):
+        raise SourceError(f"{str(place)!r} is write-protected; name another file")
+    folder = Path(os.path.realpath(place)).parent
+    if _is_stream(mode):
+        return place
+    if not folder.is_dir():
+        raise SourceError(f"there is no folder {str(folder)!r} to write into")
+    if not os.access(folder, os.W_OK):
+        raise SourceError(f"the folder {str(folder)!r} cannot be written into")
     return place
 
 
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[str]:
-    """Lend a temporary file, which replaces the old one at the end.
+    """Yield the path of a temporary file, which replaces the old file at the end.
 
-    Whatever goes wrong before that leaves no trace.
+    After an error the old file is unchanged and the temporary file is gone. Links are
+    followed, and a file keeps its mode and owner. A pipe or a character device gets the
+    content at the end.
     """
     place = check_path(path)
+    stream = _is_stream(_mode(place))
+    target = Path(os.path.realpath(place))
+    with exit_on_sigterm():
+        try:
+            handle, unfinished = tempfile.mkstemp(
+                dir=None if stream else target.parent,
+                prefix=f".{place.name[:20]}.",
+                suffix=place.suffix[-20:],
+            )
+        except OSError as error:
+            raise _refused(place, error) from None
+        os.close(handle)
+        try:
+            yield unfinished
+            if stream:
+                with open(unfinished, "rb") as content, open(place, "wb") as out:
+                    shutil.copyfileobj(content, out)
+            else:
+                _keep_mode(target, unfinished)
+                os.replace(unfinished, target)
+        except OSError as error:
+            raise _refused(place, error) from None
+        finally:
+            Path(unfinished).unlink(missing_ok=True)
+
+
+@contextmanager
+def exit_on_sigterm() -> Iterator[None]:
+    """Let SIGTERM end the block like an error, so that temporary files are removed.
+
+    Without this it ends the process at once. A handler of somebody else is left alone.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, _exit)
     try:
-        handle, unfinished = tempfile.mkstemp(
-            dir=place.parent, prefix=f".{place.name}.", suffix=place.suffix
-        )
-    except OSError as error:
-        raise _refused(place, error) from None
-    os.close(handle)
-    try:
-        yield unfinished
-        os.chmod(unfinished, 0o666 & ~_umask())
-        os.replace(unfinished, place)
-    except OSError as error:
-        os.unlink(unfinished)
-        raise _refused(place, error) from None
-    except BaseException:
-        os.unlink(unfinished)
-        raise
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
-    """Write bytes, whole or not at all."""
+    """Write bytes atomically."""
     with atomic_path(path) as unfinished:
         Path(unfinished).write_bytes(content)
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write text as UTF-8, whole or not at all."""
-    # What no alphabet knows (half of a pair) is written as a question mark.
+    """Write text as UTF-8, atomically."""
+    # An unpaired surrogate has no UTF-8 form and becomes a question mark.
     write_bytes(path, text.encode("utf-8", errors="replace"))
 
 
 def cache_folder() -> Path:
-    """``$TRUEPOOL_CACHE``, else the folder that the platform has for caches."""
-    if named := os.environ.get(VARIABLE):
-        return Path(named).expanduser()
+    """Return ``$TRUEPOOL_CACHE``, else the cache folder of the platform."""
+    if folder := os.environ.get(VARIABLE):
+        return Path(folder).expanduser()
     return user_cache_path("truepool", appauthor=False, opinion=False)
 
 
 @dataclass(frozen=True)
 class DiskCache(Generic[T]):
-    """Values kept in a folder by name; a damaged entry counts as absent.
+    """Values stored in a folder by name; a damaged entry counts as absent.
 
     Parameters
     ----------
     folder : Path
-        Made when the first value is stored.
+        Created when the first value is stored.
     read : function of a path
         Returns the value; raises ValueError where the entry is damaged.
     write : function of a value and a path
-        Writes the value to a temporary file, which gets its name when it is whole.
+        Writes the value to a temporary file, which is renamed when it is complete.
     """
 
     folder: Path
@@ -103,21 +142,51 @@ class DiskCache(Generic[T]):
             return None
 
     def store(self, name: str, value: T) -> None:
-        """Keep a value; a full disk costs the next run, not this one."""
+        """Store a value; if that fails, warn and go on."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with atomic_path(self.folder / name) as unfinished:
                 self.write(value, unfinished)
         except (OSError, SourceError) as error:
             warnings.warn(
-                f"nothing can be kept in {str(self.folder)!r}: {error}. Name another "
-                f"folder in the environment variable {VARIABLE}.",
+                f"nothing can be stored in {str(self.folder)!r}: {error}. Set the "
+                f"environment variable {VARIABLE} to another folder.",
                 stacklevel=2,
             )
 
 
-def _refused(place: Path, error: OSError) -> SourceError:
-    return SourceError(f"{str(place)!r} cannot be written: {error.strerror or error}")
+def _exit(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
+
+
+def _mode(place: Path) -> int:
+    """Kind and mode of what a path leads to; 0 where there is nothing yet."""
+    try:
+        return os.stat(place).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
+    except (OSError, ValueError) as error:
+        raise _refused(place, error) from None
+
+
+def _is_stream(mode: int) -> bool:
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
+
+
+def _keep_mode(old: Path, new: str) -> None:
+    """Give a new file the mode and owner of the old one, or the usual ones."""
+    if not old.exists():
+        os.chmod(new, 0o666 & ~_umask())
+        return
+    info = old.stat()
+    with suppress(PermissionError):  # only root can give files away
+        os.chown(new, info.st_uid, info.st_gid)
+    os.chmod(new, stat.S_IMODE(info.st_mode))
+
+
+def _refused(place: Path, error: OSError | ValueError) -> SourceError:
+    reason = error.strerror if isinstance(error, OSError) else None
+    return SourceError(f"{str(place)!r} cannot be written: {reason or error}")
 
 
 def _umask() -> int:

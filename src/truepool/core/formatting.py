@@ -1,10 +1,10 @@
-"""How numbers look in words: three significant figures where they matter, no more."""
+"""Formats of numbers in text: three significant figures by default."""
 
 from math import floor, isnan, log10
 
 
 def number(value: float, like: float | None = None) -> str:
-    """Three significant figures, fixed point; ``like`` lends its decimals.
+    """Three significant figures, fixed point; or as many decimals as ``like`` has.
 
     >>> number(0.14236), number(12.345), number(float("nan")), number(1234.5)
     ('0.142', '12.3', '-', '1234')
@@ -19,7 +19,7 @@ def number(value: float, like: float | None = None) -> str:
 
 
 def signed(value: float, like: float | None = None) -> str:
-    """Return a difference with its sign, in the decimals of what it is added to.
+    """Return a difference with its sign; or with as many decimals as ``like`` has.
 
     >>> signed(-0.0773, like=0.142), signed(0.0, like=0.142)
     ('-0.077', '0.000')
@@ -31,7 +31,7 @@ def signed(value: float, like: float | None = None) -> str:
 
 
 def percent(value: float) -> str:
-    """Return a share as a percentage; a very small one keeps two figures.
+    """Return a share as a percentage; a very small one has two significant figures.
 
     >>> percent(0.1234), percent(1.0), percent(float("nan"))
     ('12.3 %', '100.0 %', '-')
@@ -45,17 +45,17 @@ def percent(value: float) -> str:
     return f"{share:.{min(places, 6)}f} %"
 
 
-def counted(count: int, what: str) -> str:
-    """Return how many there are of something.
+def pluralize(count: int, what: str) -> str:
+    """Return a count with its noun, in the plural where needed.
 
-    >>> counted(1, "error"), counted(2000, "case")
+    >>> pluralize(1, "error"), pluralize(2000, "case")
     ('1 error', '2,000 cases')
     """
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def amount(value: float) -> str:
-    """Return what somebody stated, as they would write it.
+    """Return a number that a user gave, without trailing zeros.
 
     >>> amount(10.0), amount(0.5), amount(2_500_000)
     ('10', '0.5', '2500000')

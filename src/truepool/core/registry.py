@@ -1,8 +1,8 @@
-"""The folder is the registry: a class is found because its file is there.
+"""The registry: a class is found because its file is in the folder of its kind.
 
-Other distributions add theirs by entry points, in a group named like the package:
-``truepool.pools``, ``truepool.learners``, ``truepool.datasets`` and so on. Whatever has
-a name is made by `make`: a pool, a learner, a loss, a data set, ...
+Other distributions add theirs by entry points, in a group with the name of the package:
+``truepool.pools``, ``truepool.learners``, ``truepool.datasets`` and so on. `make` makes
+anything that has a name: a pool, a learner, a loss, a data set, ...
 """
 
 import inspect
@@ -28,18 +28,18 @@ IMPORT_ERRORS = (
     TypeError,
     ValueError,
 )
-"""What importing somebody else's module may raise."""
+"""Errors that importing a plug-in may raise."""
 
 
 @cache
 def every(package: str) -> dict[str, type]:
-    """All classes with a ``name`` of their own: of the package and of plug-ins."""
+    """All classes of the package and of plug-ins that define a ``name``."""
     found: dict[str, type] = {}
-    for room in modules(package):
-        for thing in vars(room).values():
+    for module in modules(package):
+        for thing in vars(module).values():
             if (
                 inspect.isclass(thing)
-                and thing.__module__ == room.__name__
+                and thing.__module__ == module.__name__
                 and isinstance(vars(thing).get("name"), str)
             ):
                 found[vars(thing)["name"]] = thing
@@ -57,13 +57,13 @@ FOLDERS = {
     "data set": "truepool.datasets",
     "model": "truepool.agents.zoo",
 }
-"""Kinds of which each is a file, and the package that is their folder."""
+"""Kinds with one file each, and the package that is their folder."""
 MODULES = {
     "loss": "truepool.measures.losses",
     "response": "truepool.games.responses",
-    "drift detector": "truepool.online.alarms",
+    "drift detector": "truepool.online.alarms.river_detectors",
 }
-"""Kinds that share a module, whose ``every`` lists them."""
+"""Kinds that share a module, which lists them by ``every``."""
 KINDS = (*FOLDERS, *MODULES)
 
 
@@ -81,7 +81,7 @@ def names(kind: str) -> dict[str, Any]:
 
 
 def find(kind: str, name: str) -> Any:
-    """Return what is called so, or raise an error that offers the names there are.
+    """Return the thing of that kind and name, or refuse the name with a suggestion.
 
     >>> find("pool", "vcg").complexity
     2
@@ -106,7 +106,7 @@ def make(kind: str, name: str, /, **settings: Any) -> Any:
     # A data set is read, anything else is constructed.
     maker = found.load if kind == "data set" else found
     takes = inspect.signature(maker).parameters
-    # Who takes any setting hands it on to another library, and checks it there.
+    # A maker that takes any setting passes it on to a library that checks it.
     if all(taken.kind is not taken.VAR_KEYWORD for taken in takes.values()):
         check_settings(name, settings, takes)
     return maker(**settings)
@@ -131,9 +131,9 @@ def modules(package: str) -> Iterator[ModuleType]:
 
 
 def plugins(group: str, builtin: Collection[str] = ()) -> dict[str, EntryPoint]:
-    """Return what other distributions offer in a group, by name; nothing is loaded yet.
+    """Return the entry points of a group by name, without loading them.
 
-    A name that is taken, by truepool itself or by another distribution, is refused.
+    A name that truepool or another distribution has already is refused.
     """
     found: dict[str, EntryPoint] = {}
     for entry in entry_points(group=group):
@@ -143,14 +143,14 @@ def plugins(group: str, builtin: Collection[str] = ()) -> dict[str, EntryPoint]:
             raise PluginError(
                 f"names in the entry-point group {group!r} must be unique; "
                 f"the distribution {owner!r} offers {name!r}, which {other!r} has too. "
-                f"Uninstall {owner!r}, or have it renamed there."
+                f"Uninstall {owner!r}, or rename it there."
             )
         found[name] = entry
     return dict(sorted(found.items()))
 
 
 def load(entry: EntryPoint) -> Any:
-    """Return what an entry point names; one that cannot be imported is refused."""
+    """Load an entry point; one that cannot be imported is refused."""
     try:
         return entry.load()
     except IMPORT_ERRORS as error:

@@ -77,10 +77,10 @@ class Costs:
         np.fill_diagonal(table, 0.0)
         return table
 
-    def swapped(self) -> "Costs":
+    def swap(self) -> "Costs":
         """Return the costs for the opposite question (binary): fn and fp change places.
 
-        >>> Costs(fn=10, fp=1).swapped()
+        >>> Costs(fn=10, fp=1).swap()
         Costs(fn=1.0, fp=10.0, matrix=None)
         """
         return Costs(fn=self.fp, fp=self.fn)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from truepool.core.arrays import Array, IntArray
-from truepool.core.errors import OutcomeError, nearest
+from truepool.core.errors import OutcomeError, suggestion
 
 USUAL = (
     ("-1", "1"),
@@ -63,10 +63,10 @@ class Labels:
     names: tuple[Any, ...]
 
     @classmethod
-    def numbered(cls, classes: int) -> Self:
+    def of_numbers(cls, classes: int) -> Self:
         """Return the labels of classes that are called by their numbers.
 
-        >>> Labels.numbered(3)
+        >>> Labels.of_numbers(3)
         Labels(names=(0, 1, 2))
         """
         return cls(tuple(range(classes)))
@@ -82,7 +82,7 @@ class Labels:
         >>> Labels.of(["b", "c", "a"]).names
         ('a', 'b', 'c')
         """
-        found = np.unique(as_labels(outcomes)).tolist()
+        found = np.unique(check_labels(outcomes)).tolist()
         if len(found) == 2:
             return cls.of_two(found[0], found[1], positive)
         if positive is None:
@@ -90,10 +90,10 @@ class Labels:
         if not found or not any(_is(label, positive) for label in found):
             raise _unknown(positive, found)
         if len(found) == 1:
-            raise only(found[0])
+            raise one_class_error(found[0])
         raise OutcomeError(
             "a positive label belongs to two labels; there are "
-            f"{len(found)}: {shown(found)}. Leave it out."
+            f"{len(found)}: {format_labels(found)}. Leave it out."
         )
 
     @classmethod
@@ -135,7 +135,7 @@ class Labels:
         Traceback (most recent call last):
         truepool.core.errors.OutcomeError: a label must be 'no' or 'yes'; got 'ja' ...
         """
-        given = as_labels(outcomes)
+        given = check_labels(outcomes)
         known = np.asarray(self.names)
         if (known.dtype.kind == "U") != (given.dtype.kind == "U"):
             strange = np.ones(len(given), dtype=bool)
@@ -147,8 +147,8 @@ class Labels:
         if strange.any():
             t = int(np.argmax(strange))
             raise OutcomeError(
-                f"a label must be {either(self.names)}; got {given[t].item()!r} in "
-                f"row {t}"
+                f"a label must be {format_choice(self.names)}; got "
+                f"{given[t].item()!r} in case {t}"
             )
         return np.asarray(numbers if len(given) else given, dtype=np.int64)
 
@@ -181,15 +181,15 @@ class Labels:
         )
 
 
-def encoded(
+def encode_outcomes(
     outcomes: ArrayLike, classes: int, positive: Any = None
 ) -> tuple[IntArray, Labels]:
     """Class numbers of the outcomes of reports on K classes, and their labels.
 
-    >>> encoded([2, 1, 1], 2, positive=2)
+    >>> encode_outcomes([2, 1, 1], 2, positive=2)
     (array([1, 0, 0]), Labels(names=(1, 2)))
     """
-    given = as_labels(outcomes)
+    given = check_labels(outcomes)
     if classes > 2:
         return _numbered(given, classes, positive)
     if given.dtype.kind in "bui" and positive is None and given.size:
@@ -198,12 +198,12 @@ def encoded(
             return given.astype(np.int64, copy=False), Labels(names)
     found = np.unique(given).tolist()
     if len(found) == 1:
-        raise only(found[0])
+        raise one_class_error(found[0])
     if len(found) > 2:
         raise OutcomeError(
             "reports of one probability per agent need two outcome labels; there are "
-            f"{len(found)}: {shown(found)}. Give one probability per class, or merge "
-            "the labels into two."
+            f"{len(found)}: {format_labels(found)}. Give one probability per class, or "
+            "merge the labels into two."
         )
     labels = Labels.of(given, positive)
     return labels.encode(given), labels
@@ -225,16 +225,16 @@ def _numbered(given: Array, classes: int, positive: Any) -> tuple[IntArray, Labe
             f"{t}. Number the labels in the order of the reports."
         )
     if len(numbers) and (numbers == numbers[0]).all():
-        raise only(numbers[0].item())
-    return numbers.astype(np.int64, copy=False), Labels.numbered(classes)
+        raise one_class_error(numbers[0].item())
+    return numbers.astype(np.int64, copy=False), Labels.of_numbers(classes)
 
 
-def as_labels(outcomes: ArrayLike) -> Array:
+def check_labels(outcomes: ArrayLike) -> Array:
     """Labels as whole numbers, booleans or text, none of them missing.
 
-    >>> as_labels(np.array(["no", "yes"], dtype=object))
+    >>> check_labels(np.array(["no", "yes"], dtype=object))
     array(['no', 'yes'], dtype='<U3')
-    >>> as_labels([1.0, 0.0])
+    >>> check_labels([1.0, 0.0])
     array([1, 0])
     """
     labels = np.asarray(outcomes)
@@ -288,7 +288,7 @@ def _whole(labels: Array) -> Array:
     return labels.astype(np.int64)
 
 
-def only(label: Any) -> OutcomeError:
+def one_class_error(label: Any) -> OutcomeError:
     """Return the refusal of outcomes that are all the same."""
     return OutcomeError(
         f"at least two classes must happen; every outcome is {label!r}, so there is "
@@ -296,10 +296,10 @@ def only(label: Any) -> OutcomeError:
     )
 
 
-def shown(labels: Iterable[Any]) -> str:
+def format_labels(labels: Iterable[Any]) -> str:
     """Name labels as code writes them; of very many, the first ones.
 
-    >>> shown([1, 2]), shown(range(9))
+    >>> format_labels([1, 2]), format_labels(range(9))
     ('1, 2', '0, 1, 2, 3, 4, 5 and 3 others')
     """
     known = list(labels)
@@ -308,15 +308,17 @@ def shown(labels: Iterable[Any]) -> str:
     return f"{first} and {rest} others" if rest > 0 else first
 
 
-def either(labels: Iterable[Any]) -> str:
+def format_choice(labels: Iterable[Any]) -> str:
     """Name what a label may be.
 
-    >>> either(["no", "yes"]), either([0, 1, 2])
+    >>> format_choice(["no", "yes"]), format_choice([0, 1, 2])
     ("'no' or 'yes'", 'one of 0, 1, 2')
     """
     known = list(labels)
     return (
-        " or ".join(map(repr, known)) if len(known) == 2 else f"one of {shown(known)}"
+        " or ".join(map(repr, known))
+        if len(known) == 2
+        else f"one of {format_labels(known)}"
     )
 
 
@@ -351,7 +353,7 @@ def _question(first: Any, second: Any) -> str:
 
 def _unknown(positive: Any, known: Iterable[Any]) -> OutcomeError:
     labels = list(known)
-    hint = nearest(str(positive), map(str, labels))
+    hint = suggestion(str(positive), map(str, labels))
     return OutcomeError(
-        f"the positive label must be {either(labels)}; got {positive!r}{hint}"
+        f"the positive label must be {format_choice(labels)}; got {positive!r}{hint}"
     )

@@ -14,26 +14,26 @@ from truepool.core.arrays import (
     FloatArray,
     IntArray,
     classes,
-    frozen,
-    with_silence_filled,
+    fill_missing,
+    read_only,
 )
 from truepool.core.errors import AgentError, OutcomeError, PanelError, ReportError
-from truepool.data.labels import Labels, as_labels, encoded
-from truepool.data.reports import checked_reports, names_of
+from truepool.data.labels import Labels, check_labels, encode_outcomes
+from truepool.data.reports import check_reports, column_names
 
 
 @dataclass(frozen=True, eq=False)
 class Pending:
     """Reports of the same agents on cases whose outcome is not known yet.
 
-    ``reports`` (P, N) or (P, N, K), with ids and times as the panel has them; ``above``
-    (P,) is how many of the panel's cases stand before each in the table.
+    ``reports`` (P, N) or (P, N, K), with ids and times as the panel has them;
+    ``position`` (P,) is how many of the panel's cases come before each in the table.
     """
 
     reports: FloatArray
     ids: Array | None
     times: Array | None
-    above: IntArray
+    position: IntArray
 
     @property
     def values(self) -> FloatArray:
@@ -65,13 +65,13 @@ class Panel:
         need no word (it is 1); any other two do.
     ids, times : array-like (T,), optional
         A label and a moment for each case; times put the cases in order.
-    mute_cases : bool
+    allow_empty_cases : bool
         Let in cases in which nobody spoke; only `truepool.replay` can skip them.
     copy : bool
         Keep reports of its own; False for arrays that nobody will write to.
 
-    ``pending`` holds reports on cases that have no outcome yet, where `awaiting` gave
-    it some: nothing learns from them, and the audit's feed checks look at them.
+    ``pending`` holds the reports that `with_pending` added, on cases without an outcome
+    yet: nothing learns from them, and the audit's feed checks use them.
 
     Examples
     --------
@@ -101,11 +101,13 @@ class Panel:
         positive: Any = None,
         ids: ArrayLike | None = None,
         times: ArrayLike | None = None,
-        mute_cases: bool = False,
+        allow_empty_cases: bool = False,
         copy: bool = True,
     ) -> None:
-        names = names_of(reports) if agents is None else tuple(map(str, agents))
-        values, silent = checked_reports(reports, names, mute_cases=mute_cases)
+        names = column_names(reports) if agents is None else tuple(map(str, agents))
+        values, silent = check_reports(
+            reports, names, allow_empty_cases=allow_empty_cases
+        )
         if copy and np.may_share_memory(values, np.asarray(reports)):
             values = values.copy()
         T, N, C = values.shape
@@ -113,19 +115,19 @@ class Panel:
         if T < 2:
             raise PanelError(f"a panel needs at least 2 cases; it has {T}")
         if silent:
-            spoken, _, _ = kernels.voices(values)
+            spoken, _, _ = kernels.report_counts(values)
             if not spoken.all():
                 raise AgentError(
                     f"agent {names[int(np.argmin(spoken))]!r} is silent in every case; "
                     "leave that agent out"
                 )
-        happened = as_labels(outcomes)
+        happened = check_labels(outcomes)
         if len(happened) != T:
             raise OutcomeError(
                 f"there must be one outcome per case; got {len(happened)} outcomes for "
                 f"{T} cases"
             )
-        settled, called = encoded(happened, classes(C), positive)
+        settled, called = encode_outcomes(happened, classes(C), positive)
         if np.ndim(reports) == 3 and C == 1 and not called.plain:
             raise ReportError(
                 "two probabilities per agent must stand in the order of the labels 0 "
@@ -133,16 +135,30 @@ class Panel:
                 f"one {called.negative!r}, which have no order. Give one probability "
                 f"per agent, that of {called.positive!r}."
             )
-        named = None if ids is None else _one_a_case("ids", ids, T)
-        moments = None if times is None else _moments(_one_a_case("times", times, T))
+        named = None if ids is None else _per_case("ids", ids, T)
+        moments = None if times is None else _moments(_per_case("times", times, T))
         self._set(
-            _squeezed(values), settled, names, named, moments, silent, called, None
+            reports=_squeezed(values),
+            outcomes=settled,
+            agents=names,
+            ids=named,
+            times=moments,
+            silent=silent,
+            labels=called,
+            pending=None,
         )
 
-    def _set(self, *fields: Any) -> None:
-        for name, value in zip(self.__dataclass_fields__, fields, strict=True):
+    def _set(self, **fields: Any) -> None:
+        for name, value in fields.items():
             array = isinstance(value, np.ndarray)
-            object.__setattr__(self, name, frozen(value) if array else value)
+            object.__setattr__(self, name, read_only(value) if array else value)
+
+    def _replace(self, **changes: Any) -> Self:
+        """Return a copy with other fields, which are trusted."""
+        other = object.__new__(type(self))
+        other._set(**{name: vars(self)[name] for name in self.__dataclass_fields__})
+        other._set(**changes)
+        return other
 
     @property
     def values(self) -> FloatArray:
@@ -171,38 +187,34 @@ class Panel:
 
         The part of a sound panel is trusted: it may lack a class or an agent's voice.
         """
-        part = object.__new__(type(self))
         reports = self.reports[cases]
-        part._set(
-            reports,
-            self.outcomes[cases],
-            self.agents,
-            None if self.ids is None else self.ids[cases],
-            None if self.times is None else self.times[cases],
-            int(np.isnan(reports).sum()) if self.silent else 0,
-            self.labels,
-            None,
+        return self._replace(
+            reports=reports,
+            outcomes=self.outcomes[cases],
+            ids=None if self.ids is None else self.ids[cases],
+            times=None if self.times is None else self.times[cases],
+            silent=int(np.isnan(reports).sum()) if self.silent else 0,
+            pending=None,
         )
-        return part
 
-    def awaiting(
+    def with_pending(
         self,
         reports: ArrayLike,
         *,
         ids: ArrayLike | None = None,
         times: ArrayLike | None = None,
-        above: ArrayLike | None = None,
+        position: ArrayLike | None = None,
     ) -> Self:
         """Return the panel with reports (P, N) on cases that have no outcome yet.
 
         They need times where the panel has them. Without, they come after its cases,
-        or where ``above``, the number of cases before each, puts them.
+        or where ``position``, the number of cases before each, puts them.
 
         >>> panel = Panel([[0.9, 0.6], [0.2, 0.1]], [1, 0])
-        >>> len(panel.awaiting([[0.3, 0.4]]).pending)
+        >>> len(panel.with_pending([[0.3, 0.4]]).pending)
         1
         """
-        values, _ = checked_reports(reports, self.agents, mute_cases=True)
+        values, _ = check_reports(reports, self.agents, allow_empty_cases=True)
         if values.shape[1:] != self.values.shape[1:]:
             raise PanelError(
                 "cases without an outcome need reports of the same agents and classes, "
@@ -216,25 +228,21 @@ class Panel:
                 f"{'times' if times is None else 'none'}"
             )
         pending = Pending(
-            frozen(_squeezed(values)),
-            None if ids is None else _one_a_case("ids", ids, P),
-            None if times is None else _moments(_one_a_case("times", times, P)),
-            np.full(P, len(self)) if above is None else np.asarray(above, np.int64),
+            read_only(_squeezed(values)),
+            None if ids is None else _per_case("ids", ids, P),
+            None if times is None else _moments(_per_case("times", times, P)),
+            np.full(P, len(self))
+            if position is None
+            else np.asarray(position, np.int64),
         )
-        return self._with(pending)
+        return self._replace(pending=pending)
 
-    def _with(self, pending: Pending | None) -> Self:
-        other = object.__new__(type(self))
-        kept = (self.outcomes, self.agents, self.ids, self.times, self.silent)
-        other._set(self.reports, *kept, pending)
-        return other
-
-    def filled(self, words: FloatArray | None = None) -> Self:
+    def fill_missing(self, words: FloatArray | None = None) -> Self:
         """Return the panel with words put into the mouths of silent agents.
 
         ``words`` (T, C) are one report a case; by default the mean of those who spoke.
 
-        >>> Panel([[0.9, 0.5], [0.1, float("nan")]], [1, 0]).filled().reports
+        >>> Panel([[0.9, 0.5], [0.1, float("nan")]], [1, 0]).fill_missing().reports
         array([[0.9, 0.5],
                [0.1, 0.1]])
         """
@@ -242,45 +250,40 @@ class Panel:
             return self
         values = self.values
         if words is None:
-            return self.saying(with_silence_filled(values))
-        return self.saying(np.where(np.isnan(values), words[:, None], values))
+            return self.with_reports(fill_missing(values))
+        return self.with_reports(np.where(np.isnan(values), words[:, None], values))
 
-    def saying(self, reports: FloatArray) -> Self:
+    def with_reports(self, reports: FloatArray) -> Self:
         """Return the panel with other sound reports of the same agents and cases.
 
         Reports (T, N), or coordinates (T, N, C); they are trusted.
 
-        >>> Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0]).saying(np.eye(2)).reports
+        >>> Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0]).with_reports(np.eye(2)).reports
         array([[1., 0.],
                [0., 1.]])
         """
-        other = object.__new__(type(self))
         silent = int(np.isnan(reports).sum()) if self.silent else 0
-        fields = (self.outcomes, self.agents, self.ids, self.times, silent)
-        other._set(_squeezed(reports), *fields, self.labels, self.pending)
-        return other
+        return self._replace(reports=_squeezed(reports), silent=silent)
 
-    def labelled(self, labels: Labels) -> Self:
+    def with_labels(self, labels: Labels) -> Self:
         """Return the panel with other labels for the same class numbers.
 
         >>> panel = Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0])
-        >>> panel.labelled(Labels(("genuine", "fraud"))).labels.positive
+        >>> panel.with_labels(Labels(("genuine", "fraud"))).labels.positive
         'fraud'
         """
-        other = object.__new__(type(self))
-        fields = (self.reports, self.outcomes, self.agents, self.ids, self.times)
-        other._set(*fields, self.silent, labels, self.pending)
-        return other
+        return self._replace(labels=labels)
 
-    def in_order(self) -> Self:
+    def sort_by_time(self) -> Self:
         """Return the panel sorted by its times; cases of one moment keep their order.
 
-        >>> Panel([[0.1, 0.2], [0.8, 0.9]], [0, 1], times=[5, 3]).in_order().outcomes
+        >>> panel = Panel([[0.1, 0.2], [0.8, 0.9]], [0, 1], times=[5, 3])
+        >>> panel.sort_by_time().outcomes
         array([1, 0])
         """
         if self.times is None:
             return self
-        return self.take(self.order)._with(self.pending)
+        return self.take(self.order)._replace(pending=self.pending)
 
     @property
     def order(self) -> IntArray:
@@ -294,7 +297,7 @@ class Panel:
         return len(self.reports)
 
     def _repr_html_(self) -> str:
-        return str(display.by("html.notebook", "panel", self))
+        return str(display.render("html.notebook", "panel", self))
 
     def __repr__(self) -> str:
         shown = ", ".join(self.agents[:5]) + (", ..." if len(self.agents) > 5 else "")
@@ -340,7 +343,7 @@ def _moment(value: Any) -> np.datetime64:
     return np.datetime64(value, "us")
 
 
-def _one_a_case(what: str, column: ArrayLike, cases: int) -> Array:
+def _per_case(what: str, column: ArrayLike, cases: int) -> Array:
     array = np.asarray(column)
     if array.shape != (cases,):
         raise PanelError(

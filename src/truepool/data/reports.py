@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from truepool.core import kernels
-from truepool.core.arrays import FloatArray, from_classes, frozen
+from truepool.core.arrays import FloatArray, from_classes, read_only
 from truepool.core.errors import AgentError, PanelError, ReportError
 
 ROUNDING = 1e-3
@@ -17,20 +17,20 @@ SLACK = 1e-6
 """How far outside [0, 1] single precision may carry a probability; it is clipped."""
 
 
-def names_of(reports: object) -> tuple[str, ...]:
+def column_names(reports: object) -> tuple[str, ...]:
     """Return the column names of a frame; () for anything without names."""
     frame = _frame(reports)
     return () if frame is None else tuple(map(str, frame.columns))
 
 
-def checked_reports(
-    reports: ArrayLike, agents: tuple[str, ...] = (), *, mute_cases: bool = False
+def check_reports(
+    reports: ArrayLike, agents: tuple[str, ...] = (), *, allow_empty_cases: bool = False
 ) -> tuple[FloatArray, int]:
     """Coordinates (T, N, C) of raw reports, and how many entries are silent.
 
-    A case in which nobody spoke is refused unless ``mute_cases`` are let in.
+    A case in which nobody spoke is refused unless ``allow_empty_cases`` are let in.
 
-    >>> values, silent = checked_reports([[0.2, 0.4]])
+    >>> values, silent = check_reports([[0.2, 0.4]])
     >>> values.shape, silent
     ((1, 2, 1), 0)
     """
@@ -49,7 +49,9 @@ def checked_reports(
         )
     if T == 0:
         raise PanelError("there must be at least one case; got none")
-    values = cast(FloatArray, frozen(array if array.ndim == 3 else array[:, :, None]))
+    values = cast(
+        FloatArray, read_only(array if array.ndim == 3 else array[:, :, None])
+    )
     if values.shape[2] < 2 and array.ndim == 3:
         raise ReportError("reports of shape (T, N, K) need K of at least 2 classes")
     outside, silent = kernels.scan(values)
@@ -57,12 +59,12 @@ def checked_reports(
         near = np.clip(values, 0.0, 1.0)
         if not np.nanmax(np.abs(near - values)) <= SLACK:
             raise ReportError(_outside(values, names))
-        values = cast(FloatArray, frozen(near))
+        values = cast(FloatArray, read_only(near))
     if values.shape[2] > 1:
         values = _checked_classes(values, names)
         silent = int(np.isnan(values).sum()) if silent else 0
-    if silent and not mute_cases:
-        _, first, mute = kernels.voices(values)
+    if silent and not allow_empty_cases:
+        _, first, mute = kernels.report_counts(values)
         if mute:
             raise ReportError(
                 "at least one agent must speak in every case; all are silent in case "
@@ -163,4 +165,4 @@ def _checked_classes(values: FloatArray, names: tuple[str, ...]) -> FloatArray:
         )
     if gap.max() > 0:
         values = values / totals[:, :, None]
-    return cast(FloatArray, frozen(from_classes(values)))
+    return cast(FloatArray, read_only(from_classes(values)))

@@ -6,10 +6,15 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.data.features import Features
-from truepool.datasets.columns import numbered, numbers, read_columns, words
+from truepool.datasets.columns import (
+    class_numbers,
+    number_columns,
+    read_columns,
+    text_column,
+)
 from truepool.datasets.files import File
 from truepool.datasets.interface import Dataset
-from truepool.datasets.sampling import Seed, check_seed, some
+from truepool.datasets.sampling import Seed, check_seed, sample_rows
 
 PORT = "Destination Port"
 LABEL = "Attack Type"
@@ -89,13 +94,13 @@ class CICIDS2017(Dataset):
         names = (PORT, *NAMES)
         table = read_columns(path, [*names, LABEL], (LABEL,))
         every = Features(
-            numbers(table, names),
-            numbered(path, words(table, LABEL), cls.labels, LABEL),
+            number_columns(table, names),
+            class_numbers(path, text_column(table, LABEL), cls.labels, LABEL),
             names,
             labels=cls.labels,
             name=cls.name,
         )
-        return every.take(some(rows, len(every), seed))
+        return every.take(sample_rows(rows, len(every), seed))
 
 
 @final
@@ -142,13 +147,13 @@ class CICIDS2017Compiled(Dataset):
         check_seed(seed, rows)
         (path,) = cls.paths()
         table = read_columns(path, [*NAMES, LABEL, "source"], (LABEL, "source"))
-        values = seven_digits(numbers(table, NAMES))
-        outcomes = numbered(path, words(table, LABEL), cls.labels, LABEL)
+        values = seven_digits(number_columns(table, NAMES))
+        outcomes = class_numbers(path, text_column(table, LABEL), cls.labels, LABEL)
         every = Features(values, outcomes, NAMES, labels=cls.labels, name=cls.name)
         if natural:
-            sources = words(table, "source").astype(str)
+            sources = text_column(table, "source").astype(str)
             every = every.take(np.flatnonzero(np.char.startswith(sources, NATURAL)))
-        return every.take(some(rows, len(every), seed))
+        return every.take(sample_rows(rows, len(every), seed))
 
 
 def seven_digits(values: FloatArray) -> FloatArray:

@@ -8,9 +8,9 @@ import pyarrow as pa
 from pyarrow import csv
 
 from truepool.core.arrays import Array, FloatArray
-from truepool.core.errors import SourceError, nearest
+from truepool.core.errors import SourceError, suggestion
 from truepool.datasets.files import PACKED, content
-from truepool.datasets.table_cache import cached
+from truepool.datasets.table_cache import read_cached
 
 
 def read_columns(
@@ -26,10 +26,10 @@ def read_columns(
     A file without a header must have just these columns, in this order. ``missing`` is
     how the file writes a number it does not have.
     """
-    return cached(path, names, lambda: _parsed(path, names, text, header, missing))
+    return read_cached(path, names, lambda: _parse(path, names, text, header, missing))
 
 
-def _parsed(
+def _parse(
     path: Path, names: Sequence[str], text: Sequence[str], header: bool, missing: str
 ) -> pa.Table:
     types = {name: pa.string() if name in text else pa.float64() for name in names}
@@ -52,13 +52,13 @@ def _parsed(
     if gone:
         raise SourceError(
             f"{str(path)!r} must have a column {gone[0]!r}"
-            f"{nearest(gone[0], table.column_names)}; it has "
+            f"{suggestion(gone[0], table.column_names)}; it has "
             f"{', '.join(table.column_names)}"
         )
     return table.select(list(names))
 
 
-def numbers(table: pa.Table, names: Sequence[str]) -> FloatArray:
+def number_columns(table: pa.Table, names: Sequence[str]) -> FloatArray:
     """Columns of numbers side by side, (T, F); NaN where one is missing."""
     values = np.empty((len(table), len(names)))
     for j, name in enumerate(names):
@@ -71,17 +71,17 @@ def numbers(table: pa.Table, names: Sequence[str]) -> FloatArray:
     return values
 
 
-def column(table: pa.Table, name: str) -> FloatArray:
+def number_column(table: pa.Table, name: str) -> FloatArray:
     """Return a column of numbers, (T,); NaN where one is missing."""
-    return numbers(table, [name])[:, 0]
+    return number_columns(table, [name])[:, 0]
 
 
-def words(table: pa.Table, name: str) -> Array:
+def text_column(table: pa.Table, name: str) -> Array:
     """Return a column of text."""
     return np.array(table[name].to_pylist(), dtype=object)
 
 
-def numbered(
+def class_numbers(
     path: Path, found: Array, labels: Sequence[str], column: str
 ) -> FloatArray:
     """Return the place of each word among the labels, or say which has none."""

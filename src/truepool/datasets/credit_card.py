@@ -3,10 +3,10 @@
 from typing import ClassVar, final
 
 from truepool.data.features import Features
-from truepool.datasets.columns import column, numbers, read_columns
+from truepool.datasets.columns import number_column, number_columns, read_columns
 from truepool.datasets.files import File
 from truepool.datasets.interface import Dataset
-from truepool.datasets.sampling import Seed, check_seed, of_each, some
+from truepool.datasets.sampling import Seed, check_seed, sample_by_class, sample_rows
 
 NAMES = ("Time", *(f"V{i}" for i in range(1, 29)), "Amount")
 
@@ -53,8 +53,8 @@ class CreditCard(Dataset):
         (path,) = cls.paths()
         table = read_columns(path, [*NAMES, "Class"])
         every = Features(
-            numbers(table, NAMES),
-            column(table, "Class"),
+            number_columns(table, NAMES),
+            number_column(table, "Class"),
             NAMES,
             labels=cls.labels,
             name=cls.name,
@@ -63,10 +63,10 @@ class CreditCard(Dataset):
         if rows is None:
             if seed is None:
                 return every  # without a second copy of the largest data set here
-            return every.take(some(None, len(every), seed))
+            return every.take(sample_rows(None, len(every), seed))
         frauds = int(every.outcomes.sum())
         wanted = [rows - frauds, frauds]
-        return every.take(of_each(every.outcomes, wanted, seed, cls.labels))
+        return every.take(sample_by_class(every.outcomes, wanted, seed, cls.labels))
 
 
 credit_card = CreditCard.load

@@ -23,7 +23,7 @@ PATIENCE = 30.0
 """Seconds without a byte after which a publisher counts as out of reach."""
 
 
-def fetched(file: File, folder: Path, progress: Progress | None = None) -> Path:
+def fetch(file: File, folder: Path, progress: Progress | None = None) -> Path:
     """Fetch a file into a folder, check its sum and return its path.
 
     It comes under a temporary name and gets its own only when the sum holds. Where the
@@ -44,11 +44,11 @@ def fetched(file: File, folder: Path, progress: Progress | None = None) -> Path:
         ) from None
     try:
         came = work / "part"
-        with _watched(file, progress) as told:
+        with _progress_bar(file, progress) as told:
             _download(file, file.address, came, told)
         if file.zipped:
-            came = _unzipped(file, came)
-        return _kept(file, came, folder / file.name)
+            came = _unzip(file, came)
+        return _store(file, came, folder / file.name)
     finally:
         shutil.rmtree(work)
 
@@ -58,7 +58,7 @@ def _download(file: File, address: str, path: Path, progress: Progress) -> None:
     try:
         with urlopen(request, timeout=PATIENCE) as answer, path.open("wb") as out:
             total = int(answer.headers.get("Content-Length") or 0)
-            done = _copied(answer, out, lambda done: progress(file.name, done, total))
+            done = _copy(answer, out, lambda done: progress(file.name, done, total))
     except (OSError, HTTPException) as error:
         if isinstance(error, HTTPError):
             error.close()  # it holds the answer, and with it the connection
@@ -74,7 +74,7 @@ def _download(file: File, address: str, path: Path, progress: Progress) -> None:
         )
 
 
-def _copied(source: IO[bytes], out: IO[bytes], told: Callable[[int], None]) -> int:
+def _copy(source: IO[bytes], out: IO[bytes], told: Callable[[int], None]) -> int:
     done = 0
     while chunk := source.read(CHUNK):
         out.write(chunk)
@@ -83,7 +83,7 @@ def _copied(source: IO[bytes], out: IO[bytes], told: Callable[[int], None]) -> i
     return done
 
 
-def _unzipped(file: File, archive: Path) -> Path:
+def _unzip(file: File, archive: Path) -> Path:
     """Take the one file of the right kind out of a zip archive."""
     kind = Path(file.name).suffix
     path = archive.with_name("member")
@@ -106,7 +106,7 @@ def _unzipped(file: File, archive: Path) -> Path:
     return path
 
 
-def _kept(file: File, came: Path, path: Path) -> Path:
+def _store(file: File, came: Path, path: Path) -> Path:
     with came.open("rb") as stream:
         total = sha256()
         while chunk := stream.read(CHUNK):
@@ -123,7 +123,7 @@ def _kept(file: File, came: Path, path: Path) -> Path:
 
 
 @contextmanager
-def _watched(file: File, progress: Progress | None) -> Iterator[Progress]:
+def _progress_bar(file: File, progress: Progress | None) -> Iterator[Progress]:
     """Yield the caller's progress, or a bar on standard error, if anybody looks."""
     if progress is not None:
         yield progress

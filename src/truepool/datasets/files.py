@@ -56,10 +56,10 @@ def names_of(file: File) -> tuple[str, ...]:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile | lzma.LZMAFile]:
+def open_content(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile | lzma.LZMAFile]:
     """Open a file for reading its content, packed or not; say so if it is damaged."""
     try:
-        with _unpacked(path) as stream:
+        with _open(path) as stream:
             yield stream
     except BROKEN as error:
         raise SourceError(
@@ -70,14 +70,14 @@ def opened(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile | lzma.LZMAFile]:
 
 def content(path: Path) -> bytes:
     """Return all of a file, unpacked."""
-    with opened(path) as stream:
+    with open_content(path) as stream:
         return stream.read()
 
 
 def content_sum(path: Path) -> str:
     """Sum (sha256) of the content of a file, unpacked."""
     total = sha256()
-    with opened(path) as stream:
+    with open_content(path) as stream:
         while chunk := stream.read(CHUNK):
             total.update(chunk)
     return total.hexdigest()
@@ -93,7 +93,7 @@ def check_sum(file: File, path: Path) -> None:
         )
 
 
-def _unpacked(path: Path) -> IO[bytes] | gzip.GzipFile | lzma.LZMAFile:
+def _open(path: Path) -> IO[bytes] | gzip.GzipFile | lzma.LZMAFile:
     match path.suffix:
         case ".gz":
             return gzip.open(path)

@@ -7,7 +7,7 @@ import numpy as np
 from truepool.core.arrays import Array
 from truepool.core.errors import SettingError, SourceError
 from truepool.data.panel import Panel
-from truepool.datasets.columns import numbers, read_columns, words
+from truepool.datasets.columns import number_columns, read_columns, text_column
 from truepool.datasets.files import File
 from truepool.datasets.interface import Dataset
 
@@ -61,11 +61,14 @@ class Governors(Dataset):
             )
         (path,) = cls.paths()
         table = read_columns(path, [*NUMBERS, *TEXT], TEXT)
-        told = numbers(table, NUMBERS)
-        day, kind = words(table, "forecast_date"), words(table, "forecast_type")
+        told = number_columns(table, NUMBERS)
+        day, kind = (
+            text_column(table, "forecast_date"),
+            text_column(table, "forecast_type"),
+        )
         kept = np.isin(kind.astype(str), AGENTS)  # 2010 had one model only
         kept &= np.isin(told[:, 0], YEARS if year is None else (year,))
-        who = (words(table, name) for name in ("state", "candidate", "party"))
+        who = (text_column(table, name) for name in ("state", "candidate", "party"))
         labels = np.array(
             [f"{d} {s} {c} ({p})" for d, s, c, p in zip(day, *who, strict=True)]
         )

@@ -3,10 +3,10 @@
 from typing import ClassVar, final
 
 from truepool.data.features import Features
-from truepool.datasets.columns import column, numbers, read_columns
+from truepool.datasets.columns import number_column, number_columns, read_columns
 from truepool.datasets.files import File
 from truepool.datasets.interface import Dataset
-from truepool.datasets.sampling import Seed, check_seed, some
+from truepool.datasets.sampling import Seed, check_seed, sample_rows
 
 NAMES = (
     "age sex cp trestbps chol fbs restecg thalach exang oldpeak slope ca thal"
@@ -44,7 +44,7 @@ class Heart(Dataset):
         """Patients of the Cleveland set (Detrano et al. 1989); 1 is heart disease.
 
         All 13 features are numbers, as in the paper, which fills the missing ones (4 in
-        ca, 2 in thal) with medians: `Features.preparation` does, by training rows.
+        ca, 2 in thal) with medians: `Features.encoder` does, by training rows.
 
         Parameters
         ----------
@@ -57,13 +57,13 @@ class Heart(Dataset):
         (path,) = cls.paths()
         table = read_columns(path, [*NAMES, "num"], header=False, missing="?")
         every = Features(
-            numbers(table, NAMES),
-            column(table, "num") > 0,
+            number_columns(table, NAMES),
+            number_column(table, "num") > 0,
             NAMES,
             labels=cls.labels,
             name=cls.name,
         )
-        return every.take(some(rows, len(every), seed))
+        return every.take(sample_rows(rows, len(every), seed))
 
 
 heart = Heart.load

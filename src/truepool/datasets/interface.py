@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from truepool.data.features import Features
 from truepool.data.panel import Panel
 from truepool.datasets.files import File
-from truepool.datasets.location import found, located
+from truepool.datasets.location import find_local, locate
 
 
 class Dataset(ABC):
@@ -43,7 +43,7 @@ class Dataset(ABC):
         """Where the data are: a kind of folder, bundled, made, or None if not here."""
         if cls.home:
             return cls.home
-        kinds = [there[0] for there in map(found, cls.files) if there is not None]
+        kinds = [there[0] for there in map(find_local, cls.files) if there is not None]
         if len(kinds) < len(cls.files):
             return None
         return "folder" if "folder" in kinds else "cache"
@@ -51,4 +51,4 @@ class Dataset(ABC):
     @classmethod
     def paths(cls) -> tuple[Path, ...]:
         """Paths of the files; those that are nowhere yet are fetched."""
-        return tuple(located(file) for file in cls.files)
+        return tuple(locate(file) for file in cls.files)

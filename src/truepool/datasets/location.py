@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from truepool.core.files import cache_folder
-from truepool.datasets.download import Progress, fetched
+from truepool.datasets.download import Progress, fetch
 from truepool.datasets.files import File, names_of
 
 VARIABLE = "TRUEPOOL_DATA"
@@ -17,7 +17,7 @@ def folders() -> dict[str, Path]:
     return {"folder": Path(named).expanduser(), **cache} if named else cache
 
 
-def found(file: File) -> tuple[str, Path] | None:
+def find_local(file: File) -> tuple[str, Path] | None:
     """Return where a file is already, as the kind of folder and the path."""
     for kind, folder in folders().items():
         for name in names_of(file):
@@ -26,9 +26,9 @@ def found(file: File) -> tuple[str, Path] | None:
     return None
 
 
-def located(file: File, progress: Progress | None = None) -> Path:
+def locate(file: File, progress: Progress | None = None) -> Path:
     """Path of a file; it is fetched into the cache if it is nowhere yet."""
-    there = found(file)
+    there = find_local(file)
     if there is not None:
         return there[1]
-    return fetched(file, cache_folder(), progress)
+    return fetch(file, cache_folder(), progress)

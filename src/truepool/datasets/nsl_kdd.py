@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 
 from truepool.data.features import Features
-from truepool.datasets.columns import column, read_columns, words
+from truepool.datasets.columns import number_column, read_columns, text_column
 from truepool.datasets.files import File
 from truepool.datasets.interface import Dataset
-from truepool.datasets.sampling import Seed, check_seed, of_each, some
+from truepool.datasets.sampling import Seed, check_seed, sample_by_class, sample_rows
 
 MIRROR = "https://raw.githubusercontent.com/defcom17/NSL_KDD/master"
 TRAIN = File(
@@ -95,15 +95,18 @@ class NSLKDD(Dataset):
         kept = place >= len(parts[0])
         kept |= place < (len(parts[0]) if train is None else train)
         every = Features.from_columns(
-            {n: (words if n in CATEGORIES else column)(table, n) for n in NAMES},
-            words(table, "label") != cls.labels[0],
+            {
+                n: (text_column if n in CATEGORIES else number_column)(table, n)
+                for n in NAMES
+            },
+            text_column(table, "label") != cls.labels[0],
             labels=cls.labels,
             name=cls.name,
         ).take(np.flatnonzero(kept))
         if rows is None:
-            return every.take(some(None, len(every), seed))
+            return every.take(sample_rows(None, len(every), seed))
         wanted = [rows - round(rows * attacks), round(rows * attacks)]
-        return every.take(of_each(every.outcomes, wanted, seed, cls.labels))
+        return every.take(sample_by_class(every.outcomes, wanted, seed, cls.labels))
 
 
 nsl_kdd = NSLKDD.load

@@ -5,10 +5,10 @@ from typing import ClassVar, final
 import numpy as np
 
 from truepool.data.features import Features
-from truepool.datasets.columns import column, numbers, read_columns
+from truepool.datasets.columns import number_column, number_columns, read_columns
 from truepool.datasets.files import File
 from truepool.datasets.interface import Dataset
-from truepool.datasets.sampling import Seed, check_seed, some
+from truepool.datasets.sampling import Seed, check_seed, sample_rows
 
 NAMES = (
     "Pregnancies Glucose BloodPressure SkinThickness Insulin BMI "
@@ -52,7 +52,7 @@ class Pima(Dataset):
 
         A 0 in glucose, blood pressure, skin thickness, insulin or BMI means that it was
         not measured, and becomes NaN (652 values); the paper fills those with medians:
-        `Features.preparation` does, by training rows.
+        `Features.encoder` does, by training rows.
 
         Parameters
         ----------
@@ -66,19 +66,19 @@ class Pima(Dataset):
         check_seed(seed, rows)
         (path,) = cls.paths()
         table = read_columns(path, [*NAMES, "Outcome"])
-        values = numbers(table, NAMES)
+        values = number_columns(table, NAMES)
         if not zeros:
             measured = [NAMES.index(name) for name in NEVER_ZERO]
             part = values[:, measured]
             values[:, measured] = np.where(part == 0, np.nan, part)
         every = Features(
             values,
-            column(table, "Outcome"),
+            number_column(table, "Outcome"),
             NAMES,
             labels=cls.labels,
             name=cls.name,
         )
-        return every.take(some(rows, len(every), seed))
+        return every.take(sample_rows(rows, len(every), seed))
 
 
 pima = Pima.load

@@ -27,10 +27,10 @@ def check_seed(seed: Seed, rows: int | None) -> None:
         generator(seed)
 
 
-def some(rows: int | None, there: int, seed: Seed) -> IntArray:
+def sample_rows(rows: int | None, there: int, seed: Seed) -> IntArray:
     """Rows drawn without replacement from all, each as likely as any other.
 
-    >>> some(None, 3, seed=None)
+    >>> sample_rows(None, 3, seed=None)
     array([0, 1, 2])
     """
     if rows is None and seed is None:
@@ -45,12 +45,12 @@ def some(rows: int | None, there: int, seed: Seed) -> IntArray:
     return order[:rows]
 
 
-def of_each(
+def sample_by_class(
     outcomes: IntArray, wanted: Sequence[int], seed: Seed, labels: Sequence[str]
 ) -> IntArray:
     """So many rows of each class, drawn without replacement, in random order.
 
-    >>> of_each(np.array([0, 0, 1]), [1, 1], 0, ["normal", "attack"])
+    >>> sample_by_class(np.array([0, 0, 1]), [1, 1], 0, ["normal", "attack"])
     array([1, 2])
     """
     there = np.bincount(outcomes, minlength=len(labels))

@@ -16,7 +16,7 @@ from truepool.core.files import DiskCache, cache_folder
 SLOW = ".xz"
 
 
-def cached(
+def read_cached(
     path: Path, columns: Sequence[str], read: Callable[[], pa.Table]
 ) -> pa.Table:
     """Return what ``read`` gives; if the file is slow to unpack, read it only once."""

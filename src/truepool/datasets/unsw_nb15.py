@@ -3,10 +3,10 @@
 from typing import ClassVar, final
 
 from truepool.data.features import Features
-from truepool.datasets.columns import column, read_columns, words
+from truepool.datasets.columns import number_column, read_columns, text_column
 from truepool.datasets.files import File
 from truepool.datasets.interface import Dataset
-from truepool.datasets.sampling import Seed, check_seed, some
+from truepool.datasets.sampling import Seed, check_seed, sample_rows
 
 CATEGORIES = ("proto", "service", "state")
 
@@ -68,12 +68,15 @@ class UNSWNB15(Dataset):
         (path,) = cls.paths()
         table = read_columns(path, [*NAMES, "label"], CATEGORIES)
         every = Features.from_columns(
-            {n: (words if n in CATEGORIES else column)(table, n) for n in NAMES},
-            column(table, "label"),
+            {
+                n: (text_column if n in CATEGORIES else number_column)(table, n)
+                for n in NAMES
+            },
+            number_column(table, "label"),
             labels=cls.labels,
             name=cls.name,
         )
-        return every.take(some(rows, len(every), seed))
+        return every.take(sample_rows(rows, len(every), seed))
 
 
 unsw_nb15 = UNSWNB15.load

@@ -1,15 +1,20 @@
-"""What if agents do not tell the truth: games with known answers, and incentives.
+"""What if agents misreport: games with known answers, and incentives.
 
 >>> from truepool.data.costs import Costs
 >>> game = Game(agents=5, correlation=0.5, threshold=0.3, costs=Costs(fn=10, fp=1))
 >>> game.solve("vcg")
-Equilibrium(vcg: shift +0.210, FN 0.330 -> 0.014, PoA 0.0432 (-0.316), still after 2
-rounds)
+Equilibrium(vcg: shift +0.210, FN 0.330 -> 0.014, PoA 0.0432 (-0.316), converged
+after 2 rounds)
 """
 
 from truepool.games import payments, theory
-from truepool.games.beliefs import Beliefs, ClippedBeliefsWarning, drawn, from_panel
-from truepool.games.equilibrium import Equilibrium, Price
+from truepool.games.beliefs import (
+    Beliefs,
+    ClippedBeliefsWarning,
+    draw_beliefs,
+    from_panel,
+)
+from truepool.games.equilibrium import Equilibrium, PriceOfAnarchy
 from truepool.games.game import Game
 from truepool.games.misreports import Incentives, incentives
 from truepool.games.parameter_sweep import Sweep, sweep
@@ -24,11 +29,11 @@ __all__ = [
     "Exact",
     "Game",
     "Incentives",
-    "Price",
+    "PriceOfAnarchy",
     "Shift",
     "Sweep",
     "Verification",
-    "drawn",
+    "draw_beliefs",
     "from_panel",
     "incentives",
     "payments",

@@ -1,11 +1,11 @@
-"""A seat at the table: what an agent knows when it chooses its report."""
+"""What one agent knows when it chooses its report."""
 
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from truepool.core.arrays import FloatArray, mean_reported
+from truepool.core.arrays import FloatArray, mean_report
 from truepool.data.costs import Costs
 from truepool.data.weights import case_weights
 from truepool.measures.decisions import EDGE
@@ -13,14 +13,20 @@ from truepool.pools import LinearPool, Pool
 
 
 @dataclass(frozen=True, eq=False)
-class Seat:
-    """What agent ``agent`` knows: the reports of all (T, N), chances, pool and costs.
+class AgentView:
+    """What agent ``agent`` knows about T cases with N agents.
 
-    The pool is fitted; its weights are taken as given. ``threshold`` decides.
-    ``total``, the pool of these reports, and ``stakes``, what deciding 1 saves, are
-    given by whom has worked them out already. With
-    ``silences`` the reports may be NaN where another agent is silent, not where
-    this one is.
+    Attributes
+    ----------
+    reports : (T, N)
+        The reports of all agents. With ``missing`` other agents may have no report
+        (NaN) in some cases; this agent has one in every case.
+    chance : (T,)
+        Probability of a positive outcome.
+    pool, costs, threshold
+        The fitted pool, whose weights the agent takes as given, and how it decides.
+    total, savings : (T,), optional
+        The pooled reports and `expected_savings`, where they are known already.
     """
 
     agent: int
@@ -29,21 +35,21 @@ class Seat:
     pool: Pool
     costs: Costs
     threshold: float
-    silences: bool = False
+    missing: bool = False
     total: FloatArray | None = None
-    stakes: FloatArray | None = None
+    savings: FloatArray | None = None
 
     @property
-    def line(self) -> float:
-        """What a pool must exceed for 1 to be decided."""
+    def cutoff(self) -> float:
+        """Pooled probability that must be exceeded for the decision to be 1."""
         return self.threshold + EDGE
 
     @property
     def gains(self) -> FloatArray:
-        """What deciding 1 rather than 0 saves in each case, in expectation."""
-        return (
-            self.stakes if self.stakes is not None else saved(self.chance, self.costs)
-        )
+        """Expected savings of deciding 1 rather than 0 in each case, (T,)."""
+        if self.savings is not None:
+            return self.savings
+        return expected_savings(self.chance, self.costs)
 
     @property
     def linear(self) -> bool:
@@ -52,71 +58,77 @@ class Seat:
 
     @cached_property
     def _shares(self) -> FloatArray:
-        """Weights (N,), or (T, N) where somebody is silent."""
+        """Weights (N,), or (T, N) where reports are missing."""
         weights = self.pool.weights_
-        if not self.silences:
+        if not self.missing:
             return np.asarray(weights)
         return case_weights(weights, ~np.isnan(self.reports))
 
     @cached_property
     def weight(self) -> FloatArray:
-        """Weight of this agent in a linear pool: (1,), or (T,) with silences."""
+        """Weight of this agent in a linear pool: (1,), or (T,) with missing reports."""
         shares = self._shares
         return shares[[self.agent]] if shares.ndim == 1 else shares[:, self.agent]
 
     @cached_property
     def rest(self) -> FloatArray:
-        """What the others put into a linear pool, (T,)."""
+        """Contribution of the other agents to a linear pool, (T,)."""
         if self.total is not None:
             return self.total - self.weight * self.reports[:, self.agent]
-        if not self.silences:
+        if not self.missing:
             weights = self._shares.copy()
             weights[self.agent] = 0.0
             return np.asarray(self.reports @ weights)
-        heard = np.nan_to_num(self.others_only(self.reports)) * self._shares
-        return np.asarray(heard.sum(axis=1))
+        others = np.nan_to_num(self.others_only(self.reports)) * self._shares
+        return np.asarray(others.sum(axis=1))
 
     @cached_property
     def others(self) -> FloatArray:
-        """Mean report of the others who speak, (T,); the own one where nobody does."""
-        if not self.silences:
+        """Mean report of the other agents, (T,); the own report where there is none."""
+        if not self.missing:
             own = self.reports[:, self.agent]
             rest = self.reports.sum(axis=1) - own
             return np.asarray(rest / (self.reports.shape[1] - 1))
-        others = mean_reported(self.others_only(self.reports))
+        others = mean_report(self.others_only(self.reports))
         return np.where(np.isnan(others), self.reports[:, self.agent], others)
 
     def others_only(self, reports: FloatArray) -> FloatArray:
-        """Reports with this agent silent."""
+        """Reports (T, N) with those of this agent removed (NaN)."""
         others = reports.copy()
         others[:, self.agent] = np.nan
         return others
 
     def pooled(self, report: FloatArray) -> FloatArray:
-        """Pool (T,) if this agent reports so."""
+        """Pooled probability (T,) if this agent sends these reports (T,)."""
         if self.linear:
-            return np.asarray(self.rest + self.weight * report)
+            # The shortcut past `Pool.pool` clips what rounding carried out of [0, 1].
+            return np.clip(self.rest + self.weight * report, 0.0, 1.0)
         reports = self.reports.copy()
         reports[:, self.agent] = report
-        return self.combined(reports)
+        return pooled_probability(self.pool, reports)
 
-    def without(self) -> FloatArray:
-        """Pool (T,) of the others; the base rate where nobody else speaks."""
+    def pooled_without(self) -> FloatArray:
+        """Pooled probability (T,) without this agent.
+
+        Where no other agent has a report it is the base rate.
+        """
         others = self.others_only(self.reports)
         alone = np.isnan(others).all(axis=1)
         if alone.any():
             others[alone] = self.chance.mean()
-        return self.combined(others)
-
-    def combined(self, reports: FloatArray) -> FloatArray:
-        """Pool (T,) of reports (T, N)."""
-        return self.pool.combine(np.ascontiguousarray(reports)[:, :, None])[:, 0]
+        return pooled_probability(self.pool, others)
 
 
-def saved(chance: FloatArray, costs: Costs) -> FloatArray:
-    """What deciding 1 rather than 0 saves in each case, in expectation.
+def pooled_probability(pool: Pool, reports: FloatArray) -> FloatArray:
+    """Probability (T,) of a positive outcome that a pool makes of reports (T, N)."""
+    values = np.ascontiguousarray(reports)[:, :, None]
+    return pool.pool(values).probabilities[:, 1]
 
-    >>> saved(np.array([0.0, 1.0]), Costs(fn=10, fp=1))
+
+def expected_savings(chance: FloatArray, costs: Costs) -> FloatArray:
+    """Expected cost that deciding 1 rather than 0 saves in each case, (T,).
+
+    >>> expected_savings(np.array([0.0, 1.0]), Costs(fn=10, fp=1))
     array([-1., 10.])
     """
     return np.asarray((costs.fn + costs.fp) * chance - costs.fp)

@@ -1,4 +1,4 @@
-"""Beliefs: what each agent thinks in each case, and what then happens."""
+"""Beliefs: the probability that each agent holds in each case, and the outcomes."""
 
 import warnings
 from collections.abc import Sequence
@@ -8,40 +8,46 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import BeliefError, SettingError
+from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.games.marginals import marginal
-from truepool.games.signals import Signals, draw_signals, feasible
+from truepool.games.signals import Signals, draw_signals, signal_correlation
 
 CLIPPED_SHARE = 0.05
-"""Share of beliefs pushed out of [0, 1] above which a warning is due."""
+"""Share of beliefs outside [0, 1] above which a warning is given."""
+
+MAX_BELIEFS = 10**8
+"""Beliefs that a game may have at most, agents times cases: about 1 GB per array."""
+MAX_COST = 1e100
+"""Costs in a game at most: their sums over cases must stay finite."""
 
 
 class ClippedBeliefsWarning(UserWarning):
-    """An offset pushed beliefs out of [0, 1]: less of it arrived than was asked."""
+    """Clipping beliefs to [0, 1] made their offset smaller than requested."""
 
 
 @dataclass(frozen=True, eq=False)
 class Beliefs:
-    """What N agents believe in T cases, the chance of each outcome, and the outcomes.
+    """Beliefs of N agents in T cases, with the outcomes and their probabilities.
 
     Attributes
     ----------
     values : (T, N)
         The beliefs, in [0, 1].
     chance : (T,)
-        Probability of the outcome; the outcome itself where no more is known.
+        Probability of a positive outcome; the outcome itself where no more is known.
     outcomes : (T,)
-        What happened, drawn from the chance.
-    clipped : float
-        Share of the beliefs that an offset pushed out of [0, 1].
+        The outcomes, drawn with these probabilities.
+    clipped_share : float
+        Share of the beliefs that were clipped to [0, 1] after the offset.
     signals : Signals, optional
-        The model behind the beliefs; none where they come from a panel.
+        The model of the beliefs; None where they come from a panel.
     """
 
     values: FloatArray
     chance: FloatArray
     outcomes: IntArray
-    clipped: float = 0.0
+    clipped_share: float = 0.0
     signals: Signals | None = None
 
     def __post_init__(self) -> None:
@@ -60,31 +66,31 @@ class Beliefs:
 
     @property
     def offset(self) -> float:
-        """Mean belief less mean chance: the offset that arrived."""
+        """Mean belief minus mean outcome probability: the offset after clipping."""
         return float(self.values.mean() - self.chance.mean())
 
     @property
     def correlation(self) -> float:
-        """Mean Pearson correlation over the pairs of agents."""
+        """Mean Pearson correlation over all pairs of agents."""
         table = np.asarray(np.corrcoef(self.values, rowvar=False))
         return float(table[np.triu_indices(self.agents, 1)].mean())
 
-    def posterior(self, known: Sequence[int]) -> FloatArray:
-        """Probability of the outcome given what these agents know, (T,).
+    def posterior(self, agents: Sequence[int]) -> FloatArray:
+        """Probability of a positive outcome given what these agents know, (T,).
 
-        From a panel it is known for one agent only: the best rising function of its
-        reports (isotonic regression, on the same cases).
+        For a panel it is defined for one agent only: isotonic regression of the
+        outcomes on its reports, on the same cases.
         """
         if self.signals is not None:
-            return self.signals.posterior(known)
-        if len(known) > 1:
+            return self.signals.posterior(agents)
+        if len(agents) > 1:
             raise SettingError(
-                "what several agents know together cannot be read off a panel; "
-                "take sees='none', or another response than 'exact'"
+                "what several agents know together cannot be estimated from a panel; "
+                "pass sees='none', or another response than 'exact'"
             )
         from sklearn.isotonic import IsotonicRegression
 
-        own = self.values[:, known[0]]
+        own = self.values[:, agents[0]]
         fitted = IsotonicRegression(y_min=0, y_max=1).fit_transform(own, self.chance)
         return np.asarray(fitted, dtype=np.float64)
 
@@ -95,7 +101,7 @@ class Beliefs:
         )
 
 
-def drawn(
+def draw_beliefs(
     agents: int = 5,
     correlation: float = 0.5,
     mean: float = 0.3,
@@ -107,41 +113,42 @@ def drawn(
     cases: int = 10_000,
     seed: int = 0,
 ) -> Beliefs:
-    """Draw correlated beliefs and the outcomes that follow from them.
+    """Draw correlated beliefs, and outcomes that depend on them.
 
     Parameters
     ----------
     agents, correlation, mean, concentration
-        How many agents; the Pearson correlation of two agents' beliefs; the base rate
-        E[y]; how close beliefs lie to it (a Beta's a + b).
+        The number of agents; the Pearson correlation of two agents' beliefs; the base
+        rate E[y]; how closely beliefs lie around it (a + b of a Beta distribution).
     offset : float
-        E[b] - E[y]: calibrated beliefs are pushed by this much and clipped.
+        E[b] - E[y]: added to calibrated beliefs, which are then clipped to [0, 1].
     model : ``copula`` or ``factor``
-        Beta marginals under a Gaussian copula; or agents who each see the factor
-        behind the outcome through noise and are calibrated when ``truth='latent'``.
+        Beta marginals under a Gaussian copula; or agents who each observe the factor
+        behind the outcome with noise and are calibrated when ``truth='latent'``.
     truth : ``mean`` or ``latent``
-        Pr(y = 1) is the mean of the calibrated beliefs, or follows the shared factor.
+        Pr(y = 1) is the mean of the calibrated beliefs, or given by the shared factor.
 
     Examples
     --------
-    >>> drawn(agents=3, correlation=0.5, cases=100_000)
+    >>> draw_beliefs(agents=3, correlation=0.5, cases=100_000)
     Beliefs(100,000 cases, 3 agents, correlation 0.498, offset +0.000)
     """
     check(agents, correlation, mean, offset, concentration, model, truth, cases)
+    check_seed(seed)
     rng = np.random.default_rng(seed)
     shape = marginal(model, mean, concentration)
     signals = draw_signals(shape, truth, agents, correlation, cases, rng)
     calibrated = signals.beliefs()
     chance = signals.chance(calibrated)
     outcomes = (rng.random(cases) < chance).astype(np.int64)
-    pushed = calibrated + offset
-    values = np.clip(pushed, 0.0, 1.0)
-    clipped = float((pushed != values).mean()) if offset else 0.0
+    moved = calibrated + offset
+    values = np.clip(moved, 0.0, 1.0)
+    clipped = float((moved != values).mean()) if offset else 0.0
     beliefs = Beliefs(values, chance, outcomes, clipped, signals)
     if clipped > CLIPPED_SHARE:
         warnings.warn(
-            f"the offset {offset:+g} pushes {100 * clipped:.1f} % of the beliefs out "
-            f"of [0, 1]; clipped there, {beliefs.offset:+.3f} of it arrives",
+            f"the offset {offset:+g} moves {100 * clipped:.1f} % of the beliefs out of "
+            f"[0, 1]; after clipping the offset is {beliefs.offset:+.3f}",
             ClippedBeliefsWarning,
             stacklevel=2,
         )
@@ -149,16 +156,16 @@ def drawn(
 
 
 def from_panel(panel: Panel) -> Beliefs:
-    """Take the reports of a panel for beliefs; a silent agent agrees with the others.
+    """Use the reports of a panel as beliefs; a missing one is the mean of the others.
 
     >>> from_panel(Panel([[0.9, 0.6], [0.2, 0.4], [0.7, 0.9]], [1, 0, 1])).chance
     array([1., 0., 1.])
     """
     if panel.classes != 2:
         raise SettingError(
-            f"games are played with two classes; the panel has {panel.classes}"
+            f"a game needs a panel with two classes; got {panel.classes} classes"
         )
-    values = np.asfortranarray(panel.filled().reports)
+    values = np.asfortranarray(panel.fill_missing().reports)
     return Beliefs(values, panel.outcomes.astype(np.float64), panel.outcomes)
 
 
@@ -172,11 +179,37 @@ def check(
     truth: str,
     cases: int,
 ) -> None:
-    """Refuse beliefs that cannot be drawn, and say what could be."""
-    if agents < 2:
-        raise BeliefError(f"a game needs at least 2 agents; {agents!r} came")
-    if cases < 2:
-        raise BeliefError(f"a game needs at least 2 cases; {cases!r} came")
+    """Refuse settings from which no beliefs can be drawn."""
+    check_count("agents", agents, 2)
+    check_count("cases", cases, 2)
+    if agents * cases > MAX_BELIEFS:
+        raise SettingError(
+            f"a game may have at most {MAX_BELIEFS:,} beliefs; got {agents:,} agents "
+            f"times {cases:,} cases. Use fewer cases."
+        )
     if not -1 < offset < 1:
-        raise BeliefError(f"an offset must lie between -1 and 1; it is {offset!r}")
-    feasible(marginal(model, mean, concentration), truth, agents, correlation)
+        raise BeliefError(f"an offset must lie between -1 and 1; got {offset!r}")
+    signal_correlation(marginal(model, mean, concentration), truth, agents, correlation)
+
+
+def check_count(what: str, count: int, least: int) -> None:
+    """Refuse what is not a whole number of at least ``least``."""
+    if not isinstance(count, int | np.integer) or count < least:
+        raise SettingError(
+            f"a game needs a whole number of {what}, at least {least}; got {count!r}"
+        )
+
+
+def check_seed(seed: int) -> None:
+    """Refuse what is not a whole number of at least 0."""
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise SettingError(f"a seed must be a whole number of at least 0; got {seed!r}")
+
+
+def check_costs(costs: Costs) -> None:
+    """Refuse costs whose sum over many cases overflows."""
+    if max(costs.fn, costs.fp) > MAX_COST:
+        raise SettingError(
+            f"costs in a game may be at most {MAX_COST:g}; got fn={costs.fn:g}, "
+            f"fp={costs.fp:g}. Express them in a larger unit."
+        )

@@ -1,4 +1,4 @@
-"""Agents answer each other round by round, until they stand still or go in circles."""
+"""Best-response dynamics: agents respond in rounds until they converge or cycle."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,87 +10,90 @@ import numpy as np
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
-from truepool.games.agent_view import Seat, saved
-from truepool.games.beliefs import Beliefs
-from truepool.games.payments import Mechanism
+from truepool.games.agent_view import AgentView, expected_savings
+from truepool.games.beliefs import Beliefs, check_count
+from truepool.games.payments import Payment
 from truepool.games.responses import Exact, Move, Response
 from truepool.pools import LinearPool, Pool
 
 ORDERS = ("sequential", "simultaneous")
+MAX_AGENTS = 2000
+"""Agents in a game at most: each may see the reports of every other."""
 
 Profile = tuple[Move, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
-    """Everything that stays the same while a game is played.
+class GameState:
+    """A game with its beliefs drawn: what stays the same in every round.
 
-    ``chance`` (T,) is what payoffs are expected under; ``fitted`` returns the pool as
-    it is learned from the reports sent; ``seen`` says whose reports each agent sees.
+    ``chance`` (T,) is the probability under which payoffs are expected; ``fit_pool``
+    fits the pool to the reports sent; ``visible`` lists whose reports each agent sees;
+    ``memo`` keeps responses that do not depend on what others report.
     """
 
     beliefs: Beliefs
     chance: FloatArray
-    mechanism: Mechanism
+    payment: Payment
     response: Response
-    fitted: Callable[[FloatArray], Pool]
+    fit_pool: Callable[[FloatArray], Pool]
     costs: Costs
     threshold: float
-    seen: Sequence[tuple[int, ...]]
-    known: list[Move | None] = field(default_factory=list)
+    visible: Sequence[tuple[int, ...]]
+    memo: list[Move | None] = field(default_factory=list)
 
     @cached_property
-    def stakes(self) -> FloatArray:
-        """What deciding 1 saves in each case."""
-        return saved(self.chance, self.costs)
+    def savings(self) -> FloatArray:
+        """Expected savings of deciding 1 in each case, (T,)."""
+        return expected_savings(self.chance, self.costs)
 
-    def answer(
+    def respond(
         self, agent: int, sent: FloatArray, pool: Pool, total: FloatArray | None
     ) -> Move:
-        """Best response of an agent to the reports sent, as far as it sees them."""
-        if not self.mechanism.social and self.known[agent] is not None:
-            return self.known[agent]  # type: ignore[return-value]
+        """Best response of an agent to the reports sent that it sees."""
+        if not self.payment.depends_on_others and self.memo[agent] is not None:
+            return self.memo[agent]  # type: ignore[return-value]
         truth = self.beliefs.values[:, agent]
-        payoff = self.mechanism.payoff(self.seat(agent, sent, pool, total))
+        payoff = self.payment.payoff(self.view(agent, sent, pool, total))
         move = self.response.respond(payoff, truth)
-        self.known[agent] = move
+        self.memo[agent] = move
         return move
 
-    def seat(
+    def view(
         self,
         agent: int,
         sent: FloatArray,
         pool: Pool,
         total: FloatArray | None = None,
-    ) -> Seat:
-        """What the agent knows; it takes those it does not see to tell the truth."""
+    ) -> AgentView:
+        """What the agent knows; it assumes that agents it does not see are truthful."""
         N = self.beliefs.agents
-        seen = self.seen[agent]
+        seen = self.visible[agent]
         reports = sent
-        if self.mechanism.social and len(seen) < N - 1:
+        if self.payment.depends_on_others and len(seen) < N - 1:
             reports = self.beliefs.values.copy(order="F")
             reports[:, list(seen)] = sent[:, list(seen)]
             total = None
         chance = self.chance
         if isinstance(self.response, Exact):
             chance = self.beliefs.posterior([agent, *seen])
-        stakes = self.stakes if chance is self.chance else None
-        return Seat(
+        savings = self.savings if chance is self.chance else None
+        return AgentView(
             agent, reports, chance, pool, self.costs, self.threshold,
-            total=total, stakes=stakes,
+            total=total, savings=savings,
         )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class Play:
-    """How a game went: the moves at the end, and what led there.
+    """The course of a game: the moves at the end, and the path to them.
 
     ``path`` holds each agent's mean shift after every round; ``cycle`` is the length
-    of the circle the agents went in, None where they did not.
+    of the cycle that the agents are in, None where there is none.
     """
 
     moves: Profile
-    sent: FloatArray
+    reports: FloatArray
     pool: Pool
     rounds: int
     converged: bool
@@ -98,31 +101,31 @@ class Play:
     path: FloatArray
 
 
-def play(table: Table, rounds: int, order: str) -> Play:
+def play(state: GameState, rounds: int, order: str) -> Play:
     """Best-response dynamics from the truth, for at most so many rounds."""
     check(rounds, order)
-    table = replace(table, known=[None] * table.beliefs.agents)
-    values = np.asfortranarray(table.beliefs.values)
+    state = replace(state, memo=[None] * state.beliefs.agents)
+    values = np.asfortranarray(state.beliefs.values)
     means = values.mean(axis=0)
-    truth = table.response.truth
+    truth = state.response.truth
     profile = tuple(Move(truth, column) for column in values.T)
     keys, path = [_key(profile)], [np.zeros(len(profile))]
     cycle, left = None, rounds
     while left:
-        profile = _round(table, profile, order)
+        profile = _round(state, profile, order)
         path.append(_mean_shifts(profile, means))
         left -= 1
         if cycle is None:
             keys.append(_key(profile))
-            cycle = _since(keys)
-            # In a circle whole turns may be left out: the end is the same.
+            cycle = _rounds_since(keys)
+            # Whole cycles can be left out: the end is the same.
             left = left if cycle is None else 0 if cycle == 1 else left % cycle
     sent = _sent(profile)
     still = cycle == 1
     return Play(
         profile,
         sent,
-        table.fitted(sent),
+        state.fit_pool(sent),
         rounds if cycle is not None and not still else len(path) - 1,
         still,
         None if still else cycle,
@@ -130,18 +133,23 @@ def play(table: Table, rounds: int, order: str) -> Play:
     )
 
 
-def sights(
+def draw_visibility(
     sees: str | int, agents: int, rng: np.random.Generator
 ) -> tuple[tuple[int, ...], ...]:
-    """Whose reports each agent sees: nobody's, k random others', or all.
+    """Draw whose reports each agent sees: those of none, k random or all others.
 
-    >>> sights("all", 3, np.random.default_rng(0))
+    >>> draw_visibility("all", 3, np.random.default_rng(0))
     ((1, 2), (0, 2), (0, 1))
     """
-    count = {"none": 0, "all": agents - 1}.get(str(sees), sees)
-    if isinstance(count, str) or not 0 <= count <= agents:
+    if agents > MAX_AGENTS:
         raise SettingError(
-            f"sees must be 'none', 'all' or a number from 0 to {agents}; it is {sees!r}"
+            f"a game may have at most {MAX_AGENTS:,} agents; got {agents:,}"
+        )
+    count = {"none": 0, "all": agents - 1}.get(str(sees), sees)
+    if not isinstance(count, int | np.integer) or not 0 <= count <= agents:
+        raise SettingError(
+            f"sees must be 'none', 'all' or a whole number from 0 to {agents}; got "
+            f"{sees!r}"
         )
     seen = []
     for i in range(agents):
@@ -152,26 +160,25 @@ def sights(
 
 
 def check(rounds: int, order: str) -> None:
-    """Refuse a game that could not be played."""
-    if rounds < 1:
-        raise SettingError(f"a game takes at least one round; rounds is {rounds!r}")
+    """Refuse a number of rounds or an order that is not valid."""
+    check_count("rounds", rounds, 1)
     if order not in ORDERS:
         raise UnknownNameError("order", order, ORDERS)
 
 
-def _round(table: Table, before: Profile, order: str) -> Profile:
+def _round(state: GameState, before: Profile, order: str) -> Profile:
     sent = _sent(before)
-    pool = table.fitted(sent)
+    pool = state.fit_pool(sent)
     total = _total(pool, sent)
-    in_turn = order == "sequential" and table.mechanism.social
+    in_turn = order == "sequential" and state.payment.depends_on_others
     after = []
     for i in range(len(before)):
-        after.append(table.answer(i, sent, pool, total))
+        after.append(state.respond(i, sent, pool, total))
         if not in_turn or after[i].key == before[i].key:
             continue
         change = after[i].reports - sent[:, i]
         sent[:, i] = after[i].reports
-        learned = table.fitted(sent)
+        learned = state.fit_pool(sent)
         if learned is pool and total is not None:
             total = total + pool.weights_[i] * change
         else:
@@ -180,14 +187,14 @@ def _round(table: Table, before: Profile, order: str) -> Profile:
 
 
 def _total(pool: Pool, sent: FloatArray) -> FloatArray | None:
-    """Pool of the reports, kept up to date move by move; linear pools only."""
+    """Pooled reports of a linear pool, which are updated move by move; else None."""
     if not isinstance(pool, LinearPool):
         return None
     return np.asarray(np.einsum("tn,n->t", sent, pool.weights_))
 
 
-def _since(keys: list[bytes]) -> int | None:
-    """How many rounds ago everybody sent the same as now, if ever."""
+def _rounds_since(keys: list[bytes]) -> int | None:
+    """How many rounds ago all agents sent the same reports as now, if ever."""
     for ago in range(1, len(keys)):
         if keys[-1] == keys[-1 - ago]:
             return ago
@@ -195,7 +202,7 @@ def _since(keys: list[bytes]) -> int | None:
 
 
 def _key(profile: Profile) -> bytes:
-    """What tells two profiles of reports apart, to nine decimals, in a few bytes."""
+    """Digest of the reports of all agents, to nine decimals."""
     digest = blake2b(digest_size=16)
     for move in profile:
         digest.update(move.key)

@@ -1,4 +1,4 @@
-"""Where a game ended, and what that does to missed cases, alarms and costs."""
+"""Where a game ends, and the missed cases, false alarms and costs there."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,66 +10,68 @@ from truepool.core import display
 from truepool.core.arrays import FloatArray
 from truepool.data.costs import Costs
 from truepool.measures.decisions import choose
-from truepool.measures.inference import middle, resampled_means
+from truepool.measures.inference import bootstrap_means, percentile_interval
 
-NEXT_TO_NOTHING = 1e-12
-"""A rate below this is 0: nothing can be divided by it."""
+ZERO_RATE = 1e-12
+"""A rate below this counts as 0, and no ratio to it is defined."""
 
 
 @dataclass(frozen=True)
-class Price:
-    """What strategy does to a rate: the price of anarchy, safe where truth errs never.
+class PriceOfAnarchy:
+    """The rate under strategic reports compared with the rate under truthful ones.
 
-    ``ratio`` is ``after / before`` (def:poa), None ("undefined") where the truthful
-    rate is 0; ``difference`` is always there.
+    ``ratio`` is ``strategic / truthful`` (def:poa), None ("undefined") where the
+    truthful rate is 0; ``difference`` is always defined.
 
-    >>> Price(0.2, 0.1).ratio, Price(0.2, 0.0).ratio, str(Price(0.2, 0.0))
+    >>> price = PriceOfAnarchy(0.2, 0.0)
+    >>> PriceOfAnarchy(0.2, 0.1).ratio, price.ratio, str(price)
     (2.0, None, 'undefined (+0.2)')
     """
 
-    after: float
-    before: float
+    strategic: float
+    truthful: float
 
     @property
     def ratio(self) -> float | None:
-        """The rate after over the rate before."""
-        return self.after / self.before if self.before > NEXT_TO_NOTHING else None
+        """The strategic rate divided by the truthful rate."""
+        return self.strategic / self.truthful if self.truthful > ZERO_RATE else None
 
     @property
     def difference(self) -> float:
-        """The rate after less the rate before."""
-        return self.after - self.before
+        """The strategic rate minus the truthful rate."""
+        return self.strategic - self.truthful
 
     def __str__(self) -> str:
-        told = "undefined" if self.ratio is None else f"{self.ratio:.3g}"
-        return f"{told} ({self.difference:+.3g})"
+        ratio = "undefined" if self.ratio is None else f"{self.ratio:.3g}"
+        return f"{ratio} ({self.difference:+.3g})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Equilibrium:
-    """Where a game ended.
+    """Where a game ends.
 
     Attributes
     ----------
     shifts : (N,)
-        Each agent's shift; for other responses its mean report less its mean belief.
+        Each agent's shift; for other responses its mean report minus its mean belief.
     deviations : tuple
         Each agent's deviation in its family: (shift,), (intercept, slope), or () where
-        every case has its own.
+        it differs from case to case.
     fn, fp, cost : float
-        Share of 1s missed, share of 0s that raise an alarm, cost a case, at the end.
+        Share of positive cases missed, share of negative cases with a false alarm, and
+        cost per case, at the end.
     truthful_fn, truthful_fp, truthful_cost : float
-        The same if everybody reports its belief (and the pool learns from that).
+        The same if every agent reports its belief (and the pool learns from that).
     bias : float
-        Mean pooled report less mean pooled belief.
+        Mean pooled report minus mean pooled belief.
     rounds, converged, cycle
-        Rounds played; whether the last changed nothing; the length of the circle the
-        agents go in, None if they do not.
+        Number of rounds; whether the last one changed nothing; the length of the cycle
+        that the agents are in, None if there is none.
     path : (R + 1, N)
-        Mean shifts after every round played; whole turns of a circle are left out.
+        Mean shifts after every round; repeated cycles are left out.
     """
 
-    mechanism: str
+    payment: str
     shifts: FloatArray
     deviations: tuple[tuple[float, ...], ...]
     fn: float
@@ -87,62 +89,62 @@ class Equilibrium:
     reports: FloatArray = field(repr=False)
 
     @property
-    def anarchy(self) -> Price:
+    def price_fn(self) -> PriceOfAnarchy:
         """Price of anarchy in missed cases (FN)."""
-        return Price(self.fn, self.truthful_fn)
+        return PriceOfAnarchy(self.fn, self.truthful_fn)
 
     @property
-    def anarchy_fp(self) -> Price:
+    def price_fp(self) -> PriceOfAnarchy:
         """Price of anarchy in false alarms."""
-        return Price(self.fp, self.truthful_fp)
+        return PriceOfAnarchy(self.fp, self.truthful_fp)
 
     @property
-    def anarchy_cost(self) -> Price:
+    def price_cost(self) -> PriceOfAnarchy:
         """Price of anarchy in cost."""
-        return Price(self.cost, self.truthful_cost)
+        return PriceOfAnarchy(self.cost, self.truthful_cost)
 
     @property
     def poa(self) -> float | None:
         """Price of anarchy in missed cases; None where the truthful rate is 0."""
-        return self.anarchy.ratio
+        return self.price_fn.ratio
 
     def intervals(
         self, level: float = 0.95, resamples: int = 1000, seed: int = 0
     ) -> dict[str, tuple[float, float] | None]:
-        """Intervals by resampling the cases, the agents' strategies held fixed.
+        """Bootstrap intervals over the cases, with the agents' reports held fixed.
 
-        None where a price is undefined in some resample.
+        None where a price of anarchy is undefined in some resample.
         """
-        draws = resampled_means(self.by_case, resamples, seed)
-        told: dict[str, tuple[float, float] | None] = {}
+        draws = bootstrap_means(self.by_case, resamples, seed)
+        found: dict[str, tuple[float, float] | None] = {}
         for name, values in _rates(draws).items():
             if np.isfinite(values).all():
-                low, high = middle(values[:, None], level)
-                told[name] = (float(low[0]), float(high[0]))
+                low, high = percentile_interval(values[:, None], level)
+                found[name] = (float(low[0]), float(high[0]))
             else:
-                told[name] = None
-        return told
+                found[name] = None
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and strings, ready for JSON."""
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             name: getattr(self, name)
             for name in (
-                "mechanism", "fn", "fp", "cost", "truthful_fn", "truthful_fp",
+                "payment", "fn", "fp", "cost", "truthful_fn", "truthful_fp",
                 "truthful_cost", "bias", "rounds", "converged", "cycle", "poa",
             )
         }  # fmt: skip
         for name, price in (
-            ("fn", self.anarchy), ("fp", self.anarchy_fp), ("cost", self.anarchy_cost),
+            ("fn", self.price_fn), ("fp", self.price_fp), ("cost", self.price_cost),
         ):  # fmt: skip
-            told[f"price_{name}"] = {
+            fields[f"price_{name}"] = {
                 "ratio": price.ratio,
                 "difference": price.difference,
                 "defined": price.ratio is not None,
             }
-        told["shifts"] = self.shifts.tolist()
-        told["deviations"] = [list(deviation) for deviation in self.deviations]
-        return told
+        fields["shifts"] = self.shifts.tolist()
+        fields["deviations"] = [list(deviation) for deviation in self.deviations]
+        return fields
 
     @cached_property
     def shift(self) -> float:
@@ -150,19 +152,17 @@ class Equilibrium:
         return float(self.shifts.mean())
 
     def _repr_html_(self) -> str:
-        return str(display.by("html.notebook", "equilibrium", self))
+        return str(display.render("html.notebook", "equilibrium", self))
 
     def __repr__(self) -> str:
-        end = (
-            f"still after {self.rounds} rounds"
-            if self.converged
-            else f"moving after {self.rounds} rounds"
-        )
+        state = "converged" if self.converged else "not converged"
+        rounds = "1 round" if self.rounds == 1 else f"{self.rounds} rounds"
+        end = f"{state} after {rounds}"
         if self.cycle:
-            end = f"in a circle of {self.cycle}"
+            end = f"in a cycle of {self.cycle} rounds"
         return (
-            f"Equilibrium({self.mechanism}: shift {self.shift:+.3f}, FN "
-            f"{self.truthful_fn:.3f} -> {self.fn:.3f}, PoA {self.anarchy}, {end})"
+            f"Equilibrium({self.payment}: shift {self.shift:+.3f}, FN "
+            f"{self.truthful_fn:.3f} -> {self.fn:.3f}, PoA {self.price_fn}, {end})"
         )
 
 
@@ -173,7 +173,7 @@ def errors_by_case(
     costs: Costs,
     threshold: float,
 ) -> FloatArray:
-    """What every rate is a ratio of means of, (T, 8): see `_rates`."""
+    """Quantities (T, 8) whose means give every rate: see `_rates`."""
     columns = [chance, 1 - chance]
     for pool in (pooled, truthful):
         says = choose(pool[:, None], costs, threshold)
@@ -183,7 +183,7 @@ def errors_by_case(
 
 
 def rates(by_case: FloatArray) -> dict[str, float]:
-    """Rates of all the cases together."""
+    """Rates over all cases."""
     found = _rates(by_case.mean(axis=0)[None])
     return {name: float(values[0]) for name, values in found.items()}
 
@@ -198,8 +198,8 @@ def _rates(means: FloatArray) -> dict[str, FloatArray]:
             "truthful_fn": missed0 / ones,
             "truthful_fp": alarms0 / zeros,
             "truthful_cost": cost0,
-            "poa": missed / np.where(missed0 > NEXT_TO_NOTHING, missed0, np.nan),
-            "poa_cost": cost / np.where(cost0 > NEXT_TO_NOTHING, cost0, np.nan),
+            "poa": missed / np.where(missed0 > ZERO_RATE, missed0, np.nan),
+            "poa_cost": cost / np.where(cost0 > ZERO_RATE, cost0, np.nan),
         }
     found["difference"] = found["fn"] - found["truthful_fn"]
     return found

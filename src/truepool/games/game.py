@@ -1,4 +1,4 @@
-"""Game: agents, beliefs, a pool, a threshold; and where strategy leads them."""
+"""A game: agents with beliefs, a pool with a threshold, and their equilibrium."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -10,11 +10,18 @@ from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.games.beliefs import Beliefs, drawn, from_panel
+from truepool.games.agent_view import pooled_probability
+from truepool.games.beliefs import (
+    Beliefs,
+    check_costs,
+    check_seed,
+    draw_beliefs,
+    from_panel,
+)
 from truepool.games.beliefs import check as check_beliefs
-from truepool.games.dynamics import Play, Table, check, play, sights
+from truepool.games.dynamics import GameState, Play, check, draw_visibility, play
 from truepool.games.equilibrium import Equilibrium, errors_by_case, rates
-from truepool.games.payments import Mechanism, as_mechanism
+from truepool.games.payments import Payment, as_payment
 from truepool.games.responses import Exact, Response, as_response
 from truepool.measures.decisions import check_threshold
 from truepool.pools import Pool
@@ -26,19 +33,19 @@ OUTCOMES = ("expected", "drawn")
 
 @dataclass(frozen=True)
 class Game:
-    """Agents with correlated beliefs who report to a pool that decides.
+    """Agents with correlated beliefs report to a pool, which decides.
 
     Parameters
     ----------
     agents, correlation, mean, offset, concentration, model, truth, cases
-        The beliefs: see `truepool.games.beliefs.drawn`. ``offset`` is E[b] - E[y].
+        The beliefs: see `truepool.games.draw_beliefs`. ``offset`` is E[b] - E[y].
     threshold, costs : float, Costs, optional
-        1 is decided above the threshold, by default ``costs.threshold``.
+        The decision is 1 above the threshold, by default ``costs.threshold``.
     pool : str or Pool
         How reports are pooled; weights are learned from the reports *sent*.
     outcomes : ``expected`` or ``drawn``
-        Count each case by the chance of its outcome, or by an outcome drawn from it.
-        Agents who best-respond to drawn outcomes also respond to their luck.
+        Weight each case by the probability of its outcome, or draw an outcome from it.
+        Best responses to drawn outcomes also fit their noise.
     panel : Panel, optional
         Beliefs from a real panel instead; see `Game.on`.
 
@@ -65,8 +72,9 @@ class Game:
 
     def __post_init__(self) -> None:
         check_threshold(self.threshold)
+        check_costs(self.costs)
         if self.outcomes not in OUTCOMES:
-            raise UnknownNameError("way to count outcomes", self.outcomes, OUTCOMES)
+            raise UnknownNameError("kind of outcomes", self.outcomes, OUTCOMES)
         configure(self.pool)
         if self.panel is None:
             check_beliefs(
@@ -82,15 +90,16 @@ class Game:
         return replace(game, agents=beliefs.agents, cases=len(beliefs))
 
     @property
-    def line(self) -> float:
-        """The threshold that decides."""
+    def decision_threshold(self) -> float:
+        """The threshold in use: ``threshold``, or that of the costs."""
         return self.costs.threshold if self.threshold is None else self.threshold
 
     def draw(self, seed: int = 0) -> Beliefs:
-        """Draw the beliefs of one game; those of a panel are what they are."""
+        """Draw the beliefs of one game, or take those of the panel."""
+        check_seed(seed)
         if self.panel is not None:
             return from_panel(self.panel)
-        return drawn(
+        return draw_beliefs(
             self.agents,
             self.correlation,
             self.mean,
@@ -104,7 +113,7 @@ class Game:
 
     def solve(
         self,
-        mechanism: str | Mechanism,
+        payment: str | Payment,
         rounds: int = 20,
         seed: int = 0,
         *,
@@ -112,62 +121,61 @@ class Game:
         order: str = "sequential",
         sees: str | int | None = None,
     ) -> Equilibrium:
-        """Let the agents answer each other under a mechanism, and see where they end.
+        """Run best-response dynamics under a payment and return where they end.
 
         Parameters
         ----------
-        mechanism : str or Mechanism
+        payment : str or Payment
             What agents are paid for; `truepool.games.payments.every` lists them.
         rounds, order : int, ``sequential`` or ``simultaneous``
-            How often each agent answers at most, and whether one after the other.
+            The number of rounds at most, and whether agents respond in turn or at once.
         response : str or Response
-            ``shift`` (the paper's grid), ``affine`` or ``exact``.
+            ``shift`` (the paper's grid), ``affine``, ``threshold`` or ``exact``.
         sees : ``all``, ``none`` or a number of others, optional
-            Whose reports each agent sees. It takes those it does not see to tell the
-            truth; with ``exact`` it also learns what those it sees know. By default
-            all, and none for ``exact`` where others' reports do not enter the payoff.
+            Whose reports each agent sees. It assumes that the others are truthful; with
+            ``exact`` it also learns what the agents it sees know. By default all; none
+            for ``exact`` where the payoff does not depend on other reports.
         """
-        rule = as_mechanism(mechanism)
+        rule = as_payment(payment)
         family = as_response(response)
         check(rounds, order)
-        table = self.table(self.draw(seed), rule, family, sees, seed)
-        return self._told(table, play(table, rounds, order))
+        state = self.state(self.draw(seed), rule, family, sees, seed)
+        return self._equilibrium(state, play(state, rounds, order))
 
-    def table(
+    def state(
         self,
         beliefs: Beliefs,
-        mechanism: Mechanism,
+        payment: Payment,
         response: Response,
         sees: str | int | None = None,
         seed: int = 0,
-    ) -> Table:
-        """Set the table for these beliefs."""
+    ) -> GameState:
+        """Prepare a game with these beliefs."""
         N = beliefs.agents
         if sees is None:
-            alone = isinstance(response, Exact) and not mechanism.social
+            alone = isinstance(response, Exact) and not payment.depends_on_others
             sees = "none" if alone else "all"
         rng = np.random.default_rng([seed, 1])
-        seen = sights(sees, N, rng)
-        whole = all(len(others) == N - 1 for others in seen)
-        if isinstance(response, Exact) and mechanism.social and not whole:
+        visible = draw_visibility(sees, N, rng)
+        whole = all(len(others) == N - 1 for others in visible)
+        if isinstance(response, Exact) and payment.depends_on_others and not whole:
             raise SettingError(
-                f"the exact response under {mechanism.name!r} needs the reports of all "
-                "others; take sees='all', or another response"
+                f"the exact response under {payment.name!r} needs the reports of all "
+                "others; pass sees='all', or another response"
             )
         chance = beliefs.chance
         if self.outcomes == "drawn":
             chance = beliefs.outcomes.astype(np.float64)
         beliefs = replace(beliefs, values=np.asfortranarray(beliefs.values))
-        fitted = self._fitting(beliefs)
-        known: list[Any] = [None] * N
-        return Table(
-            beliefs, chance, mechanism, response, fitted, self.costs, self.line, seen,
-            known,
+        fit_pool = self._pool_fitter(beliefs)
+        return GameState(
+            beliefs, chance, payment, response, fit_pool, self.costs,
+            self.decision_threshold, visible, [None] * N,
         )  # fmt: skip
 
-    def _fitting(self, beliefs: Beliefs) -> Callable[[FloatArray], Pool]:
-        """How the pool learns from the reports sent; once, where it learns nothing."""
-        pool = configure(self.pool, costs=self.costs, threshold=self.line)
+    def _pool_fitter(self, beliefs: Beliefs) -> Callable[[FloatArray], Pool]:
+        """Return a function that fits the pool; a fixed pool is fitted only once."""
+        pool = configure(self.pool, costs=self.costs, threshold=self.decision_threshold)
 
         def fit(sent: FloatArray) -> Pool:
             panel = Panel(sent, beliefs.outcomes, copy=False)
@@ -178,11 +186,13 @@ class Game:
             return lambda sent: once
         return fit
 
-    def _told(self, table: Table, end: Play) -> Equilibrium:
-        truth = table.beliefs.values
-        truthful = _pool(table.fitted(truth), truth)
-        pooled = _pool(end.pool, end.sent)
-        by_case = errors_by_case(pooled, truthful, table.chance, self.costs, self.line)
+    def _equilibrium(self, state: GameState, end: Play) -> Equilibrium:
+        truth = state.beliefs.values
+        truthful = pooled_probability(state.fit_pool(truth), truth)
+        pooled = pooled_probability(end.pool, end.reports)
+        by_case = errors_by_case(
+            pooled, truthful, state.chance, self.costs, self.decision_threshold
+        )
         found = rates(by_case)
         exact = [move.deviation for move in end.moves]
         shifts = [
@@ -190,7 +200,7 @@ class Game:
             for deviation, mean in zip(exact, end.path[-1], strict=True)
         ]
         return Equilibrium(
-            table.mechanism.name,
+            state.payment.name,
             np.array(shifts),
             tuple(exact),
             found["fn"],
@@ -205,9 +215,5 @@ class Game:
             end.cycle,
             end.path,
             by_case,
-            end.sent,
+            end.reports,
         )
-
-
-def _pool(pool: Pool, reports: FloatArray) -> FloatArray:
-    return pool.combine(np.ascontiguousarray(reports)[:, :, None])[:, 0]

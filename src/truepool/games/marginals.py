@@ -1,12 +1,12 @@
-r"""How one agent's belief is distributed, and what correlation a copula delivers.
+r"""The distribution of one agent's belief, and the correlation under a copula.
 
-A belief is a rising function :math:`b = q(z)` of a standard normal signal z. Two
+A belief is an increasing function :math:`b = q(z)` of a standard normal signal z. Two
 agents' signals with correlation r have beliefs with Pearson correlation (Mehler)
 
 .. math:: \rho(r) = \frac{1}{\mathrm{Var}\, b} \sum_{k \ge 1} c_k^2 r^k,
 
 where c_k are the coefficients of q on the orthonormal Hermite polynomials. It is
-inverted to find the copula that delivers the correlation asked for.
+inverted to find the copula with which beliefs have a given correlation.
 """
 
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ from scipy.special import betaincinv, ndtr, ndtri, owens_t, roots_hermitenorm
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import BeliefError, UnknownNameError
 
-REACH = 8.5
-"""Signals further out than this many standard deviations never come."""
+MAX_SIGNAL = 8.5
+"""Standard deviations within which signals are tabulated; flat beyond."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,12 @@ class Beta:
     concentration: float
 
     def quantile(self, signals: FloatArray) -> FloatArray:
-        """Belief that goes with each signal, from a table (to 1e-7)."""
-        return looked_up(self._table, signals)
+        """Belief for each signal, interpolated in a table (to 1e-7)."""
+        return interpolate(self._table, signals)
 
     @cached_property
     def _table(self) -> FloatArray:
-        z = np.linspace(-REACH, REACH, 2**14 + 1)
+        z = np.linspace(-MAX_SIGNAL, MAX_SIGNAL, 2**14 + 1)
         a, b = self.mean * self.concentration, (1 - self.mean) * self.concentration
         # The upper half from its own tail: 1 - Phi(z) keeps digits that Phi(z) loses.
         low = betaincinv(a, b, ndtr(np.minimum(z, 0)))
@@ -52,7 +52,7 @@ class Beta:
 
 @dataclass(frozen=True)
 class Probit:
-    r"""Beliefs of agents who see the factor behind the outcome through noise.
+    r"""Beliefs of agents who observe the factor behind the outcome with noise.
 
     The outcome is 1 when :math:`\theta > c`, and an agent whose signal z has
     correlation a with :math:`\theta` believes
@@ -67,22 +67,22 @@ class Probit:
 
     @cached_property
     def share(self) -> float:
-        """Part a^2 of the variance behind the outcome that an agent sees."""
+        """Share a^2 of the factor's variance that an agent observes."""
         wanted = variance(self.mean, self.concentration)
         return float(brentq(lambda s: self._spread(s) - wanted, 0.0, 1.0))
 
     @property
     def cut(self) -> float:
-        """Where the outcome turns, c."""
+        """Value c of the factor above which the outcome is 1."""
         return -float(ndtri(self.mean))
 
     def quantile(self, signals: FloatArray) -> FloatArray:
-        """Belief that goes with each signal."""
+        """Belief for each signal."""
         a = np.sqrt(self.share)
         return np.asarray(ndtr((a * signals - self.cut) / np.sqrt(1 - self.share)))
 
     def _spread(self, share: float) -> float:
-        """Variance of the belief when this share is seen (Owen 1956)."""
+        """Variance of the belief if this share is observed (Owen 1956)."""
         slope = np.sqrt((1 - share) / (1 + share))
         both = self.mean - 2 * owens_t(self.cut, slope)
         return float(both - self.mean**2)
@@ -96,17 +96,17 @@ def marginal(kind: str, mean: float, concentration: float) -> Marginal:
     """Return the marginal of a belief model: ``copula`` (Beta) or ``factor``."""
     if not 0 < mean < 1:
         raise BeliefError(
-            f"the mean of the beliefs must lie between 0 and 1; it is {mean!r}"
+            f"the mean of the beliefs must lie between 0 and 1; got {mean!r}"
         )
     if not 0 < concentration < np.inf:
         raise BeliefError(
-            f"the concentration must be a positive number; it is {concentration!r}"
+            f"the concentration must be a positive number; got {concentration!r}"
         )
-    return _made(kind, float(mean), float(concentration))
+    return _cached_marginal(kind, float(mean), float(concentration))
 
 
 @lru_cache(maxsize=256)  # with their tables
-def _made(kind: str, mean: float, concentration: float) -> Marginal:
+def _cached_marginal(kind: str, mean: float, concentration: float) -> Marginal:
     if kind == "copula":
         return Beta(mean, concentration)
     if kind == "factor":
@@ -123,26 +123,27 @@ def variance(mean: float, concentration: float) -> float:
     return mean * (1 - mean) / (concentration + 1)
 
 
-def smoothed(of: Marginal, centres: FloatArray, spread: float) -> FloatArray:
+def smooth(shape: Marginal, centres: FloatArray, spread: float) -> FloatArray:
     """Expected belief when the signal is normal about each centre."""
-    return looked_up(_smoothed_table(of, float(spread)), centres)
+    return interpolate(_smooth_table(shape, float(spread)), centres)
 
 
 @lru_cache(maxsize=256)
-def _smoothed_table(of: Marginal, spread: float) -> FloatArray:
+def _smooth_table(shape: Marginal, spread: float) -> FloatArray:
     nodes, weights = _hermite()
-    z = np.linspace(-REACH, REACH, 2**12 + 1)
-    return np.asarray(of.quantile(z[:, None] + spread * nodes) @ weights)
+    z = np.linspace(-MAX_SIGNAL, MAX_SIGNAL, 2**12 + 1)
+    return np.asarray(shape.quantile(z[:, None] + spread * nodes) @ weights)
 
 
-def looked_up(table: FloatArray, signals: FloatArray) -> FloatArray:
-    """Interpolate a table of equal steps from -REACH to REACH; flat beyond.
+def interpolate(table: FloatArray, signals: FloatArray) -> FloatArray:
+    """Interpolate a table with equal steps from -MAX_SIGNAL to MAX_SIGNAL.
 
-    >>> looked_up(np.array([0.0, 1.0]), np.array([-20.0, 0.0, 20.0]))
+    >>> interpolate(np.array([0.0, 1.0]), np.array([-20.0, 0.0, 20.0]))
     array([0. , 0.5, 1. ])
     """
     steps = len(table) - 1
-    place = (np.clip(signals, -REACH, REACH) + REACH) * (steps / (2 * REACH))
+    inside = np.clip(signals, -MAX_SIGNAL, MAX_SIGNAL)
+    place = (inside + MAX_SIGNAL) * (steps / (2 * MAX_SIGNAL))
     low = np.minimum(place.astype(np.int64), steps - 1)
     left = table[low]
     return np.asarray(left + (place - low) * (table[low + 1] - left))
@@ -156,10 +157,10 @@ def _hermite() -> tuple[FloatArray, FloatArray]:
 
 
 @lru_cache(maxsize=256)
-def _powers(of: Marginal) -> FloatArray:
+def _powers(shape: Marginal) -> FloatArray:
     """Squared Hermite coefficients of the quantile, from the first on."""
     nodes, weights = _hermite()
-    values = of.quantile(nodes) * weights
+    values = shape.quantile(nodes) * weights
     before, now = np.zeros_like(nodes), np.ones_like(nodes)
     found = []
     for k in range(1, 100):
@@ -168,37 +169,39 @@ def _powers(of: Marginal) -> FloatArray:
     return np.array(found)
 
 
-def delivered(of: Marginal, copula: float) -> float:
+def belief_correlation(shape: Marginal, copula: float) -> float:
     """Pearson correlation of two beliefs whose signals have this correlation.
 
-    >>> round(delivered(Beta(0.3, 4.0), 0.5), 4)
+    >>> round(belief_correlation(Beta(0.3, 4.0), 0.5), 4)
     0.4856
     """
-    powers = _powers(of)
-    total = max(float(powers.sum()), variance(of.mean, of.concentration))
-    # What the finite series leaves out belongs to high powers: there is some at r = 1.
+    powers = _powers(shape)
+    total = max(float(powers.sum()), variance(shape.mean, shape.concentration))
+    # The truncated rest of the series belongs to high powers; it matters near r = 1.
     series = powers @ copula ** np.arange(1, len(powers) + 1)
     left = total - float(powers.sum())
     return float((series + left * copula ** (len(powers) + 1)) / total)
 
 
 @lru_cache(maxsize=4096)
-def copula_for(of: Marginal, correlation: float, agents: int) -> float:
-    """Correlation of the signals that delivers this Pearson correlation of beliefs.
+def copula_correlation(shape: Marginal, correlation: float, agents: int) -> float:
+    """Correlation of the signals for a given Pearson correlation of the beliefs.
 
-    >>> round(copula_for(Beta(0.3, 4.0), 0.5, agents=5), 4)
+    >>> round(copula_correlation(Beta(0.3, 4.0), 0.5, agents=5), 4)
     0.5144
     """
-    lowest = 0.0 if of.kind == "factor" else -1.0 / (agents - 1)
-    least = delivered(of, lowest)
+    lowest = 0.0 if shape.kind == "factor" else -1.0 / (agents - 1)
+    least = belief_correlation(shape, lowest)
     if not least - 1e-12 <= correlation <= 1:
         raise BeliefError(
             f"the correlation of {agents} agents' beliefs with these marginals must "
-            f"lie in [{least:.4f}, 1]; it is {correlation!r}"
+            f"lie in [{least:.4f}, 1]; got {correlation!r}"
         )
     if correlation >= 1 or correlation <= least:
         return 1.0 if correlation >= 1 else lowest
     if correlation == 0:
         return 0.0
     low, high = (0.0, 1.0) if correlation > 0 else (lowest, 0.0)
-    return float(brentq(lambda r: delivered(of, r) - correlation, low, high))
+    return float(
+        brentq(lambda r: belief_correlation(shape, r) - correlation, low, high)
+    )

@@ -1,4 +1,4 @@
-"""Misreports tried out on real cases: chosen on some, measured on others."""
+"""A trial of misreports on real cases: chosen on some cases, measured on others."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,10 +9,10 @@ import numpy as np
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.games.agent_view import Seat
-from truepool.games.payments import Mechanism
+from truepool.games.agent_view import AgentView, pooled_probability
+from truepool.games.payments import Payment
 from truepool.games.payoffs import Payoff, Steps
-from truepool.games.responses import NO_BETTER, Affine, Cut, Shift
+from truepool.games.responses import TIE_TOLERANCE, Affine, Cut, Shift
 from truepool.measures.decisions import choose
 from truepool.pools import Pool
 from truepool.pools.interface import FixedPool, configure
@@ -20,96 +20,105 @@ from truepool.pools.mean import Mean
 
 Family: TypeAlias = Shift | Affine | Cut
 FAMILIES: tuple[Family, ...] = (Shift(), Affine(), Cut())
-CHOOSING = 10_000
-"""Cases on which a misreport is chosen where trying one is not a matter of sorting."""
+SEARCH_CASES = 10_000
+"""Cases on which a misreport is chosen where trying one takes more than a sort."""
 
 
 @dataclass(frozen=True, eq=False)
-class Lie:
-    """What one misreport does in each test case, (T,)."""
+class TrialResult:
+    """Effect of one misreport in each test case, (T,).
+
+    ``expected_gain`` is its gain per case where it was chosen, with the weights
+    unchanged; ``fn`` and ``fp`` are the changes in missed cases and false alarms.
+    """
 
     deviation: tuple[float, ...]
-    promised: float
+    expected_gain: float
     gains: FloatArray
-    missed: FloatArray
-    alarms: FloatArray
+    fn: FloatArray
+    fp: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
-class Bench:
-    """What stays the same while misreports are tried."""
+class Trial:
+    """What all misreports of a trial have in common."""
 
-    rule: Mechanism
+    payment: Payment
     pool: Pool
     costs: Costs
-    line: float
+    threshold: float
 
-    def trial(self, panel: Panel, learn: IntArray, test: IntArray) -> list[list[Lie]]:
-        """Best misreport of each agent and family on some cases, tried on others."""
-        told, asked = panel.take(learn), panel.take(test)
-        honest = configure(self.pool).fit_panel(told)
-        before = self.errors(honest, asked.reports, asked.outcomes)
-        lies = []
+    def run(
+        self, panel: Panel, train: IntArray, test: IntArray
+    ) -> list[list[TrialResult]]:
+        """Choose each agent's best misreport of each family, and test it.
+
+        Misreports are chosen on the cases ``train`` and measured on the cases ``test``.
+        """
+        training, testing = panel.take(train), panel.take(test)
+        truthful = configure(self.pool).fit_panel(training)
+        before = self.errors(truthful, testing.reports, testing.outcomes)
+        results = []
         for i in range(len(panel.agents)):
-            seated = _seated(self, asked, honest, i)
-            choices = self._choices(_seated(self, told, honest, i))
-            lies.append([
-                self._tried(seated, told, family, deviation, promised, before)
-                for family, (deviation, promised) in zip(FAMILIES, choices, strict=True)
+            own = _agent_cases(self, testing, truthful, i)
+            choices = self._choices(_agent_cases(self, training, truthful, i))
+            results.append([
+                self._result(own, training, family, deviation, gain, before)
+                for family, (deviation, gain) in zip(FAMILIES, choices, strict=True)
             ])  # fmt: skip
-        return lies
+        return results
 
     def errors(self, pool: Pool, reports: FloatArray, y: IntArray) -> FloatArray:
         """Missed cases and false alarms of a pool, (2, T)."""
-        pooled = pool.combine(np.ascontiguousarray(reports)[:, :, None])
-        says = choose(pooled, self.costs, self.line)
+        pooled = pooled_probability(pool, reports)[:, None]
+        says = choose(pooled, self.costs, self.threshold)
         return np.stack([y * (1 - says), (1 - y) * says]).astype(np.float64)
 
-    def _choices(self, seated: "_Seated") -> list[tuple[tuple[float, ...], float]]:
-        """Deviation of each family, and what it promises with weights as they are."""
-        if not seated.rows.size:
+    def _choices(self, own: "_AgentCases") -> list[tuple[tuple[float, ...], float]]:
+        """Best deviation of each family, and its gain with the weights unchanged."""
+        if not own.cases.size:
             return [((), 0.0)] * len(FAMILIES)
-        if not isinstance(seated.payoff, Steps) and len(seated.rows) > CHOOSING:
-            every = -(-len(seated.rows) // CHOOSING)
-            seated = replace(seated, rows=seated.rows[::every])
-        moves = [family.respond(seated.payoff, seated.truth) for family in FAMILIES]
+        if not isinstance(own.payoff, Steps) and len(own.cases) > SEARCH_CASES:
+            step = -(-len(own.cases) // SEARCH_CASES)
+            own = replace(own, cases=own.cases[::step])
+        moves = [family.respond(own.payoff, own.truth) for family in FAMILIES]
         return [
-            (m.deviation, m.gain) if m.gain > NO_BETTER else ((), 0.0) for m in moves
+            (m.deviation, m.gain) if m.gain > TIE_TOLERANCE else ((), 0.0)
+            for m in moves
         ]
 
-    def _tried(
+    def _result(
         self,
-        seated: "_Seated",
-        told: Panel,
+        own: "_AgentCases",
+        training: Panel,
         family: Family,
         deviation: tuple[float, ...],
-        promised: float,
+        expected_gain: float,
         before: FloatArray,
-    ) -> Lie:
-        agent, asked = seated.agent, seated.panel
-        gains = np.zeros(len(asked))
+    ) -> TrialResult:
+        testing = own.panel
+        gains = np.zeros(len(testing))
         if not deviation:
-            return Lie((), 0.0, gains, gains, gains)
-        pool = seated.pool
+            return TrialResult((), 0.0, gains, gains, gains)
+        pool = own.pool
         if not isinstance(pool, Mean | FixedPool):
-            lied = _lied(told, agent, family, deviation)
-            pool = configure(self.pool).fit_panel(lied)
-        lied = _lied(asked, agent, family, deviation)
-        rows = seated.rows
-        gains[rows] = seated.gains(lied, pool)
-        after = self.errors(pool, lied.reports, asked.outcomes)
-        return Lie(deviation, promised, gains, *(after - before))
+            misreported = _misreported(training, own.agent, family, deviation)
+            pool = configure(self.pool).fit_panel(misreported)
+        misreported = _misreported(testing, own.agent, family, deviation)
+        gains[own.cases] = own.gains(misreported, pool)
+        after = self.errors(pool, misreported.reports, testing.outcomes)
+        return TrialResult(deviation, expected_gain, gains, *(after - before))
 
 
 @dataclass(frozen=True, eq=False)
-class _Seated:
-    """One agent before the cases of a panel in which it speaks."""
+class _AgentCases:
+    """One agent and the cases of a panel in which it has a report."""
 
-    bench: Bench
+    trial: Trial
     panel: Panel
     pool: Pool
     agent: int
-    rows: IntArray
+    cases: IntArray
 
     @cached_property
     def payoff(self) -> Payoff:
@@ -117,37 +126,37 @@ class _Seated:
 
     @cached_property
     def truth(self) -> FloatArray:
-        return np.ascontiguousarray(self.panel.reports[self.rows, self.agent])
+        return np.ascontiguousarray(self.panel.reports[self.cases, self.agent])
 
-    def gains(self, lied: Panel, pool: Pool) -> FloatArray:
-        """What the agent gains in each case by what it sent, under this pool."""
-        sent = lied.reports[self.rows, self.agent]
+    def gains(self, misreported: Panel, pool: Pool) -> FloatArray:
+        """Gain of the agent in each case from a misreport, under this pool."""
+        sent = misreported.reports[self.cases, self.agent]
         if pool is self.pool:
             return self.payoff.of(sent) - self.payoff.of(self.truth)
-        lying = self._payoff(lied, pool)
-        gains = lying.of(sent) + lying.extra()
+        payoff = self._payoff(misreported, pool)
+        gains = payoff.of(sent) + payoff.extra()
         return np.asarray(gains - self.payoff.of(self.truth) - self.payoff.extra())
 
     def _payoff(self, panel: Panel, pool: Pool) -> Payoff:
-        part = panel if len(self.rows) == len(panel) else panel.take(self.rows)
-        bench = self.bench
-        seat = Seat(
+        part = panel if len(self.cases) == len(panel) else panel.take(self.cases)
+        trial = self.trial
+        view = AgentView(
             self.agent, part.reports, part.outcomes.astype(np.float64), pool,
-            bench.costs, bench.line, silences=part.silent > 0,
+            trial.costs, trial.threshold, missing=part.silent > 0,
         )  # fmt: skip
-        return bench.rule.payoff(seat)
+        return trial.payment.payoff(view)
 
 
-def _seated(bench: Bench, panel: Panel, pool: Pool, agent: int) -> _Seated:
-    spoke = ~np.isnan(panel.reports[:, agent])
-    return _Seated(bench, panel, pool, agent, np.flatnonzero(spoke))
+def _agent_cases(trial: Trial, panel: Panel, pool: Pool, agent: int) -> _AgentCases:
+    reported = ~np.isnan(panel.reports[:, agent])
+    return _AgentCases(trial, panel, pool, agent, np.flatnonzero(reported))
 
 
-def _lied(
+def _misreported(
     panel: Panel, agent: int, family: Family, deviation: tuple[float, ...]
 ) -> Panel:
-    """Return the panel had the agent misreported; where it was silent it still is."""
+    """Return the panel with this agent's misreports; missing reports stay missing."""
     reports = panel.reports.copy()
-    said = reports[:, agent].copy()
-    reports[:, agent] = np.where(np.isnan(said), np.nan, family.sent(deviation, said))
-    return panel.saying(reports)
+    own = reports[:, agent].copy()
+    reports[:, agent] = np.where(np.isnan(own), np.nan, family.apply(deviation, own))
+    return panel.with_reports(reports)

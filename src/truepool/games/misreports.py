@@ -1,4 +1,4 @@
-"""What agents of a real panel could have gained by misreporting, at whose cost."""
+"""What each agent of a panel could have gained by misreporting, and at what cost."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -6,20 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from truepool.core.arrays import IntArray
+from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.games.misreport_trial import FAMILIES, Bench, Lie
-from truepool.games.payments import Mechanism, as_mechanism
+from truepool.games.beliefs import check_costs, check_count, check_seed
+from truepool.games.misreport_trial import FAMILIES, Trial, TrialResult
+from truepool.games.payments import Payment, as_payment
 from truepool.measures.decisions import check_threshold
 from truepool.measures.folds import Folds, splits
 from truepool.measures.inference import holm, paired_p_values
 from truepool.pools import Pool
 from truepool.pools.interface import configure
 
-CASES = 100_000
-"""Cases above which a random part of the panel is looked at."""
+MAX_CASES = 100_000
+"""Cases of a panel that are used at most; of a larger one, a random part."""
+LEVEL = 0.05
+"""Adjusted p-value below which a gain is significant."""
 
 
 @dataclass(frozen=True)
@@ -30,15 +33,16 @@ class Misreport:
     ----------
     family, deviation
         ``shift`` (d,), ``affine`` (intercept, slope of the log-odds), ``threshold``
-        (report 1 above the cut, else 0), or () where the truth is as good.
+        (report 1 above the cut, else 0), or () where no misreport gains.
     hindsight : float
-        What it gains the agent a case, chosen and measured on all cases.
+        Gain of the agent per case, chosen and measured on all cases.
     gain, error, p_value : float
-        What a misreport chosen on other cases gains (cross-validated), its standard
-        error, and its p-value, adjusted (Holm) for the number of agents.
+        Cross-validated gain per case of a misreport chosen on other cases, its
+        standard error, and its p-value, adjusted (Holm) for the number of agents.
     pool_cost, pool_fn, pool_fp : float
-        What that does to the pool: change of its cost a case, of the share of 1s
-        missed and of the share of 0s that raise an alarm.
+        Effect on the pool: change in its cost per case, in the share of positive
+        cases missed and in the share of negative cases with a false alarm; 0 where
+        there is no such case.
     """
 
     family: str
@@ -54,24 +58,24 @@ class Misreport:
 
 @dataclass(frozen=True)
 class AgentIncentive:
-    """What one agent could gain: the best misreport, and the best of each family."""
+    """The best misreport of one agent, overall and in each family."""
 
     agent: str
     best: Misreport
     families: tuple[Misreport, ...]
 
     @property
-    def tempted(self) -> bool:
-        """Whether the cross-validated gain is more than the luck of the cases."""
-        return self.best.gain > 0 and self.best.p_value < 0.05
+    def significant(self) -> bool:
+        """Whether the cross-validated gain is statistically significant."""
+        return self.best.gain > 0 and self.best.p_value < LEVEL
 
 
 @dataclass(frozen=True)
 class Incentives:
-    """One row an agent, the most tempted first; ``cases`` of ``total`` were used."""
+    """One row per agent, the largest gain first; ``cases`` of ``total`` were used."""
 
     rows: tuple[AgentIncentive, ...]
-    mechanism: str
+    payment: str
     pool: str
     costs: Costs
     threshold: float
@@ -89,9 +93,9 @@ class Incentives:
         return asdict(self)
 
     def __repr__(self) -> str:
-        count = sum(row.tempted for row in self.rows)
+        count = sum(row.significant for row in self.rows)
         return (
-            f"Incentives({self.mechanism}, {self.pool}: {count} of {len(self.rows)} "
+            f"Incentives({self.payment}, {self.pool}: {count} of {len(self.rows)} "
             f"agents gain by misreporting, on {self.cases:,} cases)"
         )
 
@@ -102,25 +106,25 @@ def incentives(
     costs: Costs | None = None,
     *,
     threshold: float | None = None,
-    mechanism: str | Mechanism = "vcg",
+    payment: str | Payment = "vcg",
     cv: Folds = 5,
-    cases: int = CASES,
+    cases: int = MAX_CASES,
     seed: int = 0,
 ) -> Incentives:
     """Find what each agent of a panel could have gained by misreporting.
 
-    Reports are taken for beliefs. An agent sends them shifted, moved on the log-odds
-    scale, or cut to 0 and 1; the others stay as they are. The pool learns from what
-    was sent, so a misreport that loses its sender weight pays for it. A misreport is
-    chosen with the weights as they are, once on all cases (hindsight) and once on
-    other cases than it is measured on.
+    The reports are taken to be the agents' beliefs. One agent at a time sends them
+    shifted, moved on the log-odds scale, or rounded to 0 and 1; the others do not
+    change. The pool learns from the reports sent, so a misreport that costs its sender
+    weight gains less. A misreport is chosen with the weights unchanged, once on all
+    cases (hindsight) and once on other cases than it is measured on.
 
     Parameters
     ----------
-    mechanism : str or Mechanism
+    payment : str or Payment
         What agents are paid for; by default what they save the pool (``vcg``).
     cases : int
-        Larger panels are looked at through a random part of this many cases.
+        Of a larger panel, a random part of this many cases is used.
 
     Examples
     --------
@@ -129,33 +133,42 @@ def incentives(
     Incentives(vcg, mean: 3 of 5 agents gain by misreporting, on 569 cases)
     """
     check_threshold(threshold)
+    check_seed(seed)
+    check_count("cases", cases, 2)
     if panel.classes != 2:
         raise SettingError(
-            f"incentives are found for two classes; the panel has {panel.classes}"
+            f"incentives need a panel with two classes; got {panel.classes} classes"
         )
     costs = costs or Costs()
+    check_costs(costs)
     total = len(panel)
     if total > cases:
         rng = np.random.default_rng(seed)
         panel = panel.take(np.sort(rng.choice(total, cases, replace=False)))
-    line = costs.threshold if threshold is None else threshold
-    rule = as_mechanism(mechanism)
-    bench = Bench(rule, configure(pool, costs=costs, threshold=line), costs, line)
+    threshold = costs.threshold if threshold is None else threshold
+    trial = Trial(
+        as_payment(payment),
+        configure(pool, costs=costs, threshold=threshold),
+        costs,
+        threshold,
+    )
     everything = np.arange(len(panel))
     pairs = splits(panel.outcomes, cv, seed, times=panel.times)
-    hindsight = bench.trial(panel, everything, everything)
-    folds = [bench.trial(panel, learn, test) for learn, test in pairs]
+    hindsight = trial.run(panel, everything, everything)
+    folds = [trial.run(panel, train, test) for train, test in pairs]
     outcomes = panel.outcomes[np.concatenate([test for _, test in pairs])]
     rows = _rows(panel.agents, costs, outcomes, hindsight, folds)
-    return Incentives(rows, rule.name, bench.pool.name, costs, line, len(panel), total)
+    return Incentives(
+        rows, trial.payment.name, trial.pool.name, costs, threshold, len(panel), total
+    )
 
 
 def _rows(
     agents: Sequence[str],
     costs: Costs,
     outcomes: IntArray,
-    hindsight: list[list[Lie]],
-    folds: list[list[list[Lie]]],
+    hindsight: list[list[TrialResult]],
+    folds: list[list[list[TrialResult]]],
 ) -> tuple[AgentIncentive, ...]:
     rows = []
     for i, agent in enumerate(agents):
@@ -166,9 +179,11 @@ def _rows(
             )
             for f, family in enumerate(FAMILIES)
         )
-        first = int(np.argmax([lie.gains.mean() for lie in past]))
+        first = int(np.argmax([result.gains.mean() for result in past]))
         # The family too is chosen on other cases than its gain is measured on.
-        chosen = [max(fold[i], key=lambda lie: lie.promised) for fold in folds]
+        chosen = [
+            max(fold[i], key=lambda result: result.expected_gain) for fold in folds
+        ]
         name = FAMILIES[first].name
         best = _summary(name, costs, outcomes, past[first], chosen)
         rows.append(AgentIncentive(agent, best, kinds))
@@ -181,13 +196,16 @@ def _rows(
 
 
 def _summary(
-    family: str, costs: Costs, outcomes: IntArray, past: Lie, lies: list[Lie]
+    family: str,
+    costs: Costs,
+    outcomes: IntArray,
+    past: TrialResult,
+    folds: list[TrialResult],
 ) -> Misreport:
-    gains, missed, alarms = (
-        np.concatenate([getattr(lie, name) for lie in lies])
-        for name in ("gains", "missed", "alarms")
-    )
-    ones = float(outcomes.mean())
+    gains = np.concatenate([result.gains for result in folds])
+    fn = np.concatenate([result.fn for result in folds])
+    fp = np.concatenate([result.fp for result in folds])
+    positives = int(outcomes.sum())
     return Misreport(
         family if past.deviation else "truth",
         past.deviation,
@@ -195,7 +213,11 @@ def _summary(
         float(gains.mean()),
         float(gains.std(ddof=1) / np.sqrt(len(gains))),
         float(paired_p_values(gains[:, None])[0]),
-        float((costs.fn * missed + costs.fp * alarms).mean()),
-        float(missed.mean()) / ones,
-        float(alarms.mean()) / (1 - ones),
+        float((costs.fn * fn + costs.fp * fp).mean()),
+        _share(fn, positives),
+        _share(fp, len(fp) - positives),
     )
+
+
+def _share(changes: FloatArray, cases: int) -> float:
+    return float(changes.sum()) / cases if cases else 0.0

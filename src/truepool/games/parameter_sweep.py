@@ -1,36 +1,47 @@
-"""Many games at once: what changes when one thing, or several, are varied."""
+"""Games solved over a grid of settings."""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import product
+from math import prod
+from numbers import Real
 from time import process_time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from truepool.core.errors import SettingError, UnknownNameError
-from truepool.games.beliefs import CLIPPED_SHARE, ClippedBeliefsWarning
+from truepool.games.beliefs import (
+    CLIPPED_SHARE,
+    ClippedBeliefsWarning,
+    check_count,
+    check_seed,
+)
 from truepool.games.game import Game
 
 ALIASES = {"rho": "correlation", "n": "agents", "tau": "threshold", "mu": "mean"}
 SETTINGS = ("rounds", "response", "order", "sees")
-FIRST = 4
-"""Games solved here before it is known how long the others will take."""
-START = 4.0
-"""Seconds of work that other processes take to start."""
+PROBE_GAMES = 4
+"""Games solved in this process to estimate how long the others will take."""
+WORDS = ("model", "truth", "outcomes", "pool", "response", "order")
+"""Settings whose values are names, or objects; all others are numbers."""
+MAX_GAMES = 100_000
+"""Games in a sweep at most, over all points and repetitions."""
+STARTUP_SECONDS = 4.0
+"""Seconds of remaining work from which it pays to start other processes."""
 
 
 @dataclass(frozen=True)
-class Point:
-    """One mechanism at one setting: means over repetitions.
+class SweepPoint:
+    """One payment at one combination of settings: means over the repetitions.
 
-    ``poa`` is FN over truthful FN of all the repetitions together, None where the
-    latter is 0; ``poa_error`` its standard error over repetitions, 0 with only one.
+    ``poa`` is mean FN over mean truthful FN, None where the latter is 0; ``poa_error``
+    is its standard error over the repetitions, 0 with only one.
     """
 
     settings: Mapping[str, Any]
-    mechanism: str
+    payment: str
     shift: float
     shift_error: float
     fn: float
@@ -45,26 +56,26 @@ class Point:
     converged: float
     cycles: float
     offset: float
-    clipped: float
+    clipped_share: float
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """Equilibria over a grid of settings, one point a setting and mechanism."""
+    """Equilibria over a grid, one point per combination of settings and payment."""
 
     over: Mapping[str, tuple[Any, ...]]
-    points: tuple[Point, ...]
+    points: tuple[SweepPoint, ...]
     repetitions: int
     game: Game
 
-    def of(self, mechanism: str) -> tuple[Point, ...]:
-        """Return the points of one mechanism, in the order of the sweep."""
-        return tuple(p for p in self.points if p.mechanism == mechanism)
+    def of(self, payment: str) -> tuple[SweepPoint, ...]:
+        """Return the points of one payment, in the order of the sweep."""
+        return tuple(p for p in self.points if p.payment == payment)
 
     @property
-    def mechanisms(self) -> tuple[str, ...]:
-        """Mechanisms, in the order asked for."""
-        return tuple(dict.fromkeys(p.mechanism for p in self.points))
+    def payments(self) -> tuple[str, ...]:
+        """Names of the payments, in the order of the sweep."""
+        return tuple(dict.fromkeys(p.payment for p in self.points))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and strings, ready for JSON."""
@@ -78,7 +89,7 @@ class Sweep:
 def sweep(
     game: Game,
     over: Mapping[str, Sequence[Any]],
-    mechanisms: Sequence[str] = ("brier", "vcg"),
+    payments: Sequence[str] = ("brier", "vcg"),
     *,
     repetitions: int = 1,
     seed: int = 0,
@@ -86,19 +97,19 @@ def sweep(
     progress: Callable[[str, int, int], None] = lambda name, done, total: None,
     **settings: Any,
 ) -> Sweep:
-    """Solve a game at every combination of some settings, on all cores.
+    """Solve a game at every combination of the given settings, on all cores.
 
     Parameters
     ----------
     over : mapping of str to sequence
-        Fields of `Game` (``rho``, ``n``, ``tau``, ``mu`` are understood) or arguments
-        of `Game.solve`, and the values to try.
+        Fields of `Game` (short: ``rho``, ``n``, ``tau``, ``mu``) or arguments of
+        `Game.solve`, and the values to try.
     repetitions : int
-        Games drawn at every point. The same seeds serve all the points, so that they
-        differ by what was varied and not by luck.
+        Games drawn at every point. All points use the same seeds, so that they differ
+        by what is varied and not by the draw.
     workers : int, optional
-        Processes; by default all cores, or one if that is done sooner than others are
-        started. The numbers do not hang on it.
+        Number of processes, at most one per core; -1 is all cores. By default all, or
+        one where starting others would take longer. Results do not depend on it.
     **settings
         Passed on to `Game.solve`.
 
@@ -109,74 +120,93 @@ def sweep(
     [0.0, -0.05]
     """
     names = {ALIASES.get(name, name): tuple(values) for name, values in over.items()}
-    _check(names, repetitions)
-    jobs = list(_jobs(game, names, mechanisms, repetitions, seed, settings))
+    if len(names) < len(over):
+        raise SettingError(
+            f"a sweep varies each setting once; got {', '.join(map(repr, over))}"
+        )
+    _check(names)
+    check_count("repetitions", repetitions, 1)
+    check_seed(seed)
+    if workers not in (None, -1):
+        check_count("processes", workers, 1)
+    check_size(prod(map(len, names.values())) * len(payments) * repetitions)
+    jobs = list(_jobs(game, names, payments, repetitions, seed, settings))
     results = []
-    for done, rows in enumerate(_solved(jobs, workers)):
-        progress(f"{jobs[done][1]}", done + 1, len(jobs))
+    for done, rows in enumerate(_solve_all(jobs, workers)):
+        progress(jobs[done].payment, done + 1, len(jobs))
         results.append(rows)
     points = tuple(
-        _point(job[3], job[1], rows) for job, rows in zip(jobs, results, strict=True)
+        _point(job.at, job.payment, rows)
+        for job, rows in zip(jobs, results, strict=True)
     )
     _warn(points)
     return Sweep(names, points, repetitions, game)
 
 
-Job = tuple[Game, str, dict[str, Any], dict[str, Any], list[int]]
+class Job(NamedTuple):
+    """One point of a sweep: a game and a payment, solved once for each seed."""
+
+    game: Game
+    payment: str
+    settings: dict[str, Any]
+    at: dict[str, Any]
+    seeds: list[int]
 
 
 def _jobs(
     game: Game,
     over: Mapping[str, tuple[Any, ...]],
-    mechanisms: Sequence[str],
+    payments: Sequence[str],
     repetitions: int,
     seed: int,
     settings: dict[str, Any],
 ) -> Iterator[Job]:
-    seeds = [seed, *np.random.SeedSequence(seed).generate_state(repetitions - 1)]
+    state = np.random.SeedSequence(seed).generate_state(repetitions - 1)
+    seeds = [seed, *state.tolist()]
     for values in product(*over.values()):
         at = dict(zip(over, values, strict=True))
-        played = {k: v for k, v in at.items() if k in SETTINGS}
-        drawn = {k: v for k, v in at.items() if k not in SETTINGS}
-        changed = replace(game, **drawn)
-        for mechanism in mechanisms:
-            yield changed, mechanism, settings | played, at, [int(s) for s in seeds]
+        settings_at = {k: v for k, v in at.items() if k in SETTINGS}
+        fields_at = {k: v for k, v in at.items() if k not in SETTINGS}
+        changed = replace(game, **fields_at)
+        for payment in payments:
+            yield Job(changed, payment, settings | settings_at, at, seeds)
 
 
-def _solved(jobs: list[Job], workers: int | None) -> Iterator[list[dict[str, Any]]]:
-    """Solve the games here, or on many cores if that is asked for or pays."""
+def _solve_all(jobs: list[Job], workers: int | None) -> Iterator[list[dict[str, Any]]]:
+    """Solve the games in this process, or in several if requested or worthwhile."""
     rest = jobs
     if workers is None:
-        yield from map(_solve, jobs[:1])  # the first one also warms up
+        yield from map(_solve, jobs[:1])  # the first one also compiles
         started = process_time()
-        yield from map(_solve, jobs[1:FIRST])
-        rest = jobs[FIRST:]
-        left = (process_time() - started) / (FIRST - 1) * len(rest)
-        workers = -1 if left > START else 1
+        yield from map(_solve, jobs[1:PROBE_GAMES])
+        rest = jobs[PROBE_GAMES:]
+        left = (process_time() - started) / (PROBE_GAMES - 1) * len(rest)
+        workers = -1 if left > STARTUP_SECONDS else 1
     if workers == 1:
         yield from map(_solve, rest)
         return
-    from joblib import Parallel, delayed
+    from joblib import Parallel, cpu_count, delayed
 
-    run = Parallel(n_jobs=workers, return_as="generator")
+    processes = cpu_count() if workers == -1 else min(workers, cpu_count())
+    run = Parallel(n_jobs=processes, return_as="generator")
     yield from run(delayed(_solve)(job) for job in rest)
 
 
 def _solve(job: Job) -> list[dict[str, Any]]:
-    game, mechanism, settings, _, seeds = job
+    game = job.game
     rows = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ClippedBeliefsWarning)
-        for seed in seeds:
-            end = game.solve(mechanism, seed=seed, **settings)
+        for seed in job.seeds:
+            end = game.solve(job.payment, seed=seed, **job.settings)
             beliefs = game.draw(seed)
             row = end.to_dict()
-            row |= {"offset": beliefs.offset, "clipped": beliefs.clipped}
+            row |= {"offset": beliefs.offset, "clipped_share": beliefs.clipped_share}
             rows.append(row)
     return rows
 
 
-def _point(at: dict[str, Any], mechanism: str, rows: list[dict[str, Any]]) -> Point:
+def _point(at: dict[str, Any], payment: str, rows: list[dict[str, Any]]) -> SweepPoint:
     def mean(name: str) -> float:
         return float(np.mean([row[name] for row in rows]))
 
@@ -186,45 +216,58 @@ def _point(at: dict[str, Any], mechanism: str, rows: list[dict[str, Any]]) -> Po
     defined = [ratio for ratio in ratios if ratio is not None]
     plain = (
         "fn", "fp", "cost", "truthful_fn", "truthful_fp", "truthful_cost", "bias",
-        "converged", "offset", "clipped",
+        "converged", "offset", "clipped_share",
     )  # fmt: skip
-    return Point(
+    return SweepPoint(
         settings=at,
-        mechanism=mechanism,
+        payment=payment,
         shift=float(shifts.mean()),
-        shift_error=_error(shifts.tolist()),
+        shift_error=_standard_error(shifts.tolist()),
         poa=after / before if before > 0 else None,
-        poa_error=_error(defined) if len(defined) == len(rows) else None,
+        poa_error=_standard_error(defined) if len(defined) == len(rows) else None,
         cycles=float(np.mean([row["cycle"] is not None for row in rows])),
         **{name: mean(name) for name in plain},
     )
 
 
-def _error(values: list[float]) -> float:
+def _standard_error(values: list[float]) -> float:
     if len(values) < 2:
         return 0.0
     return float(np.std(values, ddof=1) / np.sqrt(len(values)))
 
 
-def _check(over: Mapping[str, tuple[Any, ...]], repetitions: int) -> None:
+def _check(over: Mapping[str, tuple[Any, ...]]) -> None:
     known = {f.name for f in fields(Game)} - {"panel", "costs"} | set(SETTINGS)
     for name, values in over.items():
         if name not in known:
             raise UnknownNameError("parameter to sweep", name, known | set(ALIASES))
         if not values:
-            raise SettingError(f"there must be a value of {name!r} to try; none came")
-    if repetitions < 1:
+            raise SettingError(
+                f"a sweep needs at least one value of {name!r}; got none"
+            )
+        if name == "sees":
+            continue
+        kind = "names" if name in WORDS else "numbers"
+        for value in values:
+            if isinstance(value, Real) == (name in WORDS):
+                raise SettingError(f"values of {name!r} must be {kind}; got {value!r}")
+
+
+def check_size(games: int) -> None:
+    """Refuse a sweep of more than `MAX_GAMES` games."""
+    if games > MAX_GAMES:
         raise SettingError(
-            f"each game is drawn at least once; not {repetitions!r} times"
+            f"a sweep may have at most {MAX_GAMES:,} games; got {games:,}. Use a "
+            "larger step, fewer values or fewer repetitions."
         )
 
 
-def _warn(points: tuple[Point, ...]) -> None:
-    worst = max(points, key=lambda point: point.clipped, default=None)
-    if worst is not None and worst.clipped > CLIPPED_SHARE:
+def _warn(points: tuple[SweepPoint, ...]) -> None:
+    worst = max(points, key=lambda point: point.clipped_share, default=None)
+    if worst is not None and worst.clipped_share > CLIPPED_SHARE:
         warnings.warn(
-            f"offsets push up to {100 * worst.clipped:.1f} % of the beliefs out of "
-            "[0, 1], where they are clipped; each point tells the offset that arrived",
+            f"offsets move up to {100 * worst.clipped_share:.1f} % of the beliefs out "
+            "of [0, 1], where they are clipped; a point has the offset after clipping",
             ClippedBeliefsWarning,
             stacklevel=3,
         )

@@ -1,6 +1,7 @@
 r"""Miss rates of the Gaussian-copula model without sampling.
 
-Given the shared factor f, the reports are independent and alike. By symmetry
+Given the shared factor f, the reports are independent and identically distributed.
+By symmetry
 
 .. math:: \Pr(\text{missed}, y = 1) = E_f\, E_{b_1 | f}\bigl[ b_1
           \Pr(g(b_2) + \dots + g(b_n) \le n\tau - g(b_1) \mid f) \bigr]
@@ -15,9 +16,9 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 
 from truepool.core.arrays import FloatArray
-from truepool.games.marginals import copula_for, marginal, smoothed
+from truepool.games.marginals import copula_correlation, marginal, smooth
 
-REACH = 7.0
+MAX_SIGNAL = 7.0
 """Standard deviations within which factor and noise are integrated."""
 
 
@@ -29,18 +30,18 @@ def miss_rates(
     threshold: float,
     shrinkage: float | None,
 ) -> tuple[float, float]:
-    """Share of 1s missed with Brier-best reports and with truthful ones.
+    """Share of positive cases missed with Brier-best and with truthful reports.
 
     Brier-best is E[y | b_i] of the copula, or linear with the ``shrinkage`` given.
     """
     shape = marginal("copula", mean, concentration)
-    r = copula_for(shape, correlation, agents)
+    r = copula_correlation(shape, correlation, agents)
 
     def strategic(z: FloatArray) -> FloatArray:
         own = shape.quantile(z)
         if shrinkage is not None:
             return mean + shrinkage * (own - mean)
-        others = smoothed(shape, r * z, np.sqrt(1 - r * r))
+        others = smooth(shape, r * z, np.sqrt(1 - r * r))
         return (own + (agents - 1) * others) / agents
 
     def rate(reports: Callable[[FloatArray], FloatArray]) -> float:
@@ -56,7 +57,7 @@ def _missed(
     copula: float,
     threshold: float,
 ) -> float:
-    """Probability that 1 happens and the mean report is at most the threshold."""
+    """Probability of a positive outcome with a mean report up to the threshold."""
     noise, mass = _normal(2001)
     total = 0.0
     for f, weight in zip(*_normal(301), strict=True):
@@ -69,12 +70,12 @@ def _missed(
 
 
 def _normal(nodes: int) -> tuple[FloatArray, FloatArray]:
-    """Equal steps and their normal weights: exact to rounding for smooth functions.
+    """Equal steps and their normal weights, exact to rounding for smooth functions.
 
-    Gauss-Hermite nodes would be too few where reports hang on the factor alone and
+    Gauss-Hermite nodes would be too few where reports depend on the factor alone and
     the decision is a step in it.
     """
-    points = np.linspace(-REACH, REACH, nodes)
+    points = np.linspace(-MAX_SIGNAL, MAX_SIGNAL, nodes)
     weights = np.exp(-(points**2) / 2)
     return points, weights / weights.sum()
 
@@ -87,12 +88,12 @@ def _distribution(
     place = reports * cells_of_one
     low = np.minimum(place.astype(np.int64), cells_of_one - 1)
     part = place - low
-    # Each report is split between its two cells, so that means stay exact.
+    # Each report is split between two cells, so that means stay exact.
     cells = np.bincount(low, mass * (1 - part), cells_of_one + 1)
     cells += np.bincount(low + 1, mass * part, cells_of_one + 1)
     length = next_fast_len(count * cells_of_one + 1)
     density = irfft(rfft(cells, length) ** count, length)[: count * cells_of_one + 1]
-    # Mass of a cell is spread evenly about it: up to its middle lies half of it.
+    # The mass of a cell is spread evenly: half of it lies below the centre.
     steps = np.concatenate([[0.0], np.cumsum(density)])
     edges = (np.arange(count * cells_of_one + 2) - 0.5) / cells_of_one
     return lambda sums: np.interp(sums, edges, steps)

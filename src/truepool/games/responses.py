@@ -1,6 +1,7 @@
-"""Ways to misreport, and the best of each: shifts, affine maps, cuts, anything."""
+"""Families of misreports and the best response in each."""
 
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Protocol, cast, final
 
@@ -11,15 +12,15 @@ from truepool.core import kernels
 from truepool.core.arrays import FloatArray, logit
 from truepool.core.errors import SettingError
 from truepool.core.registry import make
-from truepool.games.payoffs import Payoff, Steps, over
+from truepool.games.payoffs import Payoff, Steps, mean_in_blocks
 
-NO_BETTER = 1e-12
-"""Payoffs a case that differ by less are equal, and the truer report is sent."""
+TIE_TOLERANCE = 1e-12
+"""Payoffs per case that differ by less are tied, and the tie goes to the truth."""
 
 
 @dataclass(frozen=True, eq=False)
 class Move:
-    """What an agent decided to send: the deviation in its family, and the reports."""
+    """What an agent sends: the deviation in its family, and the reports (T,)."""
 
     deviation: tuple[float, ...]
     reports: FloatArray
@@ -27,25 +28,58 @@ class Move:
 
     @cached_property
     def key(self) -> bytes:
-        """What tells two moves apart; reports that differ below 1e-9 are one."""
+        """Bytes that are equal for equal moves; reports are compared to 1e-9."""
         if self.deviation:
             return np.array(self.deviation).tobytes()
         return (self.reports.round(9) + 0.0).tobytes()  # -0.0 is 0.0
 
 
 class Response(Protocol):
-    """A family of misreports; ``truth`` is the deviation that is none."""
+    """A family of misreports; ``truth`` is the deviation of truthful reports."""
 
     name: ClassVar[str]
     truth: ClassVar[tuple[float, ...]]
 
     def respond(self, payoff: Payoff, truth: FloatArray) -> Move:
-        """Best reports of the family; the truer of equals."""
+        """Best reports of the family; ties go to the one nearest to the truth."""
+
+
+class GridResponse(ABC):
+    """A family of misreports whose deviations lie on a grid of G points."""
+
+    name: ClassVar[str]
+    truth: ClassVar[tuple[float, ...]]
+
+    @property
+    @abstractmethod
+    def deviations(self) -> FloatArray:
+        """All deviations of the grid, (G, parameters)."""
+
+    @cached_property
+    def distances(self) -> FloatArray:
+        """Distance of each deviation from the truth, (G,)."""
+        return np.asarray(np.abs(self.deviations - self.truth).sum(axis=1))
+
+    @abstractmethod
+    def mean_payoffs(self, payoff: Payoff, truth: FloatArray) -> FloatArray:
+        """Mean payoff (G,) of every deviation."""
+
+    @abstractmethod
+    def apply(self, deviation: tuple[float, ...], truth: FloatArray) -> FloatArray:
+        """Reports that this deviation makes of beliefs."""
+
+    def respond(self, payoff: Payoff, truth: FloatArray) -> Move:
+        """Best deviation of the grid; ties go to the one nearest to the truth."""
+        values = self.mean_payoffs(payoff, truth)
+        k = best_index(values, self.distances)
+        deviation = tuple(self.deviations[k].tolist())
+        gain = float(values[k] - values[self.distances.argmin()])
+        return Move(deviation, self.apply(deviation, truth), gain)
 
 
 @final
 @dataclass(frozen=True)
-class Shift:
+class Shift(GridResponse):
     """Report belief + d, clipped to [0, 1]; d on a grid of equal steps.
 
     The default grid is the paper's (tab:hyperparams): -0.5 to 0.5 in steps of 0.01.
@@ -58,35 +92,30 @@ class Shift:
     truth: ClassVar[tuple[float, ...]] = (0.0,)
     reach: float = 0.5
     step: float = 0.01
-    shifts: FloatArray = field(init=False, repr=False, compare=False)
-    sizes: FloatArray = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not 0 < self.step <= self.reach <= 1:
             raise SettingError(
-                "a grid of shifts needs 0 < step <= reach <= 1; step is "
-                f"{self.step!r}, reach {self.reach!r}"
+                "a grid of shifts needs 0 < step <= reach <= 1; got "
+                f"step={self.step!r}, reach={self.reach!r}"
             )
-        steps = int(self.reach / self.step + 1e-9)
-        # Whole steps over a whole number: 0.29, not 0.29000000000000004.
-        grid = np.arange(-steps, steps + 1) * self.step
-        object.__setattr__(self, "shifts", grid.round(12))
-        object.__setattr__(self, "sizes", np.abs(self.shifts))
 
-    def values(self, payoff: Payoff, truth: FloatArray) -> FloatArray:
+    @cached_property
+    def shifts(self) -> FloatArray:
+        """Shifts tried, (G,)."""
+        return _symmetric_grid(self.reach, self.step)
+
+    @cached_property
+    def deviations(self) -> FloatArray:
+        """All shifts, (G, 1)."""
+        return self.shifts[:, None]
+
+    def mean_payoffs(self, payoff: Payoff, truth: FloatArray) -> FloatArray:
         """Mean payoff (G,) of every shift."""
         return payoff.over_shifts(truth, self.shifts)
 
-    def respond(self, payoff: Payoff, truth: FloatArray) -> Move:
-        """Best shift; the smaller of equals."""
-        values = self.values(payoff, truth)
-        k = truest(values, self.sizes)
-        d = float(self.shifts[k])
-        gain = float(values[k] - values[len(values) // 2])
-        return Move((d,), self.sent((d,), truth), gain)
-
-    def sent(self, deviation: tuple[float, ...], truth: FloatArray) -> FloatArray:
-        """Reports that this shift makes of beliefs."""
+    def apply(self, deviation: tuple[float, ...], truth: FloatArray) -> FloatArray:
+        """Shift the beliefs."""
         if deviation == self.truth:
             return truth
         pushed = truth + deviation[0]
@@ -96,79 +125,77 @@ class Shift:
 
 @final
 @dataclass(frozen=True)
-class Affine:
+class Affine(GridResponse):
     r"""Report with log-odds :math:`a + s \cdot \mathrm{logit}(b)`.
 
-    Intercepts a from ``-reach`` to ``reach`` and slopes s from 0 to ``steepest``, both
-    in steps of ``step``: slope below 1 hedges, above 1 exaggerates.
+    Intercepts a from ``-reach`` to ``reach`` and slopes s from 0 to ``max_slope``, both
+    in steps of ``step``: a slope below 1 hedges, one above 1 exaggerates.
     """
 
     name: ClassVar[str] = "affine"
     truth: ClassVar[tuple[float, ...]] = (0.0, 1.0)
     reach: float = 3.0
-    steepest: float = 2.0
+    max_slope: float = 2.0
     step: float = 0.1
 
     def __post_init__(self) -> None:
-        if not 0 < self.step <= min(self.reach, self.steepest):
+        if not 0 < self.step <= min(self.reach, self.max_slope):
             raise SettingError(
-                f"the step must be positive and below reach and steepest; it is "
-                f"{self.step!r}"
+                "the step must be positive and at most reach and max_slope; got "
+                f"step={self.step!r}"
             )
 
-    @property
+    @cached_property
     def intercepts(self) -> FloatArray:
         """Intercepts tried, (A,)."""
-        steps = int(self.reach / self.step + 1e-9)
-        return np.asarray((np.arange(-steps, steps + 1) * self.step).round(12))
+        return _symmetric_grid(self.reach, self.step)
 
-    @property
+    @cached_property
     def slopes(self) -> FloatArray:
         """Slopes tried, (S,); 1 is one of them."""
         below = int(1 / self.step + 1e-9)
-        above = int((self.steepest - 1) / self.step + 1e-9)
+        above = int((self.max_slope - 1) / self.step + 1e-9)
         return np.asarray((1 + np.arange(-below, above + 1) * self.step).round(12))
 
-    def values(self, payoff: Payoff, truth: FloatArray) -> FloatArray:
-        """Mean payoff (S, A) of every slope and intercept."""
+    @cached_property
+    def deviations(self) -> FloatArray:
+        """All pairs of intercept and slope, (G, 2), slope by slope."""
+        pairs = np.meshgrid(self.intercepts, self.slopes)
+        return np.stack(pairs, axis=2).reshape(-1, 2)
+
+    def mean_payoffs(self, payoff: Payoff, truth: FloatArray) -> FloatArray:
+        """Mean payoff (G,) of every pair of intercept and slope."""
         odds = logit(truth)
         if isinstance(payoff, Steps):
-            return self._turned(payoff, odds)
-        rows = [self._tried(payoff, slope * odds) for slope in self.slopes]
-        return np.stack(rows)
+            return self._steps_payoffs(payoff, odds)
+        return np.concatenate(
+            [self._slope_payoffs(payoff, slope * odds) for slope in self.slopes]
+        )
 
-    def _turned(self, payoff: Steps, odds: FloatArray) -> FloatArray:
-        """Payoffs of steps: each case turns at one intercept, for each slope."""
-        at = payoff.turning()
+    def _steps_payoffs(self, payoff: Steps, odds: FloatArray) -> FloatArray:
+        """Payoffs of steps: for each slope, a case changes at one intercept."""
+        at = payoff.turning_points()
         with np.errstate(divide="ignore"):
-            line = np.log(np.clip(at, 0, 1)) - np.log1p(-np.clip(at, 0, 1))
-        line[np.isinf(at)] = at[np.isinf(at)]
-        crossed, intercepts = kernels.shading.crossed, self.intercepts
-        sums = [crossed(line - s * odds, payoff.gains, intercepts) for s in self.slopes]
-        return np.stack(sums) / len(odds)
+            turn = np.log(np.clip(at, 0, 1)) - np.log1p(-np.clip(at, 0, 1))
+        turn[np.isinf(at)] = at[np.isinf(at)]
+        intercepts = self.intercepts
+        sums = [
+            kernels.shading.sums_below(turn - s * odds, payoff.gains, intercepts)
+            for s in self.slopes
+        ]
+        return np.concatenate(sums) / len(odds)
 
-    def _tried(self, payoff: Payoff, odds: FloatArray) -> FloatArray:
+    def _slope_payoffs(self, payoff: Payoff, odds: FloatArray) -> FloatArray:
         intercepts = self.intercepts
         even = np.exp(-np.clip(odds, -700, 700))[:, None]
         factors = np.exp(-intercepts)
-        return over(
+        return mean_in_blocks(
             payoff, lambda part: 1 / (1 + even * factors[part]),
             len(odds), len(intercepts),
         )  # fmt: skip
 
-    def respond(self, payoff: Payoff, truth: FloatArray) -> Move:
-        """Best affine map; the one nearest to the truth of equals."""
-        values = self.values(payoff, truth)
-        distance = np.abs(self.slopes - 1)[:, None] + np.abs(self.intercepts)
-        k = truest(values.ravel(), distance.ravel())
-        s, a = np.unravel_index(k, values.shape)
-        slope, intercept = float(self.slopes[s]), float(self.intercepts[a])
-        gain = float(values.flat[k] - values.flat[int(np.argmin(distance))])
-        deviation = (intercept, slope)
-        return Move(deviation, self.sent(deviation, truth), gain)
-
-    def sent(self, deviation: tuple[float, ...], truth: FloatArray) -> FloatArray:
-        """Reports that this map makes of beliefs."""
+    def apply(self, deviation: tuple[float, ...], truth: FloatArray) -> FloatArray:
+        """Map the beliefs."""
         intercept, slope = deviation
         if deviation == self.truth:
             return truth
@@ -178,7 +205,7 @@ class Affine:
 @final
 @dataclass(frozen=True)
 class Cut:
-    """Report 1 above some belief and 0 up to it: all or nothing.
+    """Report 1 above some belief and 0 up to it.
 
     Every cut is tried, at the cost of one sort.
     """
@@ -187,22 +214,24 @@ class Cut:
     truth: ClassVar[tuple[float, ...]] = ()
 
     def respond(self, payoff: Payoff, truth: FloatArray) -> Move:
-        """Best cut; the truth where none gains."""
+        """Best cut; the truth where no cut gains."""
         low, high = payoff.of(np.zeros_like(truth)), payoff.of(np.ones_like(truth))
         order = np.argsort(truth)
         beliefs = truth[order]
         ends = np.append(np.flatnonzero(np.diff(beliefs)), len(beliefs) - 1)
         below = np.cumsum((low - high)[order])[ends]
-        values = np.append(0.0, below) + high.sum()  # nobody below the cut, then some
+        values = (
+            np.append(0.0, below) + high.sum()
+        )  # first no case below the cut, then some
         k = int(np.argmax(values))
         gain = float(values[k] - payoff.of(truth).sum()) / len(truth)
-        if gain <= NO_BETTER:
+        if gain <= TIE_TOLERANCE:
             return Move((), truth)
         cut = -1.0 if k == 0 else float(beliefs[ends[k - 1]])
-        return Move((cut,), self.sent((cut,), truth), gain)
+        return Move((cut,), self.apply((cut,), truth), gain)
 
-    def sent(self, deviation: tuple[float, ...], truth: FloatArray) -> FloatArray:
-        """Reports that this cut makes of beliefs."""
+    def apply(self, deviation: tuple[float, ...], truth: FloatArray) -> FloatArray:
+        """Round the beliefs to 0 and 1 at the cut."""
         return truth if not deviation else (truth > deviation[0]).astype(np.float64)
 
 
@@ -211,8 +240,8 @@ class Cut:
 class Exact:
     """The best report in each case, given what the agent knows of it.
 
-    For a score that is E[y | what the agent knows]; for a decision it is 0 or 1 where
-    the truth would decide against the agent's interest.
+    Under a score this is E[y | what the agent knows]; under a payment for decisions it
+    is 0 or 1 where the truth would lead to a decision against the agent's interest.
     """
 
     name: ClassVar[str] = "exact"
@@ -236,7 +265,7 @@ def every() -> dict[str, type[Response]]:
 
 
 def as_response(response: str | Response) -> Response:
-    """Return the family of that name; one that is made already is passed through.
+    """Return the family of that name; an instance is returned unchanged.
 
     >>> as_response("shift")
     Shift(reach=0.5, step=0.01)
@@ -246,13 +275,20 @@ def as_response(response: str | Response) -> Response:
     return cast(Response, make("response", response))
 
 
-def truest(values: FloatArray, distance: FloatArray) -> int:
-    """Index of the highest value; of equals, of the one at the least distance.
+def _symmetric_grid(reach: float, step: float) -> FloatArray:
+    """Equal steps from -reach to reach, with 0 among them."""
+    steps = int(reach / step + 1e-9)
+    # Rounded, so that a point is 0.29 and not 0.29000000000000004.
+    return np.asarray((np.arange(-steps, steps + 1) * step).round(12))
 
-    >>> truest(np.array([1.0, 1.0, 0.5]), np.array([0.2, 0.1, 0.0]))
+
+def best_index(values: FloatArray, distance: FloatArray) -> int:
+    """Index of the highest value; ties go to the smallest distance from the truth.
+
+    >>> best_index(np.array([1.0, 1.0, 0.5]), np.array([0.2, 0.1, 0.0]))
     1
     """
     top = values.max()
     scale = max(1.0, abs(float(top)), abs(float(values.min())))
-    best = np.flatnonzero(values >= top - NO_BETTER * scale)
+    best = np.flatnonzero(values >= top - TIE_TOLERANCE * scale)
     return int(best[distance[best].argmin()])

@@ -8,16 +8,22 @@ from scipy.special import ndtr
 
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import BeliefError, UnknownNameError
-from truepool.games.marginals import Marginal, Probit, copula_for, delivered, smoothed
+from truepool.games.marginals import (
+    Marginal,
+    Probit,
+    belief_correlation,
+    copula_correlation,
+    smooth,
+)
 
 TRUTHS = ("mean", "latent")
 
 
 @dataclass(frozen=True, eq=False)
 class Signals:
-    """Signals (T, N) of equal correlation, the factor (T,) they share, and the truth.
+    """Equally correlated signals (T, N) and the factor (T,) that they share.
 
-    ``truth`` is where outcomes come from: ``mean``, the mean belief of all agents, or
+    ``truth`` says what outcomes depend on: ``mean``, the mean belief of all agents, or
     ``latent``, the shared factor alone.
     """
 
@@ -28,11 +34,11 @@ class Signals:
     truth: str
 
     def beliefs(self) -> FloatArray:
-        """Calibrated-in-the-large beliefs (T, N), before any offset."""
+        """Beliefs (T, N) that are right on average, before any offset."""
         return self.marginal.quantile(self.values)
 
     def chance(self, beliefs: FloatArray) -> FloatArray:
-        """Probability of the outcome in each case, (T,)."""
+        """Probability of a positive outcome in each case, (T,)."""
         if self.truth == "mean":
             return np.asarray(beliefs.mean(axis=1))
         if isinstance(self.marginal, Probit):
@@ -41,23 +47,23 @@ class Signals:
             spread = np.sqrt(max(1 - seen, 1e-300))
             return np.asarray(ndtr(lean / spread))
         centre = np.sqrt(self.copula) * self.factor
-        return smoothed(self.marginal, centre, np.sqrt(1 - self.copula))
+        return smooth(self.marginal, centre, np.sqrt(1 - self.copula))
 
-    def posterior(self, known: Sequence[int]) -> FloatArray:
-        """Probability of the outcome given the signals of these agents, (T,)."""
-        r, count, N = self.copula, len(known), self.values.shape[1]
+    def posterior(self, agents: Sequence[int]) -> FloatArray:
+        """Probability of a positive outcome given these agents' signals, (T,)."""
+        r, count, N = self.copula, len(agents), self.values.shape[1]
         scale = 1 + (count - 1) * r
-        total = self.values[:, list(known)].sum(axis=1)
+        total = self.values[:, list(agents)].sum(axis=1)
         if self.truth == "latent" and isinstance(self.marginal, Probit):
             share, cut = self.marginal.share, self.marginal.cut
             left = max(1 - count * share / scale, 1e-300)
             lean = np.sqrt(share) * total / scale - cut
             return np.asarray(ndtr(lean / np.sqrt(left)))
         spread = np.sqrt(max(1 - count * r * r / scale, 0.0)) if scale > 0 else 0.0
-        unseen = smoothed(self.marginal, r * total / max(scale, 1e-300), spread)
+        unseen = smooth(self.marginal, r * total / max(scale, 1e-300), spread)
         if self.truth == "latent":
             return unseen
-        seen = self.marginal.quantile(self.values[:, list(known)]).sum(axis=1)
+        seen = self.marginal.quantile(self.values[:, list(agents)]).sum(axis=1)
         return np.asarray((seen + (N - count) * unseen) / N)
 
 
@@ -69,33 +75,35 @@ def draw_signals(
     cases: int,
     rng: np.random.Generator,
 ) -> Signals:
-    """Draw signals whose beliefs have this Pearson correlation."""
-    r = feasible(marginal, truth, agents, correlation)
+    """Draw signals such that beliefs have this Pearson correlation."""
+    r = signal_correlation(marginal, truth, agents, correlation)
     factor = rng.standard_normal(cases)
-    noise = rng.standard_normal((agents, cases)).T  # each agent's column in one piece
+    noise = rng.standard_normal((agents, cases)).T  # each agent's column contiguous
     if r >= 0:
         values = np.sqrt(r) * factor[:, None] + np.sqrt(1 - r) * noise
     else:
-        # No factor makes agents disagree: take some of the mean noise out instead.
+        # No shared factor gives a negative correlation: remove part of the mean noise.
         mean = noise.mean(axis=1, keepdims=True)
         keep = np.sqrt(max(1 + (agents - 1) * r, 0.0))
         values = np.sqrt(1 - r) * (noise - mean) + keep * mean
     return Signals(values, factor, r, marginal, truth)
 
 
-def feasible(marginal: Marginal, truth: str, agents: int, correlation: float) -> float:
-    """Correlation of the signals, or an error that says what could be asked for."""
+def signal_correlation(
+    marginal: Marginal, truth: str, agents: int, correlation: float
+) -> float:
+    """Correlation of the signals; an error where there is no such distribution."""
     if truth not in TRUTHS:
         raise UnknownNameError("truth", truth, TRUTHS)
-    copula = copula_for(marginal, correlation, agents)
+    copula = copula_correlation(marginal, correlation, agents)
     least = -1.0 if truth == "mean" else 0.0
     if truth == "latent" and isinstance(marginal, Probit):
-        least = marginal.share  # agents cannot know more than what they share
+        least = marginal.share  # agents cannot know more than they share
     if copula < least:
-        bound = delivered(marginal, least)
+        bound = belief_correlation(marginal, least)
         raise BeliefError(
             "with a latent truth and these marginals the correlation of beliefs must "
-            f"lie in [{bound:.4f}, 1]; it is {correlation!r}. Take truth='mean', or "
-            "a larger concentration."
+            f"lie in [{bound:.4f}, 1]; got {correlation!r}. Use truth='mean' or a "
+            "larger concentration."
         )
     return copula

@@ -1,4 +1,4 @@
-r"""Closed forms: what theory says of these games, and what the paper printed.
+r"""Closed forms for these games, and the formulas that the paper prints.
 
 Model: N agents of mean belief mu, pairwise correlation rho, and
 :math:`\Pr(y = 1 \mid b) = \bar b` (READINGS 1).
@@ -9,14 +9,14 @@ import numpy as np
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
 from truepool.games import quadrature
-from truepool.games.equilibrium import Price
+from truepool.games.equilibrium import PriceOfAnarchy
 
 
 def shrinkage(agents: int, correlation: float) -> float:
-    r"""How much of a belief's distance from the base rate the Brier-best report keeps.
+    r"""Share of a belief's distance from the base rate that a Brier-best report keeps.
 
     :math:`m_i^* = \mu + k (b_i - \mu)`, :math:`k = (1 + (n - 1) \rho) / n`, exact
-    where E[b_j | b_i] is linear. Least at rho = 0, none (k = 1) at rho = 1.
+    where E[b_j | b_i] is linear. Smallest at rho = 0; no shrinkage (k = 1) at rho = 1.
 
     >>> shrinkage(5, 0.5), shrinkage(5, 0.0), shrinkage(5, 1.0)
     (0.6, 0.2, 1.0)
@@ -28,7 +28,7 @@ def shrinkage(agents: int, correlation: float) -> float:
 def effective_threshold(
     agents: int, correlation: float, mean: float, threshold: float
 ) -> float:
-    r"""Threshold on the mean belief that deciding on shrunken reports amounts to.
+    r"""Threshold on the mean belief that is equivalent to deciding on shrunken reports.
 
     :math:`\tau_{eff} = \mu + (\tau - \mu) / k`: above tau exactly when tau > mu.
 
@@ -42,7 +42,7 @@ def effective_threshold(
 
 
 def brier_bias() -> float:
-    """Mean Brier-best report less mean belief of calibrated agents: 0 for any n, rho.
+    """Mean Brier-best report minus mean belief of calibrated agents: 0 for any n, rho.
 
     E[E[y | b_i]] = E[y] = E[b_i], by the law of total expectation.
     """
@@ -50,7 +50,7 @@ def brier_bias() -> float:
 
 
 def brier_shift(offset: float) -> float:
-    """Best constant shift under the Brier score: minus the offset, and nothing else.
+    """Best constant shift under the Brier score: minus the offset.
 
     >>> brier_shift(0.36)
     -0.36
@@ -59,9 +59,9 @@ def brier_shift(offset: float) -> float:
 
 
 def brier_gain(shift: float, offset: float) -> float:
-    r"""Utility a constant shift d gains under Brier, :math:`-d^2 - 2 d (E[b] - E[y])`.
+    r"""Gain from a constant shift d under Brier, :math:`-d^2 - 2 d (E[b] - E[y])`.
 
-    eq:delta_U with its slip mended: b(1 - y) - (1 - b)y is b - y, not b - 2by. The
+    eq:delta_U with its slip corrected: b(1 - y) - (1 - b)y is b - y, not b - 2by. The
     paper's d is minus ours.
 
     >>> brier_gain(brier_shift(0.1), 0.1), brier_gain(0.2, 0.0)
@@ -80,7 +80,7 @@ def vcg_threshold(costs: Costs) -> float:
 
 
 def vcg_shift(threshold: float, costs: Costs) -> float:
-    """Mean shift at which a calibrated pool decides as VCG agents want it to.
+    """Mean shift at which a calibrated pool decides as VCG agents prefer.
 
     They move the pool so that p + d > tau exactly when p > tau*: d = tau - tau*, where
     no report is clipped.
@@ -99,28 +99,28 @@ def miss_rates(
     *,
     concentration: float = 4.0,
     response: str = "exact",
-) -> Price:
-    """Share of 1s missed with Brier-best and with truthful reports, by quadrature.
+) -> PriceOfAnarchy:
+    """Share of positive cases missed with Brier-best and truthful reports.
 
-    Gaussian copula with Beta marginals, mean-belief outcomes. ``response='exact'``
-    uses E[y | b_i] of the copula, ``'linear'`` the shrinkage above.
+    By quadrature: Gaussian copula with Beta marginals, mean-belief outcomes.
+    ``response='exact'`` uses E[y | b_i] of the copula, ``'linear'`` the `shrinkage`.
 
     >>> price = miss_rates(5, 0.5, 0.3, 0.4)
-    >>> f"{price.before:.3f} -> {price.after:.3f}"
+    >>> f"{price.truthful:.3f} -> {price.strategic:.3f}"
     '0.560 -> 0.705'
     """
     _check(agents, correlation)
     if response not in ("exact", "linear"):
-        raise UnknownNameError("response of theory", response, ("exact", "linear"))
+        raise UnknownNameError("response in theory", response, ("exact", "linear"))
     if not 0 <= correlation < 1:
         raise SettingError(
-            f"the quadrature needs a correlation in [0, 1); it is {correlation!r}"
+            f"the quadrature needs a correlation in [0, 1); got {correlation!r}"
         )
     k = shrinkage(agents, correlation) if response == "linear" else None
     after, before = quadrature.miss_rates(
         agents, correlation, mean, concentration, threshold, k
     )
-    return Price(after, before)
+    return PriceOfAnarchy(after, before)
 
 
 def price_of_anarchy(
@@ -132,7 +132,7 @@ def price_of_anarchy(
     concentration: float = 4.0,
     response: str = "exact",
 ) -> float | None:
-    """FN with Brier-best over FN with truthful reports, by quadrature (`miss_rates`).
+    """FN with Brier-best reports over FN with truthful reports (`miss_rates`).
 
     Above 1 where tau > mu, below 1 where tau < mu; at tau = mu exactly 1 under the
     linear response.
@@ -177,9 +177,9 @@ def paper_delta_general(agents: int, correlation: float, mean: float) -> float:
 
 def _check(agents: int, correlation: float) -> None:
     if agents < 2:
-        raise SettingError(f"a game needs at least 2 agents; {agents!r} came")
+        raise SettingError(f"a game needs at least 2 agents; got {agents!r}")
     if not -1 / (agents - 1) <= correlation <= 1:
         raise SettingError(
             f"{agents} beliefs can have a correlation in [{-1 / (agents - 1):.3g}, 1]; "
-            f"it is {correlation!r}"
+            f"got {correlation!r}"
         )

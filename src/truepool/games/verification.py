@@ -1,4 +1,4 @@
-"""Is truth an agent's best report under a mechanism? Measured, with its error."""
+"""Is truth an agent's best report under a payment? A test with a standard error."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -7,33 +7,34 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError
+from truepool.games.beliefs import check_seed
 from truepool.games.game import Game
-from truepool.games.payments import Mechanism, as_mechanism
-from truepool.games.responses import Affine, Shift, as_response, truest
+from truepool.games.payments import Payment, as_payment
+from truepool.games.responses import GridResponse, Response, as_response, best_index
 from truepool.measures.inference import paired_p_values
 
 
 @dataclass(frozen=True)
 class Verification:
-    """How much one agent can gain by a deviation of a family (tab:ic_verify).
+    """What one agent can gain by a deviation of a family (tab:ic_verify).
 
     Attributes
     ----------
     truthful : float
-        Mean utility of telling the truth, a case.
+        Mean utility per case of truthful reports.
     deviation : tuple
-        The best deviation of the family: chosen on the first half of the trials.
+        The best deviation of the family, chosen on the first half of the trials.
     gain, error, p_value : float
-        What it gains a case on the other half, its standard error over trials, and
-        the p-value (two-sided) of that gain.
-    largest : float
+        Its gain per case on the other half, the standard error over trials, and the
+        two-sided p-value of that gain.
+    max_gain : float
         Highest mean gain over all the trials: never below 0, since truth is in the
-        family, and lifted by luck.
+        family, and biased upwards because it is the highest.
     violations : float
         Share of trials in which some deviation gains more than ``tolerance``.
     """
 
-    mechanism: str
+    payment: str
     family: str
     trials: int
     truthful: float
@@ -41,13 +42,13 @@ class Verification:
     gain: float
     error: float
     p_value: float
-    largest: float
+    max_gain: float
     violations: float
     tolerance: float
 
     @property
     def truthful_is_best(self) -> bool:
-        """Whether no gain is to be seen beyond twice its standard error."""
+        """Whether the gain is within two standard errors, plus the tolerance, of 0."""
         return self.gain <= 2 * self.error + self.tolerance
 
     def to_dict(self) -> dict[str, Any]:
@@ -56,27 +57,27 @@ class Verification:
 
 
 def verify(
-    mechanism: str | Mechanism,
+    payment: str | Payment,
     game: Game | None = None,
     *,
-    response: str | Shift | Affine = "shift",
+    response: str | Response = "shift",
     others: float = 0.0,
     agent: int = 0,
     trials: int = 100,
     tolerance: float = 0.003,
     seed: int = 0,
 ) -> Verification:
-    """Try every deviation of a family on fresh games; see what the best one gains.
+    """Try every deviation of a family on new games and test the best one.
 
     Parameters
     ----------
     game : Game
-        The canonical game with drawn outcomes by default.
+        By default the canonical game with drawn outcomes.
     others : float
-        Shift that all the others make: truth that is best for every ``others`` is
-        dominant, truth that is best at 0 only is an equilibrium.
+        Shift of all other agents: truth that is best for every ``others`` is dominant,
+        truth that is best only at 0 is an equilibrium.
     tolerance : float
-        Gain a case that the paper calls noise (tab:ic_verify).
+        Gain per case that the paper calls noise (tab:ic_verify).
 
     Examples
     --------
@@ -84,29 +85,29 @@ def verify(
     (0.0,)
     """
     family = as_response(response)
-    if not isinstance(family, Shift | Affine):
+    if not isinstance(family, GridResponse):
         raise SettingError(
-            f"deviations are verified for shift and affine; got {family.name!r}"
+            f"verification needs the response 'shift' or 'affine'; got {family.name!r}"
         )
     if trials < 4:
-        raise SettingError(f"at least 4 trials are needed; {trials!r} were asked")
+        raise SettingError(f"verification needs at least 4 trials; got {trials!r}")
     game = game or Game(threshold=0.3, outcomes="drawn")
-    rule = as_mechanism(mechanism)
+    payment = as_payment(payment)
+    check_seed(seed)
     seeds = np.random.SeedSequence(seed).generate_state(trials).tolist()
-    tried = [_tried(game, rule, family, others, agent, s) for s in seeds]
-    values = np.stack([value for value, _ in tried])  # (R, G)
-    places, distance = _candidates(family)
-    truth = int(np.argmin(distance))
+    results = [_trial(game, payment, family, others, agent, s) for s in seeds]
+    values = np.stack([value for value, _ in results])  # (R, G)
+    truth = int(family.distances.argmin())
     gains = values - values[:, [truth]]
     half = trials // 2
-    chosen = truest(gains[:half].mean(axis=0), distance)
+    chosen = best_index(gains[:half].mean(axis=0), family.distances)
     held = gains[half:, chosen]
     return Verification(
-        rule.name,
+        payment.name,
         family.name,
         trials,
-        float(np.mean([level for _, level in tried])),
-        places[chosen],
+        float(np.mean([level for _, level in results])),
+        tuple(family.deviations[chosen].tolist()),
         float(held.mean()),
         float(held.std(ddof=1) / np.sqrt(len(held))),
         float(paired_p_values(held[:, None])[0]),
@@ -116,34 +117,20 @@ def verify(
     )
 
 
-def _tried(
+def _trial(
     game: Game,
-    rule: Mechanism,
-    family: Shift | Affine,
+    payment: Payment,
+    family: GridResponse,
     others: float,
     agent: int,
     seed: int,
 ) -> tuple[FloatArray, float]:
-    """Payoffs of all the deviations in one game, and the utility of the truth."""
+    """Mean payoff of every deviation in one game, and the utility of the truth."""
     beliefs = game.draw(seed)
-    table = game.table(beliefs, rule, family, "all", seed)
-    truth = np.ascontiguousarray(table.beliefs.values[:, agent])
-    sent = np.clip(table.beliefs.values + others, 0.0, 1.0)
+    state = game.state(beliefs, payment, family, "all", seed)
+    truth = np.ascontiguousarray(state.beliefs.values[:, agent])
+    sent = np.clip(state.beliefs.values + others, 0.0, 1.0)
     sent[:, agent] = truth
-    payoff = rule.payoff(table.seat(agent, sent, table.fitted(sent)))
+    payoff = payment.payoff(state.view(agent, sent, state.fit_pool(sent)))
     level = float(np.mean(payoff.of(truth) + payoff.extra()))
-    return family.values(payoff, truth).ravel(), level
-
-
-def _candidates(
-    family: Shift | Affine,
-) -> tuple[list[tuple[float, ...]], FloatArray]:
-    """Every deviation of a family, and how far it lies from the truth."""
-    if isinstance(family, Shift):
-        return [(float(d),) for d in family.shifts], np.abs(family.shifts)
-    intercepts, slopes = np.meshgrid(family.intercepts, family.slopes)
-    pairs = [
-        tuple(pair)
-        for pair in np.stack([intercepts, slopes], 2).reshape(-1, 2).tolist()
-    ]
-    return pairs, np.asarray(np.abs(intercepts) + np.abs(slopes - 1)).ravel()
+    return family.mean_payoffs(payoff, truth), level

@@ -49,7 +49,7 @@ class AdaHedge(Learner):
     """
 
     name: ClassVar[str] = "adahedge"
-    excused: ClassVar = {
+    exemptions: ClassVar = {
         "asleep": "its rate may change after any case, which moves every weight"
     }
     signal: Literal["own", "slope"] = "slope"

@@ -35,7 +35,7 @@ class BOA(Regretting):
     """
 
     name: ClassVar[str] = "boa"
-    excused: ClassVar = {
+    exemptions: ClassVar = {
         "asleep": "each agent has a rate of its own, and all weights are normalised"
     }
 

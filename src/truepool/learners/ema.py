@@ -30,7 +30,7 @@ class EMA(Credited):
     r"""Weights by :math:`D_i \leftarrow (1 - \alpha) D_i + \alpha \Delta_i`."""
 
     name: ClassVar[str] = "ema"
-    excused: ClassVar = RECOUNTED
+    exemptions: ClassVar = RECOUNTED
     alpha: float = 0.1
 
     def __post_init__(self) -> None:

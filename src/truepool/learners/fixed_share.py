@@ -23,7 +23,7 @@ class FixedShare(Exponential):
     share: float = 0.01
     rate: float | None = None
     signal: Literal["own", "slope"] = "slope"
-    excused: ClassVar = {
+    exemptions: ClassVar = {
         "asleep": "the share is dealt out to everybody, whether they speak or not"
     }
 

@@ -112,7 +112,7 @@ class Learner(ABC):
     """
 
     name: ClassVar[str]
-    excused: ClassVar[Mapping[str, str]] = {}
+    exemptions: ClassVar[Mapping[str, str]] = {}
 
     loss: Loss = field(default_factory=lambda: Loss("brier"))
     horizon: int = 10_000

@@ -25,7 +25,7 @@ class Marginal(Exponential):
         By default sqrt(ln N / horizon).
     scale : float
         Multiplies the default rate; 0.5 is the paper's choice under drift.
-    mended : bool
+    uniform : bool
         Contributions to the *uniform* pool, times N - 1, and a small share dealt out
         evenly: neither N nor the weights themselves then set the pace.
     """
@@ -33,7 +33,7 @@ class Marginal(Exponential):
     name: ClassVar[str] = "marginal"
     rate: float | None = None
     scale: float = 1.0
-    mended: bool = False
+    uniform: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -42,20 +42,20 @@ class Marginal(Exponential):
 
     @property
     def signal(self) -> Signal:
-        """Contributions to the pool as it is, or mended, to the uniform pool."""
-        return "uniform" if self.mended else "marginal"
+        """Contributions to the pool as it is, or to the uniform pool."""
+        return "uniform" if self.uniform else "marginal"
 
     @property
     def sharing(self) -> float:
-        """One thousandth when mended."""
-        return 1e-3 if self.mended else 0.0
+        """One thousandth with contributions to the uniform pool."""
+        return 1e-3 if self.uniform else 0.0
 
     def pace(self, agents: int, classes: int) -> float:
-        """Rate: the one given, or that of thm:regret; times N - 1 when mended."""
+        """Rate: the one given, or that of thm:regret; times N - 1 if uniform."""
         rate = self.rate
         if rate is None:
             rate = self.scale * horizon_rate(agents, self.horizon)
-        return rate * (agents - 1) if self.mended else rate
+        return rate * (agents - 1) if self.uniform else rate
 
     def bound(self, state: State) -> float | None:
         """Return None: the bound the paper states does not hold (READINGS 3)."""

@@ -32,7 +32,7 @@ class MLPoly(Regretting):
     """
 
     name: ClassVar[str] = "ml-poly"
-    excused: ClassVar = {
+    exemptions: ClassVar = {
         "asleep": "weights are shares of all positive regret, which others may add to",
         "joining": "a newcomer that nobody regrets yet has no weight",
     }

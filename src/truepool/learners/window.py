@@ -39,7 +39,7 @@ class Window(Credited):
     """
 
     name: ClassVar[str] = "window"
-    excused: ClassVar = RECOUNTED
+    exemptions: ClassVar = RECOUNTED
     length: int = 50
 
     def __post_init__(self) -> None:

@@ -1,1 +1,1 @@
-"""How good: losses, scores, calibration, credit, decisions, diversity, inference."""
+"""Losses, scores, calibration, credit, decisions, diversity and inference."""

@@ -1,4 +1,4 @@
-"""From a pooled probability to an action."""
+"""Decisions: from a pooled probability to a class."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,13 +8,14 @@ from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 
 EDGE = 1e-12
-"""A pool this close to the threshold lies on it: no last bit of a sum decides."""
+"""A probability this close to the threshold counts as equal, so that rounding never
+decides."""
 
 
 def decide(
     pooled: ArrayLike, costs: Costs | None = None, threshold: float | None = None
 ) -> IntArray:
-    r"""Decide the class of least expected cost for pooled (T,) or (T, K).
+    r"""Decide for the class of least expected cost, given pooled (T,) or (T, K).
 
     Two classes: 1 exactly when p > ``threshold``, by default ``costs.threshold``.
     K classes: :math:`\arg\min_k \sum_y p_y\, cost[y, k]`, the first of equals.
@@ -42,11 +43,11 @@ def choose(pooled: FloatArray, costs: Costs, threshold: float | None) -> IntArra
 
 
 def check_threshold(threshold: float | None, classes: int = 2) -> None:
-    """Refuse a threshold that no probability could lie on, or for K > 2 classes."""
+    """Refuse a threshold outside [0, 1], or one for K > 2 classes."""
     if threshold is None:
         return
     if not 0 <= threshold <= 1:
-        raise SettingError(f"a threshold must lie in [0, 1]; it is {threshold!r}")
+        raise SettingError(f"a threshold must lie in [0, 1]; got {threshold!r}")
     if classes != 2:
         raise SettingError(
             f"a threshold decides between two classes; the panel has {classes}. "

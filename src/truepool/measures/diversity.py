@@ -1,7 +1,7 @@
-r"""How different the agents are: do they err apart, and how many are they really.
+r"""Diversity of the agents: their correlations, disagreements and effective number.
 
-Everything comes from Gram matrices, one pass over the reports. Silence is pairwise:
-two agents are compared over the cases in which both spoke.
+All of it comes from Gram matrices, in one pass over the reports. Missing reports are
+handled by pair: two agents are compared over the cases in which both reported.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from truepool.data.panel import Panel
 from truepool.measures.decisions import check_threshold, choose
 
 ROUNDING = 1e-13
-"""Share of a sum of squares that rounding alone can leave of no variance."""
+"""Share of a sum of squares that rounding can leave where the variance is 0."""
 
 FAINT = 1e-14
 """Standard deviation of reports that differ in their last bit only."""
@@ -24,11 +24,11 @@ FAINT = 1e-14
 class Diversity:
     """How different the agents of a panel are.
 
-    ``correlation`` and ``disagreement`` are (N, N), NaN where two agents never spoke
-    together (or, for the correlation, one of them always said the same).
-    ``mean_correlation`` and ``mean_disagreement`` are over all pairs that are known.
-    ``effective_agents`` is what the correlations amount to; for what *weights* amount
-    to see `truepool.data.weights.effective_number`.
+    ``correlation`` and ``disagreement`` are (N, N), NaN where two agents never
+    reported on the same case (or, for the correlation, one was constant).
+    ``mean_correlation`` and ``mean_disagreement`` are over all known pairs.
+    ``effective_agents`` follows from the correlations; for the effective number of
+    *weights* see `truepool.data.weights.effective_number`.
     """
 
     agents: tuple[str, ...]
@@ -38,16 +38,16 @@ class Diversity:
     @property
     def mean_correlation(self) -> float:
         """Mean pairwise Pearson correlation, as in tab:empirical_rho."""
-        return mean_of_pairs(self.correlation)
+        return mean_over_pairs(self.correlation)
 
     @property
     def mean_disagreement(self) -> float:
-        """Mean share of cases two agents decide apart, as in tab:heterogeneity."""
-        return mean_of_pairs(self.disagreement)
+        """Mean share of cases decided differently, as in tab:heterogeneity."""
+        return mean_over_pairs(self.disagreement)
 
     @property
     def effective_agents(self) -> float:
-        """How many uncorrelated agents the correlations amount to."""
+        """Number of uncorrelated agents that are as diverse as these."""
         return effective_agents(self.correlation)
 
     def __repr__(self) -> str:
@@ -63,7 +63,7 @@ def diversity(
 ) -> Diversity:
     """Correlation and disagreement of the agents of a panel.
 
-    Costs or a threshold say where agents decide; outcomes do not matter.
+    Costs or a threshold set where agents decide; outcomes are not used.
 
     >>> panel = Panel([[0.9, 0.8, 0.3], [0.1, 0.2, 0.4], [0.6, 0.7, 0.2]], [1, 0, 1])
     >>> found = diversity(panel)
@@ -88,7 +88,7 @@ def correlation(panel: Panel) -> FloatArray:
               {\sqrt{\sum_k c_{ii}^k \sum_k c_{jj}^k}}, \qquad
               c_{ij}^k = \operatorname{cov}(p_{ik}, p_{jk}),
 
-    which is Pearson's for two classes. NaN where an agent always says the same.
+    which is Pearson's for two classes. NaN where an agent is constant.
 
     >>> correlation(Panel([[0.9, 0.8], [0.1, 0.2], [0.6, 0.7]], [1, 0, 1])).round(3)
     array([[1.   , 0.975],
@@ -116,21 +116,22 @@ def disagreement(
     alike, both = np.zeros((2, N, N))
     for part in blocks(T, N * C):
         values = panel.values[part]
-        spoke = ~np.isnan(values[:, :, 0])
-        said = np.nan_to_num(values) if panel.silent else values
-        decided = choose(said.reshape(-1, C), costs, threshold).reshape(spoke.shape)
+        present = ~np.isnan(values[:, :, 0])
+        values = np.nan_to_num(values) if panel.silent else values
+        decisions = choose(values.reshape(-1, C), costs, threshold)
+        decisions = decisions.reshape(present.shape)
         for k in range(panel.classes):
-            these = ((decided == k) & spoke).astype(np.float64)
+            these = ((decisions == k) & present).astype(np.float64)
             alike += these.T @ these
-        heard = spoke.astype(np.float64)
-        both += heard.T @ heard
+        reported = present.astype(np.float64)
+        both += reported.T @ reported
     return np.where(both > 0, 1.0 - alike / np.maximum(both, 1.0), np.nan)
 
 
-def mean_of_pairs(matrix: FloatArray) -> float:
-    """Mean over pairs of different agents that are known; NaN if none is.
+def mean_over_pairs(matrix: FloatArray) -> float:
+    """Mean over the known pairs of different agents; NaN if there are none.
 
-    >>> mean_of_pairs(np.array([[1.0, 0.5], [0.5, 1.0]]))
+    >>> mean_over_pairs(np.array([[1.0, 0.5], [0.5, 1.0]]))
     0.5
     """
     pairs = matrix[np.triu_indices(len(matrix), 1)]
@@ -139,31 +140,32 @@ def mean_of_pairs(matrix: FloatArray) -> float:
 
 
 def effective_agents(correlations: FloatArray) -> float:
-    r"""How many uncorrelated agents a correlation matrix amounts to.
+    r"""Number of uncorrelated agents that a correlation matrix is worth.
 
     The participation ratio of its eigenvalues,
 
     .. math:: \frac{(\sum_i \lambda_i)^2}{\sum_i \lambda_i^2}
               = \frac{N^2}{\sum_{ij} \rho_{ij}^2},
 
-    from 1 (all say the same) to N (uncorrelated). An agent that always says the same
-    has no correlation and does not count; NaN if two that count never spoke together.
-    This is about what agents say; what *weights* amount to is
+    from 1 (perfectly correlated) to N (uncorrelated). A constant agent has no
+    correlation and does not count; NaN if two that count never reported on the same
+    case. For the effective number of *weights* see
     `truepool.data.weights.effective_number`.
 
     >>> effective_agents(np.eye(3)), effective_agents(np.ones((3, 3)))
     (3.0, 1.0)
     """
-    counted = ~np.isnan(np.diag(correlations))
-    kept = correlations[np.ix_(counted, counted)]
-    return float(len(kept) ** 2 / np.square(kept).sum()) if len(kept) else float("nan")
+    varies = ~np.isnan(np.diag(correlations))
+    known = correlations[np.ix_(varies, varies)]
+    total = np.square(known).sum()
+    return float(len(known) ** 2 / total) if len(known) else float("nan")
 
 
 def _moments(panel: Panel) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Centred sums of products and of own squares, and what rounding makes of none.
+    """Centred sums of products and of own squares, and the rounding error of these.
 
-    All are (N, N), over the cases in which both spoke, and summed over the classes; row
-    i of the last two belongs to agent i.
+    All are (N, N), over the cases in which both reported, and summed over the classes;
+    row i of the last two belongs to agent i.
     """
     T, N, C = panel.values.shape
     means = _means(panel)
@@ -172,7 +174,7 @@ def _moments(panel: Panel) -> tuple[FloatArray, FloatArray, FloatArray]:
     for part in blocks(T, wide * C):
         apart = panel.values[part] - means
         for c in range(C):
-            seen = _seen(apart[:, :, c]) if panel.silent else apart[:, :, c].copy()
+            seen = _design(apart[:, :, c]) if panel.silent else apart[:, :, c].copy()
             gram[c] += seen.T @ seen
     cross = gram[:, :N, :N]
     if panel.silent:
@@ -187,10 +189,10 @@ def _moments(panel: Panel) -> tuple[FloatArray, FloatArray, FloatArray]:
     return centred, own, ROUNDING * squares.sum(axis=0) + both[0] * FAINT**2
 
 
-def _seen(apart: FloatArray) -> FloatArray:
-    """Deviations, who spoke, and squares (T, 3N): their Gram matrix holds all sums.
+def _design(apart: FloatArray) -> FloatArray:
+    """Deviations, who reported, and squares (T, 3N): their Gram matrix holds all sums.
 
-    BLAS does one symmetric product several times as fast as three of tall tables.
+    In BLAS one symmetric product is several times as fast as three separate ones.
     """
     silent = np.isnan(apart)
     apart = np.where(silent, 0.0, apart)
@@ -198,7 +200,7 @@ def _seen(apart: FloatArray) -> FloatArray:
 
 
 def _means(panel: Panel) -> FloatArray:
-    """Mean report (N, C) of each agent: subtracted first, so that nothing cancels."""
+    """Mean report (N, C) of each agent, subtracted first to avoid cancellation."""
     total, count = np.zeros((2, *panel.values.shape[1:]))
     for part in blocks(len(panel), panel.values[0].size):
         values = panel.values[part]

@@ -1,8 +1,8 @@
-r"""What fixed weights would have lost on a settled panel, and which lost least.
+r"""Loss of fixed weights on a panel, and the weights of least loss.
 
-For a squared loss and a panel without silence the errors of the agents are all that is
-needed: with :math:`G = E^\top E / T`, the loss of weights w is :math:`w^\top G w`. One
-pass over the panel then prices any number of weightings.
+For a squared loss and no missing reports, the errors E of the agents are enough: with
+:math:`G = E^\top E / T`, the loss of weights w is :math:`w^\top G w`. One pass over the
+panel then serves any number of weights.
 """
 
 import numpy as np
@@ -13,10 +13,10 @@ from truepool.core.arrays import FloatArray, blocks
 from truepool.core.errors import SettingError
 from truepool.data.panel import Panel
 from truepool.data.weights import proportional, uniform
-from truepool.measures.losses import Loss, happened
+from truepool.measures.losses import Loss, indicator
 
 DUST = 1e-6
-"""Best weights below this are the solver's, not the data's."""
+"""Best weights below this are error of the solver."""
 
 
 class FixedWeights:
@@ -48,7 +48,7 @@ class FixedWeights:
         total = np.zeros(len(rows))
         for cases in blocks(len(self.panel), rows.size):
             values = self.panel.values[cases]
-            pooled, mass = pools_of(values, rows)
+            pooled, mass = linear_pools(values, rows)
             equal = kernels.linear(values, uniform(rows.shape[1]))
             pooled = np.where(mass[..., None] > 0, pooled, equal)
             by_case = self.loss.of(pooled, self.panel.outcomes[cases])
@@ -58,8 +58,8 @@ class FixedWeights:
     def best(self) -> FloatArray:
         """Weights on the simplex with the least mean loss (the loss must be convex).
 
-        Silent agents are taken to agree with those who spoke: renormalised weights
-        would make the loss a ratio, which has no single best.
+        A missing report is replaced by the mean of the others: with renormalised
+        weights the loss would be a ratio, which is not convex.
         """
         if not self.loss.convex:
             raise SettingError(
@@ -67,8 +67,8 @@ class FixedWeights:
                 "Use brier, log or cost-brier."
             )
         if self.panel.silent:
-            heard = self.panel.filled()
-            return FixedWeights(heard, self.loss, self.case_weights).best()
+            complete = self.panel.fill_missing()
+            return FixedWeights(complete, self.loss, self.case_weights).best()
         found = self._descend() if self.gram is None else _least_squares(self.gram)
         return proportional(np.where(found < DUST, 0.0, found))
 
@@ -79,7 +79,7 @@ class FixedWeights:
             outcomes = self.panel.outcomes[cases]
             factors = self.loss.factors(outcomes, K)
             root = np.sqrt(factors * self.case_weights[cases, None])
-            errors = self.panel.values[cases] - happened(outcomes, K)[:, None, :]
+            errors = self.panel.values[cases] - indicator(outcomes, K)[:, None, :]
             errors *= root[:, None, :]
             for c in range(errors.shape[2]):
                 gram += errors[:, :, c].T @ errors[:, :, c]
@@ -121,7 +121,7 @@ def _least_squares(gram: FloatArray) -> FloatArray:
     :math:`M^\top M = G`: for a given sum of v the best direction is always the
     same, so v / sum(v) solves the problem on the simplex.
     """
-    # The hair of ridge makes the answer unique: agents that say the same share alike.
+    # A tiny ridge makes the answer unique: identical agents get equal weights.
     ridge = 1e-9 * np.trace(gram) / len(gram) * np.eye(len(gram))
     spectrum, basis = np.linalg.eigh(gram + ridge)
     root = np.sqrt(np.clip(spectrum, 0.0, None))[:, None] * basis.T
@@ -132,10 +132,11 @@ def _least_squares(gram: FloatArray) -> FloatArray:
     return proportional(nnls(system, target)[0])
 
 
-def pools_of(values: FloatArray, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Pool (T, N, C) by every row of (M, N): pooled (M, T, C) and mass heard (M, T).
+def linear_pools(values: FloatArray, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Pool (T, N, C) by every row of (M, N).
 
-    Pooled is 0 where the mass is; the caller knows what nobody's word means.
+    Returns pooled (M, T, C) and the total weight of those who reported (M, T).
+    Pooled is 0 where that is 0.
     """
     T, N, C = values.shape
     silent = np.isnan(values[:, :, 0])

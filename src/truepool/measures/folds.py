@@ -1,4 +1,4 @@
-"""Which cases teach and which test, so that nothing is scored on its own lesson."""
+"""Folds: which cases a pool learns from and which it is evaluated on."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -16,17 +16,17 @@ Folds: TypeAlias = Any
 """A number of folds, or any scikit-learn splitter, time-ordered ones included."""
 
 
-class Learns(Protocol):
-    """What `out_of_fold` asks of a pool."""
+class PoolEstimator(Protocol):
+    """The part of a pool that `out_of_fold` uses."""
 
     def fit_panel(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
-        """Learn from a panel that is known to be sound."""
+        """Learn from a checked panel."""
 
     def pool(self, values: FloatArray) -> Any:
         """Pool reports (T, N, C); the result has ``probabilities`` (T, K)."""
 
 
-L = TypeVar("L", bound=Learns)
+L = TypeVar("L", bound=PoolEstimator)
 
 
 def splits(
@@ -35,28 +35,28 @@ def splits(
     seed: int = 0,
     *,
     times: Array | None = None,
-    rows: Any = None,
+    features: Any = None,
     groups: Any = None,
 ) -> list[tuple[IntArray, IntArray]]:
-    """Pairs of cases (to learn on, to test on).
+    """Return pairs of cases (to learn from, to test on).
 
-    A number means so many stratified folds, or as many as there are cases; where the
-    cases carry times it means time-ordered folds, each tested on what comes after all
-    it learned on. A splitter is asked with ``rows`` (by default the outcomes), the
-    outcomes and ``groups``.
+    A number means so many stratified folds, at most one per case. If the cases have
+    times it means time-ordered folds: each is tested on cases later than all it learned
+    from. A splitter is called with ``features`` (by default the outcomes), the outcomes
+    and ``groups``.
 
     >>> [test.tolist() for _, test in splits(np.array([0, 0, 1, 1]), cv=2)]
     [[0, 2], [1, 3]]
     """
     if isinstance(cv, int | np.integer):
         if cv < 2:
-            raise SettingError(f"there must be at least 2 folds; cv is {cv}")
+            raise SettingError(f"there must be at least 2 folds; got cv={cv}")
         if times is None:
             pairs = list(_stratified(outcomes, min(int(cv), len(outcomes)), seed))
         else:
             pairs = list(_forward(times, outcomes, int(cv)))
     else:
-        given = outcomes[:, None] if rows is None else rows
+        given = outcomes[:, None] if features is None else features
         splitter = check_cv(cv, outcomes, classifier=True)
         pairs = list(splitter.split(given, outcomes, groups))
     for fold, (learn, _) in enumerate(pairs):
@@ -67,12 +67,12 @@ def splits(
                 "use fewer folds or more cases"
             )
     if not pairs:
-        raise SettingError("the cases leave nothing to test on; more are needed")
+        raise SettingError("there are too few cases to test on; add more cases")
     return pairs
 
 
-def tested(pairs: list[tuple[IntArray, IntArray]]) -> IntArray:
-    """Cases that some fold tests, each once, in their order."""
+def evaluation_cases(pairs: list[tuple[IntArray, IntArray]]) -> IntArray:
+    """Cases that some fold is tested on, each once, in their order."""
     return np.unique(np.concatenate([test for _, test in pairs]))
 
 
@@ -82,10 +82,10 @@ def out_of_fold(
     pairs: list[tuple[IntArray, IntArray]],
     case_weights: FloatArray | None = None,
 ) -> FloatArray:
-    """Pooled probabilities (T, C), each by a copy that never saw its case.
+    """Pooled probabilities (T, C), each by a copy that did not learn from its case.
 
-    Cases that no fold tests (the first ones of a time-ordered split) are NaN; a case
-    that several test gets the mean of their answers.
+    Cases outside all test folds (the first ones of a time-ordered split) are NaN; a
+    case in several gets the mean.
     """
     total = np.zeros((len(panel), panel.values.shape[2]))
     count = np.zeros((len(panel), 1))
@@ -98,33 +98,33 @@ def out_of_fold(
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def dealt(outcomes: Array, parts: int, seed: int = 0) -> IntArray:
-    """Which of so many parts each case goes to, the cases of each class dealt in turn.
+def stratify(outcomes: Array, parts: int, seed: int = 0) -> IntArray:
+    """Assign each case to one of so many parts, (T,), with equal shares of each class.
 
-    A class too rare for all parts is fine here: scikit-learn's StratifiedKFold warns or
-    refuses there, and rare classes are the rule.
+    A class may have fewer cases than there are parts, which is common here and which
+    scikit-learn's StratifiedKFold warns about or refuses.
 
-    >>> np.bincount(dealt(np.array([0, 0, 0, 1, 1, 1]), 3))
+    >>> np.bincount(stratify(np.array([0, 0, 0, 1, 1, 1]), 3))
     array([2, 2, 2])
     """
     order = np.random.default_rng(seed).permutation(len(outcomes))
-    drawn = outcomes[order]
-    labels, first, count = np.unique(drawn, return_index=True, return_counts=True)
+    shuffled = outcomes[order]
+    labels, first, count = np.unique(shuffled, return_index=True, return_counts=True)
     part = np.empty(len(outcomes), dtype=np.int64)
-    given = 0
-    # The commonest class first, and on from where it ended: no part stays empty, and
-    # what the classes are called does not matter.
+    start = 0
+    # The most frequent class first, each class from where the last one ended: no part
+    # stays empty, and the names of the classes do not matter.
     for label in labels[np.lexsort((first, -count))]:
-        members = order[drawn == label]
-        part[members] = (given + np.arange(len(members))) % parts
-        given += len(members)
+        members = order[shuffled == label]
+        part[members] = (start + np.arange(len(members))) % parts
+        start += len(members)
     return part
 
 
 def _stratified(
     outcomes: Array, folds: int, seed: int
 ) -> Iterator[tuple[IntArray, IntArray]]:
-    fold = dealt(outcomes, folds, seed)
+    fold = stratify(outcomes, folds, seed)
     for f in range(folds):
         yield np.flatnonzero(fold != f), np.flatnonzero(fold == f)
 
@@ -132,9 +132,9 @@ def _stratified(
 def _forward(
     times: Array, outcomes: Array, folds: int
 ) -> Iterator[tuple[IntArray, IntArray]]:
-    """Learn on the first moments, test on the next; a moment is never cut in two.
+    """Learn from the earlier cases, test on the next; equal times are never separated.
 
-    The first part is one block of ``folds + 1``, or more until two classes came.
+    The first part is one block of ``folds + 1``, or more until it has two classes.
     """
     order = np.argsort(times, kind="stable")
     moments = times[order]

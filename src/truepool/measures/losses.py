@@ -1,21 +1,21 @@
-r"""Losses of a pooled probability: smaller is better, one number a case.
+r"""Losses of a pooled probability: one number per case, smaller is better.
 
 All are written with two quantities that mean the same for 2 and for K classes: the
-probability :math:`p_y` given to what happened, and the size :math:`\|p\|^2`.
+probability :math:`p_y` of the outcome, and the size :math:`\|p\|^2`.
 
 ==============  ==========================================================  ===========
-name            loss of p when y happens                                    proper
+name            loss of p for outcome y                                     proper
 ==============  ==========================================================  ===========
 ``brier``       :math:`1 - 2p_y + \|p\|^2` (halved for two classes, where
                 it is the usual :math:`(p - y)^2`)                          yes
 ``log``         :math:`-\log p_y`                                           yes
 ``spherical``   :math:`1 - p_y / \|p\|`                                     yes
 ``cost``        cost of the decision that p leads to                        yes (a step)
-``cost-brier``  Brier with each squared error counted at its cost           no
+``cost-brier``  Brier with each squared error weighted by its cost          no
 ==============  ==========================================================  ===========
 
-``cost-brier`` is smooth and follows the costs, which steadies weights; the report
-that minimises it is the *cost-weighted* probability, not the probability.
+``cost-brier`` is smooth and follows the costs, which gives steadier weights; the
+report that minimises it is the *cost-weighted* probability, not the probability.
 """
 
 from collections.abc import Callable
@@ -44,7 +44,7 @@ NAMES = ("brier", "log", "spherical", "cost", "cost-brier")
 
 @dataclass(frozen=True)
 class Loss:
-    """A named loss with the costs and the threshold it is to use.
+    """A named loss with its costs and threshold.
 
     >>> Loss("brier")([0.25], [1])
     array([0.5625])
@@ -85,22 +85,24 @@ class Loss:
                 return _brier(pooled, outcomes)
             case "log":
                 return np.asarray(
-                    -np.log(np.maximum(_given(pooled, outcomes), SMALLEST))
+                    -np.log(
+                        np.maximum(_outcome_probability(pooled, outcomes), SMALLEST)
+                    )
                 )
             case "spherical":
                 size = np.sqrt(_size(pooled))
-                return np.asarray(1.0 - _given(pooled, outcomes) / size)
+                return np.asarray(1.0 - _outcome_probability(pooled, outcomes) / size)
             case "cost":
                 table = self.costs.table(classes(pooled.shape[-1]))
-                decided = choose(pooled, self.costs, self.threshold)
-                return np.asarray(table[outcomes, decided])
+                decisions = choose(pooled, self.costs, self.threshold)
+                return np.asarray(table[outcomes, decisions])
             case _:
                 K = classes(pooled.shape[-1])
-                errors = (pooled - happened(outcomes, K)) ** 2
+                errors = (pooled - indicator(outcomes, K)) ** 2
                 return np.asarray((self.factors(outcomes, K) * errors).sum(axis=-1))
 
     def span(self, classes: int, *, of_slopes: bool = False) -> float:
-        """How far apart two agents' losses (or slopes) of one case can lie."""
+        """Largest difference of the losses (or slopes) of two agents in one case."""
         table = self.costs.table(classes)
         worst = float(table.max()) if "cost" in self.name else 1.0
         if self.name == "log":
@@ -114,16 +116,20 @@ class Loss:
         """Derivative of a convex loss by each coordinate, (..., C)."""
         K = classes(pooled.shape[-1])
         if self.name == "log":
-            given = np.maximum(_given(pooled, outcomes), SMALLEST)[..., None]
+            probability = np.maximum(_outcome_probability(pooled, outcomes), SMALLEST)[
+                ..., None
+            ]
             if pooled.shape[-1] == 1:
-                return np.where(outcomes[..., None] == 1, -1.0, 1.0) / given
-            return np.where(np.arange(K) == outcomes[..., None], -1.0 / given, 0.0)
+                return np.where(outcomes[..., None] == 1, -1.0, 1.0) / probability
+            return np.where(
+                np.arange(K) == outcomes[..., None], -1.0 / probability, 0.0
+            )
         if not self.convex:
             raise SettingError(f"the {self.name} loss is not convex in the pool")
-        return 2.0 * self.factors(outcomes, K) * (pooled - happened(outcomes, K))
+        return 2.0 * self.factors(outcomes, K) * (pooled - indicator(outcomes, K))
 
     def factors(self, outcomes: IntArray, classes: int) -> FloatArray:
-        """What a squared loss multiplies each squared error with, (..., C)."""
+        """Weight of each squared error in a squared loss, (..., C)."""
         if self.name == "brier":
             return np.ones(1 if classes == 2 else classes)
         if classes == 2:
@@ -134,7 +140,7 @@ class Loss:
 
     @property
     def scale(self) -> FloatArray:
-        """Binary: what an error costs when 0 and when 1 happens (1 for plain Brier)."""
+        """Binary: cost of an error for outcomes 0 and 1 (1 for plain Brier)."""
         return np.array([1.0, 1.0] if self.name == "brier" else self._binary_costs)
 
     @property
@@ -173,7 +179,7 @@ def brier(pooled: ArrayLike, outcomes: ArrayLike) -> FloatArray:
 
 
 def log(pooled: ArrayLike, outcomes: ArrayLike) -> FloatArray:
-    r"""Minus the log of the probability given to what happened, :math:`-\log p_y`.
+    r"""Minus the log of the probability of the outcome, :math:`-\log p_y`.
 
     >>> log([0.25], [1]).round(3)
     array([1.386])
@@ -196,7 +202,7 @@ def cost(
     costs: Costs | None = None,
     threshold: float | None = None,
 ) -> FloatArray:
-    """Cost of the decision the pooled probability leads to.
+    """Cost of the decision that follows from the pooled probability.
 
     >>> cost([0.25], [1], Costs(fn=10, fp=1), threshold=0.5)
     array([10.])
@@ -207,10 +213,10 @@ def cost(
 def cost_brier(
     pooled: ArrayLike, outcomes: ArrayLike, costs: Costs | None = None
 ) -> FloatArray:
-    r"""Squared error counted at its cost, :math:`cost_y (p - y)^2`.
+    r"""Squared error weighted by its cost, :math:`cost_y (p - y)^2`.
 
-    For K classes the error on class k counts cost[y, k] and the error on y itself the
-    mean cost of missing y, so equal costs of 1 give back `brier`.
+    For K classes the error on class k is weighted by cost[y, k] and the error on y
+    itself by the mean cost of missing y, so equal costs of 1 give `brier`.
 
     >>> cost_brier([0.25], [1], Costs(fn=10, fp=1))
     array([5.625])
@@ -218,10 +224,10 @@ def cost_brier(
     return as_loss("cost-brier", costs)(pooled, outcomes)
 
 
-def happened(outcomes: IntArray, classes: int) -> FloatArray:
-    """Outcomes as coordinates (..., C): certainty about what happened.
+def indicator(outcomes: IntArray, classes: int) -> FloatArray:
+    """Outcomes as coordinates (..., C): 1 for the class of the outcome, else 0.
 
-    >>> happened(np.array([2, 0]), classes=3)
+    >>> indicator(np.array([2, 0]), classes=3)
     array([[0., 0., 1.],
            [1., 0., 0.]])
     """
@@ -229,8 +235,8 @@ def happened(outcomes: IntArray, classes: int) -> FloatArray:
     return np.asarray(outcomes[..., None] == index, dtype=np.float64)
 
 
-def _given(pooled: FloatArray, outcomes: IntArray) -> FloatArray:
-    """Probability given to what happened, (...)."""
+def _outcome_probability(pooled: FloatArray, outcomes: IntArray) -> FloatArray:
+    """Probability of the outcome, (...)."""
     if pooled.shape[-1] == 1:
         return np.where(outcomes == 1, pooled[..., 0], 1.0 - pooled[..., 0])
     index = np.broadcast_to(outcomes, pooled.shape[:-1])[..., None]
@@ -246,31 +252,33 @@ def _size(pooled: FloatArray) -> FloatArray:
 def _brier(pooled: FloatArray, outcomes: IntArray) -> FloatArray:
     if pooled.shape[-1] == 1:
         return np.asarray((pooled[..., 0] - outcomes) ** 2)
-    return np.asarray(1.0 - 2.0 * _given(pooled, outcomes) + _size(pooled))
+    return np.asarray(
+        1.0 - 2.0 * _outcome_probability(pooled, outcomes) + _size(pooled)
+    )
 
 
-def own_losses(
+def agent_losses(
     panel: Panel, loss: Loss, case_weights: FloatArray | None = None
 ) -> FloatArray:
-    """Mean loss (N,) of each agent's own reports; infinite if it never spoke.
+    """Mean loss (N,) of each agent's own reports; infinite if it never reported.
 
-    >>> own_losses(Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0]), Loss("brier")).round(3)
+    >>> agent_losses(Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0]), Loss("brier")).round(3)
     array([0.01, 0.25])
     """
     lost = np.empty(panel.values.shape[:2])
     for part in blocks(len(panel), panel.values[0].size):
-        spoken = np.nan_to_num(panel.values[part], nan=0.5)
-        lost[part] = loss.of(spoken, panel.outcomes[part][:, None])
+        values = np.nan_to_num(panel.values[part], nan=0.5)
+        lost[part] = loss.of(values, panel.outcomes[part][:, None])
     lost[np.isnan(panel.values[:, :, 0])] = np.nan
-    return spoken_mean(lost, case_weights)
+    return mean_over_reports(lost, case_weights)
 
 
-def spoken_mean(
+def mean_over_reports(
     by_case: FloatArray, case_weights: FloatArray | None = None
 ) -> FloatArray:
     """Mean (N,) of (T, N) over the cases that are not NaN; infinite if there are none.
 
-    >>> spoken_mean(np.array([[1.0, np.nan], [3.0, np.nan]]))
+    >>> mean_over_reports(np.array([[1.0, np.nan], [3.0, np.nan]]))
     array([ 2., inf])
     """
     share = (~np.isnan(by_case)).astype(np.float64)

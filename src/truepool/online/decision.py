@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from truepool.core import kernels
-from truepool.core.arrays import FloatArray, frozen
+from truepool.core.arrays import FloatArray, read_only
 from truepool.data.weights import uniform
 from truepool.learners.interface import Feedback, Learner, State
 
@@ -22,11 +22,11 @@ class Decision:
     def pooled(self) -> FloatArray:
         """The pool, as coordinates (C,)."""
         if kernels.online is None:
-            values = frozen(self.reports[None])
+            values = read_only(self.reports[None])
             return np.asarray(kernels.linear(values, self.unnormalised)[0])
         pooled = np.empty((1, self.reports.shape[1]))
         pool = kernels.online.pooling(pooled.size == 1)
-        pool(frozen(self.reports.reshape(1, -1)), self.unnormalised, pooled)
+        pool(read_only(self.reports.reshape(1, -1)), self.unnormalised, pooled)
         return np.asarray(pooled[0])
 
 
@@ -61,8 +61,8 @@ def feedback(
     else:
         at = uniform(N) if learner.signal == "uniform" else used
         prior = np.full(m.shape[1], 1.0 / K)
-        rest = kernels.without(frozen(m[None]), at, prior)[0]
-        base = kernels.linear(frozen(m[None]), at)[0]
+        rest = kernels.without(read_only(m[None]), at, prior)[0]
+        base = kernels.linear(read_only(m[None]), at)[0]
         losses = loss.of(base, y) - loss.of(rest, np.full(N, outcome))
     losses = np.where(silent, np.nan, losses)
     return Feedback(losses, reach, used, settled, not silent.any())

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from truepool.core import kernels
-from truepool.core.arrays import FloatArray, IntArray, frozen
+from truepool.core.arrays import FloatArray, IntArray, read_only
 from truepool.core.errors import LearnerError
 from truepool.learners.interface import Feedback, Learner, State, by_field
 from truepool.measures.losses import Loss
@@ -50,7 +50,7 @@ def settle(learner: Learner, state: State, decision: Decision, outcome: int) -> 
     plan = AT_ONCE
     if decision.unnormalised is not state.unnormalised:
         plan = Delay(ONE, FIRST, LAST, decision.unnormalised[None])
-    values, outcomes = frozen(decision.reports[None]), np.array([outcome])
+    values, outcomes = read_only(decision.reports[None]), np.array([outcome])
     return run(learner, state, values, outcomes, plan, NO_PATH)[0]
 
 
@@ -83,7 +83,7 @@ def run(
         state.settled,
         weights,
         values.reshape(T, N * C),
-        frozen(outcomes),  # one signature, one compiled loop, for all who call it
+        read_only(outcomes),  # one signature, one compiled loop, for all who call it
         *costs,
         pooled,
         losses,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truepool.core.arrays import FloatArray, IntArray, from_log_scale
-from truepool.measures.calibration import clear_log_scale, newton_terms
+from truepool.measures.calibration import clipped_log_scale, newton_terms
 
 FIRMNESS = 5.0
 """How firmly no change is believed in before any case."""
@@ -45,12 +45,12 @@ class Recalibration:
 
     def apply(self, pooled: FloatArray) -> FloatArray:
         """Scaled coordinates of pooled ones, (C,) or (T, C)."""
-        z = clear_log_scale(pooled)
+        z = clipped_log_scale(pooled)
         return from_log_scale(self.scale[0] * z + self.scale[1:])
 
     def learn(self, pooled: FloatArray, outcome: int) -> "Recalibration":
         """Return the scaling after one more case."""
-        z = clear_log_scale(pooled)[None]  # (1, K - 1)
+        z = clipped_log_scale(pooled)[None]  # (1, K - 1)
         came = np.arange(1, z.size + 1)[None] == outcome
         gradient, curve = newton_terms(self.scale, z, came, np.ones(1))
         firm = FIRMNESS * np.eye(len(self.scale))

@@ -8,14 +8,14 @@ import numpy as np
 from truepool.core.arrays import FloatArray, from_classes, to_classes
 from truepool.core.errors import AgentError, OutcomeError, ReportError, SettingError
 from truepool.data.costs import Costs
-from truepool.data.labels import as_labels, either
+from truepool.data.labels import check_labels, format_choice
 from truepool.data.reports import ROUNDING
 from truepool.learners.interface import Learner
 from truepool.measures.losses import Loss
 from truepool.online.decision import Decision, decide
 from truepool.online.loop import settle
 from truepool.online.recalibration import Recalibration
-from truepool.online.replays import as_learner
+from truepool.online.replay import as_learner
 
 REMEMBERED = 100_000
 """So many settled cases are remembered, to answer an outcome that comes twice."""
@@ -215,13 +215,13 @@ class Stream:
                     f"an outcome must be {positive!r} or the other label, of the same "
                     f"kind; got {y!r}"
                 )
-            self.numbers[as_labels([y])[0].item()] = 0
+            self.numbers[check_labels([y])[0].item()] = 0
             return 0
         cure = ""
         if self.numbers == {0: 0, 1: 1}:
             cure = ". Name the label that is positive: Stream(..., positive=LABEL)"
         raise OutcomeError(
-            f"an outcome must be {either(self.numbers)}; got {y!r}{cure}"
+            f"an outcome must be {format_choice(self.numbers)}; got {y!r}{cure}"
         )
 
 

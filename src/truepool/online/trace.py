@@ -11,7 +11,7 @@ from truepool.data.panel import Panel
 from truepool.data.weights import effective_number
 from truepool.learners.interface import Learner, State
 from truepool.measures.fixed_weights import FixedWeights
-from truepool.measures.losses import own_losses
+from truepool.measures.losses import agent_losses
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class Trace:
     @cached_property
     def best_agent(self) -> str:
         """Agent of least mean loss over the cases in which it spoke."""
-        lost = own_losses(self.panel.take(self._spoken), self.learner.loss)
+        lost = agent_losses(self.panel.take(self._spoken), self.learner.loss)
         return self.panel.agents[int(np.argmin(lost))]
 
     @cached_property
@@ -78,7 +78,7 @@ class Trace:
         """Cases with a report; agents without one agree with the pool."""
         words = self.pooled[self._spoken]
         words = words[:, None] if words.ndim == 1 else words
-        return self.panel.take(self._spoken).filled(words)
+        return self.panel.take(self._spoken).fill_missing(words)
 
     def _beyond(self, pooled: FloatArray) -> FloatArray:
         """Cumulative loss beyond that of another series of pooled probabilities."""
@@ -88,7 +88,7 @@ class Trace:
         return np.asarray(gap.cumsum())
 
     def _repr_html_(self) -> str:
-        return str(display.by("html.notebook", "trace", self))
+        return str(display.render("html.notebook", "trace", self))
 
     def __repr__(self) -> str:
         spoken = self.losses[~np.isnan(self.losses)]

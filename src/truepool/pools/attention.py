@@ -28,5 +28,5 @@ class Attention(NeuralPool):
 
     name: ClassVar[str] = "attention"
 
-    def _made(self, modules: Any, agents: int, odds: int) -> Any:
+    def _module(self, modules: Any, agents: int, odds: int) -> Any:
         return modules.Attention(agents, odds, self.hidden)

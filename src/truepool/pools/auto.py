@@ -11,7 +11,7 @@ from truepool.core.arrays import FloatArray, IntArray, case_mean
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.measures.folds import Folds, out_of_fold, splits, tested
+from truepool.measures.folds import Folds, evaluation_cases, out_of_fold, splits
 from truepool.measures.losses import Loss, as_loss
 from truepool.pools.interface import Explanation, Pool, configure
 
@@ -28,7 +28,7 @@ CANDIDATES = (
     "convex",
     "stacked-lr",
 )
-"""What `Auto` tries unless told otherwise: each family once, none that is slow."""
+"""What `Auto` tries by default: each family once, none that is slow."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Auto(Pool):
     name: ClassVar[str] = "auto"
     complexity: ClassVar[int] = 3
     table_: list[Trial]
-    excused: ClassVar = {"unanimity": "it may choose a pool that does not owe it"}
+    exemptions: ClassVar = {"unanimity": "it may choose a pool that does not owe it"}
 
     def __init__(
         self,
@@ -134,7 +134,7 @@ class Auto(Pool):
         case_weights: FloatArray | None,
     ) -> Pool:
         """Return the simplest pool within one standard error of the best."""
-        rows = tested(pairs)
+        rows = evaluation_cases(pairs)
         cases = None if case_weights is None else case_weights[rows]
         outcomes = panel.outcomes[rows]
         tried, pooled = [], []
@@ -200,11 +200,11 @@ def _why(kept: Trial, best: Trial, loss: Loss) -> str:
     if kept == best:
         return (
             f"{kept.name} has the least {loss.name} loss out of fold "
-            f"({kept.loss:.4g} a case), and no simpler pool comes within one standard "
-            "error of it"
+            f"({kept.loss:.4g} per case), and no simpler pool comes within one "
+            "standard error of it"
         )
     return (
-        f"{kept.name} loses {kept.loss:.4g} a case ({loss.name}), within one standard "
-        f"error ({kept.behind_error:.2g}) of the best, {best.name} ({best.loss:.4g}), "
-        "and is the simplest that does"
+        f"{kept.name} loses {kept.loss:.4g} per case ({loss.name}), within one "
+        f"standard error ({kept.behind_error:.2g}) of the best, {best.name} "
+        f"({best.loss:.4g}), and is the simplest that does"
     )

@@ -41,7 +41,7 @@ class Bayes(Pool):
 
     name: ClassVar[str] = "bayes"
     complexity: ClassVar[int] = 1
-    excused: ClassVar = {
+    exemptions: ClassVar = {
         "unanimity": "agents that agree are several pieces of evidence, so the pool "
         "is surer than each of them",
     }
@@ -60,7 +60,7 @@ class Bayes(Pool):
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         if self.prior is None:
             total = len(panel) if case_weights is None else case_count(case_weights)
-            # A class that never came is rare, not impossible: one case in T + K.
+            # A class that never happened is rare, not impossible: one case in T + K.
             counts = panel.base_rate(case_weights) * total
             share = (counts + 1) / (total + panel.classes)
         else:

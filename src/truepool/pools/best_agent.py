@@ -8,7 +8,7 @@ from truepool.core.arrays import FloatArray
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.weights import pool_by_case, proportional
-from truepool.measures.losses import as_loss, own_losses
+from truepool.measures.losses import agent_losses, as_loss
 from truepool.pools.interface import Explanation, Pool, by_agent
 
 
@@ -21,7 +21,7 @@ class BestAgent(Pool):
     Attributes
     ----------
     losses_ : (N,)
-        Mean loss of each agent over the cases in which it spoke.
+        Mean loss of each agent over the cases that it reported on.
     weights_ : (N,)
         All weight on the best.
 
@@ -47,7 +47,7 @@ class BestAgent(Pool):
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         loss = as_loss(self.loss, self.costs, self.threshold)
-        self.losses_ = own_losses(panel, loss, case_weights)
+        self.losses_ = agent_losses(panel, loss, case_weights)
         self.weights_ = proportional(_least(self.losses_))
 
     def _explanation(self) -> Explanation:
@@ -56,8 +56,8 @@ class BestAgent(Pool):
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool sound reports (T, N, C) into (T, C)."""
-        spoke = ~np.isnan(values[:, :, 0])
-        return pool_by_case(values, _least(np.where(spoke, self.losses_, np.inf)))
+        reported = ~np.isnan(values[:, :, 0])
+        return pool_by_case(values, _least(np.where(reported, self.losses_, np.inf)))
 
 
 def _least(losses: FloatArray) -> FloatArray:

@@ -12,10 +12,10 @@ from truepool.core.arrays import (
     IntArray,
     case_count,
     classes,
-    scaled_to_one,
+    normalize,
 )
-from truepool.measures.calibration import CAUTION
-from truepool.measures.losses import happened
+from truepool.measures.calibration import RIDGE
+from truepool.measures.losses import indicator
 from truepool.pools.recalibrated import BENDS, RecalibratedPool
 
 GROUPS = 10_000
@@ -42,28 +42,28 @@ class Beta(RecalibratedPool):
     """
 
     name: ClassVar[str] = "beta"
-    excused: ClassVar = BENDS
+    exemptions: ClassVar = BENDS
 
     def _correct(
         self, pooled: FloatArray, outcomes: IntArray, cases: FloatArray
     ) -> None:
-        truth = happened(outcomes, classes(pooled.shape[1])).astype(np.int64)
+        truth = indicator(outcomes, classes(pooled.shape[1])).astype(np.int64)
         self.shape_ = np.stack(
             [_fit(pooled[:, c], truth[:, c], cases) for c in range(pooled.shape[1])]
         )
 
     def _corrected(self, pooled: FloatArray, values: FloatArray) -> FloatArray:
         bent = betainc(*self.shape_.T, pooled)
-        return scaled_to_one(np.clip(bent, SMALLEST, 1 - SMALLEST))
+        return normalize(np.clip(bent, SMALLEST, 1 - SMALLEST))
 
 
-def _fit(said: FloatArray, came: IntArray, cases: FloatArray) -> FloatArray:
+def _fit(pooled: FloatArray, outcomes: IntArray, cases: FloatArray) -> FloatArray:
     """Shape (a, b) of least log loss for one class."""
-    said, mass = _condensed(np.clip(said, SMALLEST, 1 - SMALLEST), came, cases)
-    pull = CAUTION / case_count(cases)
+    pooled, mass = _condensed(np.clip(pooled, SMALLEST, 1 - SMALLEST), outcomes, cases)
+    pull = RIDGE / case_count(cases)
 
     def price(x: FloatArray) -> float:
-        bent = np.clip(betainc(*np.exp(x), said), SMALLEST, 1 - SMALLEST)
+        bent = np.clip(betainc(*np.exp(x), pooled), SMALLEST, 1 - SMALLEST)
         lost = -(mass[1] @ np.log(bent) + mass[0] @ np.log1p(-bent))
         return float(lost + pull * (x @ x))
 
@@ -79,20 +79,20 @@ def _fit(said: FloatArray, came: IntArray, cases: FloatArray) -> FloatArray:
 
 
 def _condensed(
-    said: FloatArray, came: IntArray, cases: FloatArray
+    pooled: FloatArray, outcomes: IntArray, cases: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """At most `GROUPS` neighbouring probabilities, and how often 0 and 1 came there.
+    """At most `GROUPS` groups of near probabilities, and how often 0 and 1 happened.
 
-    Each call of the incomplete beta function is dear; a curve of two parameters does
+    Each call of the incomplete beta function is slow; a curve of two parameters does
     not need a million of them.
     """
-    order = np.argsort(said, kind="stable")
-    ends = np.linspace(0, len(said), min(len(said), GROUPS), endpoint=False)
+    order = np.argsort(pooled, kind="stable")
+    ends = np.linspace(0, len(pooled), min(len(pooled), GROUPS), endpoint=False)
     starts = ends.astype(np.int64)
     share = (cases / cases.sum())[order]
-    hit = came[order] == 1
+    hit = outcomes[order] == 1
     mass = np.stack([np.add.reduceat(share * part, starts) for part in (~hit, hit)])
-    total = np.add.reduceat(share * said[order], starts)
+    total = np.add.reduceat(share * pooled[order], starts)
     whole = mass.sum(axis=0)
     kept = whole > 0
     return total[kept] / whole[kept], mass[:, kept]

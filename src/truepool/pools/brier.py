@@ -5,7 +5,7 @@ from typing import ClassVar, final
 from truepool.core.arrays import FloatArray
 from truepool.data.panel import Panel
 from truepool.data.weights import inverse
-from truepool.measures.losses import Loss, own_losses
+from truepool.measures.losses import Loss, agent_losses
 from truepool.pools.interface import LinearPool
 
 
@@ -13,7 +13,7 @@ from truepool.pools.interface import LinearPool
 class Brier(LinearPool):
     r"""Weights inverse to the Brier loss: :math:`w_i \propto 1 / B_i`.
 
-    :math:`B_i` is agent i's own mean Brier loss over the cases in which it spoke.
+    :math:`B_i` is agent i's own mean Brier loss over the cases that it reported on.
 
     >>> pool = Brier().fit([[0.9, 0.7], [0.1, 0.3]], [1, 0])
     >>> pool.weights_.round(3)
@@ -24,4 +24,4 @@ class Brier(LinearPool):
     complexity: ClassVar[int] = 2
 
     def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
-        return inverse(own_losses(panel, Loss("brier"), case_weights))
+        return inverse(agent_losses(panel, Loss("brier"), case_weights))

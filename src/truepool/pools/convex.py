@@ -15,8 +15,9 @@ from truepool.pools.interface import Explanation, LinearPool
 class Convex(LinearPool):
     """Weights on the simplex with the least mean loss: the hindsight comparator.
 
-    The loss must be convex: ``brier`` (solved exactly), ``cost-brier`` or ``log``. A
-    silent agent is taken to agree with those who spoke while the weights are learned.
+    The loss must be convex: ``brier`` (solved exactly), ``cost-brier`` or ``log``.
+    While the weights are learned, an agent without a report is taken to agree with
+    those who reported.
 
     >>> reports = [[0.9, 0.6, 0.5], [0.2, 0.4, 0.5], [0.7, 0.9, 0.5], [0.3, 0.1, 0.5]]
     >>> Convex().fit(reports, [1, 0, 1, 0]).weights_.round(3)

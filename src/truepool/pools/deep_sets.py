@@ -1,4 +1,4 @@
-"""A network that sees a set of reports, not who said what."""
+"""A network that sees a set of reports, not who reported what."""
 
 from typing import Any, ClassVar, final
 
@@ -12,9 +12,9 @@ class DeepSets(NeuralPool):
     .. math:: \rho \Bigl( \frac1{|S|} \sum_{i \in S} \phi(z_i),\;
               1 - \frac{|S|}{N} \Bigr),
 
-    over the set S of those who spoke, with two dense layers each for :math:`\phi` (half
-    as wide) and :math:`\rho`. Every agent counts alike; what is learned is how to read
-    their spread. The slopes of the share of silent agents start at zero.
+    over the set S of those who reported, with two dense layers each for :math:`\phi`
+    (half as wide) and :math:`\rho`. Every agent counts alike; what is learned is how to
+    read their spread. The slopes of the share of silent agents start at zero.
 
     >>> reports = [[0.9, 0.6], [0.2, 0.4], [0.7, 0.9], [0.3, 0.1]] * 5
     >>> pool = DeepSets(epochs=50, rate=0.01).fit(reports, [1, 0, 1, 0] * 5)
@@ -24,5 +24,5 @@ class DeepSets(NeuralPool):
 
     name: ClassVar[str] = "deep-sets"
 
-    def _made(self, modules: Any, agents: int, odds: int) -> Any:
+    def _module(self, modules: Any, agents: int, odds: int) -> Any:
         return modules.DeepSets(odds, self.hidden)

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from truepool.pools.neural import CLASSES, LEARNED, NeuralPool
+from truepool.pools.neural import CLASSES, NeuralPool
+from truepool.pools.stacked import MODEL
 
 COLUMNS = "the network starts from random numbers that belong to columns"
 
@@ -12,16 +13,16 @@ class DensePool(NeuralPool):
     """A multi-layer perceptron on all log-odds of a case, and on who is silent.
 
     The slopes of silence start at zero and stay there as long as nobody was silent,
-    so that a silence never seen before only means agreement with those who spoke.
+    so that a silence never seen before only means agreement with those who reported.
     """
 
     layers: ClassVar[int]
-    excused: ClassVar[Mapping[str, str]] = {
-        "unanimity": LEARNED,
+    exemptions: ClassVar[Mapping[str, str]] = {
+        "unanimity": MODEL,
         "label swap": CLASSES,
         "permutation": COLUMNS,
         "duplicate": COLUMNS,
     }
 
-    def _made(self, modules: Any, agents: int, odds: int) -> Any:
+    def _module(self, modules: Any, agents: int, odds: int) -> Any:
         return modules.Dense(agents, odds, self.hidden, self.layers)

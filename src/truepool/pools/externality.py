@@ -8,7 +8,7 @@ from truepool.core import kernels
 from truepool.core.arrays import FloatArray
 from truepool.data.panel import Panel
 from truepool.data.weights import inverse, uniform
-from truepool.measures.losses import spoken_mean
+from truepool.measures.losses import mean_over_reports
 from truepool.pools.interface import LinearPool
 
 
@@ -17,7 +17,7 @@ class Externality(LinearPool):
     r"""Weights inverse to the gap from the others, looking at no outcome.
 
     :math:`w_i \propto 1 / \overline{(r_i - \bar r_{-i})^2}`, with
-    :math:`\bar r_{-i}` the mean of the others who spoke (READINGS 4, "Externality").
+    :math:`\bar r_{-i}` the mean of the others who reported (READINGS 4, "Externality").
     It rewards consensus, so an agent that alone is right is weighed down.
 
     >>> reports = [[0.8, 0.7, 0.1], [0.3, 0.2, 0.9]]
@@ -33,4 +33,4 @@ class Externality(LinearPool):
         alone = np.full(values.shape[2], np.nan)  # nobody else: no gap to speak of
         others = kernels.without(values, uniform(values.shape[1]), alone)
         gaps = np.square(values - others).sum(axis=2)  # (T, N)
-        return inverse(spoken_mean(gaps, case_weights))
+        return inverse(mean_over_reports(gaps, case_weights))

@@ -27,7 +27,7 @@ class Extremized(RecalibratedPool):
     factor : "fit", "neyman-roughgarden" or float
         ``fit`` takes the a of least log loss. ``neyman-roughgarden`` needs no outcome:
         :math:`a = n(\sqrt{3n^2 - 3n + 1} - 2) / (n^2 - n - 1)` for the n agents that
-        spoke, from 1 at n = 1 towards :math:`\sqrt 3`. Neyman & Roughgarden (2022)
+        reported, from 1 at n = 1 towards :math:`\sqrt 3`. Neyman & Roughgarden (2022)
         derive it for a mean moved away from a known prior; here, as forecasters use it,
         it scales log-odds away from even.
 
@@ -41,7 +41,7 @@ class Extremized(RecalibratedPool):
     """
 
     name: ClassVar[str] = "extremized"
-    excused: ClassVar = BENDS
+    exemptions: ClassVar = BENDS
 
     def __init__(
         self,
@@ -68,15 +68,15 @@ class Extremized(RecalibratedPool):
         elif isinstance(self.factor, str) or not 0 < self.factor < np.inf:
             raise SettingError(
                 "factor must be 'fit', 'neyman-roughgarden' or a positive number; "
-                f"it is {self.factor!r}"
+                f"got {self.factor!r}"
             )
         else:
             self.factor_ = float(self.factor)
 
     def _corrected(self, pooled: FloatArray, values: FloatArray) -> FloatArray:
-        spoke = (~np.isnan(values[:, :, :1])).sum(axis=1)
+        reported = (~np.isnan(values[:, :, :1])).sum(axis=1)
         unseen = np.isnan(self.factor_)
-        factor = neyman_roughgarden(spoke) if unseen else self.factor_
+        factor = neyman_roughgarden(reported) if unseen else self.factor_
         return from_log_scale(factor * log_scale(pooled))
 
 

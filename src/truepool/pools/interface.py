@@ -17,12 +17,12 @@ from truepool.core.arrays import (
     as_case_weights,
     as_probabilities,
     from_classes,
-    frozen,
+    read_only,
 )
 from truepool.core.errors import AgentError, ReportError, SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.data.reports import checked_reports, names_of
+from truepool.data.reports import check_reports, column_names
 from truepool.measures.decisions import check_threshold, choose
 
 NO_COSTS = Costs()
@@ -83,21 +83,21 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     complexity : int
         0 learns nothing, 1 one or two numbers, 2 weights, 3 a model. `auto` prefers
         the simpler of two pools that it cannot tell apart.
-    costly : bool
-        Whether it takes long to learn or needs an extra; `truepool.compare` then tries
-        it only when it is asked for by name.
-    excused : mapping of str to str
+    by_default : bool
+        Whether `truepool.compare` tries it without being asked for it by name. Pools
+        that take long to learn or need an extra are not tried by default.
+    exemptions : mapping of str to str
         Promises of the contract suite this pool does not make, and why.
     """
 
     name: ClassVar[str]
     complexity: ClassVar[int]
-    costly: ClassVar[bool] = False
-    excused: ClassVar[Mapping[str, str]] = {}
+    by_default: ClassVar[bool] = True
+    exemptions: ClassVar[Mapping[str, str]] = {}
 
     classes_: IntArray
     agents_: tuple[str, ...]
-    named_: bool
+    has_names_: bool
 
     def __init__(
         self, *, costs: Costs | None = None, threshold: float | None = None
@@ -125,7 +125,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """
         panel = Panel(reports, outcomes, positive=positive, copy=False)
         self.fit_panel(panel, as_case_weights(sample_weight, len(panel)))
-        self.named_ = bool(names_of(reports))
+        self.has_names_ = bool(column_names(reports))
         return self
 
     def fit_panel(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
@@ -135,7 +135,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         (self.costs or NO_COSTS).table(K)
         self.classes_ = np.arange(K)
         self.agents_ = panel.agents
-        self.named_ = True
+        self.has_names_ = True
         self.n_features_in_ = len(panel.agents)
         self._learn(panel, case_weights)
         return self
@@ -191,10 +191,10 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _checked(self, reports: ArrayLike) -> FloatArray:
         """Coordinates (T, N, C) of raw reports, in the order of the agents."""
         self._check_fitted()
-        names = names_of(reports) if self.named_ else ()
-        values, _ = checked_reports(reports, names or self._known_as(reports))
+        names = column_names(reports) if self.has_names_ else ()
+        values, _ = check_reports(reports, names or self._known_as(reports))
         if names and names != self.agents_:
-            values = frozen(values[:, self._order(names)])
+            values = read_only(values[:, self._order(names)])
         return values
 
     def _known_as(self, reports: ArrayLike) -> tuple[str, ...]:
@@ -283,10 +283,10 @@ class FixedPool(Pool):
 
 
 class LinearPool(Pool):
-    """A pool that learns one weight an agent, ``weights_``, on the simplex.
+    """A pool that learns one weight per agent, ``weights_``, on the simplex.
 
-    Where an agent is silent the weights renormalise over those who spoke; where all
-    who spoke have weight zero they count equally.
+    Where an agent is silent the weights renormalise over those who reported; where all
+    who reported have weight zero they count equally.
     """
 
     weights_: FloatArray

@@ -10,9 +10,9 @@ from truepool.core.arrays import (
     IntArray,
     case_count,
     classes,
-    scaled_to_one,
+    normalize,
 )
-from truepool.measures.losses import happened
+from truepool.measures.losses import indicator
 from truepool.pools.recalibrated import BENDS, RecalibratedPool
 
 
@@ -23,27 +23,42 @@ class Isotonic(RecalibratedPool):
     T cases never show that something is impossible, so the curve stays within
     [1 / (T + 2), (T + 1) / (T + 2)]. K classes are corrected one against the rest.
 
+    Attributes
+    ----------
+    curves_ : tuple of (2, n)
+        Corners of the curve, for class 1 or for each class; straight between them.
+
+    Examples
+    --------
     >>> reports = [[0.6, 0.5], [0.7, 0.6], [0.4, 0.4], [0.3, 0.5]] * 10
     >>> Isotonic().fit(reports, [1, 1, 0, 0] * 10).predict_proba(reports[:1]).round(3)
     array([[0.024, 0.976]])
     """
 
     name: ClassVar[str] = "isotonic"
-    excused: ClassVar = BENDS
+    exemptions: ClassVar = BENDS
     complexity: ClassVar[int] = 2
+
+    curves_: tuple[FloatArray, ...]
 
     def _correct(
         self, pooled: FloatArray, outcomes: IntArray, cases: FloatArray
     ) -> None:
         doubt = 1.0 / (case_count(cases) + 2)
-        truth = happened(outcomes, classes(pooled.shape[1]))
-        self.curves_ = [
-            IsotonicRegression(y_min=doubt, y_max=1 - doubt, out_of_bounds="clip").fit(
-                pooled[:, c], truth[:, c], cases
-            )
+        truth = indicator(outcomes, classes(pooled.shape[1]))
+        self.curves_ = tuple(
+            _curve(pooled[:, c], truth[:, c], cases, doubt)
             for c in range(pooled.shape[1])
-        ]
+        )
 
     def _corrected(self, pooled: FloatArray, values: FloatArray) -> FloatArray:
-        bent = [curve.predict(pooled[:, c]) for c, curve in enumerate(self.curves_)]
-        return scaled_to_one(np.stack(bent, axis=1))
+        curved = [np.interp(pooled[:, c], *xy) for c, xy in enumerate(self.curves_)]
+        return normalize(np.stack(curved, axis=1))
+
+
+def _curve(
+    pooled: FloatArray, truth: FloatArray, cases: FloatArray, doubt: float
+) -> FloatArray:
+    """Rising curve of least squared error, as its corners (2, n)."""
+    model = IsotonicRegression(y_min=doubt, y_max=1 - doubt).fit(pooled, truth, cases)
+    return np.stack([model.X_thresholds_, model.y_thresholds_])

@@ -61,8 +61,8 @@ class Krum(Pool):
 
     def _closest(self, values: FloatArray) -> FloatArray:
         T, N, _ = values.shape
-        spoke = ~np.isnan(values[:, :, 0])
-        count = spoke.sum(axis=1)
+        reported = ~np.isnan(values[:, :, 0])
+        count = reported.sum(axis=1)
         bearable = np.maximum((count - 3) // 2, 0)
         hostile = (
             bearable if self.hostile is None else np.minimum(self.hostile, bearable)
@@ -74,7 +74,7 @@ class Krum(Pool):
         gaps.sort(axis=2)
         reach = np.where(np.isinf(gaps), 0.0, gaps).cumsum(axis=2)
         score = reach[np.arange(T), :, np.minimum(near, N - 1) - 1]
-        score = np.where(spoke, score, np.inf)
+        score = np.where(reported, score, np.inf)
         chosen = score <= score.min(axis=1, keepdims=True) + 1e-12
         chosen |= (count <= 2)[:, None]
         return pool_by_case(values, chosen)

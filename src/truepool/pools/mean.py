@@ -10,7 +10,7 @@ from truepool.pools.interface import LinearPool
 
 @final
 class Mean(LinearPool):
-    r"""Equal weights: :math:`p = \frac{1}{N} \sum_i r_i` over those who spoke.
+    r"""Equal weights: :math:`p = \frac{1}{N} \sum_i r_i` over those who reported.
 
     The pool to beat. The mean of agents that are calibrated but distinct is itself
     under-confident (Ranjan & Gneiting 2010); `Extremized` and `Beta` repair that.

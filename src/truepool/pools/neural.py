@@ -9,13 +9,13 @@ import numpy as np
 from truepool.core.arrays import (
     FloatArray,
     IntArray,
+    fill_missing,
     from_log_scale,
-    with_silence_filled,
 )
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.measures.calibration import clear_log_scale
+from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import splits
 from truepool.pools.interface import Pool
 from truepool.pools.networks.training import (
@@ -26,6 +26,7 @@ from truepool.pools.networks.training import (
     predict,
     train,
 )
+from truepool.pools.stacked import MODEL
 
 ENOUGH = 2
 """Fewer held-out cases than this say nothing."""
@@ -33,9 +34,6 @@ ENOUGH = 2
 LEAST_SPREAD = 1e-3
 """Agents that all say the same are not blown up to look different."""
 
-LEARNED = (
-    "a learned model answers how often the event came when the agents said p, not p"
-)
 CLASSES = "the network starts from random numbers that belong to classes"
 
 
@@ -54,7 +52,7 @@ class NeuralPool(Pool):
     epochs, patience : int
         Passes over the cases at most, and how many to wait for a smaller held-out loss.
     batch : int
-        Cases a step.
+        Cases per step.
     rate, decay : float
         Adam's rate, and how fast it pulls parameters to zero.
     held_out : float
@@ -66,14 +64,14 @@ class NeuralPool(Pool):
     ----------
     parameters_ : dict of str to array
         What was learned.
-    held_losses_ : (E,)
+    held_out_losses_ : (E,)
         Log loss of the held-out cases after each epoch; NaN where none were.
     """
 
     complexity: ClassVar[int] = 3
-    costly: ClassVar[bool] = True
-    excused: ClassVar[Mapping[str, str]] = {
-        "unanimity": LEARNED,
+    by_default: ClassVar[bool] = False
+    exemptions: ClassVar[Mapping[str, str]] = {
+        "unanimity": MODEL,
         "label swap": CLASSES,
     }
 
@@ -105,23 +103,23 @@ class NeuralPool(Pool):
         self.seed = seed
 
     @abstractmethod
-    def _made(self, modules: Any, agents: int, odds: int) -> Any:
+    def _module(self, modules: Any, agents: int, odds: int) -> Any:
         """Return the torch module for N agents and J = K - 1 log-odds."""
 
     def _network(self) -> Any:
         agents, odds = len(self.agents_), len(self.classes_) - 1
-        return build(lambda modules: self._made(modules, agents, odds))
+        return build(lambda modules: self._module(modules, agents, odds))
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         self._check()
         cases = np.ones(len(panel)) if case_weights is None else case_weights
-        scale = clear_log_scale(panel.values)
+        scale = clipped_log_scale(panel.values)
         self.centre_, self.spread_ = _standard(scale, cases)
-        learn, held = self._parted(panel, cases)
+        learn, held = self._split(panel, cases)
         rng = np.random.default_rng(self.seed)
         network = self._network()
-        network.start(rng, clear_log_scale(panel.base_rate(case_weights)))
-        self.parameters_, self.held_losses_ = train(
+        network.start(rng, clipped_log_scale(panel.base_rate(case_weights)))
+        self.parameters_, self.held_out_losses_ = train(
             network,
             TrainingData(self._inputs(scale), panel.outcomes, cases, learn, held),
             self._config(stops=bool(held.size)),
@@ -130,17 +128,17 @@ class NeuralPool(Pool):
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool sound reports (T, N, C) into (T, C)."""
-        inputs = self._inputs(clear_log_scale(values))
+        inputs = self._inputs(clipped_log_scale(values))
         odds = predict(self._network(), self.parameters_, inputs, self.device)
         return from_log_scale(odds)
 
     def _inputs(self, scale: FloatArray) -> Inputs:
-        """Centre and scale all agents alike; the silent agree with those who spoke."""
+        """Centre and scale all agents alike; the silent agree with the others."""
         scale = (scale - self.centre_) / self.spread_
-        spoke = (~np.isnan(scale[:, :, 0])).astype(np.float64)
-        return Inputs(with_silence_filled(scale), spoke)
+        reported = (~np.isnan(scale[:, :, 0])).astype(np.float64)
+        return Inputs(fill_missing(scale), reported)
 
-    def _parted(self, panel: Panel, cases: FloatArray) -> tuple[IntArray, IntArray]:
+    def _split(self, panel: Panel, cases: FloatArray) -> tuple[IntArray, IntArray]:
         """Cases to learn from, and cases held out."""
         everything, nothing = np.arange(len(panel)), np.arange(0)
         if self.held_out * len(panel) < ENOUGH:
@@ -166,26 +164,26 @@ class NeuralPool(Pool):
             value = getattr(self, name)
             if not isinstance(value, int | np.integer) or value < 1:
                 raise SettingError(
-                    f"{name} must be a whole number from 1 on; it is {value!r}"
+                    f"{name} must be a whole number from 1 on; got {value!r}"
                 )
         if not (np.isfinite(self.rate) and self.rate > 0):
-            raise SettingError(f"a rate must be positive; it is {self.rate!r}")
+            raise SettingError(f"a rate must be positive; got {self.rate!r}")
         if not (np.isfinite(self.decay) and self.decay >= 0):
-            raise SettingError(f"decay must be 0 or more; it is {self.decay!r}")
+            raise SettingError(f"decay must be 0 or more; got {self.decay!r}")
         if not 0 <= self.held_out <= 0.5:
             raise SettingError(
-                f"the share held out must lie in [0, 0.5]; it is {self.held_out!r}"
+                f"the share held out must lie in [0, 0.5]; got {self.held_out!r}"
             )
 
 
-def _standard(said: FloatArray, cases: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Mean and standard deviation (J,) of all that was said, the same for all agents.
+def _standard(scale: FloatArray, cases: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and standard deviation (J,) of all reports, the same for all agents.
 
     Scaling each agent by itself would let the order of agents in, and hide who is bold.
     """
-    share = np.where(np.isnan(said), 0.0, cases[:, None, None])
+    share = np.where(np.isnan(scale), 0.0, cases[:, None, None])
     mass = share.sum(axis=(0, 1))
-    centre = (np.nan_to_num(said) * share).sum(axis=(0, 1)) / mass
-    apart = np.nan_to_num(said - centre) ** 2
+    centre = (np.nan_to_num(scale) * share).sum(axis=(0, 1)) / mass
+    apart = np.nan_to_num(scale - centre) ** 2
     spread = np.sqrt((apart * share).sum(axis=(0, 1)) / mass)
     return centre, np.maximum(spread, LEAST_SPREAD)

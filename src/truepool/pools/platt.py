@@ -12,7 +12,7 @@ class Platt(RecalibratedPool):
     r"""Another pool, scaled and shifted on the log-odds scale (Platt 1999).
 
     :math:`\mathrm{logit}\, p' = a\, \mathrm{logit}\, p + b` with a and b of least log
-    loss; for K classes one factor and a shift a class.
+    loss; for K classes one factor and one shift per class.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Platt(RecalibratedPool):
     """
 
     name: ClassVar[str] = "platt"
-    excused: ClassVar = BENDS
+    exemptions: ClassVar = BENDS
 
     def _correct(
         self, pooled: FloatArray, outcomes: IntArray, cases: FloatArray

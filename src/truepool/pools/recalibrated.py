@@ -14,7 +14,7 @@ from truepool.pools.interface import Pool, configure
 
 BENDS = {
     "unanimity": "when all say p, a recalibrated pool answers how often the event "
-    "came when the pool said p"
+    "happened when the pool said p"
 }
 
 

@@ -9,7 +9,12 @@ from truepool.core.arrays import FloatArray
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.weights import by_credit
-from truepool.measures.credit import EXACT_LIMIT, sample_shapley, shapley, when_speaking
+from truepool.measures.credit import (
+    EXACT_LIMIT,
+    credit_per_report,
+    sample_shapley,
+    shapley,
+)
 from truepool.measures.losses import as_loss
 from truepool.pools.interface import Explanation, LinearPool, by_agent
 
@@ -24,7 +29,7 @@ class Shapley(LinearPool):
     Attributes
     ----------
     weights_, credit_ : (N,)
-        The weights, and the credit per case in which the agent spoke.
+        The weights, and the credit per case that the agent reported on.
     standard_errors_ : (N,)
         Of the credit per case, where it was sampled; 0 where it is exact.
 
@@ -61,7 +66,7 @@ class Shapley(LinearPool):
                 panel, loss=loss, sample_weight=case_weights, seed=self.seed
             )
             credit, self.standard_errors_ = found.credit, found.standard_errors
-        self.credit_ = when_speaking(credit, panel, case_weights)
+        self.credit_ = credit_per_report(credit, panel, case_weights)
         return by_credit(self.credit_ / loss.span(panel.classes))
 
     def _explanation(self) -> Explanation:

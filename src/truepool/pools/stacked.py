@@ -1,35 +1,55 @@
 """Pools that hand the reports to a second model."""
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.special import expit, softmax
 
-from truepool.core.arrays import FloatArray, from_classes, with_silence_filled
+from truepool.core.arrays import (
+    Array,
+    FloatArray,
+    IntArray,
+    fill_missing,
+)
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.measures.calibration import clear_log_scale
+from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import Folds, splits
 from truepool.pools.interface import Pool
+
+Parameters: TypeAlias = dict[str, FloatArray]
+"""What one model learned, by name."""
+
+MODEL = (
+    "a learned model answers how often the event happened when the agents said p, not p"
+)
+"""Why a model that was learned does not owe unanimity."""
 
 
 class StackedPool(Pool):
     """A model on the log-odds of the reports, cross-fitted.
 
     One model is learned without each fold and their answers are averaged, so that no
-    answer hangs on one model's luck; where the cases are too few for folds, one model
-    learns from all. A silent agent is taken to agree with those who
-    spoke.
+    answer depends on one split; where the cases are too few for folds, one model
+    learns from all. An agent without a report is taken to agree with those who gave
+    one.
 
     Parameters
     ----------
     cv : int or splitter
         The folds; 3 as in the paper.
+
+    Attributes
+    ----------
+    parameters_ : dict of str to array
+        What the M models learned, each array with M as its first axis.
     """
 
     complexity: ClassVar[int] = 3
+
+    parameters_: Parameters
 
     def __init__(
         self,
@@ -45,34 +65,73 @@ class StackedPool(Pool):
         self.seed = seed
 
     @abstractmethod
-    def _fitted(
-        self, features: FloatArray, outcomes: NDArray[Any], cases: FloatArray
-    ) -> Any:
-        """Return a model with ``predict_proba`` and ``classes_``."""
+    def _train(
+        self, features: FloatArray, outcomes: IntArray, cases: FloatArray
+    ) -> Parameters:
+        """Learn one model."""
+
+    @abstractmethod
+    def _scores(self, features: FloatArray, parameters: Parameters) -> FloatArray:
+        """Log scale (T, C) that one model answers."""
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
-        features = _features(panel.values)
+        features = log_odds_features(panel.values)
         cases = np.ones(len(panel)) if case_weights is None else case_weights
         try:
             pairs = splits(panel.outcomes, self.cv, self.seed, times=panel.times)
-            lessons = [learn for learn, _ in pairs]
+            parts = [learn for learn, _ in pairs]
         except SettingError:
-            lessons = [np.arange(len(panel))]
-        self.models_ = [
-            self._fitted(features[learn], panel.outcomes[learn], cases[learn])
-            for learn in lessons
+            parts = [np.arange(len(panel))]
+        models = [
+            self._train(features[part], panel.outcomes[part], cases[part])
+            for part in parts
         ]
+        self.parameters_ = {
+            name: np.stack([model[name] for model in models]) for name in models[0]
+        }
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool sound reports (T, N, C) into (T, C)."""
-        features = _features(values)
-        total = np.zeros((len(values), len(self.classes_)))
-        for model in self.models_:
-            total[:, model.classes_] += model.predict_proba(features)
-        return from_classes(total / len(self.models_))
+        features = log_odds_features(values)
+        count = len(next(iter(self.parameters_.values())))
+        total = np.zeros((len(values), values.shape[2]))
+        for m in range(count):
+            model = {name: every[m] for name, every in self.parameters_.items()}
+            total += probabilities_of(self._scores(features, model))
+        return total / count
 
 
-def _features(values: FloatArray) -> FloatArray:
-    """Log-odds (T, N * (K - 1)), silences filled by the mean of those who spoke."""
-    scale = with_silence_filled(clear_log_scale(values))
-    return np.asarray(scale.reshape(len(scale), -1))
+def log_odds_features(values: FloatArray) -> FloatArray:
+    """Log-odds (T, N * (K - 1)), missing ones filled by the mean of the others."""
+    return fill_missing(clipped_log_scale(values)).reshape(len(values), -1)
+
+
+def report_features(values: FloatArray) -> FloatArray:
+    """Reports (T, N * C), missing ones filled by the mean of the others."""
+    return fill_missing(values).reshape(len(values), -1)
+
+
+def output_layer(
+    model: Any, slopes: Array, shifts: Array, classes: int
+) -> tuple[FloatArray, FloatArray]:
+    """Slopes (C, F) and shifts (C,) of a scikit-learn model for all K classes.
+
+    A class that no training case had gets a shift of minus infinity: probability 0.
+    """
+    if classes == 2:
+        return np.asarray(slopes, np.float64), np.asarray(shifts, np.float64)
+    seen = model.classes_
+    every = np.zeros((classes, slopes.shape[1]))
+    shift = np.full(classes, -np.inf)
+    if len(seen) == 2:  # the second against the first
+        shift[seen[0]] = 0.0
+        seen = seen[1:]
+    every[seen], shift[seen] = slopes, shifts
+    return every, shift
+
+
+def probabilities_of(scores: FloatArray) -> FloatArray:
+    """Probabilities (T, C) of scores (T, C) on the log scale."""
+    return np.asarray(
+        expit(scores) if scores.shape[1] == 1 else softmax(scores, axis=1)
+    )

@@ -1,12 +1,17 @@
 """Stacking with a logistic regression."""
 
-from typing import Any, ClassVar, final
+import warnings
+from typing import ClassVar, final
 
-from numpy.typing import NDArray
+from scipy.linalg import LinAlgWarning
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from truepool.core.arrays import FloatArray
-from truepool.pools.stacked import StackedPool
+from truepool.core.arrays import FloatArray, IntArray
+from truepool.pools.stacked import MODEL, Parameters, StackedPool, output_layer
+
+PRECISION = 1e-8
+"""Largest gradient at which the regression has converged."""
 
 
 @final
@@ -19,12 +24,26 @@ class StackedLR(StackedPool):
     """
 
     name: ClassVar[str] = "stacked-lr"
-    excused: ClassVar = {
-        "unanimity": "a learned model answers how often the event came when the "
-        "agents said p, not p"
-    }
+    exemptions: ClassVar = {"unanimity": MODEL}
 
-    def _fitted(
-        self, features: FloatArray, outcomes: NDArray[Any], cases: FloatArray
-    ) -> Any:
-        return LogisticRegression(max_iter=1000).fit(features, outcomes, cases)
+    def _train(
+        self, features: FloatArray, outcomes: IntArray, cases: FloatArray
+    ) -> Parameters:
+        # Newton's method reaches the optimum; lbfgs stops up to 1e-3 short of it, at a
+        # place that depends on the order of the agents.
+        model = LogisticRegression(
+            solver="newton-cholesky", tol=PRECISION, max_iter=1000
+        )
+        with warnings.catch_warnings():
+            # Agents that are copies of each other leave Newton no direction;
+            # scikit-learn then goes on with lbfgs, and says so.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.simplefilter("ignore", LinAlgWarning)
+            model.fit(features, outcomes, cases)
+        slopes, shifts = output_layer(
+            model, model.coef_, model.intercept_, len(self.classes_)
+        )
+        return {"slopes": slopes, "shifts": shifts}
+
+    def _scores(self, features: FloatArray, parameters: Parameters) -> FloatArray:
+        return features @ parameters["slopes"].T + parameters["shifts"]

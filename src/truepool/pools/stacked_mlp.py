@@ -1,14 +1,16 @@
 """Stacking with a small neural network."""
 
 import warnings
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
-from numpy.typing import NDArray
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
-from truepool.core.arrays import FloatArray
-from truepool.pools.stacked import StackedPool
+from truepool.core.arrays import FloatArray, IntArray
+from truepool.pools.dense import COLUMNS
+from truepool.pools.neural import CLASSES
+from truepool.pools.stacked import MODEL, Parameters, StackedPool, output_layer
 
 
 @final
@@ -21,21 +23,35 @@ class StackedMLP(StackedPool):
     """
 
     name: ClassVar[str] = "stacked-mlp"
-    excused: ClassVar = {
-        "unanimity": "a learned model answers how often the event came when the "
-        "agents said p, not p",
-        "permutation": "the network starts from random numbers that belong to columns",
-        "label swap": "the network starts from random numbers that belong to classes",
-        "duplicate": "the network starts from random numbers that belong to columns",
+    exemptions: ClassVar = {
+        "unanimity": MODEL,
+        "permutation": COLUMNS,
+        "label swap": CLASSES,
+        "duplicate": COLUMNS,
     }
 
-    def _fitted(
-        self, features: FloatArray, outcomes: NDArray[Any], cases: FloatArray
-    ) -> Any:
+    def _train(
+        self, features: FloatArray, outcomes: IntArray, cases: FloatArray
+    ) -> Parameters:
         network = MLPClassifier(
             hidden_layer_sizes=(32,), alpha=1e-3, max_iter=300, random_state=self.seed
         )
         with warnings.catch_warnings():
             # Stopping early is a mild regulariser here, not a fault of the user's.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            return network.fit(features, outcomes, sample_weight=cases)
+            network.fit(features, outcomes, sample_weight=cases)
+        hidden, output = network.coefs_
+        slopes, shifts = output_layer(
+            network, output.T, network.intercepts_[1], len(self.classes_)
+        )
+        return {
+            "hidden_slopes": hidden.T,
+            "hidden_shifts": network.intercepts_[0],
+            "slopes": slopes,
+            "shifts": shifts,
+        }
+
+    def _scores(self, features: FloatArray, parameters: Parameters) -> FloatArray:
+        hidden = features @ parameters["hidden_slopes"].T + parameters["hidden_shifts"]
+        output = np.maximum(hidden, 0.0) @ parameters["slopes"].T
+        return np.asarray(output + parameters["shifts"])

@@ -4,7 +4,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.core.arrays import FloatArray, scaled_to_one
+from truepool.core.arrays import FloatArray, normalize
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -64,4 +64,4 @@ def trimmed_mean(values: FloatArray, share: float) -> FloatArray:
     rank = np.arange(values.shape[1])[:, None]
     kept = (rank >= cut[:, None]) & (rank < (count - cut)[:, None])
     mean = np.where(kept, ranked, 0.0).sum(axis=1) / (count - 2 * cut)
-    return scaled_to_one(np.asarray(mean))
+    return normalize(np.asarray(mean))

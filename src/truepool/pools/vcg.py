@@ -10,7 +10,7 @@ from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.weights import by_credit, uniform
-from truepool.measures.credit import leave_one_out, when_speaking
+from truepool.measures.credit import credit_per_report, leave_one_out
 from truepool.measures.losses import as_loss
 from truepool.pools.interface import Explanation, LinearPool, by_agent
 
@@ -30,7 +30,7 @@ class VCG(LinearPool):
         ``brier``, ``log``, ``spherical``, ``cost`` (the paper's: 0/1 at the
         threshold) or ``cost-brier``. Smooth losses give steadier weights.
     removals : int, optional
-        Try only this many removals a case, at random (k-LOO, apd:approx_vcg).
+        Try only this many removals per case, at random (k-LOO, apd:approx_vcg).
     iterations : int
         How often credit is computed anew at the weights learned so far; 1 is the
         model above. An agent that lost all weight does not come back.
@@ -42,7 +42,7 @@ class VCG(LinearPool):
     weights_ : (N,)
         The weights.
     credit_ : (N,)
-        The credit, in units of the loss per case in which the agent spoke.
+        The credit, in units of the loss per case that the agent reported on.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class VCG(LinearPool):
                 removals=self.removals,
                 seed=self.seed,
             )
-            credit = when_speaking(credit, panel, case_weights)
+            credit = credit_per_report(credit, panel, case_weights)
             before = weights
             weights = by_credit(credit / loss.span(panel.classes))
             if np.abs(weights - before).max() < 1e-12:

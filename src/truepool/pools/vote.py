@@ -5,7 +5,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from truepool.core import kernels
-from truepool.core.arrays import FloatArray, classes, frozen
+from truepool.core.arrays import FloatArray, classes, read_only
 from truepool.data.costs import Costs
 from truepool.data.weights import uniform
 from truepool.measures.decisions import choose
@@ -31,14 +31,14 @@ class Vote(FixedPool):
         """Pool sound reports (T, N, C) into (T, C)."""
         T, N, C = values.shape
         K = classes(C)
-        spoke = ~np.isnan(values[:, :, 0])
-        heard = np.where(spoke[:, :, None], values, 1.0 / K)
+        reported = ~np.isnan(values[:, :, 0])
+        heard = np.where(reported[:, :, None], values, 1.0 / K)
         votes = choose(heard, self.costs or Costs(), self.threshold)
-        ballot = (votes[:, :, None] == np.arange(K)) & spoke[:, :, None]  # (T, N, K)
+        ballot = (votes[:, :, None] == np.arange(K)) & reported[:, :, None]  # (T, N, K)
         tally = ballot.sum(axis=1)
         leads = tally == tally.max(axis=1, keepdims=True)
         winner = leads.argmax(axis=1)
         majority = ballot[np.arange(T), :, winner]
-        majority = np.where((leads.sum(axis=1) == 1)[:, None], majority, spoke)
-        kept = frozen(np.where(majority[:, :, None], values, np.nan))
+        majority = np.where((leads.sum(axis=1) == 1)[:, None], majority, reported)
+        kept = read_only(np.where(majority[:, :, None], values, np.nan))
         return np.asarray(kernels.linear(kept, uniform(N)))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from truepool.audits.recommendation import CURED_BY_A_POOL
 from truepool.audits.values import SEVERITIES, Audit, Fix, Recommendation
-from truepool.core.formatting import counted
+from truepool.core.formatting import pluralize
 from truepool.render.numbers import chance, number
 
 FIXED = "savings per case if fixed"
@@ -16,6 +16,7 @@ ACTIONS = {
     "stopped-feed": "find out why {who} stopped reporting",
     "repeated-feed": FEED,
     "changed-feed": FEED,
+    "rescaled-feed": "ask whether {who} was retrained or rescaled, and recalibrate it",
     "upside-down": "take {who} out of the pool or reverse its reports",
     "drifted": FEED,
     "copy": "leave out {who} or {other}, which report the same",
@@ -25,11 +26,13 @@ ACTIONS = {
     "biased": "recalibrate {who}",
     "tempted": "pay {who} and the others by a proper score of their own reports",
     "worse-than-best": "use {who} alone, or a pool that relies on it more",
-    "threshold": "decide at the threshold that the costs ask for",
+    "threshold": "decide at the threshold that the costs imply",
     "under-confident-pool": "recalibrate the pool",
     "over-confident-pool": "recalibrate the pool",
     "biased-pool": "recalibrate the pool",
     "drifted-pool": "find out what changed around case {since:,}",
+    "outcome-rate": "find out why the share of positive outcomes changed around case "
+    "{since:,}",
 }
 """What to do about a finding, in the imperative, by its code."""
 
@@ -50,11 +53,11 @@ def sentence(audit: Audit) -> str:
     if said.trust == "no":
         return f"Do not trust this pool {_until(said)}: {basis}.{_apart(said)}"
     if said.trust == "with care":
-        better = f" Something else costs significantly less: {_named(said)}."
+        better = f" {_capital(_named(said))} costs significantly less."
         better *= said.change
         return f"Use this pool with care: {basis}.{better}"
     if said.trust == "unknown":
-        blind = dict(audit.withheld).get("calibration of the pool", "too few cases")
+        blind = dict(audit.withheld).get("calibration", "too few cases")
         return f"Too little is known to judge this pool: {blind}."
     missing = ", but not everything could be tested" * bool(audit.withheld)
     if said.change:
@@ -73,7 +76,7 @@ def advice(audit: Audit) -> str:
 
 
 def withheld(audit: Audit) -> dict[str, str]:
-    """What is not told, by the reason."""
+    """What is left out, by the reason."""
     told: dict[str, str] = {}
     for what, why in audit.withheld:
         told[why] = f"{told[why]}, {what}" if why in told else what
@@ -85,13 +88,13 @@ def withheld(audit: Audit) -> dict[str, str]:
 
 def _counts(audit: Audit) -> str:
     counts = {level: audit.count(level) for level in SEVERITIES[:2]}
-    told = [counted(count, level) for level, count in counts.items() if count]
+    told = [pluralize(count, level) for level, count in counts.items() if count]
     return " and ".join(told) or "no error and no warning"
 
 
 def _where(audit: Audit) -> str:
-    agents = counted(len(audit.agents), "agent")
-    return f"{counted(audit.cases, 'case')} with a known outcome from {agents}"
+    agents = pluralize(len(audit.agents), "agent")
+    return f"{pluralize(audit.cases, 'case')} with a known outcome from {agents}"
 
 
 def _until(said: Recommendation) -> str:
@@ -175,7 +178,10 @@ def _action(fix: Fix) -> str:
     if fix.code not in ACTIONS:
         return f"look into {_listed(fix.who) or 'the pool'} (`{fix.code}`)"
     who, other = (*fix.who, "", "")[:2]
-    return ACTIONS[fix.code].format(who=who, other=other, since=fix.since or 0)
+    # Who turned upside down was sound before: its reports must not all be reversed.
+    turned = fix.code == "upside-down" and fix.since is not None
+    action = FEED if turned else ACTIONS[fix.code]
+    return action.format(who=who, other=other, since=fix.since or 0)
 
 
 def _saved(fix: Fix) -> str:
@@ -188,6 +194,10 @@ def _named(said: Recommendation) -> str:
     if said.agent is not None:
         return f"the best agent alone ({said.agent})"
     return str(said.pool)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:] if " " in text else text
 
 
 def _chance(p_value: float | None) -> str:

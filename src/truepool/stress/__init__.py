@@ -1,24 +1,24 @@
-"""What the world does to a pool: agents that turn bad and worlds that move, by seed.
+"""Stress tests for a pool: agents that fail or attack, and drift, all by seed.
 
 A stress is a transform of a panel, ``stress(panel, agents, seed=0)``, and the folder is
-the registry. Stresses are composed by calling one on what another returned: the later
-sees what the earlier left. On different agents the order does not matter, except for
-those that listen to others (`Copycat`, and a `Sleeper` by weight).
+the registry. Stresses are composed by calling one on the result of another. On
+different agents the order does not matter, except for stresses that use other agents'
+reports (`Copycat`, and a `Sleeper` by weight).
 """
 
 from typing import Any, cast
 
 from truepool.core import registry
-from truepool.stress.interface import Agents, Stress, chosen
+from truepool.stress.interface import Agents, Stress, select_agents
 
-__all__ = ["Agents", "Stress", "chosen", "every", "make"]
+__all__ = ["Agents", "Stress", "every", "make", "select_agents"]
 
 
 def every() -> dict[str, type[Stress]]:
     """All stresses by name.
 
     >>> sorted(every())[:4]
-    ['collusion', 'constant-low', 'copycat', 'degraded']
+    ['collusion', 'constant-low', 'copycat', 'degradation']
     """
     return cast(dict[str, type[Stress]], registry.every(__name__))
 

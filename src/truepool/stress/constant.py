@@ -1,4 +1,4 @@
-"""The agent that never sees anything."""
+"""An agent that always reports the same low probability."""
 
 from dataclasses import dataclass
 from typing import ClassVar, final
@@ -14,9 +14,9 @@ from truepool.stress.interface import Stress
 @final
 @dataclass(frozen=True)
 class ConstantLow(Stress):
-    r"""Says p = 0.01 whatever the case, to suppress detection (apd:adversarial).
+    r"""Report p = 0.01 in every case, to suppress detection (apd:adversarial).
 
-    With K classes p is the probability that anything happens, dealt out evenly:
+    With K classes p is the total probability of all classes but 0, shared equally:
     :math:`(1 - p, p / (K-1), \dots)`.
 
     >>> panel = Panel([[0.9, 0.6], [0.2, 0.3]], [1, 0], agents=("ada", "bob"))
@@ -30,11 +30,11 @@ class ConstantLow(Stress):
 
     def __post_init__(self) -> None:
         if not 0 <= self.p <= 1:
-            raise SettingError(f"a report must lie in [0, 1]; p is {self.p!r}")
+            raise SettingError(f"a report must lie in [0, 1]; got p={self.p!r}")
 
-    def _said(self, panel: Panel, who: list[int], seed: int) -> FloatArray:
+    def _transform(self, panel: Panel, columns: list[int], seed: int) -> FloatArray:
         K = panel.classes
-        word = np.full(K, self.p / (K - 1))
-        word[0] = 1.0 - self.p
-        word = np.array([self.p]) if K == 2 else word
-        return np.broadcast_to(word, (len(panel), len(who), word.size))
+        constant = np.full(K, self.p / (K - 1))
+        constant[0] = 1.0 - self.p
+        constant = np.array([self.p]) if K == 2 else constant
+        return np.broadcast_to(constant, (len(panel), len(columns), constant.size))

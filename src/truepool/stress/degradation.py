@@ -1,4 +1,4 @@
-"""The agent that loses its skill."""
+"""An agent that loses its skill."""
 
 from dataclasses import dataclass
 from typing import ClassVar, final
@@ -8,17 +8,17 @@ import numpy as np
 from truepool.core.arrays import FloatArray, from_log_scale, log_scale
 from truepool.core.errors import SettingError
 from truepool.data.panel import Panel
-from truepool.stress.draws import BABBLE, log_odds
+from truepool.stress.draws import NOISE, log_odds
 from truepool.stress.drift import schedule
 from truepool.stress.interface import Stress
 
 
 @final
 @dataclass(frozen=True)
-class Degraded(Stress):
-    r"""Reports that move towards noise, along a `truepool.stress.drift.schedule`.
+class Degradation(Stress):
+    r"""Reports that turn into noise, along a `truepool.stress.drift.schedule`.
 
-    In log-odds, over the cases in their order (by time if they have it),
+    In log-odds, over the cases in their order (of time, if they have times),
 
     .. math:: (1 - s_t) \operatorname{logit} p_{ti} + s_t \cdot noise \cdot z_{ti},
 
@@ -26,14 +26,14 @@ class Degraded(Stress):
     them.
 
     >>> panel = Panel([[0.9, 0.6], [0.2, 0.3]] * 2, [1, 0] * 2, agents=("ada", "bob"))
-    >>> Degraded("sudden")(panel, "bob").reports.round(3)
+    >>> Degradation("sudden")(panel, "bob").reports.round(3)
     array([[0.9  , 0.6  ],
            [0.2  , 0.3  ],
            [0.9  , 0.061],
            [0.2  , 0.889]])
     """
 
-    name: ClassVar[str] = "degraded"
+    name: ClassVar[str] = "degradation"
     kind: str = "sudden"
     noise: float = 1.0
     at: float = 0.5
@@ -41,15 +41,17 @@ class Degraded(Stress):
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.noise) and self.noise >= 0):
-            raise SettingError(f"noise must be 0 or more; it is {self.noise!r}")
-        schedule(self.kind, 1, at=self.at, period=self.period)  # says so if it cannot
+            raise SettingError(f"noise must be 0 or more; got {self.noise!r}")
+        schedule(
+            self.kind, 1, at=self.at, period=self.period
+        )  # refuses settings that are not valid
 
-    def _said(self, panel: Panel, who: list[int], seed: int) -> FloatArray:
+    def _transform(self, panel: Panel, columns: list[int], seed: int) -> FloatArray:
         T = len(panel)
         moved = np.empty(T)
         moved[panel.order] = schedule(self.kind, T, at=self.at, period=self.period)
         s = moved[:, None, None]
-        said = panel.values[:, who]
-        babble = log_odds(seed, BABBLE, who, T, panel.classes)
-        spoken = from_log_scale((1.0 - s) * log_scale(said) + s * self.noise * babble)
-        return np.where(s > 0, spoken, said)
+        own = panel.values[:, columns]
+        noise = self.noise * log_odds(seed, NOISE, columns, T, panel.classes)
+        mixed = from_log_scale((1.0 - s) * log_scale(own) + s * noise)
+        return np.where(s > 0, mixed, own)

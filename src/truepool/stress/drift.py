@@ -1,12 +1,11 @@
-r"""Worlds that move: how far, whose skill, and what the features look like.
+r"""Drift: its schedule, agents whose skill changes, and features that shift.
 
-A `schedule` says how far the world has moved, :math:`s_t \in [0, 1]`, case by case. Two
-things can move along it, as in sec:drift and apd:drift_detailed of the paper: the
-quality of the agents (`quality_panel` makes agents, `degradation` spoils those of a
-panel) and the features the agents see (`shift_features`). Everything is
-drawn by seed and by axis: another agent, another kind of drift or another size of it
-leaves the draws of the rest alone, so that two worlds differ in what was asked for and
-in nothing else.
+A `schedule` gives the extent of drift, :math:`s_t \in [0, 1]`, case by case. Two things
+can drift along it, as in sec:drift and apd:drift_detailed of the paper: the quality of
+the agents (`quality_panel` makes agents, `degradation` changes those of a panel) and
+the features that the agents see (`shift_features`). Everything is drawn by seed and by
+axis: another agent, another kind of drift or another magnitude leaves all other draws
+alone, so two panels differ only in what was changed.
 """
 
 from math import ceil
@@ -17,7 +16,7 @@ from numpy.typing import ArrayLike
 from truepool.core.arrays import FloatArray, from_log_scale, logit
 from truepool.core.errors import AgentError, SettingError, UnknownNameError
 from truepool.data.panel import Panel
-from truepool.stress.draws import OUTCOMES, OWN, SHARED, WAYS, drawn, normals
+from truepool.stress.draws import DIRECTIONS, OUTCOMES, OWN, SHARED, generator, normals
 
 KINDS = ("none", "sudden", "gradual", "recurring")
 
@@ -25,7 +24,7 @@ KINDS = ("none", "sudden", "gradual", "recurring")
 def schedule(
     kind: str, cases: int, *, at: float = 0.5, period: float = 0.25
 ) -> FloatArray:
-    r"""How far the world has moved in each case, (T,) in [0, 1].
+    r"""Extent of drift in each case, (T,) in [0, 1].
 
     =============  ===================================================================
     ``none``       :math:`s_t = 0`
@@ -46,15 +45,15 @@ def schedule(
     if kind not in KINDS:
         raise UnknownNameError("drift", kind, KINDS)
     if not isinstance(cases, int | np.integer) or cases < 1:
-        raise SettingError(f"cases must be a whole number from 1 on; it is {cases!r}")
+        raise SettingError(f"cases must be a whole number of at least 1; got {cases!r}")
     if not 0 <= at <= 1:
         raise SettingError(
             "at must be the share of the cases before a sudden drift, in [0, 1]; "
-            f"it is {at!r}"
+            f"got {at!r}"
         )
     if not (np.isfinite(period) and period > 0):
         raise SettingError(
-            f"a period must be a positive share of the cases; it is {period!r}"
+            f"a period must be a positive share of the cases; got {period!r}"
         )
     t = np.arange(cases)
     match kind:
@@ -82,7 +81,7 @@ def quality_panel(
     at: float = 0.5,
     period: float = 0.25,
 ) -> Panel:
-    r"""Agents whose skill moves from ``before`` to ``after``, (N,) each.
+    r"""Make agents whose skill changes from ``before`` to ``after``, (N,) each.
 
     Skill is the signal strength of a binormal model. In case t agent i sees a score
 
@@ -96,9 +95,9 @@ def quality_panel(
               \delta_{ti} x_{ti} + \operatorname{logit}(base\_rate).
 
     An ``honest`` agent knows its skill, :math:`\delta_{ti} = d_{ti}`, and is calibrated
-    throughout. By default it does not notice: :math:`\delta_{ti} = before_i`, which is
-    what a model does that was fitted to the old world; losing skill makes it
-    overconfident. A negative skill points the wrong way.
+    throughout. By default it does not notice the drift, :math:`\delta_{ti} = before_i`,
+    like a model that was fitted before the drift; losing skill makes it overconfident.
+    A negative skill points the wrong way.
 
     >>> quality_panel("sudden", before=[2, 1], after=[0, 1], cases=100)
     Panel(100 cases, 2 agents (agent0, agent1), 2 classes, 0.0 % silent)
@@ -106,17 +105,17 @@ def quality_panel(
     then, now = _skills("before", before), _skills("after", after)
     if then.size != now.size:
         raise AgentError(
-            "before and after must hold one skill for each agent; they hold "
-            f"{then.size} and {now.size}"
+            "before and after must hold one skill per agent; got "
+            f"{then.size} and {now.size} skills"
         )
     if not 0 < base_rate < 1:
-        raise SettingError(f"a base rate must lie in (0, 1); it is {base_rate!r}")
+        raise SettingError(f"a base rate must lie in (0, 1); got {base_rate!r}")
     if not 0 <= correlation <= 1:
-        raise SettingError(f"a correlation must lie in [0, 1]; it is {correlation!r}")
+        raise SettingError(f"a correlation must lie in [0, 1]; got {correlation!r}")
     moved = schedule(kind, cases, at=at, period=period)[:, None]
     skills = (1.0 - moved) * then + moved * now  # (T, N)
-    outcomes = drawn(seed, OUTCOMES).random(cases) < base_rate
-    shared = drawn(seed, SHARED).normal(size=cases)
+    outcomes = generator(seed, OUTCOMES).random(cases) < base_rate
+    shared = generator(seed, SHARED).normal(size=cases)
     own = normals(seed, OWN, range(then.size), (cases,))
     noise = np.sqrt(correlation) * shared[:, None] + np.sqrt(1.0 - correlation) * own
     scores = skills * (outcomes[:, None] - 0.5) + noise
@@ -137,15 +136,15 @@ def shift_features(
     at: float = 0.5,
     period: float = 0.25,
 ) -> FloatArray:
-    r"""Return features (T, F), rows in time order, that drift away with time.
+    r"""Return features (T, F), cases in the order of time, with drift added.
 
     .. math:: x'_{tj} = x_{tj} + s_t \cdot magnitude \cdot sd_j \cdot u_j, \qquad
               u_j \in \{-1, 1\},
 
     so ``magnitude`` (:math:`\sigma_{drift}` of apd:drift_detailed) is in standard
-    deviations of each feature, and every feature goes its own fixed way, drawn by seed.
+    deviations of each feature, and every feature has a fixed direction, drawn by seed.
     ``share`` of the features move, rounded up; a larger share adds to a smaller one.
-    What is missing (NaN) stays missing, and a constant feature stays where it is.
+    Missing values (NaN) stay missing, and a constant feature stays constant.
 
     >>> shift_features([[1.0, 0.0], [3.0, 0.0], [1.0, 0.0], [3.0, 0.0]], "sudden")
     array([[1., 0.],
@@ -156,34 +155,35 @@ def shift_features(
     features = _numbers("features", X)
     if features.ndim != 2:
         raise SettingError(
-            f"features must be (T, F), a row a case; an array of {features.shape} came"
+            "features must be an array (T, F), one row per case; got shape "
+            f"{features.shape}"
         )
     if not np.isfinite(magnitude):
-        raise SettingError(f"a magnitude must be a finite number; it is {magnitude!r}")
+        raise SettingError(f"a magnitude must be a finite number; got {magnitude!r}")
     if not 0 <= share <= 1:
         raise SettingError(
-            f"the share of features that move must lie in [0, 1]; it is {share!r}"
+            f"the share of features that move must lie in [0, 1]; got {share!r}"
         )
     T, F = features.shape
-    rng = drawn(seed, WAYS)
-    ways = rng.choice([-1.0, 1.0], F)
-    ways[rng.permutation(F)[ceil(share * F - 1e-9) :]] = 0.0
+    rng = generator(seed, DIRECTIONS)
+    directions = rng.choice([-1.0, 1.0], F)
+    directions[rng.permutation(F)[ceil(share * F - 1e-9) :]] = 0.0
     spread = np.ma.masked_invalid(features).std(axis=0).filled(0.0)
     moved = schedule(kind, T, at=at, period=period)
-    return np.asarray(features + np.outer(moved, magnitude * spread * ways))
+    return np.asarray(features + np.outer(moved, magnitude * spread * directions))
 
 
 def _skills(what: str, given: ArrayLike) -> FloatArray:
     skills = _numbers(what, given)
     if skills.ndim != 1:
         raise AgentError(
-            f"{what} must hold one skill for each agent; an array of shape "
-            f"{skills.shape} came"
+            f"{what} must hold one skill per agent; got an array of shape "
+            f"{skills.shape}"
         )
     if not np.isfinite(skills).all():
         i = int(np.argmin(np.isfinite(skills)))
         raise SettingError(
-            f"a skill must be a finite number; agent {i} has {skills[i]} {what}"
+            f"a skill must be a finite number; got {skills[i]} for agent {i} in {what}"
         )
     return skills
 
@@ -192,4 +192,4 @@ def _numbers(what: str, given: ArrayLike) -> FloatArray:
     try:
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise SettingError(f"{what} must be numbers; {given!r:.60} came") from None
+        raise SettingError(f"{what} must be numbers; got {given!r:.60}") from None

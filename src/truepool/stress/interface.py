@@ -1,4 +1,4 @@
-"""What every stress is: some agents of a panel say something else."""
+"""What every stress is: a transform of some agents' reports in a panel."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -10,18 +10,18 @@ import numpy as np
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import AgentError, SettingError
 from truepool.data.panel import Panel
-from truepool.stress.draws import CHOICE, drawn
+from truepool.stress.draws import CHOICE, generator
 
 Agents: TypeAlias = str | Sequence[str] | float
-"""A name, several names, or a share of all agents, drawn by seed and rounded up."""
+"""A name, several names, or a share of all agents (drawn by seed, rounded up)."""
 
 
 class Stress(ABC):
     """A transform of a panel, called as ``stress(panel, agents, seed=0)``.
 
-    A stress is a frozen value of its settings and is written by one method, `_said`.
-    Here it is made sure, once, that the other agents are left alone to the bit, that
-    who was silent stays silent, and that the panel given stays as it was.
+    A stress is a frozen value of its settings, written by one method, `_transform`.
+    The call guarantees that the other agents do not change, to the bit, that missing
+    reports stay missing, and that the panel passed in does not change.
 
     Attributes
     ----------
@@ -33,41 +33,41 @@ class Stress(ABC):
 
     def __call__(self, panel: Panel, agents: Agents, *, seed: int = 0) -> Panel:
         """Return the panel with these agents under stress."""
-        who = chosen(panel, agents, seed=seed)
-        if not who:
+        columns = select_agents(panel, agents, seed=seed)
+        if not columns:
             return panel
-        said = panel.values[:, who]
-        heard = np.where(np.isnan(said), np.nan, self._said(panel, who, seed))
         values = panel.values.copy()
-        values[:, who] = heard
-        return panel.saying(values)
+        missing = np.isnan(values[:, columns])
+        reports = self._transform(panel, columns, seed)
+        values[:, columns] = np.where(missing, np.nan, reports)
+        return panel.with_reports(values)
 
     @abstractmethod
-    def _said(self, panel: Panel, who: list[int], seed: int) -> FloatArray:
-        """What the agents in these columns say now, (T, len(who), C).
+    def _transform(self, panel: Panel, columns: list[int], seed: int) -> FloatArray:
+        """Reports of the agents in these columns under stress, (T, len(columns), C).
 
-        What is said where an agent is silent does not matter.
+        Values where an agent has no report do not matter.
         """
 
 
-def chosen(panel: Panel, agents: Agents, *, seed: int = 0) -> list[int]:
-    """Columns of the agents meant, in the order of the panel.
+def select_agents(panel: Panel, agents: Agents, *, seed: int = 0) -> list[int]:
+    """Columns of the selected agents, in the order of the panel.
 
-    A larger share adds agents to a smaller one, and the same seed and share mean the
+    A larger share adds agents to a smaller one, and the same seed and share select the
     same agents for every stress.
 
     >>> panel = Panel([[0.9, 0.6, 0.5], [0.2, 0.3, 0.4]], [1, 0])
-    >>> chosen(panel, ["agent2", "agent0"]), chosen(panel, 0.5), chosen(panel, 1.0)
-    ([0, 2], [0, 2], [0, 1, 2])
+    >>> select_agents(panel, ["agent2", "agent0"]), select_agents(panel, 1.0)
+    ([0, 2], [0, 1, 2])
     """
     if isinstance(agents, int | float | np.number):
         if not 0 <= agents <= 1:
             raise SettingError(
-                f"a share of the agents must lie in [0, 1]; it is {agents!r}. "
-                "Name them, or give a share."
+                f"a share of the agents must lie in [0, 1]; got {agents!r}. "
+                "Pass a share, or the names of agents."
             )
         N = len(panel.agents)
-        order = drawn(seed, CHOICE).permutation(N)
+        order = generator(seed, CHOICE).permutation(N)
         return sorted(order[: ceil(agents * N - 1e-9)].tolist())
     names = (agents,) if isinstance(agents, str) else tuple(agents)
     unknown = [name for name in names if name not in panel.agents]

@@ -1,4 +1,4 @@
-"""The agent that says the opposite."""
+"""An agent that reports the opposite."""
 
 from dataclasses import dataclass
 from typing import ClassVar, final
@@ -11,7 +11,7 @@ from truepool.stress.interface import Stress
 @final
 @dataclass(frozen=True)
 class LabelFlip(Stress):
-    r"""Says :math:`1 - p` (apd:adversarial); doing it twice undoes it.
+    r"""Report :math:`1 - p` (apd:adversarial); applied twice it changes nothing.
 
     With K classes the probability of class k goes to class :math:`K - 1 - k`, the
     usual label flip of federated learning (Fang et al. 2020).
@@ -24,6 +24,6 @@ class LabelFlip(Stress):
 
     name: ClassVar[str] = "label-flip"
 
-    def _said(self, panel: Panel, who: list[int], seed: int) -> FloatArray:
-        said = panel.values[:, who]
-        return 1.0 - said if panel.classes == 2 else said[..., ::-1]
+    def _transform(self, panel: Panel, columns: list[int], seed: int) -> FloatArray:
+        own = panel.values[:, columns]
+        return 1.0 - own if panel.classes == 2 else own[..., ::-1]

@@ -1,4 +1,4 @@
-"""The agent that says anything."""
+"""An agent that reports noise."""
 
 from dataclasses import dataclass
 from typing import ClassVar, final
@@ -7,16 +7,16 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray, from_classes
 from truepool.data.panel import Panel
-from truepool.stress.draws import BABBLE, drawn
+from truepool.stress.draws import NOISE, generator
 from truepool.stress.interface import Stress
 
 
 @final
 @dataclass(frozen=True)
 class RandomNoise(Stress):
-    """Says any probability, all equally likely (apd:adversarial).
+    """Report a uniformly random probability (apd:adversarial).
 
-    With K classes any point of the simplex. Each agent has draws of its own.
+    With K classes a uniformly random point of the simplex. Draws differ by agent.
 
     >>> panel = Panel([[0.9, 0.6], [0.2, 0.3]], [1, 0], agents=("ada", "bob"))
     >>> RandomNoise()(panel, "bob", seed=1).reports.round(2)
@@ -26,7 +26,9 @@ class RandomNoise(Stress):
 
     name: ClassVar[str] = "random-noise"
 
-    def _said(self, panel: Panel, who: list[int], seed: int) -> FloatArray:
-        even = np.ones(panel.classes)
-        words = [drawn(seed, BABBLE, i).dirichlet(even, len(panel)) for i in who]
-        return from_classes(np.stack(words, axis=1))
+    def _transform(self, panel: Panel, columns: list[int], seed: int) -> FloatArray:
+        uniform = np.ones(panel.classes)
+        reports = [
+            generator(seed, NOISE, i).dirichlet(uniform, len(panel)) for i in columns
+        ]
+        return from_classes(np.stack(reports, axis=1))

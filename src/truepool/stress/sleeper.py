@@ -1,4 +1,4 @@
-"""The agent that earns trust, and then spends it."""
+"""An agent that is honest until it turns."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar, final
@@ -16,22 +16,22 @@ from truepool.stress.label_flip import LabelFlip
 @final
 @dataclass(frozen=True)
 class Sleeper(Stress):
-    """Honest at first, under another stress ever after it turns.
+    """Honest at first; under another stress once it has turned.
 
-    Cases count in the order of time, if they have times. It turns after a share of
-    them, or in the case after its weight has first reached ``weight`` under a learner
-    that is replayed over the panel as it was given; if it never gets there, never.
+    Cases count in the order of time, if they have times. An agent turns after a share
+    of the cases, or in the case after its weight first reaches ``weight`` under a
+    learner that is replayed over the panel; if it never does, the agent never turns.
 
     Parameters
     ----------
-    then : Stress
-        What it does once it has turned; `LabelFlip` by default.
+    stress : Stress
+        The stress after the turn; `LabelFlip` by default.
     at : float
-        Share of the cases before it turns, unless ``weight`` is given.
+        Share of the cases before the turn, unless ``weight`` is given.
     weight : float, optional
-        Weight that makes it turn.
+        Weight at which the agent turns.
     learner : str
-        By whose weights; one of `truepool.learners.every`.
+        The learner of the weights; one of `truepool.learners.every`.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class Sleeper(Stress):
     """
 
     name: ClassVar[str] = "sleeper"
-    then: Stress = field(default_factory=LabelFlip)
+    stress: Stress = field(default_factory=LabelFlip)
     at: float = 0.5
     weight: float | None = None
     learner: str = "gradient"
@@ -52,31 +52,32 @@ class Sleeper(Stress):
     def __post_init__(self) -> None:
         if not 0 <= self.at <= 1:
             raise SettingError(
-                f"at must be the share of the cases before it turns, in [0, 1]; it is "
+                "at must be the share of the cases before the turn, in [0, 1]; got "
                 f"{self.at!r}"
             )
         if self.weight is not None and not 0 < self.weight <= 1:
             raise SettingError(
-                f"a weight that makes it turn must lie in (0, 1]; it is {self.weight!r}"
+                "the weight at which an agent turns must lie in (0, 1]; got "
+                f"{self.weight!r}"
             )
 
-    def _said(self, panel: Panel, who: list[int], seed: int) -> FloatArray:
-        turned = np.empty((len(panel), len(who)), dtype=np.bool_)
-        turned[panel.order] = self._turned(panel.in_order(), who)
-        names = [panel.agents[i] for i in who]
-        after = self.then(panel, names, seed=seed).values[:, who]
-        return np.where(turned[..., None], after, panel.values[:, who])
+    def _transform(self, panel: Panel, columns: list[int], seed: int) -> FloatArray:
+        turned = np.empty((len(panel), len(columns)), dtype=np.bool_)
+        turned[panel.order] = self._turned(panel.sort_by_time(), columns)
+        names = [panel.agents[i] for i in columns]
+        after = self.stress(panel, names, seed=seed).values[:, columns]
+        return np.where(turned[..., None], after, panel.values[:, columns])
 
-    def _turned(self, panel: Panel, who: list[int]) -> BoolArray:
-        """Whether each agent (T, len(who)) has turned, cases in the order of time."""
+    def _turned(self, panel: Panel, columns: list[int]) -> BoolArray:
+        """Whether each agent has turned, (T, len(columns)), in the order of time."""
         T = len(panel)
         if self.weight is None:
             # 0.7 * 10 is a little more than 7, and case 7 is meant
             late = np.arange(T) >= self.at * T - 1e-9
-            return np.repeat(late[:, None], len(who), axis=1)
+            return np.repeat(late[:, None], len(columns), axis=1)
         held = replay(self.learner, panel).weights
         if held is None:
-            raise AssertionError("a replay keeps the path unless told not to")
-        # Before the first case nobody has earned anything.
-        earned = np.logical_or.accumulate(held[1:T, who] >= self.weight)
-        return np.concatenate([np.zeros((1, len(who)), dtype=np.bool_), earned])
+            raise AssertionError("a replay keeps the path of weights by default")
+        # Weights before the first case are not earned.
+        earned = np.logical_or.accumulate(held[1:T, columns] >= self.weight)
+        return np.concatenate([np.zeros((1, len(columns)), dtype=np.bool_), earned])

@@ -1,4 +1,4 @@
-"""The agent that knows, but does not know how well."""
+"""An agent that is overconfident or underconfident."""
 
 from dataclasses import dataclass
 from typing import ClassVar, final
@@ -18,8 +18,8 @@ class Temperature(Stress):
 
     .. math:: p'_k \propto p_k^{1 / T}
 
-    T = 0.5 is overconfident, T = 1.5 underconfident, T = 1 leaves all as it is; one
-    temperature after another is their product. Certainties stay certain.
+    T = 0.5 is overconfident, T = 1.5 underconfident, T = 1 changes nothing; one
+    temperature after another is their product. Reports of 0 and 1 do not change.
 
     >>> panel = Panel([[0.9, 0.6], [0.2, 0.3]], [1, 0], agents=("ada", "bob"))
     >>> Temperature(0.5)(panel, "bob").reports.round(3)
@@ -32,13 +32,13 @@ class Temperature(Stress):
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.T) and self.T > 0):
-            raise SettingError(f"a temperature must be positive; T is {self.T!r}")
+            raise SettingError(f"a temperature must be positive; got T={self.T!r}")
 
-    def _said(self, panel: Panel, who: list[int], seed: int) -> FloatArray:
-        said = panel.values[:, who]
+    def _transform(self, panel: Panel, columns: list[int], seed: int) -> FloatArray:
+        own = panel.values[:, columns]
         if self.T == 1:
-            return said
-        full = to_classes(said)
-        # Relative to the largest, so that no power of a small number drowns them all.
+            return own
+        full = to_classes(own)
+        # Relative to the largest, so that not all powers underflow.
         full = (full / full.max(axis=-1, keepdims=True)) ** (1.0 / self.T)
         return from_classes(full / full.sum(axis=-1, keepdims=True))

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 from panels import panels
 
-from truepool.core.arrays import frozen
+from truepool.core.arrays import read_only
 from truepool.core.kernels import compiled, reference
 
 CLOSE = {"rtol": 1e-12, "atol": 1e-12}
@@ -35,7 +35,7 @@ def weights_for(draw, panel):
     )
 )
 def test_scan_counts_the_same_faults_and_silences(flat):
-    cube = frozen(flat[:, None, None])
+    cube = read_only(flat[:, None, None])
     assert compiled.scan(cube) == reference.scan(cube)
 
 
@@ -47,7 +47,8 @@ def test_scan_counts_the_same_faults_and_silences(flat):
     )
 )
 def test_voices_are_the_same(values):
-    fast, slow = compiled.voices(frozen(values)), reference.voices(values)
+    fast = compiled.report_counts(read_only(values))
+    slow = reference.report_counts(values)
     assert fast[0].tolist() == slow[0].tolist()
     assert fast[1:] == slow[1:]
 
@@ -91,7 +92,7 @@ def test_threshold_credit_is_the_same(data):
 @given(st.integers(0, 500), st.integers(2, 7))
 def test_a_pool_on_the_threshold_is_not_decided_by_its_last_bit(seed, agents):
     rng = np.random.default_rng(seed)
-    reports = frozen(rng.integers(0, 11, (40, agents)) / 10)
+    reports = read_only(rng.integers(0, 11, (40, agents)) / 10)
     outcomes = rng.integers(0, 2, 40)
     weights, scale = np.full(agents, 1 / agents), np.array([1.0, 10.0])
     arguments = (reports, outcomes, weights, scale, 0.5, 0.3, np.empty(0))
@@ -114,14 +115,14 @@ def test_where_nobody_spoke_the_pool_is_nan():
     nobody = np.full((1, 2, 1), np.nan)
     weights = np.array([0.5, 0.5])
     assert np.isnan(reference.linear(nobody, weights)).all()
-    assert np.isnan(compiled.linear(frozen(nobody), weights)).all()
+    assert np.isnan(compiled.linear(read_only(nobody), weights)).all()
 
 
 @pytest.mark.parametrize(
     ("choice", "module"), [("reference", "reference"), ("", "compiled")]
 )
 def test_the_kernels_are_chosen_in_one_place(choice, module):
-    code = "from truepool import kernels; print(kernels.chosen.__name__)"
+    code = "from truepool.core import kernels; print(kernels.chosen.__name__)"
     answer = subprocess.run(
         [sys.executable, "-c", code],
         env={"TRUEPOOL_KERNELS": choice, "PATH": ""},
@@ -130,3 +131,20 @@ def test_the_kernels_are_chosen_in_one_place(choice, module):
         check=True,
     )
     assert answer.stdout.strip() == f"truepool.core.kernels.{module}"
+
+
+@given(st.integers(0, 1000))
+def test_trees_are_walked_the_same_way(seed):
+    rng = np.random.default_rng(seed)
+    features = np.where(rng.random((20, 3)) < 0.2, np.nan, rng.random((20, 3)))
+    # Two trees of seven nodes: inner nodes 0 to 2, leaves 3 to 6.
+    roots = np.array([0, 7])
+    inner = np.tile([True] * 3 + [False] * 4, 2)
+    children = np.tile([1, 3, 5, 0, 0, 0, 0], 2) + np.repeat(roots, 7)
+    arrays = (
+        roots, np.where(inner, rng.integers(0, 3, 14), -1), rng.random(14), children,
+        children + 1, rng.integers(0, 2, 14), rng.normal(size=14),
+    )  # fmt: skip
+    for columns in (1, 2):
+        fast = compiled.trees(features, columns, *arrays)
+        assert_allclose(fast, reference.trees(features, columns, *arrays), **CLOSE)

@@ -265,7 +265,7 @@ def test_a_model_and_its_preparation_are_fitted_together_fold_by_fold():
         levels={"kind": [str(k) for k in range(30)]},
     )  # fmt: skip
     for encoding in ("ordinal", "one-hot"):
-        model = make_pipeline(rows.preparation(encoding=encoding), LogisticRegression())
+        model = make_pipeline(rows.encoder(encoding=encoding), LogisticRegression())
         scores = cross_val_score(model, rows.values, rows.outcomes)
         assert np.isfinite(scores).all()
 

@@ -4,13 +4,18 @@ from numpy.testing import assert_allclose
 from scipy.stats import bootstrap
 
 from truepool.core.errors import SettingError
-from truepool.measures.inference import Resamples, accelerated, middle, resampled_means
+from truepool.measures.inference import (
+    Resamples,
+    bca_interval,
+    bootstrap_means,
+    percentile_interval,
+)
 from truepool.measures.inference.bootstrap import GROUPS
 
 
 def test_the_middle_of_resampled_means_is_scipys_percentile_interval():
     values = np.random.default_rng(0).exponential(size=200)
-    low, high = middle(resampled_means(values[:, None], 4000, seed=1), 0.9)
+    low, high = percentile_interval(bootstrap_means(values[:, None], 4000, seed=1), 0.9)
     theirs = bootstrap(
         (values,),
         np.mean,
@@ -28,7 +33,7 @@ def test_the_accelerated_interval_of_given_draws_is_scipys(seed):
     result = bootstrap(
         (values,), np.mean, n_resamples=2000, confidence_level=0.9, method="BCa", rng=1
     )
-    ours = accelerated(values, result.bootstrap_distribution, 0.9)
+    ours = bca_interval(values, result.bootstrap_distribution, 0.9)
     # scipy interpolates the quantile of B draws as numpy does, to rounding.
     assert_allclose(ours, result.confidence_interval, rtol=1e-9)
 
@@ -37,7 +42,7 @@ def test_skewed_means_get_skewed_intervals():
     values = np.random.default_rng(0).exponential(size=60) ** 2
     luck = Resamples(60, 4000)
     low, high = luck.interval(values, 0.95)
-    plain = middle(luck.means(values[:, None]), 0.95)
+    plain = percentile_interval(luck.means(values[:, None]), 0.95)
     assert high - values.mean() > values.mean() - low
     assert high > plain[1][0]
 
@@ -48,7 +53,7 @@ def test_no_variance_leaves_no_interval():
 
 
 def test_draws_all_on_one_side_are_taken_as_they_are():
-    low, high = accelerated(np.array([0.0, 1.0]), np.array([0.6, 0.7, 0.8]), 0.5)
+    low, high = bca_interval(np.array([0.0, 1.0]), np.array([0.6, 0.7, 0.8]), 0.5)
     assert (low, high) == tuple(np.quantile([0.6, 0.7, 0.8], [0.25, 0.75]))
 
 
@@ -93,12 +98,12 @@ def test_the_same_seed_draws_the_same_and_another_does_not():
 
 def test_settings_outside_their_range_are_refused():
     with pytest.raises(SettingError, match="at least 2 resamples"):
-        resampled_means(np.ones((3, 1)), 1, 0)
+        bootstrap_means(np.ones((3, 1)), 1, 0)
     with pytest.raises(SettingError, match="at least 2 resamples"):
         Resamples(10, 1)
     for interval in (
-        middle,
-        lambda draws, level: accelerated(draws[:, 0], draws, level),
+        percentile_interval,
+        lambda draws, level: bca_interval(draws[:, 0], draws, level),
     ):
         with pytest.raises(SettingError, match="between 0 and 1"):
             interval(np.ones((3, 1)), 0.0)

@@ -121,8 +121,8 @@ def test_cases_without_an_outcome_are_watched_where_they_stand():
     for times in (np.arange(CASES), None):
         when = (None, None) if times is None else (times[known], times[~known])
         part = Panel(panel.reports[known], panel.outcomes[known], times=when[0])
-        part = part.awaiting(
-            panel.reports[~known], times=when[1], above=np.cumsum(known)[~known]
+        part = part.with_pending(
+            panel.reports[~known], times=when[1], position=np.cumsum(known)[~known]
         )
         (first, *_) = watch(part)
         assert (first.who, first.kind, first.since) == ("agent2", "constant", BROKEN)

@@ -15,7 +15,7 @@ from truepool.measures.losses import Loss
 from truepool.online import replay
 from truepool.online.alarms import Alarm, alarms
 from truepool.online.alarms import river_detectors as room
-from truepool.stress.degradation import Degraded
+from truepool.stress.degradation import Degradation
 from truepool.stress.drift import quality_panel
 
 drift = pytest.importorskip("river.drift")
@@ -133,7 +133,7 @@ def test_a_drift_that_comes_back_alarms_again(detector):
 def test_an_alarm_sounds_when_rivers_does(loss, classes):
     chosen = Loss(loss, Costs(fn=5, fp=1))
     panel = random_panel(4, cases=600, classes=classes, silent=0.2, skill=3.0)
-    panel = Degraded("sudden", noise=3.0)(panel, "agent0")
+    panel = Degradation("sudden", noise=3.0)(panel, "agent0")
     trace = replay("static", panel, loss=chosen)
     said = {agent: panel.values[:, i] for i, agent in enumerate(panel.agents)}
     said["pool"] = trace.pooled.reshape(600, -1)
@@ -170,7 +170,7 @@ def test_silence_is_passed_over():
     reports = np.full((2000, 5), np.nan)
     reports[::2] = panel.reports
     outcomes = np.repeat(panel.outcomes, 2)
-    sparse = Panel(reports, outcomes, mute_cases=True)
+    sparse = Panel(reports, outcomes, allow_empty_cases=True)
     (same,) = alarms(sparse)
     assert same == Alarm("agent3", 2 * alarm.case, alarm.before, alarm.after)
     pooled = [a for a in alarms(replay("static", sparse)) if a.who == "pool"]

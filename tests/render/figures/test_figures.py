@@ -31,9 +31,9 @@ def test_a_reliability_diagram_fills_the_points_that_lie_off_the_band():
     one = calibration("tree", slope=0.4)
     figure = figures.reliability([one])
     points = figure.axes[0].collections[-1]
-    np.testing.assert_allclose(points.get_offsets()[:, 1], one.reliability.happened)
+    np.testing.assert_allclose(points.get_offsets()[:, 1], one.reliability.frequency)
     said = one.reliability
-    off = (said.happened < said.low) | (said.happened > said.high)
+    off = (said.frequency < said.low) | (said.frequency > said.high)
     assert 0 < off.sum() < off.size
     np.testing.assert_array_equal(
         [face[3] > 0 for face in points.get_facecolors()], off
@@ -196,7 +196,7 @@ def test_robustness_names_what_happens_to_whom():
     figure = figures.robustness(studies)
     assert names(figure) == [
         "logistic goes silent",
-        "logistic says the opposite",
+        "logistic reports the opposite",
         "logistic says always 0",
         "all agents agree",
     ]

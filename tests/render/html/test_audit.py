@@ -151,7 +151,10 @@ def test_every_figure_is_told_in_words():
         "Reliability diagram of tree. Calibration slope 0.520 [.420, .620]: over-confident."
         in labels
     )
-    assert any("Closest are logistic and forest, 0.900." in label for label in labels)
+    assert any(
+        "The most correlated are logistic and forest, 0.900." in label
+        for label in labels
+    )
 
 
 def test_nothing_is_loaded_and_only_the_pages_own_script_runs():
@@ -191,19 +194,19 @@ def test_what_cannot_be_told_is_left_out():
     page = Page(html(bare))
     assert "Nothing was found." in page.text["main"]
     assert len(page.all("svg")) == 1
-    assert "Not told, and why" not in page.text["main"]
+    assert "What could not be tested, and why" not in page.text["main"]
     assert "nan" not in page.text["main"].lower()
 
 
 def test_what_was_withheld_or_sampled_is_said():
     told = Page(PLAIN).text["main"]
     assert "drift of the pool: fewer than 1,000 cases." in told
-    assert "PartsShapley credit: 2,000 orders.Robustness: 500 cases." in told
+    assert "SamplesShapley credit: 2,000 orders.Robustness: 500 cases." in told
 
 
 def test_no_alarm_is_said_too():
     quiet = replace(audit().drift, alarms=())
-    assert "No alarm: nobody got clearly worse." in html(audit(drift=quiet))
+    assert "No alarm: no agent got significantly worse." in html(audit(drift=quiet))
 
 
 def test_classes_and_their_costs_are_told():
@@ -228,8 +231,8 @@ def test_labels_of_diagrams_say_which_way():
     )
     told = html(audit(calibration=some))
     assert "under-confident." in told
-    assert "calibrated as far as can be told." in told
-    assert "Too little is known for a slope." in told
+    assert "no significant miscalibration." in told
+    assert "There are too few cases for a slope." in told
 
 
 def test_many_agents_fit_on_a_page():
@@ -244,17 +247,17 @@ def test_many_agents_fit_on_a_page():
     assert any("of pool." in label for label in diagrams), "the pool is always drawn"
     weights = next(label for label in labels if label.startswith("Weights earned"))
     assert weights.count("agent") == 8, "no more is read aloud"
-    assert "The 24 worst are drawn." in page.text["main"]
-    assert "The 30 closest of 60." in page.text["main"]
-    assert "The 30 heaviest." in page.text["main"]
+    assert "The 24 least calibrated are shown." in page.text["main"]
+    assert "The 30 most correlated of 60 agents." in page.text["main"]
+    assert "The 30 largest." in page.text["main"]
     assert all(f"agent {i}" in page.text["tbody"] for i in range(60))
 
 
 def test_where_all_diagrams_fit_none_is_called_the_worst():
     agents = tuple(f"agent {i}" for i in range(22))
     told = Page(html(audit(agents))).text["main"]
-    assert "worst are drawn" not in told
-    assert "heaviest" not in told
+    assert "least calibrated are shown" not in told
+    assert "30 largest" not in told
 
 
 def test_a_page_is_written_whole(tmp_path):
@@ -293,7 +296,7 @@ def test_real_audits_fit_on_the_page(panel):
     assert "nan" not in page.text["main"].lower()
     linked = [finding for finding in told.findings if finding.figure]
     assert page.text["main"].count("See the evidence") <= len(linked)
-    untold = page.text["main"].partition("Not told, and why")[2]
+    untold = page.text["main"].partition("What could not be tested, and why")[2]
     for what, why in told.withheld:
         assert what in untold
         assert f": {why}." in untold

@@ -116,10 +116,10 @@ def test_tables_sort_by_their_numbers_by_keyboard_too(browser, page):
 
 def test_what_is_not_a_number_goes_last_either_way(browser, page):
     browser.open(page)
-    mechanisms = 2
+    pools = 2
     for _ in range(2):
-        browser.run(f"{BUTTON}({mechanisms}, 2).click()")
-        told = browser.run(f"{COLUMN}({mechanisms}, 2)")
+        browser.run(f"{BUTTON}({pools}, 2).click()")
+        told = browser.run(f"{COLUMN}({pools}, 2)")
         assert told[-1] == "="
         assert "=" not in told[:-1]
 

@@ -84,7 +84,7 @@ def test_markdown_says_the_same():
     assert page.startswith(f"# {sentence(TOLD)}\n")
     assert "1. **ERROR** agent1 is upside down" in page
     assert "| agent0 |" in page
-    assert "| agent3 says the opposite |" in page
+    assert "| agent3 reports the opposite |" in page
     assert page.count("\n## ") == 2
 
 
@@ -94,11 +94,10 @@ def test_what_was_withheld_and_sampled_is_said(monkeypatch):
     few = audit(Panel([[0.9, 0.5], [0.1, 0.5], [0.8, 0.2]], [1, 0, 1]))
     lines = [line for line in shown(few, 200).splitlines() if "Withheld" in line]
     assert lines == [
-        "Withheld: calibration of agents, calibration of the pool, agents upside down, "
-        "harm, incentives, comparison, robustness, credit and weights; 3 outcomes are "
-        "fewer than the 30 it takes."
+        "Withheld: calibration, comparison, harm, incentives, reversed reports, "
+        "robustness, credit and weights; 3 outcomes are fewer than the 30 it takes."
     ]
-    monkeypatch.setattr(evidence, "LOOK", 100)
+    monkeypatch.setattr(evidence, "SAMPLE_CASES", 100)
     some = audit(sound(cases=200), **QUICK)
     assert "Estimated from 100 random cases: credit and robustness." in markdown(some)
 
@@ -118,7 +117,7 @@ def test_the_setting_is_said(silent):
 
 def test_whether_other_pools_are_cheaper_is_shown_with_every_test():
     page = markdown(TOLD)
-    heads = "| pool | saves a case | Holm | Bonferroni | paired t | Wilcoxon |"
+    heads = "| pool | saves per case | Holm | Bonferroni | paired t | Wilcoxon |"
     assert f"{heads}\n" in page
     streamed = markdown(audit(timed(flipped(cases=300)), **QUICK))
     assert f"{heads} Diebold-Mariano |\n" in streamed

@@ -21,28 +21,28 @@ def shown(grid, width=120):
 def test_ends_are_laid_out_with_prices_and_intervals():
     ends = [GAME.solve("brier"), GAME.solve("vcg")]
     page = shown(tables.grid(ends, GAME, GAME.draw()))
+    notes = " ".join(page.split())
     assert "5 agents, correlation 0.49, base rate 0.29, offset 0.000" in page
     assert "1.00 [1.00, 1.00]" in page
-    assert "the threshold for these costs is 0.091" in page
-    assert "round 1" in page
+    assert "threshold for these costs is 0.091" in notes
+    assert "in round 1" in page
     assert "[+.00, +.50]" in page
-    assert "(smallest to largest)" in page
-    assert "no equilibrium" not in page
+    assert "the lowest and highest shift" in notes
+    assert "did not converge" not in notes
 
 
 def test_the_costs_own_threshold_needs_no_remark():
     game = Game(costs=COSTS, cases=200)
-    assert "the threshold for these" not in shown(
+    assert "threshold for these costs" not in shown(
         tables.grid([game.solve("wsu")], game, game.draw())
     )
 
 
-def test_circles_and_movement_are_told():
+def test_games_that_did_not_converge_are_marked():
     circle = GAME.solve("vcg", order="simultaneous")
     page = shown(tables.grid([circle, GAME.solve("vcg", rounds=1)], GAME, GAME.draw()))
-    assert "cycle of 2" in page
-    assert "moving" in page
-    assert "no equilibrium was reached" in page
+    assert "no, cycle of 2" in page
+    assert "did not converge" in " ".join(page.split())
 
 
 @pytest.mark.filterwarnings("ignore::truepool.games.ClippedBeliefsWarning")
@@ -74,7 +74,7 @@ def test_a_sweep_fits_eighty_columns(repetitions):
     assert "A wider terminal shows more" in page
 
 
-def test_a_sweep_is_drawn_with_one_line_a_mechanism_and_setting(tmp_path):
+def test_a_sweep_is_drawn_with_one_line_per_payment_and_setting(tmp_path):
     found = sweep(GAME, {"tau": [0.1, 0.3, 0.5], "n": [2, 3]}, ["brier", "vcg"])
     page = figures.sweep(found)
     top, bottom = page.axes
@@ -94,7 +94,7 @@ def test_words_can_be_swept_over_and_drawn(tmp_path):
     assert page.axes[1].get_yscale() == "linear"
 
 
-def test_rounds_are_drawn_for_each_mechanism():
+def test_rounds_are_drawn_for_each_payment():
     page = figures.shifts([GAME.solve("vcg"), GAME.solve("brier")])
     assert len(page.axes) == 2
     assert len(page.axes[0].lines) == 5 + 2  # agents, their mean, and zero

@@ -1,4 +1,4 @@
-"""What the paper prints: facts, with how far each number can be trusted."""
+"""What the paper prints, and how far each number can be trusted."""
 
 import json
 from collections.abc import Mapping
@@ -24,11 +24,11 @@ STATED = {
 class Number:
     """A printed number: its value, half a unit of its last digit, its standard error.
 
-    ``said`` is how it was printed. Where no spread is printed the error is None; words
+    ``text`` is how it was printed. Where no spread is printed the error is None; words
     and bounds have no ``value`` (a bound has ``least`` or ``most``).
     """
 
-    said: str
+    text: str
     value: float | None
     rounding: float = 0.0
     error: float | None = None
@@ -42,7 +42,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Printed:
+class PaperTable:
     """A table or figure of the paper; numbers by row key and column.
 
     ``seeds`` is how many repeats stand behind a printed mean.
@@ -61,17 +61,17 @@ class Printed:
 
 
 @cache
-def printed() -> dict[str, Printed]:
+def paper_tables() -> dict[str, PaperTable]:
     """All tables and figures by label, in the order of the paper.
 
-    >>> printed()["tab:poa"].numbers[("Brier",), "PoA"].value
+    >>> paper_tables()["tab:poa"].numbers[("Brier",), "PoA"].value
     7.25
     """
     text = (files(__name__) / "tables.json").read_text(encoding="utf-8")
     return {entry["id"]: _table(entry) for entry in json.loads(text)}
 
 
-def _table(entry: dict[str, Any]) -> Printed:
+def _table(entry: dict[str, Any]) -> PaperTable:
     rows = entry.get("rows", [])
     columns = tuple(entry.get("columns", ()))
     seeds = STATED.get(entry["id"], SEEDS)
@@ -80,7 +80,7 @@ def _table(entry: dict[str, Any]) -> Printed:
         for row in rows
         for column, value in row["values"].items()
     }
-    return Printed(
+    return PaperTable(
         entry["id"],
         entry["kind"],
         entry["title"],
@@ -124,11 +124,11 @@ def _decimals(value: Any) -> int:
 def _number(value: Any, decimals: int, seeds: int = SEEDS) -> Number:
     half = 0.5 * 10.0**-decimals
     if isinstance(value, dict) and "mean" in value:
-        said = f"{value['mean']:.{decimals}f}"
+        text = f"{value['mean']:.{decimals}f}"
         if "std" not in value:
-            return Number(said, float(value["mean"]), half)
+            return Number(text, float(value["mean"]), half)
         error = value["std"] / sqrt(seeds)
-        return Number(f"{said} ± {value['std']}", float(value["mean"]), half, error)
+        return Number(f"{text} ± {value['std']}", float(value["mean"]), half, error)
     if isinstance(value, dict):
         if "at_least" in value:
             return Number(f"≥ {value['at_least']}", None, least=value["at_least"])

@@ -1,4 +1,4 @@
-"""One file a question; the folder is the registry, and labels find their question."""
+"""One file per question; the folder is the registry, and labels find their file."""
 
 from importlib.util import find_spec
 from typing import cast
@@ -6,7 +6,7 @@ from typing import cast
 from truepool import datasets
 from truepool.core import registry
 from truepool.core.errors import UnknownNameError
-from truepool_paper.expected import printed
+from truepool_paper.expected import paper_tables
 from truepool_paper.interface import Experiment
 
 PENDING = {
@@ -15,7 +15,7 @@ PENDING = {
     "tab:edge_summary": "needs the networked service, which is to come",
     "fig:llm_ensemble": "needs agents that are language models, which are to come",
 }
-"""What cannot be run yet, and why; never filled in from the paper."""
+"""What cannot be run yet, and why; the paper's numbers never stand in for ours."""
 
 
 def every() -> dict[str, type[Experiment]]:
@@ -23,23 +23,23 @@ def every() -> dict[str, type[Experiment]]:
     return cast(dict[str, type[Experiment]], registry.every(__name__))
 
 
-def of(label: str) -> type[Experiment] | None:
+def find(label: str) -> type[Experiment] | None:
     """Return the experiment that answers a table or figure, or None if none does yet.
 
-    >>> of("tab:regret").name
+    >>> find("tab:regret").name
     'regret'
     """
-    if label not in printed():
-        raise UnknownNameError("table or figure", label, printed())
+    if label not in paper_tables():
+        raise UnknownNameError("table or figure", label, paper_tables())
     for experiment in every().values():
         if label in experiment.readings:
             return experiment
     return None
 
 
-def lacking(label: str) -> str | None:
+def obstacle(label: str) -> str | None:
     """Why a table or figure cannot be run here and now, or None if it can."""
-    experiment = of(label)
+    experiment = find(label)
     if label in PENDING:
         return PENDING[label]
     if experiment is None:

@@ -1,4 +1,4 @@
-"""How many of ten agents may lie before attacks on NSL-KDD are missed."""
+"""How many of ten agents may misreport before attacks on NSL-KDD are missed."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, final
@@ -17,7 +17,7 @@ from truepool.stress.label_flip import LabelFlip
 from truepool.stress.noise import RandomNoise
 from truepool_paper.interface import Experiment, Reading, Size, row
 from truepool_paper.methods import pool_with, tally, vcg
-from truepool_paper.real_task import PACKAGES, ROWS, SOURCES, task, twice
+from truepool_paper.real_task import PACKAGES, ROWS, SOURCES, task, ten_agents
 from truepool_paper.verdicts import numbers, summarise
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ SHARES = (0, 10, 20, 30, 40, 50, 60)
 TABLE, FIGURE = "tab:adversarial", "fig:adversarial"
 HONEST = "VCG, learned before"
 SMOOTH = "VCG, Brier loss"
-DRAWN = ("TrimmedMean", "Median", "VCG")
+FIGURE_METHODS = ("TrimmedMean", "Median", "VCG")
 READING = (
     "The paper's five kinds of model twice over, ten silos of 60 % of the features of "
     "NSL-KDD; who is bad is drawn, more of them with a larger share; they attack in "
@@ -46,7 +46,7 @@ READING = (
 
 @final
 class Adversarial(Experiment):
-    """Ten agents a repeat; attacks are made on what they said."""
+    """Ten agents per repeat, whose reports are then attacked."""
 
     name: ClassVar[str] = "adversarial"
     readings: ClassVar[Mapping[str, Reading]] = {
@@ -63,7 +63,7 @@ class Adversarial(Experiment):
     packages: ClassVar[Mapping[str, str]] = PACKAGES
 
     def cells(self, size: Size) -> list[Cell]:
-        """Return a cell a repeat."""
+        """Return one cell per repeat."""
         return cells(self.name, 10 if size == "full" else 2, {"size": [size]})
 
     def effort(self, cell: Cell) -> float:
@@ -74,37 +74,40 @@ class Adversarial(Experiment):
     def measure(cell: Cell) -> list[Row]:
         """Train once; attack."""
         here = task(SOURCES[DATA], ROWS[cell["size"]][DATA], cell)
-        weighed, tested = here.panels(twice())
+        validation, test = here.panels(ten_agents())
         return [
             found
             for attack in ATTACKS
             for percent in SHARES
-            for found in _attacked(attack, percent, weighed, tested, cell.seed("who"))
+            for found in _attacked(attack, percent, validation, test, cell.seed("who"))
         ]
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
-        """Draw misses by method and share, a panel an attack."""
+        """Draw misses by method and share, one panel per attack."""
         means = summarise(rows, TABLE)
         panels = {
             attack: np.array(
-                [numbers(means, [(attack, s) for s in SHARES], m) for m in DRAWN]
+                [
+                    numbers(means, [(attack, s) for s in SHARES], m)
+                    for m in FIGURE_METHODS
+                ]
             )
             for attack in ATTACKS
         }
-        return heat(panels, DRAWN, [str(s) for s in SHARES], "bad agents (%)")
+        return heat(panels, FIGURE_METHODS, [str(s) for s in SHARES], "bad agents (%)")
 
 
 def _attacked(
-    attack: str, percent: int, weighed: Panel, tested: Panel, seed: int
+    attack: str, percent: int, validation: Panel, test: Panel, seed: int
 ) -> list[Row]:
     bad, share = ATTACKS[attack], percent / 100
-    heard, after = (bad(panel, share, seed=seed) for panel in (weighed, tested))
+    attacked, after = (bad(panel, share, seed=seed) for panel in (validation, test))
     pools: dict[str, tuple[Pool, Panel]] = {
-        "VCG": (vcg(), heard),
-        "TrimmedMean": (Trimmed(), heard),
-        "Median": (Median(), heard),
-        HONEST: (vcg(), weighed),
-        SMOOTH: (VCG(), heard),
+        "VCG": (vcg(), attacked),
+        "TrimmedMean": (Trimmed(), attacked),
+        "Median": (Median(), attacked),
+        HONEST: (vcg(), validation),
+        SMOOTH: (VCG(), attacked),
     }
     return [
         row(

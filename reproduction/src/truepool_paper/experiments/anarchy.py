@@ -8,15 +8,15 @@ from truepool_paper.canonical_game import (
     ABOVE,
     CALIBRATED,
     GAME,
-    at,
-    games,
+    game_cells,
+    offset_note,
     row_name,
     solve,
 )
 from truepool_paper.interface import Experiment, Reading, Size, row
 
 TABLE = "tab:poa"
-PAID = ("VCG", "Brier", "Externality")
+PAYMENT_NAMES = ("VCG", "Brier", "Externality")
 
 
 @final
@@ -26,7 +26,8 @@ class Anarchy(Experiment):
     name: ClassVar[str] = "anarchy"
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
-            f"{at(ABOVE)} {GAME} All three mechanisms are played out: that VCG and "
+            f"{offset_note(ABOVE)} {GAME} All three mechanisms are played out: that "
+            "VCG and "
             "Externality agents stay at the truth is measured, not taken for granted.",
             "No belief lies below the offset, so truthful agents miss nobody at a "
             "threshold of 0.3 and no price is defined; Brier agents take out the "
@@ -38,7 +39,7 @@ class Anarchy(Experiment):
 
     def cells(self, size: Size) -> list[Cell]:
         """Return both offsets."""
-        return games(self.name, size, {"offset": [ABOVE, CALIBRATED]})
+        return game_cells(self.name, size, {"offset": [ABOVE, CALIBRATED]})
 
     def effort(self, cell: Cell) -> float:
         """Little: a best response is one pass over the cases."""
@@ -48,7 +49,7 @@ class Anarchy(Experiment):
     def measure(cell: Cell) -> list[Row]:
         """Play all mechanisms on the beliefs of one repeat."""
         offset, rows = cell["offset"], []
-        for paid in PAID:
+        for paid in PAYMENT_NAMES:
             end = solve(cell, paid, offset=offset)
             found = {
                 "PoA": end.poa,

@@ -12,7 +12,7 @@ from truepool.measures.scores import confusion
 from truepool.render.figures.charts import Series, lines
 from truepool_paper.interface import Experiment, Reading, Size, row
 from truepool_paper.settings import COSTS, THRESHOLD
-from truepool_paper.synthetic_task import first, panels
+from truepool_paper.synthetic_task import first_agents, panels
 from truepool_paper.verdicts import numbers, summarise
 
 if TYPE_CHECKING:
@@ -60,12 +60,14 @@ class ApproximateVCG(Experiment):
     def measure(cell: Cell) -> list[Row]:
         """Train once; weigh with every number of removals."""
         data = nsl_kdd(cell["rows"], seed=cell.seed("rows"))
-        X = data.preparation().fit_transform(data.values)
-        weighed, tested = panels(X, data.outcomes, cell.seed("agents"), 20)
+        X = data.encoder().fit_transform(data.values)
+        validation, test = panels(X, data.outcomes, cell.seed("agents"), 20)
         return [
             found
             for n, tries in REMOVALS.items()
-            for found in _tried(first(weighed, n), first(tested, n), tries, cell)
+            for found in _tried(
+                first_agents(validation, n), first_agents(test, n), tries, cell
+            )
         ]
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
@@ -84,13 +86,13 @@ class ApproximateVCG(Experiment):
 
 
 def _tried(
-    weighed: Panel, tested: Panel, tries: Sequence[int], cell: Cell
+    validation: Panel, test: Panel, tries: Sequence[int], cell: Cell
 ) -> list[Row]:
-    n = len(weighed.agents)
-    exact, _ = _missed(weighed, tested, n, cell)
+    n = len(validation.agents)
+    exact, _ = _missed(validation, test, n, cell)
     rows = []
     for k in tries:
-        missed, took = _missed(weighed, tested, k, cell)
+        missed, took = _missed(validation, test, k, cell)
         error = abs(missed - exact)
         share = 100 * error / exact if exact else None
         rows += [
@@ -102,9 +104,9 @@ def _tried(
     return rows
 
 
-def _missed(weighed: Panel, tested: Panel, k: int, cell: Cell) -> tuple[float, float]:
+def _missed(validation: Panel, test: Panel, k: int, cell: Cell) -> tuple[float, float]:
     """Share of misses with k removals a case, and milliseconds a case to learn them."""
-    removals = None if k == len(weighed.agents) else k
+    removals = None if k == len(validation.agents) else k
     pool = VCG(
         loss="cost",
         costs=COSTS,
@@ -113,7 +115,7 @@ def _missed(weighed: Panel, tested: Panel, k: int, cell: Cell) -> tuple[float, f
         seed=cell.seed("removals"),
     )
     start = perf_counter()
-    pool.fit_panel(weighed)
-    took = 1000 * (perf_counter() - start) / len(weighed)
-    pooled: FloatArray = pool.combine(tested.values)
-    return confusion(pooled, tested.outcomes, threshold=THRESHOLD).fn_rate, took
+    pool.fit_panel(validation)
+    took = 1000 * (perf_counter() - start) / len(validation)
+    pooled: FloatArray = pool.combine(test.values)
+    return confusion(pooled, test.outcomes, threshold=THRESHOLD).fn_rate, took

@@ -13,8 +13,8 @@ from truepool.measures.scores import ece
 from truepool.pools import Pool
 from truepool.pools.mlp_2 import MLP2
 from truepool_paper.interface import Experiment, Reading, Size, row
-from truepool_paper.methods import READ, methods, pool_with, tally, vcg
-from truepool_paper.real_task import NEURAL, Task, ready, reports
+from truepool_paper.methods import METHODS_READING, methods, pool_with, tally, vcg
+from truepool_paper.real_task import NEURAL, Task, prepare, reports
 from truepool_paper.significance import by_seed
 
 SOURCES = {"tab:real_heart": "heart", "tab:real_diabetes": "pima"}
@@ -23,7 +23,8 @@ READING = (
     "The paper's five models with all features, each on a fifth of the 70 % of "
     "training rows, no two on the same; that leaves no rows to learn weights from, so "
     "pools learn from what all agents say of the training rows, a fifth of which each "
-    f"was trained on; {READ}; threshold 0.5, ECE in 15 bins. In the extra row "
+    f"was trained on; {METHODS_READING}; threshold 0.5, ECE in 15 bins. In the extra "
+    "row "
     f"'{SILENT}' no report is learned from that its agent was trained on."
 )
 
@@ -46,7 +47,7 @@ class Clinical(Experiment):
     packages: ClassVar[Mapping[str, str]] = NEURAL
 
     def cells(self, size: Size) -> list[Cell]:
-        """Return a cell a data set and repeat; only the repeats are fewer."""
+        """Return one cell per data set and repeat; only the repeats are fewer."""
         axes = {"table": list(SOURCES)}
         return cells(self.name, 10 if size == "full" else 3, axes)
 
@@ -59,19 +60,19 @@ class Clinical(Experiment):
         """Train on fifths, learn from all of the training rows, and test."""
         table = cell["table"]
         data = cast(Features, datasets.load(SOURCES[table], seed=None))
-        here = ready(data, cell, held=False)
-        known, spoken, tested = _panels(here)
+        here = prepare(data, cell, validate=False)
+        known, unseen, test = _panels(here)
         pools: dict[str, Pool] = {
             **methods(seed=here.seed),
             "MLP aggregator": MLP2(seed=here.seed),
             "Mean": Mean(),
         }
-        said = {name: pool_with(pool, known, tested) for name, pool in pools.items()}
-        said[SILENT] = pool_with(vcg(), spoken, tested)
+        outputs = {name: pool_with(pool, known, test) for name, pool in pools.items()}
+        outputs[SILENT] = pool_with(vcg(), unseen, test)
         return [
             row(table, [method], score, value)
-            for method, pooled in said.items()
-            for score, value in _scores(pooled, tested).items()
+            for method, pooled in outputs.items()
+            for score, value in _scores(pooled, test).items()
         ]
 
     def derived(self, rows: Sequence[Row]) -> list[Row]:
@@ -84,29 +85,29 @@ class Clinical(Experiment):
         return found
 
 
-def _scores(pooled: FloatArray, tested: Panel) -> dict[str, float]:
-    counts, came = tally(pooled, tested), tested.outcomes
+def _scores(pooled: FloatArray, test: Panel) -> dict[str, float]:
+    counts, outcomes = tally(pooled, test), test.outcomes
     return {
         "FN": counts.fn_rate,
         "F1": counts.f1,
-        "ECE": ece(pooled, came),
-        "ECE, 10 bins": ece(pooled, came, bins=10),
+        "ECE": ece(pooled, outcomes),
+        "ECE, 10 bins": ece(pooled, outcomes, bins=10),
     }
 
 
 def _panels(here: Task) -> tuple[Panel, Panel, Panel]:
-    """Reports on the training rows, the same without those an agent knew, and tests."""
-    X, y = here.X[here.trained], here.y[here.trained]
-    shares = agents.sample_silos(y, len(agents.zoo.PAPER), here.seed)
-    found = agents.train(X, y, rows=shares, seed=here.seed)
-    said = reports(found, X)
-    unknown = said.copy()
+    """Reports on the training rows, those without an agent's own, and on the test."""
+    X, y = here.X[here.train_rows], here.y[here.train_rows]
+    shares = agents.case_silos(y, len(agents.zoo.PAPER), here.seed)
+    found = agents.train(X, y, cases=shares, seed=here.seed)
+    known = reports(found, X)
+    unknown = known.copy()
     for i, share in enumerate(shares):
         unknown[share, i] = np.nan
-    tested = reports(found, here.X[here.tested])
+    test = reports(found, here.X[here.test_rows])
     names = found.agents
     return (
-        Panel(said, y, agents=names),
+        Panel(known, y, agents=names),
         Panel(unknown, y, agents=names),
-        Panel(tested, here.y[here.tested], agents=names),
+        Panel(test, here.y[here.test_rows], agents=names),
     )

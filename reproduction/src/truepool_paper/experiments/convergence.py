@@ -8,8 +8,8 @@ from truepool.render.figures.charts import Series, lines
 from truepool_paper.canonical_game import (
     CALIBRATED,
     GAME,
-    at,
-    games,
+    game_cells,
+    offset_note,
     row_name,
     solve,
 )
@@ -32,7 +32,8 @@ class Convergence(Experiment):
     name: ClassVar[str] = "convergence"
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
-            f"{at(OFFSET)} That is the deviation of 0.050 which the table holds fixed, "
+            f"{offset_note(OFFSET)} That is the deviation of 0.050 which the table "
+            "holds fixed, "
             f"as Brier agents find it. {GAME} Independent beliefs (rho 0), at the "
             "same threshold and at one below mean belief (0.2), stand beside it.",
             "A pool of beliefs of correlation 0.5 keeps half the variance of one "
@@ -40,12 +41,16 @@ class Convergence(Experiment):
             "only for independent beliefs and a threshold below their mean, where "
             "truthful pools miss fewer and fewer, too, until no price is defined.",
         ),
-        FIGURE: Reading(f"Price and n times delta of tab:convergence. {at(OFFSET)}"),
+        FIGURE: Reading(
+            f"Price and n times delta of tab:convergence. {offset_note(OFFSET)}"
+        ),
     }
 
     def cells(self, size: Size) -> list[Cell]:
         """Return all numbers of agents at both offsets."""
-        return games(self.name, size, {"n": AGENTS, "offset": [OFFSET, CALIBRATED]})
+        return game_cells(
+            self.name, size, {"n": AGENTS, "offset": [OFFSET, CALIBRATED]}
+        )
 
     def effort(self, cell: Cell) -> float:
         """Grows with the number of agents."""
@@ -78,7 +83,7 @@ class Convergence(Experiment):
         means = summarise(rows, TABLE)
         keys = [(n,) for n in AGENTS]
         panels = {
-            told: {"": Series(AGENTS, numbers(means, keys, column))}
-            for told, column in (("price of anarchy (FN)", "PoA"), ("n δ", "n*delta"))
+            title: {"": Series(AGENTS, numbers(means, keys, column))}
+            for title, column in (("price of anarchy (FN)", "PoA"), ("n δ", "n*delta"))
         }
         return lines(panels, "agents n", log_x=True)

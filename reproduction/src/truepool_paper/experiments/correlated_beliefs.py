@@ -8,15 +8,15 @@ from truepool_paper.canonical_game import (
     ABOVE,
     CALIBRATED,
     GAME,
-    at,
-    games,
+    game_cells,
+    offset_note,
     price_rows,
     solve,
 )
 from truepool_paper.interface import Experiment, Reading, Size
 
 TABLE = "tab:corr_poa"
-PAID = ("VCG", "Brier", "Externality", "LogScore")
+PAYMENT_NAMES = ("VCG", "Brier", "Externality", "LogScore")
 RHOS = (0, 0.2, 0.5, 0.8, 0.95)
 
 
@@ -27,7 +27,8 @@ class CorrelatedBeliefs(Experiment):
     name: ClassVar[str] = "correlated-beliefs"
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
-            f"{at(ABOVE)} {GAME} Instead of Beta marginals, agents see a shared "
+            f"{offset_note(ABOVE)} {GAME} Instead of Beta marginals, agents see a "
+            "shared "
             "latent factor through noise, and outcomes follow the mean belief (with "
             "rho = 0 and the factor as the truth they would know nothing).",
             "As in tab:poa truthful agents miss nobody, so no price is defined; Brier "
@@ -41,7 +42,7 @@ class CorrelatedBeliefs(Experiment):
     def cells(self, size: Size) -> list[Cell]:
         """Return all correlations at both offsets."""
         axes = {"rho": RHOS, "offset": [ABOVE, CALIBRATED]}
-        return games(self.name, size, axes)
+        return game_cells(self.name, size, axes)
 
     def effort(self, cell: Cell) -> float:
         """Mostly the log score, whose shifts are tried one by one."""
@@ -52,5 +53,5 @@ class CorrelatedBeliefs(Experiment):
         """Play all mechanisms at one correlation."""
         rho, offset = cell["rho"], cell["offset"]
         settings = {"offset": offset, "correlation": rho, "model": "factor"}
-        ends = {paid: solve(cell, paid, **settings) for paid in PAID}
+        ends = {paid: solve(cell, paid, **settings) for paid in PAYMENT_NAMES}
         return price_rows(TABLE, f"rho={rho}", ends, offset, ABOVE)

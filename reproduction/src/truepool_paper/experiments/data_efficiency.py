@@ -11,10 +11,10 @@ from truepool.pools.mlp_2 import MLP2
 from truepool.pools.mlp_4 import MLP4
 from truepool_paper.interface import Experiment, Reading, Size, row
 from truepool_paper.settings import COSTS, THRESHOLD
-from truepool_paper.synthetic_task import crew, task
+from truepool_paper.synthetic_task import task, train_ensemble
 
-TRAINED = (25, 50, 100, 200, 500, 1000)
-TESTED = 2000
+TRAIN_SIZES = (25, 50, 100, 200, 500, 1000)
+TEST_ROWS = 2000
 TABLE = "tab:data_eff_fine"
 
 
@@ -28,7 +28,7 @@ class DataEfficiency(Experiment):
             "Clean synthetic task; five scikit-learn agents on silos of 60 % of the "
             "features, trained on the n rows; VCG (0/1 cost loss) and the networks "
             "learn from the agents' raw outputs on these rows, not cross-validated, as "
-            f"the paper says; {TESTED:,} test rows, threshold 0.5.",
+            f"the paper says; {TEST_ROWS:,} test rows, threshold 0.5.",
             "The task is not stated: more is missed in ours with the least data and "
             "less with the most; the network of two layers has the lower mean at "
             "every size, and the gap closes, as printed (X26).",
@@ -39,7 +39,7 @@ class DataEfficiency(Experiment):
 
     def cells(self, size: Size) -> list[Cell]:
         """Return all sizes, repeated."""
-        return cells(self.name, 10 if size == "full" else 2, {"rows": TRAINED})
+        return cells(self.name, 10 if size == "full" else 2, {"rows": TRAIN_SIZES})
 
     def effort(self, cell: Cell) -> float:
         """Mostly the forests and the networks."""
@@ -49,10 +49,10 @@ class DataEfficiency(Experiment):
     def measure(cell: Cell) -> list[Row]:
         """Train on the first rows, test on the last."""
         n, seed = cell["rows"], cell.seed("agents")
-        X, y = task(max(TRAINED) + TESTED, cell.seed("task"))
-        team = crew(X[:n], y[:n], seed)
+        X, y = task(max(TRAIN_SIZES) + TEST_ROWS, cell.seed("task"))
+        team = train_ensemble(X[:n], y[:n], seed)
         known = team.panel(X[:n], y[:n])
-        tested = team.panel(X[-TESTED:], y[-TESTED:])
+        test = team.panel(X[-TEST_ROWS:], y[-TEST_ROWS:])
         methods: dict[str, Pool] = {
             "VCG (5 agents)": VCG(loss="cost", costs=COSTS, threshold=THRESHOLD),
             "MLP (2-layer)": MLP2(seed=seed),
@@ -60,7 +60,7 @@ class DataEfficiency(Experiment):
         }
         rows = []
         for method, pool in methods.items():
-            pooled = pool.fit_panel(known).combine(tested.values)
-            counts = confusion(pooled, tested.outcomes, threshold=THRESHOLD)
+            pooled = pool.fit_panel(known).combine(test.values)
+            counts = confusion(pooled, test.outcomes, threshold=THRESHOLD)
             rows.append(row(TABLE, [n], method, counts.fn_rate))
         return rows

@@ -12,10 +12,10 @@ from truepool.measures.scores import confusion, ece
 from truepool.stress.drift import shift_features
 from truepool_paper.interface import Experiment, Reading, Size, row
 from truepool_paper.settings import COSTS, THRESHOLD
-from truepool_paper.synthetic_task import crew, task
+from truepool_paper.synthetic_task import task, train_ensemble
 
 CASES = 1000
-TRAINED, WEIGHED = 1000, 200
+TRAIN_ROWS, VALIDATION_ROWS = 1000, 200
 KINDS = ("Sudden", "Gradual", "Recurring")
 STRATEGIES = {"static": "static", "adaptive": "window", "EMA": "ema"}
 MAGNITUDES = (0.1, 0.25, 0.5, 1.0, 2.0)
@@ -25,8 +25,10 @@ LOSS = Loss("cost", COSTS, THRESHOLD)
 
 READING = (
     "Five scikit-learn agents on silos of 60 % of a clean synthetic task, trained on "
-    f"{TRAINED:,} rows; weights from the 0/1 cost loss (FN 10, FP 1, threshold 0.5) on "
-    f"{WEIGHED} further rows, then {CASES:,} cases in which every feature moves by "
+    f"{TRAIN_ROWS:,} rows; weights from the 0/1 cost loss (FN 10, FP 1, threshold 0.5) "
+    "on "
+    f"{VALIDATION_ROWS} further rows, then {CASES:,} cases in which every feature "
+    "moves by "
     "sigma_drift of its standard deviations; misses and ECE over all of these."
 )
 LEVELS = (
@@ -58,7 +60,7 @@ class Drift(Experiment):
     }
 
     def cells(self, size: Size) -> list[Cell]:
-        """Return a cell a repeat: its agents serve all four tables."""
+        """Return one cell per repeat: its agents serve all four tables."""
         return cells(self.name, 10 if size == "full" else 5)
 
     def effort(self, cell: Cell) -> float:
@@ -77,29 +79,33 @@ class _World:
     """Agents of one repeat, and what they say of its cases along a drift."""
 
     def __init__(self, cell: Cell) -> None:
-        X, y = task(TRAINED + WEIGHED + CASES, cell.seed("task"))
-        self.team = crew(X[:TRAINED], y[:TRAINED], cell.seed("agents"))
-        self.X, self.y = X[TRAINED:], y[TRAINED:]
+        X, y = task(TRAIN_ROWS + VALIDATION_ROWS + CASES, cell.seed("task"))
+        self.team = train_ensemble(X[:TRAIN_ROWS], y[:TRAIN_ROWS], cell.seed("agents"))
+        self.X, self.y = X[TRAIN_ROWS:], y[TRAIN_ROWS:]
         self.seed = cell.seed("drift")
 
     def panel(self, kind: str = "sudden", magnitude: float = 1.0) -> Panel:
         """Return reports before the stream (to learn weights from) and along it."""
         moved = shift_features(
-            self.X[WEIGHED:], kind, magnitude=magnitude, seed=self.seed
+            self.X[VALIDATION_ROWS:], kind, magnitude=magnitude, seed=self.seed
         )
-        return self.team.panel(np.concatenate([self.X[:WEIGHED], moved]), self.y)
+        return self.team.panel(
+            np.concatenate([self.X[:VALIDATION_ROWS], moved]), self.y
+        )
 
 
 def _pooled(panel: Panel, strategy: str, **settings: Any) -> np.ndarray[Any, Any]:
     """Pooled probabilities of the stream."""
     if strategy == "static":
-        settings["warmup"] = WEIGHED
+        settings["warmup"] = VALIDATION_ROWS
     trace = replay(strategy, panel, loss=LOSS, path=False, **settings)
-    return trace.pooled[WEIGHED:]
+    return trace.pooled[VALIDATION_ROWS:]
 
 
 def _missed(panel: Panel, pooled: np.ndarray[Any, Any]) -> float:
-    return confusion(pooled, panel.outcomes[WEIGHED:], threshold=THRESHOLD).fn_rate
+    return confusion(
+        pooled, panel.outcomes[VALIDATION_ROWS:], threshold=THRESHOLD
+    ).fn_rate
 
 
 def _by_kind(world: _World) -> list[Row]:
@@ -151,5 +157,5 @@ def _both(
 ) -> list[Row]:
     return [
         row(table, [key], "FN", _missed(panel, pooled)),
-        row(table, [key], "ECE", ece(pooled, panel.outcomes[WEIGHED:])),
+        row(table, [key], "ECE", ece(pooled, panel.outcomes[VALIDATION_ROWS:])),
     ]

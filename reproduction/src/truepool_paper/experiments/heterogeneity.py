@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 from truepool import Panel
 from truepool.agents import zoo
 from truepool.core.engine import Cell, Row, cells
-from truepool.measures.diversity import disagreement, mean_of_pairs
+from truepool.measures.diversity import disagreement, mean_over_pairs
 from truepool.render.figures.charts import Series, lines
 from truepool_paper.interface import Experiment, Reading, Size, row
 from truepool_paper.methods import pool_with, tally, vcg
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DATA = ("NSL-KDD", "Credit Card")
 QUICK = {"NSL-KDD": 1500, "Credit Card": 3000}
-MADE_OF = {
+COMPOSITIONS = {
     "5x RF": ("random-forest",) * 5,
     "5x LightGBM": ("lightgbm",) * 5,
     "5x MLP": ("mlp",) * 5,
@@ -59,7 +59,7 @@ class Heterogeneity(Experiment):
     packages: ClassVar[Mapping[str, str]] = PACKAGES
 
     def cells(self, size: Size) -> list[Cell]:
-        """Return a cell a data set and repeat."""
+        """Return one cell per data set and repeat."""
         repeats = 10 if size == "full" else 2
         return cells(self.name, repeats, {"data": list(DATA), "size": [size]})
 
@@ -74,9 +74,9 @@ class Heterogeneity(Experiment):
         rows = ROWS["full"][data] if full else QUICK[data]
         here = task(SOURCES[data], rows, cell)
         found = []
-        for name, kinds in MADE_OF.items():
-            weighed, tested = here.panels(_team(kinds))
-            found += _pooled(data, name, weighed, tested)
+        for name, kinds in COMPOSITIONS.items():
+            validation, test = here.panels(_team(kinds))
+            found += _pooled(data, name, validation, test)
         return found
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
@@ -88,7 +88,7 @@ class Heterogeneity(Experiment):
                     numbers(means, [(name,)], f"{data}/disagreement"),
                     numbers(means, [(name,)], f"{data}/FN"),
                 )
-                for name in MADE_OF
+                for name in COMPOSITIONS
             }
             for data in DATA
         }
@@ -99,17 +99,17 @@ def _team(kinds: Sequence[str]) -> dict[str, Any]:
     return {f"{kind} {i}": zoo.make(kind) for i, kind in enumerate(kinds)}
 
 
-def _pooled(data: str, name: str, weighed: Panel, tested: Panel) -> list[Row]:
+def _pooled(data: str, name: str, validation: Panel, test: Panel) -> list[Row]:
     rows = []
     thresholds = {"": THRESHOLD, " at 0.3": THRESHOLDS[data]}
-    for told, threshold in thresholds.items():
-        if told and threshold == THRESHOLD:
+    for suffix, threshold in thresholds.items():
+        if suffix and threshold == THRESHOLD:
             continue
-        counts = tally(pool_with(vcg(threshold), weighed, tested), tested, threshold)
-        apart = mean_of_pairs(disagreement(tested, threshold=threshold))
+        counts = tally(pool_with(vcg(threshold), validation, test), test, threshold)
+        apart = mean_over_pairs(disagreement(test, threshold=threshold))
         rows += [
-            row(TABLE, [name], f"{data}{told}/FN", counts.fn_rate),
-            row(TABLE, [name], f"{data}{told}/F1", counts.f1),
-            row(TABLE, [name], f"{data}{told}/disagreement", apart),
+            row(TABLE, [name], f"{data}{suffix}/FN", counts.fn_rate),
+            row(TABLE, [name], f"{data}{suffix}/F1", counts.f1),
+            row(TABLE, [name], f"{data}{suffix}/disagreement", apart),
         ]
     return rows

@@ -63,46 +63,46 @@ def _settings() -> Iterator[tuple[tuple[str, str], Any]]:
 
 
 def _agents() -> Iterator[tuple[tuple[str, str], Any]]:
-    room = "Agent Training"
-    for (model, setting), told in AGENTS.items():
+    category = "Agent Training"
+    for (model, setting), name in AGENTS.items():
         value = zoo.make(model).settings[setting]
         counted = isinstance(value, int | float) and value > 0
-        yield (room, told), value if counted else str(value)
+        yield (category, name), value if counted else str(value)
 
 
 def _mechanism() -> Iterator[tuple[tuple[str, str], Any]]:
-    room = "Aggregation Mechanism"
-    yield (room, "Decision threshold"), THRESHOLD
-    yield (room, "FN loss weight"), COSTS.fn
-    yield (room, "FP loss weight"), COSTS.fp
-    room = "Online Weight Learning"
+    category = "Aggregation Mechanism"
+    yield (category, "Decision threshold"), THRESHOLD
+    yield (category, "FN loss weight"), COSTS.fn
+    yield (category, "FP loss weight"), COSTS.fp
+    category = "Online Weight Learning"
     if isclose(horizon_rate(7, 1234), sqrt(log(7) / 1234)):
-        yield (room, "Multiplicative update learning rate"), "sqrt(ln n / T)"
-    yield (room, "Sliding window size (adaptive)"), Window().length
-    yield (room, "EMA smoothing parameter"), EMA().alpha
+        yield (category, "Multiplicative update learning rate"), "sqrt(ln n / T)"
+    yield (category, "Sliding window size (adaptive)"), Window().length
+    yield (category, "EMA smoothing parameter"), EMA().alpha
 
 
 def _design() -> Iterator[tuple[tuple[str, str], Any]]:
     from truepool_paper.experiments.regret import Regret
 
-    room = "Experimental Design"
+    category = "Experimental Design"
     repeats = {cell.repeat for cell in Regret().cells("full")}
-    yield (room, "Number of random seeds"), len(repeats)
+    yield (category, "Number of random seeds"), len(repeats)
     nsl_kdd, credit = datasets.find("nsl-kdd"), datasets.find("credit-card")
-    drawn = signature(nsl_kdd.load).parameters
-    yield (room, "NSL-KDD: number of samples"), drawn["rows"].default
-    yield (room, "NSL-KDD: number of features"), nsl_kdd.columns
-    yield (room, "NSL-KDD: attack prevalence"), f"{drawn['attacks'].default:.0%}"
-    drawn = signature(credit.load).parameters
-    yield (room, "Credit Card: number of samples"), drawn["rows"].default
+    defaults = signature(nsl_kdd.load).parameters
+    yield (category, "NSL-KDD: number of samples"), defaults["rows"].default
+    yield (category, "NSL-KDD: number of features"), nsl_kdd.columns
+    yield (category, "NSL-KDD: attack prevalence"), f"{defaults['attacks'].default:.0%}"
+    defaults = signature(credit.load).parameters
+    yield (category, "Credit Card: number of samples"), defaults["rows"].default
     classes = datasets.find("intrusion").labels
-    yield (room, "Intrusion: number of classes"), len(classes)
+    yield (category, "Intrusion: number of classes"), len(classes)
     split = f"{1 - TEST_SHARE:.0%} / {TEST_SHARE:.0%}"
-    yield (room, "Train/test split"), split
-    yield (room, "MLP aggregator: hidden units"), MLP2().hidden
-    yield (room, "MLP aggregator: layers"), MLP2.layers
+    yield (category, "Train/test split"), split
+    yield (category, "MLP aggregator: hidden units"), MLP2().hidden
+    yield (category, "MLP aggregator: layers"), MLP2.layers
     rounds = signature(Game.solve).parameters["rounds"].default
-    yield (room, "Best-response dynamics: rounds"), rounds
+    yield (category, "Best-response dynamics: rounds"), rounds
     step, reach = Shift().step, Shift().reach
     grid = f"delta in [-{reach:g}, {reach:g}], step {step:g}"
-    yield (room, "Best-response dynamics: deviation grid"), grid
+    yield (category, "Best-response dynamics: deviation grid"), grid

@@ -10,8 +10,8 @@ from truepool_paper.canonical_game import (
     CALIBRATED,
     CANONICAL,
     GAME,
-    at,
-    games,
+    game_cells,
+    offset_note,
     row_name,
     solve,
 )
@@ -39,7 +39,7 @@ class ManyAgents(Experiment):
             "eq:delta_general, which shrink with n where they do not.",
         ),
         BY_N_RHO: Reading(
-            f"{at(ABOVE)} {GAME} The bias is that of the pool.",
+            f"{offset_note(ABOVE)} {GAME} The bias is that of the pool.",
             "The bias is minus what arrives of the offset, for every n and rho, and "
             "calibrated agents have none; without the offset the pool is centred on "
             "the threshold (tau = mu), and the less beliefs correlate the closer all "
@@ -49,7 +49,7 @@ class ManyAgents(Experiment):
 
     def cells(self, size: Size) -> list[Cell]:
         """Return all numbers of agents: along rho for one table, at 0.5 for both."""
-        return games(self.name, size, {"n": FORMULA})
+        return game_cells(self.name, size, {"n": FORMULA})
 
     def effort(self, cell: Cell) -> float:
         """Up to a dozen games, longer the more agents."""

@@ -76,14 +76,14 @@ class Multiclass(Experiment):
     def measure(cell: Cell) -> list[Row]:
         """Train, learn the weights, and test."""
         data = intrusion(cell["rows"], cell.seed("task"))
-        weighed, tested = panels(data.values, data.outcomes, cell.seed("agents"))
+        validation, test = panels(data.values, data.outcomes, cell.seed("agents"))
         rows = []
         for method, pool in _methods().items():
-            pooled = pool.fit_panel(weighed).combine(tested.values)
-            rows += _decided(method, pooled, tested, data.labels)
+            pooled = pool.fit_panel(validation).combine(test.values)
+            rows += _decided(method, pooled, test, data.labels)
         for method, pool in _averages().items():
-            pooled = pool.fit_panel(weighed).combine(tested.values)
-            rows += _calibrated(method, pooled, tested)
+            pooled = pool.fit_panel(validation).combine(test.values)
+            rows += _calibrated(method, pooled, test)
         return rows
 
 
@@ -103,9 +103,9 @@ def _averages() -> dict[str, Pool]:
 
 
 def _decided(
-    method: str, pooled: FloatArray, tested: Panel, labels: tuple[str, ...]
+    method: str, pooled: FloatArray, test: Panel, labels: tuple[str, ...]
 ) -> list[Row]:
-    counts = confusion(pooled, tested.outcomes)
+    counts = confusion(pooled, test.outcomes)
     table = "tab:multiclass"
     return [
         row(table, [method], "accuracy", counts.accuracy),
@@ -118,10 +118,10 @@ def _decided(
     ]
 
 
-def _calibrated(method: str, pooled: FloatArray, tested: Panel) -> list[Row]:
-    per_class = loss(pooled, tested.outcomes, "brier") / tested.classes
+def _calibrated(method: str, pooled: FloatArray, test: Panel) -> list[Row]:
+    per_class = loss(pooled, test.outcomes, "brier") / test.classes
     table = "tab:calibration"
     return [
-        row(table, [method], "ECE", ece(pooled, tested.outcomes)),
+        row(table, [method], "ECE", ece(pooled, test.outcomes)),
         row(table, [method], "Brier score", per_class),
     ]

@@ -42,7 +42,7 @@ class NeuralPools(Experiment):
     packages: ClassVar[Mapping[str, str]] = NEURAL
 
     def cells(self, size: Size) -> list[Cell]:
-        """Return a cell a repeat."""
+        """Return one cell per repeat."""
         return cells(self.name, 10 if size == "full" else 2, {"size": [size]})
 
     def effort(self, cell: Cell) -> float:
@@ -53,7 +53,7 @@ class NeuralPools(Experiment):
     def measure(cell: Cell) -> list[Row]:
         """Train agents, then networks on what they say."""
         here = task(SOURCES[DATA], ROWS[cell["size"]][DATA], cell)
-        weighed, tested = here.panels()
+        validation, test = here.panels()
         seed = here.seed
         pools: dict[str, Pool] = {
             "VCG": vcg(),
@@ -63,19 +63,19 @@ class NeuralPools(Experiment):
         }
         rows = []
         for method, pool in pools.items():
-            counts = tally(pool_with(pool, weighed, tested), tested)
+            counts = tally(pool_with(pool, validation, test), test)
             rows += [
                 row(TABLE, [method], "FN", counts.fn_rate),
                 row(TABLE, [method], "F1", counts.f1),
             ]
-        return rows + _played(tested)
+        return rows + _played(test)
 
 
-def _played(tested: Panel) -> list[Row]:
+def _played(test: Panel) -> list[Row]:
     some = Panel(
-        tested.reports[:CASES],
-        tested.outcomes[:CASES],
-        agents=tested.agents,
+        test.reports[:CASES],
+        test.outcomes[:CASES],
+        agents=test.agents,
     )
     columns = {"PoA": THRESHOLD, "PoA at the costs' threshold": COSTS.threshold}
     rows = []

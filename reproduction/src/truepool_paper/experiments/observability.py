@@ -13,8 +13,8 @@ from truepool_paper.canonical_game import (
     BELOW,
     CALIBRATED,
     GAME,
-    at,
-    games,
+    game_cells,
+    offset_note,
     price_rows,
     row_name,
     solve,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 TABLE, BASIC = "tab:observability", "tab:observability_basic"
 FIGURE = "fig:observability"
-PAID = ("VCG", "Brier", "Externality")
+PAYMENT_NAMES = ("VCG", "Brier", "Externality")
 SIGHTS: dict[str, str | int] = {"full": "all", "partial": 2, "none": "none"}
 AGENTS, RHOS = (5, 10), (0.2, 0.5)
 SIGHT = "Agents take those whose reports they do not see to tell the truth."
@@ -40,13 +40,14 @@ class Observability(Experiment):
     name: ClassVar[str] = "observability"
     readings: ClassVar[Mapping[str, Reading]] = {
         BASIC: Reading(
-            f"{at(ABOVE)} {GAME} {SIGHT}",
+            f"{offset_note(ABOVE)} {GAME} {SIGHT}",
             "As in tab:poa truthful agents miss nobody, so no price is defined; Brier "
             "agents shift alike with every view, blind VCG agents all shade down, and "
             "too far, and Externality agents are carried away less the less they see.",
         ),
         TABLE: Reading(
-            f"{at(BELOW)} {GAME} {SIGHT} With five agents floor(n/2) is 2: both rows "
+            f"{offset_note(BELOW)} {GAME} {SIGHT} With five agents floor(n/2) is 2: "
+            "both rows "
             "are one game. Brier was played with every view, and averaged.",
             "As printed, Brier agents undo the offset whatever they see and VCG agents "
             "over-report, by all they can when blind and less the more they see; but "
@@ -55,13 +56,13 @@ class Observability(Experiment):
             "and Brier's price hardly changes with n, where the print has it halved, "
             "since pools of correlated beliefs keep their variance.",
         ),
-        FIGURE: Reading(f"The prices of tab:observability. {at(BELOW)}"),
+        FIGURE: Reading(f"The prices of tab:observability. {offset_note(BELOW)}"),
     }
 
     def cells(self, size: Size) -> list[Cell]:
         """Return all settings of the larger table; one serves the smaller, too."""
         axes = {"n": AGENTS, "rho": RHOS, "calibrated": [False, True]}
-        return games(self.name, size, axes)
+        return game_cells(self.name, size, axes)
 
     def effort(self, cell: Cell) -> float:
         """Ten to twenty games."""
@@ -80,12 +81,12 @@ class Observability(Experiment):
         panels: dict[str, dict[str, Series]] = {"VCG": {}, "Brier": {}}
         for n in AGENTS:
             for rho in RHOS:
-                column, told = f"rho={rho}/n={n}/PoA", f"n = {n}, rho = {rho}"
+                column, name = f"rho={rho}/n={n}/PoA", f"n = {n}, rho = {rho}"
                 seen = _seen(n)
                 vcg = numbers(means, [("VCG", k) for k in seen], column)
                 brier = numbers(means, [("Brier", "all k")], column)
-                panels["VCG"][told] = Series(list(seen.values()), vcg)
-                panels["Brier"][told] = Series([0, n], brier * 2)
+                panels["VCG"][name] = Series(list(seen.values()), vcg)
+                panels["Brier"][name] = Series([0, n], brier * 2)
         return lines(panels, "reports seen", "price of anarchy (FN)")
 
 
@@ -97,26 +98,26 @@ def _seen(n: int) -> dict[Any, int]:
 def _by_number(cell: Cell) -> list[Row]:
     n, rho = cell["n"], cell["rho"]
     offset = CALIBRATED if cell["calibrated"] else BELOW
-    played = {
+    ends_by_view = {
         (paid, k): solve(
             cell, paid, sees=count, agents=n, correlation=rho, offset=offset
         )
         for paid in ("VCG", "Brier")
         for k, count in _seen(n).items()
     }
-    ends = {key: [end] for key, end in played.items() if key[0] == "VCG"}
+    ends = {key: [end] for key, end in ends_by_view.items() if key[0] == "VCG"}
     ends["Brier", "all k"] = [
-        end for (paid, _), end in played.items() if paid == "Brier"
+        end for (paid, _), end in ends_by_view.items() if paid == "Brier"
     ]
     rows = []
     for (paid, k), found in ends.items():
         who = row_name(paid, offset, BELOW)
-        for what, value in _told(found).items():
+        for what, value in _price_and_shift(found).items():
             rows.append(row(TABLE, [who, k], f"rho={rho}/n={n}/{what}", value))
     return rows
 
 
-def _told(ends: list[Equilibrium]) -> dict[str, float | None]:
+def _price_and_shift(ends: list[Equilibrium]) -> dict[str, float | None]:
     missed = float(np.mean([end.fn for end in ends]))
     before = ends[0].truthful_fn
     return {
@@ -129,6 +130,8 @@ def _by_view(cell: Cell) -> list[Row]:
     offset = CALIBRATED if cell["calibrated"] else ABOVE
     rows = []
     for view, sees in SIGHTS.items():
-        ends = {paid: solve(cell, paid, sees=sees, offset=offset) for paid in PAID}
+        ends = {
+            paid: solve(cell, paid, sees=sees, offset=offset) for paid in PAYMENT_NAMES
+        }
         rows += price_rows(BASIC, view, ends, offset, ABOVE)
     return rows

@@ -11,10 +11,10 @@ from truepool.pools.stacked_lr import StackedLR
 from truepool.pools.vote import Vote
 from truepool.render.figures.charts import Series, bars_on, lines_on, side_by_side
 from truepool.render.figures.style import styled
-from truepool_paper.canonical_game import ABOVE, CALIBRATED, REPEATS, games, solve
+from truepool_paper.canonical_game import ABOVE, CALIBRATED, REPEATS, game_cells, solve
 from truepool_paper.interface import Experiment, Reading, Size, row
 from truepool_paper.settings import COSTS, THRESHOLD, VALIDATION_SHARE
-from truepool_paper.synthetic_task import crew, task
+from truepool_paper.synthetic_task import task, train_ensemble
 from truepool_paper.verdicts import Measurement, Place, numbers, summarise
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 FIGURE = "fig:overview"
 OFFSETS = (ABOVE, CALIBRATED)
-OFFSETS_TOLD = [f"offset {ABOVE:+g}", "calibrated"]
+OFFSET_NAMES = [f"offset {ABOVE:+g}", "calibrated"]
 MECHANISMS = ("Brier", "VCG")
-TRAINED, TESTED = (100, 200, 500), 2000
+TRAIN_SIZES, TEST_ROWS = (100, 200, 500), 2000
 STEPS = (
     "agents, each on some features",
     "reports: probabilities",
@@ -51,10 +51,10 @@ class Overview(Experiment):
 
     def cells(self, size: Size) -> list[Cell]:
         """Return games and sizes of training sets."""
-        played = games(self.name, size, {"part": ["game"], "offset": OFFSETS})
+        game = game_cells(self.name, size, {"part": ["game"], "offset": OFFSETS})
         repeats = REPEATS if size == "full" else 2
-        learned = cells(self.name, repeats, {"part": ["data"], "rows": TRAINED})
-        return played + learned
+        fitted_axes = cells(self.name, repeats, {"part": ["data"], "rows": TRAIN_SIZES})
+        return game + fitted_axes
 
     def effort(self, cell: Cell) -> float:
         """Mostly the training."""
@@ -70,24 +70,24 @@ class Overview(Experiment):
         """Draw the four panels."""
         means = summarise(rows, FIGURE)
         page, axes = side_by_side(4)
-        bias, misses, learned, steps = axes
-        bars_on(bias, OFFSETS_TOLD, {"Brier": _values(means, "Brier", OFFSETS, "bias")})
+        bias, misses, fitted_axes, steps = axes
+        bars_on(bias, OFFSET_NAMES, {"Brier": _values(means, "Brier", OFFSETS, "bias")})
         bias.set(ylabel="bias of the pool under Brier")
         series = {
             who: _values(means, who, OFFSETS, "FN") for who in ("truth", *MECHANISMS)
         }
-        bars_on(misses, OFFSETS_TOLD, series)
+        bars_on(misses, OFFSET_NAMES, series)
         misses.set(ylabel="misses (FN)")
         fitted = ("VCG", "Stacking-LR", "Majority Vote")
         lines_on(
-            learned,
+            fitted_axes,
             {
-                who: Series(TRAINED, _values(means, who, TRAINED, "FN"))
+                who: Series(TRAIN_SIZES, _values(means, who, TRAIN_SIZES, "FN"))
                 for who in fitted
             },
         )
-        learned.set(xlabel="training rows", ylabel="misses (FN)")
-        for each in (misses, learned):
+        fitted_axes.set(xlabel="training rows", ylabel="misses (FN)")
+        for each in (misses, fitted_axes):
             each.set_ylim(0, 1.5 * each.get_ylim()[1])
             each.legend(loc="upper right")
         _draw_steps(steps)
@@ -108,11 +108,11 @@ def _played(cell: Cell) -> list[Row]:
 
 def _learned(cell: Cell) -> list[Row]:
     n, seed = cell["rows"], cell.seed("agents")
-    X, y = task(max(TRAINED) + TESTED, cell.seed("task"))
+    X, y = task(max(TRAIN_SIZES) + TEST_ROWS, cell.seed("task"))
     kept = round(n * (1 - VALIDATION_SHARE))
-    team = crew(X[:kept], y[:kept], seed)
+    team = train_ensemble(X[:kept], y[:kept], seed)
     known = team.panel(X[kept:n], y[kept:n])
-    tested = team.panel(X[-TESTED:], y[-TESTED:])
+    test = team.panel(X[-TEST_ROWS:], y[-TEST_ROWS:])
     pools: dict[str, Pool] = {
         "VCG": VCG(loss="cost", costs=COSTS, threshold=THRESHOLD),
         "Stacking-LR": StackedLR(),
@@ -120,8 +120,8 @@ def _learned(cell: Cell) -> list[Row]:
     }
     rows = []
     for method, pool in pools.items():
-        pooled = pool.fit_panel(known).combine(tested.values)
-        missed = confusion(pooled, tested.outcomes, threshold=THRESHOLD).fn_rate
+        pooled = pool.fit_panel(known).combine(test.values)
+        missed = confusion(pooled, test.outcomes, threshold=THRESHOLD).fn_rate
         rows.append(row(FIGURE, [method, n], "FN", missed))
     return rows
 

@@ -18,7 +18,7 @@ from truepool.pools.externality import Externality
 from truepool.pools.vote import Vote
 from truepool_paper.interface import Experiment, Reading, Size, row
 from truepool_paper.methods import pool_with
-from truepool_paper.real_task import PACKAGES, PROTOCOL, ready
+from truepool_paper.real_task import PACKAGES, PROTOCOL, prepare
 from truepool_paper.settings import COSTS
 from truepool_paper.synthetic_task import FIXED
 
@@ -57,7 +57,7 @@ class RareAttacks(Experiment):
     packages: ClassVar[Mapping[str, str]] = PACKAGES
 
     def cells(self, size: Size) -> list[Cell]:
-        """Return a cell a repeat."""
+        """Return one cell per repeat."""
         return cells(self.name, 10 if size == "full" else 2, {"size": [size]})
 
     def effort(self, cell: Cell) -> float:
@@ -69,17 +69,17 @@ class RareAttacks(Experiment):
         """Train, learn the weights, and test."""
         data = cicids2017_mix(seed=FIXED, natural=True)
         if cell["size"] == "quick":
-            data = fewer(data, QUICK)
-        here = ready(data, cell)
-        weighed, tested = here.panels()
+            data = subsample(data, QUICK)
+        here = prepare(data, cell)
+        validation, test = here.panels()
         rows = []
         for method, pool in _methods().items():
-            pooled = pool_with(pool, weighed, tested)
-            rows += _scored(method, pooled, tested, data.labels)
+            pooled = pool_with(pool, validation, test)
+            rows += _scored(method, pooled, test, data.labels)
         return rows
 
 
-def fewer(data: Features, rows: int) -> Features:
+def subsample(data: Features, rows: int) -> Features:
     """Keep all flows of the rare classes, and the first of the others."""
     rare = np.isin(data.outcomes, [data.labels.index(name) for name in RARE])
     others = np.flatnonzero(~rare)[: rows - rare.sum()]
@@ -98,15 +98,15 @@ def _methods() -> dict[str, Pool]:
 
 
 def _scored(
-    method: str, pooled: FloatArray, tested: Panel, labels: tuple[str, ...]
+    method: str, pooled: FloatArray, test: Panel, labels: tuple[str, ...]
 ) -> list[Row]:
-    counts = confusion(pooled, tested.outcomes)
+    counts = confusion(pooled, test.outcomes)
     recalls = dict(zip(labels, counts.recalls, strict=True))
     scores = {
         "accuracy": counts.accuracy,
         "F1-macro": counts.f1_macro,
         "rare recall": np.mean([recalls[name] for name in RARE]),
-        "ECE": ece(pooled, tested.outcomes),
+        "ECE": ece(pooled, test.outcomes),
         "recall below 5 %": counts.rare_recall(),
     }
     rows = [row(WHOLE, [method], score, value) for score, value in scores.items()]

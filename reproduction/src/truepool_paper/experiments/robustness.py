@@ -13,14 +13,14 @@ from truepool.stress.constant import ConstantLow
 from truepool.stress.temperature import Temperature
 from truepool_paper.interface import Experiment, Reading, Size, row
 from truepool_paper.settings import COSTS, THRESHOLD
-from truepool_paper.synthetic_task import first, panels, task
+from truepool_paper.synthetic_task import first_agents, panels, task
 
 AGENTS = 10
 ADVERSARIES = (0, 1, 2, 3, 5)
 SHARES = (0, 20, 40, 60, 80)
 TEMPERATURES = (0.5, 1.5)
 ROWS = 3000
-CREW = (
+ENSEMBLE = (
     f"Clean synthetic task of {ROWS:,} rows, scikit-learn agents on silos of 60 % of "
     "the features, 70/30 split, threshold 0.5."
 )
@@ -33,7 +33,8 @@ class Robustness(Experiment):
     name: ClassVar[str] = "robustness"
     readings: ClassVar[Mapping[str, Reading]] = {
         "tab:adversarial_basic": Reading(
-            f"{CREW} VCG by the 0/1 cost loss; adversaries say 0.01 in the test only, "
+            f"{ENSEMBLE} VCG by the 0/1 cost loss; adversaries say 0.01 in the test "
+            "only, "
             "so that weights are learned on honest data, as the first paragraph says; "
             "the extra row learns them with the adversaries, as the second says. 20 % "
             "are trimmed at each end.",
@@ -44,7 +45,8 @@ class Robustness(Experiment):
             "learned under attack it hardly notices five of ten (X37).",
         ),
         "tab:miscal": Reading(
-            f"{CREW} Equal weights, which the paper's discussion of the table credits; "
+            f"{ENSEMBLE} Equal weights, which the paper's discussion of the table "
+            "credits; "
             "VCG (0/1 cost loss, learned after scaling) stands beside it. Which agents "
             "are scaled is drawn, the same and more of them with a larger share.",
             "The task is not stated, and fewer are missed in ours; misses hardly move "
@@ -57,7 +59,7 @@ class Robustness(Experiment):
     }
 
     def cells(self, size: Size) -> list[Cell]:
-        """Return a cell a repeat: its agents serve both tables."""
+        """Return one cell per repeat: its agents serve both tables."""
         return cells(self.name, 10 if size == "full" else 5)
 
     def effort(self, cell: Cell) -> float:
@@ -68,24 +70,24 @@ class Robustness(Experiment):
     def measure(cell: Cell) -> list[Row]:
         """Train once; attack and scale."""
         X, y = task(ROWS, cell.seed("task"))
-        weighed, tested = panels(X, y, cell.seed("agents"), AGENTS)
+        validation, test = panels(X, y, cell.seed("agents"), AGENTS)
         seed = cell.seed("who")
-        five = first(weighed, 5), first(tested, 5)
-        return [*_attacked(weighed, tested, seed), *_scaled(*five, seed)]
+        five = first_agents(validation, 5), first_agents(test, 5)
+        return [*_attacked(validation, test, seed), *_scaled(*five, seed)]
 
 
-def _attacked(weighed: Panel, tested: Panel, seed: int) -> list[Row]:
+def _attacked(validation: Panel, test: Panel, seed: int) -> list[Row]:
     rows = []
     for k in ADVERSARIES:
         bad = ConstantLow()
         share = k / AGENTS
-        after = bad(tested, share, seed=seed)
-        heard = bad(weighed, share, seed=seed)
+        after = bad(test, share, seed=seed)
+        attacked = bad(validation, share, seed=seed)
         methods: dict[str, tuple[Pool, Panel]] = {
-            "VCG": (_vcg(), weighed),
-            "Trimmed Mean": (Trimmed(), weighed),
-            "Median": (Median(), weighed),
-            "VCG, learned under attack": (_vcg(), heard),
+            "VCG": (_vcg(), validation),
+            "Trimmed Mean": (Trimmed(), validation),
+            "Median": (Median(), validation),
+            "VCG, learned under attack": (_vcg(), attacked),
         }
         for method, (pool, known) in methods.items():
             missed = _missed(pool, known, after)
@@ -93,13 +95,13 @@ def _attacked(weighed: Panel, tested: Panel, seed: int) -> list[Row]:
     return rows
 
 
-def _scaled(weighed: Panel, tested: Panel, seed: int) -> list[Row]:
+def _scaled(validation: Panel, test: Panel, seed: int) -> list[Row]:
     rows = []
     for T in TEMPERATURES:
         for percent in SHARES:
             share, scaled = percent / 100, Temperature(T)
-            known = scaled(weighed, share, seed=seed)
-            after = scaled(tested, share, seed=seed)
+            known = scaled(validation, share, seed=seed)
+            after = scaled(test, share, seed=seed)
             pools: dict[str, Pool] = {"": Mean(), "VCG ": _vcg()}
             for who, pool in pools.items():
                 pooled = pool.fit_panel(known).combine(after.values)

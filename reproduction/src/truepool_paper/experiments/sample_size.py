@@ -44,7 +44,7 @@ UNSW = (
     "not 64 %): VCG's printed recall there is 0.945 with 100 rows already, ours grows "
     "from 0.855 to 0.955; and Credit Card with 1,000 rows. "
 )
-WEIGHED = (
+WEIGHTS_CAUSE = (
     "At full size only VCG with 200 rows of NSL-KDD differs: its weights are learned "
     "from 40 of them here, and it then misses more than equal weights; learned from a "
     "fifth of all training rows (extra columns) it misses less than these from 100 "
@@ -64,14 +64,14 @@ class SampleSize(Experiment):
     name: ClassVar[str] = "sample-size"
     readings: ClassVar[Mapping[str, Reading]] = {
         SAMPLE: Reading(READING, UNSW + FRAUD, methods="columns"),
-        SPLIT: Reading(READING + MORE, WEIGHED + FRAUD, methods="columns"),
+        SPLIT: Reading(READING + MORE, WEIGHTS_CAUSE + FRAUD, methods="columns"),
         FIGURE: Reading("The curves of tab:vcg_decomp."),
     }
     needs: ClassVar[tuple[str, ...]] = tuple(SOURCES.values())
     packages: ClassVar[Mapping[str, str]] = PACKAGES
 
     def cells(self, size: Size) -> list[Cell]:
-        """Return a cell a data set and repeat."""
+        """Return one cell per data set and repeat."""
         repeats = 10 if size == "full" else 2
         return cells(self.name, repeats, {"data": list(SOURCES), "size": [size]})
 
@@ -101,12 +101,12 @@ class SampleSize(Experiment):
         return lines(panels, "labelled rows", "FN", log_x=True)
 
 
-def labelled(here: Task, n: int, share: float) -> tuple[IntArray, IntArray]:
+def labelled_rows(here: Task, n: int, share: float) -> tuple[IntArray, IntArray]:
     """Rows of the training part that are labelled: for agents, and for the pool.
 
     ``share`` of them are positive.
     """
-    rest = np.concatenate([here.trained, here.weighed])
+    rest = np.concatenate([here.train_rows, here.validation_rows])
     y = here.y[rest]
     positive = min(max(round(n * share), LEAST), n - LEAST)
     parts = [rest[y == k][:wanted] for k, wanted in ((0, n - positive), (1, positive))]
@@ -116,32 +116,35 @@ def labelled(here: Task, n: int, share: float) -> tuple[IntArray, IntArray]:
 
 
 def _learned(data: str, here: Task, n: int) -> list[Row]:
-    learn, held = labelled(here, n, POSITIVE[data])
-    asked = here.asked(learn=learn)
-    tested = asked.on(here.tested)
-    known, more = asked.on(held), asked.on(np.setdiff1d(here.weighed, learn))
+    learn, held = labelled_rows(here, n, POSITIVE[data])
+    team = here.train_agents(learn=learn)
+    test = team.panel(here.test_rows)
+    known, more = (
+        team.panel(held),
+        team.panel(np.setdiff1d(here.validation_rows, learn)),
+    )
     rows = [
-        *_recalls(data, n, known, tested, here.seed),
-        *_missed(data, n, known, tested, more),
+        *_recalls(data, n, known, test, here.seed),
+        *_missed(data, n, known, test, more),
     ]
     return [found for found in rows if found["key"][0] in SIZES[found["table"]]]
 
 
-def _recalls(data: str, n: int, known: Panel, tested: Panel, seed: int) -> list[Row]:
+def _recalls(data: str, n: int, known: Panel, test: Panel, seed: int) -> list[Row]:
     pools: dict[str, Pool] = {
         "VCG": vcg(),
         "Stacking-MLP": StackedMLP(seed=seed),
         "Majority Vote": Vote(threshold=THRESHOLD),
     }
-    found = {m: tally(pool_with(p, known, tested), tested) for m, p in pools.items()}
+    found = {m: tally(pool_with(p, known, test), test) for m, p in pools.items()}
     return [row(SAMPLE, [n], f"{data}/{m}", got.recall) for m, got in found.items()]
 
 
-def _missed(data: str, n: int, known: Panel, tested: Panel, more: Panel) -> list[Row]:
+def _missed(data: str, n: int, known: Panel, test: Panel, more: Panel) -> list[Row]:
     ways: dict[str, tuple[Pool, Panel]] = {
         "VCG FN": (vcg(), known),
         "Equal FN": (Mean(), known),
         "VCG FN, more labels": (vcg(), more),
     }
-    found = {w: tally(pool_with(*way, tested), tested) for w, way in ways.items()}
+    found = {w: tally(pool_with(*way, test), test) for w, way in ways.items()}
     return [row(SPLIT, [n], f"{data}/{w}", got.fn_rate) for w, got in found.items()]

@@ -9,8 +9,8 @@ from truepool_paper.canonical_game import (
     ABOVE,
     CALIBRATED,
     GAME,
-    at,
-    games,
+    game_cells,
+    offset_note,
     price_rows,
     row_name,
     solve,
@@ -28,7 +28,8 @@ class Scaling(Experiment):
     name: ClassVar[str] = "scaling"
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
-            f"{at(ABOVE)} {GAME} Time is that of one whole game under VCG, beliefs "
+            f"{offset_note(ABOVE)} {GAME} Time is that of one whole game under VCG, "
+            "beliefs "
             "drawn, on the machine at hand.",
             "As in tab:poa truthful agents miss nobody, so no price is defined; Brier "
             "agents take out the offset however many they are, and among ten or more "
@@ -42,7 +43,7 @@ class Scaling(Experiment):
     def cells(self, size: Size) -> list[Cell]:
         """Return all numbers of agents at both offsets."""
         axes = {"n": AGENTS, "offset": [ABOVE, CALIBRATED]}
-        return games(self.name, size, axes)
+        return game_cells(self.name, size, axes)
 
     def effort(self, cell: Cell) -> float:
         """Grows with the number of agents."""

@@ -9,8 +9,8 @@ from truepool_paper.canonical_game import (
     BELOW,
     CALIBRATED,
     GAME,
-    at,
-    games,
+    game_cells,
+    offset_note,
     row_name,
     solve,
 )
@@ -32,7 +32,7 @@ class ScoringRules(Experiment):
     name: ClassVar[str] = "scoring-rules"
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
-            f"{at(BELOW)} {GAME}",
+            f"{offset_note(BELOW)} {GAME}",
             "As printed, Brier agents undo the offset and miss less, the regulariser "
             "changes next to nothing and VCG agents miss least; but Brier's price "
             "falls little with n, and not at all at rho 0.5, since pools of correlated "
@@ -41,13 +41,13 @@ class ScoringRules(Experiment):
             "correlate: the reverse of the printed order at rho 0 and 0.2.",
             methods="columns",
         ),
-        FIGURE: Reading(f"The prices of tab:scoring_rules_poa. {at(BELOW)}"),
+        FIGURE: Reading(f"The prices of tab:scoring_rules_poa. {offset_note(BELOW)}"),
     }
 
     def cells(self, size: Size) -> list[Cell]:
         """Return all settings at both offsets."""
         axes = {"n": AGENTS, "rho": RHOS, "offset": [BELOW, CALIBRATED]}
-        return games(self.name, size, axes)
+        return game_cells(self.name, size, axes)
 
     def effort(self, cell: Cell) -> float:
         """Mostly log and spherical scores, whose shifts are tried one by one."""
@@ -68,5 +68,5 @@ class ScoringRules(Experiment):
         means = summarise(rows, TABLE)
         groups = [(n, rho) for n in AGENTS for rho in RHOS]
         series = {rule: numbers(means, groups, rule) for rule in RULES}
-        told = [f"{n}, {rho}" for n, rho in groups]
-        return bars(told, series, "n, rho", "price of anarchy (FN)", level=1)
+        labels = [f"{n}, {rho}" for n, rho in groups]
+        return bars(labels, series, "n, rho", "price of anarchy (FN)", level=1)

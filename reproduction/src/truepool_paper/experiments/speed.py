@@ -18,10 +18,10 @@ from truepool.pools.mlp_2 import MLP2
 from truepool.pools.vote import Vote
 from truepool_paper.interface import Experiment, Reading, Size, row
 from truepool_paper.settings import COSTS, THRESHOLD
-from truepool_paper.synthetic_task import Crew, crew, task
+from truepool_paper.synthetic_task import Ensemble, task, train_ensemble
 
 SAMPLES = 2000
-TRAINED = 2000
+TRAIN_ROWS = 2000
 BATCHES = (100, 500, 1000, 5000)
 HERE = (
     " One process, one thread, on the machine at hand, not the paper's; a repetition "
@@ -82,9 +82,9 @@ class Speed(Experiment):
     def measure(cell: Cell) -> list[Row]:
         """Time everything."""
         times = cell["times"]
-        X, y = task(TRAINED + max(BATCHES), cell.seed("task"))
-        team = crew(X[:TRAINED], y[:TRAINED], cell.seed("agents"))
-        cases = X[TRAINED:], y[TRAINED:]
+        X, y = task(TRAIN_ROWS + max(BATCHES), cell.seed("task"))
+        team = train_ensemble(X[:TRAIN_ROWS], y[:TRAIN_ROWS], cell.seed("agents"))
+        cases = X[TRAIN_ROWS:], y[TRAIN_ROWS:]
         return [
             *_latency(times, cell.seed("reports")),
             *_overhead(times, cell.seed("reports")),
@@ -109,23 +109,23 @@ def _overhead(times: int, seed: int) -> list[Row]:
     for n in (2, 5, 10, 20, 50):
         panel = synthetic(SAMPLES, seed, skill=np.ones(n))
         for name, pool in _aggregators().items():
-            learned = partial(_learn, pool, panel)
-            rows += _timed("tab:overhead", [n], name, learned, times)
+            fit = partial(_learn, pool, panel)
+            rows += _timed("tab:overhead", [n], name, fit, times)
     return rows
 
 
-def _breakdown(times: int, team: Crew, X: Any, y: Any) -> list[Row]:
+def _breakdown(times: int, team: Ensemble, X: Any, y: Any) -> list[Row]:
     table = "tab:latency_breakdown"
     seen, happened = X[:SAMPLES], y[:SAMPLES]
     rows = []
     for name, model, silo in zip(team.names, team.models, team.silos, strict=True):
-        asked = partial(model.predict_proba, seen[:, silo])
-        rows += _timed(table, ["Agent Inference", name], "time (ms)", asked, times)
+        inference = partial(model.predict_proba, seen[:, silo])
+        rows += _timed(table, ["Agent Inference", name], "time (ms)", inference, times)
     rows += _shares(rows, table)
     panel = team.panel(seen, happened)
     for name, pool in _aggregators().items():
-        learned = partial(_learn, pool, panel)
-        rows += _timed(table, ["Aggregation", name], "time (ms)", learned, times)
+        fit = partial(_learn, pool, panel)
+        rows += _timed(table, ["Aggregation", name], "time (ms)", fit, times)
     return rows
 
 
@@ -143,7 +143,7 @@ def _shares(rows: list[Row], table: str) -> list[Row]:
     ]
 
 
-def _throughput(times: int, team: Crew, X: Any, y: Any) -> list[Row]:
+def _throughput(times: int, team: Ensemble, X: Any, y: Any) -> list[Row]:
     rows = []
     for size in BATCHES:
         cases = X[:size], y[:size]
@@ -162,7 +162,7 @@ def _pool(pool: Pool, panel: Panel) -> None:
         leave_one_out(panel, weights=pool.weights_)
 
 
-def _serve(pool: Pool, team: Crew, X: Any, y: Any) -> None:
+def _serve(pool: Pool, team: Ensemble, X: Any, y: Any) -> None:
     """Ask the agents, then pool."""
     _pool(pool, team.panel(X, y))
 

@@ -7,7 +7,7 @@ from truepool import Panel
 from truepool.agents import zoo
 from truepool.core.engine import Cell, Row, cells
 from truepool_paper.interface import Experiment, Reading, Size, row
-from truepool_paper.methods import READ, methods, pool_with, tally
+from truepool_paper.methods import METHODS_READING, methods, pool_with, tally
 from truepool_paper.real_task import NEURAL, ROWS, SOURCES, THRESHOLDS, task
 from truepool_paper.settings import THRESHOLD
 
@@ -27,7 +27,7 @@ class TabNetAgents(Experiment):
             "LightGBM, CatBoost, XGBoost and random forest as in tab:hyperparams, and "
             "TabNet with 30 passes and the defaults of its library, for the paper gives"
             " no settings; silos of 60 % of the features, 70/30 split, weights learned "
-            f"on a fifth of the training rows; {READ}; threshold 0.5, as "
+            f"on a fifth of the training rows; {METHODS_READING}; threshold 0.5, as "
             "tab:hyperparams says where nothing else is said (the extra columns have "
             "0.3 for Credit Card).",
             "TabNet's settings, its threshold and the rows are not stated; on Credit "
@@ -53,25 +53,25 @@ class TabNetAgents(Experiment):
         """Train with TabNet in the place of the perceptron."""
         data = cell["data"]
         here = task(SOURCES[data], ROWS[cell["size"]][data], cell)
-        weighed, tested = here.panels({name: zoo.make(name) for name in TEAM})
+        validation, test = here.panels({name: zoo.make(name) for name in TEAM})
         lines = {data: THRESHOLD, f"{data} at {THRESHOLDS[data]}": THRESHOLDS[data]}
         if THRESHOLDS[data] == THRESHOLD:
             lines = {data: THRESHOLD}
         return [
             found
             for column, line in lines.items()
-            for found in _pooled(column, weighed, tested, line, here.seed)
+            for found in _pooled(column, validation, test, line, here.seed)
         ]
 
 
 def _pooled(
-    name: str, weighed: Panel, tested: Panel, threshold: float, seed: int
+    name: str, validation: Panel, test: Panel, threshold: float, seed: int
 ) -> list[Row]:
     pools = methods(threshold, seed)
     rows = []
     for method in METHODS:
-        pooled = pool_with(pools[method], weighed, tested)
-        counts = tally(pooled, tested, threshold)
+        pooled = pool_with(pools[method], validation, test)
+        counts = tally(pooled, test, threshold)
         rows += [
             row(TABLE, [method], f"{name}/FN", counts.fn_rate),
             row(TABLE, [method], f"{name}/F1", counts.f1),

@@ -1,4 +1,4 @@
-"""Whether the price of anarchy hangs on the threshold, and on how rare 1s are."""
+"""Whether the price of anarchy depends on the threshold, and on the prevalence."""
 
 from collections.abc import Mapping
 from typing import ClassVar, final
@@ -9,8 +9,8 @@ from truepool_paper.canonical_game import (
     ABOVE,
     CALIBRATED,
     GAME,
-    at,
-    games,
+    game_cells,
+    offset_note,
     row_name,
     solve,
 )
@@ -28,7 +28,8 @@ class Threshold(Experiment):
     name: ClassVar[str] = "threshold"
     readings: ClassVar[Mapping[str, Reading]] = {
         BY_TAU: Reading(
-            f"{at(ABOVE)} {GAME} The mechanism, which the paper does not name, is "
+            f"{offset_note(ABOVE)} {GAME} The mechanism, which the paper does not "
+            "name, is "
             "Brier: it has prices of this size elsewhere; FN and FP are those of the "
             "equilibrium, since 12.8 times a truthful FN of 0.117 would exceed 1. "
             "Calibrated agents answer case by case (E[y | b]): no shift pays them.",
@@ -55,7 +56,7 @@ class Threshold(Experiment):
 
     def cells(self, size: Size) -> list[Cell]:
         """Return all thresholds."""
-        return games(self.name, size, {"tau": TAUS})
+        return game_cells(self.name, size, {"tau": TAUS})
 
     def effort(self, cell: Cell) -> float:
         """Twelve games."""

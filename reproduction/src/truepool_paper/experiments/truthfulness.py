@@ -11,19 +11,19 @@ from truepool_paper.canonical_game import (
     ABOVE,
     CALIBRATED,
     CANONICAL,
-    MECHANISMS,
-    games,
+    PAYMENTS,
+    game_cells,
 )
 from truepool_paper.interface import Experiment, Reading, Size, row
 
 TABLE = "tab:ic_verify"
-PAID = ("VCG", "Brier", "Externality")
+PAYMENT_NAMES = ("VCG", "Brier", "Externality")
 TRIALS = 100
 
 
 @final
 class Truthfulness(Experiment):
-    """A hundred games a mechanism; the best shift of one agent in each."""
+    """A hundred games a payment; the best shift of one agent in each."""
 
     name: ClassVar[str] = "truthfulness"
     readings: ClassVar[Mapping[str, Reading]] = {
@@ -45,8 +45,8 @@ class Truthfulness(Experiment):
 
     def cells(self, size: Size) -> list[Cell]:
         """Return all mechanisms at both offsets."""
-        axes = {"mechanism": PAID, "offset": [CALIBRATED, ABOVE]}
-        return games(self.name, size, axes)
+        axes = {"payment": PAYMENT_NAMES, "offset": [CALIBRATED, ABOVE]}
+        return game_cells(self.name, size, axes)
 
     def effort(self, cell: Cell) -> float:
         """A hundred games."""
@@ -55,12 +55,12 @@ class Truthfulness(Experiment):
     @staticmethod
     def measure(cell: Cell) -> list[Row]:
         """Try every shift in every game."""
-        paid, offset = cell["mechanism"], cell["offset"]
+        paid, offset = cell["payment"], cell["offset"]
         game = replace(CANONICAL, cases=cell["cases"], offset=offset)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ClippedBeliefsWarning)
             found = verify(
-                MECHANISMS[paid], game, trials=TRIALS, seed=cell.seed("beliefs")
+                PAYMENTS[paid], game, trials=TRIALS, seed=cell.seed("beliefs")
             )
         who = paid if offset == CALIBRATED else f"{paid}, offset {offset:+g}"
         columns = {

@@ -8,8 +8,8 @@ from truepool.games import theory
 from truepool_paper.canonical_game import (
     CALIBRATED,
     GAME,
-    at,
-    games,
+    game_cells,
+    offset_note,
     row_name,
     solve,
 )
@@ -29,7 +29,8 @@ class TwoAgents(Experiment):
     name: ClassVar[str] = "two-agents"
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
-            f"{at(OFFSET)} The offset is that of the table's own shifts at rho > 0, "
+            f"{offset_note(OFFSET)} The offset is that of the table's own shifts at "
+            "rho > 0, "
             'being in none of the three families. "(0.3, 0.3)" are two agents of '
             f"mean belief 0.3, with a base rate lower by the offset. {GAME} "
             "eq:delta_star stands beside them, with the sign of the table.",
@@ -43,7 +44,7 @@ class TwoAgents(Experiment):
     def cells(self, size: Size) -> list[Cell]:
         """Return all beliefs at both offsets."""
         axes = {"rho": RHOS, "mean": MEANS, "offset": [OFFSET, CALIBRATED]}
-        return games(self.name, size, axes)
+        return game_cells(self.name, size, axes)
 
     def effort(self, cell: Cell) -> float:
         """Two small games."""

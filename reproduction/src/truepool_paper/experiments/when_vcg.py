@@ -7,7 +7,7 @@ from truepool import Panel, compare, replay
 from truepool.core.engine import Cell, Row, cells
 from truepool.datasets import synthetic
 from truepool.measures.losses import Loss
-from truepool.pools.interface import configure
+from truepool.pools import configure
 from truepool.stress.constant import ConstantLow
 from truepool.stress.drift import quality_panel
 from truepool_paper.interface import Experiment, Reading, Size, row

@@ -1,7 +1,7 @@
 """The paper's tables beside ours: for the terminal, and as a Markdown page.
 
-What is drawn here is what `Reproduction.to_dict` tells, so that a page is a pure
-function of a file of verdicts, however old.
+Pages are made from `Reproduction.to_dict`, so that a page is a pure function of a file
+of verdicts, however old.
 """
 
 import json
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from truepool.core.errors import SourceError
 from truepool.render.tables.grid import Grid
-from truepool_paper.render.cells import sides
+from truepool_paper.render.cells import cell_texts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Told: TypeAlias = Mapping[str, Any]
+PlainData: TypeAlias = Mapping[str, Any]
 MARKS = {
     "match": "✓",
     "close": "≈",
@@ -34,32 +34,32 @@ LEGEND = (
 )
 
 
-def grid(told: Told) -> Grid:
-    """One line a table: its verdict, and how its cells came out."""
+def grid(data: PlainData) -> Grid:
+    """One line per table: its verdict, and the verdicts of its cells."""
     rows = tuple(
         (label, table["verdict"], *counts(table), table["title"])
-        for label, table in told["tables"].items()
+        for label, table in data["tables"].items()
     )
-    title = f"{len(rows)} tables and figures of the paper, {told['size']} size"
+    title = f"{len(rows)} tables and figures of the paper, {data['size']} size"
     headers = ("label", "verdict", "match", "close", "differs", "what it shows")
-    return Grid(title, headers, rows, (summary(told),), essential=5)
+    return Grid(title, headers, rows, (summary(data),), essential=5)
 
 
-def counts(table: Told) -> tuple[str, ...]:
+def counts(table: PlainData) -> tuple[str, ...]:
     """How many cells match, are close, and differ."""
     found = Counter(cell["verdict"] for cell in table["cells"])
     return tuple(str(found[v] or "") for v in ("match", "close", "differs"))
 
 
-def summary(told: Told) -> str:
-    """How many tables came to which verdict.
+def summary(data: PlainData) -> str:
+    """How many tables have which verdict.
 
-    >>> told = {"verdict": "match", "cells": [{"verdict": "match"}]}
-    >>> print(summary({"tables": {"a": told, "b": told}}))
+    >>> table = {"verdict": "match", "cells": [{"verdict": "match"}]}
+    >>> print(summary({"tables": {"a": table, "b": table}}))
     2 match, 0 close, 0 differs, 0 not printed, 0 pending. Of 2 printed numbers 2 match,
     0 are close and 0 differ.
     """
-    tables = told["tables"].values()
+    tables = data["tables"].values()
     found = Counter(table["verdict"] for table in tables)
     cells = Counter(cell["verdict"] for table in tables for cell in table["cells"])
     match, close, differs = (cells[v] for v in ("match", "close", "differs"))
@@ -70,16 +70,16 @@ def summary(told: Told) -> str:
     )
 
 
-def markdown(told: Told, figures: Mapping[str, str] | None = None) -> str:
+def markdown(data: PlainData, figures: Mapping[str, str] | None = None) -> str:
     """Return the page: every table side by side, its reading, and its cause.
 
     ``figures`` holds the path of each drawn figure.
     """
-    lines = [f"# The paper, re-run ({told['size']} size)", "", summary(told)]
+    lines = [f"# The paper, re-run ({data['size']} size)", "", summary(data)]
     lines += ["", f"Each cell reads: {LEGEND}", ""]
-    lines += [f"- {name}: {value}" for name, value in told["environment"].items()]
-    lines += ["", *_index(told)]
-    for label, table in told["tables"].items():
+    lines += [f"- {name}: {value}" for name, value in data["environment"].items()]
+    lines += ["", *_index(data)]
+    for label, table in data["tables"].items():
         lines += ["", f"## {label}: {table['verdict']}", "", sentence(table["title"])]
         if label in (figures or {}):
             lines += ["", f"![{table['title']}]({(figures or {})[label]})"]
@@ -98,14 +98,16 @@ def sentence(title: str) -> str:
     return title if title.endswith("?") else f"{title}."
 
 
-def notes(table: Told) -> list[str]:
+def notes(table: PlainData) -> list[str]:
     """Say why a table differs or is pending, and how it was read."""
-    told = table["cause"] and table["verdict"] in ("differs", "pending")
-    found = [f"Why: {table['cause']}"] if told else []
+    explained = table["cause"] and table["verdict"] in ("differs", "pending")
+    found = [f"Why: {table['cause']}"] if explained else []
     return [*found, f"Reading: {table['reading']}"] if table["reading"] else found
 
 
-def layout(table: Told) -> tuple[list[str], list[tuple[Any, ...]], dict[Any, Told]]:
+def layout(
+    table: PlainData,
+) -> tuple[list[str], list[tuple[Any, ...]], dict[Any, PlainData]]:
     """Columns, row keys and cells by place; the paper's first, then what is ours."""
     cells = {(tuple(cell["key"]), cell["column"]): cell for cell in table["cells"]}
     keys = list(dict.fromkeys(key for key, _ in cells))
@@ -113,23 +115,24 @@ def layout(table: Told) -> tuple[list[str], list[tuple[Any, ...]], dict[Any, Tol
     return columns, keys, cells
 
 
-def write(told: Told, figures: Mapping[str, "Figure"], out: Path) -> list[Path]:
-    """Write verdicts, figures and both pages into a folder; return what to look at."""
+def write(data: PlainData, figures: Mapping[str, "Figure"], out: Path) -> list[Path]:
+    """Write verdicts, figures and both pages into a folder; return the pages."""
     from truepool_paper.render.html import html
 
     drawn = {label: svg(page) for label, page in figures.items()}
     names = {label: f"figures/{label.replace(':', '_')}.svg" for label in drawn}
     pages = {names[label]: text for label, text in drawn.items()}
-    pages["verdicts.json"] = json.dumps(told, indent=1) + "\n"
-    pages["reproduction.md"] = markdown(told, names)
-    pages["reproduction.html"] = html(told, drawn)
+    pages["verdicts.json"] = json.dumps(data, indent=1) + "\n"
+    pages["reproduction.md"] = markdown(data, names)
+    pages["reproduction.html"] = html(data, figures)
     try:
         for name, text in pages.items():
             (out / name).parent.mkdir(parents=True, exist_ok=True)
             (out / name).write_text(text, encoding="utf-8")
     except OSError as error:
         raise SourceError(
-            f"{str(out)!r} cannot be written into: {error.strerror}"
+            f"{str(out)!r} cannot be written into: {error.strerror}; name another "
+            "folder"
         ) from None
     return [out / "reproduction.md", out / "reproduction.html"]
 
@@ -145,20 +148,20 @@ def svg(page: "Figure") -> str:
     return whole[whole.index("<svg") :]
 
 
-def _index(told: Told) -> list[str]:
-    """One line a table, linked: verdict, and how many cells came out how."""
+def _index(data: PlainData) -> list[str]:
+    """One linked line per table: its verdict, and how many cells have which."""
     head = ["", "verdict", "match", "close", "differs", "what it shows"]
     return [
         _line(head),
         "|" + "---|" * len(head),
         *(
             _line([_linked(label, t), t["verdict"], *counts(t), t["title"]])
-            for label, t in told["tables"].items()
+            for label, t in data["tables"].items()
         ),
     ]
 
 
-def _linked(label: str, table: Told) -> str:
+def _linked(label: str, table: PlainData) -> str:
     """Link to a section by the name that Markdown gives its heading.
 
     >>> _linked("tab:poa", {"verdict": "not printed"})
@@ -168,7 +171,7 @@ def _linked(label: str, table: Told) -> str:
     return f"[{label}](#{anchor})"
 
 
-def _table(table: Told) -> list[str]:
+def _table(table: PlainData) -> list[str]:
     columns, keys, cells = layout(table)
     head = [*table["row_key"], *columns]
     lines = [_line(head), "|" + "---|" * len(head)]
@@ -178,10 +181,10 @@ def _table(table: Told) -> list[str]:
     return lines
 
 
-def _text(cell: Told) -> str:
-    said, ours = sides(cell)
-    arrow = " → " if said and ours else ""
-    return f"{said}{arrow}{ours} {MARKS[cell['verdict']]}".strip()
+def _text(cell: PlainData) -> str:
+    printed, ours = cell_texts(cell)
+    arrow = " → " if printed and ours else ""
+    return f"{printed}{arrow}{ours} {MARKS[cell['verdict']]}".strip()
 
 
 def _line(cells: list[str]) -> str:

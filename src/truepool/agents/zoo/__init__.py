@@ -1,4 +1,4 @@
-"""The zoo: kinds of models to train agents of. The folder is the registry."""
+"""The zoo: models that agents can be trained with. The folder is the registry."""
 
 from typing import Any, cast
 

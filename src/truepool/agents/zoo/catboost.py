@@ -5,8 +5,8 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any, ClassVar, final
 
-from truepool.agents.extras import brought
-from truepool.agents.zoo.interface import Model, settings_of
+from truepool.agents.extras import require
+from truepool.agents.zoo.interface import Model, setting_names
 
 QUIET = {"verbose": 0, "allow_writing_files": False}
 
@@ -20,19 +20,19 @@ class CatBoost(Model):
     libraries: ClassVar[tuple[str, ...]] = ("catboost",)
     effort: ClassVar[int] = 2
 
-    def _known(self) -> set[str]:
-        return settings_of(self._kind())
+    def _setting_names(self) -> set[str]:
+        return setting_names(self._kind())
 
-    def _made(self, seed: int) -> Any:
+    def _build(self, seed: int) -> Any:
         fixed = {"random_seed": seed, "thread_count": 1, **QUIET}
         return self._kind()(**{**fixed, **self.settings})
 
     def _kind(self) -> Any:
-        return brought("catboost", "agents", self.name).CatBoostClassifier
+        return require("catboost", "agents", self.name).CatBoostClassifier
 
     def to_onnx(self, fitted: Any, width: int) -> Any:
         """Return a fitted classifier over so many features as an ONNX model."""
-        onnx = brought("onnx", "onnx", "exporting")
+        onnx = require("onnx", "onnx", "exporting")
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "catboost.onnx")
             fitted.save_model(path, format="onnx")  # it writes to files only

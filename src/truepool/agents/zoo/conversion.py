@@ -1,14 +1,14 @@
-"""ONNX models out of fitted classifiers, all in one form.
+"""Conversion of fitted classifiers to ONNX models of one form.
 
-One input, ``features`` (T, F), and one output, ``probabilities`` (T, K): labels are
-left out, because argmax of rounded probabilities breaks ties otherwise. Boosted trees
+One input, ``features`` (T, F), and one output, ``probabilities`` (T, K). Labels are
+left out: the argmax of rounded probabilities may break ties differently. Boosted trees
 compute in single precision, as onnxruntime does; networks, regressions and forests in
-double, where single would lose 1e-6 and more.
+double, because single precision would lose 1e-6 or more.
 """
 
 from typing import Any
 
-from truepool.agents.extras import brought
+from truepool.agents.extras import require
 
 FEATURES, PROBABILITIES = "features", "probabilities"
 OPSET = 15
@@ -16,8 +16,8 @@ OPSET = 15
 
 def from_scikit_learn(fitted: Any, width: int, *, double: bool = False) -> Any:
     """Convert a scikit-learn classifier, or a pipeline, in single or double."""
-    skl2onnx = brought("skl2onnx", "onnx", "exporting")
-    types = brought("skl2onnx.common.data_types", "onnx", "exporting")
+    skl2onnx = require("skl2onnx", "onnx", "exporting")
+    types = require("skl2onnx.common.data_types", "onnx", "exporting")
     table = types.DoubleTensorType if double else types.FloatTensorType
     return skl2onnx.to_onnx(
         fitted,
@@ -27,12 +27,12 @@ def from_scikit_learn(fitted: Any, width: int, *, double: bool = False) -> Any:
     )
 
 
-def from_filled(pipeline: Any, width: int) -> Any:
-    """Convert a pipeline that begins by filling gaps, in double precision.
+def from_imputed(pipeline: Any, width: int) -> Any:
+    """Convert a pipeline that begins with an imputer, in double precision.
 
-    onnxruntime fills in single precision only, so that step is written out.
+    onnxruntime imputes in single precision only, so that step is written by hand.
     """
-    onnx = brought("onnx", "onnx", "exporting")
+    onnx = require("onnx", "onnx", "exporting")
     model = from_scikit_learn(pipeline[1:], width, double=True)
     whole = "without_gaps"
     for node in model.graph.node:
@@ -48,8 +48,8 @@ def from_filled(pipeline: Any, width: int) -> Any:
 
 def from_booster(library: str, fitted: Any, width: int, **options: Any) -> Any:
     """Convert a model of LightGBM or XGBoost."""
-    onnxmltools = brought("onnxmltools", "onnx", "exporting")
-    types = brought("onnxmltools.convert.common.data_types", "onnx", "exporting")
+    onnxmltools = require("onnxmltools", "onnx", "exporting")
+    types = require("onnxmltools.convert.common.data_types", "onnx", "exporting")
     convert = getattr(onnxmltools, f"convert_{library}")
     return convert(
         fitted,
@@ -62,27 +62,27 @@ def from_booster(library: str, fitted: Any, width: int, **options: Any) -> Any:
 def from_trees(fitted: Any, trees: list[Any], width: int) -> Any:
     """Convert a tree or a forest of scikit-learn's.
 
-    Rows are rounded to single precision, as scikit-learn does before it compares, and
-    then made double, because onnxruntime adds the trees up in the precision of its
-    input: 500 trees in single would lose 5e-6.
+    Features are rounded to single precision, as scikit-learn does before it compares,
+    and then made double, because onnxruntime adds the trees up in the precision of its
+    input: 500 trees in single precision would lose 5e-6.
     """
-    onnx = brought("onnx", "onnx", "exporting")
+    onnx = require("onnx", "onnx", "exporting")
     model = from_scikit_learn(fitted, width)  # its double form may never return
     double = "rounded"
     forest = next(node for node in model.graph.node if FEATURES in node.input)
     forest.input[:] = [double]
-    _let_missing_through(onnx, forest, trees)
+    _set_missing_direction(onnx, forest, trees)
     to = onnx.TensorProto.DOUBLE
     cast = onnx.helper.make_node("Cast", [FEATURES], [double], to=to)
     model.graph.node.insert(0, cast)
     return model
 
 
-def _let_missing_through(onnx: Any, node: Any, trees: list[Any]) -> None:
-    """Let missing values go the way they go in scikit-learn's trees.
+def _set_missing_direction(onnx: Any, node: Any, trees: list[Any]) -> None:
+    """Send missing values where scikit-learn's trees send them.
 
-    The converter sends all of them right, silently (sklearn-onnx issue 1253). Each node
-    of the export is a node of a tree with the same number, so the way is written in.
+    The converter silently sends all of them right (sklearn-onnx issue 1253). Each node
+    of the export has the number of its node in the tree, so the direction is set.
     """
     there = {attribute.name: attribute for attribute in node.attribute}
     where = zip(there["nodes_treeids"].ints, there["nodes_nodeids"].ints, strict=True)
@@ -94,8 +94,8 @@ def _let_missing_through(onnx: Any, node: Any, trees: list[Any]) -> None:
 
 
 def only_probabilities(model: Any, classes: int) -> Any:
-    """Leave one output, the tensor of probabilities, under its usual name."""
-    onnx = brought("onnx", "onnx", "exporting")
+    """Keep one output, the tensor of probabilities, under its usual name."""
+    onnx = require("onnx", "onnx", "exporting")
     graph = model.graph
     names = [output.name for output in graph.output]
     precision = graph.input[0].type.tensor_type.elem_type

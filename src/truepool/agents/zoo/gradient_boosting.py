@@ -6,8 +6,8 @@ from typing import Any, ClassVar, final
 from sklearn.ensemble import GradientBoostingClassifier
 
 from truepool.agents.zoo.conversion import from_scikit_learn
-from truepool.agents.zoo.interface import Model, settings_of
-from truepool.agents.zoo.preprocessing import filled
+from truepool.agents.zoo.interface import Model, setting_names
+from truepool.agents.zoo.preprocessing import impute_before
 
 
 @final
@@ -18,11 +18,11 @@ class GradientBoosting(Model):
     preset: ClassVar[Mapping[str, Any]] = {"n_estimators": 100, "max_depth": 3}
     effort: ClassVar[int] = 4
 
-    def _known(self) -> set[str]:
-        return settings_of(GradientBoostingClassifier)
+    def _setting_names(self) -> set[str]:
+        return setting_names(GradientBoostingClassifier)
 
-    def _made(self, seed: int) -> Any:
-        return filled(
+    def _build(self, seed: int) -> Any:
+        return impute_before(
             GradientBoostingClassifier(**{"random_state": seed, **self.settings})
         )
 

@@ -1,4 +1,4 @@
-"""What every model of the zoo is: settings, a classifier of one thread, an export."""
+"""The interface of a model: settings, a classifier on one thread, an export."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -11,22 +11,22 @@ from truepool.core.registry import check_settings
 class Model(ABC):
     """A kind of model, not trained yet.
 
-    A model is a file with a ``name``, its settings, and three methods: `_known` names
-    the settings there are, `_made` makes a scikit-learn classifier, and `to_onnx`
-    converts a fitted one.
+    A model has a ``name``, settings and three methods: `_setting_names` lists the
+    settings there are, `_build` makes a scikit-learn classifier, and `to_onnx` converts
+    a fitted one.
 
     Attributes
     ----------
     name : str
-        What the command line and `truepool.agents.zoo.every` call it.
+        Its name on the command line and in `truepool.agents.zoo.every`.
     settings : mapping
-        What the classifier is made with: the paper's (tab:hyperparams), or what came.
+        Settings of the classifier: the paper's (tab:hyperparams) and those given.
     libraries : tuple of str
-        Distributions whose version its numbers hang on.
+        Distributions whose versions its reports depend on.
     effort : int
-        Rough cost of training; those that take long are started first.
+        Rough cost of training; the models that take longest are started first.
     tolerance : float
-        How far an export's probabilities may lie from ours.
+        Largest difference between the probabilities of an export and ours.
     """
 
     name: ClassVar[str]
@@ -37,31 +37,31 @@ class Model(ABC):
 
     def __init__(self, **settings: Any) -> None:
         if settings:
-            check_settings(self.name, settings, self._known())
+            check_settings(self.name, settings, self._setting_names())
         self.settings: dict[str, Any] = {**self.preset, **settings}
 
     def classifier(self, seed: int) -> Any:
-        """Return an unfitted classifier: one thread, every draw from the seed."""
-        return self._made(seed)
+        """Return an unfitted classifier with one thread, seeded."""
+        return self._build(seed)
 
     @abstractmethod
-    def _known(self) -> set[str]:
-        """Names of all settings that it takes."""
+    def _setting_names(self) -> set[str]:
+        """Return the names of all settings that it takes."""
 
     @abstractmethod
-    def _made(self, seed: int) -> Any:
-        """Return the classifier with its settings, which are sound."""
+    def _build(self, seed: int) -> Any:
+        """Return the classifier with its settings, which are checked."""
 
     @abstractmethod
     def to_onnx(self, fitted: Any, width: int) -> Any:
         """Return a fitted classifier over so many features as an ONNX model."""
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{key}={value!r}" for key, value in self.settings.items())
-        return f"{type(self).__name__}({told})"
+        settings = ", ".join(f"{key}={value!r}" for key, value in self.settings.items())
+        return f"{type(self).__name__}({settings})"
 
 
-def settings_of(kind: Any) -> set[str]:
-    """Names of what a class of classifiers can be made with."""
+def setting_names(kind: Any) -> set[str]:
+    """Return the names of the settings of a class of classifiers."""
     names = set(signature(kind.__init__).parameters) - {"self", "kwargs"}
     return names | set(kind().get_params())

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, final
 
-from truepool.agents.extras import brought
+from truepool.agents.extras import require
 from truepool.agents.zoo.conversion import from_booster
-from truepool.agents.zoo.interface import Model, settings_of
+from truepool.agents.zoo.interface import Model, setting_names
 
 FIXED = {"deterministic": True, "force_row_wise": True, "verbose": -1}
-"""Left to itself it times two layouts and takes the faster: not the same bits."""
+"""By default it times two layouts and takes the faster one, which changes the bits."""
 
 
 @final
@@ -19,15 +19,15 @@ class LightGBM(Model):
     preset: ClassVar[Mapping[str, Any]] = {"n_estimators": 100, "max_depth": -1}
     libraries: ClassVar[tuple[str, ...]] = ("lightgbm",)
 
-    def _known(self) -> set[str]:
-        return settings_of(self._kind()) | {*FIXED}
+    def _setting_names(self) -> set[str]:
+        return setting_names(self._kind()) | {*FIXED}
 
-    def _made(self, seed: int) -> Any:
+    def _build(self, seed: int) -> Any:
         fixed = {"random_state": seed, "n_jobs": 1, **FIXED}
         return self._kind()(**{**fixed, **self.settings})
 
     def _kind(self) -> Any:
-        return brought("lightgbm", "agents", self.name).LGBMClassifier
+        return require("lightgbm", "agents", self.name).LGBMClassifier
 
     def to_onnx(self, fitted: Any, width: int) -> Any:
         """Return a fitted classifier over so many features as an ONNX model."""

@@ -1,13 +1,13 @@
-"""Logistic regression: the agent that is calibrated by how it is made."""
+"""Logistic regression: calibrated by construction."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, final
 
 from sklearn.linear_model import LogisticRegression
 
-from truepool.agents.zoo.conversion import from_filled
-from truepool.agents.zoo.interface import Model, settings_of
-from truepool.agents.zoo.preprocessing import scaled
+from truepool.agents.zoo.conversion import from_imputed
+from truepool.agents.zoo.interface import Model, setting_names
+from truepool.agents.zoo.preprocessing import scale_before
 
 
 @final
@@ -17,12 +17,14 @@ class Logistic(Model):
     name: ClassVar[str] = "logistic"
     preset: ClassVar[Mapping[str, Any]] = {"max_iter": 1000}
 
-    def _known(self) -> set[str]:
-        return settings_of(LogisticRegression)
+    def _setting_names(self) -> set[str]:
+        return setting_names(LogisticRegression)
 
-    def _made(self, seed: int) -> Any:
-        return scaled(LogisticRegression(**{"random_state": seed, **self.settings}))
+    def _build(self, seed: int) -> Any:
+        return scale_before(
+            LogisticRegression(**{"random_state": seed, **self.settings})
+        )
 
     def to_onnx(self, fitted: Any, width: int) -> Any:
         """Return a fitted classifier over so many features as an ONNX model."""
-        return from_filled(fitted, width)
+        return from_imputed(fitted, width)

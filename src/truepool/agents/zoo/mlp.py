@@ -5,9 +5,9 @@ from typing import Any, ClassVar, final
 
 from sklearn.neural_network import MLPClassifier
 
-from truepool.agents.zoo.conversion import from_filled
-from truepool.agents.zoo.interface import Model, settings_of
-from truepool.agents.zoo.preprocessing import scaled
+from truepool.agents.zoo.conversion import from_imputed
+from truepool.agents.zoo.interface import Model, setting_names
+from truepool.agents.zoo.preprocessing import scale_before
 
 
 @final
@@ -25,12 +25,12 @@ class MLP(Model):
     }
     effort: ClassVar[int] = 9
 
-    def _known(self) -> set[str]:
-        return settings_of(MLPClassifier)
+    def _setting_names(self) -> set[str]:
+        return setting_names(MLPClassifier)
 
-    def _made(self, seed: int) -> Any:
-        return scaled(MLPClassifier(**{"random_state": seed, **self.settings}))
+    def _build(self, seed: int) -> Any:
+        return scale_before(MLPClassifier(**{"random_state": seed, **self.settings}))
 
     def to_onnx(self, fitted: Any, width: int) -> Any:
         """Return a fitted classifier over so many features as an ONNX model."""
-        return from_filled(fitted, width)
+        return from_imputed(fitted, width)

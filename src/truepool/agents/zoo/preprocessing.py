@@ -1,10 +1,10 @@
-"""What models that take neither gaps nor scales as they come get before their rows."""
+"""Preprocessing for models that need complete or scaled features."""
 
 from typing import Any
 
 
-def filled(*steps: Any) -> Any:
-    """Steps after the median of training has been put where a value is missing."""
+def impute_before(*steps: Any) -> Any:
+    """Return a pipeline that imputes the median, then takes the steps."""
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
 
@@ -12,8 +12,8 @@ def filled(*steps: Any) -> Any:
     return make_pipeline(fill, *steps)
 
 
-def scaled(*steps: Any) -> Any:
-    """Steps after gaps were filled and every feature has mean 0 and deviation 1."""
+def scale_before(*steps: Any) -> Any:
+    """Return a pipeline that imputes and standardises, then takes the steps."""
     from sklearn.preprocessing import StandardScaler
 
-    return filled(StandardScaler(), *steps)
+    return impute_before(StandardScaler(), *steps)

@@ -1,4 +1,4 @@
-"""Random Forest: many deep trees, each on rows and features of its own."""
+"""Random Forest: many deep trees, each on random cases and features."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, final
@@ -6,7 +6,7 @@ from typing import Any, ClassVar, final
 from sklearn.ensemble import RandomForestClassifier
 
 from truepool.agents.zoo.conversion import from_trees
-from truepool.agents.zoo.interface import Model, settings_of
+from truepool.agents.zoo.interface import Model, setting_names
 
 
 @final
@@ -17,10 +17,10 @@ class RandomForest(Model):
     preset: ClassVar[Mapping[str, Any]] = {"n_estimators": 100, "max_depth": None}
     effort: ClassVar[int] = 3
 
-    def _known(self) -> set[str]:
-        return settings_of(RandomForestClassifier)
+    def _setting_names(self) -> set[str]:
+        return setting_names(RandomForestClassifier)
 
-    def _made(self, seed: int) -> Any:
+    def _build(self, seed: int) -> Any:
         return RandomForestClassifier(
             **{"random_state": seed, "n_jobs": 1, **self.settings}
         )

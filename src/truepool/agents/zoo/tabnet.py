@@ -10,14 +10,14 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from truepool.agents.extras import brought
+from truepool.agents.extras import require
 from truepool.agents.zoo.conversion import FEATURES, OPSET, PROBABILITIES
 from truepool.agents.zoo.interface import Model
-from truepool.agents.zoo.preprocessing import scaled
+from truepool.agents.zoo.preprocessing import scale_before
 from truepool.core.arrays import Array, FloatArray
 
 PASSES = {"max_epochs": 30, "batch_size": 1024, "virtual_batch_size": 128}
-"""How `fit` of pytorch-tabnet is called; the rest of the settings makes the network."""
+"""Arguments of `fit` of pytorch-tabnet; the other settings are the network's."""
 
 
 @final
@@ -34,22 +34,23 @@ class TabNet(Model):
     # Single precision alone moves its reports by some 1e-5: it sorts and sums a lot.
     tolerance: ClassVar[float] = 1e-3
 
-    def _known(self) -> set[str]:
-        brought("torch", "neural", self.name)
+    def _setting_names(self) -> set[str]:
+        require("torch", "neural", self.name)
         return {*signature(_tabnet().__init__).parameters, *PASSES} - {"self"}
 
-    def _made(self, seed: int) -> Any:
-        return scaled(Network(seed, self.settings))
+    def _build(self, seed: int) -> Any:
+        require("torch", "neural", self.name)
+        return scale_before(Network(seed, self.settings))
 
     def to_onnx(self, fitted: Any, width: int) -> Any:
         """Return a fitted classifier over so many features as an ONNX model."""
-        torch = brought("torch", "neural", self.name)
-        onnx = brought("onnx", "onnx", "exporting")
+        torch = require("torch", "neural", self.name)
+        onnx = require("onnx", "onnx", "exporting")
         fill, scale, network = (step for _, step in fitted.steps)
         written = io.BytesIO()
         with one_thread(torch):
             torch.onnx.export(
-                _whole(torch, fill, scale, network.network_),
+                _pipeline_module(torch, fill, scale, network.network_),
                 (torch.zeros(2, width, dtype=torch.float64),),
                 written,
                 input_names=[FEATURES],
@@ -72,11 +73,11 @@ class Network(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.settings = settings
 
     def fit(self, X: FloatArray, y: Array) -> Self:
-        """Train on rows without gaps."""
-        torch = brought("torch", "neural", "tabnet")
+        """Train on features (T, F) without missing values."""
+        torch = require("torch", "neural", "tabnet")
         settings = {**PASSES, **(self.settings or {})}
         passes = {key: settings.pop(key) for key in PASSES}
-        # Batches that are not full are dropped: of few rows nothing would be left.
+        # Incomplete batches are dropped: of few cases nothing would be left.
         passes["batch_size"] = min(passes["batch_size"], len(X))
         with one_thread(torch):
             quiet = {"verbose": 0, "device_name": "cpu", "seed": self.seed}
@@ -89,16 +90,16 @@ class Network(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, X: FloatArray) -> FloatArray:
         """Probability of every class, (T, K)."""
-        with one_thread(brought("torch", "neural", "tabnet")):
+        with one_thread(require("torch", "neural", "tabnet")):
             answer = self.network_.predict_proba(X.astype(np.float32))
         return np.asarray(answer, dtype=np.float64)
 
 
 @contextmanager
 def one_thread(torch: Any) -> Iterator[None]:
-    """One thread, because TabNet's numbers hang on how many there are.
+    """One thread, because TabNet's results depend on their number.
 
-    Its draws and its chatter stay inside.
+    Random state and warnings do not leave the block.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -113,14 +114,14 @@ def one_thread(torch: Any) -> Iterator[None]:
 def _tabnet() -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        room = brought("pytorch_tabnet.tab_model", "neural", "tabnet")
-    return room.TabNetClassifier
+        module = require("pytorch_tabnet.tab_model", "neural", "tabnet")
+    return module.TabNetClassifier
 
 
-def _whole(torch: Any, fill: Any, scale: Any, tabnet: Any) -> Any:
-    """Return filling, scaling and network as one module that ends in probabilities.
+def _pipeline_module(torch: Any, fill: Any, scale: Any, tabnet: Any) -> Any:
+    """Return imputer, scaler and network as one module that ends in probabilities.
 
-    What scikit-learn did in double precision before the network is double here too.
+    The steps that scikit-learn does in double precision are double here too.
     """
 
     class Whole(torch.nn.Module):  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""A decision tree: the agent whose every report can be read."""
+"""A decision tree: every report can be explained."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, final
@@ -6,20 +6,20 @@ from typing import Any, ClassVar, final
 from sklearn.tree import DecisionTreeClassifier
 
 from truepool.agents.zoo.conversion import from_trees
-from truepool.agents.zoo.interface import Model, settings_of
+from truepool.agents.zoo.interface import Model, setting_names
 
 
 @final
 class Tree(Model):
-    """One tree with at least 20 rows a leaf, so that its shares are probabilities."""
+    """One tree with at least 20 cases per leaf: a share estimates a probability."""
 
     name: ClassVar[str] = "tree"
     preset: ClassVar[Mapping[str, Any]] = {"min_samples_leaf": 20}
 
-    def _known(self) -> set[str]:
-        return settings_of(DecisionTreeClassifier)
+    def _setting_names(self) -> set[str]:
+        return setting_names(DecisionTreeClassifier)
 
-    def _made(self, seed: int) -> Any:
+    def _build(self, seed: int) -> Any:
         return DecisionTreeClassifier(**{"random_state": seed, **self.settings})
 
     def to_onnx(self, fitted: Any, width: int) -> Any:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, final
 
-from truepool.agents.extras import brought
+from truepool.agents.extras import require
 from truepool.agents.zoo.conversion import from_booster
-from truepool.agents.zoo.interface import Model, settings_of
+from truepool.agents.zoo.interface import Model, setting_names
 
 
 @final
@@ -16,15 +16,15 @@ class XGBoost(Model):
     preset: ClassVar[Mapping[str, Any]] = {"n_estimators": 100, "max_depth": 6}
     libraries: ClassVar[tuple[str, ...]] = ("xgboost",)
 
-    def _known(self) -> set[str]:
-        return settings_of(self._kind())
+    def _setting_names(self) -> set[str]:
+        return setting_names(self._kind())
 
-    def _made(self, seed: int) -> Any:
+    def _build(self, seed: int) -> Any:
         fixed = {"random_state": seed, "n_jobs": 1}
         return self._kind()(**{**fixed, **self.settings})
 
     def _kind(self) -> Any:
-        return brought("xgboost", "agents", self.name).XGBClassifier
+        return require("xgboost", "agents", self.name).XGBClassifier
 
     def to_onnx(self, fitted: Any, width: int) -> Any:
         """Return a fitted classifier over so many features as an ONNX model."""

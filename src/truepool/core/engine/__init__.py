@@ -1,11 +1,11 @@
-"""Experiments as cells of work: run in parallel, resumed from a file of rows.
+"""Experiments as cells: run in parallel, resumed from a file of rows.
 
 A cell is one thing to measure; its seeds depend on the axis and the repeat only. The
 rows of a finished cell go to a file of JSON lines at once, and a later run measures
 only what the file lacks.
 """
 
-from truepool.core.engine.cells import Cell, cells
+from truepool.core.engine.cell import Cell, cells
 from truepool.core.engine.row_file import Row, RowFile
 from truepool.core.engine.runner import Batch, Progress, no_progress, run
 from truepool.core.engine.threads import one_thread

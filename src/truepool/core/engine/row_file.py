@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from truepool.core.engine.cells import Cell
+from truepool.core.engine.cell import Cell
 from truepool.core.errors import SourceError
 
 Row: TypeAlias = dict[str, Any]

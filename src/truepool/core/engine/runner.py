@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from truepool.core.engine.cells import Cell
+from truepool.core.engine.cell import Cell
 from truepool.core.engine.row_file import Row, RowFile
 from truepool.core.engine.threads import one_thread
 

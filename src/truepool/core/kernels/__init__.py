@@ -22,15 +22,17 @@ linear = chosen.linear
 without = chosen.without
 squared_credit = chosen.squared_credit
 threshold_credit = chosen.threshold_credit
-voices = chosen.voices
+trees = chosen.trees
+report_counts = chosen.report_counts
 
 __all__ = [
     "linear",
     "online",
+    "report_counts",
     "scan",
     "shading",
     "squared_credit",
     "threshold_credit",
-    "voices",
+    "trees",
     "without",
 ]

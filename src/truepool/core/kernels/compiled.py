@@ -38,8 +38,8 @@ def scan(values: FloatArray) -> tuple[int, int]:
 
 
 @_jit
-def voices(values):
-    """Mirror of `reference.voices`."""
+def report_counts(values):
+    """Mirror of `reference.report_counts`."""
     T, N, _ = values.shape
     spoken = np.zeros(N, dtype=np.int64)
     first = -1
@@ -232,3 +232,19 @@ def threshold_credit(values, outcomes, weights, scale, threshold, prior, case_we
                 says = 1.0 if rest[i] > line else 0.0
                 credit[i] += factor * (says - base)
     return credit
+
+
+@_jit
+def trees(features, columns, roots, feature, cut, left, right, missing_left, value):
+    """Mirror of `reference.trees`."""
+    T = len(features)
+    out = np.zeros((T, columns))
+    for t in range(T):
+        for j in range(len(roots)):
+            node = roots[j]
+            while feature[node] >= 0:
+                x = features[t, feature[node]]
+                goes_left = missing_left[node] == 1 if x != x else x <= cut[node]
+                node = left[node] if goes_left else right[node]
+            out[t, j % columns] += value[node]
+    return out

@@ -22,7 +22,7 @@ def scan(values: FloatArray) -> tuple[int, int]:
     return int(outside.sum()), int(silent.sum())
 
 
-def voices(values: FloatArray) -> tuple[IntArray, int, int]:
+def report_counts(values: FloatArray) -> tuple[IntArray, int, int]:
     """In how many cases each agent spoke (N,); the first mute case; how many there are.
 
     The first mute case is -1 where somebody spoke in every case.
@@ -117,3 +117,33 @@ def threshold_credit(
     wrong = (pooled > line) != happened
     rise = ((others > line) != happened[:, None]) * 1.0 - wrong[:, None]
     return np.asarray(factor @ rise)
+
+
+def trees(
+    features: FloatArray,
+    columns: int,
+    roots: IntArray,
+    feature: IntArray,
+    cut: FloatArray,
+    left: IntArray,
+    right: IntArray,
+    missing_left: IntArray,
+    value: FloatArray,
+) -> FloatArray:
+    """Sum of the leaves that each case falls into, (T, columns).
+
+    Tree j adds to column j % columns. A node with feature -1 is a leaf; elsewhere a
+    case goes left where its feature is at most the cut, or is missing and
+    ``missing_left`` says so.
+    """
+    out = np.zeros((len(features), columns))
+    cases = np.arange(len(features))
+    for j, root in enumerate(roots):
+        node = np.full(len(features), root)
+        while (feature[node] >= 0).any():
+            inner = feature[node] >= 0
+            x = features[cases, feature[node]]
+            goes_left = np.where(np.isnan(x), missing_left[node] == 1, x <= cut[node])
+            node = np.where(inner, np.where(goes_left, left[node], right[node]), node)
+        out[:, j % columns] += value[node]
+    return out

@@ -1,9 +1,9 @@
 # mypy: disable-error-code=no-untyped-def
 """The loops of `shading_reference`, compiled by numba.
 
-Where a case is turned is as good as random, so nothing here branches on it. Places on
-the grid are found in one pass, which the compiler turns into vector code, and summed
-up in a second.
+The shift at which a decision changes is as good as random, so no loop branches on it.
+Places on the grid are found in one pass, which the compiler vectorises, and summed in
+a second.
 """
 
 import numpy as np
@@ -12,9 +12,9 @@ from numba import njit
 _jit = njit(cache=True, nogil=True, error_model="numpy")
 
 FAR = 1e300
-"""A point that no shift reaches."""
+"""A point beyond all shifts."""
 LANES = 4
-"""Histograms filled in turn: a bin need not wait for the sum just written to it."""
+"""Histograms filled in turn, so that no sum waits for the one just written."""
 
 
 @_jit
@@ -34,8 +34,8 @@ def _nearest(points, shifts):
 
 
 @_jit
-def crossed(points, gains, shifts):
-    """Mirror of `shading_reference.crossed`."""
+def sums_below(points, gains, shifts):
+    """Mirror of `shading_reference.sums_below`."""
     G = shifts.size
     finite = np.empty(points.size)
     for t in range(points.size):
@@ -46,7 +46,7 @@ def crossed(points, gains, shifts):
     lanes = np.zeros((LANES, G + 1))
     for t in range(points.size):
         k = nearest[t]
-        # Exact, whatever the rounding of the guess: the grid itself is asked.
+        # Compared with the grid itself: exact, whatever the rounding of the guess.
         lanes[t % LANES, k + (shifts[k] <= finite[t])] += gains[t]
     sums = np.empty(G)
     total = 0.0
@@ -58,29 +58,32 @@ def crossed(points, gains, shifts):
 
 
 @_jit
-def flips(beliefs, rest, weight, line, gains, shifts):
-    """Mirror of `shading_reference.flips`."""
+def decision_gains(beliefs, rest, weight, cutoff, gains, shifts):
+    """Mirror of `shading_reference.decision_gains`."""
     points = np.empty(beliefs.size)
     if weight.size == 1 and weight[0] > 0.0:
         inverse = 1.0 / weight[0]
         for t in range(beliefs.size):
-            at = (line - rest[t]) * inverse
+            at = (cutoff - rest[t]) * inverse
             point = at - beliefs[t]
             point = point if at < 1.0 else FAR
             points[t] = -FAR if at < 0.0 else point
     else:
         stride = 0 if weight.size == 1 else 1
         for t in range(beliefs.size):
-            at = (line - rest[t]) / weight[t * stride]
+            at = (cutoff - rest[t]) / weight[t * stride]
             point = at - beliefs[t]
             point = point if at < 1.0 else FAR  # also where it is NaN
-            points[t] = -FAR if (at < 0.0) | (rest[t] > line) else point
-    return crossed(points, gains, shifts)
+            points[t] = -FAR if (at < 0.0) | (rest[t] > cutoff) else point
+    return sums_below(points, gains, shifts)
 
 
 @_jit
-def squares(beliefs, targets, shifts):
-    """Mirror of `shading_reference.squares`: three polynomials in d for each case."""
+def squared_distances(beliefs, targets, shifts):
+    """Mirror of `shading_reference.squared_distances`.
+
+    In each case it is three polynomials in d.
+    """
     G = shifts.size
     zero = _nearest(-beliefs, shifts)
     one = _nearest(1.0 - beliefs, shifts)

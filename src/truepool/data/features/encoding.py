@@ -12,7 +12,7 @@ from sklearn.preprocessing import OrdinalEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
-from truepool.core.errors import FeatureError, SettingError, nearest
+from truepool.core.errors import FeatureError, SettingError, suggestion
 
 Encoding: TypeAlias = Literal["ordinal", "one-hot"]
 Unseen: TypeAlias = Literal["refuse", "missing"]
@@ -202,7 +202,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 if name not in columns:
                     raise FeatureError(
                         f"rows must have the features of training; there is no "
-                        f"{name!r}{nearest(name, columns)}; columns: "
+                        f"{name!r}{suggestion(name, columns)}; columns: "
                         f"{', '.join(columns)}"
                     )
             return [columns.index(name) for name in self.names_]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool.core.arrays import Array, FloatArray, IntArray, as_outcomes, frozen
+from truepool.core.arrays import Array, FloatArray, IntArray, as_outcomes, read_only
 from truepool.core.errors import FeatureError, OutcomeError
-from truepool.data.labels import Labels, as_labels, only
+from truepool.data.labels import Labels, check_labels, one_class_error
 
 if TYPE_CHECKING:
     from truepool.data.features.encoding import Encoder, Encoding, Unseen
@@ -86,7 +86,7 @@ class Features:
     ) -> Self:
         """Make features of named columns; a column of text becomes a category.
 
-        Levels are numbered in alphabetical order. `preparation` numbers them anew, by
+        Levels are numbered in alphabetical order. `encoder` numbers them anew, by
         the rows a model is trained on.
 
         >>> rows = Features.from_columns({"x": [1.0, 2.0], "y": ["no", "go"]}, [0, 1])
@@ -121,7 +121,7 @@ class Features:
     def _set(self, *fields: Any) -> None:
         for key, value in zip(self.__dataclass_fields__, fields, strict=True):
             array = isinstance(value, np.ndarray)
-            object.__setattr__(self, key, frozen(value) if array else value)
+            object.__setattr__(self, key, read_only(value) if array else value)
 
     @property
     def classes(self) -> int:
@@ -158,7 +158,7 @@ class Features:
         )
         return part
 
-    def preparation(
+    def encoder(
         self, *, encoding: "Encoding" = "ordinal", unseen: "Unseen" = "missing"
     ) -> "Encoder":
         """Return the transformer that makes such rows ready for a model.
@@ -266,7 +266,7 @@ def _settled(
     outcomes: ArrayLike, rows: int, names: Sequence[str] | None, positive: Any
 ) -> tuple[IntArray, Sequence[Any]]:
     """Class numbers of the outcomes, and what the classes are called."""
-    given = as_labels(outcomes)
+    given = check_labels(outcomes)
     if len(given) != rows:
         raise OutcomeError(
             f"there must be one outcome per row; {rows} rows came with "
@@ -274,7 +274,7 @@ def _settled(
         )
     found = np.unique(given)
     if len(found) == 1:
-        raise only(found[0].item())
+        raise one_class_error(found[0].item())
     if names is not None:
         settled = as_outcomes(given, len(names))
         if positive is None:

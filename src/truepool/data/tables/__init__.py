@@ -6,8 +6,8 @@ agent was silent. For K classes an agent has K columns, ``name:0`` to ``name:K-1
 """
 
 from truepool.data.tables.reader import (
-    Reports,
-    columns_of,
+    ReportTable,
+    read_column_names,
     read_frame,
     read_panel,
     read_reports,
@@ -15,9 +15,9 @@ from truepool.data.tables.reader import (
 from truepool.data.tables.writer import check_writable, write_csv, write_table
 
 __all__ = [
-    "Reports",
+    "ReportTable",
     "check_writable",
-    "columns_of",
+    "read_column_names",
     "read_frame",
     "read_panel",
     "read_reports",

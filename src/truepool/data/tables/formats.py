@@ -8,7 +8,7 @@ CSV = (".csv", ".csv.gz")
 PARQUET = (".parquet", ".pq")
 
 
-def kind_of(path: Path, done: str) -> str:
+def file_format(path: Path, done: str) -> str:
     """Return ``csv`` or ``parquet``, by the name of the file."""
     name = path.name.lower()
     if name.endswith(CSV):

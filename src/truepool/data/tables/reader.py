@@ -18,18 +18,18 @@ from truepool.core.errors import (
     OutcomeError,
     ReportError,
     SourceError,
-    nearest,
+    suggestion,
 )
 from truepool.data.panel import Panel
-from truepool.data.reports import checked_reports
-from truepool.data.tables.formats import kind_of
+from truepool.data.reports import check_reports
+from truepool.data.tables.formats import file_format
 
 INDEXES = ("", "__index_level_0__", "Unnamed: 0")
 """Columns that pandas writes for its row index; they are no agents."""
 
 
 @dataclass(frozen=True, eq=False)
-class Reports:
+class ReportTable:
     """Reports without outcomes, as they come in day by day."""
 
     values: FloatArray
@@ -42,9 +42,9 @@ class Reports:
         """Reports as coordinates, (T, N, C): C = 1 for binary, else C = K."""
         return self.values if self.values.ndim == 3 else self.values[:, :, None]
 
-    def take(self, rows: BoolArray) -> "Reports":
+    def take(self, rows: BoolArray) -> "ReportTable":
         """Return the reports of some rows."""
-        return Reports(
+        return ReportTable(
             self.values[rows],
             self.agents,
             None if self.ids is None else self.ids[rows],
@@ -60,7 +60,7 @@ def read_panel(
     id: str | None = None,
     time: str | None = None,
     ignore: Sequence[str] = (),
-    mute_cases: bool = False,
+    allow_empty_cases: bool = False,
 ) -> Panel:
     """Read a settled panel from a CSV or Parquet file, or from a frame.
 
@@ -78,7 +78,7 @@ def read_panel(
         Columns that label and date the cases; ``id`` and ``time`` if they exist.
     ignore : sequence of str
         Columns that are not agents.
-    mute_cases : bool
+    allow_empty_cases : bool
         Let in cases in which nobody spoke; only `truepool.replay` can skip them.
 
     Examples
@@ -91,8 +91,9 @@ def read_panel(
     if outcome not in frame.columns:
         raise OutcomeError(
             f"the table needs an outcome column; there is no {outcome!r}"
-            f"{nearest(outcome, frame.columns)}; columns: {', '.join(frame.columns)}. "
-            "Say which one holds what happened (--outcome)."
+            f"{suggestion(outcome, frame.columns)}; "
+            f"columns: {', '.join(frame.columns)}. Say which one holds what happened "
+            "(--outcome)."
         )
     reports = _reports(frame, id, time, {outcome, *ignore}, ignore)
     empty = _empty(frame[outcome])
@@ -112,13 +113,15 @@ def read_panel(
         positive=positive,
         ids=settled.ids,
         times=settled.times,
-        mute_cases=mute_cases,
+        allow_empty_cases=allow_empty_cases,
     )
     if not empty.any():
         return panel
     later = reports.take(empty)
-    above = np.cumsum(~empty)[empty]
-    return panel.awaiting(later.values, ids=later.ids, times=later.times, above=above)
+    position = np.cumsum(~empty)[empty]
+    return panel.with_pending(
+        later.values, ids=later.ids, times=later.times, position=position
+    )
 
 
 def read_reports(
@@ -129,7 +132,7 @@ def read_reports(
     id: str | None = None,
     time: str | None = None,
     ignore: Sequence[str] = (),
-) -> Reports:
+) -> ReportTable:
     """Read reports of known agents, in whatever order their columns stand.
 
     An outcome column, should there be one already, is left aside.
@@ -153,16 +156,16 @@ def read_reports(
             f"{'; '.join(said)}. Columns that are not agents can be ignored by name."
         )
     order = [reports.agents.index(name) for name in agents]
-    values, _ = checked_reports(reports.values[:, order], tuple(agents))
+    values, _ = check_reports(reports.values[:, order], tuple(agents))
     squeezed = values[:, :, 0] if values.shape[2] == 1 else values
-    return Reports(squeezed, tuple(agents), reports.ids, reports.times)
+    return ReportTable(squeezed, tuple(agents), reports.ids, reports.times)
 
 
-def columns_of(source: str | os.PathLike[str]) -> list[str]:
+def read_column_names(source: str | os.PathLike[str]) -> list[str]:
     """Names of the columns of a file.
 
     >>> from importlib.resources import files
-    >>> columns_of(str(files("truepool.datasets") / "example.csv"))[:3]
+    >>> read_column_names(str(files("truepool.datasets") / "example.csv"))[:3]
     ['id', 'malignant', 'logistic']
     """
     return list(_read_file(Path(source), None).column_names)
@@ -200,7 +203,7 @@ def _column_names(source: Any) -> Sequence[Any]:
 def _read_file(path: Path, id: str | None) -> pa.Table:
     if not path.is_file():
         raise SourceError(f"there is no file {str(path)!r}")
-    kind = kind_of(path, "read")
+    kind = file_format(path, "read")
     if path.stat().st_size == 0:
         raise SourceError(f"the table must have at least one row; {path} is empty")
     try:
@@ -229,11 +232,11 @@ def _reports(
     time: str | None,
     apart: set[str],
     ignore: Sequence[str],
-) -> Reports:
+) -> ReportTable:
     for role, name in (("id", id), ("time", time), *(("ignored", n) for n in ignore)):
         if name is not None and name not in frame.columns:
             raise SourceError(
-                f"there is no {role} column {name!r}{nearest(name, frame.columns)}; "
+                f"there is no {role} column {name!r}{suggestion(name, frame.columns)}; "
                 f"columns: {', '.join(frame.columns)}"
             )
     label = id or ("id" if "id" in frame.columns else None)
@@ -242,7 +245,7 @@ def _reports(
     names = [n for n in frame.columns if n not in apart]
     columns = {name: _numbers(frame[name]) for name in names}
     agents, values = _by_agent(columns)
-    return Reports(
+    return ReportTable(
         values,
         agents,
         None if label is None else _labels(frame[label]),

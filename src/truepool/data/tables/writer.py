@@ -9,12 +9,12 @@ from pyarrow import csv, parquet
 
 from truepool.core.arrays import Array
 from truepool.core.files import atomic_path, check_path
-from truepool.data.tables.formats import kind_of
+from truepool.data.tables.formats import file_format
 
 
 def check_writable(path: str | Path) -> Path:
     """Refuse a path that no table could be written to."""
-    kind_of(Path(path), "written")
+    file_format(Path(path), "written")
     return check_path(path)
 
 
@@ -22,7 +22,7 @@ def write_table(path: str | Path, columns: Mapping[str, Array]) -> None:
     """Write columns to a CSV or Parquet file, whole or not at all."""
     path = check_writable(path)
     with atomic_path(path) as unfinished:
-        if kind_of(path, "written") == "csv":
+        if file_format(path, "written") == "csv":
             packed = "gzip" if path.suffix == ".gz" else None
             with pa.output_stream(unfinished, compression=packed) as stream:
                 write_csv(stream, columns)

@@ -1,35 +1,35 @@
-"""Mechanisms: what an agent is paid for. The folder is the registry."""
+"""Payments: what agents are paid for. The folder is the registry."""
 
 from typing import Any, cast
 
 from truepool.core import registry
-from truepool.games.payments.interface import Mechanism
+from truepool.games.payments.interface import Payment
 
-__all__ = ["Mechanism", "as_mechanism", "every", "make"]
+__all__ = ["Payment", "as_payment", "every", "make"]
 
 
-def every() -> dict[str, type[Mechanism]]:
-    """All mechanisms by name.
+def every() -> dict[str, type[Payment]]:
+    """All payments by name.
 
     >>> sorted(every())[:3]
     ['brier', 'externality', 'log']
     """
-    return cast(dict[str, type[Mechanism]], registry.every(__name__))
+    return cast(dict[str, type[Payment]], registry.every(__name__))
 
 
-def make(name: str, /, **settings: Any) -> Mechanism:
-    """Make the mechanism of that name with these settings.
+def make(name: str, /, **settings: Any) -> Payment:
+    """Make the payment of that name with these settings.
 
     >>> make("vcg", loss="brier")
     VCG(loss='brier')
     """
-    return cast(Mechanism, registry.make("payment", name, **settings))
+    return cast(Payment, registry.make("payment", name, **settings))
 
 
-def as_mechanism(mechanism: str | Mechanism) -> Mechanism:
-    """Return the mechanism of that name; one that is made already is passed through.
+def as_payment(payment: str | Payment) -> Payment:
+    """Return the payment of that name; an instance is returned unchanged.
 
-    >>> as_mechanism("brier")
+    >>> as_payment("brier")
     Brier()
     """
-    return mechanism if isinstance(mechanism, Mechanism) else make(mechanism)
+    return payment if isinstance(payment, Payment) else make(payment)

@@ -1,26 +1,26 @@
-"""Paid by the Brier score of the own report."""
+"""Payment by the Brier score of the agent's report."""
 
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from truepool.games.agent_view import Seat
-from truepool.games.payments.interface import Mechanism
+from truepool.games.agent_view import AgentView
+from truepool.games.payments.interface import Payment
 from truepool.games.payoffs import Payoff, Squares
 
 
 @final
 @dataclass(frozen=True)
-class Brier(Mechanism):
+class Brier(Payment):
     r"""Utility :math:`-(m_i - y)^2` (sec:problem).
 
     Strictly proper: the best report is E[y | what the agent knows], the best constant
-    shift is minus the agent's offset, and neither hangs on what others report.
+    shift is minus the agent's offset, and neither depends on what others report.
     """
 
     name: ClassVar[str] = "brier"
-    social: ClassVar[bool] = False
+    depends_on_others: ClassVar[bool] = False
 
-    def payoff(self, seat: Seat) -> Payoff:
+    def payoff(self, view: AgentView) -> Payoff:
         """Payoff of each case as a function of the agent's own report."""
-        chance = seat.chance
+        chance = view.chance
         return Squares(chance, extra=lambda: -chance * (1 - chance))

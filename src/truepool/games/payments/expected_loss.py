@@ -1,4 +1,4 @@
-"""Losses in expectation over the outcome."""
+"""Losses in expectation over the outcome, for payments by a loss."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from truepool.measures.losses import Loss
 
 
 def expected_loss(loss: Loss, pooled: FloatArray, chance: FloatArray) -> FloatArray:
-    """Expected loss of pooled (T,) or (T, G) when 1 happens with this chance (T,).
+    """Expected loss of pooled (T,) or (T, G), given Pr(y = 1) in each case (T,).
 
     >>> expected_loss(Loss("brier"), np.array([0.5]), np.array([0.3]))
     array([0.25])

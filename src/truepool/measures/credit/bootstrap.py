@@ -1,4 +1,4 @@
-"""Credit case by case, and what the bootstrap makes of it."""
+"""Credit case by case, and bootstrap intervals of credit."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -12,16 +12,16 @@ from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.weights import by_credit
-from truepool.measures.credit.leave_one_out import pool_weights, rises
-from truepool.measures.credit.shapley import shares
-from truepool.measures.inference import Resamples, middle
+from truepool.measures.credit.removal import increases_by_case, weights_or_equal
+from truepool.measures.credit.shapley_values import credit_by_case
+from truepool.measures.inference import Resamples, percentile_interval
 from truepool.measures.losses import Loss, as_loss
 
 Method: TypeAlias = Literal["leave-one-out", "shapley"]
 
 
 @dataclass(frozen=True, eq=False)
-class Intervals:
+class CreditIntervals:
     """Credit and the weights it earns, with bootstrap intervals over the cases."""
 
     agents: tuple[str, ...]
@@ -46,13 +46,13 @@ def intervals(
     level: float = 0.95,
     resamples: int = 1000,
     seed: int = 0,
-) -> Intervals:
+) -> CreditIntervals:
     """Bootstrap intervals, over the cases, of credit and of the weights it earns.
 
     Weights are proportional to positive credit, as the ``vcg`` and ``shapley`` pools
-    set them (from credit per case in which the agent spoke; ``credit`` itself is per
-    case). Credit is a mean over cases and gets BCa intervals; a weight is no mean and
-    gets the middle of its resamples.
+    set them (from credit per case in which the agent reported; ``credit`` itself is per
+    case). Credit is a mean over cases and gets BCa intervals; a weight is not a mean
+    and gets percentile intervals.
 
     >>> panel = Panel([[0.9, 0.5], [0.1, 0.5]] * 50, [1, 0] * 50)
     >>> intervals(panel, resamples=200).weights_low
@@ -67,26 +67,26 @@ def intervals(
         threshold=threshold,
         seed=seed,
     )
-    spoke = (~np.isnan(panel.values[:, :, 0])).astype(np.float64)
+    present = (~np.isnan(panel.values[:, :, 0])).astype(np.float64)
     cases = as_case_weights(sample_weight, len(panel))
     if cases is not None:
         share = (cases / cases.mean())[:, None]
-        by_case, spoke = by_case * share, spoke * share
+        by_case, present = by_case * share, present * share
     N = len(panel.agents)
     draws = Resamples(len(panel), resamples, seed)
-    both = draws.means(np.hstack([by_case, spoke]))
-    when_spoken = both[:, :N] / np.where(both[:, N:] > 0, both[:, N:], 1.0)
-    earned = np.apply_along_axis(by_credit, 1, when_spoken)
+    both = draws.means(np.hstack([by_case, present]))
+    per_report = both[:, :N] / np.where(both[:, N:] > 0, both[:, N:], 1.0)
+    earned = np.apply_along_axis(by_credit, 1, per_report)
     ends = [draws.interval(column, level) for column in by_case.T]
     low, high = np.array(ends).T
-    weights_low, weights_high = middle(earned, level)
+    weights_low, weights_high = percentile_interval(earned, level)
     credit = by_case.mean(axis=0)
-    return Intervals(
+    return CreditIntervals(
         panel.agents,
         credit,
         low,
         high,
-        by_credit(when_speaking(credit, panel, cases)),
+        by_credit(credit_per_report(credit, panel, cases)),
         weights_low,
         weights_high,
         level,
@@ -106,7 +106,7 @@ def contributions(
     """Credit case by case, (T, N); its mean over the cases is the credit.
 
     Shapley credit is exact up to 14 agents; above, it is the mean over 40 random
-    orders of joining, drawn by ``seed``.
+    orders of joining, drawn from ``seed``.
 
     >>> panel = Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0])
     >>> contributions(panel).round(3)
@@ -115,35 +115,35 @@ def contributions(
     """
     priced = as_loss(loss, costs, threshold)
     if method == "shapley":
-        parts = shares(panel, priced, seed=seed)
+        parts = credit_by_case(panel, priced, seed=seed)
     elif method == "leave-one-out":
-        parts = rises(panel, priced, pool_weights(panel, weights))
+        parts = increases_by_case(panel, priced, weights_or_equal(panel, weights))
     else:
         raise SettingError(
-            f"credit is by 'leave-one-out' or 'shapley'; {method!r} was asked for"
+            f"method must be 'leave-one-out' or 'shapley'; got {method!r}"
         )
     return np.concatenate([rise for _, rise in parts])
 
 
-def when_speaking(
+def credit_per_report(
     credit: FloatArray, panel: Panel, case_weights: FloatArray | None = None
 ) -> FloatArray:
-    """Credit per case in which the agent spoke, so that silence is no fault.
+    """Credit per case in which the agent reported.
 
     >>> panel = Panel([[0.9, 0.5], [float("nan"), 0.5]], [1, 0])
-    >>> when_speaking(np.array([0.1, 0.1]), panel)
+    >>> credit_per_report(np.array([0.1, 0.1]), panel)
     array([0.2, 0.1])
     """
-    return credit / spoken_share(panel, case_weights)
+    return credit / report_rate(panel, case_weights)
 
 
-def spoken_share(panel: Panel, case_weights: FloatArray | None = None) -> FloatArray:
-    """Share of the cases (N,) in which each agent spoke; 1 for one that never did."""
+def report_rate(panel: Panel, case_weights: FloatArray | None = None) -> FloatArray:
+    """Share of the cases (N,) in which each agent reported; 1 if it never did."""
     if not panel.silent:
         return np.ones(len(panel.agents))
     if case_weights is None:
-        share = kernels.voices(panel.values)[0] / len(panel)
+        share = kernels.report_counts(panel.values)[0] / len(panel)
     else:
-        spoke = (~np.isnan(panel.values[:, :, 0])).astype(np.float64)
-        share = np.asarray(case_mean(spoke, case_weights))
+        present = (~np.isnan(panel.values[:, :, 0])).astype(np.float64)
+        share = np.asarray(case_mean(present, case_weights))
     return np.where(share > 0, share, 1.0)

@@ -1,10 +1,10 @@
-"""How much of a mean, or of a difference of means, is the luck of the cases."""
+"""Intervals of means, and tests of differences of means."""
 
 from truepool.measures.inference.bootstrap import (
     Resamples,
-    accelerated,
-    middle,
-    resampled_means,
+    bca_interval,
+    bootstrap_means,
+    percentile_interval,
 )
 from truepool.measures.inference.hypothesis_tests import (
     bonferroni,
@@ -16,12 +16,12 @@ from truepool.measures.inference.hypothesis_tests import (
 
 __all__ = [
     "Resamples",
-    "accelerated",
+    "bca_interval",
     "bonferroni",
+    "bootstrap_means",
     "diebold_mariano",
     "holm",
-    "middle",
     "paired_p_values",
-    "resampled_means",
+    "percentile_interval",
     "signed_rank_p_value",
 ]

@@ -10,15 +10,14 @@ from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import SettingError
 
 GROUPS = 4_000
-"""Above this many cases, random groups of cases are drawn instead of single ones: the
-mean of a group varies as means of cases do, and a thousand resamples of a million
-cases take a moment."""
+"""Above this many cases, random groups of cases are resampled instead of single ones:
+the variance of the mean is the same, and resampling a million cases stays fast."""
 
 
-def resampled_means(by_case: FloatArray, resamples: int, seed: int) -> FloatArray:
+def bootstrap_means(by_case: FloatArray, resamples: int, seed: int) -> FloatArray:
     """Means (B, M) of (T, M) over B bootstrap resamples of the cases (Efron 1979).
 
-    >>> resampled_means(np.ones((5, 1)), resamples=2, seed=0)
+    >>> bootstrap_means(np.ones((5, 1)), resamples=2, seed=0)
     array([[1.],
            [1.]])
     """
@@ -34,9 +33,9 @@ def resampled_means(by_case: FloatArray, resamples: int, seed: int) -> FloatArra
 
 @dataclass(frozen=True, eq=False)
 class Resamples:
-    """Resamples of T cases that are drawn once and serve every question about them.
+    """Bootstrap resamples of T cases, drawn once and used for every statistic.
 
-    Differences of two answers are then paired by themselves.
+    Differences of two statistics are therefore paired.
 
     >>> draws = Resamples(100, resamples=50).means(np.ones((100, 2)))
     >>> draws.shape, bool((draws == 1).all())
@@ -52,16 +51,16 @@ class Resamples:
 
     @property
     def groups(self) -> int:
-        """How many units are drawn: the cases, or groups of them."""
+        """Number of units that are drawn: cases, or groups of them."""
         return min(self.cases, GROUPS)
 
     @cached_property
     def _group(self) -> IntArray:
-        """Group of each case, (T,): equal in size but for one case."""
-        dealt = np.arange(self.cases) % self.groups
+        """Group of each case, (T,): sizes differ by at most one case."""
+        group = np.arange(self.cases) % self.groups
         if self.groups == self.cases:
-            return dealt
-        return np.random.default_rng([self.seed, 1]).permutation(dealt)
+            return group
+        return np.random.default_rng([self.seed, 1]).permutation(group)
 
     @cached_property
     def _counts(self) -> FloatArray:
@@ -91,10 +90,10 @@ class Resamples:
         """BCa interval of the mean of (T,)."""
         column = by_case[:, None]
         units = self.sums(column)[:, 0] * (self.groups / self.cases)
-        return accelerated(units, self.means(column)[:, 0], level)
+        return bca_interval(units, self.means(column)[:, 0], level)
 
 
-def accelerated(
+def bca_interval(
     units: FloatArray, draws: FloatArray, level: float
 ) -> tuple[float, float]:
     r"""Bias-corrected and accelerated interval of a mean (Efron 1987).
@@ -102,9 +101,9 @@ def accelerated(
     With :math:`z_0` the normal quantile of the share of draws below the mean, and
     :math:`a = \sum d^3 / 6 (\sum d^2)^{3/2}` of the deviations d, the quantiles
     :math:`\Phi(z_0 + (z_0 + z) / (1 - a (z_0 + z)))` of the draws are taken instead of
-    those at :math:`\Phi(z)`: skewed means get skewed intervals.
+    those at :math:`\Phi(z)`, which allows for bias and skewness.
 
-    >>> accelerated(np.ones(9), np.ones(50), 0.95)
+    >>> bca_interval(np.ones(9), np.ones(50), 0.95)
     (1.0, 1.0)
     """
     _check_level(level)
@@ -123,10 +122,12 @@ def accelerated(
     return float(low), float(high)
 
 
-def middle(draws: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-    """Lower and upper end of the middle share of the draws, column by column.
+def percentile_interval(
+    draws: FloatArray, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Percentile interval of the draws, column by column.
 
-    >>> low, high = middle(np.arange(101.0)[:, None], level=0.9)
+    >>> low, high = percentile_interval(np.arange(101.0)[:, None], level=0.9)
     >>> low, high
     (array([5.]), array([95.]))
     """
@@ -137,9 +138,9 @@ def middle(draws: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
 
 def _check_resamples(resamples: int) -> None:
     if resamples < 2:
-        raise SettingError(f"at least 2 resamples are needed; {resamples} were asked")
+        raise SettingError(f"at least 2 resamples are needed; got {resamples}")
 
 
 def _check_level(level: float) -> None:
     if not 0 < level < 1:
-        raise SettingError(f"a level must lie between 0 and 1; it is {level!r}")
+        raise SettingError(f"a level must lie between 0 and 1; got {level!r}")

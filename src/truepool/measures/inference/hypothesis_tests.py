@@ -1,4 +1,4 @@
-"""Tests of differences, paired case by case, and what asking often does to them."""
+"""Paired tests of differences, and adjustment for multiple tests."""
 
 import numpy as np
 from scipy.special import ndtr, stdtr
@@ -23,18 +23,18 @@ def paired_p_values(differences: FloatArray) -> FloatArray:
 def signed_rank_p_value(differences: FloatArray) -> float:
     """Two-sided signed-rank test of differences (T,) (Wilcoxon 1945).
 
-    Normal approximation with ties counted and zeros left out; 1 if all are 0.
+    Normal approximation, corrected for ties; zeros are left out. 1 if all are 0.
 
     >>> round(signed_rank_p_value(np.array([1.0, 2.0, 3.0, 4.0, 0.0])), 3)
     0.068
     """
-    kept = differences[differences != 0]
-    n = len(kept)
+    nonzero = differences[differences != 0]
+    n = len(nonzero)
     if not n:
         return 1.0
-    _, group, ties = np.unique(np.abs(kept), return_inverse=True, return_counts=True)
+    _, group, ties = np.unique(np.abs(nonzero), return_inverse=True, return_counts=True)
     ranks = (np.cumsum(ties) - (ties - 1) / 2)[group]
-    gap = ranks[kept > 0].sum() - n * (n + 1) / 4
+    gap = ranks[nonzero > 0].sum() - n * (n + 1) / 4
     ties = ties.astype(np.float64)
     variance = n * (n + 1) * (2 * n + 1) / 24 - (ties**3 - ties).sum() / 48
     return float(2 * ndtr(-abs(gap) / np.sqrt(variance)))
@@ -46,8 +46,8 @@ def diebold_mariano(differences: FloatArray, horizon: int = 1) -> float:
     The variance of the mean sums autocovariances,
     :math:`\gamma_0 + 2 \sum_{k \le m} (1 - \frac{k}{m + 1}) \gamma_k` with
     :math:`m = \max(h - 1, \lfloor T^{1/3} \rfloor)` (Newey & West 1987), the statistic
-    is shrunk by :math:`\sqrt{(T + 1 - 2h + h(h-1)/T) / T}` and held against Student's t
-    (Harvey, Leybourne & Newbold 1997). 1 where nothing differs.
+    is shrunk by :math:`\sqrt{(T + 1 - 2h + h(h-1)/T) / T}` and compared with
+    Student's t (Harvey, Leybourne & Newbold 1997). 1 where nothing differs.
 
     >>> diebold_mariano(np.zeros(10))
     1.0
@@ -63,7 +63,7 @@ def diebold_mariano(differences: FloatArray, horizon: int = 1) -> float:
 
 
 def long_run_variance(series: FloatArray, lags: int) -> float:
-    """Variance of a series with its autocovariances counted (Newey & West 1987).
+    """Variance of a series, autocovariances included (Newey & West 1987).
 
     >>> long_run_variance(np.array([1.0, -1.0, 1.0, -1.0]), lags=1)
     0.25
@@ -77,7 +77,7 @@ def long_run_variance(series: FloatArray, lags: int) -> float:
 
 
 def holm(p_values: FloatArray) -> FloatArray:
-    """Adjust p-values for how many questions were asked (Holm 1979).
+    """Adjust p-values for the number of tests (Holm 1979).
 
     >>> holm(np.array([0.01, 0.04, 0.03]))
     array([0.03, 0.06, 0.06])
@@ -91,7 +91,7 @@ def holm(p_values: FloatArray) -> FloatArray:
 
 
 def bonferroni(p_values: FloatArray) -> FloatArray:
-    """Adjust p-values by their number; `holm` is never less sure and holds as much.
+    """Adjust p-values for the number of tests; `holm` is never less powerful.
 
     >>> bonferroni(np.array([0.01, 0.04, 0.5]))
     array([0.03, 0.12, 1.  ])

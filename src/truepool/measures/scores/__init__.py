@@ -1,7 +1,7 @@
-"""Summaries of a series: how good were the probabilities and the decisions.
+"""Scores of a series of pooled probabilities and of the decisions they lead to.
 
-Class 0 is the class in which nothing happened: a *miss* decides 0 when another class
-happens, a *false alarm* decides another class when 0 happens.
+Class 0 is the negative class: a *miss* decides 0 in a case of another class, a *false
+alarm* decides another class in a case of class 0.
 """
 
 from numpy.typing import ArrayLike

@@ -1,4 +1,4 @@
-"""Scores of decisions: who was missed, who was alarmed for nothing, what it cost."""
+"""Scores of decisions: misses, false alarms and costs."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from truepool.core.arrays import FloatArray, classes
 from truepool.data.costs import Costs
 from truepool.measures.decisions import choose
-from truepool.measures.scores.series import door, ratio
+from truepool.measures.scores.series import check_series, ratio
 
 RARE = 0.05
 """A class is rare when it makes up less than this share of the cases."""
@@ -16,7 +16,7 @@ RARE = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Confusion:
-    """How often (or with what weight) class k was decided when y happened: [y, k].
+    """Number (or total weight) of cases with outcome y and decision k: [y, k].
 
     >>> Confusion(np.array([[90.0, 10.0], [2.0, 8.0]])).recall
     0.8
@@ -26,18 +26,18 @@ class Confusion:
 
     @property
     def recalls(self) -> FloatArray:
-        """Share of each class that was decided right, (K,); NaN if it never came."""
+        """Share of each class that was decided correctly, (K,); NaN for no cases."""
         return ratio(np.diagonal(self.counts), self.counts.sum(axis=1))
 
     @property
     def precisions(self) -> FloatArray:
-        """Share of the decisions for each class that were right, (K,), 0 if none."""
-        decided = self.counts.sum(axis=0)
-        return np.nan_to_num(ratio(np.diagonal(self.counts), decided))
+        """Share of the decisions for each class that were correct, (K,); 0 if none."""
+        decisions = self.counts.sum(axis=0)
+        return np.nan_to_num(ratio(np.diagonal(self.counts), decisions))
 
     @property
     def f1s(self) -> FloatArray:
-        """Harmonic mean of precision and recall, (K,); NaN if the class never came."""
+        """Harmonic mean of precision and recall, (K,); NaN for no cases."""
         both = self.counts.sum(axis=0) + self.counts.sum(axis=1)
         f1 = ratio(2 * np.diagonal(self.counts), both)
         return np.where(self.counts.sum(axis=1) > 0, f1, np.nan)
@@ -49,9 +49,9 @@ class Confusion:
 
     @property
     def precision(self) -> float:
-        """Precision of class 1; the mean over classes that came when K > 2."""
-        came = np.where(self.counts.sum(axis=1) > 0, self.precisions, np.nan)
-        return self._of_class_1_or_mean(came)
+        """Precision of class 1; the mean over classes with cases when K > 2."""
+        known = np.where(self.counts.sum(axis=1) > 0, self.precisions, np.nan)
+        return self._of_class_1_or_mean(known)
 
     @property
     def f1(self) -> float:
@@ -60,28 +60,28 @@ class Confusion:
 
     @property
     def f1_macro(self) -> float:
-        """Mean F1 over the classes that came."""
+        """Mean F1 over the classes that have cases."""
         return float(np.nanmean(self.f1s))
 
     @property
     def accuracy(self) -> float:
-        """Share of the decisions that were right."""
+        """Share of the decisions that were correct."""
         return float(np.trace(self.counts) / self.counts.sum())
 
     @property
     def fn_rate(self) -> float:
-        """Share of the cases in which something happened that were decided 0."""
+        """Share of the cases of other classes than 0 that were decided 0."""
         return _share(self.counts[1:, 0].sum(), self.counts[1:].sum())
 
     @property
     def fp_rate(self) -> float:
-        """Share of the cases in which nothing happened that raised an alarm."""
+        """Share of the cases of class 0 that were decided otherwise."""
         return _share(self.counts[0, 1:].sum(), self.counts[0].sum())
 
     def rare_recall(self, below: float = RARE) -> float:
         """Mean recall of the classes that make up less than this share of the cases.
 
-        NaN when no class that came is so rare.
+        NaN when no class with cases is so rare.
         """
         share = self.counts.sum(axis=1) / self.counts.sum()
         rare = (share > 0) & (share < below)
@@ -105,16 +105,16 @@ def confusion(
     threshold: float | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> Confusion:
-    """Decide every case and count the decisions by what happened.
+    """Decide every case and count the decisions by outcome.
 
     >>> confusion([0.9, 0.2, 0.6], [1, 1, 0]).counts
     array([[0., 1.],
            [1., 1.]])
     """
-    p, y, w = door(pooled, outcomes, sample_weight)
-    decided = choose(p, costs or Costs(), threshold)
+    p, y, w = check_series(pooled, outcomes, sample_weight)
+    decisions = choose(p, costs or Costs(), threshold)
     K = classes(p.shape[1])
-    counts = np.bincount(y * K + decided, w, minlength=K * K)
+    counts = np.bincount(y * K + decisions, w, minlength=K * K)
     return Confusion(counts.reshape(K, K).astype(np.float64))
 
 

@@ -1,4 +1,4 @@
-"""Scores of probabilities: sharp, ranked right, and meaning what they say."""
+"""Scores of probabilities: losses, ranking and calibration."""
 
 from dataclasses import dataclass
 from typing import cast
@@ -10,16 +10,16 @@ from scipy.special import ndtr
 from truepool.core.arrays import FloatArray, IntArray, case_mean, classes
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
-from truepool.measures.losses import Loss, happened
-from truepool.measures.scores.series import door, ratio
+from truepool.measures.losses import Loss, indicator
+from truepool.measures.scores.series import check_series, ratio
 
 
 @dataclass(frozen=True)
 class Murphy:
-    r"""The Brier loss taken apart (Murphy 1973; Stephenson et al. 2008 for bins).
+    r"""Decomposition of the Brier loss (Murphy 1973; Stephenson et al. 2008 for bins).
 
-    brier = reliability - resolution + uncertainty + within. ``within`` is what is lost
-    by speaking of bins instead of single probabilities; it is 0 without bins.
+    brier = reliability - resolution + uncertainty + within. ``within`` is the
+    part due to binning; it is 0 without bins.
     """
 
     brier: float
@@ -42,7 +42,7 @@ def loss(
     >>> loss([0.5, 1.0], [1, 1])
     0.125
     """
-    p, y, w = door(pooled, outcomes, sample_weight)
+    p, y, w = check_series(pooled, outcomes, sample_weight)
     return float(case_mean(Loss(name, costs or Costs()).of(p, y), w))
 
 
@@ -56,8 +56,8 @@ def auc(
     """
     from sklearn.metrics import roc_auc_score
 
-    p, y, w = door(pooled, outcomes, sample_weight)
-    truth = happened(y, classes(p.shape[1]))
+    p, y, w = check_series(pooled, outcomes, sample_weight)
+    truth = indicator(y, classes(p.shape[1]))
     each = [
         roc_auc_score(truth[:, c], p[:, c], sample_weight=w)
         for c in range(p.shape[1])
@@ -78,28 +78,28 @@ def ece(
 
     :math:`\sum_b \frac{n_b}{n} |\bar p_b - \bar y_b|`. Binary: probability of class 1
     against its frequency. K > 2: confidence in the likeliest class against how often
-    it came. The plain estimate is above 0 even for a calibrated pool; ``debias`` takes
-    off what sampling adds to the gap seen in each bin, under a normal approximation
-    (Kumar, Liang & Ma 2019). That is about a third of the excess of a calibrated pool,
-    and nearly all of it where the gaps are large.
+    it occurs. The plain estimate is above 0 even for a calibrated pool; ``debias``
+    subtracts what sampling adds to the gap of each bin, under a normal approximation
+    (Kumar, Liang & Ma 2019). That removes about a third of the bias for a calibrated
+    pool, and nearly all of it where the gaps are large.
 
     >>> ece([0.2] * 10, [1] * 3 + [0] * 7, bins=10).__round__(6)
     0.1
     """
-    p, y, w = door(pooled, outcomes, sample_weight)
+    p, y, w = check_series(pooled, outcomes, sample_weight)
     if bins < 1:
-        raise SettingError(f"there must be at least one bin; bins is {bins}")
+        raise SettingError(f"there must be at least one bin; got bins={bins}")
     if p.shape[1] == 1:
-        said, came = p[:, 0], y.astype(np.float64)
+        confidence, correct = p[:, 0], y.astype(np.float64)
     else:
-        said, came = p.max(axis=1), (p.argmax(axis=1) == y).astype(np.float64)
-    group = np.minimum((said * bins).astype(np.int64), bins - 1)
-    w = np.ones(len(said)) if w is None else w
-    mass, mean_said, mean_came = _by_group(group, said, came, w)
-    gap = np.abs(mean_said - mean_came)
+        confidence, correct = p.max(axis=1), (p.argmax(axis=1) == y).astype(np.float64)
+    group = np.minimum((confidence * bins).astype(np.int64), bins - 1)
+    w = np.ones(len(confidence)) if w is None else w
+    mass, mean_p, frequency = _by_group(group, confidence, correct, w)
+    gap = np.abs(mean_p - frequency)
     if debias:
         count = mass**2 / np.maximum(np.bincount(group, w * w, len(mass)), 1e-300)
-        spread = np.sqrt(mean_came * (1 - mean_came) / np.maximum(count, 1.0))
+        spread = np.sqrt(frequency * (1 - frequency) / np.maximum(count, 1.0))
         gap = 2 * gap - _folded_normal_mean(gap, spread)
     return float((mass * gap).sum() / mass.sum())
 
@@ -111,7 +111,7 @@ def murphy(
     bins: int | None = 10,
     sample_weight: ArrayLike | None = None,
 ) -> Murphy:
-    """Take the Brier loss apart into reliability, resolution and uncertainty.
+    """Decompose the Brier loss into reliability, resolution and uncertainty.
 
     Cases are grouped by bins of equal width, or by equal probabilities when ``bins``
     is None. For K > 2 the parts are sums over the classes.
@@ -122,24 +122,24 @@ def murphy(
     >>> round(parts.brier, 6)
     0.19
     """
-    p, y, w = door(pooled, outcomes, sample_weight)
+    p, y, w = check_series(pooled, outcomes, sample_weight)
     if bins is not None and bins < 1:
-        raise SettingError(f"there must be at least one bin; bins is {bins}")
+        raise SettingError(f"there must be at least one bin; got bins={bins}")
     w = np.ones(len(p)) if w is None else w
-    truth = happened(y, classes(p.shape[1]))
+    truth = indicator(y, classes(p.shape[1]))
     parts = np.zeros(5)
     for c in range(p.shape[1]):
-        said, came = p[:, c], truth[:, c]
+        confidence, correct = p[:, c], truth[:, c]
         if bins is None:
-            group = np.unique(said, return_inverse=True)[1]
+            group = np.unique(confidence, return_inverse=True)[1]
         else:
-            group = np.minimum((said * bins).astype(np.int64), bins - 1)
-        mass, mean_said, mean_came = _by_group(group, said, came, w)
+            group = np.minimum((confidence * bins).astype(np.int64), bins - 1)
+        mass, mean_p, frequency = _by_group(group, confidence, correct, w)
         share = mass / mass.sum()
-        base = (share * mean_came).sum()
-        total = case_mean((said - came) ** 2, w)
-        reliability = (share * (mean_said - mean_came) ** 2).sum()
-        resolution = (share * (mean_came - base) ** 2).sum()
+        base = (share * frequency).sum()
+        total = case_mean((confidence - correct) ** 2, w)
+        reliability = (share * (mean_p - frequency) ** 2).sum()
+        resolution = (share * (frequency - base) ** 2).sum()
         uncertainty = base * (1 - base)
         within = total - (reliability - resolution + uncertainty)
         parts += (total, reliability, resolution, uncertainty, within)
@@ -147,16 +147,16 @@ def murphy(
 
 
 def _by_group(
-    group: IntArray, said: FloatArray, came: FloatArray, w: FloatArray
+    group: IntArray, confidence: FloatArray, correct: FloatArray, w: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Mass, mean probability and frequency of every group, 0 where it is empty."""
     mass = cast(FloatArray, np.bincount(group, w))
-    said_mass = cast(FloatArray, np.bincount(group, w * said))
-    came_mass = cast(FloatArray, np.bincount(group, w * came))
+    p_mass = cast(FloatArray, np.bincount(group, w * confidence))
+    positive_mass = cast(FloatArray, np.bincount(group, w * correct))
     return (
         mass,
-        np.nan_to_num(ratio(said_mass, mass)),
-        np.nan_to_num(ratio(came_mass, mass)),
+        np.nan_to_num(ratio(p_mass, mass)),
+        np.nan_to_num(ratio(positive_mass, mass)),
     )
 
 

@@ -14,16 +14,16 @@ from truepool.core.arrays import (
 from truepool.core.errors import SettingError
 
 
-def door(
+def check_series(
     pooled: ArrayLike, outcomes: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[FloatArray, IntArray, FloatArray | None]:
-    """Coordinates (T, C), outcomes (T,) and case weights (T,) or None."""
+    """Return coordinates (T, C), outcomes (T,) and case weights (T,) or None."""
     p = as_pooled(pooled)
     y = as_outcomes(outcomes, classes(p.shape[1]))
     if len(p) != len(y) or not len(y):
         raise SettingError(
-            "scores need one pooled probability for each outcome and at least one; "
-            f"{len(p)} came with {len(y)} outcomes"
+            "scores need at least one case, with one pooled probability per outcome; "
+            f"got {len(p)} and {len(y)} outcomes"
         )
     return p, y, as_case_weights(sample_weight, len(y))
 

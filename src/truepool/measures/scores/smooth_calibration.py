@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from truepool.core.arrays import FloatArray
-from truepool.measures.scores.series import door
+from truepool.measures.scores.series import check_series
 
 CELLS = 2_048
 """Cells of the line from 0 to 1 on which residuals are smoothed."""
@@ -30,18 +30,18 @@ def smooth_ece(
     >>> round(smooth_ece([0.2] * 100, [1] * 30 + [0] * 70), 3)
     0.1
     """
-    p, y, w = door(pooled, outcomes, sample_weight)
+    p, y, w = check_series(pooled, outcomes, sample_weight)
     if p.shape[1] == 1:
-        said, came = p[:, 0], y.astype(np.float64)
+        confidence, correct = p[:, 0], y.astype(np.float64)
     else:
-        said, came = p.max(axis=1), (p.argmax(axis=1) == y).astype(np.float64)
-    share = np.full(len(said), 1 / len(said)) if w is None else w / w.sum()
-    return _fixed_point(_residuals(said, (came - said) * share))
+        confidence, correct = p.max(axis=1), (p.argmax(axis=1) == y).astype(np.float64)
+    share = np.full(len(confidence), 1 / len(confidence)) if w is None else w / w.sum()
+    return _fixed_point(_residuals(confidence, (correct - confidence) * share))
 
 
-def _residuals(said: FloatArray, mass: FloatArray) -> FloatArray:
+def _residuals(confidence: FloatArray, mass: FloatArray) -> FloatArray:
     """Residuals in the cells of the line, each shared between its two neighbours."""
-    place = np.clip(said * CELLS - 0.5, 0.0, CELLS - 1.0)
+    place = np.clip(confidence * CELLS - 0.5, 0.0, CELLS - 1.0)
     left = np.minimum(place.astype(np.int64), CELLS - 2)
     right = place - left
     total = np.bincount(left, mass * (1 - right), CELLS)

@@ -14,7 +14,7 @@ from truepool.core.arrays import FloatArray, as_outcomes, logit
 from truepool.core.errors import AgentError, OutcomeError, PanelError, SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.data.reports import checked_reports
+from truepool.data.reports import check_reports
 from truepool.measures.losses import Loss
 from truepool.online.alarms.alarm import OUTCOMES, POOL, Alarm
 from truepool.online.alarms.change_point import change, others
@@ -218,7 +218,7 @@ class Monitor:
                 f"a case has one report per agent, {len(self.agents)}; got an array of "
                 f"shape {row.shape}"
             )
-        values, _ = checked_reports(row[None], self.agents, mute_cases=True)
+        values, _ = check_reports(row[None], self.agents, allow_empty_cases=True)
         return np.asarray(values[0, :, 0])
 
     # Reports alone
@@ -354,7 +354,7 @@ def watch(panel: Panel, **settings: Any) -> tuple[Alarm, ...]:
         times = panel.pending.times
         for p, row in enumerate(panel.pending.values[:, :, 0]):
             rows.append((None if times is None else times[p], None, row))
-            places.append(float(panel.pending.above[p]) - 0.5)
+            places.append(float(panel.pending.position[p]) - 0.5)
     if panel.times is None:
         order = np.argsort(places, kind="stable")
     else:

@@ -103,7 +103,7 @@ def alarms(
     make("drift detector", detector, **settings)  # says so before anything is read
     start = partial(make, "drift detector", detector, **settings)
     chosen = _loss(watched, loss)
-    panel = watched.panel if isinstance(watched, Trace) else watched.in_order()
+    panel = watched.panel if isinstance(watched, Trace) else watched.sort_by_time()
     most = MOST_LOG_LOSS if chosen.name == "log" else chosen.span(panel.classes)
     found: list[Alarm] = []
     for who, said in _said(watched, panel):

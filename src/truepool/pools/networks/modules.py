@@ -1,4 +1,4 @@
-"""The networks as torch modules, drawn by numpy.
+"""The networks as torch modules, draws by numpy.
 
 One seed starts alike on any torch and any device. Each maps log-odds (T, N, J) without
 gaps, and who reported (T, N), to pooled log-odds (T, J).
@@ -42,9 +42,9 @@ class Dense(Network):
         self.head = _layers([agents * odds + agents, *[hidden] * layers, odds])
         self.silence = agents
 
-    def forward(self, scale: Tensor, spoke: Tensor) -> Tensor:
+    def forward(self, scale: Tensor, reported: Tensor) -> Tensor:
         """Pool log-odds (T, N, J) into (T, J)."""
-        return self.head(torch.cat([scale.flatten(1), 1.0 - spoke], dim=1))
+        return self.head(torch.cat([scale.flatten(1), 1.0 - reported], dim=1))
 
     def _draw(self, rng: np.random.Generator) -> None:
         _draw_layers(self.head, rng, unseen=self.silence)
@@ -59,12 +59,12 @@ class DeepSets(Network):
         self.each = _layers([odds, wide, wide])
         self.head = _layers([wide + 1, hidden, odds])
 
-    def forward(self, scale: Tensor, spoke: Tensor) -> Tensor:
+    def forward(self, scale: Tensor, reported: Tensor) -> Tensor:
         """Pool log-odds (T, N, J) into (T, J)."""
         each = self.each(scale).relu()  # (T, N, H)
-        heard = spoke.sum(1, keepdim=True)
-        mean = (each * spoke[..., None]).sum(1) / heard
-        return self.head(torch.cat([mean, 1.0 - heard / spoke.shape[1]], dim=1))
+        count = reported.sum(1, keepdim=True)
+        mean = (each * reported[..., None]).sum(1) / count
+        return self.head(torch.cat([mean, 1.0 - count / reported.shape[1]], dim=1))
 
     def _draw(self, rng: np.random.Generator) -> None:
         _draw_layers(self.each, rng)
@@ -77,31 +77,31 @@ class Attention(Network):
     def __init__(self, agents: int, odds: int, hidden: int) -> None:
         super().__init__()
         wide = max(1, hidden // 2)
-        self.said = _layers([odds, wide])
-        self.who = nn.Parameter(torch.zeros(agents, wide, dtype=torch.double))
-        self.asks, self.offers, self.tells = (
+        self.report = _layers([odds, wide])
+        self.agent = nn.Parameter(torch.zeros(agents, wide, dtype=torch.double))
+        self.query, self.key, self.value = (
             nn.Linear(wide, wide, bias=False, dtype=torch.double) for _ in range(3)
         )
         self.question = nn.Parameter(torch.zeros(1, wide, dtype=torch.double))
         self.head = _layers([wide, hidden, odds])
 
-    def forward(self, scale: Tensor, spoke: Tensor) -> Tensor:
+    def forward(self, scale: Tensor, reported: Tensor) -> Tensor:
         """Pool log-odds (T, N, J) into (T, J)."""
-        agents = (self.said(scale) + self.who).relu()  # (T, N, H)
-        heeded = (spoke > 0)[:, None, :]  # (T, 1, N): nobody attends to the silent
+        agents = (self.report(scale) + self.agent).relu()  # (T, N, H)
+        visible = (reported > 0)[:, None, :]  # (T, 1, N): nobody attends to the silent
         agents = agents + scaled_dot_product_attention(
-            self.asks(agents), self.offers(agents), self.tells(agents), heeded
+            self.query(agents), self.key(agents), self.value(agents), visible
         )
         question = self.question.expand(len(agents), 1, -1)
-        read = scaled_dot_product_attention(question, agents, agents, heeded)
+        read = scaled_dot_product_attention(question, agents, agents, visible)
         return self.head(read[:, 0])
 
     def _draw(self, rng: np.random.Generator) -> None:
-        wide = self.who.shape[1]
-        for turn in (self.asks, self.offers, self.tells):
-            drawn = rng.normal(scale=1 / sqrt(wide), size=(wide, wide))
-            turn.weight.copy_(torch.from_numpy(drawn.T))
-        _draw_layers(self.said, rng)
+        wide = self.agent.shape[1]
+        for turn in (self.query, self.key, self.value):
+            draws = rng.normal(scale=1 / sqrt(wide), size=(wide, wide))
+            turn.weight.copy_(torch.from_numpy(draws.T))
+        _draw_layers(self.report, rng)
         self.question.copy_(torch.from_numpy(rng.normal(size=(wide, 1)).T))
         _draw_layers(self.head, rng)
 
@@ -126,5 +126,5 @@ def _draw_layers(
         layer.bias.zero_()
         m, n = layer.weight.shape
         n -= unseen if place == 0 else 0
-        drawn = rng.normal(scale=np.sqrt(2.0 / n), size=(n, m))
-        layer.weight[:, :n] = torch.from_numpy(drawn.T)
+        draws = rng.normal(scale=np.sqrt(2.0 / n), size=(n, m))
+        layer.weight[:, :n] = torch.from_numpy(draws.T)

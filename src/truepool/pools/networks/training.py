@@ -31,10 +31,10 @@ Parameters: TypeAlias = dict[str, FloatArray]
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """What a network sees: log-odds (T, N, J) without gaps, and who spoke (T, N)."""
+    """What a network sees: log-odds (T, N, J) without gaps, and who reported (T, N)."""
 
     scale: FloatArray
-    spoke: FloatArray
+    reported: FloatArray
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def predict(
         parts = [
             network(
                 torch.tensor(inputs.scale[start : start + BLOCK], device=place),
-                torch.tensor(inputs.spoke[start : start + BLOCK], device=place),
+                torch.tensor(inputs.reported[start : start + BLOCK], device=place),
             )
             for start in range(0, len(inputs.scale), BLOCK)
         ]
@@ -126,7 +126,7 @@ class _Trainer:
         self.squares = [torch.zeros_like(w) for w in self.weights]
         self.steps = [torch.tensor(0.0) for _ in self.weights]
         self.scale = torch.tensor(data.inputs.scale, device=self.device)
-        self.spoke = torch.tensor(data.inputs.spoke, device=self.device)
+        self.reported = torch.tensor(data.inputs.reported, device=self.device)
         self.outcomes = torch.tensor(data.outcomes, device=self.device)
         self.cases = torch.tensor(data.cases / data.cases.mean(), device=self.device)
 
@@ -134,7 +134,7 @@ class _Trainer:
         """Mean log loss of these cases, each counted by its weight."""
         torch = self.torch
         at = torch.tensor(rows, device=self.device)
-        odds = self.network(self.scale[at], self.spoke[at])
+        odds = self.network(self.scale[at], self.reported[at])
         full = torch.nn.functional.pad(odds, (1, 0))  # class 0 lies at 0
         lost = torch.nn.functional.cross_entropy(
             full, self.outcomes[at], reduction="none"
@@ -193,7 +193,7 @@ def import_torch() -> Any:
 
 
 def _device(torch: Any, wanted: str) -> str:
-    """Return where to compute: the GPU if there is one, unless told otherwise."""
+    """Return where to compute; ``auto`` is the GPU if there is one."""
     if wanted == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     try:

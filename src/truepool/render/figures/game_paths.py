@@ -1,4 +1,4 @@
-"""Games: what agents add to their beliefs, and what comes of it."""
+"""Charts of games: shifts of reports and the price of anarchy."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from truepool.games import Equilibrium, Sweep
-from truepool.games.parameter_sweep import Point
+from truepool.games.parameter_sweep import SweepPoint
 from truepool.render.figures.style import GREY, INK, line_style, styled
 from truepool.render.numbers import setting
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 SYMBOLS = {"correlation": "correlation of beliefs", "agents": "agents"}
 WIDE_SPREAD = 30.0
-"""Prices further apart than this factor are drawn on a log scale."""
+"""Ratio of the largest to the smallest price above which the scale is log."""
 
 
 @styled
 def sweep(found: Sweep) -> "Figure":
-    """Draw shift and price of anarchy against what was varied first."""
+    """Draw shift and price of anarchy against the first setting varied."""
     from matplotlib.figure import Figure
 
     page = Figure(figsize=(7.5, 6), layout="constrained")
@@ -36,11 +36,11 @@ def sweep(found: Sweep) -> "Figure":
         top.errorbar(at, shifts, spread, label=label, **style)
         prices = [np.nan if p.poa is None else p.poa for p in points]
         bottom.errorbar(at, prices, [p.poa_error or 0.0 for p in points], **style)
-    _dress(top, bottom, found, name)
+    _label(top, bottom, found, name)
     return page
 
 
-def _dress(top: "Axes", bottom: "Axes", sweep: Sweep, name: str) -> None:
+def _label(top: "Axes", bottom: "Axes", sweep: Sweep, name: str) -> None:
     top.axhline(0.0, color=GREY, linewidth=0.8, linestyle=":")
     bottom.axhline(1.0, color=GREY, linewidth=0.8, linestyle=":")
     top.set_ylabel("mean shift of reports")
@@ -51,21 +51,21 @@ def _dress(top: "Axes", bottom: "Axes", sweep: Sweep, name: str) -> None:
         bottom.set_yscale("log")
         bottom.yaxis.set_major_formatter("{x:g}")
     top.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    top.set_title("What agents add to their beliefs, and what it does to missed cases")
+    top.set_title("Shift of reports and price of anarchy")
 
 
-def _lines(sweep: Sweep, others: list[str]) -> list[tuple[str, list[Point]]]:
-    """Points of one line each: a mechanism, and one value of all else varied."""
-    lines: dict[str, list[Point]] = {}
+def _lines(sweep: Sweep, others: list[str]) -> list[tuple[str, list[SweepPoint]]]:
+    """Points of each line: one payment, and one value of every other setting."""
+    lines: dict[str, list[SweepPoint]] = {}
     for point in sweep.points:
         rest = [f"{other} {setting(point.settings[other])}" for other in others]
-        lines.setdefault(", ".join([point.mechanism, *rest]), []).append(point)
+        lines.setdefault(", ".join([point.payment, *rest]), []).append(point)
     return list(lines.items())
 
 
 @styled
 def shifts(ends: Sequence[Equilibrium]) -> "Figure":
-    """Draw how each agent's shift moved, round by round, under each mechanism."""
+    """Draw each agent's shift after every round, under each payment."""
     from matplotlib.figure import Figure
 
     page = Figure(figsize=(7.5, 1.2 + 2.1 * len(ends)), layout="constrained")
@@ -75,7 +75,7 @@ def shifts(ends: Sequence[Equilibrium]) -> "Figure":
             axes.plot(end.path[:, i], linewidth=0.9, **line_style(i))
         axes.plot(end.path.mean(axis=1), color=INK, linewidth=2, label="mean")
         axes.axhline(0.0, color=GREY, linewidth=0.8, linestyle=":")
-        axes.set_ylabel(f"{end.mechanism}\nmean shift")
+        axes.set_ylabel(f"{end.payment}\nmean shift")
         axes.xaxis.get_major_locator().set_params(integer=True)
     rows[0].legend(loc="best")
     rows[0].set_title("Each agent's shift after every round")

@@ -42,8 +42,8 @@ def _diagram(ax: "Axes", calibration: Calibration) -> None:
     points = calibration.reliability
     if points is None:
         raise AssertionError("only those with points are drawn")
-    order = np.argsort(points.said)
-    said, happened = points.said[order], points.happened[order]
+    order = np.argsort(points.mean_report)
+    said, happened = points.mean_report[order], points.frequency[order]
     low, high = points.low[order], points.high[order]
     ax.plot([0, 1], [0, 1], color=INK, linewidth=0.8, linestyle=":")
     ax.fill_between(said, low, high, color=GREY, alpha=0.3, linewidth=0)

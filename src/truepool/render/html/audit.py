@@ -17,7 +17,7 @@ from truepool.core.files import write_text
 from truepool.render import figures
 from truepool.render.html.layout import Section, fragment, page
 from truepool.render.numbers import estimated, percent
-from truepool.render.tables import comparison as pools
+from truepool.render.tables import comparison as compared
 from truepool.render.tables import evidence
 from truepool.render.verdict import FIXED, sentence, withheld
 
@@ -36,7 +36,7 @@ LINKS = {
     "correlation": "redundancy",
     "threshold": "figure-threshold",
     "decision": "figure-decision",
-    "comparison": "mechanisms",
+    "comparison": "pools",
     "drift": "time",
     "robustness": "robustness",
 }
@@ -90,7 +90,7 @@ def _evidence(audit: Audit) -> Iterator[Section]:
     if audit.curve is not None:
         yield _costs(audit, audit.curve)
     if audit.comparison is not None:
-        yield _mechanisms(audit, audit.comparison)
+        yield _pools(audit, audit.comparison)
     if audit.drift is not None:
         yield _time(audit, audit.drift)
     if audit.robustness:
@@ -102,7 +102,7 @@ def _calibration(audit: Audit) -> Section:
     known = [one for one in audit.calibration if one.reliability is not None]
     drawn = _worst(known, audit.agents)
     return _section(
-        "calibration", "Calibration", "Do the probabilities mean what they say?",
+        "calibration", "Calibration", "Are the probabilities calibrated?",
         drawn=drawn,
         known=len(known),
         figures={
@@ -135,7 +135,7 @@ def _standing(audit: Audit) -> Section:
     if known:
         drawn["credit"] = figures.credit(known)
     return _section(
-        "standing", "Agents", "Who earns the weight?",
+        "standing", "Agents", "What is each agent worth?",
         weights=_spoken((one.agent, estimated(one.weight)) for one in heaviest),
         credit=_spoken(
             (one.agent, estimated(one.leave_one_out or one.shapley)) for one in known
@@ -164,7 +164,7 @@ def _redundancy(audit: Audit) -> Section:
     drawn = figures.correlation(agents, audit.correlation[np.ix_(kept, kept)])
     i, j = np.unravel_index(int(others.argmax()), others.shape)
     return _section(
-        "redundancy", "Redundancy", "Who says the same?",
+        "redundancy", "Redundancy", "Which agents say the same?",
         pair=(audit.agents[i], audit.agents[j]),
         closest=float(others[i, j]),
         drawn=len(agents),
@@ -196,13 +196,13 @@ def _costs(audit: Audit, curve: Curve) -> Section:
     )  # fmt: skip
 
 
-def _mechanisms(audit: Audit, comparison: Comparison) -> Section:
-    """The advice, and every mechanism behind it."""
+def _pools(audit: Audit, comparison: Comparison) -> Section:
+    """Every pool that was tried, and the tests against the one in use."""
     tests = [evidence.significance(audit)] if audit.significance else []
     return _section(
-        "mechanisms", "Mechanisms", "Which mechanism is best here?",
-        figures={"comparison": figures.comparison(comparison, audit.mechanism)},
-        tables=[pools.grid(comparison), *tests],
+        "pools", "Pools", "Which pool is best here?",
+        figures={"comparison": figures.comparison(comparison, audit.pool)},
+        tables=[compared.grid(comparison), *tests],
     )  # fmt: skip
 
 
@@ -210,7 +210,7 @@ def _time(audit: Audit, drift: Drift) -> Section:
     """Losses and weights over time, and the alarms."""
     last = zip(audit.agents, drift.weights[-1].tolist(), strict=True)
     return _section(
-        "time", "Over time", "Did anybody get worse?",
+        "time", "Over time", "Did anything get worse over time?",
         alarms=_spoken((who, f"at case {case:,}") for who, case, _, _ in drift.alarms),
         weights=_spoken((agent, percent(weight)) for agent, weight in last),
         figures={

@@ -61,11 +61,11 @@ def markdown(audit: Audit) -> str:
 
 def setting(audit: Audit) -> str:
     """Say what was looked at."""
-    told = f"The pool is {audit.mechanism}, on {audit.cases:,} cases"
+    told = f"The pool is {audit.pool}, on {audit.cases:,} cases"
     if audit.classes == 2:
         told += f", {percent(audit.positives / audit.cases)} of them positive"
-    if audit.silent:
-        told += f", {percent(audit.silent)} of reports missing"
+    if audit.missing:
+        told += f", {percent(audit.missing)} of reports missing"
     if audit.threshold is None:
         return f"{told}; {audit.classes} classes, decided at least expected cost."
     return (

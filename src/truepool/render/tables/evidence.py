@@ -16,7 +16,7 @@ def grids(audit: Audit) -> tuple[Grid, ...]:
 
 
 def calibration(audit: Audit) -> Grid:
-    """Whether agents and pool mean what they say."""
+    """How well agents and pool are calibrated."""
     rows = tuple(
         (
             one.who,
@@ -32,9 +32,9 @@ def calibration(audit: Audit) -> Grid:
     headers = ("who", "slope", "bias", "ECE", "smooth ECE", "p", "cases")
     notes = (
         "Calibrated: slope 1, bias 0. A slope below 1 is over-confident, above 1 "
-        "under-confident; bias: mean report less how often it happened; ECE: mean "
-        "distance between said and happened, less what luck alone gives. p before "
-        "adjusting.",
+        "under-confident; bias: mean report less the observed frequency; ECE: mean "
+        "distance between report and frequency, less what chance alone gives. p is "
+        "not adjusted.",
     )
     return Grid(
         "Calibration of every agent and of the pool", headers, rows, notes, essential=2
@@ -42,8 +42,8 @@ def calibration(audit: Audit) -> Grid:
 
 
 def standings(audit: Audit) -> Grid:
-    """What each agent is worth; who spoke how often, where somebody was silent."""
-    heard = audit.silent > 0
+    """What each agent is worth, and how often it reported where reports are missing."""
+    sparse = audit.missing > 0
     rows = tuple(
         (
             one.agent,
@@ -53,27 +53,27 @@ def standings(audit: Audit) -> Grid:
             estimated(one.shapley, sign=True),
             "-" if one.gain is None else number(one.gain),
             number(one.brier),
-            *([percent(one.spoke)] if heard else []),
+            *([percent(one.report_rate)] if sparse else []),
         )
         for one in audit.standings
     )
     headers = [
-        "agent", "own cost", "weight earned", "without it", "Shapley", "gain by lying",
-        "Brier",
+        "agent", "own cost", "weight earned", "without it", "Shapley",
+        "gain by misreporting", "Brier",
     ]  # fmt: skip
-    headers += ["spoke"] if heard else []
+    headers += ["reported"] if sparse else []
     notes = (
-        "Own cost: what its own decisions would cost a case. Weight earned: by "
-        "leave-one-out credit (vcg). Without it: rise of the pool's cost a case if it "
-        "falls silent; below 0 the pool is better off. Shapley: its share of what the "
-        "pool saves. Gain by lying: the most it could win by not telling what it "
-        "believes.",
+        "Costs are per case. Own cost: deciding by this agent alone. Weight earned: by "
+        "leave-one-out credit (vcg). Without it: rise of the pool's cost if it stops "
+        "reporting; below 0 the pool is better off. Shapley: its share of what the "
+        "pool saves. Gain by misreporting: the most it could gain by reporting "
+        "something else than it believes.",
     )
     return Grid("What each agent is worth", tuple(headers), rows, notes, essential=2)
 
 
 def significance(audit: Audit) -> Grid:
-    """Whether other pools are cheaper by more than luck."""
+    """Whether other pools cost significantly less."""
     streamed = any(lead.diebold_mariano is not None for lead in audit.significance)
     rows = tuple(
         (
@@ -87,14 +87,14 @@ def significance(audit: Audit) -> Grid:
         )
         for lead in audit.significance
     )
-    headers = ["pool", "saves a case", "Holm", "Bonferroni", "paired t", "Wilcoxon"]
+    headers = ["pool", "saves per case", "Holm", "Bonferroni", "paired t", "Wilcoxon"]
     headers += ["Diebold-Mariano"] if streamed else []
     notes = (
-        f"Against {audit.mechanism}, out of fold, with BCa intervals. p-values: paired "
-        "t adjusted for the number of pools (Holm, Bonferroni) and as it is; others "
-        "as they are. Wilcoxon asks of the typical case, not of the mean.",
+        f"Against {audit.pool}, out of fold, with BCa intervals. p-values: paired "
+        "t adjusted for the number of pools (Holm, Bonferroni) and unadjusted; the "
+        "others are unadjusted. Wilcoxon is about the typical case, not the mean.",
     )
-    title = "Is another pool cheaper by more than luck?"
+    title = "Does another pool cost significantly less?"
     return Grid(title, tuple(headers), rows, notes, essential=2)
 
 
@@ -104,7 +104,7 @@ def robustness(audit: Audit) -> Grid:
         (f"{study.who} {study.what}", estimated(study.rise), estimated(study.cost))
         for study in audit.robustness
     )
-    headers = ("if", "rise", "cost a case")
+    headers = ("if", "rise", "cost per case")
     return Grid("What a failure would cost", headers, rows, essential=2)
 
 

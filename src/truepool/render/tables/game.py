@@ -1,26 +1,33 @@
-"""Games and sweeps of games, as tables and figures."""
+"""Tables of equilibria and of sweeps over games."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from truepool.games import Beliefs, Equilibrium, Game, Price, Sweep
-from truepool.games.parameter_sweep import Point
+from truepool.games import Beliefs, Equilibrium, Game, PriceOfAnarchy, Sweep
+from truepool.games.parameter_sweep import SweepPoint
 from truepool.render.numbers import between, number, percent, setting, signed
 from truepool.render.tables.grid import Grid
 
+COLUMNS = (
+    "Missed, truthful: share of positive cases missed at the end, and with truthful "
+    "reports. Price of anarchy: the ratio of the two, undefined where truthful reports "
+    "miss nothing. False alarms: share of negative cases. Cost: per case."
+)
+"""What the columns of both tables mean."""
+
 
 def to_dict(end: Equilibrium, level: float = 0.95) -> dict[str, Any]:
-    """Return an equilibrium with its intervals, ready for JSON."""
+    """Return an equilibrium with its intervals as plain values for JSON."""
     return end.to_dict() | {"intervals": end.intervals(level)}
 
 
 def grid(
     ends: Sequence[Equilibrium], game: Game, beliefs: Beliefs, level: float = 0.95
 ) -> Grid:
-    """Lay out where a game ends under each payment."""
+    """Lay out the equilibrium under each payment."""
     headers = (
-        "payment", "shift", "missed", "if truthful", "price of anarchy",
-        "alarms", "cost", "if truthful", "ends",
+        "payment", "shift", "missed", "truthful", "price of anarchy",
+        "false alarms", "cost", "truthful", "converged",
     )  # fmt: skip
     rows = tuple(_row(end, level) for end in ends)
     title = (
@@ -32,20 +39,20 @@ def grid(
 
 
 def against_truth(end: Equilibrium) -> Grid:
-    """Lay out where one game ended, truth beside it."""
+    """Lay out one equilibrium beside truthful reports."""
     rows = (
         ("share of positive cases missed", percent(end.fn), percent(end.truthful_fn)),
         (
-            "share of negative cases with an alarm",
+            "share of negative cases with a false alarm",
             percent(end.fp),
             percent(end.truthful_fp),
         ),
         ("cost per case", number(end.cost), number(end.truthful_cost)),
         ("mean shift of reports", signed(end.shift, 0.1), "0"),
     )
-    price = _price(end.anarchy, None)
-    title = f"Paid by {end.mechanism}: price of anarchy {price}; ends: {_ends(end)}"
-    return Grid(title, ("", "as agents report", "if truthful"), rows)
+    price = _price(end.price_fn, None)
+    title = f"Payment {end.payment}: price of anarchy {price}; converged: {_ends(end)}"
+    return Grid(title, ("", "at equilibrium", "if truthful"), rows)
 
 
 def _row(end: Equilibrium, level: float) -> tuple[str, ...]:
@@ -54,11 +61,11 @@ def _row(end: Equilibrium, level: float) -> tuple[str, ...]:
     if round(high - low, 3) > 0:
         shift += " " + between(f"{low:+.2f}", f"{high:+.2f}")
     return (
-        end.mechanism,
+        end.payment,
         shift,
         percent(end.fn),
         percent(end.truthful_fn),
-        _price(end.anarchy, end.intervals(level)["poa"]),
+        _price(end.price_fn, end.intervals(level)["poa"]),
         percent(end.fp),
         number(end.cost),
         number(end.truthful_cost),
@@ -66,7 +73,7 @@ def _row(end: Equilibrium, level: float) -> tuple[str, ...]:
     )
 
 
-def _price(price: Price, interval: tuple[float, float] | None) -> str:
+def _price(price: PriceOfAnarchy, interval: tuple[float, float] | None) -> str:
     if price.ratio is None:
         return "undefined"
     if interval is None:
@@ -77,41 +84,37 @@ def _price(price: Price, interval: tuple[float, float] | None) -> str:
 
 def _ends(end: Equilibrium) -> str:
     if end.converged:
-        return f"round {end.rounds - 1}"
-    return f"cycle of {end.cycle}" if end.cycle else "moving"
+        return f"in round {end.rounds - 1}"
+    return f"no, cycle of {end.cycle}" if end.cycle else "no"
 
 
 def _notes(game: Game, ends: Sequence[Equilibrium], level: float) -> tuple[str, ...]:
     costs = game.costs
-    line = (
-        f"Positive is decided above {game.line:.3f}; a missed case costs "
+    decision = (
+        f"The decision is 1 above {game.decision_threshold:.3f}; a missed case costs "
         f"{costs.fn:g}, a false alarm {costs.fp:g}"
     )
-    if abs(game.line - costs.threshold) > 1e-12:
-        line += f" (the threshold for these costs is {costs.threshold:.3f})"
+    if abs(game.decision_threshold - costs.threshold) > 1e-12:
+        decision += f" (the threshold for these costs is {costs.threshold:.3f})"
     notes = [
-        f"{line}.",
-        "Shift: what agents add to their beliefs, on average (smallest to largest). "
-        "Missed: share of positive cases missed at the end, and if all reports were "
-        "truthful. Price of anarchy: the ratio of the two, with its "
-        f"{100 * level:g} % interval by resampling cases; undefined where truthful "
-        "reports miss nothing. Alarms: share of negative cases decided positive. Cost: "
-        "per case. Ends: the last round in which an agent changed its reports.",
+        f"{decision}.",
+        f"Shift: mean of what agents add to their beliefs. {COLUMNS} "
+        "Converged: the last round in which a report changed. In brackets: the lowest "
+        f"and highest shift; the {100 * level:g} % bootstrap interval over cases.",
     ]
     if not all(end.converged for end in ends):
         notes.append(
-            "Where agents cycle or still move, no equilibrium was reached: the numbers "
-            "are those of the last round."
+            "Where the game did not converge, the numbers are those of the last round."
         )
     return tuple(notes)
 
 
 def sweep_grid(sweep: Sweep) -> Grid:
-    """Lay a sweep out, one row per setting and payment."""
+    """Lay out a sweep, one row per combination of settings and payment."""
     names = tuple(sweep.over)
     headers = (
-        *names, "payment", "shift", "missed", "if truthful", "price of anarchy",
-        "alarms", "cost", "converged",
+        *names, "payment", "shift", "missed", "truthful", "price of anarchy",
+        "false alarms", "cost", "converged",
     )  # fmt: skip
     rows = tuple(
         (
@@ -120,20 +123,16 @@ def sweep_grid(sweep: Sweep) -> Grid:
         )
         for point in sweep.points
     )
-    times = "once" if sweep.repetitions == 1 else f"{sweep.repetitions} times"
     games = len(sweep.points) * sweep.repetitions
-    title = f"{games} games, each setting simulated {times}"
-    notes = [
-        "Missed: share of positive cases missed at the end, and if all reports were "
-        "truthful. Price of anarchy: the ratio of the two. Alarms: share of negative "
-        "cases decided positive. Cost: per case."
-    ]
+    repeated = "repetition" if sweep.repetitions == 1 else "repetitions"
+    title = f"{games} games, {sweep.repetitions} {repeated} of each setting"
+    notes = [f"{COLUMNS} Converged: share of the games."]
     if sweep.repetitions > 1:
         notes.append("±: standard error over the repetitions.")
     return Grid(title, headers, rows, tuple(notes), essential=len(names) + 5)
 
 
-def _point_cells(point: Point, sweep: Sweep) -> tuple[str, ...]:
+def _point_cells(point: SweepPoint, sweep: Sweep) -> tuple[str, ...]:
     several = sweep.repetitions > 1
     shift = signed(point.shift, 0.1)
     poa = "undefined" if point.poa is None else number(point.poa, max(point.poa, 0.01))
@@ -142,7 +141,7 @@ def _point_cells(point: Point, sweep: Sweep) -> tuple[str, ...]:
         if point.poa is not None and point.poa_error is not None:
             poa += f" ± {number(point.poa_error, max(point.poa, 0.01))}"
     return (
-        point.mechanism,
+        point.payment,
         shift,
         percent(point.fn),
         percent(point.truthful_fn),

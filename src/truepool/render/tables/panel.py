@@ -3,14 +3,14 @@
 import numpy as np
 
 from truepool.data.panel import Panel
-from truepool.measures.losses import as_loss, own_losses
+from truepool.measures.losses import agent_losses, as_loss
 from truepool.render.numbers import number, percent
 from truepool.render.tables.grid import Grid
 
 
 def grid(panel: Panel) -> Grid:
     """Lay the agents of a panel out."""
-    brier = own_losses(panel, as_loss("brier"))
+    brier = agent_losses(panel, as_loss("brier"))
     binary = panel.classes == 2
     rows = []
     for i, agent in enumerate(panel.agents):

@@ -1,0 +1,143 @@
+"""The audit: gather the evidence, ask every topic, put the findings in order."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+
+from truepool.audits import topics
+from truepool.audits.evidence import Evidence
+from truepool.audits.findings import found
+from truepool.audits.recommendation import recommend
+from truepool.audits.suspicion import Suspicion
+from truepool.audits.topics.calibration import calibrations
+from truepool.audits.topics.comparison import compare_pools, pool_leads
+from truepool.audits.topics.credit import standings
+from truepool.audits.topics.drift import drift_over_time
+from truepool.audits.topics.robustness import robustness
+from truepool.audits.topics.threshold import cost_curve
+from truepool.audits.values import Audit
+from truepool.core.errors import SettingError
+from truepool.core.formatting import pluralize
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.measures.decisions import check_threshold
+from truepool.measures.diversity import effective_agents
+from truepool.measures.inference import Resamples
+from truepool.pools import Pool
+from truepool.pools.interface import configure
+
+
+def audit(
+    panel: Panel,
+    *,
+    costs: Costs | None = None,
+    threshold: float | None = None,
+    pool: str | Pool = "mean",
+    level: float = 0.95,
+    resamples: int = 1000,
+    seed: int = 0,
+    progress: Callable[[str, int, int], None] = lambda name, done, total: None,
+) -> Audit:
+    """Ask whether a pool can be trusted, and what is wrong where it cannot.
+
+    Parameters
+    ----------
+    panel : Panel
+        Where its cases carry times, drift is looked for. Feeds are checked in any
+        case, in the order of the rows where there are no times; cases without an
+        outcome (`Panel.awaiting`) count there.
+    costs, threshold : Costs, float, optional
+        What errors cost, and where decisions are made now (``costs.threshold`` by
+        default); findings are stated in these costs.
+    pool : str or Pool
+        The rule in use: any pool. It is tested on cases it did not learn from.
+    level, resamples, seed
+        Level of the intervals; bootstrap resamples; same seed, same numbers.
+    progress : callable
+        Called with what is being computed, how many parts are done and how many there
+        are.
+
+    Examples
+    --------
+    >>> from truepool.datasets import example
+    >>> result = audit(example(), costs=Costs(fn=10, fp=1))
+    >>> result.findings[0].severity, result.findings[0].code
+    ('warning', 'under-confident-pool')
+    """
+    evidence = _evidence(panel, costs, threshold, pool, level, resamples, seed)
+    if panel.pending is not None:
+        count = pluralize(len(panel.pending), "case")
+        has = "has" if len(panel.pending) == 1 else "have"
+        evidence.sampling.note(
+            f"{count} {has} no outcome yet: used for feed checks only."
+        )
+    asked = topics.every()
+    parts = (*asked, "credit", "advice")
+    suspicions: list[Suspicion] = []
+    for done, topic in enumerate(asked.values()):
+        progress(topic.name, done, len(parts))
+        if topic.timed and panel.times is None:
+            continue
+        if evidence.shortage is None or topic.few_cases:
+            suspicions += topic.check(evidence)
+        else:
+            evidence.sampling.withhold(topic.name, evidence.shortage)
+    findings = found(suspicions)
+    progress("credit", len(parts) - 2, len(parts))
+    credit = standings(evidence)
+    if evidence.shortage is not None:
+        evidence.sampling.withhold("credit and weights", evidence.shortage)
+    progress("advice", len(parts) - 1, len(parts))
+    return Audit(
+        findings=findings,
+        pool=evidence.pool.name,
+        costs=asdict(evidence.costs),
+        threshold=_threshold(evidence),
+        level=level,
+        cases=len(panel),
+        positives=int((panel.outcomes > 0).sum()),
+        classes=panel.classes,
+        agents=panel.agents,
+        missing=panel.silent / panel.reports.size,
+        seed=seed,
+        calibration=evidence.compute(calibrations),
+        standings=credit,
+        correlation=evidence.correlation,
+        effective_agents=effective_agents(evidence.correlation),
+        curve=cost_curve(evidence),
+        comparison=evidence.compute(compare_pools),
+        significance=evidence.compute(pool_leads),
+        drift=None if evidence.shortage else drift_over_time(evidence),
+        robustness=evidence.compute(robustness),
+        recommendation=recommend(evidence, findings),
+        withheld=tuple(evidence.sampling.withheld),
+        sampled=tuple(evidence.sampling.sampled),
+        labels=panel.labels,
+        label_cases=panel.counts,
+    )
+
+
+def _evidence(
+    panel: Panel,
+    costs: Costs | None,
+    threshold: float | None,
+    pool: str | Pool,
+    level: float,
+    resamples: int,
+    seed: int,
+) -> Evidence:
+    """Check every setting before anything is computed."""
+    costs = costs or Costs()
+    costs.table(panel.classes)
+    check_threshold(threshold, panel.classes)
+    if not 0 < level < 1:
+        raise SettingError(f"a level must lie between 0 and 1; got {level!r}")
+    Resamples(len(panel), resamples)
+    rule = configure(pool, costs=costs, threshold=threshold, seed=seed)
+    return Evidence(panel, rule, costs, threshold, level, resamples, seed)
+
+
+def _threshold(evidence: Evidence) -> float | None:
+    if evidence.panel.classes != 2:
+        return None
+    threshold = evidence.threshold
+    return evidence.costs.threshold if threshold is None else threshold

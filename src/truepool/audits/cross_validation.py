@@ -1,0 +1,133 @@
+"""The pool in use on cases it did not learn from."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from sklearn.base import clone
+
+from truepool.audits.sampling import Sampling
+from truepool.core.arrays import (
+    FloatArray,
+    IntArray,
+    from_classes,
+    from_log_scale,
+    log_scale,
+)
+from truepool.core.errors import SettingError
+from truepool.data.panel import Panel
+from truepool.measures.calibration import fit_scaling
+from truepool.measures.folds import splits
+from truepool.pools.interface import Pool
+
+FOLDS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class CrossValidation:
+    """A pool fitted once per fold, and what it says about cases it has not seen."""
+
+    panel: Panel
+    pool: Pool
+    sampling: Sampling
+
+    @cached_property
+    def folds(self) -> list[tuple[IntArray, IntArray]]:
+        """Folds of the audit, fewer where the cases are too few; an error if none."""
+        outcomes, times = self.panel.outcomes, self.panel.times
+        try:
+            return splits(outcomes, FOLDS, self.sampling.seed, times=times)
+        except SettingError:
+            return splits(outcomes, 2, self.sampling.seed, times=times)
+
+    @cached_property
+    def pairs(self) -> list[tuple[IntArray, IntArray]]:
+        """Folds; one fold of everything where nothing is learned or can be held out."""
+        everything = np.arange(len(self.panel))
+        if self.pool.complexity == 0:
+            return [(everything, everything)]
+        try:
+            return self.folds
+        except SettingError:
+            self.sampling.withhold(
+                "how the pool does on new cases",
+                "there are too few cases to hold any back, so it is tested on the "
+                "cases that it learned from",
+            )
+            return [(everything, everything)]
+
+    @cached_property
+    def fold(self) -> IntArray:
+        """Fold that tests each case, (T,); -1 for cases that are only learned from."""
+        fold = np.full(len(self.panel), -1)
+        for f, (_, test) in enumerate(self.pairs):
+            fold[test] = f
+        return fold
+
+    @cached_property
+    def cases(self) -> IntArray:
+        """Cases that are tested."""
+        return np.flatnonzero(self.fold >= 0)
+
+    def fit(self, panel: Panel) -> list[Pool]:
+        """One pool per fold, fitted to a panel of the same cases."""
+        return [
+            clone(self.pool).fit_panel(panel.take(self.sampling.training_part(learn)))
+            for learn, _ in self.pairs
+        ]
+
+    @cached_property
+    def pools(self) -> list[Pool]:
+        """One pool per fold, fitted to the panel as it is."""
+        return self.fit(self.panel)
+
+    def predict(
+        self, values: FloatArray, cases: IntArray, pools: list[Pool] | None = None
+    ) -> FloatArray:
+        """Pool reports (T', N, C) on these cases; the base rate where there are none.
+
+        Each case is pooled by a pool that never saw it.
+        """
+        pooled = np.empty((len(cases), values.shape[2]))
+        empty = np.isnan(values[:, :, 0]).all(axis=1)
+        folds = self.fold[cases]
+        for f, pool in enumerate(self.pools if pools is None else pools):
+            own = np.flatnonzero((folds == f) & ~empty)
+            if own.size:
+                whole = own.size == len(cases)
+                result = pool.pool(values if whole else values[own])
+                pooled[own] = from_classes(result.probabilities)
+        pooled[empty] = self.panel.base_rate()
+        return pooled
+
+    @cached_property
+    def pooled(self) -> FloatArray:
+        """Pooled probabilities of the tested cases, (T', C)."""
+        values = self.panel.values
+        whole = len(self.cases) == len(values)
+        return self.predict(values if whole else values[self.cases], self.cases)
+
+    def pooled_of(self, cases: IntArray) -> FloatArray:
+        """Pooled probabilities of some of the tested cases, in their order."""
+        return self.pooled[np.searchsorted(self.cases, cases)]
+
+
+def recalibrate(p: FloatArray, outcomes: IntArray, sampling: Sampling) -> FloatArray:
+    """Probabilities (T, C) scaled and shifted on the log scale, out of fold.
+
+    They stay as they are where a fold would see one class only.
+    """
+    known = np.flatnonzero(~np.isnan(p[:, 0]))
+    moved = p.copy()
+    try:
+        pairs = splits(outcomes[known], FOLDS, sampling.seed)
+    except SettingError:
+        return moved
+    for learn, test in pairs:
+        some = known[sampling.training_part(learn)]
+        factor, shift = fit_scaling(
+            log_scale(p[some]), outcomes[some], np.ones(len(some)), shift=True
+        )
+        cases = known[test]
+        moved[cases] = from_log_scale(factor * log_scale(p[cases]) + shift)
+    return moved

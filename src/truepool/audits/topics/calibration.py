@@ -1,0 +1,317 @@
+"""Whether agents and pool are calibrated: numbers, a test, a diagram."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import numpy as np
+from scipy.special import chdtrc, ndtri
+
+from truepool.audits.cross_validation import recalibrate
+from truepool.audits.evidence import Evidence, supported
+from truepool.audits.severity import BROKEN, SURE
+from truepool.audits.suspicion import Suspicion
+from truepool.audits.topic import Topic
+from truepool.audits.values import Calibration, Finding, Reliability
+from truepool.comparison import Estimate
+from truepool.core.arrays import FloatArray, IntArray
+from truepool.measures.calibration import cox
+from truepool.measures.losses import Loss
+from truepool.measures.scores import ece, smooth_ece
+
+SLOPES = (0.8, 1.25)
+BIAS, SHARE_OF_RATE = 0.02, 0.2
+"""A slope outside, or a bias above the smaller of 0.02 and a fifth of the rarer
+outcome's share, is large enough to matter."""
+
+POOL_SLOPE = 1.05
+"""A slope above this is worth recalibrating a pool for."""
+
+BACKFIRES = (
+    "Fixed alone it would make decisions cost more, because the pool relies on it: fix "
+    "the pool too."
+)
+
+GROUPS = 10
+"""Groups of a reliability diagram."""
+
+AGENT_FAULTS = (*BROKEN, "drifted", "over-confident", "under-confident", "biased")
+"""Faults of agents that explain a miscalibrated pool."""
+
+
+# Evidence
+
+
+def calibrations(evidence: Evidence) -> tuple[Calibration, ...]:
+    """Calibration of every agent, of the pool and of the pool recalibrated."""
+    panel, level = evidence.panel, evidence.level
+    agents = [
+        calibration(agent, panel.values[:, i], panel.outcomes, level)
+        for i, agent in enumerate(panel.agents)
+    ]
+    pools = [(evidence.label, evidence.pooled)]
+    if not evidence.shortage:
+        p = evidence.compute(recalibrated_pool)
+        pools.append((f"{evidence.label}, recalibrated", p))
+    outcomes = evidence.outcomes
+    return (*agents, *(calibration(who, p, outcomes, level) for who, p in pools))
+
+
+def recalibrated_pool(evidence: Evidence) -> FloatArray:
+    """Pooled probabilities, recalibrated out of fold, (T', C)."""
+    return recalibrate(evidence.pooled, evidence.outcomes, evidence.sampling)
+
+
+def calibration(
+    who: str, reports: FloatArray, outcomes: IntArray, level: float
+) -> Calibration:
+    """Compare probabilities (T, C) with outcomes (T,); NaN where there is no report.
+
+    K classes: the confidence in the likeliest class, and whether it is the outcome.
+    """
+    p, y = _likeliest(reports, outcomes)
+    errors = (
+        max(0.0, ece(p, y, debias=True)) if len(p) else float("nan"),
+        smooth_ece(p, y) if len(p) else float("nan"),
+    )
+    if not supported(y):
+        return Calibration(who, len(p), *errors, None, None, None, None)
+    fit = cox(p, y)
+    z = float(ndtri((1 + level) / 2))
+    error = (p - y).std(ddof=1) / np.sqrt(len(p))
+    return Calibration(
+        who,
+        len(p),
+        *errors,
+        _interval(float((p - y).mean()), z * float(error)),
+        _interval(fit.slope, z * fit.slope_error) if np.isfinite(fit.slope) else None,
+        float(chdtrc(fit.degrees_of_freedom, max(fit.likelihood_ratio, 0.0))),
+        reliability(p, y, level),
+    )
+
+
+def reliability(p: FloatArray, outcomes: IntArray, level: float) -> Reliability:
+    """Frequencies in groups of about equal size, with consistency bands.
+
+    The bands hold the middle share of what calibrated reports of that size would show
+    (Bröcker & Smith 2007), from the binomial distribution of the group's mean report.
+    """
+    from scipy.stats import binom
+
+    edges = np.unique(np.quantile(p, np.linspace(0, 1, GROUPS + 1)))
+    group = np.searchsorted(edges, p, side="right") - 1
+    top = group == len(edges) - 1  # a group of its own only if the maximum is frequent
+    if len(edges) > 1 and top.sum() < len(p) / (2 * GROUPS):
+        group[top] -= 1
+    cases = np.bincount(group)
+    filled = cases > 0
+    cases = cases[filled]
+    mean = np.clip(np.bincount(group, p)[filled] / cases, 0.0, 1.0)
+    low, high = (
+        binom.ppf(q, cases, mean) / cases for q in ((1 - level) / 2, (1 + level) / 2)
+    )
+    frequency = np.bincount(group, outcomes)[filled] / cases
+    return Reliability(mean, frequency, cases.astype(np.float64), low, high)
+
+
+def matters(found: Calibration) -> bool:
+    """Whether miscalibration is large enough to be called an error."""
+    return slope_matters(found) or bias_matters(found)
+
+
+def slope_matters(found: Calibration) -> bool:
+    """Whether the slope lies outside `SLOPES`."""
+    return found.slope is not None and not (SLOPES[0] <= found.slope.value <= SLOPES[1])
+
+
+def bias_matters(found: Calibration) -> bool:
+    """Whether the mean report is too far from the base rate."""
+    if found.bias is None or found.reliability is None:
+        return False
+    groups = found.reliability
+    rate = float(groups.frequency @ groups.cases / groups.cases.sum())
+    most = min(BIAS, SHARE_OF_RATE * min(rate, 1 - rate))
+    return abs(found.bias.value) > most
+
+
+def _likeliest(reports: FloatArray, outcomes: IntArray) -> tuple[FloatArray, IntArray]:
+    """Probability (T',) of an event and whether it happened (T',), where reported."""
+    known = ~np.isnan(reports[:, 0])
+    reports, outcomes = reports[known], outcomes[known]
+    if reports.shape[1] == 1:
+        return reports[:, 0], outcomes
+    return reports.max(axis=1), (reports.argmax(axis=1) == outcomes).astype(np.int64)
+
+
+def _interval(value: float, reach: float) -> Estimate:
+    return Estimate(value, value - reach, value + reach)
+
+
+# Check
+
+
+def check(evidence: Evidence) -> Iterator[Suspicion]:
+    """One test per agent and one of the pool: intercept 0 and slope 1 together."""
+    *agents, pool = evidence.compute(calibrations)[: len(evidence.panel.agents) + 1]
+    for i, found in enumerate(agents):
+        if found.p_value is not None:
+            yield _agent(evidence, i, found)
+    if pool.p_value is None:
+        return
+    steep = pool.slope is not None and pool.slope.low > 1
+    if steep and not (bias_matters(pool) and pool.slope.value < POOL_SLOPE):  # type: ignore[union-attr]
+        yield _under_confident(evidence, agents, pool)
+    else:
+        yield _miscalibrated(evidence, pool)
+
+
+def _agent(evidence: Evidence, i: int, found: Calibration) -> Suspicion:
+    code, words = describe(found, evidence.panel.classes)
+    steep = code.endswith("confident")
+    return Suspicion(
+        code,
+        (found.who,),
+        f"{found.who} {words}.",
+        f"Recalibrate {found.who} on cases with a known outcome before pooling "
+        "it, or use a pool that learns to correct it.",
+        p_value=found.p_value,
+        matters=matters(found),
+        number=found.slope if steep else found.bias,
+        unit="calibration slope" if steep else "bias",
+        price=partial(_agent_saving, evidence, i),
+        figure="reliability",
+        share=partial(_share_since, evidence, i),
+        backfires=BACKFIRES,
+    )
+
+
+def _under_confident(
+    evidence: Evidence, agents: Sequence[Calibration], found: Calibration
+) -> Suspicion:
+    """Under-confidence is what averaging does: a warning at most."""
+    sound = not any(
+        matters(one) and one.p_value is not None and one.p_value < SURE
+        for one in agents
+    )
+    if sound and evidence.pool.name == "mean":
+        start = "Every agent is calibrated, yet their mean is under-confident"
+    else:
+        start = f"The pool ({evidence.pool.name}) is under-confident"
+    slope = found.slope
+    return Suspicion(
+        "under-confident-pool",
+        (),
+        f"{start}: {largest_gap(found, evidence.panel.classes)}.",
+        "Recalibrate the pool: `platt`, `beta` or `extremized` around the mean learn "
+        "how far to move it (Ranjan & Gneiting 2010).",
+        p_value=found.p_value,
+        matters=slope is not None and slope.value > POOL_SLOPE,
+        most="warning",
+        number=slope,
+        unit="calibration slope",
+        price=partial(_pool_saving, evidence),
+        figure="reliability",
+    )
+
+
+def _miscalibrated(evidence: Evidence, found: Calibration) -> Suspicion:
+    sure = found.slope is not None and found.slope.high < 1
+    what = "is over-confident" if sure else "is biased"
+    return Suspicion(
+        "over-confident-pool" if sure else "biased-pool",
+        (),
+        f"The pool ({evidence.pool.name}) {what}: "
+        f"{largest_gap(found, evidence.panel.classes)}.",
+        "Recalibrate the pool on cases with a known outcome, for example with `platt` "
+        "or `isotonic` around it.",
+        p_value=found.p_value,
+        matters=matters(found),
+        number=found.slope if sure else found.bias,
+        unit="calibration slope" if sure else "bias",
+        price=partial(_pool_saving, evidence),
+        figure="reliability",
+        explained_by=AGENT_FAULTS,
+    )
+
+
+def describe(found: Calibration, classes: int = 2) -> tuple[str, str]:
+    """What is wrong, in a code and in words."""
+    gap = largest_gap(found, classes)
+    if found.slope is not None and (slope_matters(found) or _slope_leads(found)):
+        if found.slope.value < 1:
+            return "over-confident", f"is over-confident: {gap}"
+        return "under-confident", f"is under-confident: {gap}"
+    high = found.bias is not None and found.bias.value > 0
+    return "biased", f"reports too {'high' if high else 'low'}: {gap}"
+
+
+def _slope_leads(found: Calibration) -> bool:
+    """Whether the slope is more clearly off than the mean."""
+    slope, bias = found.slope, found.bias
+    if slope is None or bias is None:  # only what has enough cases is described
+        raise AssertionError(found.who)
+    from_slope = abs(slope.value - 1) * (bias.high - bias.low)
+    return from_slope > abs(bias.value) * (slope.high - slope.low)
+
+
+def largest_gap(found: Calibration, classes: int = 2) -> str:
+    """Where reports and frequencies differ most, outside the bands first."""
+    groups = found.reliability
+    if groups is None:  # only what has enough cases is tested
+        raise AssertionError(found.who)
+    outside = (groups.frequency < groups.low) | (groups.frequency > groups.high)
+    gaps = abs(groups.mean_report - groups.frequency) * (1 + 9 * outside)
+    worst = int(gaps.argmax())
+    report, frequency = (
+        _percent(column[worst]) for column in (groups.mean_report, groups.frequency)
+    )
+    if classes > 2:
+        return f"when it is {report} sure, it is right {frequency} of the time"
+    return f"when it says {report}, {frequency} of cases are positive"
+
+
+def _percent(p: float) -> str:
+    places = 0 if 0.1 <= p <= 0.9 else 1
+    return f"{100 * p:.{places}f}".removesuffix(".0") + " %"
+
+
+def _share_since(evidence: Evidence, agent: int, causes: Sequence[Finding]) -> float:
+    """Share of the agent's miscalibration that was not there before these causes.
+
+    All of it where a cause has no date, or too little came before it to say.
+    """
+    panel = evidence.panel
+    early = panel.order[: min(cause.since or 0 for cause in causes)]
+    reports, outcomes = panel.values[early, agent], panel.outcomes[early]
+    before = calibration(panel.agents[agent], reports, outcomes, evidence.level)
+    whole = evidence.compute(calibrations)[agent]
+    steep = describe(whole)[0].endswith("confident")
+    then, now = ((c.slope if steep else c.bias) for c in (before, whole))
+    if then is None or now is None:
+        return 1.0
+    sound = 1.0 if steep else 0.0
+    return 1 - abs(then.value - sound) / abs(now.value - sound)
+
+
+def _agent_saving(evidence: Evidence, agent: int) -> Estimate | None:
+    """What recalibrating this agent would save per case."""
+    reports = evidence.panel.values[:, agent]
+    fixed = recalibrate(reports, evidence.panel.outcomes, evidence.sampling)
+    changed = evidence.with_reports(agent, fixed)
+    return evidence.estimate(evidence.cost - evidence.cost_of(changed))
+
+
+def _pool_saving(evidence: Evidence) -> Estimate | None:
+    """What recalibrating the pool would save per case.
+
+    Both decide at the threshold that the costs imply: what another threshold costs is
+    a finding of its own, and the two add up.
+    """
+    loss = Loss("cost", evidence.costs)
+    as_is, fixed = (
+        loss.of(pooled, evidence.outcomes)
+        for pooled in (evidence.pooled, evidence.compute(recalibrated_pool))
+    )
+    return evidence.estimate(as_is - fixed)
+
+
+topic = Topic("calibration", check)

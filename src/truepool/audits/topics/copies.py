@@ -1,0 +1,94 @@
+"""Which agents repeat another agent, and how many there are in effect."""
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from truepool.audits.evidence import FEWEST_CASES, Evidence
+from truepool.audits.suspicion import Suspicion
+from truepool.audits.topic import Topic
+from truepool.comparison import Estimate
+from truepool.core.arrays import FloatArray, log_scale
+from truepool.measures.diversity import correlation, effective_agents
+
+COPY, DISTINCT = 0.995, 0.99
+"""Log-odds correlated above the first are a copy, tested against the second."""
+
+FEW_EFFECTIVE = 0.5
+"""Effective agents below this share of all are worth a note."""
+
+
+def check(evidence: Evidence) -> Iterator[Suspicion]:
+    """One test per agent but the first: do its log-odds repeat an earlier agent's."""
+    panel = evidence.panel
+    alike = np.nan_to_num(correlation(panel.with_reports(log_scale(panel.values))))
+    known = (~np.isnan(panel.values[:, :, 0])).astype(np.float64)
+    both = known.T @ known
+    for j in range(1, len(panel.agents)):
+        i = int(np.argmax(alike[j, :j]))
+        p = min(1.0, j * _chance(alike[j, i], both[j, i]))
+        agent, model = panel.agents[j], panel.agents[i]
+        yield Suspicion(
+            "copy",
+            (agent, model),
+            f"{agent} repeats {model}: their log-odds correlate by {alike[j, i]:.4f}, "
+            "so one opinion is counted twice.",
+            f"Leave {agent} or {model} out, or use a pool whose weights account for "
+            "the overlap (`convex`, `stacked-lr`).",
+            p_value=p,
+            matters=bool(alike[j, i] >= COPY),
+            number=_interval(evidence, float(alike[j, i]), both[j, i]),
+            unit="correlation",
+            price=partial(evidence.saving_without, j),
+            figure="correlation",
+            backfires="Left out alone, it would make decisions cost more: the pool "
+            "relies on it.",
+            broken=_identical(panel.values[:, i], panel.values[:, j]),
+        )
+    yield from _few(evidence)
+
+
+def _few(evidence: Evidence) -> Iterator[Suspicion]:
+    """Say how many independent agents these are worth, where they are far fewer."""
+    N = len(evidence.panel.agents)
+    number = effective_agents(evidence.correlation)
+    if number < FEW_EFFECTIVE * N:
+        yield Suspicion(
+            "alike",
+            (),
+            f"The {N} agents are worth {number:.1f} independent ones.",
+            "Another agent of the same kind will add little; one that sees other data "
+            "adds more.",
+            least="note",
+            number=Estimate(number, float("nan"), float("nan")),
+            unit="effective agents",
+            figure="correlation",
+        )
+
+
+def _identical(one: FloatArray, other: FloatArray) -> bool:
+    """Whether two agents send the very same numbers where both report."""
+    both = ~np.isnan(one[:, 0]) & ~np.isnan(other[:, 0])
+    return bool(both.any() and (one[both] == other[both]).all())
+
+
+def _chance(found: float, cases: float) -> float:
+    """Chance of so high a correlation of agents that are distinct (Fisher's z)."""
+    gap = np.arctanh(np.clip(found, 0.0, 1 - 1e-12)) - np.arctanh(DISTINCT)
+    return float(ndtr(-gap * np.sqrt(max(cases - 3, 0.0))))
+
+
+def _interval(evidence: Evidence, found: float, cases: float) -> Estimate:
+    """A correlation with the interval of Fisher's z, where the cases support one."""
+    if evidence.shortage is not None or cases <= FEWEST_CASES:
+        return Estimate(found, float("nan"), float("nan"))
+    reach = float(ndtri((1 + evidence.level) / 2)) / np.sqrt(cases - 3)
+    if found >= 1 - 1e-12:
+        return Estimate(1.0, 1.0, 1.0)
+    low, high = np.tanh(np.arctanh(found) + np.array([-reach, reach]))
+    return Estimate(found, float(low), float(high))
+
+
+topic = Topic("copies", check, few_cases=True)

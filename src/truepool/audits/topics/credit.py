@@ -1,0 +1,124 @@
+"""What each agent is worth to the pool, and who makes it worse."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from truepool.audits.attribution import share_of_cost
+from truepool.audits.evidence import Evidence
+from truepool.audits.suspicion import Suspicion
+from truepool.audits.topic import Topic
+from truepool.audits.topics.incentives import misreport_incentives
+from truepool.audits.values import Standing
+from truepool.comparison import Estimate
+from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.formatting import number
+from truepool.measures.credit import EXACT_LIMIT, ORDERS, CreditIntervals, intervals
+from truepool.measures.inference import paired_p_values
+from truepool.measures.losses import agent_losses
+
+WORK, FEWEST, EFFORT = 20_000_000, 2_000, 10
+"""Shapley credit uses as many cases as this much work allows, and never fewer than
+`FEWEST`; a coalition is 1 unit of work, an agent joining in a random order 10."""
+
+
+def standings(evidence: Evidence) -> tuple[Standing, ...]:
+    """One row per agent, in the order of the panel."""
+    panel = evidence.panel
+    few = evidence.shortage is not None
+    rises = None if few else evidence.cost_rises
+    shares = None if few else shapley_credit(evidence)
+    weights = None if few else earned_weights(evidence)
+    found = evidence.compute(misreport_incentives)
+    brier, cost = evidence.own_brier, agent_losses(panel, evidence.loss)
+    rate = 1 - np.isnan(panel.values[:, :, 0]).mean(axis=0)
+    return tuple(
+        Standing(
+            agent,
+            float(rate[i]),
+            float(brier[i]),
+            float(cost[i]),
+            None if weights is None else weights[i],
+            None if rises is None else evidence.estimate(rises[:, i]),
+            None if shares is None else shares[i],
+            None if found is None else max(0.0, found[agent].best.gain),
+        )
+        for i, agent in enumerate(panel.agents)
+    )
+
+
+def earned_weights(evidence: Evidence) -> list[Estimate]:
+    """Weight that leave-one-out credit earns each agent, as ``vcg`` sets it."""
+    found = _intervals(evidence, evidence.sample, loss="brier")
+    return _estimates(found.weights, found.weights_low, found.weights_high)
+
+
+def shapley_credit(evidence: Evidence) -> list[Estimate]:
+    """Shapley credit in the user's costs, with intervals over the cases."""
+    most = shapley_cases(len(evidence.panel.agents))
+    cases = evidence.sampling.part(evidence.sample, most, "Shapley credit")
+    found = _intervals(evidence, cases, method="shapley", loss=evidence.loss)
+    return _estimates(found.credit, found.low, found.high)
+
+
+def shapley_cases(agents: int) -> int:
+    """How many cases Shapley credit of so many agents uses.
+
+    >>> shapley_cases(5), shapley_cases(20)
+    (625000, 2500)
+    """
+    exact = agents <= EXACT_LIMIT
+    effort = 1 << agents if exact else agents * ORDERS * EFFORT
+    return max(FEWEST, WORK // effort)
+
+
+def _intervals(evidence: Evidence, cases: IntArray, **settings: Any) -> CreditIntervals:
+    return intervals(
+        evidence.panel.take(cases),
+        level=evidence.level,
+        resamples=evidence.resamples,
+        seed=evidence.seed,
+        **settings,
+    )
+
+
+def _estimates(*columns: FloatArray) -> list[Estimate]:
+    return [Estimate(*map(float, row)) for row in zip(*columns, strict=True)]
+
+
+NOTICEABLE = 0.02
+"""Harm below this share of the pool's cost is small."""
+
+
+def check(evidence: Evidence) -> Iterator[Suspicion]:
+    """One test per agent: does the pool cost less without it."""
+    panel = evidence.panel
+    skilled = evidence.own_brier < evidence.prior_brier
+    for i, agent in enumerate(panel.agents):
+        rise = evidence.cost_rises[:, i]
+        harm = float(-rise.mean())
+        p = float(paired_p_values(rise[:, None])[0]) if harm > 0 else 1.0
+        large = harm >= NOTICEABLE * float(evidence.sample_cost.mean())
+        weak = "" if skilled[i] else " and it knows less than the base rate"
+        yield Suspicion(
+            "harmful",
+            (agent,),
+            f"{agent} makes the pool worse{weak}: without it decisions would cost "
+            f"{number(harm)} less per case.",
+            f"Leave {agent} out, or use a pool that weighs agents by what they add "
+            "(`vcg`, `convex`).",
+            p_value=p,
+            matters=large and not skilled[i],
+            price=partial(evidence.estimate, -rise),
+            figure="credit",
+            # A skilled agent that harms a mean shows that the mean is too timid.
+            explained_by=(
+                ("under-confident-pool", "threshold") if skilled[i] else ("threshold",)
+            ),
+            share=partial(share_of_cost, harm),
+        )
+
+
+topic = Topic("harm", check)

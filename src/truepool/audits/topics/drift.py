@@ -1,0 +1,303 @@
+"""Who got worse over time: in cost, and in telling cases apart."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from importlib.util import find_spec
+
+import numpy as np
+
+from truepool.audits.attribution import dates
+from truepool.audits.evidence import FEWEST_CASES, Evidence
+from truepool.audits.severity import FEEDS
+from truepool.audits.suspicion import Suspicion
+from truepool.audits.topic import Topic
+from truepool.audits.values import Drift, Finding
+from truepool.comparison import Estimate
+from truepool.core.arrays import FloatArray, IntArray, to_classes
+from truepool.core.formatting import number
+from truepool.data.panel import Panel
+from truepool.measures.losses import Loss
+from truepool.measures.scores import auc
+from truepool.online import replay
+from truepool.online.alarms import alarms
+from truepool.online.alarms.change_point import (
+    Change,
+    change,
+    change_beside,
+    others,
+)
+from truepool.online.alarms.discrimination import placements
+from truepool.online.alarms.monitor import BLINDER, DEARER
+
+DRIFT_CASES = 5_000
+"""Cases, thinned evenly in time, on which detectors and the learner run."""
+POINTS = 100
+LEARNER = "gradient"
+
+
+def losses_over_time(evidence: Evidence, loss: Loss) -> tuple[FloatArray, FloatArray]:
+    """Loss of each agent (T, N) and of the pool (T,), in the order of time.
+
+    NaN where an agent has no report, or the pool only learned.
+    """
+    panel, order = evidence.panel, evidence.panel.order
+    values = np.nan_to_num(panel.values, nan=0.5)
+    agents = loss.of(values, panel.outcomes[:, None])
+    agents[np.isnan(panel.values[:, :, 0])] = np.nan
+    pool = np.full(len(panel), np.nan)
+    pool[evidence.cases] = loss.of(evidence.pooled, evidence.outcomes)
+    return agents[order], pool[order]
+
+
+def drift_over_time(evidence: Evidence) -> Drift | None:
+    """Losses and weights over time; None where the cases have no times."""
+    panel = evidence.panel
+    if panel.times is None:
+        return None
+    losses, pool = losses_over_time(evidence, Loss("brier"))
+    order = panel.order
+    every = order[_even(len(order), DRIFT_CASES)]
+    watched = panel.take(every)
+    if len(every) < len(order):
+        evidence.sampling.note(
+            f"Drift alarms and weight paths are from {len(every):,} cases, thinned "
+            "evenly in time."
+        )
+    trace = replay(LEARNER, watched)
+    path = trace.weights
+    if path is None:  # the replay keeps it
+        raise AssertionError
+    drawn = _even(len(every), POINTS)
+    cuts = np.linspace(0, len(order), min(POINTS, len(order)) + 1).astype(np.int64)
+    series = {agent: losses[:, i] for i, agent in enumerate(panel.agents)}
+    series[evidence.label] = pool
+    return Drift(
+        (cuts[:-1] + cuts[1:]) / 2,
+        {who: _block_means(column, cuts) for who, column in series.items()},
+        path[drawn],
+        LEARNER,
+        _alarms(evidence, watched, len(order) / len(every)),
+    )
+
+
+def _alarms(
+    evidence: Evidence, watched: Panel, step: float
+) -> tuple[tuple[str, int, float, float], ...]:
+    if find_spec("river") is None:
+        evidence.sampling.withhold(
+            "drift alarms", "river is not installed; pip install 'truepool[drift]'"
+        )
+        return ()
+    return tuple(
+        (alarm.who, int(alarm.case * step), alarm.before, alarm.after)
+        for alarm in alarms(watched)
+    )
+
+
+def _even(cases: int, most: int) -> IntArray:
+    """At most so many places, evenly spread."""
+    if cases <= most:
+        return np.arange(cases)
+    return np.linspace(0, cases - 1, most).astype(np.int64)
+
+
+def _block_means(column: FloatArray, cuts: IntArray) -> FloatArray:
+    """Mean of what is not NaN between the cuts; NaN where nothing is."""
+    known = ~np.isnan(column)
+    total = np.r_[0.0, np.cumsum(np.where(known, column, 0.0))]
+    count = np.r_[0, np.cumsum(known)]
+    held = count[cuts[1:]] - count[cuts[:-1]]
+    gained = total[cuts[1:]] - total[cuts[:-1]]
+    return np.where(held > 0, gained / np.maximum(held, 1), np.nan)
+
+
+def check(evidence: Evidence) -> Iterator[Suspicion]:
+    """One test per agent, of its cost and its discrimination beside the others'.
+
+    Cases may get harder for everybody: that is the pool's drift, nobody's fault. The
+    p-value is twice the smaller of the two.
+    """
+    panel = evidence.panel
+    order = panel.order
+    values, outcomes = panel.values[order], panel.outcomes[order]
+    cost, pool = losses_over_time(evidence, evidence.loss)
+    beside = cost - others(cost)
+    placed = placements(values, outcomes)
+    ranked = placed - others(placed)
+    for i, agent in enumerate(panel.agents):
+        in_cost = change_beside(cost[:, i], beside[:, i])
+        in_rank = change_beside(placed[:, i], ranked[:, i])
+        if len(in_cost[1]) < FEWEST_CASES:
+            continue
+        p_cost = _cost_p_value(*in_cost, beside[:, i])
+        p_rank = _rank_p_value(*in_rank, ranked[:, i])
+        p = min(1.0, 2 * min(p_cost, p_rank))
+        if p_cost <= p_rank:
+            yield _costly(evidence, i, agent, in_cost, beside[:, i], p)
+        else:
+            found, known = in_rank
+            since = int(known[found.place])
+            areas = [
+                _area(values[part, i], outcomes[part])
+                for part in (slice(None, since), slice(since, None))
+            ]
+            between = _dates(ranked[:, i], known, found.place)
+            yield _blind(evidence, i, agent, since, between, areas, p)
+    known = np.flatnonzero(~np.isnan(pool))
+    yield _pool(evidence, change(pool[known]), pool, known)
+
+
+def _cost_p_value(found: Change, known: IntArray, beside: FloatArray) -> float:
+    """p-value where the agent's cost rose, beside the others' and for itself."""
+    rose = _gap(beside[known], found) > 0 and found.after > found.before
+    return found.p_value if rose else 1.0
+
+
+def _rank_p_value(found: Change, known: IntArray, ranked: FloatArray) -> float:
+    """p-value where the agent tells cases apart less well than it did."""
+    fall = found.before - found.after
+    fell = fall > BLINDER * abs(found.before) and _gap(ranked[known], found) < 0
+    return found.p_value if fell else 1.0
+
+
+def _gap(series: FloatArray, found: Change) -> float:
+    """How far a series rose at a change."""
+    return float(series[found.place :].mean() - series[: found.place].mean())
+
+
+def _costly(
+    evidence: Evidence,
+    i: int,
+    agent: str,
+    changed: tuple[Change, IntArray],
+    beside: FloatArray,
+    p: float,
+) -> Suspicion:
+    found, known = changed
+    since, order = int(known[found.place]), evidence.panel.order
+    gap = _gap(beside[known], found)
+    return Suspicion(
+        "drifted",
+        (agent,),
+        f"{agent} got worse from case {since:,} of {len(order):,} on: deciding by it "
+        f"alone cost {number(found.before)} per case and costs {number(found.after)}, "
+        "while the other agents' cost did not rise as much.",
+        _advice(agent),
+        p_value=p,
+        matters=gap > DEARER * found.before,
+        number=evidence.rise(Change(found.place, 0.0, gap, found.p_value, found.error)),
+        unit="rise of its cost per case relative to the other agents",
+        price=partial(evidence.saving_without, i, order[since:]),
+        figure="drift",
+        since=since,
+        between=_dates(beside, known, found.place),
+        broken=_knows_nothing(evidence, i, order[since:]),
+    )
+
+
+def _blind(
+    evidence: Evidence,
+    i: int,
+    agent: str,
+    since: int,
+    between: tuple[int, int],
+    areas: list[float],
+    p: float,
+) -> Suspicion:
+    before, after = areas
+    order = evidence.panel.order
+    return Suspicion(
+        "drifted",
+        (agent,),
+        f"{agent} got worse from case {since:,} of {len(order):,} on: it tells "
+        f"positive from negative cases less well (AUC {before:.2f} before, {after:.2f} "
+        "since), while the other agents do not.",
+        _advice(agent),
+        p_value=p,
+        number=Estimate(after - before, float("nan"), float("nan")),
+        unit="change of its AUC",
+        price=partial(evidence.saving_without, i, order[since:]),
+        figure="drift",
+        since=since,
+        between=between,
+        broken=_knows_nothing(evidence, i, order[since:]),
+    )
+
+
+def _advice(agent: str) -> str:
+    return (
+        f"Retrain or replace {agent}; meanwhile leave it out or use online weights "
+        "(`truepool replay`)."
+    )
+
+
+def _area(reports: FloatArray, outcomes: IntArray) -> float:
+    known = ~np.isnan(reports[:, 0])
+    return auc(to_classes(reports[known]), outcomes[known])
+
+
+def _dates(series: FloatArray, known: IntArray, place: int) -> tuple[int, int]:
+    """Earliest and latest position in time of the first case after a change."""
+    first, last = dates(series[known], place)
+    return int(known[first]), int(known[last])
+
+
+def _knows_nothing(evidence: Evidence, agent: int, cases: IntArray) -> bool:
+    """Whether an agent's Brier loss on these cases is no better than a base rate."""
+    part = evidence.panel.take(cases)
+    reports = part.values[:, agent]
+    known = ~np.isnan(reports[:, 0])
+    if not known.any():
+        return False
+    outcomes, brier = part.outcomes[known], Loss("brier")
+    rate = part.base_rate()
+    plain = np.broadcast_to(rate, (len(outcomes), len(rate)))
+    own = brier.of(reports[known], outcomes).mean()
+    return bool(own >= brier.of(plain, outcomes).mean())
+
+
+def _share(
+    evidence: Evidence, found: Change, cases: IntArray, causes: Sequence[Finding]
+) -> float:
+    """Share of the rise of the pool's cost that goes without these agents' reports.
+
+    Each from its own change on; ``cases`` are the tested ones in time.
+    """
+    panel = evidence.panel
+    values = panel.values.copy()
+    for cause in causes:
+        late = panel.order[cause.since :]
+        values[late, panel.agents.index(cause.who[0])] = np.nan
+    pooled = evidence.validation.predict(values[cases], cases)
+    cost = evidence.loss.of(pooled, panel.outcomes[cases])
+    rise = _gap(cost, found)
+    return 1 - rise / (found.after - found.before)
+
+
+def _pool(
+    evidence: Evidence, found: Change, pool: FloatArray, known: IntArray
+) -> Suspicion:
+    since, order = int(known[found.place]), evidence.panel.order
+    return Suspicion(
+        "drifted-pool",
+        (),
+        f"The pool got worse from case {since:,} of {len(order):,} on: it cost "
+        f"{number(found.before)} per case and costs {number(found.after)}.",
+        "Use online weights (`truepool replay`), and find out whether the cases "
+        "themselves changed.",
+        p_value=found.p_value if found.after > found.before else 1.0,
+        matters=bool(found.after > (1 + DEARER) * found.before),
+        most="warning",
+        number=evidence.rise(found),
+        unit="rise of the cost per case",
+        figure="drift",
+        explained_by=(*FEEDS, "drifted", "rescaled-feed"),
+        since=since,
+        between=_dates(pool, known, found.place),
+        share=partial(_share, evidence, found, order[known]),
+        unexplained="No agent changed near that case in a way that accounts for it: "
+        "the cause is unknown.",
+    )
+
+
+topic = Topic("drift", check, timed=True)

@@ -1,0 +1,263 @@
+"""Whether an agent's feed broke: constant, stopped, repeated, or changed reports.
+
+No outcome is needed, so cases without one count too.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from truepool.audits.attribution import NEAR
+from truepool.audits.evidence import FEWEST_CASES, Evidence
+from truepool.audits.suspicion import Suspicion
+from truepool.audits.topic import Topic
+from truepool.comparison import Estimate
+from truepool.core.arrays import Array, FloatArray, IntArray
+from truepool.core.formatting import number
+from truepool.online.alarms.distribution import Shift, scalar, shifts
+from truepool.online.alarms.repeats import repeat
+from truepool.online.alarms.runs import (
+    codes_of,
+    constant_run,
+    missing_run,
+    repeated_cases,
+)
+
+UNKNOWN = float("nan")
+
+DATED = 0.05
+"""A change of level, scale or correlation is dated to this share of the cases."""
+
+
+@dataclass(frozen=True, eq=False)
+class Timeline:
+    """Reports (S, N, C) of all cases, with and without an outcome, in time order.
+
+    ``cases`` are the panel's cases, -1 for one without an outcome; ``resolved`` is
+    how many cases with an outcome come before each, so it places a change among those.
+    """
+
+    values: FloatArray
+    cases: IntArray
+    resolved: IntArray
+    times: Array | None
+
+    def __len__(self) -> int:
+        """Return the number of cases."""
+        return len(self.values)
+
+    def describe(self, place: int) -> str:
+        """Say where a case is in time."""
+        if self.times is None:
+            return f"case {place:,} of {len(self):,}"
+        when = np.datetime_as_string(self.times[place], unit="auto")
+        return f"case {place:,} of {len(self):,} ({when})"
+
+    def between(self, place: int, share: float = NEAR) -> tuple[int, int]:
+        """Earliest and latest place of a change, counted in cases with an outcome."""
+        near = int(np.ceil(share * len(self)))
+        first, last = max(place - near, 0), min(place + near, len(self) - 1)
+        return int(self.resolved[first]), int(self.resolved[last])
+
+    def since(self, place: int, stop: int | None = None) -> IntArray:
+        """Cases with an outcome from this place on, or up to another."""
+        cases = self.cases[place:stop]
+        return cases[cases >= 0]
+
+
+def timeline(evidence: Evidence) -> Timeline:
+    """Put cases with and without an outcome in the order of time, or of the rows."""
+    panel, pending = evidence.panel, evidence.panel.pending
+    values, cases = panel.values, np.arange(len(panel))
+    places = panel.times if panel.times is not None else cases
+    if pending is not None:
+        values = np.concatenate([values, pending.values])
+        cases = np.r_[cases, np.full(len(pending), -1)]
+        more = pending.times if panel.times is not None else pending.position - 0.5
+        if more is None:  # a panel with times has them for all its cases
+            raise AssertionError
+        places = np.concatenate([places, more])
+    order = np.argsort(places, kind="stable")
+    cases = cases[order]
+    resolved = np.r_[0, np.cumsum(cases >= 0)[:-1]]
+    dated = panel.times is not None and places.dtype.kind == "M"
+    return Timeline(values[order], cases, resolved, places[order] if dated else None)
+
+
+def check(evidence: Evidence) -> Iterator[Suspicion]:
+    """Five tests per agent: constant, stopped, repeated, unlinked, rescaled."""
+    line = evidence.compute(timeline)
+    ordered = _sorted_by(evidence)
+    if ordered is not None:
+        evidence.sampling.withhold(
+            "feed checks", f"the rows have no times and are sorted by {ordered}"
+        )
+        return
+    if evidence.panel.times is None:
+        evidence.sampling.note("Feeds were checked in the order of the rows.")
+    codes = codes_of(line.values)
+    fresh = np.flatnonzero(~repeated_cases(codes) & (codes >= 0).any(axis=1))
+    moved = shifts(line.values)
+    for i, agent in enumerate(evidence.panel.agents):
+        yield _constant(evidence, line, codes[:, i], fresh, i, agent)
+        yield _stopped(line, codes[fresh, i] < 0, fresh, agent)
+        yield _repeated(evidence, line, codes, i, agent)
+        link, shift = moved[i]
+        yield _unlinked(evidence, line, link, i, agent)
+        yield _rescaled(line, shift, i, agent)
+
+
+def _constant(
+    evidence: Evidence,
+    line: Timeline,
+    codes: IntArray,
+    fresh: IntArray,
+    i: int,
+    agent: str,
+) -> Suspicion:
+    known = fresh[codes[fresh] >= 0]
+    run = constant_run(codes[known])
+    place = int(known[run.start])
+    on = run.stop == len(known)
+    stop = len(line) if on else int(known[run.stop])
+    value = number(float(line.values[place, i, 0]))
+    until = "on" if on else f"to case {stop - 1:,}"
+    return Suspicion(
+        "constant-feed",
+        (agent,),
+        f"The feed of {agent} is dead: from {line.describe(place)} {until} it reports "
+        f"{value} and nothing else, {len(run):,} times; 99 % of its other runs of "
+        f"identical reports are no longer than {max(run.usual, 1)}.",
+        f"Take {agent} out of the pool until the feed is fixed, and have whoever runs "
+        "it look at what happened then. A constant report says nothing about a case.",
+        p_value=run.p_value,
+        number=Estimate(float(len(run)), UNKNOWN, UNKNOWN),
+        unit="identical reports in a row",
+        price=partial(evidence.saving_without, i, line.since(place, stop)),
+        figure="drift",
+        since=int(line.resolved[place]),
+        between=line.between(place),
+    )
+
+
+def _stopped(
+    line: Timeline, missing: np.ndarray, fresh: IntArray, agent: str
+) -> Suspicion:
+    run = missing_run(missing)
+    place = int(fresh[run.start])
+    on = run.stop == len(fresh)
+    if on:
+        start = f"{agent} stopped reporting at {line.describe(place)}"
+    else:
+        until = fresh[run.stop]
+        start = f"{agent} did not report from {line.describe(place)} to case {until:,}"
+    return Suspicion(
+        "stopped-feed",
+        (agent,),
+        f"{start}: {len(run):,} cases in a row without a report; 99 % of its other "
+        f"gaps are no longer than {run.usual}.",
+        f"Ask whoever runs the feed of {agent} what happened; the pool does without it "
+        "meanwhile.",
+        p_value=run.p_value,
+        most="error" if on else "warning",
+        number=Estimate(float(len(run)), UNKNOWN, UNKNOWN),
+        unit="cases in a row without a report",
+        figure="drift",
+        since=int(line.resolved[place]),
+        between=line.between(place),
+    )
+
+
+def _repeated(
+    evidence: Evidence, line: Timeline, codes: IntArray, i: int, agent: str
+) -> Suspicion:
+    found = repeat(codes, i)
+    return Suspicion(
+        "repeated-feed",
+        (agent,),
+        f"{agent} sends old reports: from {line.describe(found.since)} on it repeats "
+        f"what it reported {found.lag:,} cases before, for other cases.",
+        f"Take {agent} out of the pool until its feed is current, and check how its "
+        "reports are joined to cases.",
+        p_value=found.p_value,
+        number=Estimate(float(found.lag), UNKNOWN, UNKNOWN),
+        unit="age of the reports in cases",
+        price=partial(evidence.saving_without, i, line.since(found.since)),
+        figure="drift",
+        since=int(line.resolved[found.since]),
+        between=line.between(found.since),
+    )
+
+
+def _unlinked(
+    evidence: Evidence, line: Timeline, found: Shift, i: int, agent: str
+) -> Suspicion:
+    how = "no longer move" if found.lost else "move less"
+    return Suspicion(
+        "changed-feed",
+        (agent,),
+        f"The feed of {agent} changed: from {line.describe(found.place)} on its "
+        f"reports {how} with those of the other agents (correlation "
+        f"{found.before:.2f} before, {found.after:.2f} since).",
+        f"Take {agent} out of the pool until whoever runs the feed has explained it: "
+        "this is what noise, old reports, or reports for the wrong cases look like.",
+        p_value=found.p_value,
+        most="error" if found.lost else "warning",
+        number=Estimate(found.after - found.before, UNKNOWN, UNKNOWN),
+        unit="change of the correlation with the others",
+        price=partial(evidence.saving_without, i, line.since(found.place)),
+        figure="drift",
+        since=int(line.resolved[found.place]),
+        between=line.between(found.place, DATED),
+    )
+
+
+def _rescaled(line: Timeline, found: Shift, i: int, agent: str) -> Suspicion:
+    reports = scalar(line.values)[:, i]
+    (low, middle, high), (lower, median, higher) = (
+        _quartiles(part) for part in (reports[: found.place], reports[found.place :])
+    )
+    return Suspicion(
+        "rescaled-feed",
+        (agent,),
+        f"The reports of {agent} changed {found.kind} at {line.describe(found.place)}: "
+        f"half of them lay between {number(low)} and {number(high)} (median "
+        f"{number(middle)}), now between {number(lower)} and {number(higher)} (median "
+        f"{number(median)}). The other agents' reports did not change.",
+        f"Ask whether {agent} was retrained or rescaled then, and recalibrate it on "
+        "cases since.",
+        p_value=found.p_value,
+        most="warning",
+        number=Estimate(found.after - found.before, UNKNOWN, UNKNOWN),
+        unit=f"change of the {found.kind} in standard deviations",
+        figure="drift",
+        since=int(line.resolved[found.place]),
+        between=line.between(found.place, DATED),
+    )
+
+
+def _quartiles(part: FloatArray) -> list[float]:
+    known = part[~np.isnan(part)]
+    if not len(known):
+        return [UNKNOWN] * 3
+    return [float(q) for q in np.quantile(known, [0.25, 0.5, 0.75])]
+
+
+def _sorted_by(evidence: Evidence) -> str | None:
+    """What the rows are sorted by, where they have no times: then no order is time."""
+    panel = evidence.panel
+    if panel.times is not None or len(panel) < FEWEST_CASES:
+        return None
+    columns = zip(panel.agents, scalar(panel.values).T, strict=True)
+    for name, column in (("the outcome", panel.outcomes * 1.0), *columns):
+        known = column[~np.isnan(column)]
+        steps = np.diff(known)
+        varied = np.unique(known).size > 1
+        if varied and ((steps >= 0).all() or (steps <= 0).all()):
+            return name
+    return None
+
+
+topic = Topic("feeds", check, few_cases=True)

@@ -1,0 +1,119 @@
+"""What agents could gain by misreporting under the pool in use."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.special import ndtri
+
+from truepool.audits.evidence import Evidence
+from truepool.audits.suspicion import Suspicion
+from truepool.audits.topic import Topic
+from truepool.comparison import Estimate
+from truepool.core.errors import SettingError
+from truepool.core.formatting import number, signed
+from truepool.games import Incentives, incentives, payments
+from truepool.games.misreports import AgentIncentive, Misreport
+from truepool.pools.interface import LinearPool
+
+LINEAR_CASES, OTHER_CASES = 5_000, 500
+"""Misreports are tried on at most so many cases; on fewer where the pool is not a
+weighted mean, because each try must then be pooled again."""
+
+NOTICEABLE = 0.02
+"""Harm to the pool below this share of its cost is small."""
+
+PAID = {"vcg": "what it saves the pool", "externality": "agreeing with the others"}
+
+
+def misreport_incentives(evidence: Evidence) -> Incentives | None:
+    """What agents could gain; None for more than two classes, few cases or models.
+
+    Agents are paid by the score the pool is named after, or by what they save it.
+    """
+    pool, panel = evidence.pool, evidence.panel
+    if evidence.shortage:
+        return None
+    if panel.classes != 2:
+        evidence.sampling.withhold("incentives", "they are known for two classes only")
+        return None
+    if pool.complexity > 2:
+        evidence.sampling.withhold(
+            "incentives",
+            f"{pool.name} would be fitted again for every misreport, which takes long; "
+            f"see truepool.games.incentives(panel, {pool.name!r})",
+        )
+        return None
+    most = LINEAR_CASES if isinstance(pool, LinearPool) else OTHER_CASES
+    cases = evidence.sampling.part(np.arange(len(panel)), most, "incentives")
+    try:
+        return incentives(
+            panel.take(cases),
+            pool,
+            evidence.costs,
+            threshold=evidence.threshold,
+            payment=pool.name if pool.name in payments.every() else "vcg",
+            seed=evidence.seed,
+        )
+    except SettingError as error:
+        evidence.sampling.withhold("incentives", str(error))
+        return None
+
+
+def check(evidence: Evidence) -> Iterator[Suspicion]:
+    """One test, of the agent with most to gain from a misreport chosen on other cases.
+
+    Its p-value is adjusted for the number of agents. A warning where the
+    misreport harms the pool; a note where the pool would gain as well, which shows
+    that its decisions are off rather than its agents.
+    """
+    found = evidence.compute(misreport_incentives)
+    if found is None:
+        return
+    first = found.rows[0]
+    best, harm = first.best, first.best.pool_cost
+    large = harm > NOTICEABLE * float(evidence.cost.mean())
+    whose = "at the pool's cost" if harm > 0 else "and decisions would cost less"
+    count = sum(row.significant for row in found.rows)
+    yield Suspicion(
+        "tempted",
+        (first.agent,),
+        f"Paid for {PAID.get(found.payment, 'its own score')}, {first.agent} would "
+        f"gain {number(best.gain)} per case by misreporting ({describe(best)}), "
+        f"{whose} ({signed(harm)} per case); {count} of {len(found.rows)} agents could "
+        "gain.",
+        "Pay agents by a proper score of their own reports (or `wsu`), decide at "
+        "the threshold that the costs imply, and recalibrate the pool.",
+        p_value=best.p_value if best.gain > 0 else 1.0,
+        matters=large,
+        most="warning" if large else "note",
+        number=_gain(first, evidence.level),
+        unit="gain per case",
+        figure="incentives",
+        explained_by=("threshold", "under-confident-pool"),
+    )
+
+
+def describe(misreport: Misreport) -> str:
+    """What is reported instead of the truth, in words."""
+    first, *rest = misreport.deviation or (0.0,)
+    if misreport.family == "shift":
+        return f"all its reports shifted by {first:+.2f}"
+    if misreport.family == "affine":
+        return f"its log-odds times {rest[0]:.2g} {first:+.2g}"
+    if misreport.family == "threshold":
+        return _step(first)
+    return "in some folds"
+
+
+def _step(line: float) -> str:
+    if 0.005 <= line < 0.995:
+        return f"1 above {line:.2f}, else 0"
+    return f"always {1 if line < 0.5 else 0}"
+
+
+def _gain(row: AgentIncentive, level: float) -> Estimate:
+    reach = float(ndtri((1 + level) / 2)) * row.best.error
+    return Estimate(row.best.gain, row.best.gain - reach, row.best.gain + reach)
+
+
+topic = Topic("incentives", check)

@@ -1,0 +1,47 @@
+"""Whether the share of positive outcomes changed over time."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from truepool.audits.evidence import Evidence
+from truepool.audits.suspicion import Suspicion
+from truepool.audits.topic import Topic
+from truepool.core.formatting import percent
+from truepool.online.alarms.change_point import change
+
+RATIO = 1.5
+"""A share that changed by less than this factor is worth a note."""
+
+
+def check(evidence: Evidence) -> Iterator[Suspicion]:
+    """One test, of the class whose share changes most clearly; no agent is at fault.
+
+    With K classes its p-value is adjusted for their number.
+    """
+    panel = evidence.panel
+    outcomes = panel.outcomes[panel.order]
+    classes = [1] if panel.classes == 2 else list(range(panel.classes))
+    tests = [change((outcomes == k) * 1.0) for k in classes]
+    k = int(np.argmin([found.p_value for found in tests]))
+    found = tests[k]
+    what = "positive outcomes" if panel.classes == 2 else f"outcome {classes[k]}"
+    low, high = sorted((found.before, found.after))
+    yield Suspicion(
+        "outcome-rate",
+        (),
+        f"The share of {what} changed at case {found.place:,} of {len(outcomes):,}: it "
+        f"was {percent(found.before)} and is {percent(found.after)}.",
+        "See whether the cases or the labels changed; recalibrate the agents on cases "
+        "since then, because their probabilities are for the old share.",
+        p_value=min(1.0, len(classes) * found.p_value),
+        matters=high > RATIO * low,
+        most="warning",
+        number=evidence.rise(found),
+        unit=f"change of the share of {what}",
+        figure="drift",
+        since=found.place,
+    )
+
+
+topic = Topic("outcome rate", check, timed=True)

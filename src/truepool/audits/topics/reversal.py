@@ -1,0 +1,118 @@
+"""Whether an agent reports the opposite of what happens, and since when."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from scipy.special import ndtri
+
+from truepool.audits.attribution import dates
+from truepool.audits.evidence import Evidence, supported
+from truepool.audits.severity import LIKELY, SURE
+from truepool.audits.suspicion import Suspicion
+from truepool.audits.topic import Topic
+from truepool.comparison import Estimate
+from truepool.core.arrays import FloatArray, IntArray, to_classes
+from truepool.measures.inference import paired_p_values
+from truepool.measures.scores import auc
+from truepool.online.alarms.change_point import change
+from truepool.stress.label_flip import LabelFlip
+
+REVERSED = 0.45
+"""Area under the ROC curve below which an agent is upside down, not just useless."""
+
+
+def check(evidence: Evidence) -> Iterator[Suspicion]:
+    r"""One test per agent: does it give outcomes *less* probability than chance would.
+
+    :math:`\sum_k \mathrm{cov}(p_k, 1[y = k])`, by a t-test over the cases; its sign is
+    that of AUC - 1/2 for two classes, and K classes need no other.
+    """
+    panel, order = evidence.panel, evidence.panel.order
+    share = np.bincount(panel.outcomes, minlength=panel.classes) / len(panel)
+    for i, agent in enumerate(panel.agents):
+        places = np.flatnonzero(~np.isnan(panel.values[order, i, 0]))
+        reports, outcomes = (
+            panel.values[order[places], i],
+            panel.outcomes[order[places]],
+        )
+        excess = _excess(reports, outcomes, share)
+        below = len(excess) > 1 and excess.mean() < 0
+        p = float(paired_p_values(excess[:, None])[0]) if below else 1.0
+        area = auc(to_classes(reports), outcomes) if p < LIKELY else 0.5
+        suspicion = Suspicion(
+            "upside-down",
+            (agent,),
+            f"{agent} is upside down: the higher its report, the less likely the event "
+            f"(AUC {area:.2f}).",
+            f"Ask which class {agent} means by 1; until then leave it out, or use one "
+            "minus its report.",
+            p_value=p,
+            matters=area < REVERSED,
+            number=_area(area, outcomes, evidence.level),
+            unit="AUC",
+            price=partial(_saving, evidence, agent),
+            figure="credit",
+        )
+        if p < LIKELY and panel.times is not None:
+            suspicion = _dated(suspicion, evidence, i, places, excess)
+        yield suspicion
+
+
+def _dated(
+    suspicion: Suspicion,
+    evidence: Evidence,
+    agent: int,
+    places: IntArray,
+    excess: FloatArray,
+) -> Suspicion:
+    """The suspicion with its date, where the agent was sound before it turned.
+
+    To reverse all its reports would then spoil the sound ones.
+    """
+    found = change(excess)
+    if not (found.p_value < SURE and found.before > 0):
+        return suspicion
+    who, order = suspicion.who[0], evidence.panel.order
+    since = int(places[found.place])
+    first, last = dates(excess, found.place)
+    return replace(
+        suspicion,
+        sentence=f"{who} turned upside down at case {since:,} of {len(order):,}: since "
+        "then, the higher its report, the less likely the event.",
+        advice=f"Leave {who} out and find out what changed then. Its reports before "
+        "that case were sound: do not reverse them.",
+        price=partial(evidence.saving_without, agent, order[since:]),
+        figure="drift",
+        since=since,
+        between=(int(places[first]), int(places[last])),
+    )
+
+
+def _excess(reports: FloatArray, outcomes: IntArray, share: FloatArray) -> FloatArray:
+    """Probability given to the outcome, less what it would get by chance, (T,)."""
+    probabilities = to_classes(reports)
+    given = np.take_along_axis(probabilities, outcomes[:, None], axis=1)[:, 0]
+    return np.asarray(given - probabilities @ share)
+
+
+def _area(area: float, outcomes: IntArray, level: float) -> Estimate:
+    """Area under the curve with the interval of Hanley & McNeil (1982), two classes."""
+    ones, zeros = int((outcomes == 1).sum()), int((outcomes == 0).sum())
+    if ones + zeros < len(outcomes) or not supported(outcomes):
+        return Estimate(area, float("nan"), float("nan"))
+    above, below = area / (2 - area), 2 * area**2 / (1 + area)
+    spread = area * (1 - area)
+    spread += (ones - 1) * (above - area**2) + (zeros - 1) * (below - area**2)
+    reach = float(ndtri((1 + level) / 2) * np.sqrt(max(spread, 0.0) / (ones * zeros)))
+    return Estimate(area, max(area - reach, 0.0), min(area + reach, 1.0))
+
+
+def _saving(evidence: Evidence, agent: str) -> Estimate | None:
+    """What reversing the agent's reports would save per case."""
+    reversed_panel = LabelFlip()(evidence.panel, agent)
+    return evidence.estimate(evidence.cost - evidence.cost_of(reversed_panel))
+
+
+topic = Topic("reversed reports", check)

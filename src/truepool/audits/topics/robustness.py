@@ -1,0 +1,77 @@
+"""What the pool costs if its best agent fails, stops reporting or turns hostile."""
+
+from collections.abc import Iterator
+
+from truepool.audits.evidence import Evidence
+from truepool.audits.suspicion import Suspicion
+from truepool.audits.topic import Topic
+from truepool.audits.values import CaseStudy
+from truepool.core.arrays import FloatArray
+from truepool.core.formatting import number
+from truepool.stress.constant import ConstantLow
+from truepool.stress.interface import Stress
+from truepool.stress.label_flip import LabelFlip
+from truepool.stress.noise import RandomNoise
+
+FAILURES: tuple[tuple[str, Stress], ...] = (
+    ("reports noise", RandomNoise()),
+    ("always reports near 0", ConstantLow()),
+    ("reports the opposite", LabelFlip()),
+)
+
+
+def robustness(evidence: Evidence) -> tuple[CaseStudy, ...]:
+    """Cost per case if the best agent changed after the pool was fitted."""
+    if evidence.shortage is not None:
+        return ()
+    who = evidence.best_agent
+    i = evidence.panel.agents.index(who)
+    part = evidence.panel.take(evidence.sample)
+    studies = [_study(evidence, "stops reporting", who, evidence.cost_rises[:, i])]
+    for what, stress in FAILURES:
+        values = stress(part, who, seed=evidence.seed).values
+        pooled = evidence.validation.predict(values, evidence.sample)
+        cost = evidence.loss.of(pooled, part.outcomes)
+        studies.append(_study(evidence, what, who, cost - evidence.sample_cost))
+    return tuple(studies)
+
+
+def _study(evidence: Evidence, what: str, who: str, rise: FloatArray) -> CaseStudy:
+    cost, by = (
+        evidence.estimate(series) for series in (evidence.sample_cost + rise, rise)
+    )
+    if cost is None or by is None:  # there are enough cases
+        raise AssertionError
+    return CaseStudy(what, who, cost, by)
+
+
+def check(evidence: Evidence) -> Iterator[Suspicion]:
+    """A note: the worst that the best agent could do."""
+    studies = evidence.compute(robustness)
+    if not studies:
+        return
+    worst = max(studies, key=lambda study: study.rise.value)
+    yield Suspicion(
+        "fragile",
+        (worst.who,),
+        _sentence(worst),
+        "Set an alarm on its loss; robust pools (`median`, `trimmed`, `krum`) "
+        "and online weights limit the damage.",
+        least="note",
+        number=worst.rise,
+        unit="rise of the cost per case",
+        figure="robustness",
+    )
+
+
+def _sentence(worst: CaseStudy) -> str:
+    cost = worst.cost.value
+    if worst.rise.value <= 0:
+        return f"Whatever {worst.who} reports, decisions cost no more than now."
+    return (
+        f"If {worst.who} {worst.what}, a case costs {number(cost)} instead of "
+        f"{number(cost - worst.rise.value)}."
+    )
+
+
+topic = Topic("robustness", check)

@@ -1,0 +1,144 @@
+"""Run a learner over a settled panel, as it would have run."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.errors import SettingError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.learners import make
+from truepool.learners.interface import Learner
+from truepool.measures.losses import Loss, as_loss
+from truepool.online.loop import AT_ONCE, Delay, run
+from truepool.online.recalibration import recalibrated
+from truepool.online.trace import Trace
+
+
+def replay(
+    learner: str | Learner,
+    panel: Panel,
+    *,
+    loss: str | Loss | None = None,
+    costs: Costs | None = None,
+    threshold: float | None = None,
+    delay: int | ArrayLike = 0,
+    path: bool = True,
+    recalibrate: bool = False,
+    **settings: Any,
+) -> Trace:
+    """Run a learner over the cases of a panel in their order (by time if they have it).
+
+    Parameters
+    ----------
+    learner : str or Learner
+        A name of `truepool.learners.every`, with ``settings`` for its parameters.
+    panel : Panel
+        Cases in which nobody spoke are skipped and counted.
+    loss, costs, threshold
+        What the learner keeps small: Brier by default.
+    delay : int or array-like (T,)
+        How many further cases are decided before each outcome comes.
+    path : bool
+        Keep the weights of every case, (T + 1, N).
+    recalibrate : bool
+        Scale the pooled log-odds by what the settled cases have shown; the weights
+        are learned as without it.
+
+    Examples
+    --------
+    >>> panel = Panel([[0.9, 0.5], [0.1, 0.5]] * 50, [1, 0] * 50)
+    >>> trace = replay("gradient", panel)
+    >>> trace
+    Trace(gradient, 100 cases, mean brier 0.01351, 1.0 effective agents)
+    >>> bool(trace.regret[-1] <= trace.bound)
+    True
+    """
+    panel = panel.sort_by_time()
+    T, N, C = panel.values.shape
+    chosen = as_learner(learner, loss, costs, threshold, settings, horizon=T)
+    state = chosen.start(panel.agents, panel.classes)
+    late = _delays(delay, T)
+    kept = np.empty((T + 1, N)) if path else np.empty((0, N))
+    plan = _plan(late, T, N, kept)
+    state, pooled, losses, skipped = run(
+        chosen, state, panel.values, panel.outcomes, plan, kept
+    )
+    if recalibrate:
+        arrivals = _arrivals(np.zeros(T, int) if late is None else late, T)
+        pooled, _ = recalibrated(pooled, panel.outcomes, arrivals, panel.classes)
+        spoken = ~np.isnan(losses)
+        losses[spoken] = chosen.loss.of(pooled[spoken], panel.outcomes[spoken])
+    covered = chosen.loss.convex and late is None and not recalibrate
+    return Trace(
+        chosen,
+        panel,
+        pooled[:, 0] if C == 1 else pooled,
+        kept / kept.sum(axis=1, keepdims=True) if path else None,
+        losses,
+        state,
+        skipped,
+        0 if late is None else _unsettled(late, losses),
+        chosen.bound(state) if covered else None,
+    )
+
+
+def _delays(delay: int | ArrayLike, cases: int) -> IntArray | None:
+    """Delay of each case, or None where every outcome comes at once."""
+    late = np.asarray(delay)
+    fits = late.ndim == 0 or late.shape == (cases,)
+    if not fits or late.dtype.kind not in "iu" or (late < 0).any():
+        raise SettingError(
+            f"a delay is a whole number of cases, 0 or more, one for each of the "
+            f"{cases} cases or one for all; got {late!r:.60}"
+        )
+    if not late.any():
+        return None
+    return np.broadcast_to(np.minimum(late, cases).astype(np.int64), (cases,))
+
+
+def _unsettled(late: IntArray, losses: FloatArray) -> int:
+    T = late.size
+    return int(((np.arange(T) + late >= T) & ~np.isnan(losses)).sum())
+
+
+def _arrivals(late: IntArray, T: int) -> list[IntArray]:
+    """Cases whose outcome comes after each decision."""
+    arrival = np.arange(T) + late
+    due = np.argsort(arrival, kind="stable")
+    return np.split(due, np.searchsorted(arrival[due], np.arange(1, T + 1)))[:T]
+
+
+def _plan(late: IntArray | None, T: int, N: int, path: FloatArray) -> Delay:
+    if late is None:
+        return AT_ONCE
+    arrival = np.arange(T) + late
+    due = np.argsort(arrival, kind="stable")
+    first = np.searchsorted(arrival[due], np.arange(T + 1))
+    if path.size:  # the path keeps the weights of every case anyway
+        return Delay(due, first, np.arange(T), path)
+    longest = int(late.max()) + 1
+    return Delay(due, first, np.arange(T) % longest, np.empty((longest, N)))
+
+
+def as_learner(
+    learner: str | Learner,
+    loss: str | Loss | None,
+    costs: Costs | None,
+    threshold: float | None,
+    settings: Mapping[str, Any],
+    horizon: int,
+) -> Learner:
+    """Return a learner as it is, or make the one of that name with these settings."""
+    if isinstance(learner, Learner):
+        if settings or (loss, costs, threshold) != (None, None, None):
+            raise SettingError(
+                f"a learner that is made already keeps its settings; leave out "
+                f"{', '.join([*settings, 'loss, costs and threshold'])}, or name it"
+            )
+        return learner
+    priced = as_loss(loss or "brier", costs, threshold)
+    return make(learner, **{"loss": priced, "horizon": horizon, **settings})

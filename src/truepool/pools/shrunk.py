@@ -1,0 +1,233 @@
+"""A log-odds pool shrunk towards equal weights by empirical Bayes."""
+
+from dataclasses import dataclass
+from itertools import product
+from typing import ClassVar, final
+
+import numpy as np
+
+from truepool.core.arrays import FloatArray, IntArray, logit, to_classes
+from truepool.core.errors import SettingError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.pools.interface import Pool
+from truepool.pools.stacked import probabilities_of
+
+SHIFTS = (0.0, 0.5, 1.5)
+STRETCHES = (0.0, 0.3, 1.0)
+TILTS = (0.0, 0.1, 0.3, 1.0)
+"""Prior standard deviations that are tried: of the shift b, of the stretch a - 1 and of
+each agent's tilt d. They were fixed on a study of 17 panels and checked on 6 others."""
+NEGLIGIBLE = 1e-3
+"""What a prior standard deviation of 0 stands for."""
+WIDE = 1.0
+"""A prior this wide or wider costs half a unit of log evidence more."""
+KEPT = 0.01
+"""Settings below this share of the largest weight are dropped."""
+LARGEST_CLIP = 0.02
+RARE_SHARE = 0.1
+"""Reports are clipped at 2 %, or at a tenth of the share of the rarest class."""
+STEPS, SMALLEST_STEP, PRECISION = 50, 1e-6, 1e-10
+
+
+@final
+class Shrunk(Pool):
+    r"""Log-odds weights that stay near equal until the cases say otherwise.
+
+    With :math:`x_i` the log-odds of agent i and :math:`z_0` their mean over those who
+    reported,
+
+    .. math:: \mathrm{logit}\, p = z_0 + b + (a - 1) z_0 + \sum_i d_i (x_i - z_0),
+
+    :math:`b \sim N(0, t_b^2)`, :math:`a - 1 \sim N(0, t_a^2)`,
+    :math:`d_i \sim N(0, t_d^2)`. Each setting of the three widths on a grid is fitted
+    by maximum a posteriori and weighted by its Laplace evidence; the answer is the
+    weighted mean of the fitted probabilities. An absent agent contributes nothing, and
+    one with few reports stays near the crowd. From about ten cases on it beats the
+    plain mean on most panels; with many it approaches stacked logistic regression.
+
+    For K classes the log-odds are those of each class against the geometric mean of
+    all, with one shift per class.
+
+    Parameters
+    ----------
+    clip : float, optional
+        How close to 0 and 1 a report may count. By default 0.02, or a tenth of the
+        share of the rarest class if that is less.
+
+    Attributes
+    ----------
+    fits_ : (M, P)
+        Shift (one, or one per class), stretch a - 1, and one tilt per agent, for each
+        setting kept.
+    shares_ : (M,)
+        Weight of each setting.
+    clip_ : float
+        The clip in use.
+
+    Examples
+    --------
+    >>> reports = [[0.9, 0.6, 0.5], [0.2, 0.4, 0.5], [0.7, 0.9, 0.5], [0.3, 0.1, 0.5]]
+    >>> pool = Shrunk().fit(reports * 5, [1, 0, 1, 0] * 5)
+    >>> pool.predict_proba([[0.9, 0.6, 0.5]])[:, 1].round(2)
+    array([0.9])
+    """
+
+    name: ClassVar[str] = "shrunk"
+    complexity: ClassVar[int] = 2
+    by_default: ClassVar[bool] = False
+    exemptions: ClassVar = {
+        "unanimity": "it also learns how sure the crowd should be: when all say p it "
+        "answers how often the event came when the crowd said p"
+    }
+
+    fits_: FloatArray
+    shares_: FloatArray
+    clip_: float
+
+    def __init__(
+        self,
+        *,
+        clip: float | None = None,
+        costs: Costs | None = None,
+        threshold: float | None = None,
+    ) -> None:
+        self.clip = clip
+        self.costs = costs
+        self.threshold = threshold
+
+    def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
+        if self.clip is not None and not 0 < self.clip < 0.5:
+            raise SettingError(
+                f"clip must lie between 0 and 0.5; got {self.clip!r}. Leave it out for "
+                "the default."
+            )
+        rates = to_classes(panel.base_rate(case_weights)[None])[0]
+        rarest = float(rates[rates > 0].min())
+        self.clip_ = self.clip or min(LARGEST_CLIP, RARE_SHARE * rarest)
+        cases = np.ones(len(panel)) if case_weights is None else case_weights
+        design = _design(panel.values, self.clip_)
+        fits, scores = [], []
+        fit = np.zeros(design.parts.shape[-1])
+        for widths in product(SHIFTS, STRETCHES, TILTS):
+            # The neighbour's mode is near: a step or two on many cases.
+            fit, evidence = posterior_mode(design, panel.outcomes, cases, widths, fit)
+            fits.append(fit)
+            scores.append(evidence - _complexity(widths))
+        weights = np.exp(np.array(scores) - max(scores))
+        kept = weights >= KEPT
+        self.fits_ = np.array(fits)[kept]
+        self.shares_ = weights[kept] / weights[kept].sum()
+
+    def combine(self, values: FloatArray) -> FloatArray:
+        """Pool sound reports (T, N, C) into (T, C)."""
+        design = _design(values, self.clip_)
+        fitted = (_probabilities(design, fit) for fit in self.fits_)
+        pairs = zip(self.shares_, fitted, strict=True)
+        return np.asarray(sum(share * pooled for share, pooled in pairs))
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """The anchor (T, C) and what moves it, (T, C, P), on the log scale.
+
+    Binary: the log-odds, C = 1. K classes: each class against the geometric mean of
+    all, C = K.
+    """
+
+    anchor: FloatArray
+    parts: FloatArray
+
+
+def _design(values: FloatArray, clip: float) -> Design:
+    T, _, C = values.shape
+    if C == 1:
+        x = logit(np.clip(values, clip, 1 - clip))
+    else:
+        logs = np.log(np.maximum(values, clip))
+        x = logs - logs.mean(axis=-1, keepdims=True)
+    anchor = np.nanmean(x, axis=1)
+    tilts = np.nan_to_num(x - anchor[:, None])  # an absent agent contributes nothing
+    shifts = np.broadcast_to(np.eye(C), (T, C, C))
+    parts = [shifts, anchor[:, :, None], tilts.transpose(0, 2, 1)]
+    return Design(anchor, np.concatenate(parts, axis=2))
+
+
+def posterior_mode(
+    design: Design,
+    outcomes: IntArray,
+    cases: FloatArray,
+    widths: tuple[float, float, float],
+    start: FloatArray,
+) -> tuple[FloatArray, float]:
+    """Coefficients (P,) at the mode for given prior widths, and the log evidence."""
+    precision = _precisions(design, widths)
+
+    def value_at(theta: FloatArray) -> float:
+        chances = _given(_probabilities(design, theta), outcomes)
+        return float(cases @ np.log(chances) - theta @ (precision * theta) / 2)
+
+    theta, value = start, value_at(start)
+    for _ in range(STEPS):
+        gradient, hessian = _slopes(design, outcomes, cases, precision, theta)
+        step = np.linalg.solve(hessian, gradient)
+        size = 1.0
+        while size > SMALLEST_STEP and value_at(theta + size * step) < value:
+            size /= 2
+        theta = theta + size * step
+        before, value = value, value_at(theta)
+        if value - before <= PRECISION * (1 + abs(value)):
+            break
+    _, hessian = _slopes(design, outcomes, cases, precision, theta)
+    spread = np.linalg.slogdet(hessian)[1]
+    return theta, float(value + np.log(precision).sum() / 2 - spread / 2)
+
+
+def _precisions(design: Design, widths: tuple[float, float, float]) -> FloatArray:
+    C, P = design.parts.shape[1:]
+    shift, stretch, tilt = (max(width, NEGLIGIBLE) for width in widths)
+    # K shifts of half the variance each give every pair of classes the width asked for.
+    shifts = [(1.0 if C == 1 else 2.0) / shift**2] * C
+    tilts = [1.0 / tilt**2] * (P - C - 1)
+    return np.array([*shifts, 1.0 / stretch**2, *tilts])
+
+
+def _slopes(
+    design: Design,
+    outcomes: IntArray,
+    cases: FloatArray,
+    precision: FloatArray,
+    theta: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Gradient (P,) of the log posterior and minus its Hessian (P, P)."""
+    T, C, P = design.parts.shape
+    p = _probabilities(design, theta)
+    happened = outcomes[:, None] == (1 if C == 1 else np.arange(C))
+    flat = design.parts.reshape(T * C, P)
+    error = ((happened - p) * cases[:, None]).ravel()
+    gradient = error @ flat - precision * theta
+    if C == 1:
+        spread = (p * (1 - p))[:, 0] * cases
+        hessian = (flat * spread[:, None]).T @ flat
+    else:
+        mean = np.einsum("tk,tkp->tp", p, design.parts)
+        centred = (design.parts - mean[:, None]).reshape(T * C, P)
+        hessian = (centred * (p * cases[:, None]).reshape(-1, 1)).T @ centred
+    return gradient, hessian + np.diag(precision)
+
+
+def _probabilities(design: Design, theta: FloatArray) -> FloatArray:
+    return probabilities_of(design.anchor + design.parts @ theta)
+
+
+def _given(pooled: FloatArray, outcomes: IntArray) -> FloatArray:
+    """Probability (T,) that pooled coordinates (T, C) gave to what happened."""
+    if pooled.shape[1] == 1:
+        return np.where(outcomes == 1, pooled[:, 0], 1 - pooled[:, 0])
+    return pooled[np.arange(len(pooled)), outcomes]
+
+
+def _complexity(widths: tuple[float, float, float]) -> float:
+    """Log evidence that a setting must earn: one per width, half more if wide."""
+    used = np.array(widths)
+    return float((used > 0).sum() + (used >= WIDE).sum() / 2)

@@ -1,0 +1,313 @@
+"""What an audit owes: planted faults come first, sound panels raise no error."""
+
+import importlib
+import inspect
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from faults import COSTS, copied, drifted, flipped, over_confident, sound, timed
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from panels import panels, random_panel
+
+import truepool as tp
+from truepool.audits import Audit, audit
+from truepool.core.errors import CostError, SettingError, UnknownNameError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.measures.losses import Loss
+from truepool.pools.mean import Mean
+from truepool.stress.temperature import Temperature
+
+QUICK = {"costs": COSTS, "resamples": 50}
+
+
+def leaning(seed):
+    """A pool that relies on one over-confident agent."""
+    return Temperature(0.3)(sound(seed, skills=[2.0, 0.3, 0.3]), "agent0")
+
+
+PLANTED = {
+    "over-confident": (leaning, {"pool": "best-agent"}, ("agent0",)),
+    "upside-down": (flipped, {}, ("agent1",)),
+    "copy": (copied, {}, ("agent3", "agent0")),
+    "changed-feed": (drifted, {}, ("agent3",)),
+    "threshold": (sound, {"threshold": 0.5}, ()),
+}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("code", PLANTED)
+def test_the_first_finding_names_the_planted_fault(code, seed):
+    make, settings, who = PLANTED[code]
+    first = audit(make(seed), **QUICK, **settings).findings[0]
+    assert (first.severity, first.code, first.who) == ("error", code, who)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_fault_that_the_pool_leans_on_costs_nothing_and_is_a_note(seed):
+    """Recalibrating one bold agent makes a timid mean more timid still."""
+    told = audit(over_confident(seed), **QUICK)
+    bold = next(f for f in told.findings if f.code == "over-confident")
+    assert (bold.who, bold.severity) == (("agent2",), "note")
+    assert bold.cost.high < 0
+    assert told.worst() == "warning"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_mean_of_calibrated_agents_is_under_confident_and_no_error(seed):
+    told = audit(sound(seed), **QUICK)
+    first = told.findings[0]
+    assert (first.severity, first.code) == ("warning", "under-confident-pool")
+    assert first.sentence.startswith("Every agent is calibrated, yet their mean")
+    assert first.number.low > 1
+    assert first.cost.low > 0
+
+
+def _measure():
+    script = Path(__file__).parents[2] / "scripts" / "measure_false_alarms.py"
+    spec = importlib.util.spec_from_file_location("measure_false_alarms", script)
+    measure = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(measure)
+    return measure
+
+
+def test_sound_panels_rarely_raise_an_error():
+    told = [_measure().findings(seed, feeds_only=False) for seed in range(12)]
+    errors = sum(any(f.severity == "error" for f in one) for one in told)
+    # At a share of 5 %, three or more of twelve would come once in fifty runs.
+    assert errors <= 2
+
+
+def test_feeds_of_sound_panels_hardly_ever_raise_an_error():
+    measure = _measure()
+    told = [measure.findings(seed, feeds_only=True) for seed in range(200)]
+    errors = sum(any(f.severity == "error" for f in one) for one in told)
+    # At a share of 1 %, seven or more of 200 would come five times in a thousand runs.
+    assert errors <= 6
+
+
+def test_fixed_faults_leave_no_error():
+    panel = flipped()
+    mended = Panel(
+        np.where(np.arange(5) == 1, 1 - panel.reports, panel.reports), panel.outcomes
+    )
+    assert audit(panel, **QUICK).worst() == "error"
+    assert audit(mended, **QUICK).worst() == "warning"
+
+
+def test_findings_go_from_grave_to_light_and_from_dear_to_cheap():
+    told = audit(flipped(), **QUICK, threshold=0.6)
+    grades = [("error", "warning", "note").index(f.severity) for f in told.findings]
+    assert grades == sorted(grades)
+    errors = [f.cost.value for f in told.findings if f.severity == "error"]
+    assert len(errors) > 1
+    assert errors == sorted(errors, reverse=True)
+
+
+def test_what_a_fault_costs_is_what_mending_it_saves():
+    panel = flipped()
+    found = next(f for f in audit(panel, **QUICK).findings if f.code == "upside-down")
+    turned = panel.reports.copy()
+    turned[:, 1] = 1 - turned[:, 1]
+    loss = Loss("cost", COSTS)
+    as_is, mended = (
+        loss.of(reports.mean(axis=1)[:, None], panel.outcomes).mean()
+        for reports in (panel.reports, turned)
+    )
+    assert_allclose(found.cost.value, as_is - mended)
+    assert found.cost.low < found.cost.value < found.cost.high
+
+
+@pytest.mark.parametrize("pool", ["vcg", "stacked-lr", "median", Mean()])
+def test_any_pool_can_be_audited(pool):
+    panel = sound(cases=300)
+    told = audit(panel, **QUICK, pool=pool)
+    name = pool if isinstance(pool, str) else pool.name
+    assert told.pool == name
+    assert name in {row.pool for row in told.comparison.rows}
+    withheld = dict(told.withheld)
+    assert ("incentives" in withheld) == (name == "stacked-lr")
+
+
+def test_more_than_two_classes():
+    told = audit(timed(random_panel(2, cases=200, classes=3)), resamples=30)
+    assert told.curve is None
+    assert told.threshold is None
+    assert told.classes == 3
+    assert len(told.calibration) == 6
+    assert told.drift is not None
+    assert all(one.gain is None for one in told.standings)
+
+
+def test_agents_upside_down_are_found_among_many_classes():
+    panel = random_panel(2, cases=400, classes=3, skill=3.0)
+    reports = panel.reports.copy()
+    reports[:, 0] = reports[:, 0, ::-1]
+    outcomes = np.where(panel.outcomes == 1, 0, panel.outcomes)
+    outcomes[:3] = [0, 1, 2]
+    found = audit(Panel(reports, outcomes), resamples=30).findings
+    assert [f.who for f in found if f.code == "upside-down"] == [("agent0",)]
+
+
+@pytest.mark.parametrize("pool", ["mean", "vcg"])
+@pytest.mark.parametrize(
+    ("cases", "ones", "why"),
+    [
+        (12, 6, "12 outcomes are fewer than the 30 it takes"),
+        (40, 3, "3 positives are fewer than the 5 it takes"),
+        (40, 37, "3 negatives are fewer than the 5 it takes"),
+        (2, 1, "2 outcomes are fewer than the 30 it takes"),
+    ],
+)
+def test_too_few_outcomes_are_told_and_no_interval_is_given(pool, cases, ones, why):
+    reports = np.random.default_rng(0).random((cases, 3))
+    panel = Panel(reports, np.arange(cases) < ones)
+    told = audit(panel, **QUICK, pool=pool)
+    assert why in {reason for _, reason in told.withheld}
+    assert {what for what, _ in told.withheld} >= {"harm", "credit and weights"}
+    for one in told.standings:
+        assert one.weight is one.leave_one_out is one.shapley is one.gain is None
+    for one in told.calibration:
+        assert one.bias is one.slope is one.p_value is one.reliability is None
+    assert (told.robustness, told.comparison, told.drift) == ((), None, None)
+    intervals = [f.cost for f in told.findings] + [f.number for f in told.findings]
+    assert all(e is None or np.isnan(e.low) for e in intervals)
+    assert told.advice.startswith("Too few cases to compare pools")
+
+
+def test_cases_that_only_teach_do_not_count_as_outcomes():
+    panel = timed(sound(cases=34))
+    assert audit(panel, **QUICK).withheld == ()
+    told = audit(panel, **QUICK, pool="vcg")
+    reasons = {why for _, why in told.withheld}
+    assert any("tested outcomes are fewer than the 30" in why for why in reasons)
+
+
+def test_a_few_identical_agents_are_still_called_copies():
+    reports = np.random.default_rng(0).random((20, 2))
+    told = audit(Panel(np.c_[reports, reports[:, 0]], np.arange(20) % 2), **QUICK)
+    assert told.findings[0].code == "copy"
+    assert told.findings[0].cost is None
+
+
+def test_large_panels_say_what_was_sampled(monkeypatch):
+    from truepool.audits import evidence, sampling
+    from truepool.audits.topics import comparison, credit, drift, incentives
+
+    monkeypatch.setattr(sampling, "TRAINING_CASES", 400)
+    monkeypatch.setattr(evidence, "SAMPLE_CASES", 450)
+    monkeypatch.setattr(incentives, "LINEAR_CASES", 300)
+    monkeypatch.setattr(comparison, "COMPARISON_CASES", 350)
+    monkeypatch.setattr(credit, "FEWEST", 250)
+    monkeypatch.setattr(credit, "WORK", 0)
+    monkeypatch.setattr(drift, "DRIFT_CASES", 200)
+    told = audit(timed(sound(cases=1000)), **QUICK, pool="vcg")
+    said = " ".join(told.sampled)
+    for number in ("400", "450", "300", "350", "250", "200"):
+        assert number in said
+    assert len(told.sampled) == len(set(told.sampled)) == 6
+    assert told.comparison.tested == 350
+
+
+def test_the_same_seed_gives_the_same_audit():
+    panel = timed(sound(cases=300))
+    one, two = (audit(panel, **QUICK, seed=3).to_dict() for _ in range(2))
+    assert one == two
+
+
+@settings(max_examples=15)
+@given(
+    panel=st.one_of(panels(cases=(2, 45)), panels(classes=3, cases=(30, 45))),
+    times=st.booleans(),
+    pool=st.sampled_from(["mean", "vcg", "platt"]),
+)
+def test_any_sound_panel_can_be_audited(panel, times, pool):
+    if times:
+        moments = np.arange(len(panel))[::-1] // 2
+        panel = Panel(panel.reports, panel.outcomes, times=moments)
+    told = audit(panel, pool=pool, resamples=5)
+    assert json.dumps(told.to_dict(), allow_nan=False)
+    assert told.to_markdown()
+
+
+def test_progress_is_told():
+    seen = []
+    audit(sound(cases=100), **QUICK, progress=lambda *step: seen.append(step))
+    assert [done for _, done, _ in seen] == list(range(len(seen)))
+    assert {total for _, _, total in seen} == {len(seen)}
+
+
+@pytest.mark.parametrize(
+    ("settings", "kind", "match"),
+    [
+        ({"pool": "vgc"}, UnknownNameError, "did you mean 'vcg'"),
+        ({"threshold": 1.5}, SettingError, "must lie in"),
+        ({"level": 1.0}, SettingError, "between 0 and 1"),
+        ({"resamples": 1}, SettingError, "at least 2"),
+        ({"costs": Costs(matrix=1 - np.eye(3))}, CostError, "K = 2"),
+    ],
+)
+def test_bad_settings_are_refused_before_anything_is_computed(settings, kind, match):
+    with pytest.raises(kind, match=match):
+        audit(sound(cases=40), **settings)
+
+
+def test_a_threshold_belongs_to_two_classes():
+    with pytest.raises(SettingError, match="the panel has 3"):
+        audit(random_panel(classes=3), threshold=0.5)
+
+
+def test_an_agent_may_be_called_pool():
+    base = sound(cases=200)
+    told = audit(Panel(base.reports, base.outcomes, ["pool", *"abcd"]), **QUICK)
+    assert [one.who for one in told.calibration][-2:] == [
+        "the pool",
+        "the pool, recalibrated",
+    ]
+
+
+def test_the_verb_is_a_plain_function_whatever_is_imported_first():
+    import truepool.audits
+
+    assert tp.audit is truepool.audits.audit
+    assert "can be trusted" in inspect.getdoc(tp.audit)
+
+
+def test_the_json_form_is_plain_and_holds_what_the_docs_list():
+    told = audit(timed(flipped(cases=300)), **QUICK)
+    plain = json.loads(json.dumps(told.to_dict(), allow_nan=False))
+    page = (Path(__file__).parents[2] / "docs" / "audit.md").read_text()
+    for key in plain:
+        assert f"`{key}`" in page
+    for part in ("findings", "calibration", "standings", "robustness"):
+        for key in plain[part][0]:
+            assert f"`{key}`" in page, key
+    said = plain["recommendation"]
+    for key in (*said, *said["fixes"][0]):
+        assert f"`{key}`" in page, key
+    assert (said["verdict"], said["advice"]) == (told.verdict, told.advice)
+    assert plain["schema"] == Audit.schema == 3
+
+
+def test_its_short_form_counts_in_plain_words():
+    told = audit(flipped(cases=300), **QUICK)
+    counts = [told.count(level) for level in ("error", "warning", "note")]
+    words = [
+        f"{n} {level}{'s' * (n != 1)}"
+        for n, level in zip(counts, ("error", "warning", "note"), strict=True)
+    ]
+    assert counts[0] == 1
+    assert repr(told) == f"Audit(mean on 300 cases: {', '.join(words)})"
+
+
+def test_only_what_was_asked_is_withheld():
+    reports = np.random.default_rng(0).random((12, 3))
+    panel = Panel(reports, np.arange(12) % 2)
+    assert "drift" not in dict(audit(panel, **QUICK).withheld)
+    assert "drift" in dict(audit(timed(panel), **QUICK).withheld)
+    many = audit(random_panel(2, cases=200, classes=3), resamples=30)
+    assert dict(many.withheld) == {"incentives": "they are known for two classes only"}

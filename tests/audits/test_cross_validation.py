@@ -1,0 +1,76 @@
+import numpy as np
+from faults import sound, timed
+from numpy.testing import assert_allclose
+from panels import random_panel
+
+from truepool.audits.cross_validation import CrossValidation, recalibrate
+from truepool.audits.sampling import Sampling
+from truepool.data.panel import Panel
+from truepool.measures.folds import out_of_fold, splits
+from truepool.pools.mean import Mean
+from truepool.pools.vcg import VCG
+
+PANEL = sound(cases=300)
+
+
+def test_a_pool_that_learns_is_judged_out_of_fold():
+    judged = CrossValidation(PANEL, VCG(), Sampling(0))
+    pairs = splits(PANEL.outcomes, 5, 0)
+    assert_allclose(judged.pooled, out_of_fold(VCG(), PANEL, pairs))
+
+
+def test_a_pool_that_learns_nothing_is_judged_on_every_case_even_in_time():
+    judged = CrossValidation(timed(PANEL), Mean(), Sampling(0))
+    assert len(judged.cases) == 300
+    assert_allclose(judged.pooled[:, 0], PANEL.reports.mean(axis=1))
+
+
+def test_in_time_the_first_cases_only_teach():
+    judged = CrossValidation(timed(PANEL), VCG(), Sampling(0))
+    assert judged.cases[0] == 50
+    assert (judged.fold[:50] == -1).all()
+
+
+def test_where_nobody_speaks_the_base_rate_does():
+    judged = CrossValidation(PANEL, Mean(), Sampling(0))
+    values = PANEL.values[:2].copy()
+    values[0] = np.nan
+    pooled = judged.predict(values, np.arange(2))
+    assert_allclose(pooled[:, 0], [PANEL.outcomes.mean(), values[1].mean()])
+
+
+def test_cases_too_few_to_hold_back_are_owned_up_to():
+    sampling = Sampling(0)
+    few = Panel([[0.9, 0.8], [0.2, 0.1], [0.3, 0.2]], [1, 0, 0])
+    judged = CrossValidation(few, VCG(), sampling)
+    assert judged.pooled.shape == (3, 1)
+    assert sampling.withheld[0][0] == "how the pool does on new cases"
+
+
+def test_corrections_are_learned_on_other_cases_and_skip_silence():
+    panel = random_panel(1, cases=400, silent=0.2, skill=3.0)
+    said = panel.values[:, 1]
+    moved = recalibrate(said, panel.outcomes, Sampling(0))
+    assert (np.isnan(moved) == np.isnan(said)).all()
+    spoke = ~np.isnan(said[:, 0])
+    gap = [abs(np.mean(p[spoke, 0] - panel.outcomes[spoke])) for p in (said, moved)]
+    assert gap[1] < 0.02
+
+
+def test_a_correction_is_fitted_in_its_folds():
+    from truepool.core.arrays import from_log_scale, log_scale
+    from truepool.measures.calibration import fit_scaling
+
+    said = PANEL.values[:, 0]
+    learn, test = splits(PANEL.outcomes, 5, 0)[0]
+    factor, shift = fit_scaling(
+        log_scale(said[learn]), PANEL.outcomes[learn], np.ones(len(learn)), shift=True
+    )
+    moved = recalibrate(said, PANEL.outcomes, Sampling(0))
+    assert_allclose(moved[test], from_log_scale(factor * log_scale(said[test]) + shift))
+
+
+def test_one_class_teaches_no_correction():
+    said = np.full((6, 1), 0.3)
+    outcomes = np.array([0, 0, 0, 0, 0, 1])
+    assert_allclose(recalibrate(said, outcomes, Sampling(0)), said)

@@ -1,0 +1,98 @@
+"""Every level, cut-off and limit of the audit, as the docs state it."""
+
+from importlib import import_module
+from numbers import Number
+from pkgutil import walk_packages
+
+import numpy as np
+import pytest
+from faults import COSTS, sound
+from numpy.testing import assert_allclose
+
+import truepool.audits
+from truepool.audits import audit
+from truepool.audits.topics import threshold
+from truepool.measures.losses import Loss
+from truepool.stress.noise import RandomNoise
+
+POLICY = {
+    "attribution": {"CRITICAL": 7.35, "FITTING": 0.25, "NEAR": 0.02},
+    "cross_validation": {"FOLDS": 5},
+    "evidence": {
+        "FEWEST_CASES": 30,
+        "FEWEST_OF_A_CLASS": 5,
+        "SAMPLE_CASES": 50_000,
+    },
+    "recommendation": {"FEW_CASES": 500, "RARE": 0.01, "SCARCE": 0.05, "STRONG": 0.1},
+    "sampling": {"TRAINING_CASES": 50_000},
+    "severity": {"LIKELY": 0.05, "SURE": 0.01},
+    "topics.calibration": {
+        "BIAS": 0.02,
+        "GROUPS": 10,
+        "POOL_SLOPE": 1.05,
+        "SHARE_OF_RATE": 0.2,
+        "SLOPES": (0.8, 1.25),
+    },
+    "topics.comparison": {"CLEAR": 0.05, "COMPARISON_CASES": 10_000},
+    "topics.copies": {"COPY": 0.995, "DISTINCT": 0.99, "FEW_EFFECTIVE": 0.5},
+    "topics.credit": {
+        "EFFORT": 10,
+        "FEWEST": 2_000,
+        "NOTICEABLE": 0.02,
+        "WORK": 20_000_000,
+    },
+    "topics.drift": {"DRIFT_CASES": 5_000, "POINTS": 100},
+    "topics.feeds": {"DATED": 0.05},
+    "topics.incentives": {
+        "LINEAR_CASES": 5_000,
+        "NOTICEABLE": 0.02,
+        "OTHER_CASES": 500,
+    },
+    "topics.outcome_rate": {"RATIO": 1.5},
+    "topics.reversal": {"REVERSED": 0.45},
+    "topics.threshold": {"NOTICEABLE": 0.05, "POINTS": 101},
+    "values": {"SCHEMA": 3},
+}
+
+
+def numeric(value):
+    parts = value if isinstance(value, tuple) and value else (value,)
+    return all(isinstance(part, Number) for part in parts)
+
+
+def own_constants(module):
+    """Numbers that a module defines itself, not those it imports."""
+    source = open(module.__file__).read()
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if name.isupper()
+        and numeric(value)
+        and value == value
+        and any(name in line.split("=")[0] for line in source.splitlines()
+                if " = " in line and line[0].isupper())
+    }  # fmt: skip
+
+
+def test_every_number_of_the_policy_is_stated_here():
+    found = {}
+    for info in walk_packages(truepool.audits.__path__, "truepool.audits."):
+        constants = own_constants(import_module(info.name))
+        if constants:
+            found[info.name.removeprefix("truepool.audits.")] = constants
+    assert found == POLICY
+
+
+def test_the_range_of_cost_ratios():
+    assert_allclose(threshold.RATIOS, np.geomspace(0.01, 100, 41))
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_noise_of_a_failing_agent_is_drawn_by_the_seed_of_the_audit(seed):
+    panel = sound(cases=300)
+    study = audit(panel, costs=COSTS, resamples=20, seed=seed).robustness[1]
+    assert study.what == "reports noise"
+    noisy = RandomNoise()(panel, study.who, seed=seed)
+    pooled = noisy.reports.mean(axis=1)[:, None]
+    cost = Loss("cost", COSTS).of(pooled, panel.outcomes).mean()
+    assert_allclose(study.cost.value, cost)

@@ -1,0 +1,112 @@
+import numpy as np
+import pytest
+from faults import COSTS, drifted, flipped, sound
+from panels import random_panel
+
+from truepool.audits import audit
+from truepool.audits.recommendation import (
+    CHANGED,
+    FEW_CASES,
+    RARE,
+    SCARCE,
+    STRONG,
+)
+from truepool.audits.topics import comparison
+from truepool.core.errors import SettingError
+from truepool.data.panel import Panel
+from truepool.stress.drift import quality_panel
+
+QUICK = {"costs": COSTS, "resamples": 50}
+
+
+def made(cases, base_rate, skills=(1.0, 1.1, 0.9), seed=1):
+    return quality_panel(
+        "none", before=skills, after=skills, cases=cases, base_rate=base_rate,
+        correlation=0.2, honest=True, seed=seed,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("panel", "words"),
+    [
+        (flipped(), "agents may be hostile or strategic, vcg is the usual choice"),
+        (drifted(), "online weights (`truepool replay`), vcg is the usual choice"),
+        (sound(cases=400), "cases are few (400), vcg is the usual choice"),
+        (made(3000, 0.005), "the best agent alone is the usual choice"),
+        (made(3000, 0.03), "vcg is the usual choice"),
+        (made(800, 0.4, (7.0, 1.0, 1.0)), "one agent sees nearly everything"),
+        (made(800, 0.4), "nothing stands out (800 cases, 4"),
+    ],
+)
+def test_the_regime_is_told(panel, words):
+    told = audit(panel, **QUICK)
+    assert words in told.advice
+    agrees = told.recommendation.usual == told.recommendation.pool
+    assert ("per case here)" in told.advice) != agrees
+
+
+def test_that_nothing_drifts_is_said_only_where_it_was_tested():
+    panel = made(800, 0.4)
+    timed = Panel(panel.reports, panel.outcomes, times=np.arange(800))
+    assert "no drift" not in audit(panel, **QUICK).advice
+    told = audit(timed, **QUICK)
+    assert not any(finding.code in CHANGED for finding in told.findings)
+    assert "no drift" in told.advice
+
+
+def test_the_policy_of_regimes_is_the_papers_table():
+    assert (FEW_CASES, RARE, SCARCE, STRONG) == (500, 0.01, 0.05, 0.1)
+    assert comparison.CLEAR == 0.05
+
+
+def test_a_significantly_cheaper_pool_is_advised():
+    told = audit(sound(), **QUICK)
+    assert told.advice.startswith("Use ")
+    table = told.comparison
+    name = told.advice.split()[1].rstrip(":")
+    assert table[name].loss.value < table["mean"].loss.value
+
+
+def lonely():
+    noise = np.random.default_rng(0).random((2000, 4))
+    good = made(2000, 0.4, (4.0, 1.0))
+    return Panel(np.c_[good.reports[:, :1], noise], good.outcomes, ["ada", *"bcde"])
+
+
+def test_the_best_agent_alone_is_advised_where_that_is_the_truth():
+    told = audit(lonely(), **QUICK)
+    assert "use the best agent alone (ada)" in told.advice
+    assert "it learns only who that is" in told.advice
+    named = [f.code for f in told.findings if "best agent alone" in f.sentence]
+    assert named == ["worse-than-best"], "said once"
+
+
+def test_a_pool_that_loses_to_its_best_member_is_told_what_that_costs():
+    told = audit(lonely(), **QUICK)
+    found = next(f for f in told.findings if f.code == "worse-than-best")
+    assert found.who == ("ada",)
+    table = told.comparison
+    gap = table["mean"].loss.value - table["best-agent"].loss.value
+    assert found.cost.value == pytest.approx(gap)
+
+
+def test_a_pool_that_nothing_significantly_beats_is_kept():
+    told = audit(random_panel(1, cases=60), resamples=50, pool="stacked-lr")
+    assert told.advice.startswith("Keep stacked-lr: at ")
+    assert not any(f.code == "better-pool" for f in told.findings)
+
+
+def test_the_best_agent_in_use_is_not_compared_with_itself():
+    told = audit(sound(cases=200), **QUICK, pool="best-agent")
+    assert not any(f.code == "worse-than-best" for f in told.findings)
+
+
+def test_folds_that_cannot_be_made_withhold_the_comparison(monkeypatch):
+    def refuse(*args, **settings):
+        raise SettingError("fold 0 of 5 would learn from one class only")
+
+    monkeypatch.setattr(comparison, "cross_validate", refuse)
+    told = audit(sound(cases=100), **QUICK)
+    assert "one class only" in dict(told.withheld)["comparison"]
+    assert told.comparison is None
+    assert told.advice.startswith("Too few cases")

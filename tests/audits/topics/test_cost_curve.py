@@ -1,0 +1,59 @@
+import numpy as np
+from faults import COSTS, sound
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from truepool.audits import audit
+from truepool.audits.topics.threshold import error_rates
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.measures.losses import Loss
+
+PANEL = sound(cases=200)
+CURVE = audit(PANEL, costs=COSTS, resamples=20).curve
+
+
+@given(st.integers(0, 500))
+def test_errors_are_counted_as_decisions_are_made(seed):
+    rng = np.random.default_rng(seed)
+    p = rng.choice([0.0, 0.25, 0.5, 1.0], 30)
+    y = rng.integers(0, 2, 30)
+    lines = np.array([0.0, 0.25, 0.4, 1.0])
+    missed, alarms = error_rates(p, y, lines)
+    for i, line in enumerate(lines):
+        assert_allclose(missed[i], ((y == 1) & ~(p > line)).mean())
+        assert_allclose(alarms[i], ((y == 0) & (p > line)).mean())
+
+
+def test_the_curve_is_the_cost_of_the_pool_at_each_threshold():
+    pooled = PANEL.reports.mean(axis=1)[:, None]
+    for i in (0, 17, 50, 100):
+        line = float(CURVE.thresholds[i])
+        cost = Loss("cost", COSTS, line).of(pooled, PANEL.outcomes).mean()
+        assert_allclose(CURVE.cost[i], cost)
+
+
+def test_over_a_range_of_costs_each_decides_at_its_own_threshold():
+    brier = ((PANEL.reports - PANEL.outcomes[:, None]) ** 2).mean(axis=0)
+    best = PANEL.reports[:, [int(brier.argmin())]]
+    for i in (0, 20, 40):
+        ratio = float(CURVE.ratios[i])
+        costs = Costs(fn=ratio, fp=1)
+        dearer = max(ratio, 1.0)
+        pairs = [
+            (CURVE.pool, PANEL.reports.mean(axis=1)[:, None]),
+            (CURVE.best, best),
+            (CURVE.always, np.ones((200, 1))),
+            (CURVE.never, np.zeros((200, 1))),
+        ]
+        for shown, said in pairs:
+            cost = Loss("cost", costs).of(said, PANEL.outcomes).mean()
+            assert_allclose(shown[i], cost / dearer, atol=1e-12)
+
+
+def test_a_silent_best_agent_is_judged_where_it_speaks():
+    reports = PANEL.reports.copy()
+    reports[:50, 3] = np.nan
+    shown = audit(Panel(reports, PANEL.outcomes), resamples=20).curve
+    assert np.isfinite(shown.best).all()

@@ -1,0 +1,132 @@
+import numpy as np
+from faults import COSTS, SKILLS, drifted, sound, timed
+from numpy.testing import assert_allclose
+
+from truepool.audits import audit
+from truepool.audits.evidence import Evidence
+from truepool.audits.topics import drift
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.measures.losses import Loss
+from truepool.measures.scores import auc
+from truepool.pools.mean import Mean
+from truepool.stress.drift import quality_panel
+
+QUICK = {"costs": COSTS, "resamples": 50}
+
+
+def codes(panel):
+    return [f.code for f in audit(panel, **QUICK).findings]
+
+
+def suspected(panel, code, agent=None):
+    """The suspicion of this code, of one agent if it is named."""
+    evidence = Evidence(panel, Mean(costs=COSTS), COSTS, None, 0.95, 50, 0)
+    return next(
+        s for s in drift.check(evidence) if s.code == code and agent in (*s.who, None)
+    )
+
+
+def test_its_cost_is_what_silence_since_then_saves():
+    panel = drifted()
+    told = suspected(panel, "drifted", "agent3")
+    assert abs(told.since - 1000) < 50
+    assert f"from case {told.since:,} of 2,000" in told.sentence
+    kept = panel.reports.copy()
+    kept[told.since :, 3] = np.nan
+    loss = Loss("cost", COSTS)
+    as_is, silenced = (
+        loss.of(np.nanmean(reports, axis=1)[:, None], panel.outcomes).mean()
+        for reports in (panel.reports, kept)
+    )
+    assert_allclose(told.price().value, as_is - silenced)
+
+
+def test_a_rise_is_that_of_the_users_cost_beside_the_others():
+    panel = drifted()
+    said = panel.reports.copy()
+    said[1000:, 3] = np.where(panel.outcomes[1000:] == 1, 0.01, 0.99)  # at its worst
+    panel = Panel(said, panel.outcomes, times=np.arange(2000))
+    told = suspected(panel, "drifted", "agent3")
+    loss = Loss("cost", COSTS)
+    cost = loss.of(said[:, :, None], panel.outcomes[:, None])
+    beside = cost[:, 3] - np.delete(cost, 3, axis=1).mean(axis=1)
+    rise = beside[told.since :].mean() - beside[: told.since].mean()
+    assert abs(told.since - 1000) < 20
+    assert_allclose(told.number.value, rise)
+    assert 0 < told.number.low < rise < told.number.high
+    assert told.p_value < 1e-9
+
+
+def test_discrimination_that_is_lost_is_found_where_decisions_do_not_change():
+    # At costs that never flag a case the cost says nothing.
+    panel = drifted(cases=4000)
+    costs = Costs(fn=1e-3, fp=1)
+    evidence = Evidence(panel, Mean(costs=costs), costs, None, 0.95, 50, 0)
+    told = next(
+        s for s in drift.check(evidence) if s.code == "drifted" and "agent3" in s.who
+    )
+    assert told.unit == "change of its AUC"
+    assert told.p_value < 1e-9
+    assert abs(told.since - 2000) < 100
+    before, after = (
+        auc(panel.reports[part, 3], panel.outcomes[part])
+        for part in (slice(None, told.since), slice(told.since, None))
+    )
+    assert f"AUC {before:.2f} before, {after:.2f} since" in told.sentence
+    assert_allclose(told.number.value, after - before)
+
+
+def test_discrimination_of_many_classes_is_watched_too():
+    rng = np.random.default_rng(0)
+    outcomes = rng.integers(0, 3, 3000)
+    weights = np.eye(3)[outcomes][:, None, :] + rng.exponential(size=(3000, 4, 3))
+    weights[1500:, 2] = rng.permutation(weights[1500:, 2])
+    said = weights / weights.sum(axis=2, keepdims=True)
+    told = audit(Panel(said, outcomes, times=np.arange(3000)), resamples=50).findings
+    errors = [f for f in told if f.severity == "error" and f.since is not None]
+    assert {f.who for f in errors} == {("agent2",)}
+    assert all(abs(f.since - 1500) < 150 for f in errors)
+
+
+def test_without_times_nobody_drifts():
+    panel = drifted()
+    assert "drifted" not in codes(Panel(panel.reports, panel.outcomes))
+
+
+def test_harder_cases_for_all_are_the_pools_drift_and_nobodys_fault():
+    later = [skill / 3 for skill in SKILLS]
+    panel = quality_panel(
+        "sudden", before=SKILLS, after=later, cases=3000, base_rate=0.3,
+        correlation=0.2, honest=True, seed=0,
+    )  # fmt: skip
+    found = audit(timed(panel), **QUICK).findings
+    told = {f.code: f for f in found}
+    assert told["drifted-pool"].severity == "warning"
+    assert not any(f.code == "drifted" and f.severity == "error" for f in found)
+
+
+def test_an_agent_that_gets_better_is_not_blamed_nor_are_the_others():
+    later = [*SKILLS[:3], 2.5, *SKILLS[4:]]
+    panel = quality_panel(
+        "sudden", before=SKILLS, after=later, cases=2000, base_rate=0.3,
+        correlation=0.2, honest=True, seed=0,
+    )  # fmt: skip
+    found = audit(timed(panel), **QUICK).findings
+    assert not any(f.code == "drifted" and "agent3" in f.who for f in found)
+
+
+def test_silence_in_a_stream():
+    panel = sound(cases=400)
+    reports = panel.reports.copy()
+    reports[::3, 1:] = np.nan
+    told = audit(Panel(reports, panel.outcomes, times=np.arange(400)), **QUICK)
+    assert "drifted" not in [f.code for f in told.findings]
+
+
+def test_an_agent_that_hardly_spoke_is_not_judged():
+    panel = sound(cases=300)
+    reports = panel.reports.copy()
+    reports[20:, 4] = np.nan
+    told = audit(Panel(reports, panel.outcomes, times=np.arange(300)), **QUICK)
+    assert not any(f.code == "drifted" and "agent4" in f.who for f in told.findings)

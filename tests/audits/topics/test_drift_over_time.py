@@ -1,0 +1,49 @@
+import numpy as np
+from faults import COSTS, drifted, sound, timed
+from numpy.testing import assert_allclose
+
+from truepool.audits import audit
+from truepool.audits.topics import drift
+from truepool.data.panel import Panel
+
+QUICK = {"costs": COSTS, "resamples": 50}
+
+
+def test_without_times_there_is_no_drift_to_see():
+    assert audit(sound(cases=100), **QUICK).drift is None
+
+
+def test_the_figure_shows_losses_weights_and_alarms():
+    panel = drifted(cases=1000)
+    shown = audit(panel, **QUICK).drift
+    assert set(shown.losses) == {*panel.agents, "pool"}
+    assert len(shown.cases) == len(shown.losses["pool"]) == len(shown.weights) == 100
+    late = shown.losses["agent3"][60:].mean()
+    assert late > shown.losses["agent3"][:40].mean() + 0.05
+    assert_allclose(np.mean(shown.losses["agent0"]),
+                    ((panel.reports[:, 0] - panel.outcomes) ** 2).mean())  # fmt: skip
+    assert shown.weights[-1][3] < shown.weights[45][3]
+    assert "agent3" in {who for who, *_ in shown.alarms}
+    assert all(500 < case < 1000 for who, case, *_ in shown.alarms if who == "agent3")
+
+
+def test_times_in_any_order_are_put_in_order():
+    panel = drifted(cases=1000)
+    mixed = np.random.default_rng(0).permutation(1000)
+    shuffled = Panel(panel.reports[mixed], panel.outcomes[mixed], times=mixed)
+    one, two = (audit(p, **QUICK) for p in (panel, shuffled))
+    assert one.findings[0].sentence == two.findings[0].sentence
+    assert_allclose(one.drift.losses["agent3"], two.drift.losses["agent3"])
+
+
+def test_cases_that_only_teach_leave_a_gap_in_the_pools_losses():
+    shown = audit(timed(sound(cases=300)), **QUICK, pool="vcg").drift
+    assert np.isnan(shown.losses["pool"][0])
+    assert np.isfinite(shown.losses["pool"][-1])
+
+
+def test_without_river_alarms_are_withheld(monkeypatch):
+    monkeypatch.setattr(drift, "find_spec", lambda name: None)
+    told = audit(timed(sound(cases=200)), **QUICK)
+    assert told.drift.alarms == ()
+    assert "river is not installed" in dict(told.withheld)["drift alarms"]

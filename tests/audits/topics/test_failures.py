@@ -1,0 +1,46 @@
+from faults import COSTS, sound
+from numpy.testing import assert_allclose
+
+from truepool.audits import audit
+from truepool.measures.losses import Loss
+from truepool.stress.label_flip import LabelFlip
+
+PANEL = sound(cases=500)
+TOLD = audit(PANEL, costs=COSTS, resamples=50)
+
+
+def test_the_best_agent_is_the_one_that_changes():
+    brier = ((PANEL.reports - PANEL.outcomes[:, None]) ** 2).mean(axis=0)
+    assert {study.who for study in TOLD.robustness} == {f"agent{brier.argmin()}"}
+    assert [study.what for study in TOLD.robustness] == [
+        "stops reporting",
+        "reports noise",
+        "always reports near 0",
+        "reports the opposite",
+    ]
+
+
+def test_costs_are_those_of_the_stressed_panel():
+    study = TOLD.robustness[-1]
+    flipped = LabelFlip()(PANEL, study.who)
+    loss = Loss("cost", COSTS)
+    before, after = (
+        loss.of(p.reports.mean(axis=1)[:, None], PANEL.outcomes).mean()
+        for p in (PANEL, flipped)
+    )
+    assert_allclose(study.cost.value, after)
+    assert_allclose(study.rise.value, after - before)
+    assert study.rise.low <= study.rise.value <= study.rise.high
+
+
+def test_silence_costs_what_leave_one_out_credit_says():
+    study = TOLD.robustness[0]
+    own = next(one for one in TOLD.standings if one.agent == study.who)
+    assert_allclose(study.rise.value, own.leave_one_out.value)
+
+
+def test_a_learned_pool_keeps_the_weights_it_had():
+    told = audit(PANEL, costs=COSTS, resamples=50, pool="best-agent")
+    worst = told.robustness[-1]
+    # All hangs on one agent: when it turns, the pool does.
+    assert worst.rise.value > TOLD.robustness[-1].rise.value

@@ -1,0 +1,46 @@
+from types import SimpleNamespace
+
+import pytest
+from faults import COSTS, sound
+
+from truepool.audits import audit
+from truepool.audits.topics.incentives import describe
+from truepool.games import incentives
+
+QUICK = {"costs": COSTS, "resamples": 50}
+
+
+def found(**settings):
+    told = audit(sound(), **QUICK, **settings).findings
+    return [f for f in told if f.code == "tempted"]
+
+
+def test_a_wrong_threshold_tempts_agents_to_correct_it():
+    (told,) = found(threshold=0.5)
+    assert told.severity == "note"
+    assert told.figure == "incentives"
+    most = incentives(sound(), "mean", COSTS, threshold=0.5).rows[0]
+    assert told.who == (most.agent,)
+    assert told.number.value == most.best.gain
+    assert "decisions would cost less" in told.sentence
+
+
+def test_lying_that_costs_the_pool_is_a_warning_unless_explained():
+    (told,) = found(pool="externality")
+    assert "agreeing with the others" in told.sentence
+    assert "at the pool's cost" in told.sentence
+
+
+@pytest.mark.parametrize(
+    ("family", "deviation", "words"),
+    [
+        ("shift", (0.2,), "all its reports shifted by +0.20"),
+        ("affine", (-0.5, 2.0), "its log-odds times 2 -0.5"),
+        ("threshold", (0.3,), "1 above 0.30, else 0"),
+        ("threshold", (0.999,), "always 0"),
+        ("threshold", (0.0,), "always 1"),
+        ("truth", (), "in some folds"),
+    ],
+)
+def test_lies_are_told_in_words(family, deviation, words):
+    assert describe(SimpleNamespace(family=family, deviation=deviation)) == words

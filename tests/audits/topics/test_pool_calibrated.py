@@ -1,0 +1,84 @@
+from types import SimpleNamespace
+
+import numpy as np
+from faults import COSTS, sound
+from numpy.testing import assert_allclose
+
+from truepool.audits import audit
+from truepool.audits.topics.calibration import check
+from truepool.core.arrays import from_log_scale, log_scale
+from truepool.data.panel import Panel
+from truepool.stress.temperature import Temperature
+
+QUICK = {"costs": COSTS, "resamples": 50}
+
+
+def pools(panel, **settings):
+    told = audit(panel, **QUICK, **settings)
+    found = [
+        f for f in told.findings if f.code.endswith("pool") and f.p_value is not None
+    ]
+    return told, {f.code: f for f in found}
+
+
+def test_recalibrating_mends_the_mean_and_its_price_is_what_that_saves():
+    told, found = pools(sound())
+    *_, pool, mended = told.calibration
+    assert pool.p_value < 1e-6
+    assert mended.p_value > 0.01
+    assert mended.smooth_ece < pool.smooth_ece / 2
+    saved = told.comparison["mean"].loss.value - told.comparison["platt"].loss.value
+    assert_allclose(found["under-confident-pool"].cost.value, saved, atol=0.01)
+
+
+def test_agents_that_are_off_are_not_called_calibrated():
+    _, found = pools(Temperature(2.0)(sound(), 1.0))
+    assert found["under-confident-pool"].sentence.startswith("The pool (mean) is")
+
+
+def test_another_pool_is_called_by_its_name():
+    _, found = pools(sound(), pool="median")
+    assert "The pool (median) is under-confident" in next(iter(found.values())).sentence
+
+
+def test_copies_of_one_over_confident_agent_make_an_over_confident_pool():
+    one = Temperature(0.4)(sound(), "agent0").reports[:, :1]
+    rng = np.random.default_rng(0)
+    jittered = from_log_scale(
+        log_scale(one[..., None]) + 0.4 * rng.normal(size=(2000, 4, 1))
+    )
+    _, found = pools(Panel(jittered[..., 0], sound().outcomes))
+    # Its agents explain it.
+    assert found["over-confident-pool"].severity == "note"
+    assert "may explain it: agent" in found["over-confident-pool"].sentence
+
+
+def test_a_learned_pool_that_is_off_by_itself_is_an_error():
+    rng = np.random.default_rng(0)
+    z = rng.normal(-1, 1.2, (4000, 1))
+    outcomes = (rng.random(4000) < 1 / (1 + np.exp(-z[:, 0]))).astype(int)
+    reports = 1 / (1 + np.exp(-(z + 0.05 * rng.normal(size=(4000, 3)))))
+    told, found = pools(Panel(reports, outcomes), pool="bayes")
+    assert found["over-confident-pool"].severity == "error"
+    assert told.worst() == "error"
+
+
+def test_a_biased_pool_of_biased_agents():
+    panel = sound()
+    shifted = from_log_scale(log_scale(panel.values) + 1.0)
+    _, found = pools(panel.with_reports(shifted), pool="best-agent")
+    assert found["biased-pool"].unit == "bias"
+    assert found["biased-pool"].number.value > 0.05
+
+
+def test_a_pool_that_cannot_be_judged_is_not():
+    one = SimpleNamespace(p_value=None)
+    panel = SimpleNamespace(agents=("ada",))
+    unjudged = SimpleNamespace(panel=panel, compute=lambda quantity: (one, one))
+    assert list(check(unjudged)) == []
+
+
+def test_recalibrating_is_priced_apart_from_moving_the_threshold():
+    _, right = pools(sound())
+    _, wrong = pools(sound(), threshold=0.5)
+    assert right["under-confident-pool"].cost == wrong["under-confident-pool"].cost

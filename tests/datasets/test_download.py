@@ -1,0 +1,142 @@
+"""Fetching, against a publisher on loopback."""
+
+import io
+import os
+import socket
+import sys
+import zipfile
+from dataclasses import replace
+from hashlib import sha256
+
+import pytest
+from rich.console import Console
+from served import published
+
+from truepool.core.errors import ChecksumError, SourceError
+from truepool.datasets.download import fetch
+from truepool.datasets.files import File
+
+CONTENT = b"a,b\n1,2\n" * 400_000  # more than two chunks
+DATA = File("data.csv", sha256(CONTENT).hexdigest(), len(CONTENT))
+pytestmark = pytest.mark.usefixtures("nowhere")
+
+
+def zipped(**members):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name.replace("__", "."), content)
+    return packed.getvalue()
+
+
+def test_a_file_comes_whole_and_progress_is_told(tmp_path):
+    told = []
+    with published({"data.csv": CONTENT}) as address:
+        file = replace(DATA, address=f"{address}/data.csv")
+        path = fetch(file, tmp_path / "cache", lambda *step: told.append(step))
+    assert path == tmp_path / "cache" / "data.csv"
+    assert path.read_bytes() == CONTENT
+    assert os.listdir(path.parent) == ["data.csv"]
+    assert told[-1] == ("data.csv", len(CONTENT), len(CONTENT))
+    assert [done for _, done, _ in told] == sorted({done for _, done, _ in told})
+    assert len(told) > 2
+
+
+def test_another_sum_is_named_beside_the_right_one_and_the_file_set_aside(tmp_path):
+    with published({"data.csv": CONTENT + b"!"}) as address:
+        file = replace(DATA, address=f"{address}/data.csv")
+        with pytest.raises(ChecksumError) as error:
+            fetch(file, tmp_path)
+    wrong = sha256(CONTENT + b"!").hexdigest()
+    assert DATA.sha256 in str(error.value)
+    assert wrong in str(error.value)
+    assert os.listdir(tmp_path) == ["data.csv.mismatch"]
+    assert (tmp_path / "data.csv.mismatch").read_bytes() == CONTENT + b"!"
+
+
+def test_a_bad_download_leaves_the_good_file_alone(tmp_path):
+    (tmp_path / "data.csv").write_bytes(CONTENT)
+    with published({"data.csv": b"?"}) as address, pytest.raises(ChecksumError):
+        fetch(replace(DATA, address=f"{address}/data.csv"), tmp_path)
+    assert (tmp_path / "data.csv").read_bytes() == CONTENT
+
+
+def test_a_download_that_ends_early_leaves_nothing(tmp_path):
+    with published({"data.csv": CONTENT}, cut=10) as address:
+        with pytest.raises(SourceError, match="must come whole|more expected"):
+            fetch(replace(DATA, address=f"{address}/data.csv"), tmp_path)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_file_comes_out_of_its_archive(tmp_path):
+    archive = zipped(data__csv=CONTENT, readme__txt=b"")
+    with published({"x.zip": archive}) as address:
+        file = replace(DATA, address=f"{address}/x.zip", zipped=True)
+        assert fetch(file, tmp_path).read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize(
+    ("archive", "fault"),
+    [
+        (zipped(data__csv=CONTENT)[:-50], "whole zip archive.*not a zip file"),
+        (
+            zipped(data__csv=CONTENT).replace(b"\x00", b"\x01", 40),
+            "whole zip archive|must hold one",
+        ),
+        (zipped(readme__txt=b""), r"must hold one \.csv file; it holds readme\.txt"),
+        (zipped(), "it holds nothing"),
+        (zipped(a__csv=b"", b__csv=b""), r"it holds a\.csv, b\.csv"),
+    ],
+    ids=["truncated", "damaged", "other", "empty", "two"],
+)
+def test_an_archive_without_the_file_is_refused(tmp_path, archive, fault):
+    with published({"x.zip": archive}) as address:
+        file = replace(DATA, address=f"{address}/x.zip", zipped=True)
+        with pytest.raises(SourceError, match=fault):
+            fetch(file, tmp_path)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_publisher_that_has_it_no_more_is_named(tmp_path):
+    with published({}) as address:
+        file = replace(DATA, address=f"{address}/gone.csv")
+        with pytest.raises(SourceError, match="the answer was 404 Not Found") as error:
+            fetch(file, tmp_path)
+    assert f"{address}/gone.csv" in str(error.value)
+
+
+def test_a_publisher_out_of_reach_is_named(tmp_path):
+    with socket.socket() as taken:  # bound, and nobody listens
+        taken.bind(("127.0.0.1", 0))
+        file = replace(DATA, address=f"http://127.0.0.1:{taken.getsockname()[1]}/x")
+        with pytest.raises(SourceError, match="cannot be fetched from .* refused"):
+            fetch(file, tmp_path)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_file_without_a_publisher_must_be_brought(tmp_path):
+    with pytest.raises(SourceError, match=r"no publisher gives out 'data\.csv'"):
+        fetch(DATA, tmp_path)
+
+
+def test_a_cache_that_cannot_be_written_into_is_named(tmp_path):
+    (tmp_path / "cache").write_text("a file where the folder should be")
+    file = replace(DATA, address="http://127.0.0.1/x")
+    with pytest.raises(SourceError, match="cannot be written into: File exists"):
+        fetch(file, tmp_path / "cache")
+
+
+def test_a_bar_shows_on_a_terminal(tmp_path, monkeypatch):
+    shown = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", shown)
+    monkeypatch.setattr(Console, "is_terminal", property(lambda _: True))
+    with published({"data.csv": CONTENT}) as address:
+        fetch(replace(DATA, address=f"{address}/data.csv"), tmp_path)
+    assert "Fetching data.csv" in shown.getvalue()
+    assert "3.2/3.2 MB" in shown.getvalue()
+
+
+def test_no_bar_where_nobody_looks(tmp_path, capsys):
+    with published({"data.csv": CONTENT}) as address:
+        fetch(replace(DATA, address=f"{address}/data.csv"), tmp_path)
+    assert capsys.readouterr() == ("", "")

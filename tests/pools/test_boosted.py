@@ -1,0 +1,61 @@
+"""Gradient boosting on reports: scikit-learn trains it, our loop evaluates it."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from panels import random_panel
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+from truepool.core.arrays import to_classes
+from truepool.core.errors import SettingError
+from truepool.pools import boosted
+from truepool.pools.boosted import Boosted
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_it_answers_what_scikit_learn_answers(classes):
+    panel = random_panel(1, cases=400, classes=classes, silent=0.2)
+    pool = Boosted().fit_panel(panel)
+    features = boosted._features(panel.values, pool.always_)
+    model = HistGradientBoostingClassifier(
+        max_iter=60, max_leaf_nodes=8, learning_rate=0.08, min_samples_leaf=20,
+        early_stopping=False, random_state=0,
+    ).fit(features, panel.outcomes)  # fmt: skip
+    pooled = to_classes(pool.combine(panel.values))
+    assert_allclose(pooled, model.predict_proba(features), atol=1e-12)
+
+
+def test_it_finds_what_no_weighted_sum_can():
+    # The second agent is right only where the first is unsure.
+    rng = np.random.default_rng(0)
+    unsure = rng.random(4000) < 0.5
+    outcomes = rng.integers(0, 2, 4000)
+    first = np.where(unsure, 0.5, 0.1 + 0.8 * outcomes)
+    second = np.where(unsure, 0.1 + 0.8 * outcomes, rng.choice([0.1, 0.9], 4000))
+    reports = np.column_stack([first, second])
+    pooled = (
+        Boosted().fit(reports[:2000], outcomes[:2000]).predict_proba(reports[2000:])
+    )
+    assert np.mean((pooled[:, 1] > 0.5) == outcomes[2000:]) > 0.99
+
+
+def test_a_class_that_never_happened_has_no_probability():
+    panel = random_panel(3, cases=150, classes=3)
+    for absent in (0, 1, 2):
+        part = panel.take(np.flatnonzero(panel.outcomes != absent))
+        pooled = Boosted().fit_panel(part).predict_proba(panel.reports)
+        assert_allclose(pooled[:, absent], 0.0)
+        assert_allclose(pooled.sum(axis=1), 1.0)
+
+
+def test_with_few_cases_it_answers_the_base_rate():
+    panel = random_panel(2, cases=20)
+    pooled = Boosted().fit_panel(panel).predict_proba(panel.reports)[:, 1]
+    assert_allclose(pooled, panel.outcomes.mean())
+
+
+@pytest.mark.parametrize("wrong", [{"trees": 0}, {"leaves": 1}, {"rate": 0.0}])
+def test_boosting_needs_trees_leaves_and_a_rate(wrong):
+    name, value = next(iter(wrong.items()))
+    with pytest.raises(SettingError, match=f"{name}={value}"):
+        Boosted(**wrong).fit_panel(random_panel(1))

@@ -1,0 +1,59 @@
+"""Ridge logistic regression with its penalty by cross-validation."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from panels import random_panel
+from scipy.special import logit
+from sklearn.linear_model import LogisticRegression
+
+from truepool.core.errors import SettingError
+from truepool.data.panel import Panel
+from truepool.pools.ridge import STRENGTHS, Ridge
+
+
+@pytest.mark.parametrize("scale", ["log-odds", "reports"])
+def test_it_is_the_regression_of_scikit_learn_at_the_chosen_penalty(scale):
+    panel = random_panel(1, cases=300)
+    pool = Ridge(scale=scale).fit_panel(panel)
+    features = logit(panel.reports) if scale == "log-odds" else panel.reports
+    model = LogisticRegression(C=pool.strength_, solver="newton-cholesky", tol=1e-9)
+    model.fit(features, panel.outcomes)
+    expected = model.predict_proba(features)
+    assert_allclose(pool.predict_proba(panel.reports), expected, atol=1e-6)
+
+
+def test_noise_earns_a_strong_penalty_and_skill_a_weak_one():
+    rng = np.random.default_rng(0)
+    outcomes = rng.integers(0, 2, 400)
+    noise = rng.uniform(0.1, 0.9, (400, 4))
+    skill = np.clip(
+        0.5 + 0.3 * (2 * outcomes - 1)[:, None] + rng.normal(0, 0.2, (400, 4)),
+        0.01,
+        0.99,
+    )
+    strong = Ridge().fit(noise, outcomes).strength_
+    weak = Ridge().fit(skill, outcomes).strength_
+    assert strong < weak
+    assert {strong, weak} <= set(STRENGTHS)
+
+
+def test_a_class_that_never_happened_has_no_probability():
+    panel = random_panel(3, cases=90, classes=3)
+    for absent in (0, 1, 2):
+        part = panel.take(np.flatnonzero(panel.outcomes != absent))
+        pooled = Ridge().fit_panel(part).predict_proba(panel.reports)
+        assert_allclose(pooled[:, absent], 0.0)
+        assert_allclose(pooled.sum(axis=1), 1.0)
+
+
+def test_a_missing_report_counts_as_agreement_with_the_others():
+    panel = random_panel(2, cases=100)
+    pool = Ridge().fit_panel(panel)
+    gap = [[np.nan, 0.7, 0.7, 0.7]]
+    assert_allclose(pool.predict_proba(gap), pool.predict_proba([[0.7] * 4]))
+
+
+def test_an_unknown_scale_is_refused():
+    with pytest.raises(SettingError, match="one of log-odds, reports; got 'probit'"):
+        Ridge(scale="probit").fit_panel(Panel([[0.1, 0.2], [0.8, 0.9]] * 5, [0, 1] * 5))
