@@ -36,9 +36,12 @@ def test_compare_prints_a_table_a_stranger_can_read(truepool):
     code, out, err = truepool("compare", "--cost-fn", 10, *QUICK)
     assert (code, err) == (0, "")
     assert "4 pools of 5 agents on 569 cases" in out
-    assert "A missed case costs 10, a false alarm 1; 1 is decided above 0.0909" in out
+    assert (
+        "A missed case costs 10, a false alarm 1; positive is decided above 0.0909"
+        in out
+    )
     assert re.search(r"^vcg +0\.\d+ \[", out, re.MULTILINE)
-    assert "Least:" in out
+    assert "Lowest:" in out
 
 
 def test_compare_reads_a_table(truepool):
@@ -73,7 +76,7 @@ def test_compare_writes_markdown(truepool, tmp_path):
 
 def test_compare_says_when_the_threshold_is_not_what_the_costs_ask_for(truepool):
     _, out, _ = truepool("compare", "--threshold", 0.5, "--cost-fn", 10, *QUICK)
-    assert "decided above 0.500 (these costs would ask for 0.0909)" in out
+    assert "decided above 0.500 (the threshold for these costs is 0.0909)" in out
 
 
 def test_compare_knows_classes_and_cost_matrices(truepool, tmp_path):
@@ -85,7 +88,7 @@ def test_compare_knows_classes_and_cost_matrices(truepool, tmp_path):
         "compare", tmp_path / "panel.csv", "--cost-matrix", matrix, *QUICK
     )
     assert code == 0
-    assert "3 classes; the class of least expected cost is decided" in out
+    assert "3 classes; the class with the lowest expected cost is decided" in out
 
 
 def test_pool_learns_on_one_table_and_pools_another(truepool, tables):
@@ -141,7 +144,7 @@ def test_pool_of_classes_writes_a_column_a_class(truepool, tmp_path):
 def test_replay_shows_regret_and_weights(truepool, tmp_path):
     code, out, err = truepool("replay", "--plot", tmp_path / "weights.svg")
     assert (code, err) == (0, "")
-    assert "569 cases in their order, 5 agents" in out
+    assert "569 cases replayed in order, 5 agents" in out
     assert re.search(r"^gradient +0\.\d+ +[+-]\d", out, re.MULTILINE)
     assert "best in hindsight" in out
     assert (tmp_path / "weights.svg").read_text().startswith("<?xml")
@@ -154,7 +157,7 @@ def test_replay_sets_all_learners_side_by_side(truepool):
     assert code == 0
     for name in learners.every():
         assert re.search(rf"^{name} ", out, re.MULTILINE), name
-    assert "20 outcomes had not come by the end" in out
+    assert "20 outcomes still unknown at the end" in out
 
 
 def test_replay_of_all_draws_the_learner_asked_for(truepool, tmp_path):

@@ -14,7 +14,7 @@ from truepool.data.tables import write_table
 QUICK = ["--cases", "500", "--cost-fn", "10"]
 
 
-def test_game_prints_a_table_of_all_mechanisms(truepool):
+def test_game_prints_a_table_of_all_payments(truepool):
     code, out, err = truepool("game", *QUICK, "--threshold", 0.3)
     assert (code, err) == (0, "")
     assert "5 agents, correlation" in out

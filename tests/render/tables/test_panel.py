@@ -12,7 +12,7 @@ def test_a_panel_is_told_agent_by_agent():
         ("ada", "100.0 %", "0.500", "0.0100"),
         ("bob", "50.0 %", "0.500", "0.250"),
     )
-    assert grid.title == "2 cases, 2 agents; 1 happened in 50.0 %"
+    assert grid.title == "2 cases, 2 agents; 50.0 % positive"
 
 
 def test_an_agent_that_is_silent_in_a_part_has_nothing_to_tell():
@@ -22,6 +22,6 @@ def test_an_agent_that_is_silent_in_a_part_has_nothing_to_tell():
 
 def test_classes_have_no_mean_report():
     grid = laid_out(random_panel(1, classes=3))
-    assert grid.headers == ("agent", "spoke", "Brier")
+    assert grid.headers == ("agent", "reported", "Brier")
     assert len(grid.rows[0]) == 3
     assert "3 classes" in grid.title

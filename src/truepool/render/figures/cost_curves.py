@@ -20,7 +20,7 @@ def threshold(curve: Curve, used: float, asked: float) -> "Figure":
     ax.axvline(asked, color=SERIES[2], linestyle="--", label="what the costs ask for")
     if abs(used - asked) > 1e-9:
         ax.axvline(used, color=SERIES[1], linestyle="-.", label="in use")
-    ax.set(xlabel="decide 1 above this probability", ylabel="cost a case", xlim=(0, 1))
+    ax.set(xlabel="decide positive above", ylabel="cost per case", xlim=(0, 1))
     ax.set_ylim(bottom=0)
     ax.grid(axis="y")
     _legend_above(ax)
@@ -49,7 +49,7 @@ def decision(curve: Curve, ratio: float | None = None) -> "Figure":
     if ratio is not None:
         ax.axvline(ratio, color=GREY, linewidth=0.9, linestyle=":")
     ax.set_xlabel("a missed case costs so many false alarms (dotted: yours)")
-    ax.set_ylabel("cost a case\n(share of the dearer error)")
+    ax.set_ylabel("cost per case\n(share of the costlier error)")
     ax.grid(axis="y")
     _legend_above(ax)
     return figure

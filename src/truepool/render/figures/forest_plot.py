@@ -40,7 +40,7 @@ def weights(standings: Sequence[Standing]) -> "Figure":
 
 
 @styled
-def credit(standings: Sequence[Standing], unit: str = "cost a case") -> "Figure":
+def credit(standings: Sequence[Standing], unit: str = "cost per case") -> "Figure":
     """Draw what the pool owes each agent: right of the line it helps, left it harms."""
     ordered = sorted(standings, key=_worth, reverse=True)
     figure, ax = canvas(1.0 + 1.3 * ROW * len(ordered))
@@ -70,7 +70,9 @@ def comparison(found: Comparison, used: str | None = None) -> "Figure":
         if row.pool == used:
             ax.plot(row.loss.value, place, "o", color=SERIES[1], markersize=6)
     what = "cost" if found.loss == "cost" else f"{found.loss} loss"
-    _rows(ax, [short(row.pool) for row in rows], f"{what} a case (dashed: plain mean)")
+    _rows(
+        ax, [short(row.pool) for row in rows], f"{what} per case (dashed: plain mean)"
+    )
     return figure
 
 
@@ -81,7 +83,7 @@ def robustness(studies: Sequence[CaseStudy]) -> "Figure":
     _spans(ax, [study.rise for study in studies], 0.0, "D", SERIES[1])
     ax.axvline(0, color=INK, linewidth=0.8)
     names = [_happening(study) for study in studies]
-    _rows(ax, names, "rise of the cost a case")
+    _rows(ax, names, "rise in cost per case")
     return figure
 
 

@@ -1,4 +1,4 @@
-"""Whether what was said is what happened."""
+"""Reliability: reported probabilities against observed frequencies."""
 
 from collections.abc import Sequence
 from math import ceil
@@ -21,7 +21,7 @@ SIDE = 2.35
 def reliability(calibrations: Sequence[Calibration], columns: int = 3) -> "Figure":
     """Draw a reliability diagram each, with the band calibrated reports stay in.
 
-    Points off the band are filled: there the reports do not mean what they say.
+    Points off the band are filled: there the reports are not calibrated.
     """
     from matplotlib.figure import Figure
 
@@ -51,7 +51,7 @@ def _diagram(ax: "Axes", calibration: Calibration) -> None:
     off = (happened < low) | (happened > high)
     size = 12 + 60 * np.sqrt(points.cases[order] / points.cases.sum())
     ax.scatter(said, happened, size, color=SERIES[0], facecolors=_faces(off), zorder=3)
-    ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), xlabel="said", ylabel="happened")
+    ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), xlabel="reported", ylabel="observed")
     ax.set_xticks([0, 0.5, 1], ["0", "½", "1"])
     ax.set_yticks([0, 0.5, 1], ["0", "½", "1"])
     ax.set_aspect("equal")

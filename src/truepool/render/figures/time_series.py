@@ -67,7 +67,7 @@ def losses(drift: Drift) -> "Figure":
                 case, 1, told, transform=top, rotation=90, va="top", ha="right",
                 clip_on=True, in_layout=False,
             )  # fmt: skip
-    ax.set(xlabel="case (dotted: alarms)", ylabel="loss a case")
+    ax.set(xlabel="case (dotted: alarms)", ylabel="loss per case")
     ax.set_ylim(bottom=0)
     ax.margins(x=0)
     ax.grid(axis="y")

@@ -1,34 +1,30 @@
 """A comparison of pools, as a table a stranger can read."""
 
 from truepool.comparison import Comparison, Estimate, Row
-from truepool.render.numbers import (
-    amount,
-    between,
-    number,
-    percent,
-    signed,
-)
+from truepool.render.numbers import amount, between, chance, number, percent, signed
 from truepool.render.tables.grid import Grid
 
 
 def grid(comparison: Comparison) -> Grid:
-    """Lay a comparison out: least loss first, differences with their intervals."""
+    """Lay a comparison out: lowest loss first, differences with their intervals."""
     what = "Cost" if comparison.loss == "cost" else f"{comparison.loss} loss"
     doubt = 1 - comparison.level
     rows = tuple(_row(row, comparison.loss, doubt) for row in comparison.rows)
     headers = [
         "pool",
-        f"{what.lower()} a case",
+        f"{what.lower()} per case",
+        "recall",
+        "alarms",
         "against mean",
         "against best agent",
     ]
     headers += ["Brier"] if comparison.loss != "brier" else []
-    headers += ["ECE", "recall", "alarms"]
+    headers += ["ECE"]
     title = (
         f"{len(rows)} pools of {len(comparison.agents)} agents on "
-        f"{comparison.tested:,} cases, each case pooled by weights that never saw it"
+        f"{comparison.tested:,} cases, each tested on cases it was not fitted on"
     )
-    return Grid(title, tuple(headers), rows, _notes(comparison), essential=3)
+    return Grid(title, tuple(headers), rows, _notes(comparison), essential=5)
 
 
 def _row(row: Row, loss: str, doubt: float) -> tuple[str, ...]:
@@ -37,11 +33,13 @@ def _row(row: Row, loss: str, doubt: float) -> tuple[str, ...]:
         row.pool,
         f"{number(like)} "
         + between(number(row.loss.low, like), number(row.loss.high, like)),
+        percent(row.recall),
+        percent(row.fp_rate),
         _difference(row.to_mean, row.p_mean < doubt, like),
         _difference(row.to_best, row.p_best < doubt, like),
     ]
     cells += [number(row.brier)] if loss != "brier" else []
-    return (*cells, number(row.ece, 0.1), percent(row.recall), percent(row.fp_rate))
+    return (*cells, number(row.ece, 0.1))
 
 
 def _difference(gap: Estimate, clear: bool, like: float) -> str:
@@ -58,24 +56,25 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
         line = costs.threshold if comparison.threshold is None else comparison.threshold
         decision = (
             f"A missed case costs {amount(costs.fn)}, a false alarm "
-            f"{amount(costs.fp)}; 1 is decided above {number(line)}"
+            f"{amount(costs.fp)}; positive is decided above {number(line)}"
         )
         if abs(line - costs.threshold) > 1e-12:
-            decision += f" (these costs would ask for {number(costs.threshold)})"
+            decision += f" (the threshold for these costs is {number(costs.threshold)})"
     else:
         decision = (
-            f"{comparison.classes} classes; the class of least expected cost is "
-            "decided; recall is the mean over classes"
+            f"{comparison.classes} classes; the class with the lowest expected cost "
+            "is decided; recall is the mean over classes"
         )
     share = f"{100 * comparison.level:g} %"
     missing = ""
     if comparison.untried:
-        missing = f" Too few cases to try: {', '.join(comparison.untried)}."
+        missing = f" Not tried, for lack of cases: {', '.join(comparison.untried)}."
     return (
         f"{decision}. Brackets: {share} intervals by resampling cases.{missing}",
-        "Differences: below 0 is better; * marks what is clear even after trying "
-        f"{len(comparison.rows)} pools (paired t-tests, Holm).",
-        "ECE: calibration error. Alarms: false ones, where 0 happened.",
+        "Recall: share of positive cases found. Alarms: share of negative cases "
+        "decided positive. ECE: calibration error.",
+        "Differences: below 0 is better; * marks those that are significant after "
+        f"adjusting for {len(comparison.rows)} pools (paired t-tests, Holm).",
         _verdict(comparison),
     )
 
@@ -83,10 +82,17 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
 def _verdict(comparison: Comparison) -> str:
     first, mean = comparison.rows[0], comparison["mean"]
     unit = "costs" if comparison.loss == "cost" else f"has a {comparison.loss} loss of"
-    told = f"Least: {first.pool} {unit} {number(first.loss.value)} a case"
+    lowest = f"Lowest: {first.pool} {unit} {number(first.loss.value)} per case"
     if first.pool == "mean":
-        return f"{told}; nothing beats the plain mean here."
-    told += f", the plain mean {number(mean.loss.value)}"
-    if first.p_mean < 1 - comparison.level:
-        return f"{told}: better by more than the luck of the cases."
-    return f"{told}: the luck of the cases may explain that."
+        return f"{lowest}; nothing beats the plain mean here."
+    word = (
+        "significantly lower"
+        if first.p_mean < 1 - comparison.level
+        else ("the difference is not statistically significant")
+    )
+    p_value = chance(first.p_mean)
+    shown = f"p {p_value}" if p_value.startswith("<") else f"p = {p_value}"
+    return (
+        f"{lowest}, the plain mean {number(mean.loss.value)}: {word} (adjusted "
+        f"{shown})."
+    )

@@ -1,4 +1,4 @@
-"""Data sets, as tables: what there is, and whether it is what it should be."""
+"""Data sets, as tables: which there are, and whether their files are intact."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -29,7 +29,7 @@ def to_dict(dataset: type[Dataset]) -> dict[str, Any]:
 
 
 def grid(datasets: Iterable[type[Dataset]], folders: Mapping[str, Path]) -> Grid:
-    """Lay out every data set, a line each."""
+    """Lay out every data set, one line each."""
     headers = ("name", "rows", "columns", "classes", "found", "source", "licence")
     lines = tuple(
         (
@@ -43,18 +43,18 @@ def grid(datasets: Iterable[type[Dataset]], folders: Mapping[str, Path]) -> Grid
         )
         for known in map(to_dict, datasets)
     )
-    looked = [
-        f"{kind}: {path}{'' if path.is_dir() else ' (not there)'}"
+    searched = [
+        f"{kind}: {path}{'' if path.is_dir() else ' (does not exist)'}"
         for kind, path in folders.items()
     ]
     notes = (
-        "Columns are features; of example, governors and synthetic, agents.",
-        *(f"Looked into {line}" for line in looked),
-        "What is not found (-) is fetched when it is first used.",
+        "Columns are features; in example, governors and synthetic they are agents.",
+        *(f"Searched {line}" for line in searched),
+        "Data sets not found (-) are downloaded on first use.",
     )
     return Grid(f"{len(lines)} data sets", headers, lines, notes, essential=5)
 
 
 def file_checks(rows: Iterable[tuple[str, str, str]]) -> Grid:
-    """Lay out what became of each file: data set, file, verdict."""
-    return Grid("Files and their sums", ("name", "file", "content"), tuple(rows))
+    """Lay out the verdict on each file of a data set."""
+    return Grid("Files and their checksums", ("name", "file", "content"), tuple(rows))

@@ -1,4 +1,4 @@
-"""A panel at a glance: who spoke, what they said, and how wrong they were."""
+"""A panel at a glance: who reported how often, what, and how well."""
 
 import numpy as np
 
@@ -14,19 +14,20 @@ def grid(panel: Panel) -> Grid:
     binary = panel.classes == 2
     rows = []
     for i, agent in enumerate(panel.agents):
-        said = panel.values[:, i, 0]
-        said = said[~np.isnan(said)]
-        told = [number(float(said.mean()))] if binary and said.size else ["-"] * binary
-        told.append(number(float(brier[i])) if said.size else "-")
-        rows.append((agent, percent(said.size / len(panel)), *told))
-    heads = ("agent", "spoke", *(("mean report",) if binary else ()), "Brier")
-    return Grid(_title(panel), heads, tuple(rows))
+        column = panel.values[:, i, 0]
+        known = column[~np.isnan(column)]
+        cells = [number(float(known.mean())) if known.size else "-"] if binary else []
+        cells.append(number(float(brier[i])) if known.size else "-")
+        rows.append((agent, percent(known.size / len(panel)), *cells))
+    headers = ("agent", "reported", *(("mean report",) if binary else ()), "Brier")
+    return Grid(_title(panel), headers, tuple(rows))
 
 
 def _title(panel: Panel) -> str:
     if panel.classes == 2:
         share = percent(float(panel.outcomes.mean()))
-        rate = f"{panel.labels.positive} happened in {share}"
+        positive = panel.labels.positive
+        rate = f"{share} positive" + ("" if positive == 1 else f" ({positive})")
     else:
         rate = f"{panel.classes} classes"
     return f"{len(panel):,} cases, {len(panel.agents)} agents; {rate}"

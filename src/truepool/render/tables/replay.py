@@ -36,7 +36,7 @@ def to_dict(trace: Trace) -> dict[str, Any]:
 
 
 def grid(traces: Sequence[Trace]) -> Grid:
-    """Lay learners out side by side, least loss first."""
+    """Lay learners out side by side, lowest loss first."""
     rows = [to_dict(trace) for trace in traces]
     rows.sort(key=lambda row: row["mean_loss"])
     first = rows[0]
@@ -53,34 +53,36 @@ def grid(traces: Sequence[Trace]) -> Grid:
     )
     headers = (
         "learner",
-        f"{first['loss']} loss a case",
+        f"{first['loss']} loss per case",
         "regret to best weights",
         f"to best agent ({first['best_agent']})",
         "bound",
         "effective agents",
     )
     title = (
-        f"{first['cases']:,} cases in their order, {len(traces[0].panel.agents)} agents"
+        f"{first['cases']:,} cases replayed in order, "
+        f"{len(traces[0].panel.agents)} agents"
     )
     notes = [
-        "Regret: loss of all cases beyond what hindsight would have lost; below 0 is "
-        "better than hindsight's best fixed choice. Bound: what theory allows."
+        "Regret: total loss minus that of the best fixed weights, or of the best "
+        "single agent, chosen with hindsight; below 0 is better. Bound: the largest "
+        "regret that theory allows."
     ]
     if first["skipped"] or first["unsettled"]:
         notes.append(
-            f"{first['skipped']:,} cases skipped (nobody spoke); "
-            f"{first['unsettled']:,} outcomes had not come by the end."
+            f"{first['skipped']:,} cases skipped because no agent reported; "
+            f"{first['unsettled']:,} outcomes still unknown at the end."
         )
     return Grid(title, headers, lines, tuple(notes), essential=3)
 
 
 def weights(trace: Trace) -> Grid:
-    """Lay out the last weights of a learner beside the best in hindsight."""
+    """Lay out the final weights of a learner beside the best in hindsight."""
     row = to_dict(trace)
     best = row["best_weights"]
     agents = sorted(row["weights"], key=lambda agent: -row["weights"][agent])
     if best is None:
         plain = tuple((a, percent(row["weights"][a])) for a in agents)
-        return Grid("Last weights", ("agent", "weight"), plain)
+        return Grid("Final weights", ("agent", "weight"), plain)
     lines = tuple((a, percent(row["weights"][a]), percent(best[a])) for a in agents)
-    return Grid("Last weights", ("agent", "weight", "best in hindsight"), lines)
+    return Grid("Final weights", ("agent", "weight", "best in hindsight"), lines)

@@ -9,7 +9,7 @@ from truepool.render.tables.grid import Grid
 def grid(
     weights: Mapping[str, float], credit: Mapping[str, float] | None, loss: str | None
 ) -> Grid:
-    """Lay out who counts how much, heaviest first, and why where credit is known."""
+    """Lay the weights out, largest first, with the credit behind them if known."""
     order = sorted(weights, key=lambda agent: -weights[agent])
     if credit is None:
         plain = tuple((agent, percent(weights[agent])) for agent in order)
@@ -19,7 +19,7 @@ def grid(
         (agent, percent(weights[agent]), signed(credit[agent], like)) for agent in order
     )
     note = (
-        f"Without an agent the {loss} loss would change by this much, a case in which "
-        "it spoke."
+        f"Credit: by how much the {loss} loss per case would rise without the agent, "
+        "on the cases it reported on."
     )
     return Grid("Weights", ("agent", "weight", "credit"), rows, (note,))
