@@ -61,7 +61,7 @@ FOLDERS = {
 MODULES = {
     "loss": "truepool.measures.losses",
     "response": "truepool.games.responses",
-    "drift detector": "truepool.online.alarms",
+    "drift detector": "truepool.online.alarms.river_detectors",
 }
 """Kinds that share a module, whose ``every`` lists them."""
 KINDS = (*FOLDERS, *MODULES)

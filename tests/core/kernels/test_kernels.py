@@ -121,7 +121,7 @@ def test_where_nobody_spoke_the_pool_is_nan():
     ("choice", "module"), [("reference", "reference"), ("", "compiled")]
 )
 def test_the_kernels_are_chosen_in_one_place(choice, module):
-    code = "from truepool import kernels; print(kernels.chosen.__name__)"
+    code = "from truepool.core import kernels; print(kernels.chosen.__name__)"
     answer = subprocess.run(
         [sys.executable, "-c", code],
         env={"TRUEPOOL_KERNELS": choice, "PATH": ""},
