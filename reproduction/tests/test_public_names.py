@@ -58,7 +58,7 @@ ORACLES = {
     ("truepool.datasets.nsl_kdd", "FIFTH"),
     ("truepool.datasets.synthetic", "SKILLS"),
     ("truepool.games.marginals", "Beta"),
-    ("truepool.games.marginals", "delivered"),
+    ("truepool.games.marginals", "belief_correlation"),
     ("truepool.measures.folds", "out_of_fold"),
     ("truepool.measures.folds", "splits"),
 }

@@ -58,24 +58,37 @@ POOL = '''
             return np.nanmax(values, axis=1)
 '''
 LEARNER = '''
-    """Equal weights for ever."""
+    """Weights that no learner of truepool would give."""
 
     from dataclasses import dataclass
     from typing import ClassVar, final
+
+    import numpy as np
 
     from truepool.learners import Learner
 
 
     @final
     @dataclass(frozen=True, kw_only=True)
-    class Equal(Learner):
-        """Learn nothing."""
+    class Ramp(Learner):
+        """Weights 1, 2, 3, ... whatever happens."""
 
+<<<<<<< HEAD
         name: ClassVar[str] = "equal"
         signal: ClassVar[str] = "own"
 
         def update(self, state, feedback):
             return state.after(state.weights)
+=======
+        name: ClassVar[str] = "ramp"
+
+        @property
+        def signal(self):
+            return "own"
+
+        def update(self, state, feedback):
+            return state.after(np.arange(1.0, len(state.agents) + 1))
+>>>>>>> p3/online
 '''
 CHECK = '''
     """Whether there are enough agents."""
@@ -124,14 +137,14 @@ MODULES = {
     "toolbox/__init__.py": "",
     "toolbox/verbs.py": VERB,
     "toolbox/highest.py": POOL,
-    "toolbox/equal.py": LEARNER,
+    "toolbox/ramp.py": LEARNER,
     "toolbox/crowd.py": CHECK,
     "toolbox/coin.py": DATASET,
 }
 OFFERS = {
     "truepool.verbs": {"greet": "toolbox.verbs:greet", "tools": "toolbox.verbs:tools"},
     "truepool.pools": {"highest": "toolbox.highest:Highest"},
-    "truepool.learners": {"equal": "toolbox.equal:Equal"},
+    "truepool.learners": {"ramp": "toolbox.ramp:Ramp"},
     "truepool.checks": {"size of the crowd": "toolbox.crowd:check"},
     "truepool.datasets": {"coin": "toolbox.coin:Coin"},
 }
@@ -184,9 +197,11 @@ def test_a_pool_is_compared_and_is_a_name_of_the_package(toolbox):
     assert answer(toolbox(code=code)) == "Highest() highest\n"
 
 
-def test_a_learner_is_replayed(toolbox):
-    told = json.loads(answer(toolbox("replay", "--learner", "equal", "--json")))
-    assert told["learner"] == "equal"
+def test_a_learner_is_replayed_by_its_own_update(toolbox):
+    told = json.loads(answer(toolbox("replay", "--learner", "ramp", "--json")))
+    assert told["learner"] == "ramp"
+    weights = list(told["weights"].values())
+    assert weights == pytest.approx([n / 15 for n in range(1, 6)])
 
 
 def test_a_check_is_asked(toolbox):

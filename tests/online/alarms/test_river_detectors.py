@@ -14,13 +14,18 @@ from truepool.learners import make
 from truepool.measures.losses import Loss
 from truepool.online import replay
 from truepool.online.alarms import Alarm, alarms
+<<<<<<< HEAD
 from truepool.online.alarms import river_detectors as room
 from truepool.stress.degradation import Degradation
+=======
+from truepool.online.alarms import river_detectors
+from truepool.stress.degradation import Degraded
+>>>>>>> p3/online
 from truepool.stress.drift import quality_panel
 
 drift = pytest.importorskip("river.drift")
 
-DETECTORS = list(room.every())
+DETECTORS = list(river_detectors.every())
 SKILLS = [1.2, 1.2, 1.0, 2.0, 0.8]
 SPOILT = [1.2, 1.2, 1.0, -0.5, 0.8]
 either = pytest.mark.parametrize("detector", DETECTORS)
@@ -225,7 +230,7 @@ def test_an_agent_called_pool_cannot_be_told_from_the_pool():
 
 
 def test_without_river_one_sentence_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(room, "find_spec", lambda name: None)
+    monkeypatch.setattr(river_detectors, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'truepool\[drift\]'"):
         alarms(random_panel())
 
