@@ -73,13 +73,6 @@ LEARNER = '''
     class Ramp(Learner):
         """Weights 1, 2, 3, ... whatever happens."""
 
-<<<<<<< HEAD
-        name: ClassVar[str] = "equal"
-        signal: ClassVar[str] = "own"
-
-        def update(self, state, feedback):
-            return state.after(state.weights)
-=======
         name: ClassVar[str] = "ramp"
 
         @property
@@ -88,7 +81,6 @@ LEARNER = '''
 
         def update(self, state, feedback):
             return state.after(np.arange(1.0, len(state.agents) + 1))
->>>>>>> p3/online
 '''
 CHECK = '''
     """Whether there are enough agents."""

@@ -14,13 +14,8 @@ from truepool.learners import make
 from truepool.measures.losses import Loss
 from truepool.online import replay
 from truepool.online.alarms import Alarm, alarms
-<<<<<<< HEAD
-from truepool.online.alarms import river_detectors as room
-from truepool.stress.degradation import Degradation
-=======
 from truepool.online.alarms import river_detectors
-from truepool.stress.degradation import Degraded
->>>>>>> p3/online
+from truepool.stress.degradation import Degradation
 from truepool.stress.drift import quality_panel
 
 drift = pytest.importorskip("river.drift")
