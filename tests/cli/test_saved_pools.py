@@ -71,7 +71,7 @@ def test_fit_learns_what_python_learns(fitted):
 def test_files_in_files_out(fitted, truepool, target):
     code, out, _ = truepool("score", "v.pool", "new.csv", "-o", target)
     assert code == 0
-    assert out == f"Scored 90 cases with vcg; wrote {target}.\n"
+    assert out == f"Scored 90 cases with vcg. Wrote {target}.\n"
     readers = {"csv": pd.read_csv, "gz": pd.read_csv, "parquet": pd.read_parquet}
     kind = target.rsplit(".", maxsplit=1)[1]
     read = readers.get(kind, lambda path: pd.read_json(path, lines=True))
@@ -98,23 +98,29 @@ def test_every_kind_of_table_is_scored_alike(fitted, truepool, source):
 
 
 @pytest.mark.parametrize("lines", [False, True], ids=["CSV", "JSON lines"])
-def test_standard_input_and_output_speak_the_same_format(
-    fitted, capfd, stdin, monkeypatch, lines
-):
-    from truepool.cli import main
-
+def test_standard_input_and_output_have_the_same_format(fitted, truepool, stdin, lines):
     new = pd.read_csv("new.csv").head(3)
     text = new.to_json(orient="records", lines=True) if lines else new.to_csv()
     stdin(text.encode())
-    monkeypatch.setattr(sys, "argv", ["truepool", "score", "v.pool", "-"])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    assert not stop.value.code
-    out, err = capfd.readouterr()
-    assert "Scored 3 cases with vcg; wrote standard output." in err
+    code, out, err = truepool("score", "v.pool", "-")
+    assert code == 0
+    assert err == "Scored 3 cases with vcg. Wrote standard output.\n"
     stream = io.StringIO(out)
     result = pd.read_json(stream, lines=True) if lines else pd.read_csv(stream)
     assert_allclose(result.pooled, expected(fitted)[0][:3], atol=1e-9)
+
+
+def test_json_lines_are_written_where_they_are_asked_for(fitted, truepool):
+    code, out, err = truepool("score", "v.pool", "new.csv", "--json", "--quiet")
+    assert (code, err) == (0, "")
+    assert len(out.splitlines()) == 90
+    assert json.loads(out.splitlines()[0])["id"] == "c000"
+    assert truepool("score", "v.pool", "new.csv", "--json=out.txt")[0] == 0
+    with open("out.txt") as file:
+        assert file.read() == out
+    code, _, err = truepool("score", "v.pool", "new.csv", "--json", "-o", "out.csv")
+    assert code == 2
+    assert "either --output or --json" in err
 
 
 def test_cases_without_a_report_stay_empty_and_are_counted(fitted, truepool):
@@ -215,8 +221,8 @@ def test_a_matrix_of_costs_is_shown(folder, truepool):
         ("show train.csv", "is damaged or something else"),
         ("score v.pool none.csv", "there is no file 'none.csv'"),
         ("score v.pool new.xls", "a table is read as"),
-        ("score v.pool new.csv -o new.csv", "new.csv is read from"),
-        ("score v.pool new.csv -o v.pool", "v.pool is read from"),
+        ("score v.pool new.csv -o new.csv", "'new.csv' is named twice"),
+        ("score v.pool new.csv -o v.pool", "'v.pool' is named twice"),
         ("score v.pool new.csv -o out.xls", "a table is written as"),
         ("score v.pool new.csv --id pooled", "has a column 'pooled' of its own"),
         ("score v.pool new.csv --id idd", "no id column 'idd' (did you mean 'id'?)"),
@@ -230,7 +236,8 @@ def test_a_matrix_of_costs_is_shown(folder, truepool):
         ("score v.pool text.jsonl", "'ada' has 'x' in line 1"),
         ("score v.pool list.jsonl", "line 1 is [1]"),
         ("score v.pool broken.jsonl", "line 1 must be JSON"),
-        ("fit train.csv -o train.csv --outcome label --positive fraud", "is read from"),
+        ("fit train.csv -o train.csv --outcome label --positive fraud", "named twice"),
+        ("fit train.csv -o - --outcome label --positive fraud", "name one instead"),
         ("fit train.csv -o none/x.pool --outcome label --positive fraud", "no folder"),
     ],
 )
@@ -246,6 +253,7 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(
     (folder / "broken.parquet").write_bytes(b"PAR1")
     (folder / "twice.csv").write_text("ada,bob,cy,di,ada\n.1,.1,.1,.1,.1\n")
     (folder / "text.jsonl").write_text('{"ada": "x"}\n')
+    (folder / "new.xls").write_text("x")
     (folder / "list.jsonl").write_text("[1]\n")
     (folder / "broken.jsonl").write_text("{\n")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -264,4 +272,4 @@ def test_ids_of_json_lines_are_text_in_a_table(fitted, truepool):
     with open("mixed.jsonl", "w") as file:
         file.write(text)
     assert truepool("score", "v.pool", "mixed.jsonl", "-o", "out.parquet")[0] == 0
-    assert pd.read_parquet("out.parquet").id.tolist() == ["7", "x", None]
+    assert pd.read_parquet("out.parquet").id.fillna("-").tolist() == ["7", "x", "-"]

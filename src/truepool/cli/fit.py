@@ -1,20 +1,21 @@
 """``truepool fit``: learn a pool and save it."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from truepool.cli import options
+from truepool.cli.options import option
 
 
 def fit(
-    table: Annotated[Path, typer.Argument(help="Table with reports and outcomes.")],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="File to write, such as fraud.pool.")
+    table: Annotated[
+        Path,
+        typer.Argument(metavar="PANEL", help="Table with reports and outcomes."),
     ],
-    pool: Annotated[str, typer.Option(help="Which pool.")] = "auto",
+    output: Annotated[Path, option("--output", "File to write, such as fraud.pool.")],
+    pool: Annotated[str, option("--pool")] = "auto",
     outcome: options.Outcome = "y",
     positive: options.Positive = None,
     id: options.Id = None,
@@ -25,33 +26,32 @@ def fit(
     cost_matrix: options.CostMatrix = None,
     threshold: options.Threshold = None,
     loss: Annotated[
-        str | None, typer.Option(help="Loss the pool learns by, if it takes one.")
+        str | None, option("--loss", "Loss to fit the pool by, if it has one.")
     ] = None,
     seed: options.Seed = 0,
-    as_json: options.Json = False,
+    json_file: options.Json = None,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Learn a pool on a table and save it, for `truepool score` and `tp.load_pool`."""
-    from truepool.cli.screen import out, say
+    """Fit a pool on PANEL and save it, for `truepool score` and `tp.load_pool`."""
+    from truepool.cli.outputs import STDOUT, check_files, write_json
+    from truepool.cli.screen import print_line
+    from truepool.cli.show import print_card
     from truepool.core.errors import SourceError
-    from truepool.core.files import check_path
     from truepool.pools import configure
     from truepool.pools.card import card_of
-    from truepool.render.tables import pool_card
 
-    costs = options.costs_of(cost_fn, cost_fp, cost_matrix)
+    costs = options.parse_costs(cost_fn, cost_fp, cost_matrix)
     own = {} if loss is None else {"loss": loss}
     rule = configure(pool, costs=costs, threshold=threshold, seed=seed, **own)
-    check_path(output)
-    if output.resolve() == table.resolve():
-        raise SourceError(f"{output} is read from; write the pool to another file")
+    if output == STDOUT:
+        raise SourceError("a pool is saved to a file; name one instead of -")
+    check_files([table], [output, json_file])
     panel = options.panel_or_example(
         table, outcome, id, time, ignore, positive=positive
     )
     rule.fit_panel(panel).save(output)
     card = card_of(rule)
-    if as_json:
-        print(json.dumps(card.to_dict(), indent=2))
-    else:
-        for grid in pool_card.grids(card):
-            grid.print(out())
-        say(f"Wrote {output}. Use it: truepool score {output} NEW")
+    write_json(json_file, card.to_dict())
+    if not quiet and json_file != STDOUT:
+        print_card(card)
+        print_line(f"Wrote {output}. To use it: truepool score {output} NEW")

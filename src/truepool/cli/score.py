@@ -7,71 +7,86 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from truepool.cli import options
+from truepool.cli.options import option
 
 if TYPE_CHECKING:
     from truepool.data.tables.batches import Batch, Ids
     from truepool.pools import Pool
 
-STREAM = Path("-")
-
 
 def score(
-    file: Annotated[Path, typer.Argument(help="File that `truepool fit` wrote.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="POOL", help="File that `truepool fit` wrote.")
+    ],
     new: Annotated[
         Path,
         typer.Argument(
-            help="New cases: CSV, Parquet or JSON lines; - reads CSV or JSON lines "
-            "from standard input.",
-            allow_dash=True,
+            metavar="NEW",
+            help="New cases: a CSV, Parquet or JSON-lines file; - reads CSV or JSON "
+            "lines from standard input.",
         ),
     ],
     output: Annotated[
-        Path,
-        typer.Option(
+        Path | None,
+        option(
             "--output",
-            "-o",
-            help="CSV, Parquet or JSON-lines file to write; - is standard output.",
-            allow_dash=True,
+            "CSV, Parquet or JSON-lines file to write; - is standard output (default).",
         ),
-    ] = STREAM,
+    ] = None,
     id: options.Id = None,
     contributions: Annotated[
         bool,
         typer.Option(
             "--contributions",
-            help="Add what each agent changed: pooled with minus without it.",
+            help="Add what each agent changed: pooled with minus without its report.",
         ),
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Write JSON lines to standard output.")
-    ] = False,
+    json_file: Annotated[
+        Path | None,
+        option(
+            "--json",
+            "Write JSON lines to standard output, or to a file with --json=FILE.",
+        ),
+    ] = None,
+    quiet: options.Quiet = False,
 ) -> None:
     """Write the pooled probability and the decision of each new case."""
-    from truepool.core.errors import SourceError
-    from truepool.core.formatting import counted
+    from truepool.cli.outputs import STDOUT, check_files
+    from truepool.core.errors import SettingError
+    from truepool.core.formatting import pluralize
     from truepool.data.tables.batches import is_json_lines, open_writer, read_batches
     from truepool.pools.persistence import load
 
+    if output is not None and json_file is not None:
+        raise SettingError("cases are written once; give either --output or --json")
+    _check_id(id)
+    place = output or json_file or STDOUT
+    check_files([file, None if new == STDOUT else new], [place])
     pool = load(file)
-    if id is not None and id.startswith(("pooled", "decision", "contribution")):
-        raise SourceError(f"the result has a column {id!r} of its own; rename the id")
-    if output != STREAM and output.resolve() in (new.resolve(), file.resolve()):
-        raise SourceError(f"{output} is read from; write the result to another file")
-    source = sys.stdin.buffer if new == STREAM else new
-    target = sys.stdout.buffer if output == STREAM else output
-    K = len(pool.classes_)
+    source = sys.stdin.buffer if new == STDOUT else new
+    target = sys.stdout.buffer if place == STDOUT else place
     cases = empty = 0
-    lines = as_json or is_json_lines(source)
+    lines = json_file is not None or (output is None and is_json_lines(source))
     with open_writer(target, json_lines=lines) as write:
-        for batch in read_batches(source, pool.agents_, K, id=id):
+        for batch in read_batches(source, pool.agents_, len(pool.classes_), id=id):
             columns, skipped = _scored(pool, batch, id or "id", contributions)
             write(columns)
             cases, empty = cases + len(batch.values), empty + skipped
-    where = "standard output" if output == STREAM else output
-    told = f"Scored {counted(cases, 'case')} with {pool.name}; wrote {where}."
+    where = "standard output" if place == STDOUT else place
+    sentence = f"Scored {pluralize(cases, 'case')} with {pool.name}. Wrote {where}."
     if empty:
-        told += f" {counted(empty, 'case')} without any report: left empty."
-    typer.echo(told, err=output == STREAM)
+        sentence += f" {pluralize(empty, 'case')} without any report: left empty."
+    if not quiet:
+        typer.echo(sentence, err=place == STDOUT)
+
+
+def _check_id(id: str | None) -> None:
+    from truepool.core.errors import SourceError
+
+    if id is not None and id.startswith(("pooled", "decision", "contribution:")):
+        raise SourceError(
+            f"the result has a column {id!r} of its own; rename the id column"
+        )
 
 
 def _scored(
@@ -83,7 +98,7 @@ def _scored(
 
     from truepool.core.arrays import from_classes
     from truepool.core.errors import ReportError
-    from truepool.data.reports import checked_reports
+    from truepool.data.reports import check_reports
 
     known = ~np.isnan(batch.values).all(axis=(1, 2))
     T, _, C = batch.values.shape
@@ -94,7 +109,7 @@ def _scored(
         try:
             reports = batch.values[known]
             squeezed = reports[:, :, 0] if C == 1 else reports
-            values, _ = checked_reports(squeezed, pool.agents_)
+            values, _ = check_reports(squeezed, pool.agents_)
         except ReportError as error:
             first = batch.start + int(np.argmax(known))
             raise ReportError(f"{error} (counted from case {first})") from None

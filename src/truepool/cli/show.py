@@ -1,28 +1,39 @@
 """``truepool show``: what a saved pool is."""
 
-import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from truepool.cli import options
 
+if TYPE_CHECKING:
+    from truepool.pools.card import Card
+
 
 def show(
-    file: Annotated[Path, typer.Argument(help="File that `truepool fit` wrote.")],
-    as_json: options.Json = False,
+    file: Annotated[
+        Path, typer.Argument(metavar="POOL", help="File that `truepool fit` wrote.")
+    ],
+    json_file: options.Json = None,
 ) -> None:
     """Print what a saved pool is: its agents, weights, costs and training cases."""
-    from truepool.cli.screen import out
+    from truepool.cli.outputs import STDOUT, check_files, write_json
     from truepool.pools import persistence
     from truepool.pools.card import card_of
+
+    check_files([file], [json_file])
+    library = persistence.library(file)
+    card = card_of(persistence.load(file, probe=False), library)
+    write_json(json_file, card.to_dict())
+    if json_file != STDOUT:
+        print_card(card)
+
+
+def print_card(card: "Card") -> None:
+    """Print the card of a pool."""
+    from truepool.cli.screen import console
     from truepool.render.tables import pool_card
 
-    written = persistence.library(file)
-    card = card_of(persistence.load(file, probe=False), library=written)
-    if as_json:
-        print(json.dumps(card.to_dict(), indent=2))
-        return
     for grid in pool_card.grids(card):
-        grid.print(out())
+        grid.print(console())

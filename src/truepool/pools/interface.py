@@ -20,7 +20,7 @@ from truepool.core.arrays import (
     from_classes,
     read_only,
 )
-from truepool.core.errors import AgentError, ReportError, SettingError, nearest
+from truepool.core.errors import AgentError, ReportError, SettingError, suggestion
 from truepool.data.costs import Costs
 from truepool.data.labels import Labels
 from truepool.data.panel import Panel
@@ -265,7 +265,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             others = values[changed].copy()
             others[~alone[changed], i] = np.nan
             if len(others):
-                without = from_classes(self.pool(frozen(others)).probabilities)
+                without = from_classes(self.pool(read_only(others)).probabilities)
                 without[alone[changed]] = base_rate
                 changes[changed, i] = pooled[changed] - without
         return changes
@@ -326,14 +326,14 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         if unknown:
             raise AgentError(
                 f"reports must be by the agents learned from; got {unknown[0]!r}"
-                f"{nearest(str(unknown[0]), self.agents_)}; "
+                f"{suggestion(str(unknown[0]), self.agents_)}; "
                 f"known: {', '.join(self.agents_)}"
             )
         given = [reports.get(agent) for agent in self.agents_]
         K = len(self.classes_)
         if K > 2:
             given = [[np.nan] * K if report is None else report for report in given]
-        values, _ = checked_reports(np.array([given], dtype=np.float64), self.agents_)
+        values, _ = check_reports(np.array([given], dtype=np.float64), self.agents_)
         return values
 
     def _known_as(self, reports: ArrayLike) -> tuple[str, ...]:

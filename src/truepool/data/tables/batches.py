@@ -15,9 +15,9 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 
 from truepool.core.arrays import FloatArray
-from truepool.core.errors import AgentError, ReportError, SourceError, nearest
+from truepool.core.errors import AgentError, ReportError, SourceError, suggestion
 from truepool.core.files import atomic_path
-from truepool.data.tables.formats import kind_of
+from truepool.data.tables.formats import file_format
 
 CASES = 20_000
 """Cases in a batch of JSON lines or Parquet; of CSV, what a megabyte holds."""
@@ -45,7 +45,6 @@ def read_batches(
     classes: int = 2,
     *,
     id: str | None = None,
-    sep: str = ",",
 ) -> Iterator[Batch]:
     """Read reports of known agents; all other columns are left aside.
 
@@ -58,7 +57,7 @@ def read_batches(
         for k in range(1 if classes == 2 else classes)
     ]
     start = 0
-    for columns in _columns(source, wanted, id, sep):
+    for columns in _columns(source, wanted, id):
         ids = columns.pop(id or "id", None)
         reports = np.stack([columns[name] for name in wanted], axis=1)
         T = len(reports)
@@ -81,15 +80,15 @@ def is_json_lines(source: Path | BinaryIO) -> bool:
 
 
 def _columns(
-    source: Path | BinaryIO, wanted: list[str], id: str | None, sep: str
+    source: Path | BinaryIO, wanted: list[str], id: str | None
 ) -> Iterator[dict[str, Any]]:
     if not isinstance(source, Path):
         lines = is_json_lines(source)
-        yield from _json(source, wanted, id) if lines else _csv(source, wanted, id, sep)
+        yield from _json(source, wanted, id) if lines else _csv(source, wanted, id)
         return
     if not source.is_file():
         raise SourceError(f"there is no file {str(source)!r}")
-    if not is_json_lines(source) and kind_of(source, "read") == "parquet":
+    if not is_json_lines(source) and file_format(source, "read") == "parquet":
         yield from _parquet(source, wanted, id)
         return
     opened = gzip.open if source.suffix == ".gz" else open
@@ -97,22 +96,24 @@ def _columns(
         if is_json_lines(source):
             yield from _json(stream, wanted, id)  # type: ignore[arg-type]
         else:
-            yield from _csv(stream, wanted, id, sep)  # type: ignore[arg-type]
+            yield from _csv(stream, wanted, id)  # type: ignore[arg-type]
 
 
 def _csv(
-    stream: BinaryIO, wanted: list[str], id: str | None, sep: str
+    stream: BinaryIO, wanted: list[str], id: str | None
 ) -> Iterator[dict[str, Any]]:
     head = stream.readline().decode("utf-8-sig", "replace")
-    names = [name.strip() for name in next(text.reader([head], delimiter=sep), [])]
+    names = [name.strip() for name in next(text.reader([head]), [])]
     label = _check_columns(names, wanted, id)
+    if not stream.peek(1):  # type: ignore[attr-defined]
+        return
     types = dict.fromkeys(wanted, pa.float64()) | {name: pa.string() for name in label}
+    options = csv.ConvertOptions(include_columns=[*types], column_types=types)
     try:
         reader = csv.open_csv(
-            pa.PythonFile(stream),
+            pa.PythonFile(stream, "r"),
             csv.ReadOptions(column_names=names),
-            csv.ParseOptions(delimiter=sep),
-            csv.ConvertOptions(include_columns=[*types], column_types=types),
+            convert_options=options,
         )
         for batch in reader:
             yield _arrays(batch, label)
@@ -179,12 +180,12 @@ def _check_columns(
     if missing:
         raise AgentError(
             "the table must have the agents that the pool learned from, by name; "
-            f"missing: {', '.join(map(repr, missing))}{nearest(missing[0], names)}; "
+            f"missing: {', '.join(map(repr, missing))}{suggestion(missing[0], names)}; "
             f"columns: {', '.join(names)}"
         )
     if id is not None and id not in names:
         raise SourceError(
-            f"there is no id column {id!r}{nearest(id, names)}; "
+            f"there is no id column {id!r}{suggestion(id, names)}; "
             f"columns: {', '.join(names)}"
         )
     twice = {name for name in names if names.count(name) > 1} & {*wanted, id or "id"}
@@ -226,11 +227,11 @@ def open_writer(
     """Lend a function that writes one batch of columns after another.
 
     A file is CSV, Parquet or JSON lines by its name, and written whole or not at all.
-    A stream is CSV, or JSON lines where asked.
+    A stream is CSV. Where ``json_lines`` are asked for, either is that.
     """
     if isinstance(target, Path):
-        json_lines = is_json_lines(target)
-        kind = "json" if json_lines else kind_of(target, "written")
+        json_lines = json_lines or is_json_lines(target)
+        kind = "json" if json_lines else file_format(target, "written")
         with atomic_path(target) as unfinished:
             packed = "gzip" if target.suffix == ".gz" else None
             with (
