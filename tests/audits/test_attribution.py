@@ -256,7 +256,9 @@ def test_the_demos_decline_is_laid_to_who_broke_then_and_not_to_who_turned_later
     """In the user's cost the pool got worse when one agent began to report noise."""
     effect = pools_decline(demo)
     assert abs(effect.since - SPOILED) <= 0.05 * 569
-    assert effect.sentence.endswith(f"{MAY}{DEGRADED} lost touch with the other agents.")
+    assert effect.sentence.endswith(
+        f"{MAY}{DEGRADED} lost touch with the other agents."
+    )
     since = {f.who[0]: f.since for f in demo.findings if f.code == "changed-feed"}
     assert since.keys() == {DEGRADED, HOSTILE}
     assert abs(since[DEGRADED] - SPOILED) <= 0.02 * 569
