@@ -39,7 +39,7 @@ def test_a_table_is_audited_and_files_are_written(truepool, reports, tmp_path):
     assert "ERROR agent3 repeats agent0" in out
     assert f"Wrote {files[0]}." in out.replace("\n", "")
     told = json.loads(files[0].read_text())
-    assert told["schema"] == 2
+    assert told["schema"] == 3
     assert told["findings"][0]["code"] == "copy"
     assert told["drift"] is not None
     assert files[1].read_text().startswith("# Do not trust this pool")
@@ -123,3 +123,20 @@ def test_the_table_itself_is_never_written_over(truepool, reports):
     code, _, err = truepool("audit", reports, f"--json={reports}")
     assert (code, "is named twice" in err) == (2, True)
     assert reports.read_bytes() == before
+
+
+def test_an_earlier_audit_says_what_changed(truepool, tmp_path):
+    last = tmp_path / "last.json"
+    truepool("audit", f"--json={last}", "--quiet")
+    status, out, _ = truepool("audit", "--since", str(last))
+    assert status == 0
+    assert "No error or warning came or went." in out
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}"])
+def test_what_is_no_earlier_audit_is_refused(truepool, tmp_path, text):
+    last = tmp_path / "last.json"
+    last.write_text(text)
+    status, out, error = truepool("audit", "--since", str(last))
+    assert (status, out) == (2, "")
+    assert "--json=FILE" in error

@@ -47,15 +47,17 @@ def test_the_demo_tells_its_story_and_writes_three_files(truepool, quick, tmp_pa
         {"forest"},
         {"neighbours"},
     ]
-    assert {finding["code"] for finding in written["findings"][:2]} == {"drifted"}
-    assert [finding["since"] for finding in written["findings"][:2]] == [228, 399]
+    assert {f["code"] for f in written["findings"][:2]} == {"changed-feed"}
+    since = [finding["since"] for finding in written["findings"][:2]]
+    # Where a correlation was lost is known to about 2 % of the 569 cases.
+    assert max(abs(since[0] - 228), abs(since[1] - 399)) <= 12
     fall = next(f for f in written["findings"] if f["code"] == "drifted-pool")
-    assert fall["sentence"].endswith("may explain it: neighbours got worse.")
+    assert fall["sentence"].endswith("may explain it: forest lost touch with the other agents.")
     errors = [f["who"] for f in written["findings"] if f["severity"] == "error"]
     assert errors == [["forest"], ["neighbours"]]
     said = written["recommendation"]
     plain = " ".join(told.split())
-    assert f"{said['verdict']} ERROR forest got worse" in plain
+    assert f"{said['verdict']} ERROR The feed of forest changed" in plain
     assert f"Advice. {said['advice']}" in plain
     assert said["verdict"].startswith(
         "Do not trust this pool until forest and neighbours are fixed or left out"

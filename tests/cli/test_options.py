@@ -17,7 +17,7 @@ ROOT = get_command(app)
 OWN = {
     "agent export": {"--check-on", "--tolerance"},
     "agent train": {"--calibration", "--disjoint", "--features", "--model", "--unseen"},
-    "audit": {"--fail-on"},
+    "audit": {"--fail-on", "--since"},
     "compare": {"--folds"},
     "game": {
         "--agent-count", "--beliefs", "--cases", "--concentration", "--correlation",

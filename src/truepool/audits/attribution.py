@@ -97,7 +97,7 @@ def attributed(graded: Sequence[tuple[Suspicion, Finding]]) -> list[Finding]:
             said = f"{finding.sentence} Another finding may explain it: {because}."
             if any(cause.severity != "note" for cause in causes):
                 finding = replace(finding, severity="note")
-            finding = replace(finding, sentence=said)
+            finding = replace(finding, sentence=said, cause=causes[0].key)
         elif suspicion.unexplained:
             said = f"{finding.sentence} {suspicion.unexplained}"
             finding = replace(finding, sentence=said)

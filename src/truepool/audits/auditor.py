@@ -1,11 +1,14 @@
 """The audit: gather the evidence, ask every topic, put the findings in order."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
 
 from truepool.audits import topics
 from truepool.audits.evidence import Evidence
 from truepool.audits.findings import found
+from truepool.audits.progress import compare_audits
 from truepool.audits.recommendation import recommend
 from truepool.audits.suspicion import Suspicion
 from truepool.audits.topics.calibration import calibrations
@@ -35,6 +38,8 @@ def audit(
     level: float = 0.95,
     resamples: int = 1000,
     seed: int = 0,
+    source: str = "",
+    since: Mapping[str, Any] | None = None,
     progress: Callable[[str, int, int], None] = lambda name, done, total: None,
 ) -> Audit:
     """Ask whether a pool can be trusted, and what is wrong where it cannot.
@@ -52,6 +57,11 @@ def audit(
         The rule in use: any pool. It is tested on cases it did not learn from.
     level, resamples, seed
         Level of the intervals; bootstrap resamples; same seed, same numbers.
+    source : str
+        Name of the table, for the header of the page.
+    since : mapping, optional
+        An earlier audit in its JSON form (`Audit.to_dict`), to say what got better and
+        worse since then.
     progress : callable
         Called with what is being computed, how many parts are done and how many there
         are.
@@ -63,6 +73,8 @@ def audit(
     >>> result.findings[0].severity, result.findings[0].code
     ('warning', 'under-confident-pool')
     """
+    if since is not None:
+        compare_audits(since, ())  # refused before anything is computed
     evidence = _evidence(panel, costs, threshold, pool, level, resamples, seed)
     if panel.pending is not None:
         count = pluralize(len(panel.pending), "case")
@@ -82,6 +94,7 @@ def audit(
         else:
             evidence.sampling.withhold(topic.name, evidence.shortage)
     findings = found(suspicions)
+    changes = None if since is None else compare_audits(since, findings)
     progress("credit", len(parts) - 2, len(parts))
     credit = standings(evidence)
     if evidence.shortage is not None:
@@ -113,6 +126,9 @@ def audit(
         sampled=tuple(evidence.sampling.sampled),
         labels=panel.labels,
         label_cases=panel.counts,
+        source=source,
+        date=datetime.now(UTC).date().isoformat(),
+        changes=changes,
     )
 
 

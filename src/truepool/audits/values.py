@@ -38,6 +38,13 @@ class Finding:
     p_value: float | None = None
     figure: str | None = None
     since: int | None = None  # position in time of the first case after the change
+    cause: tuple[str, ...] = ()
+    """Code and agents of the finding that explains this one."""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Code and agents, by which a finding is known in another audit."""
+        return (self.code, *self.who)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +153,24 @@ class CaseStudy:
 
 
 @dataclass(frozen=True)
+class Changes:
+    """What got better and worse since an earlier audit, by severity of the findings.
+
+    Findings are matched by code and agents; notes do not count. Costs are per case, of
+    the pool in use, on the cases of each audit.
+    """
+
+    source: str
+    date: str
+    trust: Trust
+    cost: float | None
+    worse: tuple[Finding, ...]
+    """Errors and warnings that are new, or were less severe."""
+    better: tuple[tuple[str, ...], ...]
+    """Code and agents of errors and warnings that are gone, or are less severe."""
+
+
+@dataclass(frozen=True)
 class Fix:
     """One thing to fix: the finding's code and agents, and what fixing it saves."""
 
@@ -233,6 +258,32 @@ class Audit:
     labels: Labels = field(default_factory=lambda: Labels.of_numbers(2))
     label_cases: tuple[int, ...] = ()
     """How many cases have which label."""
+    source: str = ""
+    """Name of the table, where it is known."""
+    date: str = ""
+    """Day of the audit, as in 2026-11-16."""
+    changes: Changes | None = None
+    """What got better and worse since an earlier audit."""
+
+    @property
+    def groups(self) -> tuple[tuple[Finding, tuple[Finding, ...]], ...]:
+        """Findings without a cause, each with those it explains, in their order."""
+        keys = {finding.key for finding in self.findings}
+        roots = [f for f in self.findings if f.cause not in keys]
+        under: dict[tuple[str, ...], list[Finding]] = {f.key: [] for f in roots}
+        for finding in self.findings:
+            if finding.cause in keys:
+                under[self._root(finding).key].append(finding)
+        return tuple((root, tuple(under[root.key])) for root in roots)
+
+    def _root(self, finding: Finding) -> Finding:
+        """What explains a finding, and is itself explained by none."""
+        by_key = {f.key: f for f in self.findings}
+        seen = {finding.key}
+        while finding.cause in by_key and finding.cause not in seen:
+            finding = by_key[finding.cause]
+            seen.add(finding.key)
+        return finding
 
     def count(self, severity: Severity) -> int:
         """Return how many findings are of this severity."""

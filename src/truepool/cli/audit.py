@@ -1,8 +1,10 @@
 """``truepool audit``: can this pool be trusted."""
 
+import json
 import sys
 from enum import StrEnum
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -35,6 +37,10 @@ def audit(
     markdown: options.Markdown = None,
     html: options.Html = None,
     quiet: options.Quiet = False,
+    since: Annotated[
+        Path | None,
+        typer.Option(help="JSON file of an earlier audit: say what changed since."),
+    ] = None,
     fail_on: Annotated[
         FailOn | None,
         typer.Option(help="Exit with code 1 on a finding this severe or worse."),
@@ -63,6 +69,8 @@ def audit(
             pool=pool,
             level=level,
             seed=seed,
+            source="" if panel is None else panel.name,
+            since=None if since is None else _earlier(since),
             progress=progress,
         )
     write_json(json_file, result.to_dict())
@@ -75,3 +83,23 @@ def audit(
         print_files(json_file, markdown, html)
     if fail_on is not None and result.worst() in ("error", fail_on):
         sys.exit(1)
+
+
+def _earlier(path: Path) -> dict[str, Any]:
+    """Read an earlier audit."""
+    from truepool.core.errors import SourceError
+
+    try:
+        read = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise SourceError(
+            f"--since must name the JSON file of an earlier audit; {str(path)!r} "
+            f"cannot be read ({error}). Write one with truepool audit --json=FILE."
+        ) from error
+    if not isinstance(read, dict):
+        raise SourceError(
+            f"--since must name the JSON file of an earlier audit; got a "
+            f"{type(read).__name__} in {str(path)!r}. Write one with truepool audit "
+            "--json=FILE."
+        )
+    return read

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from truepool.audits.recommendation import CURED_BY_A_POOL
 from truepool.audits.values import SEVERITIES, Audit, Fix, Recommendation
+from truepool.comparison import Estimate
 from truepool.core.formatting import pluralize
-from truepool.render.numbers import chance, number
+from truepool.render.numbers import amount, chance, estimated, number
 
 FIXED = "savings per case if fixed"
 """What the cost of a finding is called; below 0, fixing it alone is no cure."""
@@ -73,6 +74,41 @@ def advice(audit: Audit) -> str:
     said = audit.recommendation
     parts = (_first(said), _pool(said), _also(said), _usual(said))
     return " ".join(part for part in parts if part)
+
+
+def costs(audit: Audit) -> str:
+    """Say what errors cost, and in which unit."""
+    if audit.threshold is None:
+        return "Costs are those of the cost matrix, per case."
+    fn, fp = audit.costs["fn"], audit.costs["fp"]
+    unit = " Costs are in false alarms." if fp == 1 else ""
+    return f"A missed case costs {amount(fn)}, a false alarm {amount(fp)}.{unit}"
+
+
+def changes(audit: Audit) -> list[str]:
+    """Say what got better and worse since the earlier audit, one sentence each."""
+    if audit.changes is None:
+        return []
+    then, now = audit.changes, audit.recommendation
+    when = f" of {then.date}" if then.date else ""
+    named = f" ({then.source})" if then.source else ""
+    lines = [f"Since the audit{when}{named}:"]
+    if None not in (then.cost, now.cost_in_use):
+        lines.append(
+            f"The pool in use costs {number(now.cost_in_use)} per case; it cost "
+            f"{number(then.cost)}."  # type: ignore[arg-type]
+        )
+    lines += [f"Worse: {f.sentence}" for f in then.worse]
+    lines += [f"Better: {_known(key)}." for key in then.better]
+    if not then.worse and not then.better:
+        lines.append("No error or warning came or went.")
+    return lines
+
+
+def _known(key: tuple[str, ...]) -> str:
+    code, *who = key
+    about = f" of {_listed(who)}" if who else ""
+    return f"`{code}`{about} is gone or less severe"
 
 
 def withheld(audit: Audit) -> dict[str, str]:
@@ -148,8 +184,18 @@ def _pool(said: Recommendation) -> str:
     instead = f" instead of {said.in_use}, which is at fault" if cured else ""
     return (
         f"{opening} {_named(said)}{instead}: it costs {number(said.cost)} per case on "
-        f"cases it had not seen, {said.in_use} {number(said.cost_in_use)} (adjusted p "
+        f"cases it had not seen, {said.in_use} {number(said.cost_in_use)}. That saves "
+        f"{_thousand(said.saving)} per 1,000 cases (adjusted p "
         f"{_chance(said.p_value)}); {said.why}.{again}"
+    )
+
+
+def _thousand(saving: Estimate | None) -> str:
+    """A saving per case as one per 1,000 cases, with its interval."""
+    if saving is None:  # another pool has one
+        raise AssertionError
+    return estimated(
+        Estimate(1000 * saving.value, 1000 * saving.low, 1000 * saving.high)
     )
 
 

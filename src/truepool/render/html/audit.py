@@ -14,12 +14,12 @@ from truepool.audits.values import SCHEMA, Audit, Calibration, Curve, Drift, Sta
 from truepool.comparison import Comparison
 from truepool.core.arrays import FloatArray
 from truepool.core.files import write_text
-from truepool.render import figures
+from truepool.render import figures, labels
 from truepool.render.html.layout import Section, fragment, page
 from truepool.render.numbers import estimated, percent
 from truepool.render.tables import comparison as compared
 from truepool.render.tables import evidence
-from truepool.render.verdict import FIXED, sentence, withheld
+from truepool.render.verdict import FIXED, changes, costs, sentence, withheld
 
 DIAGRAMS = 24
 """Reliability diagrams that are drawn; the table has everybody."""
@@ -72,6 +72,9 @@ def _verdict(audit: Audit) -> dict[str, Any]:
         "audit": audit,
         "verdict": sentence(audit),
         "severity": severity or "unsure",
+        "changes": changes(audit),
+        "labels": labels.sentence(audit.labels, audit.label_cases),
+        "costs": costs(audit),
         "cost_label": FIXED,
         "links": LINKS,
     }

@@ -11,7 +11,7 @@ from truepool.render import labels
 from truepool.render.numbers import amount, chance, estimated, number, percent
 from truepool.render.tables.evidence import grids
 from truepool.render.tables.grid import plain
-from truepool.render.verdict import FIXED, advice, sentence, withheld
+from truepool.render.verdict import FIXED, advice, changes, sentence, withheld
 
 MARKS: dict[Severity, tuple[str, str]] = {
     "error": ("ERROR", "bold red"),
@@ -21,19 +21,20 @@ MARKS: dict[Severity, tuple[str, str]] = {
 
 
 def show(audit: Audit, console: Console) -> None:
-    """Print the findings, then the tables behind them."""
+    """Print what to do, then the findings and the tables behind them."""
     # Names come from users: nothing they are called is markup.
     said = partial(console.print, highlight=False, markup=False)
     said(sentence(audit), style="bold")
+    said(f"What to do: {advice(audit)}\n")
+    for line in changes(audit):
+        said(line)
     said(setting(audit))
     said(f"{labels.sentence(audit.labels, audit.label_cases)}\n")
-    for place, finding in enumerate(audit.findings, start=1):
-        word, style = MARKS[finding.severity]
-        line = Text(f"{word} ", style).append(finding.sentence, "not bold default")
-        indented(console, line, Text(f"{place:>2}. "))
-        for below in details(finding):
-            indented(console, Text(below), Text(" " * 4))
-    said(f"\nAdvice. {advice(audit)}\n")
+    for place, (finding, explained) in enumerate(audit.groups, start=1):
+        _show(console, finding, f"{place:>2}. ")
+        for other in explained:
+            _show(console, other, " " * 4 + "- ")
+    console.print()
     for grid in grids(audit):
         grid.print(console)
         console.print()
@@ -44,24 +45,39 @@ def show(audit: Audit, console: Console) -> None:
 def markdown(audit: Audit) -> str:
     """Return the same as a Markdown page."""
     called = labels.sentence(audit.labels, audit.label_cases)
-    lines = [f"# {sentence(audit)}", "", plain(f"{setting(audit)} {called}"), ""]
-    lines += ["## Findings", ""]
-    for place, finding in enumerate(audit.findings, start=1):
-        word = MARKS[finding.severity][0]
-        below = "  \n   ".join(map(plain, details(finding)))
-        lines.append(f"{place}. **{word}** {plain(finding.sentence)}  \n   {below}")
+    lines = [f"# {sentence(audit)}", "", f"**What to do:** {plain(advice(audit))}", ""]
+    lines += [f"{plain(line)}  " for line in changes(audit)]
+    lines += [plain(f"{setting(audit)} {called}"), "", "## Findings", ""]
+    for place, (finding, explained) in enumerate(audit.groups, start=1):
+        lines.append(_item(finding, f"{place}. "))
+        lines += [_item(other, "   - ") for other in explained]
     if not audit.findings:
         lines.append("Nothing was found.")
-    lines += ["", "## Advice", "", plain(advice(audit)), ""]
+    lines.append("")
     for grid in grids(audit):
         lines += [grid.to_markdown(), ""]
     lines += [f"{plain(left)}\n" for left in unsaid(audit)]
     return "\n".join(lines).rstrip() + "\n"
 
 
+def _show(console: Console, finding: Finding, mark: str) -> None:
+    word, style = MARKS[finding.severity]
+    line = Text(f"{word} ", style).append(finding.sentence, "not bold default")
+    indented(console, line, Text(mark))
+    for below in details(finding):
+        indented(console, Text(below), Text(" " * len(mark)))
+
+
+def _item(finding: Finding, mark: str) -> str:
+    word, space = MARKS[finding.severity][0], " " * len(mark)
+    below = f"  \n{space}".join(map(plain, details(finding)))
+    return f"{mark}**{word}** {plain(finding.sentence)}  \n{space}{below}"
+
+
 def setting(audit: Audit) -> str:
     """Say what was looked at."""
-    told = f"The pool is {audit.pool}, on {audit.cases:,} cases"
+    of = f" of {audit.source}" if audit.source else ""
+    told = f"The pool is {audit.pool}, on {audit.cases:,} cases{of}"
     if audit.classes == 2:
         told += f", {percent(audit.positives / audit.cases)} of them positive"
     if audit.missing:

@@ -1,0 +1,48 @@
+"""What got better and worse since an earlier audit."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from truepool.audits.values import SCHEMA, SEVERITIES, Changes, Finding, Severity
+from truepool.core.errors import SourceError
+
+NEEDED = {"findings", "recommendation", "source", "date"}
+GRAVE: tuple[Severity, ...] = ("error", "warning")
+
+
+def compare_audits(
+    earlier: Mapping[str, Any], findings: tuple[Finding, ...]
+) -> Changes:
+    """Compare findings with those of an earlier audit in its JSON form."""
+    if earlier.get("schema") != SCHEMA or not NEEDED <= earlier.keys():
+        raise SourceError(
+            f"an earlier audit must be the JSON form of one, of schema {SCHEMA}; got "
+            f"schema {earlier.get('schema')!r}. Write one with truepool audit "
+            "--json=FILE."
+        )
+    then = {(f["code"], *f["who"]): f["severity"] for f in earlier["findings"]}
+    now = {f.key: f.severity for f in findings}
+    worse = tuple(
+        f
+        for f in findings
+        if f.severity in GRAVE and _rank(f.severity) < _rank(then.get(f.key))
+    )
+    better = tuple(
+        key
+        for key, severity in then.items()
+        if severity in GRAVE and _rank(severity) < _rank(now.get(key))
+    )
+    said = earlier["recommendation"]
+    return Changes(
+        earlier["source"],
+        earlier["date"],
+        said["trust"],
+        said["cost_in_use"],
+        worse,
+        better,
+    )
+
+
+def _rank(severity: Any) -> int:
+    """Place of a severity from the gravest on; where there is no finding, the last."""
+    return SEVERITIES.index(severity) if severity in SEVERITIES else len(SEVERITIES)

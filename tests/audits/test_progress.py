@@ -1,0 +1,66 @@
+"""What got better and worse since an earlier audit."""
+
+import json
+
+import pytest
+from faults import COSTS, flipped, sound
+
+from truepool.audits import audit
+from truepool.audits.progress import compare_audits
+from truepool.core.errors import SourceError
+from truepool.render.verdict import changes
+
+QUICK = {"costs": COSTS, "resamples": 20}
+
+
+@pytest.fixture(scope="module")
+def faulty():
+    told = audit(flipped(cases=500), **QUICK, source="march.csv")
+    return json.loads(json.dumps(told.to_dict()))
+
+
+def test_a_fault_that_was_fixed_is_better(faulty):
+    told = audit(sound(cases=500), **QUICK, since=faulty)
+    assert ("upside-down", "agent1") in told.changes.better
+    assert told.changes.trust == "no"
+    assert told.changes.source == "march.csv"
+    assert told.changes.cost == faulty["recommendation"]["cost_in_use"]
+    lines = changes(told)
+    assert lines[0] == f"Since the audit of {faulty['date']} (march.csv):"
+    assert "it cost" in lines[1]
+    assert "Better: `upside-down` of agent1 is gone or less severe." in lines
+
+
+def test_a_fault_that_is_new_is_worse(faulty):
+    before = audit(sound(cases=500), **QUICK).to_dict()
+    told = audit(flipped(cases=500), **QUICK, since=before)
+    assert told.changes.worse[0].key == ("upside-down", "agent1")
+    assert any(
+        line.startswith("Worse: agent1 is upside down") for line in changes(told)
+    )
+
+
+def test_the_same_cases_have_no_change(faulty):
+    told = audit(flipped(cases=500), **QUICK, since=faulty)
+    assert (told.changes.worse, told.changes.better) == ((), ())
+    assert changes(told)[-1] == "No error or warning came or went."
+
+
+def test_changes_reach_every_output(faulty):
+    told = audit(sound(cases=500), **QUICK, since=faulty)
+    assert "Since the audit of" in told.to_markdown()
+    assert told.to_dict()["changes"]["trust"] == "no"
+
+
+def test_too_few_cases_then_or_now_leave_the_cost_out(faulty):
+    few = faulty | {"recommendation": faulty["recommendation"] | {"cost_in_use": None}}
+    told = audit(sound(cases=500), **QUICK, since=few)
+    assert not any("it cost" in line for line in changes(told))
+
+
+@pytest.mark.parametrize("earlier", [{}, {"schema": 1}, {"schema": 3, "findings": []}])
+def test_what_is_no_audit_is_refused_before_anything_is_computed(earlier):
+    with pytest.raises(SourceError, match=r"schema .*--json=FILE"):
+        audit(sound(cases=40), since=earlier)
+    with pytest.raises(SourceError, match="must be the JSON form"):
+        compare_audits(earlier, ())
