@@ -1,6 +1,9 @@
 """``truepool demo``: the main job, with no input."""
 
 import json
+import shlex
+import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,16 +11,20 @@ from truepool.cli import options
 from truepool.cli.options import option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
     from truepool.audits.values import Audit
     from truepool.cli.demo_panels import DemoPanels
-    from truepool.comparison import Comparison
+    from truepool.comparison import Comparison, Estimate
+    from truepool.data.panel import Panel
     from truepool.online import Trace
 
 COST_FN = 10
 LEARNERS = ("gradient", "fixed-share", "static")
 SHOWN = 5
+"""Rows of the comparison, and findings of the audit, that are printed."""
 OUTCOME = "malignant"
 
 
@@ -47,18 +54,28 @@ def _train(console: "Console", seed: int) -> "DemoPanels":
     from truepool.cli.screen import progress_bar
     from truepool.render.tables.panel import grid
 
-    _head(
-        console,
-        1,
-        "Five models learn to read biopsies, each from 3 of 30 features",
-    )
+    _print_step(console, 1, "Train five models on biopsies, each on 3 of 30 features")
     with progress_bar("Training") as progress:
         panels = build(seed, progress)
     grid(panels.clean).print(console)
+    _print_takeaway(console, spread_sentence(panels.clean))
     return panels
 
 
-def _compare(console: "Console", panels: "DemoPanels", seed: int) -> "Comparison":
+def spread_sentence(panel: "Panel") -> str:
+    """Say how far the best and the worst agent are apart."""
+    from truepool.measures.losses import as_loss
+
+    brier = agent_losses(panel, as_loss("brier"))
+    best, worst = int(brier.argmin()), int(brier.argmax())
+    return (
+        f"the models are not equally good (the Brier loss of {panel.agents[worst]} is "
+        f"{brier[worst] / brier[best]:.1f} times that of {panel.agents[best]}), but a "
+        "plain mean counts them equally."
+    )
+
+
+def _compare(console: "Console", panels: "DemoPanels", seed: int) -> None:
     from dataclasses import replace
 
     from truepool.cli.screen import progress_bar
@@ -66,7 +83,9 @@ def _compare(console: "Console", panels: "DemoPanels", seed: int) -> "Comparison
     from truepool.data.costs import Costs
     from truepool.render.tables.comparison import grid
 
-    _head(console, 2, "Every way to pool them; a missed cancer costs ten false alarms")
+    _print_step(
+        console, 2, "Compare every pool; a missed cancer costs ten false alarms"
+    )
     with progress_bar("Comparing pools") as progress:
         result = compare(
             panels.clean, costs=Costs(fn=COST_FN), seed=seed, progress=progress
@@ -74,8 +93,25 @@ def _compare(console: "Console", panels: "DemoPanels", seed: int) -> "Comparison
     table = grid(result)
     first = [row for row in table.rows[:SHOWN] if row[0] != "mean"]
     mean = [row for row in table.rows if row[0] == "mean"]
-    replace(table, rows=(*first, *mean), notes=table.notes[-1:]).print(console)
-    return result
+    replace(table, rows=(*first, *mean), notes=table.notes[1:3]).print(console)
+    _print_takeaway(console, comparison_sentence(result))
+
+
+def comparison_sentence(result: "Comparison") -> str:
+    """Say what the best pool saves for certain, and in which errors."""
+    from truepool.render.numbers import percent
+
+    mean = result["mean"]
+    for row in result.rows:
+        if row.to_mean.value < 0 and row.p_mean < 1 - result.level:
+            return (
+                f"how you combine the same models matters: {row.pool} finds "
+                f"{percent(row.recall)} of the cancers at {percent(row.fp_rate)} false "
+                f"alarms, the plain mean {percent(mean.recall)} at "
+                f"{percent(mean.fp_rate)}, which saves "
+                f"{_per_thousand(row.to_mean, sign=-1)}."
+            )
+    return "no pool is significantly better than the plain mean on these cases."
 
 
 def _replay(console: "Console", panels: "DemoPanels") -> None:
@@ -83,34 +119,32 @@ def _replay(console: "Console", panels: "DemoPanels") -> None:
     from truepool.online import replay
     from truepool.render.tables.replay import grid
 
-    _head(
+    _print_step(
         console,
         3,
-        f"Things go wrong: {DEGRADED} outputs noise from case {panels.degraded_from} "
-        f"on, and {HOSTILE} says the opposite from case {panels.hostile_from} on",
+        f"Break two models: {DEGRADED} outputs noise from case {panels.degraded_from} "
+        f"on, {HOSTILE} reports the opposite from case {panels.hostile_from} on",
     )
     traces = [replay(name, panels.faulty) for name in LEARNERS]
     grid(traces).print(console)
-    for line in _followed(traces[0], panels):
-        console.print(line, highlight=False)
+    failures = (DEGRADED, panels.degraded_from), (HOSTILE, panels.hostile_from)
+    _print_takeaway(console, weights_sentence(traces[0], failures))
 
 
-def _followed(trace: "Trace", panels: "DemoPanels") -> list[str]:
-    """Where the weight of those two went."""
-    from truepool.cli.demo_panels import DEGRADED, HOSTILE
+def weights_sentence(trace: "Trace", failures: "Sequence[tuple[str, int]]") -> str:
+    """Say where the weight of agents went after the case in which they failed."""
     from truepool.render.numbers import percent
 
     if trace.weights is None:
-        raise AssertionError("a replay keeps the path unless told not to")
-    lines = []
-    for who, case in ((DEGRADED, panels.degraded_from), (HOSTILE, panels.hostile_from)):
-        path = trace.weights[:, trace.panel.agents.index(who)]
-        lines.append(
-            f"Under {trace.learner.name} the weight of {who} was "
-            f"{percent(float(path[case]))} when that began and is "
-            f"{percent(float(path[-1]))} in the end."
-        )
-    return lines
+        raise AssertionError("a replay records the weights unless path=False")
+    parts = []
+    for agent, case in failures:
+        path = trace.weights[:, trace.panel.agents.index(agent)]
+        parts.append(f"{agent} from {percent(path[case])} to {percent(path[-1])}")
+    return (
+        "weights that learn from each outcome take the weight away from broken models "
+        f"by themselves: {trace.learner.name} cut {' and '.join(parts)}."
+    )
 
 
 def _audit(console: "Console", panels: "DemoPanels", seed: int) -> "Audit":
@@ -122,7 +156,7 @@ def _audit(console: "Console", panels: "DemoPanels", seed: int) -> "Audit":
     from truepool.render.tables.audit import MARKS, indented
     from truepool.render.verdict import advice, sentence
 
-    _head(console, 4, "The audit of the plain mean over these cases")
+    _print_step(console, 4, "Audit the plain mean on the same cases")
     with progress_bar("Auditing") as progress:
         result = audit(
             panels.faulty, costs=Costs(fn=COST_FN), seed=seed, progress=progress
@@ -132,39 +166,78 @@ def _audit(console: "Console", panels: "DemoPanels", seed: int) -> "Audit":
         word, style = MARKS[finding.severity]
         indented(console, Text(finding.sentence), Text(f"{word:>7} ", style))
     console.print(f"Advice. {advice(result)}", highlight=False, markup=False)
-    console.print()
+    _print_takeaway(console, saving_sentence(result))
     return result
 
 
-def _write(out: Path, panels: "DemoPanels", audit: "Audit") -> None:
+def saving_sentence(audit: "Audit") -> str:
+    """Say what following the recommendation saves per 1,000 cases."""
+    recommended = audit.recommendation
+    if not recommended.change or recommended.saving is None:
+        return f"no other pool is significantly better than {recommended.in_use} here."
+    pool = recommended.pool
+    if recommended.agent is not None:
+        pool = f"{recommended.agent} alone"
+    until = " until they are fixed" if recommended.errors else ""
+    return (
+        f"the audit finds what broke and what to do; using {pool} instead of "
+        f"{recommended.in_use}{until} saves {_per_thousand(recommended.saving)}."
+    )
+
+
+def _per_thousand(saving: "Estimate", sign: int = 1) -> str:
+    """Write a saving per case as one per 1,000 cases, with its interval."""
+    value, *ends = (1000 * sign * x for x in (saving.value, saving.low, saving.high))
+    low, high = sorted(ends)
+    return (
+        f"the cost of {value:,.0f} false alarms per 1,000 cases "
+        f"[95 % interval {low:,.0f} to {high:,.0f}]"
+    )
+
+
+def _write(output: Path, panels: "DemoPanels", audit: "Audit") -> None:
     from truepool.core.files import write_text
     from truepool.data.tables import write_table
 
     panel = panels.faulty
     columns = {"id": panel.ids, "time": panel.times, OUTCOME: panel.outcomes}
     columns |= dict(zip(panel.agents, panel.reports.T, strict=True))
-    out.mkdir(exist_ok=True)
-    write_table(out / "panel.csv", {k: v for k, v in columns.items() if v is not None})
+    output.mkdir(exist_ok=True)
+    known = {name: column for name, column in columns.items() if column is not None}
+    write_table(output / "panel.csv", known)
     text = json.dumps(audit.to_dict(), indent=2, allow_nan=False)
-    write_text(out / "audit.json", text + "\n")
-    audit.to_html(out / "report.html")
+    write_text(output / "audit.json", text + "\n")
+    audit.to_html(output / "report.html")
 
 
-def _close(console: "Console", out: Path) -> None:
-    table = f"{out / 'panel.csv'} --outcome {OUTCOME} --cost-fn {COST_FN}"
+def _close(console: "Console", output: Path) -> None:
+    table = shlex.quote(str(output / "panel.csv"))
+    words = f"{table} --outcome {OUTCOME} --cost-fn {COST_FN}"
+    plot = shlex.quote(str(output / "weights.svg"))
+    program = _program()
     for line in (
-        f"Wrote {out / 'report.html'} (open it in a browser), {out / 'panel.csv'} and "
-        f"{out / 'audit.json'}.",
         "",
-        "Try next, and then with a table of your own:",
-        f"  truepool audit {table} --pool vcg",
-        f"  truepool compare {table}",
-        f"  truepool replay {table} --all",
+        f"Wrote {output / 'report.html'} (open it in a browser), "
+        f"{output / 'panel.csv'} and {output / 'audit.json'}.",
+        "",
+        "Try these next, then the same with a table of your own:",
+        f"  {program} audit {words} --pool vcg",
+        f"  {program} compare {words}",
+        f"  {program} replay {words} --plot {plot}",
     ):
         console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
-def _head(console: "Console", place: int, title: str) -> None:
-    if place > 1:
+def _program() -> str:
+    """Return what a shell runs as this command, wherever it is installed."""
+    return "truepool" if shutil.which("truepool") else shlex.quote(sys.argv[0])
+
+
+def _print_step(console: "Console", number: int, title: str) -> None:
+    if number > 1:
         console.print()
-    console.print(f"{place}. {title}.", style="bold cyan", highlight=False)
+    console.print(f"{number}. {title}.", style="bold cyan", highlight=False)
+
+
+def _print_takeaway(console: "Console", sentence: str) -> None:
+    console.print(f"Take-away: {sentence}", style="bold", highlight=False, markup=False)
