@@ -94,7 +94,7 @@ def test_booleans_and_whole_numbers_are_reports_too():
         ("ada,bob,y\n", SourceError, "at least one row"),
         ("ada,bob,outcome\n.9,.6,1\n", OutcomeError, "no 'outcomes' .did you mean 'outcome'"),
         ("ada,ada,outcomes\n.9,.6,1\n.2,.1,0\n", AgentError, "got 'ada' more than once"),
-        ("ada,bob,outcomes\n.9,.6x,1\n.2,.1,0\n", ReportError, "'bob' has '.6x' in case 0"),
+        ("ada,bob,outcomes\n.9,.6x,1\n.2,.1,0\n", ReportError, "'bob' has '.6x' in row 0"),
         ("ada,bob,outcomes\n90,60,1\n20,10,0\n", ReportError, "percentages"),
         ("ada,bob,outcomes\n.9,,1\n.2,,0\n", AgentError, "'bob' has none"),
         ("ada,bob,outcomes\n.9,.6,yes\n.2,.1,no\n", OutcomeError, "labels 'no' and 'yes'.*--positive yes"),
@@ -132,8 +132,8 @@ def test_an_unreadable_parquet_file_is_refused(tmp_path):
 
 
 def test_an_unknown_kind_of_file_is_refused(tmp_path):
-    path = csv_file(tmp_path, "x", "panel.xlsx")
-    with pytest.raises(SourceError, match=r"is read as .csv, .csv.gz, .parquet, .pq"):
+    path = csv_file(tmp_path, "x", "panel.doc")
+    with pytest.raises(SourceError, match=r"is read as .csv, .csv.gz, .tsv"):
         read_panel(path)
 
 
@@ -192,10 +192,11 @@ def test_a_folder_must_exist_to_be_written_into(tmp_path):
         write_table(tmp_path / "out.txt", {"x": np.zeros(3)})
 
 
-def test_numbers_written_as_text_are_text():
-    table = pa.table({"ada": ["0.9", "0.2"], "bob": [0.6, 0.1], "y": [1, 0]})
-    with pytest.raises(ReportError, match="'ada' has '0.9' in case 0"):
-        read_panel(table)
+def test_numbers_written_as_text_are_numbers():
+    table = pa.table(
+        {"ada": [" 0.9", "NA", ""], "bob": [0.6, 0.1, 0.2], "y": [1, 0, 0]}
+    )
+    assert_array_equal(read_panel(table).reports[:, 0], [0.9, np.nan, np.nan])
 
 
 def test_ids_come_through_as_they_are(tmp_path):
@@ -205,9 +206,9 @@ def test_ids_come_through_as_they_are(tmp_path):
     day = datetime.datetime(
         2026, 1, 1, tzinfo=datetime.timezone(datetime.timedelta(hours=2))
     )
-    table = pa.table({**COLUMNS, "id": [day, None, day]})
+    table = pa.table({**COLUMNS, "id": [day, None, day + datetime.timedelta(1)]})
     assert read_panel(table).ids[0] == day
-    with pytest.raises(SourceError, match="one plain value a case"):
+    with pytest.raises(SourceError, match="one plain value per case"):
         read_panel(pa.table({**COLUMNS, "id": [[1], [2], [3]]}))
 
 
@@ -223,14 +224,6 @@ def test_classes_and_plain_reports_do_not_mix():
     )
     with pytest.raises(ReportError, match="'a:0' is of a class, 'b' is not"):
         read_panel(table)
-
-
-@pytest.mark.parametrize(
-    ("text", "hint"), [("a;b;y\n1;2;3\n", ";"), ("a\tb\ty\n1\t2\t3\n", "tabs")]
-)
-def test_other_separators_are_named(tmp_path, text, hint):
-    with pytest.raises(SourceError, match=f"seems to use {hint}"):
-        read_panel(csv_file(tmp_path, text))
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path):

@@ -4,12 +4,15 @@ import json
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from truepool.cli import options
 from truepool.cli.options import option
+
+if TYPE_CHECKING:
+    from truepool.data.tables import TableFormat
 
 
 class FailOn(StrEnum):
@@ -19,13 +22,11 @@ class FailOn(StrEnum):
     ERROR = "error"
 
 
+@options.with_table
 def audit(
     panel: options.Table = None,
-    outcome: options.Outcome = "y",
-    positive: options.Positive = None,
-    id: options.Id = None,
-    time: options.Time = None,
-    ignore: options.Ignore = None,
+    *,
+    written: "TableFormat",
     cost_fn: options.CostFn = 1.0,
     cost_fp: options.CostFp = 1.0,
     cost_matrix: options.CostMatrix = None,
@@ -58,9 +59,7 @@ def audit(
 
     costs = options.parse_costs(cost_fn, cost_fp, cost_matrix)
     check_files([panel], [json_file, markdown, html])
-    cases = options.panel_or_example(
-        panel, outcome, id, time, ignore, positive=positive
-    )
+    cases = options.panel_or_example(panel, written)
     with progress_bar("Auditing") as progress:
         result = run(
             cases,

@@ -1,20 +1,21 @@
 """``truepool compare``: every pool side by side."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from truepool.cli import options
 from truepool.cli.options import option
 
+if TYPE_CHECKING:
+    from truepool.data.tables import TableFormat
 
+
+@options.with_table
 def compare(
     panel: options.Table = None,
-    outcome: options.Outcome = "y",
-    positive: options.Positive = None,
-    id: options.Id = None,
-    time: options.Time = None,
-    ignore: options.Ignore = None,
+    *,
+    written: "TableFormat",
     cost_fn: options.CostFn = 1.0,
     cost_fp: options.CostFp = 1.0,
     cost_matrix: options.CostMatrix = None,
@@ -51,9 +52,7 @@ def compare(
 
     costs = options.parse_costs(cost_fn, cost_fp, cost_matrix)
     check_files([panel], [json_file, markdown])
-    cases = options.panel_or_example(
-        panel, outcome, id, time, ignore, positive=positive
-    )
+    cases = options.panel_or_example(panel, written)
     with progress_bar("Comparing pools") as progress:
         result = run(
             cases,

@@ -64,7 +64,7 @@ def _train(console: "Console", seed: int) -> "DemoPanels":
 
 def spread_sentence(panel: "Panel") -> str:
     """Say how far the best and the worst agent are apart."""
-    from truepool.measures.losses import as_loss
+    from truepool.measures.losses import agent_losses, as_loss
 
     brier = agent_losses(panel, as_loss("brier"))
     best, worst = int(brier.argmin()), int(brier.argmax())

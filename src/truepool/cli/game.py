@@ -10,6 +10,7 @@ from truepool.cli import options
 from truepool.cli.options import option
 
 if TYPE_CHECKING:
+    from truepool.data.tables import TableFormat
     from truepool.games import Game
 
 
@@ -17,6 +18,7 @@ def _own(value: str, help: str) -> Any:
     return typer.Option(metavar=value, help=help)
 
 
+@options.with_table
 def game(
     panel: Annotated[
         Path | None,
@@ -81,11 +83,8 @@ def game(
     ] = 1,
     jobs: options.JobsOrAuto = None,
     plot: options.Plot = None,
-    outcome: options.Outcome = "y",
-    positive: options.Positive = None,
-    id: options.Id = None,
-    time: options.Time = None,
-    ignore: options.Ignore = None,
+    *,
+    written: "TableFormat",
     seed: options.Seed = 0,
     json_file: options.Json = None,
     quiet: options.Quiet = False,
@@ -94,7 +93,6 @@ def game(
     from truepool.cli.outputs import STDOUT, check_files, print_files
     from truepool.core.errors import SettingError
     from truepool.data.costs import Costs
-    from truepool.data.tables import read_panel
     from truepool.games import Game, payments
     from truepool.render.figures.files import check_path
 
@@ -107,15 +105,9 @@ def game(
     if panel is not None:
         if sweep:
             raise SettingError("a sweep simulates beliefs; leave the table out")
-        table = options.announce_pending(
-            read_panel(
-                panel, outcome, positive=positive, id=id, time=time, ignore=ignore or ()
-            )
-        )
-        chosen = Game.on(table, **decided)
+        chosen = Game.on(options.read_panel(panel, written), **decided)
     else:
-        columns = [id, time, positive, *(ignore or ())]
-        options.check_no_columns(outcome, columns, "simulate beliefs")
+        options.check_no_columns(written, "simulate beliefs")
         chosen = Game(
             agents=agent_count, correlation=correlation, mean=mean, offset=offset,
             concentration=concentration, model=beliefs, truth=truth, cases=cases,

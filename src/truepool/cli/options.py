@@ -1,7 +1,9 @@
 """One spelling per option: what means the same is written the same in every verb."""
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -11,6 +13,7 @@ import typer
 if TYPE_CHECKING:
     from truepool.data.costs import Costs
     from truepool.data.panel import Panel
+    from truepool.data.tables import TableFormat, TableSummary
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,31 @@ SPELLINGS = {
         "always tested on later cases than they were fitted on.",
     ),
     "--ignore": Spelling("COLUMN", "Column to leave out. Repeatable."),
+    "--agents": Spelling(
+        "NAMES",
+        "Columns that are agents: names or patterns, separated by commas, as in "
+        "'a,b,model_*' (default: every column without another meaning).",
+    ),
+    "--time-format": Spelling(
+        "FORMAT", "How times are written, as in '%d.%m.%Y %H:%M' (default: ISO 8601)."
+    ),
+    "--sep": Spelling(
+        "CHARACTER",
+        "Separator of a text file, as in ';' or tab (default: detected from the first "
+        "line).",
+    ),
+    "--decimal": Spelling("MARK", "Decimal mark: . or a comma."),
+    "--percent": Spelling("", "Reports are percentages: 0 to 100, or 6.1%.", type=bool),
+    "--long": Spelling(
+        "CASE AGENT REPORT",
+        "The table has one row per report; these three columns hold the case, the "
+        "agent and the report. --time is then the time of the report, and the latest "
+        "report of an agent on a case counts.",
+        type=tuple[str, str, str],
+    ),
+    "--decision-time": Spelling(
+        "COLUMN", "Of a long table: later reports than this time do not count."
+    ),
     "--cost-fn": Spelling("NUMBER", "Cost of a missed case.", type=float),
     "--cost-fp": Spelling("NUMBER", "Cost of a false alarm.", type=float),
     "--cost-matrix": Spelling(
@@ -96,15 +124,22 @@ Table: TypeAlias = Annotated[
     Path | None,
     typer.Argument(
         metavar="PANEL",
-        help="CSV or Parquet table with one row per case and one column per agent "
-        "(default: the bundled example).",
+        help="CSV, TSV, Excel or Parquet table with one row per case and one column "
+        "per agent (default: the bundled example).",
     ),
 ]
 Outcome: TypeAlias = Annotated[str, option("--outcome")]
 Positive: TypeAlias = Annotated[str | None, option("--positive")]
+Agents: TypeAlias = Annotated[str | None, option("--agents")]
 Id: TypeAlias = Annotated[str | None, option("--id")]
 Time: TypeAlias = Annotated[str | None, option("--time")]
+TimeFormat: TypeAlias = Annotated[str | None, option("--time-format")]
 Ignore: TypeAlias = Annotated[list[str] | None, option("--ignore")]
+Sep: TypeAlias = Annotated[str | None, option("--sep")]
+Decimal: TypeAlias = Annotated[str, option("--decimal")]
+Percent: TypeAlias = Annotated[bool, option("--percent")]
+Long: TypeAlias = Annotated[tuple[str, str, str] | None, option("--long")]
+DecisionTime: TypeAlias = Annotated[str | None, option("--decision-time")]
 CostFn: TypeAlias = Annotated[float, option("--cost-fn")]
 CostFp: TypeAlias = Annotated[float, option("--cost-fp")]
 CostMatrix: TypeAlias = Annotated[str | None, option("--cost-matrix")]
@@ -146,41 +181,78 @@ def expand_json(args: Sequence[str]) -> list[str]:
     return [*bare, *args[end:]]
 
 
-def panel_or_example(
-    table: Path | None,
-    outcome: str,
-    id: str | None,
-    time: str | None,
-    ignore: list[str] | None,
-    *,
-    positive: str | None = None,
-    allow_empty_cases: bool = False,
-) -> "Panel":
-    """Read the table that is named, or take the bundled example."""
-    from truepool.data.tables import read_panel
-    from truepool.datasets import example
+def _table_columns(
+    outcome: Outcome = "y",
+    positive: Positive = None,
+    agents: Agents = None,
+    id: Id = None,
+    time: Time = None,
+    time_format: TimeFormat = None,
+    ignore: Ignore = None,
+    sep: Sep = None,
+    decimal: Decimal = ".",
+    percent: Percent = False,
+    long: Long = None,
+    decision_time: DecisionTime = None,
+) -> "TableFormat":
+    from truepool.data.tables import TableFormat
 
-    if table is None:
-        columns = [id, time, positive, *(ignore or ())]
-        check_no_columns(outcome, columns, "see the bundled example")
-        return example()
-    return announce_pending(
-        read_panel(
-            table,
-            outcome,
-            positive=positive,
-            id=id,
-            time=time,
-            ignore=ignore or (),
-            allow_empty_cases=allow_empty_cases,
-        )
+    return TableFormat(
+        outcome,
+        positive=positive,
+        agents=agents,
+        id=id,
+        time=time,
+        time_format=time_format,
+        ignore=ignore,
+        sep=sep,
+        decimal=decimal,
+        percent=percent,
+        long=long,
+        decision_time=decision_time,
     )
 
 
-def announce_pending(panel: "Panel") -> "Panel":
-    """Print to standard error how many cases have no outcome yet; return the panel."""
-    from truepool.core.formatting import pluralize
+def with_table(verb: Callable[..., None]) -> Callable[..., None]:
+    """Give a verb the options of a table, which it takes as one ``written``."""
+    own = inspect.signature(verb)
+    table = inspect.signature(_table_columns).parameters
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in own.parameters.items():
+        parameters += table.values() if name == "written" else [parameter]
 
+    @wraps(verb)
+    def command(**given: Any) -> None:
+        written = _table_columns(**{name: given.pop(name) for name in table})
+        verb(**given, written=written)
+
+    signature = own.replace(parameters=parameters)
+    command.__signature__ = signature  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in parameters}
+    return command
+
+
+def panel_or_example(
+    table: Path | None, written: "TableFormat", *, allow_empty_cases: bool = False
+) -> "Panel":
+    """Read the table that is named, or take the bundled example."""
+    from truepool.datasets import example
+
+    if table is None:
+        check_no_columns(written, "see the bundled example")
+        return example()
+    return read_panel(table, written, allow_empty_cases=allow_empty_cases)
+
+
+def read_panel(
+    table: Path, written: "TableFormat", *, allow_empty_cases: bool = False
+) -> "Panel":
+    """Read a panel; print to standard error what was found in the table."""
+    from truepool.core.formatting import pluralize
+    from truepool.data.tables import load_panel
+
+    panel, summary = load_panel(table, written, allow_empty_cases=allow_empty_cases)
+    announce(summary)
     if panel.pending is not None:
         has = "has" if len(panel.pending) == 1 else "have"
         typer.echo(
@@ -191,13 +263,21 @@ def announce_pending(panel: "Panel") -> "Panel":
     return panel
 
 
-def check_no_columns(
-    outcome: str, others: "Sequence[str | None]", purpose: str
-) -> None:
+def announce(summary: "TableSummary") -> None:
+    """Print to standard error which agents are used, and what else was found."""
+    from truepool.data.labels import format_names
+
+    lines = [f"Agents: {format_names(summary.agents)}.", *summary.notes()]
+    for line in [*lines, *(f"warning: {text}" for text in summary.warnings())]:
+        typer.echo(line, err=True)
+
+
+def check_no_columns(written: "TableFormat", purpose: str) -> None:
     """Refuse columns and labels that are named without a table to find them in."""
     from truepool.core.errors import SourceError
+    from truepool.data.tables import TableFormat
 
-    if outcome != "y" or any(others):
+    if written != TableFormat():
         raise SourceError(
             f"columns belong to a table; name the table too, or leave them out to "
             f"{purpose}"

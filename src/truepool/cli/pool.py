@@ -1,5 +1,6 @@
 """``truepool pool``: fit on one table, pool another."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,9 +10,11 @@ from truepool.cli import options
 from truepool.cli.options import option
 
 if TYPE_CHECKING:
+    from truepool.data.tables import TableFormat
     from truepool.pools import Explanation, PoolResult
 
 
+@options.with_table
 def pool(
     train: Annotated[
         Path,
@@ -28,11 +31,8 @@ def pool(
         option("--output", "CSV or Parquet file to write; - prints CSV."),
     ],
     pool: Annotated[str, option("--pool")] = "auto",
-    outcome: options.Outcome = "y",
-    positive: options.Positive = None,
-    id: options.Id = None,
-    time: options.Time = None,
-    ignore: options.Ignore = None,
+    *,
+    written: "TableFormat",
     cost_fn: options.CostFn = 1.0,
     cost_fp: options.CostFp = 1.0,
     cost_matrix: options.CostMatrix = None,
@@ -46,7 +46,7 @@ def pool(
 ) -> None:
     """Fit a pool on TRAIN, then pool and decide the cases in NEW."""
     from truepool.cli.outputs import STDOUT, check_files, write_cases, write_json
-    from truepool.data.tables import check_writable, read_panel, read_reports
+    from truepool.data.tables import check_writable, load_reports
     from truepool.pools import configure
 
     costs = options.parse_costs(cost_fn, cost_fp, cost_matrix)
@@ -55,22 +55,14 @@ def pool(
     if output != STDOUT:
         check_writable(output)
     check_files([train, new], [output, json_file])
-    _check_id(id)
-    panel = options.announce_pending(
-        read_panel(
-            train,
-            outcome,
-            positive=positive,
-            id=id,
-            time=time,
-            ignore=_columns_of_train(ignore, train, new) if ignore else [],
-        )
-    )
-    reports = read_reports(
-        new, panel.agents, outcome=outcome, id=id, time=time, ignore=ignore or ()
-    )
+    _check_id(written.id)
+    panel = options.read_panel(train, _columns_of_train(written, train, new))
+    reports = load_reports(new, panel.agents, written, panel.labels)
+    for line in reports.summary.notes():
+        typer.echo(f"{new.name}: {line}", err=True)
     result = rule.fit_panel(panel).pool(reports.coordinates)
-    ids = {} if reports.ids is None else {id or "id": reports.ids}
+    name = written.long[0] if written.long else written.id or "id"
+    ids = {} if reports.ids is None else {name: reports.ids}
     write_cases(output, ids | _pooled_columns(result))
     explanation = rule.explain()
     summary = _summary(explanation, result, output)
@@ -136,16 +128,18 @@ def _show(
     )
 
 
-def _columns_of_train(ignore: list[str], train: Path, new: Path) -> list[str]:
-    """Return the ignored columns that TRAIN has; NEW must have the others."""
+def _columns_of_train(written: "TableFormat", train: Path, new: Path) -> "TableFormat":
+    """Ignore the columns that TRAIN has; NEW must have the others."""
     from truepool.core.errors import SourceError, suggestion
     from truepool.data.tables import read_column_names
 
-    there = read_column_names(train)
-    either = [*there, *read_column_names(new)]
-    unknown = [name for name in ignore if name not in either]
+    if not written.ignore:
+        return written
+    there = read_column_names(train, sep=written.sep)
+    either = [*there, *read_column_names(new, sep=written.sep)]
+    unknown = [name for name in written.ignore if name not in either]
     if unknown:
         raise SourceError(
             f"neither table has a column {unknown[0]!r}{suggestion(unknown[0], either)}"
         )
-    return [name for name in ignore if name in there]
+    return replace(written, ignore=tuple(n for n in written.ignore if n in there))

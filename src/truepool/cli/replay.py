@@ -1,25 +1,26 @@
 """``truepool replay``: online learners over a table in the order of its cases."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from truepool.cli import options
 from truepool.cli.options import option
 
+if TYPE_CHECKING:
+    from truepool.data.tables import TableFormat
 
+
+@options.with_table
 def replay(
     panel: options.Table = None,
     learner: Annotated[str, option("--learner")] = "gradient",
     every: Annotated[
         bool, typer.Option("--all", help="All learners side by side.")
     ] = False,
-    outcome: options.Outcome = "y",
-    positive: options.Positive = None,
-    id: options.Id = None,
-    time: options.Time = None,
-    ignore: options.Ignore = None,
+    *,
+    written: "TableFormat",
     cost_fn: options.CostFn = 1.0,
     cost_fp: options.CostFp = 1.0,
     cost_matrix: options.CostMatrix = None,
@@ -60,9 +61,7 @@ def replay(
 
     costs = options.parse_costs(cost_fn, cost_fp, cost_matrix)
     check_files([panel], [json_file, plot])
-    cases = options.panel_or_example(
-        panel, outcome, id, time, ignore, positive=positive, allow_empty_cases=True
-    )
+    cases = options.panel_or_example(panel, written, allow_empty_cases=True)
     minimised = as_loss(loss, costs, threshold)
     chosen = []
     for name in learners.every() if every else [learner]:

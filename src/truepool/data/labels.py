@@ -308,6 +308,17 @@ def format_labels(labels: Iterable[Any]) -> str:
     return f"{first} and {rest} others" if rest > 0 else first
 
 
+def format_names(names: Sequence[str]) -> str:
+    """List names as they are; of very many, the first ones.
+
+    >>> format_names(["rf", "gbm"]), format_names(list("abcdefgh"))
+    ('rf, gbm', 'a, b, c, d, e, f and 2 others')
+    """
+    rest = len(names) - SHOWN
+    first = ", ".join(names[:SHOWN])
+    return f"{first} and {rest} others" if rest > 0 else first
+
+
 def format_choice(labels: Iterable[Any]) -> str:
     """Name what a label may be.
 

@@ -141,7 +141,7 @@ class Panel:
             outcomes=_own(numbers, outcomes) if copy else numbers,
             agents=names,
             ids=_per_case("ids", ids, T, copy=copy),
-            times=_times(_per_case("times", times, T, copy=copy)),
+            times=check_times(_per_case("times", times, T, copy=copy)),
             silent=silent,
             labels=named,
             pending=None,
@@ -227,7 +227,7 @@ class Panel:
                 f"{'times' if times is None else 'none'}"
             )
         places = np.full(P, len(self)) if position is None else position
-        columns = (_per_case("ids", ids, P), _times(_per_case("times", times, P)))
+        columns = (_per_case("ids", ids, P), check_times(_per_case("times", times, P)))
         labels, moments = (None if c is None else read_only(c) for c in columns)
         own = read_only(_squeezed(_own(values, reports)))
         pending = Pending(own, labels, moments, read_only(np.array(places, np.int64)))
@@ -298,7 +298,8 @@ class Panel:
     def __repr__(self) -> str:
         shown = ", ".join(self.agents[:5]) + (", ..." if len(self.agents) > 5 else "")
         share = self.silent / self.reports.size
-        labels = "" if self.labels.plain else f" (positive: {self.labels.positive!r})"
+        positive = None if self.labels.plain else self.labels.positive
+        labels = "" if positive is None else f" (positive: {positive!r})"
         percent = f"{share:.1%}".replace("%", " %")
         return (
             f"Panel({len(self):,} cases, {len(self.agents)} agents ({shown}), "
@@ -329,7 +330,7 @@ def _per_case(
     return array.copy() if copy else array
 
 
-def _times(times: Array | None) -> Array | None:
+def check_times(times: Array | None) -> Array | None:
     """Times that can be put in order: numbers, dates, or ISO 8601 text."""
     if times is None:
         return None

@@ -136,7 +136,7 @@ def _outside(values: FloatArray, names: tuple[str, ...]) -> str:
     elif low < 0:
         cure = "These look like logits (log-odds): apply a sigmoid, 1 / (1 + exp(-x))."
     elif high <= 100:
-        cure = "These look like percentages: divide by 100."
+        cure = "These look like percentages: divide by 100 (--percent)."
     else:
         cure = f"If {names[i]!r} is not an agent, leave that column out."
     value = values[t, i, k].item()

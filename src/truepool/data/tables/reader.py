@@ -1,16 +1,17 @@
-"""Tables in: from CSV, Parquet or a frame to reports by agent."""
+"""Tables in: from a file or a frame to reports by agent."""
 
 import os
 import re
+import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
-from pyarrow import csv, parquet
 
 from truepool.core.arrays import Array, BoolArray, FloatArray
 from truepool.core.errors import (
@@ -20,35 +21,50 @@ from truepool.core.errors import (
     SourceError,
     suggestion,
 )
+from truepool.data.labels import Labels
 from truepool.data.panel import Panel
 from truepool.data.reports import check_reports
-from truepool.data.tables.formats import file_format
+from truepool.data.tables.files import read_file
+from truepool.data.tables.long import outcomes_by_case, pivot
+from truepool.data.tables.numbers import is_empty, parse_reports, parse_times
+from truepool.data.tables.summary import TableSummary, binary_columns, looks_like_id
+from truepool.data.tables.table_format import TableFormat
 
 INDEXES = ("", "__index_level_0__", "Unnamed: 0")
 """Columns that pandas writes for its row index; they are no agents."""
 
+SUM_TOLERANCE = 0.01
+"""How far from 1 the class probabilities of a report in a table may sum."""
+
+
+class TableWarning(UserWarning):
+    """A table that can be read, and in which something looks like a mistake."""
+
 
 @dataclass(frozen=True, eq=False)
 class ReportTable:
-    """Reports without outcomes, as they come in day by day."""
+    """Reports without outcomes: ``values`` (T, N), or (T, N, K) for K classes."""
 
     values: FloatArray
     agents: tuple[str, ...]
     ids: Array | None
     times: Array | None
+    classes: tuple[str, ...] = ()
+    """What the K classes are called, where the columns name them."""
+    summary: TableSummary = field(default_factory=TableSummary)
 
     @property
     def coordinates(self) -> FloatArray:
         """Reports as coordinates, (T, N, C): C = 1 for binary, else C = K."""
         return self.values if self.values.ndim == 3 else self.values[:, :, None]
 
-    def take(self, rows: BoolArray) -> "ReportTable":
-        """Return the reports of some rows."""
-        return ReportTable(
-            self.values[rows],
-            self.agents,
-            None if self.ids is None else self.ids[rows],
-            None if self.times is None else self.times[rows],
+    def take(self, cases: BoolArray) -> "ReportTable":
+        """Return the reports on some of the cases."""
+        return replace(
+            self,
+            values=self.values[cases],
+            ids=None if self.ids is None else self.ids[cases],
+            times=None if self.times is None else self.times[cases],
         )
 
 
@@ -56,125 +72,174 @@ def read_panel(
     source: Any,
     outcome: str = "y",
     *,
-    positive: Any = None,
-    id: str | None = None,
-    time: str | None = None,
-    ignore: Sequence[str] = (),
     allow_empty_cases: bool = False,
+    **written: Any,
 ) -> Panel:
-    """Read a panel from a CSV or Parquet file, or from a frame.
+    """Read a panel from a file or a frame.
 
     Parameters
     ----------
     source : path or frame
-        A ``.csv``, ``.csv.gz`` or ``.parquet`` file; a pandas, polars or pyarrow frame.
+        A CSV, TSV, Excel or Parquet file; a pandas, polars or pyarrow frame.
     outcome : str
-        Column with what happened: one of two labels, or of 0..K-1. Rows where it is
-        empty have no outcome yet: they are kept apart, as the panel's ``pending``
+        Column with the outcome: one of two labels, of K class names, or of 0..K-1.
+        Rows where it is empty have no outcome yet: they become the panel's ``pending``
         cases.
-    positive : label, optional
-        Which of two labels the reports are probabilities of; see `Panel`.
-    id, time : str, optional
-        Columns that label and date the cases; ``id`` and ``time`` if they exist.
-    ignore : sequence of str
-        Columns that are not agents.
     allow_empty_cases : bool
-        Accept cases without any report; only `truepool.replay` can skip them.
+        Keep cases without any report, which only `truepool.replay` can skip. By default
+        they are left out.
+    **written
+        How the table is written and what its columns mean: ``positive``, ``agents``,
+        ``id``, ``time``, ``ignore``, ``sep``, ``decimal``, ``percent``,
+        ``time_format``, ``long`` and ``decision_time``; see `TableFormat`.
 
     Examples
     --------
     >>> import pyarrow as pa
     >>> read_panel(pa.table({"ada": [0.9, 0.2], "bob": [0.6, None], "y": [1, 0]}))
     Panel(2 cases, 2 agents (ada, bob), 2 classes, 25.0 % missing)
+    >>> table = pa.table({"ada": ["6%", "82%"], "bob": ["11%", "74%"], "y": [0, 1]})
+    >>> read_panel(table, percent=True).reports
+    array([[0.06, 0.11],
+           [0.82, 0.74]])
     """
-    frame = read_frame(source, id)
-    if outcome not in frame.columns:
+    panel, summary = load_panel(
+        source, TableFormat(outcome, **written), allow_empty_cases=allow_empty_cases
+    )
+    for sentence in summary.warnings():
+        warnings.warn(sentence, TableWarning, stacklevel=2)
+    return panel
+
+
+def load_panel(
+    source: Any, written: TableFormat, *, allow_empty_cases: bool = False
+) -> tuple[Panel, TableSummary]:
+    """Return the panel of a table, and what was found while reading it."""
+    frame, separator = _read_source(source, written)
+    if written.outcome not in frame.columns:
         raise OutcomeError(
-            f"the table needs an outcome column; there is no {outcome!r}"
-            f"{suggestion(outcome, frame.columns)}; "
-            f"columns: {', '.join(frame.columns)}. Say which one holds what happened "
-            "(--outcome)."
+            f"the table needs an outcome column; there is no {written.outcome!r}"
+            f"{suggestion(written.outcome, frame.columns)}; columns: "
+            f"{', '.join(frame.columns)}. Say which one holds the outcome (--outcome)."
         )
-    reports = _reports(frame, id, time, {outcome, *ignore}, ignore)
-    empty = _empty(frame[outcome])
-    if not empty.any():
-        settled, known = reports, frame
-    elif empty.all():
+    reports, outcomes, empty = _table(frame, written)
+    if empty.all():
         raise OutcomeError(
-            f"some cases must have an outcome; column {outcome!r} is empty in all "
-            f"{len(frame):,} rows. Say which column holds what happened (--outcome)."
+            f"some cases must have an outcome; column {written.outcome!r} is empty in "
+            f"all {len(frame):,} rows. Say which column holds the outcome (--outcome)."
         )
-    else:
-        settled, known = reports.take(~empty), frame.filter((~empty).tolist())
+    blank = np.isnan(reports.coordinates).all(axis=(1, 2))
+    skipped = blank & (not allow_empty_cases)
+    known = ~empty & ~skipped
+    reports, labels, numbers = _classes(reports, outcomes, known, written.positive)
+    settled = reports.take(known)
     panel = Panel(
         settled.values,
-        _plain(known[outcome]),
+        numbers,
         settled.agents,
-        positive=positive,
+        positive=None if labels else written.positive,
         ids=settled.ids,
         times=settled.times,
         allow_empty_cases=allow_empty_cases,
     )
+    if labels is not None:
+        panel = panel.with_labels(labels)
+    summary = replace(
+        reports.summary,
+        agents=panel.agents,
+        separator=separator,
+        empty_cases=int(skipped.sum()),
+    )
     if not empty.any():
-        return panel
-    later = reports.take(empty)
-    position = np.cumsum(~empty)[empty]
-    return panel.with_pending(
+        return panel, summary
+    later = reports.take(empty & ~skipped)
+    if not len(later.values):
+        return panel, summary
+    position = np.cumsum(known)[empty & ~skipped]
+    pending = panel.with_pending(
         later.values, ids=later.ids, times=later.times, position=position
     )
+    return pending, summary
 
 
 def read_reports(
-    source: Any,
-    agents: Sequence[str],
-    *,
-    outcome: str = "y",
-    id: str | None = None,
-    time: str | None = None,
-    ignore: Sequence[str] = (),
+    source: Any, agents: Sequence[str], outcome: str = "y", **written: Any
 ) -> ReportTable:
-    """Read reports of known agents, in whatever order their columns stand.
+    """Read reports of known agents, in whatever order their columns are.
 
-    An outcome column, should there be one already, is left aside.
+    An outcome column, should there be one already, is left out. The keywords are those
+    of `read_panel`.
 
     >>> import pyarrow as pa
     >>> read_reports(pa.table({"bob": [0.6], "ada": [0.9]}), ("ada", "bob")).values
     array([[0.9, 0.6]])
     """
-    frame = read_frame(source, id)
-    reports = _reports(frame, id, time, {outcome, *ignore}, ())
+    return load_reports(source, agents, TableFormat(outcome, **written))
+
+
+def load_reports(
+    source: Any,
+    agents: Sequence[str],
+    written: TableFormat,
+    labels: Labels | None = None,
+) -> ReportTable:
+    """Return the reports of known agents on new cases; empty cases are left out."""
+    frame, separator = _read_source(source, written)
+    ignore = [name for name in written.ignore if name in frame.columns]
+    reports, _, _ = _table(frame, replace(written, ignore=tuple(ignore)))
     missing = [name for name in agents if name not in reports.agents]
     unknown = [name for name in reports.agents if name not in agents]
     if missing or unknown:
-        said = []
+        faults = []
         if missing:
-            said.append(f"missing: {', '.join(map(repr, missing))}")
+            faults.append(f"missing: {', '.join(map(repr, missing))}")
         if unknown:
-            said.append(f"not known: {', '.join(map(repr, unknown))}")
+            faults.append(f"not known: {', '.join(map(repr, unknown))}")
         raise AgentError(
             "the new table must have the agents that were learned from, by name; "
-            f"{'; '.join(said)}. Columns that are not agents can be ignored by name."
+            f"{'; '.join(faults)}. Columns that are not agents can be ignored by name "
+            "(--ignore)."
         )
+    if reports.classes:
+        reports = _in_order_of(labels, reports)
     order = [reports.agents.index(name) for name in agents]
-    values, _ = check_reports(reports.values[:, order], tuple(agents))
+    reports = replace(reports, values=reports.values[:, order], agents=tuple(agents))
+    blank = np.asarray(np.isnan(reports.coordinates).all(axis=(1, 2)))
+    if not blank.all():
+        reports = reports.take(~blank)
+    values, _ = check_reports(reports.values, reports.agents)
+    summary = replace(
+        reports.summary,
+        agents=reports.agents,
+        separator=separator,
+        empty_cases=int(blank.sum()),
+    )
     squeezed = values[:, :, 0] if values.shape[2] == 1 else values
-    return ReportTable(squeezed, tuple(agents), reports.ids, reports.times)
+    return replace(reports, values=squeezed, summary=summary)
 
 
-def read_column_names(source: str | os.PathLike[str]) -> list[str]:
+def read_column_names(source: str | os.PathLike[str], **written: Any) -> list[str]:
     """Names of the columns of a file.
 
     >>> from importlib.resources import files
     >>> read_column_names(str(files("truepool.datasets") / "example.csv"))[:3]
     ['id', 'malignant', 'logistic']
     """
-    return list(_read_file(Path(source), None).column_names)
+    table, _ = read_file(Path(source), TableFormat(**written))
+    return list(table.column_names)
 
 
 def read_frame(source: Any, id: str | None = None) -> nw.DataFrame[Any]:
     """Return the table of a file or a frame, its names checked; ``id`` stays text."""
+    return _read_source(source, TableFormat(id=id))[0]
+
+
+def _read_source(
+    source: Any, written: TableFormat
+) -> tuple[nw.DataFrame[Any], str | None]:
+    separator = None
     if isinstance(source, str | os.PathLike):
-        source = _read_file(Path(source), id)
+        source, separator = read_file(Path(source), written)
     names = [str(name) for name in _column_names(source)]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
@@ -191,7 +256,7 @@ def read_frame(source: Any, id: str | None = None) -> nw.DataFrame[Any]:
         ) from None
     if not len(frame):
         raise SourceError("the table must have at least one row; it has none")
-    return frame
+    return frame, separator
 
 
 def _column_names(source: Any) -> Sequence[Any]:
@@ -200,137 +265,229 @@ def _column_names(source: Any) -> Sequence[Any]:
     return list(getattr(source, "columns", ()))
 
 
-def _read_file(path: Path, id: str | None) -> pa.Table:
-    if not path.is_file():
-        raise SourceError(f"there is no file {str(path)!r}")
-    kind = file_format(path, "read")
-    if path.stat().st_size == 0:
-        raise SourceError(f"the table must have at least one row; {path} is empty")
-    try:
-        if kind == "csv":
-            # An id is a label: 007 is not 7, and a long number is not a float.
-            text = {name: pa.string() for name in ("id", id) if name}
-            options = csv.ConvertOptions(column_types=text, strings_can_be_null=False)
-            table = csv.read_csv(path, convert_options=options)
-        else:
-            table = parquet.read_table(path)
-        names = [name.strip() for name in table.column_names]
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        reason = str(error).splitlines()[0]
-        raise SourceError(f"{path} cannot be read as {kind}: {reason}") from None
-    if kind == "csv" and len(names) == 1 and {";", "\t"} & set(names[0]):
-        raise SourceError(
-            f"a CSV table separates its columns by commas; {path} seems to use "
-            f"{';' if ';' in names[0] else 'tabs'!s}. Convert it, or use Parquet."
-        )
-    return table.rename_columns(names)
-
-
-def _reports(
-    frame: nw.DataFrame[Any],
-    id: str | None,
-    time: str | None,
-    apart: set[str],
-    ignore: Sequence[str],
-) -> ReportTable:
-    for role, name in (("id", id), ("time", time), *(("ignored", n) for n in ignore)):
+def _table(
+    frame: nw.DataFrame[Any], written: TableFormat
+) -> tuple[ReportTable, Array, BoolArray]:
+    """Reports of a wide or long table, its outcomes, and which cases have none."""
+    roles = [("id", written.id), ("time", written.time)]
+    roles += [("ignored", name) for name in written.ignore]
+    roles += [("long", name) for name in written.long or ()]
+    roles += [("decision time", written.decision_time)]
+    for role, name in roles:
         if name is not None and name not in frame.columns:
             raise SourceError(
                 f"there is no {role} column {name!r}{suggestion(name, frame.columns)}; "
                 f"columns: {', '.join(frame.columns)}"
             )
-    label = id or ("id" if "id" in frame.columns else None)
-    moment = time or ("time" if "time" in frame.columns else None)
-    apart = apart | {label or "", moment or "", *INDEXES}
-    names = [n for n in frame.columns if n not in apart]
-    columns = {name: _numbers(frame[name]) for name in names}
-    agents, values = _by_agent(columns)
+    time = written.time or ("time" if "time" in frame.columns else None)
+    if written.long is not None:
+        return _long_table(frame, written, written.long, time)
+    reports = _wide_table(frame, written, time)
+    if written.outcome not in frame.columns:
+        nothing = np.full(len(frame), None, dtype=object)
+        return reports, nothing, np.ones(len(frame), dtype=bool)
+    column = frame[written.outcome]
+    return reports, np.asarray(column.to_numpy()), is_empty(column)
+
+
+def _long_table(
+    frame: nw.DataFrame[Any],
+    written: TableFormat,
+    columns: tuple[str, str, str],
+    time: str | None,
+) -> tuple[ReportTable, Array, BoolArray]:
+    long = pivot(frame, written, columns, time)
+    chosen = [name for name in long.agents if _is_chosen(name, written.agents)]
+    _check_patterns(written.agents, long.agents)
+    places = [long.agents.index(name) for name in chosen]
+    summary = TableSummary(replaced=long.replaced, late=long.late)
+    reports = ReportTable(
+        long.values[:, places], tuple(chosen), long.ids, long.times, summary=summary
+    )
+    if written.outcome not in frame.columns:
+        nothing = np.full(len(long.ids), None, dtype=object)
+        return reports, nothing, np.ones(len(long.ids), dtype=bool)
+    outcomes, empty = outcomes_by_case(frame[written.outcome], long)
+    return reports, outcomes, empty
+
+
+def _wide_table(
+    frame: nw.DataFrame[Any], written: TableFormat, time: str | None
+) -> ReportTable:
+    id = written.id or ("id" if "id" in frame.columns else None)
+    apart = {written.outcome, id, time, *written.ignore, *INDEXES}
+    names = [name for name in frame.columns if name not in apart]
+    if written.agents:
+        _check_patterns(written.agents, names)
+        names = [name for name in names if _is_chosen(name, written.agents)]
+    columns = parse_reports([frame[name] for name in names], written)
+    _check_ids(columns, written)
+    agents, classes, values = _by_agent(columns)
+    renormalized = 0
+    if classes:
+        values, renormalized = _renormalize(values, agents)
+    ids = None if id is None else _ids(frame[id])
+    numbered = [
+        name for name in columns if looks_like_id(np.round(columns[name] * 100, 9))
+    ]
+    summary = TableSummary(
+        binary=binary_columns(columns) if not classes else (),
+        numbered=tuple(numbered) if written.percent else (),
+        duplicate_ids=0 if ids is None else _duplicates(ids),
+        renormalized=renormalized,
+    )
     return ReportTable(
         values,
         agents,
-        None if label is None else _labels(frame[label]),
-        None if moment is None else _plain(frame[moment]),
+        ids,
+        None if time is None else parse_times(frame[time], written),
+        () if classes == tuple(map(str, range(len(classes)))) else classes,
+        summary,
     )
 
 
-def _numbers(column: nw.Series[Any]) -> FloatArray:
-    """Reports of one column; text is refused, an empty cell is silence."""
-    dtype = column.dtype
-    if not (dtype.is_numeric() or dtype == nw.Boolean):
-        values = column.to_list()
-        told = [(t, v) for t, v in enumerate(values) if v is not None]
-        if told:
-            t, value = next((tv for tv in told if not _is_number(tv[1])), told[0])
-            raise ReportError(
-                f"a report must be a number in [0, 1]; column {column.name!r} has "
-                f"{value!r} in case {t}. Mend it, or ignore the column if it is not "
-                "an agent."
+def _is_chosen(name: str, patterns: tuple[str, ...]) -> bool:
+    agent = name.rpartition(":")[0] or name
+    return not patterns or any(
+        fnmatchcase(name, pattern) or fnmatchcase(agent, pattern)
+        for pattern in patterns
+    )
+
+
+def _check_patterns(patterns: tuple[str, ...], names: Sequence[str]) -> None:
+    for pattern in patterns:
+        if not any(_is_chosen(name, (pattern,)) for name in names):
+            raise AgentError(
+                f"no agent matches {pattern!r}{suggestion(pattern, names)}; columns "
+                f"that could be agents: {', '.join(names) or 'none'}"
             )
-        return np.full(len(column), np.nan)
-    return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
 
 
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
+def _check_ids(columns: Mapping[str, FloatArray], written: TableFormat) -> None:
+    """Refuse a column of ids before its numbers are taken for percentages."""
+    for name, values in columns.items():
+        if not written.percent and looks_like_id(values):
+            raise ReportError(
+                f"a report must lie in [0, 1]; column {name!r} holds different whole "
+                f"numbers, like an id. Pass --id {name} or --ignore {name}, or name "
+                "the agents with --agents."
+            )
+
+
+def _duplicates(ids: Array) -> int:
+    known = [label for label in ids.tolist() if label is not None]
+    return len(known) - len(set(known))
 
 
 def _by_agent(
     columns: Mapping[str, FloatArray],
-) -> tuple[tuple[str, ...], FloatArray]:
-    """Agents and their reports, (T, N) or, from columns ``name:k``, (T, N, K)."""
+) -> tuple[tuple[str, ...], tuple[str, ...], FloatArray]:
+    """Agents, classes and reports: (T, N) or, from columns ``agent:class``, (T, N, K).
+
+    Columns are of classes if every agent has the same two or more of them.
+    """
     if not columns:
         raise AgentError("pooling needs at least 2 agents; no column is left for any")
-    parts = {name: re.fullmatch(r"(.+):(\d+)", name) for name in columns}
-    if any(parts.values()) and not all(parts.values()):
-        plain = next(name for name, part in parts.items() if part is None)
-        spelled = next(name for name, part in parts.items() if part is not None)
-        raise ReportError(
-            "agents give either one probability or one a class; column "
-            f"{spelled!r} is of a class, {plain!r} is not. Ignore one kind."
+    found: dict[str, dict[str, FloatArray]] = {}
+    for name, values in columns.items():
+        agent, _, label = name.rpartition(":")
+        found.setdefault(agent or name, {})[label if agent else ""] = values
+    numbered = [name for name in columns if re.fullmatch(r".+:\d+", name)]
+    classes = tuple(next(iter(found.values())))
+    same = all(set(labels) == set(classes) for labels in found.values())
+    if not (same and len(classes) > 1 and "" not in classes):
+        if numbered:
+            raise _uneven(columns, found, numbered)
+        return tuple(columns), (), np.stack(list(columns.values()), axis=1)
+    if numbered:
+        wanted = tuple(map(str, range(len(classes))))
+        if set(classes) != set(wanted):
+            raise _uneven(columns, found, numbered)
+        classes = wanted
+    cube = [np.stack([of[k] for k in classes], axis=1) for of in found.values()]
+    return tuple(found), classes, np.stack(cube, axis=1)
+
+
+def _uneven(
+    columns: Mapping[str, FloatArray],
+    found: Mapping[str, Mapping[str, FloatArray]],
+    numbered: Sequence[str],
+) -> ReportError:
+    plain = next((name for name in columns if name not in numbered), None)
+    if plain is not None:
+        return ReportError(
+            "agents give either one probability or one per class; column "
+            f"{numbered[0]!r} is of a class, {plain!r} is not. Ignore one kind."
         )
-    if not all(parts.values()):
-        return tuple(columns), np.stack(list(columns.values()), axis=1)
-    classes: dict[str, dict[int, FloatArray]] = {}
-    for name, part in parts.items():
-        if part is not None:
-            classes.setdefault(part[1], {})[int(part[2])] = columns[name]
-    K = max(len(found) for found in classes.values())
-    for agent, found in classes.items():
-        if sorted(found) != list(range(K)):
-            raise ReportError(
-                f"every agent needs the columns name:0 to name:{K - 1}; {agent!r} has "
-                f"{', '.join(f'{agent}:{k}' for k in sorted(found))}"
-            )
-    cube = [
-        np.stack([found[k] for k in range(K)], axis=1) for found in classes.values()
-    ]
-    return tuple(classes), np.stack(cube, axis=1)
+    K = max(len(labels) for labels in found.values())
+    wanted = {str(k) for k in range(K)}
+    agent = next(name for name, labels in found.items() if set(labels) != wanted)
+    return ReportError(
+        f"every agent needs the columns name:0 to name:{K - 1}; {agent!r} has "
+        f"{', '.join(f'{agent}:{k}' for k in sorted(found[agent]))}"
+    )
 
 
-def _empty(column: nw.Series[Any]) -> BoolArray:
-    """Rows in which a column says nothing: null, NaN, or no text."""
-    empty = column.is_null()
-    if column.dtype.is_float():
-        empty = empty | column.is_nan().fill_null(True)
-    elif column.dtype == nw.String:
-        empty = empty | (column.str.strip_chars() == "").fill_null(True)
-    return np.asarray(empty.to_numpy(), dtype=np.bool_)
+def _renormalize(values: FloatArray, agents: tuple[str, ...]) -> tuple[FloatArray, int]:
+    """Rescale class probabilities that were rounded, and count them."""
+    totals = values.sum(axis=2)
+    gap = np.nan_to_num(np.abs(totals - 1))
+    outside = (np.nan_to_num(values) < 0) | (np.nan_to_num(values) > 1)
+    far = gap > SUM_TOLERANCE + 1e-9  # a sum of 0.99 is within 1 % of 1
+    if far.any() and not outside.any():
+        t, i = (int(index) for index in np.argwhere(far)[0])
+        raise ReportError(
+            f"the {values.shape[2]} probabilities of a report must sum to 1, within "
+            f"1 %; agent {agents[i]!r} sums to {totals[t, i]:g} in case {t}. Divide "
+            "them by their sum."
+        )
+    if outside.any():
+        return values, 0
+    scaled = np.where(gap[:, :, None] > 0, values / totals[:, :, None], values)
+    return scaled, int((gap > np.finfo(np.float32).eps).sum())
 
 
-def _labels(column: nw.Series[Any]) -> Array:
+def _classes(
+    reports: ReportTable, outcomes: Array, known: BoolArray, positive: Any
+) -> tuple[ReportTable, Labels | None, Array]:
+    """Reports, labels and class numbers where the columns name the classes."""
+    if not reports.classes:
+        return reports, None, outcomes[known]
+    names = reports.classes
+    if len(names) == 2:
+        labels = Labels.of_two(names[0], names[1], positive)
+    elif positive is not None:
+        raise OutcomeError(
+            f"a positive label belongs to two classes; got {positive!r} with reports "
+            f"of {len(names)} classes. Leave it out."
+        )
+    else:
+        labels = Labels(names)
+    texts = [str(label).strip() for label in outcomes[known].tolist()]
+    return _in_order_of(labels, reports), labels, labels.encode(texts)
+
+
+def _in_order_of(labels: Labels | None, reports: ReportTable) -> ReportTable:
+    """Return reports whose classes stand in the order of the labels."""
+    if labels is None or set(labels.names) != set(reports.classes):
+        known = None if labels is None else ", ".join(map(str, labels.names))
+        raise ReportError(
+            "the classes of the new table must be those that were learned from; got "
+            f"{', '.join(reports.classes)} and know {known}"
+        )
+    order = [reports.classes.index(name) for name in labels.names]
+    values = reports.values[:, :, order]
+    if len(order) == 2:
+        values = values[:, :, 1]
+    return replace(reports, values=values, classes=tuple(labels.names))
+
+
+def _ids(column: nw.Series[Any]) -> Array:
     """Ids as they are: no number among them is rounded, no zone dropped."""
     if column.dtype.is_nested():
         raise SourceError(
-            f"the id column {column.name!r} must hold one plain value a case"
+            f"the id column {column.name!r} must hold one plain value per case"
         )
-    labels = np.empty(len(column), dtype=object)
-    labels[:] = column.to_list()
-    return labels
-
-
-def _plain(column: nw.Series[Any]) -> Array:
-    return np.asarray(column.to_numpy())
+    ids = np.empty(len(column), dtype=object)
+    ids[:] = column.to_list()
+    return ids

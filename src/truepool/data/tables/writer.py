@@ -9,7 +9,7 @@ from pyarrow import csv, parquet
 
 from truepool.core.arrays import Array
 from truepool.core.files import atomic_path, check_path
-from truepool.data.tables.formats import file_format
+from truepool.data.tables.files import file_format
 
 
 def check_writable(path: str | Path) -> Path:

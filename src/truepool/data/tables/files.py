@@ -1,0 +1,124 @@
+"""Table files: which there are, and how each is read."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import csv, parquet
+
+from truepool.core.errors import MissingExtraError, SourceError
+from truepool.data.tables.table_format import TableFormat
+
+CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
+PARQUET = (".parquet", ".pq")
+EXCEL = (".xlsx", ".xlsm")
+WRITTEN = (".csv", ".csv.gz", *PARQUET)
+NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+"""Separators that are looked for, in order of preference, and what they are called."""
+
+
+def file_format(path: Path, use: str) -> str:
+    """Return ``csv``, ``parquet`` or ``excel``, by the name of the file."""
+    name = path.name.lower()
+    known = WRITTEN if use == "written" else (*CSV, *PARQUET, *EXCEL)
+    if name.endswith(known):
+        if name.endswith(PARQUET):
+            return "parquet"
+        return "excel" if name.endswith(EXCEL) else "csv"
+    raise SourceError(
+        f"a table is {use} as {', '.join(known)}; {str(path)!r} is none of these"
+    )
+
+
+def read_file(path: Path, written: TableFormat) -> tuple[pa.Table, str | None]:
+    """Return the table of a file, and its separator if that had to be detected."""
+    if not path.is_file():
+        raise SourceError(f"there is no file {str(path)!r}")
+    kind = file_format(path, "read")
+    if path.stat().st_size == 0:
+        raise SourceError(f"the table must have at least one row; {path} is empty")
+    detected = None
+    try:
+        if kind == "csv":
+            table, detected = _read_text(path, written)
+        elif kind == "excel":
+            table = _read_excel(path)
+        else:
+            table = parquet.read_table(path)
+        names = [str(name).strip() for name in table.column_names]
+    except (pa.ArrowException, OSError, UnicodeDecodeError, EOFError) as error:
+        reason = str(error).splitlines()[0]
+        raise SourceError(f"{path} cannot be read as {kind}: {reason}") from None
+    return table.rename_columns(names), detected
+
+
+def _read_text(path: Path, written: TableFormat) -> tuple[pa.Table, str | None]:
+    header = _first_line(path)
+    separator = written.sep or _separator(header)
+    if separator == written.decimal:
+        raise SourceError(
+            f"{path} separates its columns by {NAMES[separator]}, which cannot be the "
+            "decimal mark too. Leave out --decimal, or say what separates the columns "
+            "(--sep)."
+        )
+    # An id is a label: 007 is not 7, and a long number is not a float.
+    labels = ("id", written.id, written.long[0] if written.long else None)
+    options = csv.ConvertOptions(
+        column_types={name: pa.string() for name in labels if name},
+        strings_can_be_null=False,
+        decimal_point=written.decimal,
+    )
+    table = csv.read_csv(
+        path,
+        parse_options=csv.ParseOptions(delimiter=separator),
+        convert_options=options,
+    )
+    guessed = written.sep is None and separator != ","
+    return table, separator if guessed else None
+
+
+def _first_line(path: Path) -> str:
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as stream:
+        line: bytes = stream.readline()
+    return line.decode("utf-8-sig", errors="replace")
+
+
+def _separator(header: str) -> str:
+    """Return the separator that occurs most often in the header, a comma if none.
+
+    >>> _separator("id;vendor, EU;model"), _separator("y")
+    (';', ',')
+    """
+    return max(NAMES, key=header.count)
+
+
+def _read_excel(path: Path) -> pa.Table:
+    """Return the first sheet of a workbook; its first row names the columns."""
+    try:
+        from openpyxl import load_workbook
+        from openpyxl.utils.exceptions import InvalidFileException
+    except ImportError:
+        raise MissingExtraError("reading Excel files", "openpyxl", "excel") from None
+    from zipfile import BadZipFile
+
+    try:
+        book = load_workbook(path, read_only=True, data_only=True)
+    except (BadZipFile, InvalidFileException, KeyError) as error:
+        raise SourceError(f"{path} cannot be read as excel: {error}") from None
+    cells = book.worksheets[0].iter_rows(values_only=True)
+    rows = [row for row in cells if any(cell is not None for cell in row)]
+    book.close()
+    if not rows:
+        raise SourceError(f"the table must have at least one row; {path} is empty")
+    width = max(j + 1 for j, name in enumerate(rows[0]) if name is not None)
+    names = ["" if name is None else str(name) for name in rows[0][:width]]
+    columns = [_cells([row[j] for row in rows[1:]]) for j in range(width)]
+    return pa.Table.from_arrays(columns, names=names)
+
+
+def _cells(values: list[Any]) -> pa.Array:
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # numbers among text
+        return pa.array([None if v is None else str(v) for v in values])

@@ -1,0 +1,148 @@
+"""Long tables: one row per report."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
+from truepool.core.errors import OutcomeError, ReportError, SourceError
+from truepool.data.panel import check_times
+from truepool.data.tables.numbers import is_empty, parse_reports, parse_times
+from truepool.data.tables.table_format import TableFormat
+
+
+@dataclass(frozen=True, eq=False)
+class LongReports:
+    """Reports (T, N) of a long table, the case of each row, and what was left out.
+
+    ``times`` (T,) are those of the decision, or of the last report on each case.
+    """
+
+    values: FloatArray
+    agents: tuple[str, ...]
+    ids: Array
+    times: Array | None
+    case: IntArray
+    replaced: int
+    late: int
+
+
+def pivot(
+    frame: nw.DataFrame[Any],
+    written: TableFormat,
+    columns: tuple[str, str, str],
+    time: str | None,
+) -> LongReports:
+    """Turn one row per report into one row per case and one column per agent.
+
+    Of several reports of one agent on one case the latest counts.
+    """
+    case_name, agent_name, report_name = columns
+    for name in (case_name, agent_name):
+        empty = is_empty(frame[name])
+        if empty.any():
+            raise SourceError(
+                "every row of a long table needs a case and an agent; column "
+                f"{name!r} is empty in row {int(np.argmax(empty))}"
+            )
+    reports = parse_reports([frame[report_name]], written)[report_name]
+    times = None if time is None else check_times(parse_times(frame[time], written))
+    used = ~np.isnan(reports)
+    limit = None
+    if written.decision_time is not None:
+        if times is None:
+            raise SourceError(
+                "a decision time needs the times of the reports; there is no time "
+                "column. Name it (--time)."
+            )
+        limit = check_times(parse_times(frame[written.decision_time], written))
+        used &= times <= limit
+    dated = times if limit is None else limit
+    late = int((~np.isnan(reports)).sum() - used.sum())
+    cases, case = _order(frame[case_name].to_list())
+    names = [str(name) for name in frame[agent_name].to_list()]
+    known, agent = np.unique(names, return_inverse=True)
+    agents = known.tolist()
+    place = case * len(agents) + agent
+    rows = np.flatnonzero(used)
+    if times is not None:
+        rows = rows[np.argsort(times[rows], kind="stable")]
+        times = times[rows]
+    _check_ties(place[rows], reports[rows], times, cases, agents)
+    values = np.full(len(cases) * len(agents), np.nan)
+    values[place[rows]] = reports[rows]  # the last of equal places stays
+    ids = np.empty(len(cases), dtype=object)
+    ids[:] = cases
+    return LongReports(
+        values.reshape(len(cases), len(agents)),
+        tuple(agents),
+        ids,
+        None if dated is None else _latest(dated, case, len(cases)),
+        case,
+        len(rows) - len(np.unique(place[rows])),
+        late,
+    )
+
+
+def _latest(times: Array, case: IntArray, cases: int) -> Array:
+    """Return the latest time of each case, (T,)."""
+    latest = np.empty(cases, dtype=times.dtype)
+    order = np.argsort(times, kind="stable")
+    latest[case[order]] = times[order]
+    return latest
+
+
+def outcomes_by_case(
+    column: nw.Series[Any], long: LongReports
+) -> tuple[Array, BoolArray]:
+    """Outcome (T,) of each case, and which have none; two that differ are refused."""
+    empty = is_empty(column)
+    outcomes = np.empty(len(long.ids), dtype=object)
+    known = np.zeros(len(long.ids), dtype=bool)
+    for row, (t, label) in enumerate(zip(long.case, column.to_list(), strict=True)):
+        if empty[row]:
+            continue
+        if known[t] and outcomes[t] != label:
+            raise OutcomeError(
+                f"a case must have one outcome; case {long.ids[t]!r} has "
+                f"{outcomes[t]!r} and, in row {row}, {label!r}. Correct one."
+            )
+        outcomes[t], known[t] = label, True
+    return outcomes, ~known
+
+
+def _order(names: list[Any]) -> tuple[list[Any], IntArray]:
+    """Names in order of appearance, and the number of each row's name."""
+    known: dict[Any, int] = {}
+    numbers = [known.setdefault(name, len(known)) for name in names]
+    return list(known), np.array(numbers, dtype=np.int64)
+
+
+def _check_ties(
+    place: IntArray,
+    reports: FloatArray,
+    times: Array | None,
+    cases: list[Any],
+    agents: list[str],
+) -> None:
+    """Refuse two reports for one cell of which neither is the later one."""
+    order = np.argsort(place, kind="stable")
+    same = place[order][1:] == place[order][:-1]
+    if times is not None:
+        same &= times[order][1:] == times[order][:-1]
+    same &= reports[order][1:] != reports[order][:-1]
+    if same.any():
+        row = int(np.argmax(same))
+        t, i = divmod(int(place[order][row]), len(agents))
+        first, second = reports[order][row : row + 2]
+        why, cure = (
+            ("no time says which is later", "Name the column of their times (--time).")
+            if times is None
+            else ("both have the same time", "Remove one.")
+        )
+        raise ReportError(
+            f"an agent must have one report per case; {agents[i]!r} has {first:g} and "
+            f"{second:g} on case {cases[t]!r}, and {why}. {cure}"
+        )

@@ -1,0 +1,131 @@
+"""The one place where the text of a table becomes numbers and times."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
+from truepool.core.arrays import Array, BoolArray, FloatArray
+from truepool.core.errors import PanelError, ReportError
+from truepool.data.tables.table_format import TableFormat
+
+MISSING = tuple(csv.ConvertOptions().null_values)
+"""How tables write a value they do not have, beside the empty cell."""
+
+
+def parse_reports(
+    columns: Iterable[nw.Series[Any]], written: TableFormat
+) -> dict[str, FloatArray]:
+    """Reports of each column, NaN where there is none; percentages become shares."""
+    columns = list(columns)
+    parsed = {column.name: _parse(column, written) for column in columns}
+    if written.percent:
+        _check_one_unit(columns)
+        parsed = {name: values / 100 for name, values in parsed.items()}
+    return parsed
+
+
+def parse_times(column: nw.Series[Any], written: TableFormat) -> Array:
+    """Times as the panel takes them: by a format, or as they are."""
+    if written.time_format is None:
+        return np.asarray(column.to_numpy())
+    times = []
+    for t, value in enumerate(column.to_list()):
+        try:
+            times.append(datetime.strptime(str(value).strip(), written.time_format))
+        except ValueError:
+            raise PanelError(
+                f"a time must be written as {written.time_format!r}; column "
+                f"{column.name!r} has {value!r} in row {t}. Change --time-format."
+            ) from None
+    return np.array(times, dtype=object)
+
+
+def is_empty(column: nw.Series[Any]) -> BoolArray:
+    """Rows in which a column has no value: null, NaN, or no text."""
+    empty = column.is_null()
+    if column.dtype.is_float():
+        empty = empty | column.is_nan().fill_null(True)
+    elif column.dtype == nw.String:
+        empty = empty | (column.str.strip_chars() == "").fill_null(True)
+    return np.asarray(empty.to_numpy(), dtype=np.bool_)
+
+
+def _parse(column: nw.Series[Any], written: TableFormat) -> FloatArray:
+    if column.dtype.is_numeric() or column.dtype == nw.Boolean:
+        return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    text = _text(column)
+    number = pc.replace_substring(text, written.decimal, ".")
+    if written.percent:
+        number = pc.utf8_trim_whitespace(pc.utf8_rtrim(number, "%"))
+    try:
+        parsed = pc.cast(number, pa.float64())
+    except pa.ArrowInvalid:
+        raise _no_number(column.name, text, number) from None
+    return np.asarray(parsed.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _text(column: nw.Series[Any]) -> Any:
+    """Trimmed text of each cell; null where it means that there is no value."""
+    values = [None if v is None or v != v else str(v) for v in column.to_list()]
+    text = pc.utf8_trim_whitespace(pa.array(values, pa.string()))
+    gone = pc.is_in(text, value_set=pa.array(MISSING))
+    return pc.if_else(gone, pa.scalar(None, pa.string()), text)
+
+
+def _no_number(name: str, text: Any, number: Any) -> ReportError:
+    row, cell = next(
+        (row, cell)
+        for row, (cell, written) in enumerate(
+            zip(text.to_pylist(), number.to_pylist(), strict=True)
+        )
+        if written is not None and not _is_number(written)
+    )
+    if _is_number(cell.rstrip("%").replace(",", ".")):
+        options = [
+            option
+            for option, mark in (("--decimal ,", ","), ("--percent", "%"))
+            if mark in cell
+        ]
+        cure = f"Pass {' and '.join(options)}."
+    else:
+        cure = (
+            f"Correct it, or leave the column out if it is not an agent (--ignore "
+            f"{name}, or name the agents with --agents)."
+        )
+    return ReportError(
+        f"a report must be a number in [0, 1]; column {name!r} has {cell!r} in row "
+        f"{row}. {cure}"
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _check_one_unit(columns: list[nw.Series[Any]]) -> None:
+    """Refuse tables in which some reports carry a percent sign and others do not."""
+    first: dict[bool, tuple[str, str]] = {}
+    for column in columns:
+        if column.dtype.is_numeric() or column.dtype == nw.Boolean:
+            cells = [str(value) for value in column.drop_nulls().head(1).to_list()]
+        else:
+            cells = _text(column).drop_null().to_pylist()
+        for cell in cells:
+            first.setdefault(cell.endswith("%"), (column.name, cell))
+    if len(first) == 2:
+        (signed, written), (bare, number) = first[True], first[False]
+        raise ReportError(
+            "with --percent either all reports carry a percent sign or none; column "
+            f"{signed!r} has {written!r} and column {bare!r} has {number!r}. Write "
+            "them in one unit."
+        )

@@ -1,0 +1,102 @@
+"""What was found in a table while it was read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from truepool.core.arrays import FloatArray
+from truepool.core.formatting import pluralize
+from truepool.data.tables.files import NAMES
+
+ID_CASES = 10
+"""So many different whole numbers make a column look like an id."""
+
+
+@dataclass(frozen=True)
+class TableSummary:
+    """Counts and guesses of a reader: what a user should know about the table.
+
+    ``separator`` is the one that was detected, None if nothing was; ``binary`` and
+    ``numbered`` are agents whose columns hold only 0 and 1 beside fractions of others,
+    or different whole numbers; the rest are counts.
+    """
+
+    agents: tuple[str, ...] = ()
+    separator: str | None = None
+    binary: tuple[str, ...] = ()
+    numbered: tuple[str, ...] = ()
+    duplicate_ids: int = 0
+    empty_cases: int = 0
+    renormalized: int = 0
+    replaced: int = 0
+    late: int = 0
+
+    def notes(self) -> list[str]:
+        """Sentences about what was done, without being asked for."""
+        notes = []
+        if self.separator is not None:
+            notes.append(
+                f"Columns are separated by {NAMES[self.separator]} (detected)."
+            )
+        if self.replaced:
+            notes.append(
+                f"{pluralize(self.replaced, 'report')} replaced by a later one of the "
+                "same agent on the same case."
+            )
+        if self.late:
+            notes.append(
+                f"{pluralize(self.late, 'report')} made after the decision time: left "
+                "out."
+            )
+        if self.empty_cases:
+            has = "has" if self.empty_cases == 1 else "have"
+            count = pluralize(self.empty_cases, "case")
+            notes.append(f"{count} {has} no report at all: left out.")
+        if self.renormalized:
+            notes.append(
+                f"{pluralize(self.renormalized, 'report')} over classes did not sum to "
+                "1, by less than 1 %: rescaled."
+            )
+        return notes
+
+    def warnings(self) -> list[str]:
+        """Sentences about what may be a mistake."""
+        found = [
+            f"column {name!r} holds only 0 and 1 while others hold fractions. If it is "
+            f"not an agent, leave it out (--ignore {name}, or name the agents with "
+            "--agents)."
+            for name in self.binary
+        ]
+        found += [
+            f"column {name!r} holds different whole numbers, like an id. If it is not "
+            f"an agent, leave it out (--ignore {name}, or name the agents with "
+            "--agents)."
+            for name in self.numbered
+        ]
+        if self.duplicate_ids:
+            repeats = "repeats" if self.duplicate_ids == 1 else "repeat"
+            found.append(
+                f"{pluralize(self.duplicate_ids, 'case')} {repeats} the id of an "
+                "earlier one; each counts as a case of its own."
+            )
+        return found
+
+
+def looks_like_id(values: FloatArray) -> bool:
+    """Whether numbers could be ids: whole, all different, none missing.
+
+    >>> looks_like_id(np.arange(50.0)), looks_like_id(np.linspace(0, 1, 50))
+    (True, False)
+    """
+    if len(values) < ID_CASES or not (values == np.floor(values)).all():
+        return False
+    return len(np.unique(values)) == len(values)
+
+
+def binary_columns(columns: Mapping[str, FloatArray]) -> tuple[str, ...]:
+    """Columns of 0 and 1 alone, if other columns hold fractions."""
+    whole = [
+        n for n, v in columns.items() if np.isin(v[~np.isnan(v)], (0.0, 1.0)).all()
+    ]
+    return tuple(whole) if len(whole) < len(columns) else ()

@@ -1,0 +1,144 @@
+"""How a table is written, and what its columns mean."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from truepool.core.errors import SettingError
+
+SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|"}
+"""Separators that may be given by name; any other character stands for itself."""
+
+DECIMALS = (".", ",")
+
+
+@dataclass(frozen=True, init=False)
+class TableFormat:
+    """How a table is written, and what its columns mean.
+
+    Parameters
+    ----------
+    outcome : str
+        Column with the outcome: one of two labels, of K class names, or of 0..K-1.
+    positive : label, optional
+        Which of two labels the reports are probabilities of.
+    agents : sequence of str, or str, optional
+        Names of the agents' columns, or patterns such as ``model_*``; in one text they
+        are separated by commas. By default every column without another meaning.
+    id, time : str, optional
+        Columns that name and date the cases; ``id`` and ``time`` if they exist.
+    ignore : sequence of str
+        Columns that are not agents.
+    sep : str, optional
+        Separator of a text file, a character or "tab"; by default it is detected.
+    decimal : {".", ","}
+        Decimal mark.
+    percent : bool
+        Whether reports are percentages, 0 to 100 or ``6.1%``.
+    time_format : str, optional
+        How times are written, as in ``%d.%m.%Y %H:%M``; by default ISO 8601.
+    long : sequence of three str, optional
+        Columns with the case, the agent and the report of a long table, which has one
+        row per report.
+    decision_time : str, optional
+        Column of a long table: reports made after that time do not count.
+
+    Examples
+    --------
+    >>> TableFormat(sep="tab", agents="model_*, vendor").agents
+    ('model_*', 'vendor')
+    """
+
+    outcome: str
+    positive: Any
+    agents: tuple[str, ...]
+    id: str | None
+    time: str | None
+    ignore: tuple[str, ...]
+    sep: str | None
+    decimal: str
+    percent: bool
+    time_format: str | None
+    long: tuple[str, str, str] | None
+    decision_time: str | None
+
+    def __init__(
+        self,
+        outcome: str = "y",
+        *,
+        positive: Any = None,
+        agents: Sequence[str] | str | None = None,
+        id: str | None = None,
+        time: str | None = None,
+        ignore: Sequence[str] | None = None,
+        sep: str | None = None,
+        decimal: str = ".",
+        percent: bool = False,
+        time_format: str | None = None,
+        long: Sequence[str] | None = None,
+        decision_time: str | None = None,
+    ) -> None:
+        fields = {
+            "outcome": outcome,
+            "positive": positive,
+            "agents": _names(agents),
+            "id": id,
+            "time": time,
+            "ignore": tuple(ignore or ()),
+            "sep": None if sep is None else _separator(sep),
+            "decimal": decimal,
+            "percent": percent,
+            "time_format": time_format,
+            "long": None if long is None else _three(long),
+            "decision_time": decision_time,
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+        if decimal not in DECIMALS:
+            raise SettingError(
+                f"a decimal mark must be '.' or ','; got {decimal!r} (--decimal)"
+            )
+        if self.sep == decimal:
+            raise SettingError(
+                "the separator and the decimal mark must differ; both are "
+                f"{decimal!r}. Change --sep or --decimal."
+            )
+        if decision_time is not None and self.long is None:
+            raise SettingError(
+                "a decision time belongs to a long table, in which reports have times; "
+                "got one without --long. Name the columns of the case, the agent and "
+                "the report with --long."
+            )
+
+
+def _names(agents: Sequence[str] | str | None) -> tuple[str, ...]:
+    if agents is None:
+        return ()
+    if isinstance(agents, str):
+        agents = agents.split(",")
+    names = tuple(name.strip() for name in agents)
+    if not all(names):
+        raise SettingError(
+            f"agents must be names or patterns; got {', '.join(agents)!r}. Write "
+            "--agents a,b,c or --agents 'model_*'."
+        )
+    return names
+
+
+def _separator(sep: str) -> str:
+    character = SEPARATORS.get(sep, sep)
+    if len(character) != 1:
+        raise SettingError(
+            f"a separator must be one character, or tab; got {sep!r} (--sep)"
+        )
+    return character
+
+
+def _three(long: Sequence[str]) -> tuple[str, str, str]:
+    if isinstance(long, str) or len(long) != 3 or len(set(long)) != 3:
+        raise SettingError(
+            "a long table needs three columns, for the case, agent and report; "
+            f"got {long!r}. Write --long question forecaster probability."
+        )
+    case, agent, report = long
+    return case, agent, report

@@ -1,0 +1,345 @@
+"""Each way of writing a table, one at a time, and each way of getting it wrong."""
+
+import datetime
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from messy_tables import TABLES, write
+from numpy.testing import assert_allclose, assert_array_equal
+
+from truepool import read_panel, read_reports
+from truepool.core.errors import (
+    AgentError,
+    MissingExtraError,
+    OutcomeError,
+    PanelError,
+    ReportError,
+    SettingError,
+    SourceError,
+    TruepoolError,
+)
+from truepool.data.tables import TableFormat, TableWarning, load_panel, reader, summary
+from truepool.data.tables.reader import load_reports
+
+WIDE = {"ada": [0.9, 0.2, 0.5], "bob": [0.6, 0.4, 0.1], "y": [1, 0, 0]}
+REPORTS = [[0.9, 0.6], [0.2, 0.4], [0.5, 0.1]]
+LONG = {
+    "question": ["q1", "q1", "q2", "q2", "q1"],
+    "who": ["ada", "bob", "ada", "bob", "ada"],
+    "p": [0.5, 0.6, 0.2, 0.4, 0.9],
+    "made": [1, 1, 1, 1, 2],
+    "y": [1, 1, 0, 0, 1],
+}
+COLUMNS = ("question", "who", "p")
+
+
+def file(tmp_path, text, name="panel.csv"):
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "settings", "separator"),
+    [
+        ("ada;bob;y\n.9;.6;1\n.2;.4;0\n.5;.1;0\n", "a.csv", {}, ";"),
+        ("ada\tbob\ty\n.9\t.6\t1\n.2\t.4\t0\n.5\t.1\t0\n", "a.tsv", {}, "\t"),
+        ("ada|bob|y\n.9|.6|1\n.2|.4|0\n.5|.1|0\n", "a.txt", {}, "|"),
+        ("ada:bob:y\n.9:.6:1\n.2:.4:0\n.5:.1:0\n", "a.txt", {"sep": ":"}, None),
+        ("ada,bob,y\n.9,.6,1\n.2,.4,0\n.5,.1,0\n", "a.csv", {}, None),
+        ("ada;bob;y\n0,9;0,6;1\n0,2;0,4;0\n0,5;0,1;0\n", "a.csv", {"decimal": ","}, ";"),
+        ("ada;bob;y\n90%;60 %;1\n20%;40%;0\n50%;10%;0\n", "a.csv", {"percent": True}, ";"),
+        ("ada,bob,y\n90,60,1\n20,40,0\n50,10,0\n", "a.csv", {"percent": True}, None),
+        ("ada\tbob\ty\n90,0%\t60%\t1\n20%\t40%\t0\n50%\t10%\t0\n", "a.csv",
+         {"percent": True, "decimal": ",", "sep": "tab"}, None),
+    ],
+)  # fmt: skip
+def test_one_panel_may_be_written_in_many_ways(
+    tmp_path, text, name, settings, separator
+):
+    path = file(tmp_path, text, name)
+    panel, found = load_panel(path, TableFormat(**settings))
+    assert_allclose(panel.reports, REPORTS, rtol=1e-15)
+    assert panel.outcomes.tolist() == [1, 0, 0]
+    assert found.separator == separator
+    assert bool(found.notes()) == (separator is not None)
+
+
+def test_times_are_read_by_their_format():
+    table = pa.table({**WIDE, "time": ["31.12.2025", "01.02.2026", "02.01.2026"]})
+    panel = read_panel(table, time_format="%d.%m.%Y")
+    assert panel.order.tolist() == [0, 2, 1]
+    assert panel.times[0] == np.datetime64(datetime.datetime(2025, 12, 31))
+    with pytest.raises(
+        PanelError, match=r"'%Y'; column 'time' has '31.12.2025' in row"
+    ):
+        read_panel(table, time_format="%Y")
+
+
+@pytest.mark.parametrize(
+    ("agents", "found"),
+    [
+        ("m_*", ("m_a", "m_b")),
+        ("m_a, z", ("m_a", "z")),
+        (("z", "m_b"), ("m_b", "z")),
+        (None, ("m_a", "m_b", "z")),
+    ],
+)
+def test_agents_are_chosen_by_name_or_pattern(agents, found):
+    table = {name: [0.4, 0.6] for name in ("m_a", "m_b", "z")}
+    assert read_panel(pa.table({**table, "y": [1, 0]}), agents=agents).agents == found
+
+
+def test_agents_of_classes_and_of_long_tables_are_chosen_too():
+    names = [f"{a}:{k}" for a in ("m_a", "m_b", "z") for k in range(3)]
+    table = {name: [1 / 3, 1 / 3, 1 / 3] for name in names}
+    panel = read_panel(pa.table({**table, "y": [0, 1, 2]}), agents="m_*")
+    assert panel.agents == ("m_a", "m_b")
+    three = {**LONG, "who": ["ada", "bob", "ada", "bob", "eve"]}
+    panel = read_panel(pa.table(three), long=COLUMNS, agents="ada,bob")
+    assert panel.agents == ("ada", "bob")
+
+
+def test_columns_that_look_like_no_agents_are_pointed_out():
+    flags = {**WIDE, "reviewed": [0, 1, 0]}
+    with pytest.warns(TableWarning, match="'reviewed' holds only 0 and 1.*--ignore"):
+        read_panel(pa.table(flags))
+    ids = {n: np.linspace(5, 95, 40) + 0.5 for n in ("ada", "bob")}
+    table = pa.table({**ids, "row": np.arange(40), "y": [0, 1] * 20})
+    with pytest.warns(TableWarning, match="'row' holds different whole numbers"):
+        read_panel(table, percent=True)
+    shares = {n: v / 100 for n, v in ids.items()}
+    with pytest.raises(ReportError, match="'row' holds .* like an id. Pass --id row"):
+        read_panel(pa.table({**shares, "row": np.arange(40), "y": [0, 1] * 20}))
+
+
+@pytest.mark.parametrize(("cases", "like"), [(9, False), (10, True)])
+def test_ten_different_whole_numbers_look_like_an_id(cases, like):
+    assert summary.looks_like_id(np.arange(cases) + 5.0) == like
+    assert not summary.looks_like_id(np.repeat(np.arange(10.0), 2))
+    assert summary.ID_CASES == 10
+
+
+def test_all_agents_may_say_0_or_1():
+    table = {"ada": [0, 1, 1], "bob": [1, 0, None], "y": [0, 1, 1]}
+    assert load_panel(pa.table(table), TableFormat())[1].warnings() == []
+
+
+def test_repeated_ids_are_counted():
+    table = pa.table({**WIDE, "id": ["a", "b", "a"]})
+    with pytest.warns(TableWarning, match="1 case repeats the id of an earlier one"):
+        read_panel(table)
+
+
+def test_cases_without_a_report_are_left_out_and_counted():
+    table = pa.table({"ada": [0.9, None, 0.5, 0.1, None], "bob": [None, None, 0.1, 0.3, None], "y": [1, 0, 0, None, None]})  # fmt: skip
+    panel, found = load_panel(table, TableFormat())
+    assert (len(panel), len(panel.pending), found.empty_cases) == (2, 1, 2)
+    assert "2 cases have no report at all: left out." in found.notes()
+    assert panel.pending.position.tolist() == [2]
+    kept, _ = load_panel(table, TableFormat(), allow_empty_cases=True)
+    assert (len(kept), len(kept.pending)) == (3, 2)
+    new = load_reports(table, ("ada", "bob"), TableFormat())
+    assert (len(new.values), new.summary.empty_cases) == (3, 2)
+    with pytest.raises(ReportError, match="every case needs at least one report"):
+        read_reports(pa.table({"ada": [None], "bob": [None]}), ("ada", "bob"))
+
+
+def test_pending_cases_without_a_report_are_no_pending_cases():
+    table = pa.table({**{n: [*v, None] for n, v in WIDE.items()}})
+    panel, found = load_panel(table, TableFormat())
+    assert (panel.pending, found.empty_cases) == (None, 1)
+
+
+def test_the_latest_report_of_a_long_table_counts():
+    panel, found = load_panel(pa.table(LONG), TableFormat(long=COLUMNS, time="made"))
+    assert panel.agents == ("ada", "bob")
+    assert_array_equal(panel.reports, [[0.9, 0.6], [0.2, 0.4]])
+    assert panel.ids.tolist() == ["q1", "q2"]
+    assert panel.times.tolist() == [2, 1]
+    assert panel.outcomes.tolist() == [1, 0]
+    assert found.replaced == 1
+    assert "1 report replaced by a later one" in found.notes()[0]
+
+
+def test_reports_after_the_decision_do_not_count():
+    table = pa.table({**LONG, "closes": [1, 1, 2, 2, 1]})
+    written = TableFormat(long=COLUMNS, time="made", decision_time="closes")
+    panel, found = load_panel(table, written)
+    assert_array_equal(panel.reports, [[0.5, 0.6], [0.2, 0.4]])
+    assert panel.times.tolist() == [1, 2]
+    assert (found.late, found.replaced) == (1, 0)
+    assert "1 report made after the decision time" in found.notes()[0]
+
+
+def test_a_long_table_is_the_wide_one_that_it_was_made_from(tmp_path):
+    rng = np.random.default_rng(3)
+    reports = rng.random((40, 4)).round(3)
+    reports[rng.random(reports.shape) < 0.4] = np.nan
+    reports[:, 0] = 0.25
+    outcomes = np.arange(40) % 2
+    rows = [
+        f"c{t:02},a{i},{reports[t, i]},{outcomes[t]}"
+        for t, i in rng.permutation(np.argwhere(~np.isnan(reports)))
+    ]
+    path = file(tmp_path, "case,agent,p,y\n" + "\n".join(rows) + "\n")
+    panel = read_panel(path, long=("case", "agent", "p"))
+    order = np.argsort(panel.ids.astype(str))
+    assert_array_equal(panel.reports[order], reports)
+    assert_array_equal(panel.outcomes[order], outcomes)
+    new = read_reports(path, panel.agents, long=("case", "agent", "p"))
+    assert_array_equal(new.values, panel.reports)
+    blind = pa.table({"case": ["x", "x"], "agent": ["ada", "bob"], "p": [0.2, 0.4]})
+    new = read_reports(blind, ("ada", "bob"), long=("case", "agent", "p"))
+    assert_array_equal(new.values, [[0.2, 0.4]])
+
+
+def test_cases_of_a_long_table_may_lack_an_outcome():
+    table = pa.table({**LONG, "question": ["q1", "q1", "q2", "q2", "q3"], "y": [1, None, 0, 0, None]})  # fmt: skip
+    panel = read_panel(table, long=COLUMNS)
+    assert panel.ids.tolist() == ["q1", "q2"]
+    assert panel.pending.ids.tolist() == ["q3"]
+
+
+NAMED = {
+    "rf:legit": [0.1, 0.7, 0.6], "rf:fraud": [0.9, 0.3, 0.4],
+    "gbm:fraud": [0.8, 0.2, 0.1], "gbm:legit": [0.2, 0.8, 0.9],
+    "y": ["fraud", "legit", "legit"],
+}  # fmt: skip
+
+
+def test_classes_may_be_called_by_name():
+    panel = read_panel(pa.table(NAMED), positive="fraud")
+    assert_allclose(panel.reports, [[0.9, 0.8], [0.3, 0.2], [0.4, 0.1]], rtol=1e-12)
+    assert panel.labels.names == ("legit", "fraud")
+    assert panel.outcomes.tolist() == [1, 0, 0]
+    with pytest.raises(OutcomeError, match="must be named as positive"):
+        read_panel(pa.table(NAMED))
+    with pytest.raises(OutcomeError, match="must be 'legit' or 'fraud'; got 'theft'"):
+        read_panel(
+            pa.table({**NAMED, "y": ["theft", "legit", "legit"]}), positive="fraud"
+        )
+
+
+def test_new_reports_have_their_classes_in_the_order_of_the_labels():
+    panel = read_panel(pa.table(NAMED), positive="fraud")
+    again = load_reports(pa.table(NAMED), panel.agents, TableFormat(), panel.labels)
+    assert_array_equal(again.values, panel.reports)
+    with pytest.raises(ReportError, match="classes of the new table.*legit, fraud"):
+        load_reports(pa.table(NAMED), panel.agents, TableFormat())
+
+
+def test_three_classes_by_name_keep_their_names(tmp_path):
+    kind = "classes by name, rounded"
+    panel, found = load_panel(write(tmp_path, kind), TableFormat("label"))
+    assert panel.labels.names == ("low", "middle", "high")
+    assert found.renormalized > 0
+    assert_allclose(panel.reports.sum(axis=2), 1, rtol=1e-12)
+    assert "positive" not in repr(panel)
+    assert "rescaled" in found.notes()[0]
+    with pytest.raises(OutcomeError, match="a positive label belongs to two classes"):
+        read_panel(write(tmp_path, kind), "label", positive="high")
+
+
+@pytest.mark.parametrize(
+    ("total", "fine"), [(0.99, True), (1.01, True), (0.985, False)]
+)
+def test_sums_within_one_percent_are_rescaled(total, fine):
+    table = {f"{a}:{k}": [p] * 3 for a in "ab" for k, p in enumerate((0.5, 0.25, total - 0.75))}  # fmt: skip
+    table = pa.table({**table, "y": [0, 1, 2]})
+    assert reader.SUM_TOLERANCE == 0.01
+    if fine:
+        assert load_panel(table, TableFormat())[1].renormalized == 6
+    else:
+        with pytest.raises(ReportError, match="within 1 %; agent 'a' sums to 0.985"):
+            read_panel(table)
+
+
+def test_a_sheet_of_excel_is_read(tmp_path):
+    path = write(tmp_path, "a sheet of Excel")
+    panel = read_panel(path, "relapse")
+    assert (len(panel), panel.agents) == (300, ("rf", "gbm", "vendor"))
+
+
+def test_excel_needs_its_extra_and_a_sound_file(tmp_path, monkeypatch):
+    with pytest.raises(SourceError, match="cannot be read as excel"):
+        read_panel(file(tmp_path, "no zip", "a.xlsx"))
+    from openpyxl import Workbook
+
+    book = Workbook()
+    book.save(tmp_path / "empty.xlsx")
+    with pytest.raises(SourceError, match="at least one row"):
+        read_panel(tmp_path / "empty.xlsx")
+    book.active.append(["ada", None, "y"])
+    for row in ((0.9, 0.4, 1), ("x", 0.3, 0)):
+        book.active.append(row)
+    book.save(tmp_path / "mixed.xlsx")
+    with pytest.raises(ReportError, match="'ada' has 'x' in row 1"):
+        read_panel(tmp_path / "mixed.xlsx")
+    monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
+    with pytest.raises(MissingExtraError, match=r"truepool\[excel\]"):
+        read_panel(tmp_path / "mixed.xlsx")
+
+
+@pytest.mark.parametrize(
+    ("settings", "kind", "match"),
+    [
+        ({"decimal": ";"}, SettingError, "a decimal mark must be '.' or ','; got ';'"),
+        ({"decimal": ",", "sep": "comma"}, SettingError, "must differ; both are ','"),
+        ({"sep": "::"}, SettingError, "must be one character, or tab; got '::'"),
+        ({"agents": "a,,b"}, SettingError, "names or patterns; got 'a, , b'"),
+        ({"long": ("a", "b")}, SettingError, "needs three columns"),
+        ({"long": ("a", "b", "b")}, SettingError, "needs three columns"),
+        ({"decision_time": "t"}, SettingError, "belongs to a long table"),
+        ({"agents": "adda"}, AgentError, "no agent matches 'adda' .did you mean 'ada'"),
+        ({"long": ("who", "ada", "y")}, SourceError, "no long column 'who'"),
+    ],
+)
+def test_a_format_that_cannot_be_is_refused(settings, kind, match):
+    with pytest.raises(kind, match=match) as refusal:
+        read_panel(pa.table(WIDE), **settings)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "settings", "kind", "match"),
+    [
+        ({"made": [1, 1, 1, 1, 1]}, {"time": "made"}, ReportError, "'ada' has 0.5 and 0.9 on case 'q1', and both have the same time"),
+        ({}, {}, ReportError, "no time says which is later. Name the column"),
+        ({"y": [1, 0, 0, 0, 1]}, {"time": "made"}, OutcomeError, "case 'q1' has 1 and, in row 1, 0"),
+        ({"who": ["ada", None, "ada", "bob", "ada"]}, {}, SourceError, "column 'who' is empty in row 1"),
+        ({}, {"decision_time": "made"}, SourceError, "needs the times of the reports"),
+    ],
+)  # fmt: skip
+def test_a_long_table_that_contradicts_itself_is_refused(change, settings, kind, match):
+    with pytest.raises(kind, match=match):
+        read_panel(pa.table({**LONG, **change}), long=COLUMNS, **settings)
+
+
+@pytest.mark.parametrize(
+    ("cells", "settings", "match"),
+    [
+        (["90%", "20%"], {}, "'ada' has '90%' in row 0. Pass --percent"),
+        (["0,9", "0,2"], {}, "'ada' has '0,9' in row 0. Pass --decimal ,"),
+        (["9,5%", "20%"], {}, "Pass --decimal , and --percent"),
+        (["90%", "0.2"], {"percent": True}, "'ada' has '90%' and column 'ada' has '0.2'"),
+        (["90%", "20%"], {"percent": True}, "'ada' has '90%' and column 'bob' has '0.6'"),
+    ],
+)  # fmt: skip
+def test_units_are_named_and_never_mixed(cells, settings, match):
+    with pytest.raises(ReportError, match=match):
+        read_panel(pa.table({"ada": cells, "bob": [0.6, 0.1], "y": [1, 0]}), **settings)
+
+
+def test_a_separator_that_is_the_decimal_mark_is_refused(tmp_path):
+    path = file(tmp_path, "ada,bob,y\n.9,.6,1\n.2,.4,0\n")
+    with pytest.raises(SourceError, match="cannot be the decimal mark too"):
+        read_panel(path, decimal=",")
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_messy_table_without_its_options_is_refused_in_one_sentence(tmp_path, kind):
+    with pytest.raises(TruepoolError) as refusal:
+        read_panel(write(tmp_path, kind))
+    assert "\n" not in str(refusal.value)
