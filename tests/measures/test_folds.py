@@ -69,7 +69,7 @@ def test_a_held_out_case_cannot_teach_the_pool_about_itself():
 
 @pytest.mark.parametrize("cv", [0, 1, -3])
 def test_there_must_be_two_folds(cv):
-    with pytest.raises(SettingError, match=f"cv is {cv}"):
+    with pytest.raises(SettingError, match=f"got cv={cv}"):
         splits(random_panel().outcomes, cv)
 
 
@@ -118,7 +118,7 @@ def test_forward_folds_wait_until_both_classes_came(seed):
 
 
 def test_moments_that_are_all_one_leave_nothing_to_test():
-    with pytest.raises(SettingError, match="nothing to test"):
+    with pytest.raises(SettingError, match="too few cases to test on"):
         splits(np.array([0, 1, 0, 1]), 2, times=np.zeros(4))
 
 

@@ -97,6 +97,16 @@ def exit_on_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
+@contextmanager
+def temporary_folder(parent: Path, name: str) -> Iterator[Path]:
+    """Yield a folder inside another one; it is removed at the end, also by SIGTERM."""
+    with (
+        exit_on_sigterm(),
+        tempfile.TemporaryDirectory(dir=parent, prefix=f".{name}.") as folder,
+    ):
+        yield Path(folder)
+
+
 def write_bytes(path: str | Path, content: bytes) -> None:
     """Write bytes atomically."""
     with atomic_path(path) as unfinished:

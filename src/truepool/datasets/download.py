@@ -2,9 +2,8 @@
 
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from http.client import HTTPException
 from pathlib import Path
@@ -14,6 +13,7 @@ from urllib.request import Request, urlopen
 from zipfile import BadZipFile, ZipFile
 
 from truepool.core.errors import ChecksumError, SourceError
+from truepool.core.files import temporary_folder
 from truepool.datasets.files import BROKEN, CHUNK, File
 
 Progress: TypeAlias = Callable[[str, int, int], None]
@@ -34,23 +34,22 @@ def fetch(file: File, folder: Path, progress: Progress | None = None) -> Path:
             f"no publisher gives out {file.name!r} as one file; put it into the folder "
             f"that TRUEPOOL_DATA names, or into {str(folder)!r}"
         )
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(dir=folder, prefix=f".{file.name}."))
-    except OSError as error:
-        raise SourceError(
-            f"{file.name!r} is fetched into {str(folder)!r}, which cannot be written "
-            f"into: {error.strerror}. Set TRUEPOOL_DATA to a folder that holds it."
-        ) from None
-    try:
+    with ExitStack() as stack:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            work = stack.enter_context(temporary_folder(folder, file.name))
+        except OSError as error:
+            raise SourceError(
+                f"{file.name!r} is fetched into {str(folder)!r}, which cannot be "
+                f"written into: {error.strerror}. Set TRUEPOOL_DATA to a folder that "
+                "holds it."
+            ) from None
         part = work / "part"
         with _progress_bar(file, progress) as report:
             _download(file, file.address, part, report)
         if file.zipped:
             part = _unzip(file, part)
         return _store(file, part, folder / file.name)
-    finally:
-        shutil.rmtree(work)
 
 
 def _download(file: File, address: str, path: Path, progress: Progress) -> None:

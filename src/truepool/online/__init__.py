@@ -9,7 +9,7 @@ out. The arithmetic of a whole run is one compiled call for a learner with a ker
 from truepool.online.decision import Decision, decide, feedback
 from truepool.online.loop import settle
 from truepool.online.recalibration import Recalibration
-from truepool.online.replay import replay
+from truepool.online.replays import replay
 from truepool.online.stream import Stream
 from truepool.online.trace import Trace
 

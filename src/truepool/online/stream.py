@@ -15,7 +15,7 @@ from truepool.measures.losses import Loss
 from truepool.online.decision import Decision, decide
 from truepool.online.loop import settle
 from truepool.online.recalibration import Recalibration
-from truepool.online.replay import as_learner
+from truepool.online.replays import as_learner
 
 REMEMBERED = 100_000
 """So many settled cases are remembered, to answer an outcome that comes twice."""

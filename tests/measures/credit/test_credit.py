@@ -237,7 +237,7 @@ def test_intervals_of_credit_are_bias_corrected_and_accelerated():
         (lambda p: credit.leave_one_out(p, weights=[1, 1, 1, 1]), "sum to 1"),
         (lambda p: credit.intervals(p, resamples=1), "at least 2 resamples"),
         (lambda p: credit.intervals(p, level=1.5, resamples=9), "between 0 and 1"),
-        (lambda p: credit.contributions(p, method="x"), "'x' was asked for"),
+        (lambda p: credit.contributions(p, method="x"), "got 'x'"),
         (lambda p: credit.sample_shapley(p, orders=(2, 1)), "4 <= fewest"),
     ],
 )

@@ -160,7 +160,7 @@ def test_the_summary_holds_every_score():
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
-        (([0.5], [1, 0]), "1 came with 2"),
+        (([0.5], [1, 0]), "got 1 and 2 outcomes"),
         (([], []), "at least one"),
         (([0.5, 0.5], [1, 0], [1.0]), "sample_weight must hold"),
         (([0.5, 0.5], [1, 0], [-1.0, 2.0]), "not negative"),
