@@ -13,8 +13,7 @@ from truepool.data.panel import Panel
 from truepool.learners import make
 from truepool.measures.losses import Loss
 from truepool.online import replay
-from truepool.online.alarms import Alarm, alarms
-from truepool.online.alarms import river_detectors
+from truepool.online.alarms import Alarm, alarms, river_detectors
 from truepool.stress.degradation import Degraded
 from truepool.stress.drift import quality_panel
 
