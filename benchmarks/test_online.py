@@ -1,4 +1,8 @@
-"""The compiled round loop, against the plain loop and against one pass of numpy.sum."""
+"""The compiled loop over cases, against a plain loop and one pass of numpy.sum.
+
+Processor time is measured, the yardstick between the runs it is compared with: other
+work on the machine then counts for neither.
+"""
 
 import time
 from math import log, sqrt
@@ -46,8 +50,7 @@ def test_the_compiled_loop_against_a_plain_loop_of_numpy(name, sized, record):
     """The shortest loop of Python and numpy with the same output, without generality."""
     panel, N, times = sized
     few = panel.take(np.arange(20_000))
-    mind = make(name, horizon=len(panel))
-    trace = replay(mind, few, path=False)
+    trace = replay(make(name, horizon=len(panel)), few, path=False)
     pooled, losses, weights = plain_loop(STEPS[name], few, len(panel))
     np.testing.assert_allclose(pooled, trace.pooled, atol=1e-12)
     np.testing.assert_allclose(losses, trace.losses, atol=1e-12)
@@ -148,8 +151,13 @@ def per_case(name, panel):
 
 AT_MOST = {5: 6.0, 500: 10.0}
 """Sums of one case that a case of any learner may take, by the number of agents."""
-SLOWER = {("adahedge", 5): 12.0, ("boa", 5): 12.0, ("boa", 500): 18.0}
-"""Still above it: two exponentials, or a root and a quotient, per agent and case."""
+SLOWER = {
+    ("adahedge", 5): 8.0,
+    ("adahedge", 500): 12.0,
+    ("boa", 5): 7.5,
+    ("boa", 500): 15.0,
+}
+"""Above it, or at it: see decision 18."""
 
 
 @pytest.mark.parametrize("agents", list(AT_MOST))
@@ -201,6 +209,6 @@ def timed_best(call, times=3):
 
 
 def timed(call):
-    start = time.perf_counter()
+    start = time.process_time()
     call()
-    return time.perf_counter() - start
+    return time.process_time() - start

@@ -109,7 +109,7 @@ def test_the_compiled_loop_is_the_specification_to_the_last_digits(name, panel):
     for t in range(len(panel)):
         assert_allclose(fast[t], state.weights, rtol=1e-12, atol=1e-12)
         case = decide(state, panel.values[t])
-        told = feedback(mind, case, int(panel.outcomes[t]), state.settled)
+        told = feedback(mind, state, case, int(panel.outcomes[t]))
         if name == "adahedge":  # its rate is 1 / gap: close losses magnify rounding
             apart = np.ptp(told.losses[told.awake])
             assume(apart < 1e-15 or apart > 1e-3)

@@ -148,12 +148,12 @@ def test_reports_are_by_name_and_may_be_missing():
         (lambda s: s.learn_one({"rf": 0.2}, 2), OutcomeError, "must be 0 or 1; got 2"),
         (lambda s: s.learn_one({"rf": 0.2}, "yes"), OutcomeError, "got 'yes'. Name the label"),
         (lambda s: s.learn_one({"xgb": 0.2}, 1), AgentError, "no agent is called 'xgb'; known: rf, gbm"),
-        (lambda s: s.learn_one({"rf": 20}, 1), ReportError, "'rf' said 20"),
-        (lambda s: s.learn_one({"rf": (0.2, 0.3, 0.5)}, 1), ReportError, "'rf' said"),
-        (lambda s: s.learn_one({"rf": (0.9, 0.9)}, 1), ReportError, "'rf' said"),
-        (lambda s: s.learn_one({"rf": "x"}, 1), ReportError, "'rf' said 'x'"),
+        (lambda s: s.learn_one({"rf": 20}, 1), ReportError, "'rf' has 20"),
+        (lambda s: s.learn_one({"rf": (0.2, 0.3, 0.5)}, 1), ReportError, "'rf' has"),
+        (lambda s: s.learn_one({"rf": (0.9, 0.9)}, 1), ReportError, "'rf' has"),
+        (lambda s: s.learn_one({"rf": "x"}, 1), ReportError, "'rf' has 'x'"),
         (lambda s: s.predict_proba_one({"rf": 0.3}, case="waits"), ReportError, "decided with other reports"),
-        (lambda s: s.learn_one({}, 1), SettingError, "at least one agent must speak"),
+        (lambda s: s.learn_one({}, 1), SettingError, "at least one agent must report"),
         (lambda s: s.predict_proba_one({"rf": NAN}), SettingError, "at least one agent"),
         (lambda s: s.settle("other", 1), OutcomeError, "no case 'other' is waiting"),
         (lambda s: s.settle("done", 0), OutcomeError, "settled with outcome 1; got 0"),
@@ -235,10 +235,13 @@ def test_agents_join_and_leave_while_cases_wait():
     assert stream.weights["new"] == pytest.approx(0.4)
     stream.leave("a")
     assert set(stream.weights) == {"b", "c", "new"}
-    assert list(stream.waiting) == ["early"]  # nothing is left of the other
+    with pytest.raises(ReportError, match="agents that have left since"):
+        stream.predict_proba_one({"b": 0.9}, case="only a")  # it was decided
     before = stream.state
     stream.settle("only a", 1)  # its outcome teaches nothing, and is no fault
     assert stream.state is before
+    with pytest.raises(OutcomeError, match="settled with outcome 1; got 0"):
+        stream.settle("only a", 0)
     stream.settle("early", 1)
     assert sum(stream.weights.values()) == pytest.approx(1)
 
@@ -257,15 +260,6 @@ def test_a_case_asked_again_is_answered_alike():
     first = stream.predict_proba_one({"rf": 0.2, "gbm": 0.9}, case=1)
     stream.learn_one({"rf": 0.2, "gbm": 0.9}, np.True_)
     assert stream.predict_proba_one({"rf": 0.2, "gbm": 0.9}, case=1) == first
-
-
-def test_settled_cases_are_forgotten_in_the_end(monkeypatch):
-    monkeypatch.setattr("truepool.online.stream.REMEMBERED", 3)
-    stream = stream_of()
-    for case in range(5):
-        stream.predict_proba_one({"rf": 0.2}, case=case)
-        stream.settle(case, 1)
-    assert list(stream.settled) == [2, 3, 4]
 
 
 def test_a_delay_beyond_the_end_needs_no_memory():

@@ -10,16 +10,17 @@ from scipy.special import logsumexp
 from truepool.core.arrays import FloatArray
 from truepool.core.kernels.arithmetic import (
     SMALL,
+    dot,
     exp,
     largest,
     least,
     small_exp,
+    small_log,
     total,
 )
 from truepool.core.kernels.arithmetic import log as exact_log
 from truepool.data.weights import NOISE
 from truepool.learners.interface import FLOOR, Feedback, Kernel, Learner, State
-from truepool.learners.regret import mean_loss
 
 
 class Memory(NamedTuple):
@@ -126,7 +127,16 @@ def _kernel(
     reach = high - low if apart else 0.0
     for i in range(N):  # above the least; those without a report follow below
         g[i] = (g[i] - low if apart else 0.0) if g[i] == g[i] else np.nan
-    mean, mass = mean_loss(weights, feedback)
+    mass, charge = feedback.mass, 0.0
+    if feedback.complete:
+        charge = dot(weights, g)
+    else:
+        mass = 0.0
+        for i in range(N):
+            if g[i] == g[i]:
+                mass += weights[i]
+                charge += weights[i] * g[i]
+    mean = charge / mass
     if rate == np.inf:
         mix = np.inf  # the least loss among those that carry weight
         for i in range(N):
@@ -134,7 +144,8 @@ def _kernel(
                 mix = min(mix, g[i])
     else:
         # The weights are made anew below, so the mixture may be formed in their place.
-        if rate * reach <= SMALL:
+        small = rate * reach <= SMALL
+        if small:
             for i in range(N):
                 weights[i] *= small_exp(-rate * g[i])
         else:
@@ -146,7 +157,8 @@ def _kernel(
             mixed = 0.0
             for i in range(N):
                 mixed += weights[i] if g[i] == g[i] else 0.0
-        mix = -exact_log(mixed / mass) / rate
+        lost = small_log(mixed, mass) if small else exact_log(mixed / mass)
+        mix = -lost * (1.0 / rate)  # a quotient that waits for nothing
     for i in range(N):
         charged[i] += g[i] if g[i] == g[i] else mix
     gap = memory.gap + max(0.0, mean - mix)

@@ -9,7 +9,7 @@ import numpy as np
 from truepool.core.arrays import FloatArray
 from truepool.core.kernels.arithmetic import exp, largest, log, total
 from truepool.learners.interface import FLOOR, Feedback, Kernel, State
-from truepool.learners.regret import Regretting, Settings, mean_loss
+from truepool.learners.regret import Regretting, Settings
 
 
 class Memory(NamedTuple):
@@ -75,19 +75,17 @@ def _kernel(
     weights: FloatArray, memory: Memory, feedback: Feedback, settings: Settings
 ) -> Memory:
     gained, squares, paid, rates, excess = memory
-    losses, N = feedback.losses, weights.size
-    mean, _ = mean_loss(feedback.used, feedback)
+    losses, mean, N = feedback.losses, feedback.mean, weights.size
     unit, per_log = 1.0 / settings.span, 1.0 / settings.log_agents
     # Loops over few arrays each: of more than four, numba makes no vectors.
     for i in range(N):
         losses[i] = unit * (mean - losses[i]) if losses[i] == losses[i] else 0.0
     for i in range(N):
-        gained[i] += losses[i] * (1.0 - rates[i] * losses[i])
+        price = rates[i] * (losses[i] * losses[i])
+        paid[i] += price
+        gained[i] += losses[i] - price
     for i in range(N):
-        square = losses[i] * losses[i]
-        squares[i] += square
-        paid[i] += rates[i] * square
-    for i in range(N):
+        squares[i] += losses[i] * losses[i]
         slower = max(2.0, sqrt((1.0 + squares[i]) * per_log))  # 1 / the new rate
         losses[i] = rates[i] * slower - 1.0
         rates[i] = 1.0 / slower

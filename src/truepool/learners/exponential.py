@@ -181,7 +181,7 @@ def _doubling(
 
 def tilt(weights: FloatArray, feedback: Feedback, rate: float) -> None:
     """Multiply the weights of those who reported by exp(-rate loss), up to a factor."""
-    losses, floor = feedback.losses, FLOOR * total(weights)
+    losses, floor = feedback.losses, FLOOR * feedback.mass
     before = 1.0 if feedback.complete else _mass_awake(weights, losses)
     if rate * feedback.reach <= SMALL:
         for i in range(weights.size):

@@ -67,29 +67,24 @@ class Feedback(NamedTuple):
     """What the outcome of one case says about each agent.
 
     ``losses`` (N,) are smaller for the better, NaN where there was no report; ``reach``
-    bounds how far apart they can lie; ``used`` (N,) are the unnormalised weights that
-    the case was decided with; ``settled`` counts the cases before it; ``complete`` says
-    whether everybody reported.
+    bounds how far apart they can lie; ``mean`` is their mean under ``used`` (N,), the
+    unnormalised weights that the case was decided with; ``settled`` counts the cases
+    before it; ``complete`` says whether everybody reported; ``mass`` is the sum of the
+    unnormalised weights now.
     """
 
     losses: FloatArray
     reach: float
+    mean: float
     used: FloatArray
     settled: int
     complete: bool
+    mass: float
 
     @property
     def awake(self) -> BoolArray:
         """Who reported."""
         return ~np.isnan(self.losses)
-
-    @property
-    def mean(self) -> float:
-        """Mean loss under the weights that were used."""
-        used, losses = self.used[self.awake], self.losses[self.awake]
-        if not used.sum() > 0:  # agents without weight are pooled equally
-            return float(losses.mean())
-        return float(used @ losses / used.sum())
 
 
 Kernel: TypeAlias = Callable[[FloatArray, Any, Feedback, Any], Any]

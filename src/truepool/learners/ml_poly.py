@@ -10,7 +10,7 @@ from truepool.core.arrays import FloatArray
 from truepool.core.kernels.arithmetic import total
 from truepool.data.weights import proportional
 from truepool.learners.interface import Feedback, Kernel, State
-from truepool.learners.regret import Regretting, Settings, mean_loss
+from truepool.learners.regret import Regretting, Settings
 
 
 class Memory(NamedTuple):
@@ -65,9 +65,7 @@ def _kernel(
     weights: FloatArray, memory: Memory, feedback: Feedback, settings: Settings
 ) -> Memory:
     regrets, squares = memory
-    losses = feedback.losses
-    mean, _ = mean_loss(feedback.used, feedback)
-    unit = 1.0 / settings.span
+    losses, mean, unit = feedback.losses, feedback.mean, 1.0 / settings.span
     for i in range(weights.size):
         regret = unit * (mean - losses[i]) if losses[i] == losses[i] else 0.0
         regrets[i] += regret

@@ -6,7 +6,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from truepool.core.arrays import FloatArray
-from truepool.core.kernels.arithmetic import dot, total
 from truepool.core.kernels.arithmetic import log as exact_log
 from truepool.learners.interface import Feedback, Learner
 
@@ -36,20 +35,3 @@ class Regretting(Learner):
         """How much worse the pool did than each agent (N,); 0 without a report."""
         gap = np.where(feedback.awake, feedback.mean - feedback.losses, 0.0)
         return np.asarray(gap / self.span(classes))
-
-
-def mean_loss(used: FloatArray, feedback: Feedback) -> tuple[float, float]:
-    """Mean loss by these weights of those who reported, and their mass: for kernels."""
-    losses = feedback.losses
-    if feedback.complete:
-        mass = total(used)
-        if mass > 0.0:
-            return dot(used, losses) / mass, mass
-    mass, charged, plain, count = 0.0, 0.0, 0.0, 0
-    for i in range(used.size):
-        if losses[i] == losses[i]:
-            mass += used[i]
-            charged += used[i] * losses[i]
-            plain += losses[i]
-            count += 1
-    return charged / mass if mass > 0.0 else plain / count, mass

@@ -8,7 +8,6 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError
-from truepool.core.kernels.arithmetic import total
 from truepool.learners.interface import (
     FLOOR,
     Feedback,
@@ -19,7 +18,6 @@ from truepool.learners.interface import (
     check_rate,
     horizon_rate,
 )
-from truepool.learners.regret import mean_loss
 
 
 class Memory(NamedTuple):
@@ -106,9 +104,8 @@ def _kernel(
     weights: FloatArray, memory: Memory, feedback: Feedback, settings: Settings
 ) -> Memory:
     spread, rate, losses = memory.spread, settings.rate, feedback.losses
-    mean, _ = mean_loss(feedback.used, feedback)
+    mean, floor = feedback.mean, FLOOR * feedback.mass
     unit, before, after = 1.0 / settings.span, 0.0, 0.0
-    floor = FLOOR * total(weights)
     if not feedback.complete:
         for i in range(weights.size):
             if losses[i] == losses[i]:

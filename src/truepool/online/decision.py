@@ -44,7 +44,7 @@ def decide(state: State, reports: FloatArray) -> Decision | None:
 
 
 def feedback(
-    learner: Learner, decision: Decision, outcome: int, settled: int = 0
+    learner: Learner, state: State, decision: Decision, outcome: int
 ) -> Feedback:
     """Return what an outcome says about each agent: the plain specification."""
     m, used, p = decision.reports, decision.unnormalised, decision.pooled
@@ -64,5 +64,15 @@ def feedback(
         rest = kernels.without(read_only(m[None]), at, prior)[0]
         base = kernels.linear(read_only(m[None]), at)[0]
         losses = loss.of(base, y) - loss.of(rest, np.full(N, outcome))
-    losses = np.where(silent, np.nan, losses)
-    return Feedback(losses, reach, used, settled, not silent.any())
+    weights = used[~silent]
+    if not weights.sum() > 0:  # agents without weight are pooled equally
+        weights = np.ones(weights.size)
+    return Feedback(
+        np.where(silent, np.nan, losses),
+        reach,
+        float(weights @ losses[~silent] / weights.sum()),
+        used,
+        state.settled,
+        not silent.any(),
+        float(state.unnormalised.sum()),
+    )

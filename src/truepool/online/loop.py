@@ -99,8 +99,7 @@ def run(
 
 def updated(learner: Learner, state: State, decision: Decision, outcome: int) -> State:
     """Return the state after one plain update, checked."""
-    told = feedback(learner, decision, outcome, state.settled)
-    after = learner.update(state, told)
+    after = learner.update(state, feedback(learner, state, decision, outcome))
     weights = after.unnormalised
     sound = weights.shape == decision.unnormalised.shape and np.isfinite(weights).all()
     if not (sound and (weights >= 0).all() and weights.sum() > 0):

@@ -1,31 +1,34 @@
 """A learner fed one case at a time."""
 
 from collections.abc import Mapping, Sequence
+from threading import RLock
 from typing import Any
 
 import numpy as np
 
 from truepool.core.arrays import FloatArray, from_classes, to_classes
 from truepool.core.errors import AgentError, OutcomeError, ReportError, SettingError
+from truepool.core.formatting import counted
 from truepool.data.costs import Costs
 from truepool.data.labels import check_labels, format_choice
 from truepool.data.reports import ROUNDING
 from truepool.learners.interface import Learner
+from truepool.measures.decisions import choose
 from truepool.measures.losses import Loss
 from truepool.online.decision import Decision, decide
 from truepool.online.loop import settle
 from truepool.online.recalibration import Recalibration
 from truepool.online.replays import as_learner
 
-REMEMBERED = 100_000
-"""So many settled cases are remembered, to answer an outcome that comes twice."""
-
 
 class Stream:
-    """A learner fed one case at a time, as river's models are.
+    """A learner that is given one case at a time, as river's models are.
 
-    Reports are dicts of agent to probability (of class 1, or one a class); an agent
-    that is not in the dict is silent.
+    Reports are dicts of agent to probability (of class 1, or one per class); an agent
+    that is not in the dict has no report. A case with a name may get its outcome late:
+    it is decided once and settled once, with the weights it was decided with. A second
+    decision with other reports, and a second outcome that contradicts the first, are
+    refused. Several threads may share a stream: calls take turns.
 
     Parameters
     ----------
@@ -40,7 +43,13 @@ class Stream:
         probabilities of the positive one. Without a ``negative`` one the first other
         label to come is it; a third label is refused.
     recalibrate : bool
-        Scale the pooled log-odds by what the settled cases have shown.
+        Scale the pooled log-odds by what the cases with a known outcome have shown.
+    memory : int, optional
+        How many named cases are held, those that wait for an outcome and the settled
+        ones together; all of them by default. When there are more, the settled case
+        that is longest ago is dropped, and what it was settled with is no longer known.
+        Cases that wait are never dropped: when they fill the memory, a new one is
+        refused.
 
     Examples
     --------
@@ -54,12 +63,17 @@ class Stream:
     Outcomes that come late belong to a named case:
 
     >>> _ = stream.predict_proba_one({"rf": 0.1}, case="c1")
+    >>> stream
+    Stream(gradient, 2 agents, 1 case settled, 1 waiting)
     >>> stream.settle("c1", 0)
 
-    Outcomes may have names:
+    Outcomes may have names, and decisions go by the costs:
 
-    >>> stream = Stream("gradient", agents=("rf", "gbm"), positive="fraud")
+    >>> costs = Costs(fn=10, fp=1)
+    >>> stream = Stream("gradient", ("rf", "gbm"), positive="fraud", costs=costs)
     >>> stream.learn_one({"rf": 0.2, "gbm": 0.4}, "fraud")
+    >>> stream.decide_one({"rf": 0.1, "gbm": 0.2})
+    'fraud'
     """
 
     def __init__(
@@ -74,22 +88,27 @@ class Stream:
         costs: Costs | None = None,
         threshold: float | None = None,
         recalibrate: bool = False,
+        memory: int | None = None,
         **settings: Any,
     ) -> None:
+        if memory is not None and not memory >= 1:
+            raise SettingError(f"memory must be at least 1 case; got {memory!r}")
         by_name = isinstance(learner, str)  # one that is made already keeps its own
         horizon = settings.pop("horizon", 10_000) if by_name else 0
         self.learner = as_learner(learner, loss, costs, threshold, settings, horizon)
         self.state = self.learner.start(tuple(agents), classes)
         self.numbers = _numbers(classes, positive, negative)
         self.scaling = Recalibration.start(classes) if recalibrate else None
-        self.waiting: dict[Any, Decision] = {}
-        self.settled: dict[Any, int] = {}
-        self.forgotten: set[Any] = set()
+        self.memory = memory
+        self.waiting: dict[Any, Decision | None] = {}  # None: all who reported left
+        self.outcomes: dict[Any, int] = {}
+        self._lock = RLock()
 
     @property
     def weights(self) -> dict[str, float]:
         """Weight of each agent now."""
-        return dict(zip(self.state.agents, self.state.weights.tolist(), strict=True))
+        state = self.state
+        return dict(zip(state.agents, state.weights.tolist(), strict=True))
 
     def predict_proba_one(
         self, x: Mapping[str, Any], case: Any = None
@@ -98,81 +117,132 @@ class Stream:
 
         The probability of every class number; of two, 1 is the positive one.
         """
-        if case is not None and case in self.settled:
+        return dict(enumerate(to_classes(self._pooled(x, case)).tolist()))
+
+    def decide_one(self, x: Mapping[str, Any], case: Any = None) -> Any:
+        """Decide one case at the least expected cost: a label, or a class number.
+
+        Where the negative label is not known yet, it is None.
+        """
+        loss = self.learner.loss
+        number = int(choose(self._pooled(x, case), loss.costs, loss.threshold))
+        return {k: label for label, k in self.numbers.items()}.get(number)
+
+    def learn_one(self, x: Mapping[str, Any], y: Any) -> None:
+        """Settle a case at once."""
+        with self._lock:
+            outcome = self._outcome(y)
+            self._settle(self._decided(x), outcome)
+
+    def settle(self, case: Any, y: Any) -> None:
+        """Settle a case that was predicted by name, in any order, at any time.
+
+        The same outcome twice changes nothing; another outcome is refused. Where all
+        who reported on the case have left, there is nothing to learn from it.
+        """
+        with self._lock:
+            outcome = self._outcome(y)
+            if case in self.outcomes:
+                if self.outcomes[case] != outcome:
+                    raise OutcomeError(
+                        f"case {case!r} was settled with outcome "
+                        f"{self.outcomes[case]}; got {outcome}"
+                    )
+                return
+            if case not in self.waiting:
+                raise OutcomeError(f"no case {case!r} is waiting for its outcome")
+            decision = self.waiting[case]
+            if decision is not None:
+                self._settle(decision, outcome)
+            del self.waiting[case]
+            self.outcomes[case] = outcome
+
+    def drop(self, case: Any) -> None:
+        """Give up a case that will never have an outcome."""
+        with self._lock:
+            if case not in self.waiting:
+                raise OutcomeError(f"no case {case!r} is waiting for its outcome")
+            del self.waiting[case]
+
+    def join(self, agent: str, prior: float | None = None) -> None:
+        """Let an agent in; it has no report in the cases that still wait."""
+        with self._lock:
+            self.state = self.learner.join(self.state, agent, prior)
+            for case, d in self.waiting.items():
+                if d is not None:
+                    none = np.full((1, d.reports.shape[1]), np.nan)
+                    weights = np.append(d.unnormalised, 0.0)
+                    self.waiting[case] = Decision(np.vstack([d.reports, none]), weights)
+
+    def leave(self, agent: str) -> None:
+        """Let an agent go; its reports in the cases that still wait are dropped."""
+        with self._lock:
+            i = self.state.agents.index(agent) if agent in self.state.agents else -1
+            self.state = self.learner.leave(self.state, agent)
+            for case, d in self.waiting.items():
+                if d is not None:
+                    reports = np.delete(d.reports, i, axis=0)
+                    rest = Decision(reports, np.delete(d.unnormalised, i))
+                    alone = bool(np.isnan(reports[:, 0]).all())
+                    self.waiting[case] = None if alone else rest
+
+    def __repr__(self) -> str:
+        settled = counted(self.state.settled, "case")
+        return (
+            f"Stream({self.learner.name}, {counted(len(self.state.agents), 'agent')}, "
+            f"{settled} settled, {len(self.waiting):,} waiting)"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            return {
+                name: value.copy() if isinstance(value, dict) else value
+                for name, value in vars(self).items()
+                if name != "_lock"
+            }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=RLock())
+
+    def _pooled(self, x: Mapping[str, Any], case: Any) -> FloatArray:
+        """Pooled coordinates (C,) of a case, which waits from now on if it is named."""
+        with self._lock:
+            decision = self._decided(x)
+            if case is not None:
+                decision = self._waiting(case, decision)
+            scaling = self.scaling
+        return scaling.apply(decision.pooled) if scaling else decision.pooled
+
+    def _waiting(self, case: Any, decision: Decision) -> Decision:
+        """Return the decision of a named case: the first one made."""
+        if case in self.outcomes:
             raise OutcomeError(
                 f"case {case!r} is settled; reports that come after it change nothing"
             )
-        decision = self._decided(x)
-        if case is not None:
-            first = self.waiting.setdefault(case, decision)
+        if case in self.waiting:
+            first = self.waiting[case]
+            if first is None:
+                raise ReportError(
+                    f"case {case!r} was decided by agents that have left since, and "
+                    "waits for its outcome; a case is decided once"
+                )
             if not np.array_equal(first.reports, decision.reports, equal_nan=True):
                 raise ReportError(
                     f"case {case!r} was decided with other reports and waits for its "
                     "outcome; a case is decided once"
                 )
-            decision = first
-        answer = decision.pooled
-        if self.scaling is not None:
-            answer = self.scaling.apply(answer)
-        spelled = to_classes(answer)
-        return dict(enumerate(spelled.tolist()))
-
-    def learn_one(self, x: Mapping[str, Any], y: Any) -> None:
-        """Settle a case at once."""
-        outcome = self._outcome(y)
-        self._settle(self._decided(x), outcome)
-
-    def settle(self, case: Any, y: Any) -> None:
-        """Settle a case that was predicted by name, in any order, at any time.
-
-        The same outcome twice changes nothing; another outcome is refused.
-        """
-        outcome = self._outcome(y)
-        if case in self.settled:
-            if self.settled[case] != outcome:
-                raise OutcomeError(
-                    f"case {case!r} was settled with outcome {self.settled[case]}; "
-                    f"got {outcome}"
+            return first
+        if self.memory is not None:
+            if len(self.waiting) >= self.memory:
+                raise SettingError(
+                    f"at most {self.memory:,} cases may wait for an outcome (memory); "
+                    f"case {case!r} is one more. Settle or drop() others first, or "
+                    "give the stream a larger memory."
                 )
-            return
-        if case in self.forgotten:  # all who had spoken in it have left
-            self.forgotten.discard(case)
-            self._remember(case, outcome)
-            return
-        if case not in self.waiting:
-            raise OutcomeError(f"no case {case!r} is waiting for its outcome")
-        self._settle(self.waiting[case], outcome)
-        del self.waiting[case]
-        self._remember(case, outcome)
-
-    def join(self, agent: str, prior: float | None = None) -> None:
-        """Let an agent in; it is silent in the cases that still wait."""
-        self.state = self.learner.join(self.state, agent, prior)
-        self.waiting = {
-            case: Decision(
-                np.vstack([d.reports, np.full((1, d.reports.shape[1]), np.nan)]),
-                np.append(d.unnormalised, 0.0),
-            )
-            for case, d in self.waiting.items()
-        }
-
-    def leave(self, agent: str) -> None:
-        """Let an agent go; its reports in the cases that still wait are forgotten."""
-        i = self.state.agents.index(agent) if agent in self.state.agents else -1
-        self.state = self.learner.leave(self.state, agent)
-        kept = {}
-        for case, d in self.waiting.items():
-            reports = np.delete(d.reports, i, axis=0)
-            if not np.isnan(reports[:, 0]).all():
-                kept[case] = Decision(reports, np.delete(d.unnormalised, i))
-            else:
-                self.forgotten.add(case)
-        self.waiting = kept
-
-    def _remember(self, case: Any, outcome: int) -> None:
-        self.settled[case] = outcome
-        if len(self.settled) > REMEMBERED:
-            del self.settled[next(iter(self.settled))]
+            while len(self.waiting) + len(self.outcomes) >= self.memory:
+                del self.outcomes[next(iter(self.outcomes))]
+        self.waiting[case] = decision
+        return decision
 
     def _settle(self, decision: Decision, outcome: int) -> None:
         self.state = settle(self.learner, self.state, decision, outcome)
@@ -183,7 +253,7 @@ class Stream:
         decision = decide(self.state, self._reports(x))
         if decision is None:
             raise SettingError(
-                "at least one agent must speak in a case; none of "
+                "at least one agent must report on a case; none of "
                 f"{', '.join(self.state.agents)} did"
             )
         return decision
@@ -192,15 +262,15 @@ class Stream:
         agents, K = self.state.agents, self.state.classes
         C = 1 if K == 2 else K
         reports = np.full((len(agents), C), np.nan)
-        for name, said in x.items():
+        for name, report in x.items():
             if name not in agents:
                 raise AgentError(
                     f"no agent is called {name!r}; known: {', '.join(agents)}"
                 )
-            if C == 1 and isinstance(said, float) and 0.0 <= said <= 1.0:
-                reports[agents.index(name), 0] = said
+            if C == 1 and isinstance(report, float) and 0.0 <= report <= 1.0:
+                reports[agents.index(name), 0] = report
                 continue
-            reports[agents.index(name)] = _coordinates(name, said, K)
+            reports[agents.index(name)] = _coordinates(name, report, K)
         return reports
 
     def _outcome(self, y: Any) -> int:
@@ -237,10 +307,10 @@ def _numbers(classes: int, positive: Any, negative: Any) -> dict[Any, int]:
     return {positive: 1} if negative is None else {negative: 0, positive: 1}
 
 
-def _coordinates(agent: str, said: Any, classes: int) -> FloatArray:
-    """Report as coordinates (C,): a probability, one a class, or NaN for silence."""
+def _coordinates(agent: str, report: Any, classes: int) -> FloatArray:
+    """Report as coordinates (C,): a probability, one per class, or NaN for none."""
     try:
-        value = np.atleast_1d(np.asarray(said, dtype=np.float64))
+        value = np.atleast_1d(np.asarray(report, dtype=np.float64))
     except (TypeError, ValueError):
         value = np.array([np.inf])
     if np.isnan(value).all():
@@ -252,6 +322,6 @@ def _coordinates(agent: str, said: Any, classes: int) -> FloatArray:
         exact = abs(value.sum() - 1) <= 1e-12
         return from_classes(value if exact else value / value.sum())
     raise ReportError(
-        f"a report must lie in [0, 1] (and one a class sum to 1); agent {agent!r} said "
-        f"{said!r}"
+        f"a report must lie in [0, 1], or be one number per class that sum to 1; agent "
+        f"{agent!r} has {report!r}"
     )

@@ -1,9 +1,9 @@
 """Arithmetic for compiled updates that gives the same bits on every machine.
 
 Plain Python here; `online_compiled` beside it compiles it without any freedom to
-reorder. Only additions, multiplications, divisions and square roots are used, which
-every processor rounds alike: no library's exponential, no order of summation that
-depends on the width of its registers.
+reorder. Only additions, multiplications, the two fused where it says `fma`, divisions
+and square roots are used, which every processor rounds alike: no library's exponential,
+no order of summation that depends on the width of its registers.
 """
 
 import math
@@ -20,8 +20,14 @@ LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12 = (
     1.0 / math.factorial(n) for n in range(2, 13)
 )
+L3, L5, L7, L9, L11, L13, L15, L17, L19, L21 = (1.0 / n for n in range(3, 22, 2))
 SMALL = 0.1
 """Up to this size `small_exp` is exact to half of the last bit."""
+
+
+def fma(x: float, y: float, z: float) -> float:
+    """Return x * y + z; compiled, rounded once, as every processor does it alike."""
+    return x * y + z
 
 
 def exp(x: float) -> float:
@@ -31,14 +37,15 @@ def exp(x: float) -> float:
     0.0
     """
     x = x if x > -700.0 else -700.0
-    shifted = x * PER_LN2 + ROUND
+    shifted = fma(x, PER_LN2, ROUND)
     power = shifted - ROUND
-    r = (x - power * LN2_HIGH) - power * LN2_LOW
+    r = fma(power, -LN2_LOW, fma(power, -LN2_HIGH, x))
     r2 = r * r
     r4 = r2 * r2
-    low = (1.0 + r) + r2 * (C2 + r * C3)
-    high = (C8 + r * C9) + r2 * (C10 + r * C11) + r4 * C12
-    series = low + r4 * (((C4 + r * C5) + r2 * (C6 + r * C7)) + r4 * high)
+    low = fma(r2, fma(r, C3, C2), 1.0 + r)
+    middle = fma(r2, fma(r, C7, C6), fma(r, C5, C4))
+    high = fma(r4, C12, fma(r2, fma(r, C11, C10), fma(r, C9, C8)))
+    series = fma(r4, fma(r4, high, middle), low)
     bits = (np.float64(shifted).view(np.int64) + 1023) << 52
     return float(series * np.int64(bits).view(np.float64))
 
@@ -51,8 +58,9 @@ def small_exp(x: float) -> float:
     """
     x2 = x * x
     x4 = x2 * x2
-    high = ((C4 + x * C5) + x2 * (C6 + x * C7)) + x4 * (C8 + x * C9)
-    return (1.0 + x) + x2 * (C2 + x * C3) + x4 * high
+    low = fma(x2, fma(x, C3, C2), 1.0 + x)
+    middle = fma(x2, fma(x, C7, C6), fma(x, C5, C4))
+    return fma(x4, fma(x4, fma(x, C9, C8), middle), low)
 
 
 def log(x: float) -> float:
@@ -67,18 +75,26 @@ def log(x: float) -> float:
     factor = np.int64(bits - (power << 52)).view(np.float64)
     s = (factor - 1.0) / (factor + 1.0)
     q = s * s
-    series = 1.0 / 21.0
-    series = 1.0 / 19.0 + q * series
-    series = 1.0 / 17.0 + q * series
-    series = 1.0 / 15.0 + q * series
-    series = 1.0 / 13.0 + q * series
-    series = 1.0 / 11.0 + q * series
-    series = 1.0 / 9.0 + q * series
-    series = 1.0 / 7.0 + q * series
-    series = 1.0 / 5.0 + q * series
-    series = 1.0 / 3.0 + q * series
+    q2 = q * q
+    q4 = q2 * q2
+    low = fma(q2, fma(q, L9, L7), fma(q, L5, L3))
+    high = fma(q2, fma(q, L17, L15), fma(q, L13, L11))
+    series = fma(q4, fma(q4, fma(q, L21, L19), high), low)
     small = 2.0 * s * (q * series) + power * LN2_LOW
     return float(power * LN2_HIGH + (2.0 * s + small))
+
+
+def small_log(over: float, under: float) -> float:
+    """Natural logarithm of a quotient within a factor exp(`SMALL`) of 1.
+
+    >>> round(small_log(1.05, 1.0) - math.log(1.05), 15)
+    0.0
+    """
+    s = (over - under) / (over + under)
+    q = s * s
+    q2 = q * q
+    series = fma(q2, fma(q2, L11, fma(q, L9, L7)), fma(q, L5, L3))
+    return 2.0 * s * fma(q, series, 1.0)
 
 
 def total(values: FloatArray) -> float:

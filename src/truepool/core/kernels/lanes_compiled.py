@@ -26,8 +26,9 @@ def _in_lanes(start, combine, products=False):
     """Make ``f(left, right, at, size)``, which combines values in a fixed order.
 
     ``left[i]``, or ``left[i] * right[at + i]``, is combined in ROWS vectors of LANES,
-    these pairwise, what is left over by four, and the rest one by one. Written as
-    vectors because a compiler that may not reorder a sum cannot make them itself.
+    these pairwise, and what is left over one by one: so are few agents, for whom
+    anything else takes longer. Written as vectors because a compiler that may not
+    reorder a sum cannot make them itself.
     """
     f64, i64 = ir.DoubleType(), ir.IntType(64)
     vector = ir.VectorType(f64, LANES)
@@ -76,14 +77,7 @@ def _in_lanes(start, combine, products=False):
                 index = [ir.Constant(ir.IntType(32), k) for k in range(LANES)]
                 parts = [builder.extract_element(lanes, k) for k in index]
                 builder.store(pairwise(parts), result)
-            four = ir.Constant(i64, 4)
-            even = builder.sub(size, builder.srem(size, four))
-            with cgutils.for_range_slice(builder, whole, even, four, i64) as (i, _):
-                at_once = [builder.add(i, ir.Constant(i64, k)) for k in range(4)]
-                values = [load(index) for index in at_once]
-                for value in [pairwise(values)] if combine is _add else values:
-                    take(value, result)
-            with cgutils.for_range_slice(builder, even, size, one, i64) as (i, _):
+            with cgutils.for_range_slice(builder, whole, size, one, i64) as (i, _):
                 take(load(i), result)
             return builder.load(result)
 
@@ -109,8 +103,18 @@ _products = _in_lanes(0.0, _add, products=True)
 _largest = _in_lanes(-math.inf, _larger)
 _least = _in_lanes(math.inf, _smaller)
 
+
+def _fused(_, x, y, z):
+    def generate(context, builder, signature, arguments):
+        return builder.fma(*arguments)
+
+    return types.float64(types.float64, types.float64, types.float64), generate
+
+
+_fma: Any = intrinsic(_fused)
 inline: Any = njit(**INLINED)
 LANED = {
+    arithmetic.fma: inline(lambda x, y, z: _fma(x, y, z)),
     arithmetic.total: inline(lambda v: _sum(v, v, 0, v.size)),
     arithmetic.dot: inline(lambda v, u: _products(v, u, 0, v.size)),
     arithmetic.dot_row: inline(

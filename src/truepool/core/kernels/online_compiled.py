@@ -19,12 +19,14 @@ import hashlib
 import math
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 
+from truepool.core.kernels import lanes_compiled
 from truepool.core.kernels.arithmetic import dot, dot_row, log, total
 from truepool.core.kernels.compilation import jit
 from truepool.core.kernels.lanes_compiled import LANED, OPTIONS, inline
@@ -46,6 +48,8 @@ Settings: Any = None
 remember: Any = None
 set_up: Any = None
 UNIFORM = False
+LANES_SOURCE = Path(lanes_compiled.__file__).read_text()
+"""Part of the name of what is compiled: an intrinsic has no code of its own to ask."""
 OPEN = {
     *("loss", "slope", "pool", "write", "signal", "kernel", "UNIFORM"),
     *("Feedback", "Memory", "Settings", "remember", "set_up"),
@@ -203,14 +207,14 @@ def _own(reports, case, y, w, p, heard, count, span, table, line, scratch, g):
     for i in range(g.size):
         m = reports[case, i]
         g[i] = loss(m, y, table, line) if m == m else np.nan
-    return span
+    return span, _mean(w, g, heard, count)
 
 
 def _slope(reports, case, y, w, p, heard, count, span, table, line, scratch, g):
     steep = slope(p, y, table)
     for i in range(g.size):
         g[i] = steep * reports[case, i]
-    return abs(steep)
+    return abs(steep), steep * p
 
 
 def _marginal(reports, case, y, w, p, heard, count, span, table, line, scratch, g):
@@ -223,7 +227,7 @@ def _marginal(reports, case, y, w, p, heard, count, span, table, line, scratch, 
         rest = (sum_ - w[i] * m) / (heard - w[i])
         g[i] = base - loss(rest, y, table, line) if m == m else np.nan
     if count == N and dot(w, w) < CROWDED * heard * heard:
-        return span
+        return span, _mean(w, g, heard, count)
     for i in range(N):  # where nearly nothing is left, it is summed up exactly
         m = reports[case, i]
         if m == m and not heard - w[i] > 1e-6 * heard:
@@ -237,7 +241,19 @@ def _marginal(reports, case, y, w, p, heard, count, span, table, line, scratch, 
                     part += v
             rest = others / part if count > 1 else 0.5
             g[i] = base - loss(rest, y, table, line)
-    return span
+    return span, _mean(w, g, heard, count)
+
+
+def _mean(w, g, heard, count):
+    """Mean of g by the weights of those who reported; of equal ones if these are 0."""
+    if heard > 0.0 and count == g.size:
+        return dot(w, g) / heard
+    weighted, plain = 0.0, 0.0
+    for i in range(g.size):
+        if g[i] == g[i]:
+            weighted += w[i] * g[i]
+            plain += g[i]
+    return weighted / heard if heard > 0.0 else plain / count
 
 
 # --- pools and signals of K classes ------------------------------------------------
@@ -277,7 +293,7 @@ def _own_of_classes(
             scratch[c] = reports[case, i * C + c]
         silent = scratch[0] != scratch[0]
         g[i] = np.nan if silent else loss(scratch, y, table, line)
-    return span
+    return span, _mean(w, g, heard, count)
 
 
 def _slope_of_classes(
@@ -290,7 +306,10 @@ def _slope_of_classes(
         for c in range(C):
             sum_ += scratch[c] * reports[case, i * C + c]
         g[i] = sum_
-    return scratch.max() - scratch.min()
+    mean = 0.0
+    for c in range(C):
+        mean += scratch[c] * p[c]
+    return scratch.max() - scratch.min(), mean
 
 
 def _marginal_of_classes(
@@ -317,7 +336,7 @@ def _marginal_of_classes(
                         part += v
                 scratch[c] = others / part if count > 1 else 1.0 / C
         g[i] = base - loss(scratch, y, table, line)
-    return span
+    return span, _mean(w, g, heard, count)
 
 
 SIGNALS = {"own": _own, "slope": _slope, "marginal": _marginal, "uniform": _marginal}
@@ -389,11 +408,12 @@ def run(
             y = outcomes[case]
             if UNIFORM:
                 _, heard, p = pool(reports, case, even, even_mass, even_out)
-            reach = signal(
+            reach, mean = signal(
                 reports, case, y, even if UNIFORM else used, p, heard, count, span,
                 table, line, scratch, g,
             )  # fmt: skip
-            feedback = Feedback(g, reach, used, settled, count == N)
+            complete = count == N
+            feedback = Feedback(g, reach, mean, used, settled, complete, mass)
             memory = kernel(weights, memory, feedback, settings)
             settled += 1
             mass = total(weights)
@@ -460,7 +480,8 @@ def pooling(binary: bool) -> Callable[..., Any]:
 
 def _compiled(template: Any, parts: dict[str, Any]) -> Callable[..., Any]:
     whole = _filled(template, parts, inline, LANED)
-    digest = hashlib.sha256("\n".join(_told(whole)).encode()).hexdigest()[:16]
+    code = "\n".join([LANES_SOURCE, *_code(whole)])
+    digest = hashlib.sha256(code.encode()).hexdigest()[:16]
     whole.__qualname__ = f"{template.__name__}_{digest}"
     compiled: Callable[..., Any] = jit(**OPTIONS)(whole)
     return compiled
@@ -494,13 +515,13 @@ def _names(code):
     return sorted(set(code.co_names))
 
 
-def _told(function):
+def _code(function):
     """Yield the code of a function, and of all it calls, and the constants in them."""
     code = function.__code__
     yield f"{function.__name__} {code.co_code.hex()} {code.co_consts} {code.co_names}"
     for name in _names(code):
         value = function.__globals__.get(name)
         if isinstance(value, Dispatcher):
-            yield from _told(value.py_func)
+            yield from _code(value.py_func)
         elif isinstance(value, int | float | str | tuple | type):
             yield f"{name} {value!r}"
