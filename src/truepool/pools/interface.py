@@ -188,7 +188,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def pool(self, values: FloatArray) -> PoolResult:
         """Pool reports that were checked already, coordinates (T, N, C).
 
-        What `combine` answers is made a probability here and nowhere else: rounding
+        What `combine` answers is made a probability by `as_probabilities`: rounding
         may carry a sum of shares a last bit above 1.
         """
         self._check_fitted()
@@ -230,7 +230,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         >>> pool.predict_proba_one({"a": 0.75, "b": None}), pool.decide_one({"b": 0.75})
         ({0: 0.25, 1: 0.75}, 1)
         """
-        probabilities = self.pool(self._one(reports)).probabilities
+        probabilities = as_probabilities(self.combine(self._one(reports)))
         return dict(enumerate(probabilities[0].tolist()))
 
     def decide_one(self, reports: Mapping[str, Any]) -> int:
