@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from truepool.data.costs import Costs
+from truepool.datasets import example
+from truepool.online import Stream
+from truepool.pools import load_pool
 from truepool.pools.mean import Mean
 from truepool.pools.vcg import VCG
 
@@ -36,6 +39,19 @@ def test_pooling_makes_no_temporary_larger_than_its_output(many):
     tracemalloc.stop()
     # The output itself and at most as much again.
     assert peak <= 2 * output.nbytes + 1_000_000
+
+
+def test_pooling_one_case_by_a_saved_pool(ratio, tmp_path):
+    panel = example()
+    VCG().fit_panel(panel).save(tmp_path / "v.pool")
+    pool, stream = load_pool(tmp_path / "v.pool"), Stream("gradient", panel.agents)
+    case = dict(zip(panel.agents, panel.reports[0].tolist(), strict=True))
+
+    def many(one):
+        return lambda: [one(case) for _ in range(1000)]
+
+    ours, theirs = many(pool.predict_proba_one), many(stream.predict_proba_one)
+    ratio(ours, theirs, at_most=1.5)
 
 
 @pytest.mark.parametrize(

@@ -113,6 +113,22 @@ def test_a_setting_without_a_plain_form_is_refused_with_the_cure(tmp_path):
     assert tp.load_pool(tmp_path / "p.pool").factor_ == pool.factor_
 
 
+def test_numbers_of_numpy_are_saved_as_numbers(tmp_path):
+    pool = Extremized(factor=np.float64(2), seed=np.int64(3)).fit_panel(PANEL)
+    pool.has_names_ = np.bool_(True)
+    pool.save(tmp_path / "x.pool")
+    back = tp.load_pool(tmp_path / "x.pool")
+    assert (back.factor, back.seed, back.has_names_) == (2.0, 3, True)
+    assert (type(back.factor), type(back.seed)) == (float, int)
+
+
+def test_what_a_class_does_not_declare_is_not_dropped_in_silence(tmp_path):
+    pool = Mean().fit_panel(PANEL)
+    pool.extra_ = 1
+    with pytest.raises(SettingError, match="Mean does not declare 'extra_'"):
+        pool.save(tmp_path / "x.pool")
+
+
 def test_a_pool_outside_the_registry_is_refused(tmp_path):
     class Own(FixedPool):
         name = "own"
@@ -200,6 +216,11 @@ def _weights(array):
     return change
 
 
+def _newer_array(manifest, members):
+    name = manifest["pool"]["learned"]["weights_"]["array"]
+    members[name] = members[name].replace(b"NUMPY\x01", b"NUMPY\x02")
+
+
 def _long_header(manifest, members):
     name = manifest["pool"]["learned"]["weights_"]["array"]
     members[name] = npy(np.ones(4)).replace(b"(4,)", b"(9,)")
@@ -223,12 +244,25 @@ def _long_header(manifest, members):
         (_weights(np.full(4, np.nan)), "do not fit together"),
         (_weights(np.array(["a", "b", "c", "d"])), "do not fit together"),
         (_long_header, "do not fit together"),
+        (_newer_array, "do not fit together"),
     ],
 )
 def test_a_file_that_was_tampered_with_is_refused(saved, change, message):
     changed(saved, change)
     with pytest.raises(PoolFileError, match=message):
         tp.load_pool(saved)
+
+
+def test_a_pool_that_does_not_answer_with_probabilities_is_refused(tmp_path):
+    path = tmp_path / "b.pool"
+    Bayes().fit_panel(PANEL).save(path)
+
+    def change(manifest, members):
+        members[manifest["pool"]["learned"]["prior_"]["array"]] = npy([np.nan])
+
+    changed(path, change)
+    with pytest.raises(PoolFileError, match="do not fit together"):
+        tp.load_pool(path)
 
 
 def test_pickled_arrays_are_never_opened(saved):

@@ -181,14 +181,14 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self.n_features_in_ = len(panel.agents)
         self.labels_ = panel.labels
         missing = panel.silent / panel.reports.size
-        self.training_ = Training(len(panel), panel.counts, missing)
+        self.training_ = Training(len(panel), _counts(panel), missing)
         self._learn(panel, case_weights)
         return self
 
     def pool(self, values: FloatArray) -> PoolResult:
         """Pool reports that were checked already, coordinates (T, N, C).
 
-        What `combine` answers is made a probability here and nowhere else: rounding
+        What `combine` answers is made a probability by `as_probabilities`: rounding
         may carry a sum of shares a last bit above 1.
         """
         self._check_fitted()
@@ -230,8 +230,11 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         >>> pool.predict_proba_one({"a": 0.75, "b": None}), pool.decide_one({"b": 0.75})
         ({0: 0.25, 1: 0.75}, 1)
         """
-        probabilities = self.pool(self._one(reports)).probabilities
-        return dict(enumerate(probabilities[0].tolist()))
+        pooled = self.combine(self._one(reports))
+        if pooled.shape[1] == 1:  # numpy takes longer to clip one number than to pool
+            p = min(max(float(pooled[0, 0]), 0.0), 1.0)
+            return {0: 1.0 - p, 1: p}
+        return dict(enumerate(as_probabilities(pooled)[0].tolist()))
 
     def decide_one(self, reports: Mapping[str, Any]) -> int:
         """Class of least expected cost of one case, by its number."""
@@ -405,6 +408,14 @@ def configure(
     shared = {"costs": costs, "threshold": threshold, "seed": seed}
     common = {k: v for k, v in shared.items() if v is not None and k in takes}
     return cast(Pool, registry.make("pool", pool, **common, **settings))
+
+
+def _counts(panel: Panel) -> tuple[int, ...]:
+    """Cases of each class; of two, without a pass that is felt in a million cases."""
+    if panel.classes > 2:
+        return panel.counts
+    positive = int(np.count_nonzero(panel.outcomes))
+    return (len(panel) - positive, positive)
 
 
 def by_agent(agents: tuple[str, ...], numbers: FloatArray) -> dict[str, float]:

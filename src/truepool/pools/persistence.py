@@ -175,7 +175,8 @@ class _Writer:
                 return {"mapping": self._mapping(value, where)}
         kind = type(value).__name__
         if self.records.get(kind) is type(value):
-            held = {field.name: getattr(value, field.name) for field in fields(value)}
+            names = [field.name for field in fields(self.records[kind])]
+            held = {name: getattr(value, name) for name in names}
             return {"record": kind, "fields": self._mapping(held, where)}
         if type(value) in registry.names("pool").values():
             return {"pool": self.pool(value)}
@@ -278,7 +279,8 @@ def _open(path: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
             f"{VERSION}. Upgrade truepool."
         )
     sums = members.pop(CHECKSUMS, b"").decode("utf-8", "replace").splitlines()
-    known = dict(reversed(line.split("  ", 1)) for line in sums if "  " in line)
+    pairs = (line.partition("  ") for line in sums)
+    known = {name: digest for digest, _, name in pairs}
     if known != {name: _sha256(part) for name, part in members.items()}:
         raise _damaged(path, "its checksums do not match")
     if not isinstance(manifest.get("pool"), dict):
