@@ -52,7 +52,9 @@ def test_the_demo_tells_its_story_and_writes_three_files(truepool, quick, tmp_pa
     # Where a correlation was lost is known to about 2 % of the 569 cases.
     assert max(abs(since[0] - 228), abs(since[1] - 399)) <= 12
     fall = next(f for f in written["findings"] if f["code"] == "drifted-pool")
-    assert fall["sentence"].endswith("may explain it: forest lost touch with the other agents.")
+    assert fall["sentence"].endswith(
+        "may explain it: forest lost touch with the other agents."
+    )
     errors = [f["who"] for f in written["findings"] if f["severity"] == "error"]
     assert errors == [["forest"], ["neighbours"]]
     said = written["recommendation"]

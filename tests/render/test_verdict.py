@@ -106,7 +106,7 @@ def test_an_error_is_fixed_before_anything_else():
         "Before anything else, take ada out of the pool or fix its feed (saves 0.0900 "
         "per case); leave out a or b, which report the same. Until then, use "
         "stacked-lr: it costs 0.140 per case on cases it had not seen, mean 0.220. That "
-        "saves 80.0 [50.0, 110.0] per 1,000 cases (adjusted p = 0.004); it learns a "
+        "saves 80 [50, 110] per 1,000 cases (adjusted p = 0.004); it learns a "
         "model, and no simpler pool costs as little. "
         "Compare the pools again after the fix. Where cases are few (569), vcg is the "
         "usual choice (0.170 per case here)."
