@@ -90,3 +90,12 @@ def test_advice_that_backfires_says_so():
 
 def test_a_finding_keeps_the_date_of_its_change():
     assert found([suspect("drifted", since=228)])[0].since == 228
+
+
+def test_what_another_finding_explains_names_it_as_its_cause():
+    told = found([suspect("biased"), suspect("drifted"), suspect("biased", ("bob",))])
+    assert {f.key: f.cause for f in told} == {
+        ("drifted", "ada"): (),
+        ("biased", "ada"): ("drifted", "ada"),
+        ("biased", "bob"): (),
+    }

@@ -4,7 +4,7 @@ import pytest
 from example_audit import audit, estimate, findings, recommendation
 
 from truepool.audits.values import Fix
-from truepool.render.verdict import ACTIONS, advice, sentence
+from truepool.render.verdict import ACTIONS, advice, costs, sentence
 
 NONE = {"withheld": ()}
 KEPT = {"pool": "mean", "cost": 0.22, "saving": None, "p_value": None}
@@ -106,7 +106,7 @@ def test_an_error_is_fixed_before_anything_else():
         "Before anything else, take ada out of the pool or fix its feed (saves 0.0900 "
         "per case); leave out a or b, which report the same. Until then, use "
         "stacked-lr: it costs 0.140 per case on cases it had not seen, mean 0.220. That "
-        "saves 80.0 [50.0, 110.0] per 1,000 cases (adjusted p = 0.004); it learns a "
+        "saves 80 [50, 110] per 1,000 cases (adjusted p = 0.004); it learns a "
         "model, and no simpler pool costs as little. "
         "Compare the pools again after the fix. Where cases are few (569), vcg is the "
         "usual choice (0.170 per case here)."
@@ -167,3 +167,32 @@ def test_every_fault_that_can_be_grave_has_an_action():
     from truepool.audits.attribution import BECAUSE
 
     assert set(BECAUSE) <= set(ACTIONS)
+
+
+# Findings under their cause, and the header
+
+
+def test_findings_stand_under_what_explains_them_at_the_root():
+    one, two, three, *_ = findings()
+    two = replace(two, cause=one.key)
+    three = replace(three, cause=two.key)
+    lost = replace(findings()[3], cause=("gone",))
+    told = audit(findings=(one, two, three, lost))
+    assert told.groups == ((one, (two, three)), (lost, ()))
+
+
+def test_findings_that_explain_each_other_are_shown_once():
+    one, two, *_ = findings()
+    one, two = replace(one, cause=two.key), replace(two, cause=one.key)
+    shown = [
+        f for root, under in audit(findings=(one, two)).groups for f in (root, *under)
+    ]
+    assert sorted(f.code for f in shown) == sorted([one.code, two.code])
+
+
+def test_costs_have_a_unit():
+    assert costs(audit()).endswith("Costs are in false alarms.")
+    assert costs(audit(costs={"fn": 500.0, "fp": 20.0})) == (
+        "A missed case costs 500, a false alarm 20."
+    )
+    assert "cost matrix" in costs(audit(threshold=None))

@@ -268,22 +268,20 @@ class Audit:
     @property
     def groups(self) -> tuple[tuple[Finding, tuple[Finding, ...]], ...]:
         """Findings without a cause, each with those it explains, in their order."""
-        keys = {finding.key for finding in self.findings}
-        roots = [f for f in self.findings if f.cause not in keys]
-        under: dict[tuple[str, ...], list[Finding]] = {f.key: [] for f in roots}
+        by_key = {finding.key: finding for finding in self.findings}
+        under: dict[tuple[str, ...], list[Finding]] = {}
         for finding in self.findings:
-            if finding.cause in keys:
-                under[self._root(finding).key].append(finding)
+            root, seen = finding, {finding.key}
+            while root.cause in by_key and root.cause not in seen:
+                root = by_key[root.cause]
+                seen.add(root.key)
+            if root.cause in by_key:  # they explain each other: each stands alone
+                root = finding
+            under.setdefault(root.key, [])
+            if root is not finding:
+                under[root.key].append(finding)
+        roots = [finding for finding in self.findings if finding.key in under]
         return tuple((root, tuple(under[root.key])) for root in roots)
-
-    def _root(self, finding: Finding) -> Finding:
-        """What explains a finding, and is itself explained by none."""
-        by_key = {f.key: f for f in self.findings}
-        seen = {finding.key}
-        while finding.cause in by_key and finding.cause not in seen:
-            finding = by_key[finding.cause]
-            seen.add(finding.key)
-        return finding
 
     def count(self, severity: Severity) -> int:
         """Return how many findings are of this severity."""

@@ -93,10 +93,10 @@ def changes(audit: Audit) -> list[str]:
     when = f" of {then.date}" if then.date else ""
     named = f" ({then.source})" if then.source else ""
     lines = [f"Since the audit{when}{named}:"]
-    if None not in (then.cost, now.cost_in_use):
+    if then.cost is not None and now.cost_in_use is not None:
         lines.append(
             f"The pool in use costs {number(now.cost_in_use)} per case; it cost "
-            f"{number(then.cost)}."  # type: ignore[arg-type]
+            f"{number(then.cost)}."
         )
     lines += [f"Worse: {f.sentence}" for f in then.worse]
     lines += [f"Better: {_known(key)}." for key in then.better]

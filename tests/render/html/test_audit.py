@@ -188,7 +188,7 @@ def test_a_name_changes_the_words_of_a_page_and_nothing_else(name):
 
 def test_what_cannot_be_told_is_left_out():
     bare = audit(
-        findings=(), curve=None, comparison=None, drift=None, robustness=(), threshold=None, silent=0.0, withheld=(), sampled=(),
+        findings=(), curve=None, comparison=None, drift=None, robustness=(), threshold=None, missing=0.0, withheld=(), sampled=(),
         calibration=tuple(replace(calibration(agent), slope=None, bias=None, p_value=None, reliability=None) for agent in AGENTS),
         standings=tuple(replace(one, leave_one_out=None, shapley=None, weight=None, gain=None) for one in standings()),
     )  # fmt: skip
@@ -293,7 +293,7 @@ def test_costs_that_save_are_shown_as_they_are():
 def test_real_audits_fit_on_the_page(panel):
     told = tp.audit(panel, costs=tp.Costs(fn=3), resamples=100)
     page = Page(html(told))
-    assert len(page.all("article")) == len(told.findings)
+    assert len(page.all("article")) == len(told.groups)
     assert "nan" not in page.text["main"].lower()
     linked = [finding for finding in told.findings if finding.figure]
     assert page.text["main"].count("See the evidence") <= len(linked)
