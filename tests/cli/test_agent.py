@@ -156,7 +156,7 @@ def test_a_category_and_an_outcome_that_are_new_are_named(truepool, tables):
     words = ["agent", "report", tables / "new.csv", agent, "-o", tables / "out.csv"]
     code, _, err = truepool(*words)
     assert code == 2
-    assert "a label must be 0 or 1; got 7 in row 0" in err
+    assert "a label must be 0 or 1; got 7 in case 0" in err
     write(tables / "new.csv", 1, flag=["SF"] * 119 + ["XX"])
     code, _, err = truepool(*words)
     assert code == 2

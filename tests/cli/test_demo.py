@@ -73,7 +73,9 @@ def test_the_demo_goes_through_four_steps_and_writes_three_files(
 
     # The last step ends with the saving per 1,000 cases: that of the audit.
     saving = recommended["saving"]["value"]
-    assert f"saves the cost of {1000 * saving:,.0f} false alarms" in text[takeaways[-1] :]
+    assert (
+        f"saves the cost of {1000 * saving:,.0f} false alarms" in text[takeaways[-1] :]
+    )
     assert "per 1,000 cases [95 % interval" in text[takeaways[-1] :]
 
     # The commands it ends with work as they are.
@@ -147,7 +149,11 @@ def test_the_weight_before_and_after_a_failure_is_that_of_the_trace():
     ("agent", "errors", "expected"),
     [
         (None, (), "using vcg instead of mean saves the cost of 20 false"),
-        ("ada", (1,), "using ada alone instead of mean until they are fixed saves the cost of 20"),
+        (
+            "ada",
+            (1,),
+            "using ada alone instead of mean until they are fixed saves the cost of 20",
+        ),
     ],
 )
 def test_the_saving_is_that_of_the_recommendation(agent, errors, expected):

@@ -60,10 +60,18 @@ POOL = '''
 LEARNER = '''
     """Equal weights for ever."""
 
-    from dataclasses import dataclass, replace
-    from typing import ClassVar, final
+    from dataclasses import dataclass
+    from typing import ClassVar, NamedTuple, final
+
+    import numpy as np
 
     from truepool.learners import Learner
+
+
+    class Memory(NamedTuple):
+        """Nothing is remembered but how many agents there are."""
+
+        ones: np.ndarray
 
 
     @final
@@ -72,16 +80,13 @@ LEARNER = '''
         """Learn nothing."""
 
         name: ClassVar[str] = "equal"
-        rule: ClassVar[int] = 6
+        signal: ClassVar[str] = "own"
 
-        @property
-        def hears(self):
-            return "own"
+        def memory(self, agents):
+            return Memory(np.ones(agents))
 
-        def update(self, state, heard):
-            scalars = state.scalars.copy()
-            scalars[0] += 1
-            return replace(state, scalars=scalars)
+        def update(self, state, feedback):
+            return state.after(state.memory.ones, state.memory)
 '''
 CHECK = '''
     """Whether there are enough agents."""

@@ -64,9 +64,9 @@ def _train(console: "Console", seed: int) -> "DemoPanels":
 
 def spread_sentence(panel: "Panel") -> str:
     """Say how far the best and the worst agent are apart."""
-    from truepool.measures.losses import as_loss, own_losses
+    from truepool.measures.losses import agent_losses, as_loss
 
-    brier = own_losses(panel, as_loss("brier"))
+    brier = agent_losses(panel, as_loss("brier"))
     best, worst = int(brier.argmin()), int(brier.argmax())
     return (
         f"the models are not equally good (the Brier loss of {panel.agents[worst]} is "
