@@ -18,6 +18,7 @@ PUBLIC = {
     "truepool.core.arrays",
     "truepool.audits.topics",
     "truepool.cli.options",
+    "truepool.cli.outputs",
     "truepool.cli.screen",
     "truepool.core.engine",
     "truepool.measures.credit",
@@ -56,7 +57,7 @@ ORACLES = {
     ("truepool.datasets.nsl_kdd", "FIFTH"),
     ("truepool.datasets.synthetic", "SKILLS"),
     ("truepool.games.marginals", "Beta"),
-    ("truepool.games.marginals", "delivered"),
+    ("truepool.games.marginals", "belief_correlation"),
     ("truepool.measures.folds", "out_of_fold"),
     ("truepool.measures.folds", "splits"),
 }
