@@ -96,7 +96,7 @@ def test_a_page_is_asked_of_the_audit(truepool, reports, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--json=nowhere/told.json"], "there is no folder 'nowhere'"),
+        (["--json=nowhere/told.json"], "nowhere' to write into"),
         (["--markdown", "."], "is a folder; name a file in it"),
         (["--json=same", "--markdown", "same"], "'same' is named twice"),
         (["--pool", "vgc"], "did you mean 'vcg'"),

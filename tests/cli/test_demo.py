@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -98,6 +99,14 @@ def test_the_demo_goes_through_four_steps_and_writes_three_files(
     assert (folder / "weights.svg").exists()
 
 
+def test_the_readme_shows_what_is_printed(truepool, tmp_path):
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    shown = readme.split("```text\n")[1].split("```")[0].splitlines()
+    _, out, _ = truepool("demo", "--output", tmp_path)
+    printed = [line.rstrip() for line in out.splitlines()]
+    assert [line for line in shown if line != "..." and line not in printed] == []
+
+
 def test_the_table_it_writes_gives_the_same_audit(truepool, quick, tmp_path):
     truepool("demo", "--output", tmp_path)
     again = audit(
@@ -164,7 +173,7 @@ def test_the_weight_before_and_after_a_failure_is_that_of_the_trace():
         (
             "ada",
             (1,),
-            "using ada alone instead of mean until they are fixed saves the cost of 20",
+            "using ada alone instead of mean until the broken models are fixed saves",
         ),
     ],
 )

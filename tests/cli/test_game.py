@@ -113,7 +113,7 @@ def test_game_warns_of_clipping_in_one_line(truepool):
         (["--sweep", "sees=1.5"], "'none', 'all' or a whole number from 0 to 5"),
         (
             ["--sweep", "n=2,3", "--jobs", 0],
-            "a whole number of processes, at least 1; got 0",
+            "--jobs must be 1 or more, or -1 for all cores; got 0",
         ),
         (["--sweep", "n=2,3", "--repetitions", 10**6], "at most 100,000 games"),
         (["--sees", "\u00b2"], "'none', 'all' or a whole number"),

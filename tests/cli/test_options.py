@@ -10,7 +10,8 @@ import pytest
 from typer.main import get_command
 
 from truepool.cli import app, outputs
-from truepool.cli.options import SPELLINGS, expand_json
+from truepool.cli.options import SPELLINGS
+from truepool.cli.verbs import expand_json
 from truepool.core.errors import SettingError
 
 ROOT = get_command(app)

@@ -43,7 +43,9 @@ def reproduce(
     from truepool_paper.render import report
 
     if output.exists() and not output.is_dir():
-        raise SourceError(f"{str(output)!r} is a file; name a folder to write into")
+        raise SourceError(
+            f"--output must be a folder; {str(output)!r} is a file: name another"
+        )
     check_files([], [json_file])
     try:
         with progress_bar("Reproducing", remaining=True) as progress:
@@ -56,8 +58,8 @@ def reproduce(
             )
     except KeyboardInterrupt:
         print(
-            f"stopped; finished rows are kept in {output / 'rows'}, and the same "
-            "command goes on from there",
+            f"stopped; finished work is in {output / 'rows'}, and the same command "
+            "resumes from there",
             file=sys.stderr,
         )
         raise typer.Exit(130) from None

@@ -108,7 +108,7 @@ def comparison_sentence(result: "Comparison") -> str:
                 f"how you combine the same models matters: {row.pool} finds "
                 f"{percent(row.recall)} of the cancers at {percent(row.fp_rate)} false "
                 f"alarms, the plain mean {percent(mean.recall)} at "
-                f"{percent(mean.fp_rate)}, which saves "
+                f"{percent(mean.fp_rate)}; {row.pool} saves "
                 f"{_per_thousand(row.to_mean, sign=-1)}."
             )
     return "no pool is significantly better than the plain mean on these cases."
@@ -178,7 +178,7 @@ def saving_sentence(audit: "Audit") -> str:
     pool = recommended.pool
     if recommended.agent is not None:
         pool = f"{recommended.agent} alone"
-    until = " until they are fixed" if recommended.errors else ""
+    until = " until the broken models are fixed" if recommended.errors else ""
     return (
         f"the audit finds what broke and what to do; using {pool} instead of "
         f"{recommended.in_use}{until} saves {_per_thousand(recommended.saving)}."

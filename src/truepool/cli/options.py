@@ -1,10 +1,9 @@
 """One spelling per option: what means the same is written the same in every verb."""
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -161,24 +160,6 @@ Html: TypeAlias = Annotated[Path | None, option("--html")]
 Markdown: TypeAlias = Annotated[Path | None, option("--markdown")]
 Plot: TypeAlias = Annotated[Path | None, option("--plot")]
 Quiet: TypeAlias = Annotated[bool, option("--quiet")]
-
-
-def expand_json(args: Sequence[str]) -> list[str]:
-    """Return the arguments with a bare ``--json`` as ``--json=-``: standard output.
-
-    >>> expand_json(["audit", "--json", "--seed", "1"])
-    ['audit', '--json=-', '--seed', '1']
-    """
-    from truepool.core.errors import SettingError
-
-    end = args.index("--") if "--" in args else len(args)
-    for word, following in pairwise(args[:end]):
-        if word == "--json" and following.endswith(".json"):
-            raise SettingError(
-                f"--json takes its file after an equals sign; write --json={following}"
-            )
-    bare = ["--json=-" if word == "--json" else word for word in args[:end]]
-    return [*bare, *args[end:]]
 
 
 def _table_columns(

@@ -66,10 +66,12 @@ def pool(
     write_cases(output, ids | _pooled_columns(result))
     explanation = rule.explain()
     summary = _summary(explanation, result, output)
-    outcome_labels = {"outcome_labels": panel.labels.to_dict(panel.counts)}
-    write_json(json_file, summary | outcome_labels)
+    counts = panel.counts
+    if json_file is not None:
+        outcome_labels = {"outcome_labels": panel.labels.to_dict(counts)}
+        write_json(json_file, summary | outcome_labels)
     if not quiet and STDOUT not in (json_file, output):
-        _show(explanation, summary, panel.labels, panel.counts)
+        _show(explanation, summary, panel.labels, counts)
 
 
 def _check_id(id: str | None) -> None:
@@ -121,10 +123,10 @@ def _show(
     if weights is not None:
         grid(weights, explanation.credit, explanation.loss).print(console())
     decided = zip(labels.names, summary["decisions"].values(), strict=True)
-    totals = ", ".join(f"{count:,} {name}" for name, count in decided)
+    totals = ", ".join(f"{name} in {count:,}" for name, count in decided)
     print_line(
-        f"Pooled {summary['cases']:,} cases with {summary['pool']}. Decisions: "
-        f"{totals}. Wrote {summary['output']}."
+        f"Pooled {summary['cases']:,} cases with {summary['pool']}. Decided {totals}. "
+        f"Wrote {summary['output']}."
     )
 
 

@@ -1,15 +1,16 @@
 """Verbs: those of truepool, and those of other distributions."""
 
+from collections.abc import Sequence
 from functools import cached_property
 from importlib.metadata import EntryPoint
+from itertools import pairwise
 from typing import Any, NoReturn
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from truepool.cli import options
 from truepool.core import registry
-from truepool.core.errors import MissingPluginError, PluginError
+from truepool.core.errors import MissingPluginError, PluginError, SettingError
 
 GROUP = "truepool.verbs"
 ELSEWHERE = {"reproduce": ("truepool-paper", "./reproduction")}
@@ -25,7 +26,7 @@ class Verbs(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments; ``--json`` may stand alone or carry a file."""
-        return super().parse_args(ctx, options.expand_json(args))
+        return super().parse_args(ctx, expand_json(args))
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of all verbs: truepool's first."""
@@ -44,6 +45,22 @@ class Verbs(TyperGroup):
     @cached_property
     def _plugins(self) -> dict[str, EntryPoint]:
         return registry.plugins(GROUP, self.commands)
+
+
+def expand_json(args: Sequence[str]) -> list[str]:
+    """Return the arguments with a bare ``--json`` as ``--json=-``: standard output.
+
+    >>> expand_json(["audit", "--json", "--seed", "1"])
+    ['audit', '--json=-', '--seed', '1']
+    """
+    end = args.index("--") if "--" in args else len(args)
+    for word, following in pairwise(args[:end]):
+        if word == "--json" and following.endswith(".json"):
+            raise SettingError(
+                f"--json takes its file after an equals sign; write --json={following}"
+            )
+    bare = ["--json=-" if word == "--json" else word for word in args[:end]]
+    return [*bare, *args[end:]]
 
 
 def _plugin(name: str, entry: EntryPoint) -> Any:
