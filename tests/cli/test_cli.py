@@ -97,7 +97,7 @@ def test_pool_learns_on_one_table_and_pools_another(truepool, tables):
         "pool", tables / "train.csv", tables / "new.csv", "-o", out_file,
         "--pool", "vcg", "--cost-fn", 10,
     )  # fmt: skip
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, "Agents: m0, m1, m2, m3.\n")
     written = csv.read_csv(out_file).to_pydict()
     assert written["id"] == list(range(1000, 1010))
     assert set(written) == {"id", "pooled", "decision"}
@@ -215,10 +215,9 @@ BAD = {
     "percentages": (settled(GOOD.replace(".9", "90")), "percentages"),
     "logits": (settled(GOOD.replace(".9", "-2.5")), "logits"),
     "outcome 2": (settled(GOOD.replace("5,1\n", "5,2\n")), "got the labels 0 and 2. Pass positive=0 (--positive 0)"),
-    "text": (settled(GOOD.replace(".9", "high")), "'high' in case 0"),
+    "text": (settled(GOOD.replace(".9", "high")), "'high' in row 0"),
     "infinity": (settled(GOOD.replace(".9", "inf")), "Infinity"),
-    "nobody spoke": (settled(GOOD + ",,,,1\n"), "there is none in case 2"),
-    "never spoke": (settled("m0,m1,m2,m3,y\n.9,.6,.5,,1\n.2,.4,.5,,0\n"), "'m3' is silent"),
+    "never spoke": (settled("m0,m1,m2,m3,y\n.9,.6,.5,,1\n.2,.4,.5,,0\n"), "'m3' has none"),
     "one class": (settled(GOOD.replace("5,1\n", "5,0\n")), "every outcome is 0"),
     "one case": (settled("m0,m1,m2,m3,y\n.9,.6,.5,.5,1\n"), "at least 2 cases"),
     "one agent": (settled("m0,y\n.9,1\n.2,0\n"), "at least 2 agents"),
@@ -248,8 +247,8 @@ def test_bad_input_gets_one_sentence_and_nothing_is_written(truepool, tables, ca
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["--cost-fn", 0], "fn is 0.0"),
-        (["--cost-fp", -1], "fp is -1.0"),
+        (["--cost-fn", 0], "got 0.0 for fn"),
+        (["--cost-fp", -1], "got -1.0 for fp"),
         (["--cost-matrix", "0,1,1;1,0,1;1,1,0"], "K = 2"),
         (["--cost-matrix", "0,x;1,0"], "rows of numbers"),
         (["--cost-matrix", "0,1;1"], "equally long"),

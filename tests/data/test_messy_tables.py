@@ -343,3 +343,13 @@ def test_a_messy_table_without_its_options_is_refused_in_one_sentence(tmp_path, 
     with pytest.raises(TruepoolError) as refusal:
         read_panel(write(tmp_path, kind))
     assert "\n" not in str(refusal.value)
+
+
+def test_numbered_classes_start_at_0_and_hold_probabilities():
+    names = ("ada:1", "ada:2", "bob:1", "bob:2")
+    table = {name: [0.5, 0.5] for name in names}
+    with pytest.raises(ReportError, match="needs the columns name:0 to name:1; 'ada'"):
+        read_panel(pa.table({**table, "y": [0, 1]}))
+    table = {f"{a}:{k}": [p, p] for a in "ab" for k, p in enumerate((-0.5, 1.5))}
+    with pytest.raises(ReportError, match=r"must lie in \[0, 1\]; agent 'a' has -0.5"):
+        read_panel(pa.table({**table, "y": [0, 1]}))

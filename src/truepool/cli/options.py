@@ -194,6 +194,16 @@ def _table_columns(
     )
 
 
+NOTES: list[str] = []
+"""What was found in the tables of this run. It is printed to standard error when the
+verb is done, so that an error stays the only sentence there."""
+
+
+def _print_notes(*, quiet: bool) -> None:
+    for line in () if quiet else NOTES:
+        typer.echo(line, err=True)
+
+
 def with_table(verb: Callable[..., None]) -> Callable[..., None]:
     """Give a verb the options of a table, which it takes as one ``written``."""
     own = inspect.signature(verb)
@@ -205,7 +215,13 @@ def with_table(verb: Callable[..., None]) -> Callable[..., None]:
     @wraps(verb)
     def command(**given: Any) -> None:
         written = _table_columns(**{name: given.pop(name) for name in table})
-        verb(**given, written=written)
+        NOTES.clear()
+        try:
+            verb(**given, written=written)
+        except SystemExit:
+            _print_notes(quiet=given["quiet"])
+            raise
+        _print_notes(quiet=given["quiet"])
 
     signature = own.replace(parameters=parameters)
     command.__signature__ = signature  # type: ignore[attr-defined]
@@ -228,29 +244,27 @@ def panel_or_example(
 def read_panel(
     table: Path, written: "TableFormat", *, allow_empty_cases: bool = False
 ) -> "Panel":
-    """Read a panel; print to standard error what was found in the table."""
+    """Read a panel, and note what was found in the table."""
     from truepool.core.formatting import pluralize
     from truepool.data.tables import load_panel
 
     panel, summary = load_panel(table, written, allow_empty_cases=allow_empty_cases)
-    announce(summary)
+    note(summary)
     if panel.pending is not None:
         has = "has" if len(panel.pending) == 1 else "have"
-        typer.echo(
+        NOTES.append(
             f"{pluralize(len(panel.pending), 'case')} {has} no outcome yet: used for "
-            "feed checks only (truepool audit).",
-            err=True,
+            "feed checks only (truepool audit)."
         )
     return panel
 
 
-def announce(summary: "TableSummary") -> None:
-    """Print to standard error which agents are used, and what else was found."""
+def note(summary: "TableSummary") -> None:
+    """Note which agents are used, and what else was found."""
     from truepool.data.labels import format_names
 
-    lines = [f"Agents: {format_names(summary.agents)}.", *summary.notes()]
-    for line in [*lines, *(f"warning: {text}" for text in summary.warnings())]:
-        typer.echo(line, err=True)
+    NOTES.extend([f"Agents: {format_names(summary.agents)}.", *summary.notes()])
+    NOTES.extend(f"warning: {text}" for text in summary.warnings())
 
 
 def check_no_columns(written: "TableFormat", purpose: str) -> None:

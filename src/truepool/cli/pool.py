@@ -58,8 +58,7 @@ def pool(
     _check_id(written.id)
     panel = options.read_panel(train, _columns_of_train(written, train, new))
     reports = load_reports(new, panel.agents, written, panel.labels)
-    for line in reports.summary.notes():
-        typer.echo(f"{new.name}: {line}", err=True)
+    options.NOTES.extend(f"{new.name}: {line}" for line in reports.summary.notes())
     result = rule.fit_panel(panel).pool(reports.coordinates)
     name = written.long[0] if written.long else written.id or "id"
     ids = {} if reports.ids is None else {name: reports.ids}
