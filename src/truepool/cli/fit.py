@@ -1,26 +1,27 @@
 """``truepool fit``: learn a pool and save it."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from truepool.cli import options
 from truepool.cli.options import option
 
+if TYPE_CHECKING:
+    from truepool.data.tables import TableFormat
 
+
+@options.with_table
 def fit(
     table: Annotated[
         Path,
         typer.Argument(metavar="PANEL", help="Table with reports and outcomes."),
     ],
     output: Annotated[Path, option("--output", "File to write, such as fraud.pool.")],
+    *,
+    written: "TableFormat",
     pool: Annotated[str, option("--pool")] = "auto",
-    outcome: options.Outcome = "y",
-    positive: options.Positive = None,
-    id: options.Id = None,
-    time: options.Time = None,
-    ignore: options.Ignore = None,
     cost_fn: options.CostFn = 1.0,
     cost_fp: options.CostFp = 1.0,
     cost_matrix: options.CostMatrix = None,
@@ -46,9 +47,7 @@ def fit(
     if output == STDOUT:
         raise SourceError("a pool is saved to a file; name one instead of -")
     check_files([table], [output, json_file])
-    panel = options.panel_or_example(
-        table, outcome, id, time, ignore, positive=positive
-    )
+    panel = options.read_panel(table, written)
     rule.fit_panel(panel).save(output)
     card = card_of(rule)
     write_json(json_file, card.to_dict())

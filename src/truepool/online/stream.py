@@ -8,7 +8,7 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray, from_classes, to_classes
 from truepool.core.errors import AgentError, OutcomeError, ReportError, SettingError
-from truepool.core.formatting import counted
+from truepool.core.formatting import pluralize
 from truepool.data.costs import Costs
 from truepool.data.labels import check_labels, format_choice
 from truepool.data.reports import ROUNDING
@@ -187,9 +187,9 @@ class Stream:
                     self.waiting[case] = None if alone else rest
 
     def __repr__(self) -> str:
-        settled = counted(self.state.settled, "case")
+        settled = pluralize(self.state.settled, "case")
         return (
-            f"Stream({self.learner.name}, {counted(len(self.state.agents), 'agent')}, "
+            f"Stream({self.learner.name}, {pluralize(len(self.state.agents), 'agent')}, "
             f"{settled} settled, {len(self.waiting):,} waiting)"
         )
 

@@ -17,7 +17,7 @@ from pyarrow import csv, parquet
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import AgentError, ReportError, SourceError, suggestion
 from truepool.core.files import atomic_path
-from truepool.data.tables.formats import file_format
+from truepool.data.tables.files import file_format
 
 CASES = 20_000
 """Cases in a batch of JSON lines or Parquet; of CSV, what a megabyte holds."""
