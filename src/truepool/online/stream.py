@@ -188,8 +188,9 @@ class Stream:
 
     def __repr__(self) -> str:
         settled = pluralize(self.state.settled, "case")
+        agents = pluralize(len(self.state.agents), "agent")
         return (
-            f"Stream({self.learner.name}, {pluralize(len(self.state.agents), 'agent')}, "
+            f"Stream({self.learner.name}, {agents}, "
             f"{settled} settled, {len(self.waiting):,} waiting)"
         )
 
