@@ -118,7 +118,7 @@ def test_a_write_that_fails_leaves_nothing_and_costs_a_warning(tmp_path, monkeyp
     X, y = features()
     monkeypatch.setattr("os.replace", lambda *paths: (_ for _ in ()).throw(OSError(28, "No space left on device")))  # fmt: skip
     with pytest.warns(
-        UserWarning, match="No space left on device. Name another folder in"
+        UserWarning, match="No space left on device. Set the environment"
     ):
         reports = train(tmp_path, X, y, ["tree"]).reports(X)
     assert reports.shape == (240, 1)

@@ -96,7 +96,7 @@ def test_two_labels_of_text_are_what_the_user_says_they_are():
     assert_array_equal(turned.outcomes, 1 - NEW_Y)
     assert_allclose(turned.reports, 1 - panel.reports)
     with pytest.raises(
-        OutcomeError, match="must be 'good' or 'bad'; got 'ugly' in row 0"
+        OutcomeError, match="must be 'good' or 'bad'; got 'ugly' in case 0"
     ):
         trained.panel(NEW[:2], ["ugly", "bad"])
     with pytest.raises(OutcomeError, match="positive label here is 'bad'; got 'good'"):

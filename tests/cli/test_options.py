@@ -27,6 +27,7 @@ OWN = {
     },
     "replay": {"--all", "--delay", "--recalibrate"},
     "reproduce": {"--full"},
+    "score": {"--contributions"},
 }  # fmt: skip
 """Options that only one verb has."""
 WIDTH = 78 - 6

@@ -24,12 +24,6 @@ Table = Annotated[
         help="CSV or Parquet table with one row per case and one column per feature.",
     ),
 ]
-Trust = Annotated[
-    bool,
-    typer.Option(
-        "--trust", help="Load .joblib files, which can run any code, from this source."
-    ),
-]
 
 
 @app.command("train")
@@ -138,7 +132,7 @@ def report(
     outcome: options.Outcome = "y",
     positive: options.Positive = None,
     id: options.Id = None,
-    trust: Trust = False,
+    trust: options.Trust = False,
     json_file: options.Json = None,
 ) -> None:
     """Collect the reports of agents on TABLE, ready to be pooled."""
@@ -186,7 +180,7 @@ def export(
             help="Largest difference in probability that is accepted.",
         ),
     ] = None,
-    trust: Trust = False,
+    trust: options.Trust = False,
     json_file: options.Json = None,
 ) -> None:
     """Export AGENT to ONNX and check that both give the same reports."""

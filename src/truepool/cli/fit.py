@@ -33,7 +33,10 @@ def fit(
     json_file: options.Json = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Fit a pool on PANEL and save it, for `truepool score` and `tp.load_pool`."""
+    """Fit a pool on PANEL and save it.
+
+    `truepool score` and, in Python, `tp.load_pool` use the saved file.
+    """
     from truepool.cli.outputs import STDOUT, check_files, write_json
     from truepool.cli.screen import print_line
     from truepool.cli.show import print_card

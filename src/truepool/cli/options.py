@@ -97,6 +97,9 @@ SPELLINGS = {
     "--markdown": Spelling("FILE", "Write Markdown to this file.", type=Path),
     "--plot": Spelling("FILE", "Draw to this SVG, PNG or PDF file.", type=Path),
     "--quiet": Spelling("", "Print nothing but errors.", type=bool),
+    "--trust": Spelling(
+        "", "Load .joblib files, which can run any code, from this source.", type=bool
+    ),
 }
 """Every option that more than one verb has, or may have. A verb's other options are
 its own: no second verb may use their names."""
@@ -160,6 +163,7 @@ Html: TypeAlias = Annotated[Path | None, option("--html")]
 Markdown: TypeAlias = Annotated[Path | None, option("--markdown")]
 Plot: TypeAlias = Annotated[Path | None, option("--plot")]
 Quiet: TypeAlias = Annotated[bool, option("--quiet")]
+Trust: TypeAlias = Annotated[bool, option("--trust")]
 
 
 def _table_columns(

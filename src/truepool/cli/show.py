@@ -17,7 +17,10 @@ def show(
     ],
     json_file: options.Json = None,
 ) -> None:
-    """Print what a saved pool is: its agents, weights, costs and training cases."""
+    """Print what a saved pool is.
+
+    Its agents, weights, costs and training cases.
+    """
     from truepool.cli.outputs import STDOUT, check_files, write_json
     from truepool.pools import persistence
     from truepool.pools.card import card_of

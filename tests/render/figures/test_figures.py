@@ -195,7 +195,7 @@ def test_robustness_names_what_happens_to_whom():
     )
     figure = figures.robustness(studies)
     assert names(figure) == [
-        "logistic goes silent",
+        "logistic stops reporting",
         "logistic reports the opposite",
         "logistic says always 0",
         "all agents agree",
