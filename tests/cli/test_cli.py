@@ -398,5 +398,5 @@ def test_a_handful_of_cases_is_enough_to_pool(truepool, tables, cases):
     code, out, err = truepool(
         "pool", tables / "few.csv", tables / "new.csv", "-o", tables / "out.csv"
     )
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, "Agents: m0, m1, m2, m3.\n")
     assert "Pooled 10 cases" in out

@@ -12,6 +12,7 @@ from panels import random_panel
 from truepool import Stream, replay
 from truepool.core import kernels
 from truepool.core.errors import LearnerError
+from truepool.core.kernels import compilation
 from truepool.data.panel import Panel
 from truepool.learners import Learner, every
 
@@ -130,7 +131,7 @@ def test_what_is_compiled_is_named_by_all_of_its_code():
 
 
 def test_a_folder_that_cannot_be_written_to_only_costs_time(monkeypatch):
-    compiled, asked = kernels.online.njit, []
+    compiled, asked = compilation.njit, []
 
     def refusing(**options):
         asked.append(options.get("cache"))
@@ -138,7 +139,7 @@ def test_a_folder_that_cannot_be_written_to_only_costs_time(monkeypatch):
             raise RuntimeError("cannot cache function: no locator available")
         return compiled(**options)
 
-    monkeypatch.setattr(kernels.online, "njit", refusing)
+    monkeypatch.setattr(compilation, "njit", refusing)
     kernels.online.pooling.cache_clear()
     pooled = np.empty((1, 1))
     kernels.online.pooling(True)(np.array([[0.2, 0.6]]), np.array([1.0, 3.0]), pooled)
