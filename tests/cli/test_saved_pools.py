@@ -187,7 +187,7 @@ def test_show_prints_the_card_of_a_pool(fitted, truepool):
     code, out, _ = truepool("show", "v.pool", "--json")
     card = json.loads(out)
     assert card["pool"] == "vcg"
-    assert card["labels"]["positive"] == "fraud"
+    assert card["outcome_labels"]["positive"] == "fraud"
     assert card["training"]["cases"] == 90
     assert sum(card["explanation"]["weights"].values()) == pytest.approx(1)
 

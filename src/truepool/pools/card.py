@@ -38,7 +38,8 @@ class Card:
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and strings, ready for JSON."""
         values = asdict(self)
-        values["labels"] = self.labels.to_dict(self.training.counts)
+        del values["labels"]
+        values["outcome_labels"] = self.labels.to_dict(self.training.counts)
         values["training"]["base_rates"] = self.training.base_rates
         return values
 
