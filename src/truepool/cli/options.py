@@ -98,6 +98,7 @@ SPELLINGS = {
     "--markdown": Spelling("FILE", "Write Markdown to this file.", type=Path),
     "--plot": Spelling("FILE", "Draw to this SVG, PNG or PDF file.", type=Path),
     "--quiet": Spelling("", "Print nothing but errors.", type=bool),
+    "--force": Spelling("", "Replace files that truepool did not write.", type=bool),
     "--trust": Spelling(
         "", "Load .joblib files, which can run any code, from this source.", type=bool
     ),
@@ -157,6 +158,7 @@ Html: TypeAlias = Annotated[Path | None, option("--html")]
 Markdown: TypeAlias = Annotated[Path | None, option("--markdown")]
 Plot: TypeAlias = Annotated[Path | None, option("--plot")]
 Quiet: TypeAlias = Annotated[bool, option("--quiet")]
+Force: TypeAlias = Annotated[bool, option("--force")]
 Trust: TypeAlias = Annotated[bool, option("--trust")]
 
 
