@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from truepool.cli import config as config_file
+
 if TYPE_CHECKING:
     from truepool.data.costs import Costs
     from truepool.data.panel import Panel
@@ -96,6 +98,12 @@ SPELLINGS = {
     "--html": Spelling("FILE", "Write an HTML page to this file.", type=Path),
     "--markdown": Spelling("FILE", "Write Markdown to this file.", type=Path),
     "--plot": Spelling("FILE", "Draw to this SVG, PNG or PDF file.", type=Path),
+    "--config": Spelling(
+        "FILE",
+        "TOML file with options by their long names, as truepool init writes; the "
+        "command line wins.",
+        type=Path,
+    ),
     "--quiet": Spelling("", "Print nothing but errors.", type=bool),
     "--trust": Spelling(
         "", "Load .joblib files, which can run any code, from this source.", type=bool
@@ -163,6 +171,9 @@ Html: TypeAlias = Annotated[Path | None, option("--html")]
 Markdown: TypeAlias = Annotated[Path | None, option("--markdown")]
 Plot: TypeAlias = Annotated[Path | None, option("--plot")]
 Quiet: TypeAlias = Annotated[bool, option("--quiet")]
+Config: TypeAlias = Annotated[
+    Path | None, option("--config", is_eager=True, callback=config_file.apply)
+]
 Trust: TypeAlias = Annotated[bool, option("--trust")]
 
 
@@ -198,6 +209,10 @@ def _table_columns(
     )
 
 
+CONFIG = inspect.Parameter(
+    "config", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Config
+)
+
 NOTES: list[str] = []
 """What was found in the tables of this run. It is printed to standard error when the
 verb is done, so that an error stays the only sentence there."""
@@ -215,9 +230,12 @@ def with_table(verb: Callable[..., None]) -> Callable[..., None]:
     parameters: list[inspect.Parameter] = []
     for name, parameter in own.parameters.items():
         parameters += table.values() if name == "written" else [parameter]
+    parameters.append(CONFIG)
+    config_file.register(verb.__name__, parameters)
 
     @wraps(verb)
     def command(**given: Any) -> None:
+        del given[CONFIG.name]
         written = _table_columns(**{name: given.pop(name) for name in table})
         NOTES.clear()
         try:
