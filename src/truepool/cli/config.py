@@ -53,9 +53,12 @@ def _option(parameter: inspect.Parameter) -> tuple[str, Option | None]:
         return parameter.name, None
     plain = [part for part in get_args(type) if part is not None.__class__]
     optional = len(plain) < len(get_args(type))
-    flags = info.param_decls or (f"--{parameter.name.replace('_', '-')}",)
-    name = max(flags, key=len).removeprefix("--")
-    return name, Option(parameter.name, plain[0] if optional else type)
+    # In an annotation, typer keeps the first flag where a default would stand.
+    flags = [str(flag) for flag in (info.default, *(info.param_decls or ()))]
+    long = next((flag[2:] for flag in flags if flag.startswith("--")), parameter.name)
+    return long.replace("_", "-"), Option(
+        parameter.name, plain[0] if optional else type
+    )
 
 
 def apply(context: typer.Context, path: Path | None) -> Path | None:
@@ -99,7 +102,7 @@ def _load(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise SourceError(
-            f"there is no config file {str(path)!r}. Write one with truepool init TABLE."
+            f"there is no config file {str(path)!r}. Name another one."
         ) from None
     except OSError as error:
         raise SourceError(
@@ -111,7 +114,7 @@ def _load(path: Path) -> dict[str, Any]:
         ) from None
     except tomllib.TOMLDecodeError as error:
         raise SourceError(
-            f"a config file must be TOML, as in outcome = \"label\"; {str(path)!r} is "
+            f'a config file must be TOML, as in outcome = "label"; {str(path)!r} is '
             f"not: {str(error)[:1].lower()}{str(error)[1:]}"
         ) from None
 
