@@ -26,7 +26,7 @@ class FailOn(StrEnum):
 def audit(
     panel: options.Table = None,
     *,
-    written: "TableFormat",
+    table_format: "TableFormat",
     cost_fn: options.CostFn = 1.0,
     cost_fp: options.CostFp = 1.0,
     cost_matrix: options.CostMatrix = None,
@@ -59,7 +59,7 @@ def audit(
 
     costs = options.parse_costs(cost_fn, cost_fp, cost_matrix)
     check_files([panel], [json_file, markdown, html])
-    cases = options.panel_or_example(panel, written)
+    cases = options.panel_or_example(panel, table_format)
     with progress_bar("Auditing") as progress:
         result = run(
             cases,
@@ -69,7 +69,7 @@ def audit(
             level=level,
             seed=seed,
             source="" if panel is None else panel.name,
-            since=None if since is None else _earlier(since),
+            since=None if since is None else _read_audit(since),
             progress=progress,
         )
     write_json(json_file, result.to_dict())
@@ -84,7 +84,7 @@ def audit(
         sys.exit(1)
 
 
-def _earlier(path: Path) -> dict[str, Any]:
+def _read_audit(path: Path) -> dict[str, Any]:
     """Read an earlier audit."""
     from truepool.core.errors import SourceError
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def compare(
     panel: options.Table = None,
     *,
-    written: "TableFormat",
+    table_format: "TableFormat",
     cost_fn: options.CostFn = 1.0,
     cost_fp: options.CostFp = 1.0,
     cost_matrix: options.CostMatrix = None,
@@ -52,7 +52,7 @@ def compare(
 
     costs = options.parse_costs(cost_fn, cost_fp, cost_matrix)
     check_files([panel], [json_file, markdown])
-    cases = options.panel_or_example(panel, written)
+    cases = options.panel_or_example(panel, table_format)
     with progress_bar("Comparing pools") as progress:
         result = run(
             cases,

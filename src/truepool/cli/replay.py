@@ -20,7 +20,7 @@ def replay(
         bool, typer.Option("--all", help="All learners side by side.")
     ] = False,
     *,
-    written: "TableFormat",
+    table_format: "TableFormat",
     cost_fn: options.CostFn = 1.0,
     cost_fp: options.CostFp = 1.0,
     cost_matrix: options.CostMatrix = None,
@@ -61,7 +61,7 @@ def replay(
 
     costs = options.parse_costs(cost_fn, cost_fp, cost_matrix)
     check_files([panel], [json_file, plot])
-    cases = options.panel_or_example(panel, written, allow_empty_cases=True)
+    cases = options.panel_or_example(panel, table_format, allow_empty_cases=True)
     minimised = as_loss(loss, costs, threshold)
     chosen = []
     for name in learners.every() if every else [learner]:
