@@ -12,6 +12,7 @@ from truepool.cli import options
 from truepool.cli.options import option
 
 if TYPE_CHECKING:
+    from truepool.data.costs import Costs
     from truepool.data.tables import TableFormat
 
 
@@ -27,9 +28,7 @@ def audit(
     panel: options.Table = None,
     *,
     table_format: "TableFormat",
-    cost_fn: options.CostFn = 1.0,
-    cost_fp: options.CostFp = 1.0,
-    cost_matrix: options.CostMatrix = None,
+    costs: "Costs",
     threshold: options.Threshold = None,
     pool: Annotated[str, option("--pool", "The pool in use today.")] = "mean",
     level: options.Level = 0.95,
@@ -57,7 +56,6 @@ def audit(
     from truepool.core.files import write_text
     from truepool.render.tables.audit import show
 
-    costs = options.parse_costs(cost_fn, cost_fp, cost_matrix)
     check_files([panel], [json_file, markdown, html])
     cases = options.panel_or_example(panel, table_format)
     with progress_bar("Auditing") as progress:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from truepool.data.costs import Costs
     from truepool.data.panel import Panel
     from truepool.data.tables import TableFormat, TableSummary
+    from truepool.pools import Pool
 
 
 @dataclass(frozen=True)
@@ -134,16 +135,9 @@ Table: TypeAlias = Annotated[
 ]
 Outcome: TypeAlias = Annotated[str, option("--outcome")]
 Positive: TypeAlias = Annotated[str | None, option("--positive")]
-Agents: TypeAlias = Annotated[str | None, option("--agents")]
 Id: TypeAlias = Annotated[str | None, option("--id")]
 Time: TypeAlias = Annotated[str | None, option("--time")]
-TimeFormat: TypeAlias = Annotated[str | None, option("--time-format")]
 Ignore: TypeAlias = Annotated[list[str] | None, option("--ignore")]
-Sep: TypeAlias = Annotated[str | None, option("--sep")]
-Decimal: TypeAlias = Annotated[str, option("--decimal")]
-Percent: TypeAlias = Annotated[bool, option("--percent")]
-Long: TypeAlias = Annotated[tuple[str, str, str] | None, option("--long")]
-DecisionTime: TypeAlias = Annotated[str | None, option("--decision-time")]
 CostFn: TypeAlias = Annotated[float, option("--cost-fn")]
 CostFp: TypeAlias = Annotated[float, option("--cost-fp")]
 CostMatrix: TypeAlias = Annotated[str | None, option("--cost-matrix")]
@@ -168,19 +162,19 @@ Quiet: TypeAlias = Annotated[bool, option("--quiet")]
 Trust: TypeAlias = Annotated[bool, option("--trust")]
 
 
-def _table_columns(
+def _parse_table(
     outcome: Outcome = "y",
     positive: Positive = None,
-    agents: Agents = None,
+    agents: Annotated[str | None, option("--agents")] = None,
     id: Id = None,
     time: Time = None,
-    time_format: TimeFormat = None,
+    time_format: Annotated[str | None, option("--time-format")] = None,
     ignore: Ignore = None,
-    sep: Sep = None,
-    decimal: Decimal = ".",
-    percent: Percent = False,
-    long: Long = None,
-    decision_time: DecisionTime = None,
+    sep: Annotated[str | None, option("--sep")] = None,
+    decimal: Annotated[str, option("--decimal")] = ".",
+    percent: Annotated[bool, option("--percent")] = False,
+    long: Annotated[tuple[str, str, str] | None, option("--long")] = None,
+    decision_time: Annotated[str | None, option("--decision-time")] = None,
 ) -> "TableFormat":
     from truepool.data.tables import TableFormat
 
@@ -200,6 +194,56 @@ def _table_columns(
     )
 
 
+def _parse_costs(
+    cost_fn: CostFn = 1.0, cost_fp: CostFp = 1.0, cost_matrix: CostMatrix = None
+) -> "Costs":
+    from truepool.core.errors import CostError
+    from truepool.data.costs import Costs
+
+    if cost_matrix is None:
+        return Costs(fn=cost_fn, fp=cost_fp)
+    try:
+        rows = [
+            [float(cell) for cell in row.split(",")] for row in cost_matrix.split(";")
+        ]
+    except ValueError:
+        raise CostError(
+            "a cost matrix is written as rows of numbers, '0,1; 10,0'; got "
+            f"{cost_matrix!r}"
+        ) from None
+    if len({len(row) for row in rows}) > 1:
+        raise CostError(
+            f"the rows of a cost matrix must be equally long; got {cost_matrix!r}"
+        )
+    return Costs(cost_fn, cost_fp, matrix=rows)
+
+
+def _configure_pool(
+    pool: Annotated[str, option("--pool")] = "auto",
+    cost_fn: CostFn = 1.0,
+    cost_fp: CostFp = 1.0,
+    cost_matrix: CostMatrix = None,
+    threshold: Threshold = None,
+    loss: Annotated[
+        str | None, option("--loss", "Loss to fit the pool by, if it has one.")
+    ] = None,
+    seed: Seed = 0,
+) -> "Pool":
+    from truepool.pools import configure
+
+    costs = _parse_costs(cost_fn, cost_fp, cost_matrix)
+    own = {} if loss is None else {"loss": loss}
+    return configure(pool, costs=costs, threshold=threshold, seed=seed, **own)
+
+
+GROUPS: dict[str, Callable[..., Any]] = {
+    "table_format": _parse_table,
+    "costs": _parse_costs,
+    "rule": _configure_pool,
+}
+"""Options that several verbs have together, by the name of the value they make."""
+
+
 NOTES: list[str] = []
 """Notes on the tables of this run. They are printed to standard error when the verb is
 done, so that an error is the only sentence there."""
@@ -211,19 +255,26 @@ def _print_notes(*, quiet: bool) -> None:
 
 
 def with_table(verb: Callable[..., None]) -> Callable[..., None]:
-    """Give a verb the options of a table, which it takes as one ``table_format``."""
+    """Give a verb the options of each group that it takes as one value."""
     own = inspect.signature(verb)
-    table = inspect.signature(_table_columns).parameters
+    groups = {
+        name: (parse, inspect.signature(parse).parameters)
+        for name, parse in GROUPS.items()
+        if name in own.parameters
+    }
     parameters: list[inspect.Parameter] = []
     for name, parameter in own.parameters.items():
-        parameters += table.values() if name == "table_format" else [parameter]
+        parameters += groups[name][1].values() if name in groups else [parameter]
 
     @wraps(verb)
     def command(**given: Any) -> None:
-        table_format = _table_columns(**{name: given.pop(name) for name in table})
+        values = {
+            name: parse(**{option: given.pop(option) for option in options})
+            for name, (parse, options) in groups.items()
+        }
         NOTES.clear()
         try:
-            verb(**given, table_format=table_format)
+            verb(**given, **values)
         except SystemExit:
             _print_notes(quiet=given["quiet"])
             raise
@@ -285,23 +336,3 @@ def check_no_columns(table_format: "TableFormat", purpose: str) -> None:
             f"columns belong to a table; name the table too, or leave them out to "
             f"{purpose}"
         )
-
-
-def parse_costs(fn: float, fp: float, matrix: str | None) -> "Costs":
-    """Return the costs that the options state."""
-    from truepool.core.errors import CostError
-    from truepool.data.costs import Costs
-
-    if matrix is None:
-        return Costs(fn=fn, fp=fp)
-    try:
-        rows = [[float(cell) for cell in row.split(",")] for row in matrix.split(";")]
-    except ValueError:
-        raise CostError(
-            f"a cost matrix is written as rows of numbers, '0,1; 10,0'; got {matrix!r}"
-        ) from None
-    if len({len(row) for row in rows}) > 1:
-        raise CostError(
-            f"the rows of a cost matrix must be equally long; got {matrix!r}"
-        )
-    return Costs(fn, fp, matrix=rows)

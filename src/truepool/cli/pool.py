@@ -11,7 +11,7 @@ from truepool.cli.options import option
 
 if TYPE_CHECKING:
     from truepool.data.tables import TableFormat
-    from truepool.pools import Explanation, PoolResult
+    from truepool.pools import Explanation, Pool, PoolResult
 
 
 @options.with_table
@@ -30,28 +30,16 @@ def pool(
         Path,
         option("--output", "CSV or Parquet file to write; - prints CSV."),
     ],
-    pool: Annotated[str, option("--pool")] = "auto",
     *,
     table_format: "TableFormat",
-    cost_fn: options.CostFn = 1.0,
-    cost_fp: options.CostFp = 1.0,
-    cost_matrix: options.CostMatrix = None,
-    threshold: options.Threshold = None,
-    loss: Annotated[
-        str | None, option("--loss", "Loss to fit the pool by, if it has one.")
-    ] = None,
-    seed: options.Seed = 0,
+    rule: "Pool",
     json_file: options.Json = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Fit a pool on TRAIN, then pool and decide the cases in NEW."""
     from truepool.cli.outputs import STDOUT, check_files, write_cases, write_json
     from truepool.data.tables import check_writable, load_reports
-    from truepool.pools import configure
 
-    costs = options.parse_costs(cost_fn, cost_fp, cost_matrix)
-    own = {} if loss is None else {"loss": loss}
-    rule = configure(pool, costs=costs, threshold=threshold, seed=seed, **own)
     if output != STDOUT:
         check_writable(output)
     check_files([train, new], [output, json_file])
