@@ -139,10 +139,10 @@ def report(
     from truepool.agents.report_table import report_columns
     from truepool.cli.outputs import STDOUT, check_files, write_cases
     from truepool.cli.screen import progress_bar
-    from truepool.data.tables import check_writable, read_frame
+    from truepool.data.tables import file_format, read_frame
 
     if output != STDOUT:
-        check_writable(output)
+        file_format(output, "written")
     check_files([table, *agent], [output, json_file])
     frame = read_frame(table, id)
     with progress_bar("Collecting reports") as progress:

@@ -38,10 +38,10 @@ def pool(
 ) -> None:
     """Fit a pool on TRAIN, then pool and decide the cases in NEW."""
     from truepool.cli.outputs import STDOUT, check_files, write_cases, write_json
-    from truepool.data.tables import check_writable, load_reports
+    from truepool.data.tables import file_format, load_reports
 
     if output != STDOUT:
-        check_writable(output)
+        file_format(output, "written")
     check_files([train, new], [output, json_file])
     _check_id(table_format.id)
     panel = options.read_panel(train, _train_format(table_format, train, new))
