@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 COST_FN = 10
 LEARNERS = ("gradient", "fixed-share", "static")
 SHOWN = 5
-"""Rows of the comparison, and findings of the audit, that are printed."""
+"""How many pools of the comparison and findings of the audit are printed."""
 OUTCOME = "malignant"
 FILES = ("panel.csv", "audit.json", "report.html")
 
@@ -51,7 +51,7 @@ def demo(
     audit = _audit(console, panels, seed)
     _write(output, panels, audit)
     record_own_files(output, FILES)
-    _close(console, output)
+    _print_next_steps(console, output)
 
 
 def _train(console: "Console", seed: int) -> "DemoPanels":
@@ -103,7 +103,7 @@ def _compare(console: "Console", panels: "DemoPanels", seed: int) -> None:
 
 
 def comparison_sentence(result: "Comparison") -> str:
-    """Say what the best pool saves for certain, and in which errors."""
+    """Say what the best significantly better pool saves, and in which errors."""
     from truepool.render.numbers import percent
 
     mean = result["mean"]
@@ -137,7 +137,7 @@ def _replay(console: "Console", panels: "DemoPanels") -> None:
 
 
 def weights_sentence(trace: "Trace", failures: "Sequence[tuple[str, int]]") -> str:
-    """Say where the weight of agents went after the case in which they failed."""
+    """Say how the weight of agents changed after the case in which they failed."""
     from truepool.render.numbers import percent
 
     if trace.weights is None:
@@ -215,7 +215,7 @@ def _write(output: Path, panels: "DemoPanels", audit: "Audit") -> None:
     audit.to_html(output / "report.html")
 
 
-def _close(console: "Console", output: Path) -> None:
+def _print_next_steps(console: "Console", output: Path) -> None:
     table = shlex.quote(str(output / "panel.csv"))
     words = f"{table} --outcome {OUTCOME} --cost-fn {COST_FN}"
     plot = shlex.quote(str(output / "weights.svg"))

@@ -1,4 +1,4 @@
-"""Files that a verb writes: refused before anything is computed, written at the end."""
+"""Files that a verb writes: checked before anything is computed, written at the end."""
 
 import json
 import sys
@@ -14,12 +14,12 @@ MANIFEST = ".truepool.json"
 """In a folder whose file names truepool chose: the hash of each file as written."""
 
 
-def check_files(read: Iterable[Path | None], written: Iterable[Path | None]) -> None:
+def check_files(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:
     """Refuse files that cannot be written, or that are named twice."""
     from truepool.core.files import check_path
 
-    taken = [path.resolve() for path in read if path is not None]
-    for path in written:
+    taken = [path.resolve() for path in inputs if path is not None]
+    for path in outputs:
         if path is None:
             continue
         if path != STDOUT:
@@ -32,7 +32,7 @@ def check_files(read: Iterable[Path | None], written: Iterable[Path | None]) -> 
 
 
 def check_folder(path: Path) -> None:
-    """Refuse a folder that is not there and cannot be made."""
+    """Refuse a folder that does not exist and cannot be created."""
     from truepool.core.files import check_path
 
     if path == STDOUT:
