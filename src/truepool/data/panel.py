@@ -138,6 +138,7 @@ class Panel:
         )
         values = _own(values, reports) if copy else values
         T, N, C = values.shape
+        K = classes(C)
         names = names or tuple(f"agent{i}" for i in range(N))
         if T < 2:
             raise PanelError(f"a panel needs at least 2 cases; it has {T}")
@@ -154,7 +155,7 @@ class Panel:
                 f"there must be one outcome per case; got {len(given)} outcomes for "
                 f"{T} cases"
             )
-        numbers, named = encode_outcomes(given, classes(C), positive)
+        numbers, named = encode_outcomes(given, K, positive)
         if np.ndim(reports) == 3 and C == 1 and not named.plain:
             raise ReportError(
                 "two probabilities per agent must stand in the order of the labels 0 "
@@ -203,6 +204,9 @@ class Panel:
     @property
     def counts(self) -> tuple[int, ...]:
         """How many cases each class has, in the order of `labels`."""
+        if self.classes == 2:  # a bincount would be felt in a million cases
+            positive = int(np.count_nonzero(self.outcomes))
+            return (len(self) - positive, positive)
         return tuple(np.bincount(self.outcomes, minlength=self.classes).tolist())
 
     def base_rate(self, case_weights: FloatArray | None = None) -> FloatArray:

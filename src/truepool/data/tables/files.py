@@ -1,13 +1,16 @@
-"""Table files: which there are, and how each is read."""
+"""Table files: which there are, and how each is read and written."""
 
 import gzip
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from pyarrow import csv, parquet
 
+from truepool.core.arrays import Array
 from truepool.core.errors import MissingExtraError, SourceError
+from truepool.core.files import atomic_path
 from truepool.data.tables.table_format import TableFormat
 
 CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
@@ -123,3 +126,25 @@ def _cells(values: list[Any]) -> pa.Array:
         return pa.array(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # numbers among text
         return pa.array([None if v is None else str(v) for v in values])
+
+
+def write_table(path: str | Path, columns: Mapping[str, Array]) -> None:
+    """Write columns to a CSV or Parquet file, whole or not at all."""
+    path = Path(path)
+    kind = file_format(path, "written")
+    with atomic_path(path) as unfinished:
+        if kind == "csv":
+            packed = "gzip" if path.suffix == ".gz" else None
+            with pa.output_stream(unfinished, compression=packed) as stream:
+                write_csv(stream, columns)
+        else:
+            parquet.write_table(_table(columns), unfinished)
+
+
+def write_csv(stream: Any, columns: Mapping[str, Array]) -> None:
+    """Write columns as CSV to an open stream of bytes."""
+    csv.write_csv(_table(columns), stream, csv.WriteOptions(quoting_style="needed"))
+
+
+def _table(columns: Mapping[str, Array]) -> pa.Table:
+    return pa.table({n: pa.array(c, from_pandas=True) for n, c in columns.items()})
