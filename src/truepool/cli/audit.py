@@ -27,7 +27,7 @@ class FailOn(StrEnum):
 def audit(
     panel: options.Table = None,
     *,
-    written: "TableFormat",
+    table_format: "TableFormat",
     costs: "Costs",
     threshold: options.Threshold = None,
     pool: Annotated[str, option("--pool", "The pool in use today.")] = "mean",
@@ -57,7 +57,7 @@ def audit(
     from truepool.render.tables.audit import show
 
     check_files([panel], [json_file, markdown, html])
-    cases = options.panel_or_example(panel, written)
+    cases = options.panel_or_example(panel, table_format)
     with progress_bar("Auditing") as progress:
         result = run(
             cases,
@@ -67,7 +67,7 @@ def audit(
             level=level,
             seed=seed,
             source="" if panel is None else panel.name,
-            since=None if since is None else _earlier(since),
+            since=None if since is None else _read_audit(since),
             progress=progress,
         )
     write_json(json_file, result.to_dict())
@@ -82,7 +82,7 @@ def audit(
         sys.exit(1)
 
 
-def _earlier(path: Path) -> dict[str, Any]:
+def _read_audit(path: Path) -> dict[str, Any]:
     """Read an earlier audit."""
     from truepool.core.errors import SourceError
 

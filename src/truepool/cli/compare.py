@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def compare(
     panel: options.Table = None,
     *,
-    written: "TableFormat",
+    table_format: "TableFormat",
     costs: "Costs",
     threshold: options.Threshold = None,
     loss: Annotated[str, option("--loss", "Loss to rank the pools by.")] = "cost",
@@ -50,7 +50,7 @@ def compare(
     from truepool.render.tables.grid import plain
 
     check_files([panel], [json_file, markdown])
-    cases = options.panel_or_example(panel, written)
+    cases = options.panel_or_example(panel, table_format)
     with progress_bar("Comparing pools") as progress:
         result = run(
             cases,

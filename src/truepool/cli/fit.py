@@ -21,7 +21,7 @@ def fit(
     ],
     output: Annotated[Path, option("--output", "File to write, such as fraud.pool.")],
     *,
-    written: "TableFormat",
+    table_format: "TableFormat",
     rule: "Pool",
     json_file: options.Json = None,
     quiet: options.Quiet = False,
@@ -39,7 +39,7 @@ def fit(
     if output == STDOUT:
         raise SourceError("a pool is saved to a file; name one instead of -")
     check_files([table], [output, json_file])
-    panel = options.read_panel(table, written)
+    panel = options.read_panel(table, table_format)
     rule.fit_panel(panel).save(output)
     card = card_of(rule)
     write_json(json_file, card.to_dict())

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from truepool.cli import config as config_file
+
 if TYPE_CHECKING:
     from truepool.data.costs import Costs
     from truepool.data.panel import Panel
@@ -65,7 +67,7 @@ SPELLINGS = {
         type=tuple[str, str, str],
     ),
     "--decision-time": Spelling(
-        "COLUMN", "Of a long table: later reports than this time do not count."
+        "COLUMN", "For a long table: reports after this time do not count."
     ),
     "--cost-fn": Spelling("NUMBER", "Cost of a missed case.", type=float),
     "--cost-fp": Spelling("NUMBER", "Cost of a false alarm.", type=float),
@@ -86,7 +88,9 @@ SPELLINGS = {
     "--loss": Spelling("NAME", "Loss: brier, log, spherical, cost or cost-brier."),
     "--level": Spelling("NUMBER", "Confidence level of the intervals.", type=float),
     "--seed": Spelling("NUMBER", "The same seed gives the same numbers.", type=int),
-    "--jobs": Spelling("NUMBER", "Processes to use at once; -1: all cores.", type=int),
+    "--jobs": Spelling(
+        "NUMBER", "Number of parallel processes; -1 uses all cores.", type=int
+    ),
     "--output": Spelling("FILE", "File to write; - is standard output.", "-o", Path),
     "--json": Spelling(
         "[=FILE]",
@@ -97,7 +101,14 @@ SPELLINGS = {
     "--html": Spelling("FILE", "Write an HTML page to this file.", type=Path),
     "--markdown": Spelling("FILE", "Write Markdown to this file.", type=Path),
     "--plot": Spelling("FILE", "Draw to this SVG, PNG or PDF file.", type=Path),
+    "--config": Spelling(
+        "FILE",
+        "TOML file with options by their long names, as in cost-fn = 10; the "
+        "command line wins.",
+        type=Path,
+    ),
     "--quiet": Spelling("", "Print nothing but errors.", type=bool),
+    "--force": Spelling("", "Replace files that truepool did not write.", type=bool),
     "--trust": Spelling(
         "", "Load .joblib files, which can run any code, from this source.", type=bool
     ),
@@ -107,7 +118,7 @@ its own: no second verb may use their names."""
 
 
 def option(name: str, help: str | None = None, **settings: Any) -> Any:
-    """Return a shared option, with words of its own where a verb needs them."""
+    """Return a shared option; ``help`` replaces the shared help of this verb."""
     known = SPELLINGS[name]
     flags = [name] if known.short is None else [name, known.short]
     if known.value:
@@ -115,7 +126,7 @@ def option(name: str, help: str | None = None, **settings: Any) -> Any:
     return typer.Option(*flags, help=help or known.help, **settings)
 
 
-def _count(jobs: int | None) -> int | None:
+def _check_jobs(jobs: int | None) -> int | None:
     from truepool.core.errors import SettingError
 
     if jobs is not None and (jobs == 0 or jobs < -1):
@@ -142,14 +153,14 @@ CostMatrix: TypeAlias = Annotated[str | None, option("--cost-matrix")]
 Threshold: TypeAlias = Annotated[float | None, option("--threshold")]
 Level: TypeAlias = Annotated[float, option("--level")]
 Seed: TypeAlias = Annotated[int, option("--seed", min=0)]
-Jobs: TypeAlias = Annotated[int, option("--jobs", callback=_count)]
+Jobs: TypeAlias = Annotated[int, option("--jobs", callback=_check_jobs)]
 JobsOrAuto: TypeAlias = Annotated[
     int | None,
     option(
         "--jobs",
-        "Processes to use at once; -1: all cores (default: all cores once the work "
-        "takes longer than starting them).",
-        callback=_count,
+        "Number of parallel processes; -1 uses all cores (default: all cores once "
+        "the work takes longer than starting them).",
+        callback=_check_jobs,
     ),
 ]
 Json: TypeAlias = Annotated[Path | None, option("--json")]
@@ -157,6 +168,10 @@ Html: TypeAlias = Annotated[Path | None, option("--html")]
 Markdown: TypeAlias = Annotated[Path | None, option("--markdown")]
 Plot: TypeAlias = Annotated[Path | None, option("--plot")]
 Quiet: TypeAlias = Annotated[bool, option("--quiet")]
+Force: TypeAlias = Annotated[bool, option("--force")]
+Config: TypeAlias = Annotated[
+    Path | None, option("--config", is_eager=True, callback=config_file.apply)
+]
 Trust: TypeAlias = Annotated[bool, option("--trust")]
 
 
@@ -235,16 +250,19 @@ def _configure_pool(
 
 
 GROUPS: dict[str, Callable[..., Any]] = {
-    "written": _parse_table,
+    "table_format": _parse_table,
     "costs": _parse_costs,
     "rule": _configure_pool,
 }
 """Options that several verbs have together, by the name of the value they make."""
 
+CONFIG = inspect.Parameter(
+    "config", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Config
+)
 
 NOTES: list[str] = []
-"""What was found in the tables of this run. It is printed to standard error when the
-verb is done, so that an error stays the only sentence there."""
+"""Notes on the tables of this run. They are printed to standard error when the verb is
+done, so that an error is the only sentence there."""
 
 
 def _print_notes(*, quiet: bool) -> None:
@@ -263,9 +281,12 @@ def with_table(verb: Callable[..., None]) -> Callable[..., None]:
     parameters: list[inspect.Parameter] = []
     for name, parameter in own.parameters.items():
         parameters += groups[name][1].values() if name in groups else [parameter]
+    parameters.append(CONFIG)
+    config_file.register(verb.__name__, parameters)
 
     @wraps(verb)
     def command(**given: Any) -> None:
+        del given[CONFIG.name]
         values = {
             name: parse(**{option: given.pop(option) for option in options})
             for name, (parse, options) in groups.items()
@@ -285,25 +306,27 @@ def with_table(verb: Callable[..., None]) -> Callable[..., None]:
 
 
 def panel_or_example(
-    table: Path | None, written: "TableFormat", *, allow_empty_cases: bool = False
+    table: Path | None, table_format: "TableFormat", *, allow_empty_cases: bool = False
 ) -> "Panel":
     """Read the table that is named, or take the bundled example."""
     from truepool.datasets import example
 
     if table is None:
-        check_no_columns(written, "see the bundled example")
+        check_no_columns(table_format, "see the bundled example")
         return example()
-    return read_panel(table, written, allow_empty_cases=allow_empty_cases)
+    return read_panel(table, table_format, allow_empty_cases=allow_empty_cases)
 
 
 def read_panel(
-    table: Path, written: "TableFormat", *, allow_empty_cases: bool = False
+    table: Path, table_format: "TableFormat", *, allow_empty_cases: bool = False
 ) -> "Panel":
     """Read a panel, and note what was found in the table."""
     from truepool.core.formatting import pluralize
     from truepool.data.tables import load_panel
 
-    panel, summary = load_panel(table, written, allow_empty_cases=allow_empty_cases)
+    panel, summary = load_panel(
+        table, table_format, allow_empty_cases=allow_empty_cases
+    )
     note(summary)
     if panel.pending is not None:
         has = "has" if len(panel.pending) == 1 else "have"
@@ -322,12 +345,12 @@ def note(summary: "TableSummary") -> None:
     NOTES.extend(f"warning: {text}" for text in summary.warnings())
 
 
-def check_no_columns(written: "TableFormat", purpose: str) -> None:
-    """Refuse columns and labels that are named without a table to find them in."""
+def check_no_columns(table_format: "TableFormat", purpose: str) -> None:
+    """Refuse options that describe a table where no table is given."""
     from truepool.core.errors import SourceError
     from truepool.data.tables import TableFormat
 
-    if written != TableFormat():
+    if table_format != TableFormat():
         raise SourceError(
             f"columns belong to a table; name the table too, or leave them out to "
             f"{purpose}"

@@ -21,7 +21,7 @@ def replay(
         bool, typer.Option("--all", help="All learners side by side.")
     ] = False,
     *,
-    written: "TableFormat",
+    table_format: "TableFormat",
     costs: "Costs",
     threshold: options.Threshold = None,
     loss: Annotated[
@@ -59,7 +59,7 @@ def replay(
     from truepool.render.tables import replay as tables
 
     check_files([panel], [json_file, plot])
-    cases = options.panel_or_example(panel, written, allow_empty_cases=True)
+    cases = options.panel_or_example(panel, table_format, allow_empty_cases=True)
     minimised = as_loss(loss, costs, threshold)
     chosen = []
     for name in learners.every() if every else [learner]:

@@ -69,7 +69,7 @@ def score(
     lines = json_file is not None or (output is None and is_json_lines(source))
     with open_writer(target, json_lines=lines) as write:
         for batch in read_batches(source, pool.agents_, len(pool.classes_), id=id):
-            columns, skipped = _scored(pool, batch, id or "id", contributions)
+            columns, skipped = _score_batch(pool, batch, id or "id", contributions)
             write(columns)
             cases, empty = cases + len(batch.values), empty + skipped
     where = "standard output" if place == STDOUT else place
@@ -89,7 +89,7 @@ def _check_id(id: str | None) -> None:
         )
 
 
-def _scored(
+def _score_batch(
     pool: "Pool", batch: "Batch", id: str, contributions: bool
 ) -> "tuple[dict[str, Ids], int]":
     """Columns of the result, and how many cases have no report."""
