@@ -130,8 +130,8 @@ def test_what_a_case_cannot_have_is_refused(given, words):
 
 
 def test_a_column_that_is_not_there_is_named_with_what_it_is_for():
-    with pytest.raises(PanelError, match=r"costs needs the column 'amont'.*'amount'"):
-        panel().columns.find("amont", "the costs")
+    with pytest.raises(PanelError, match=r"costs needs the column 'amounts'.*'amount'"):
+        panel().columns.find("amounts", "the costs")
     assert panel().columns.find("amount", "the costs").tolist() == [10.0, 20.0, 30.0]
 
 
@@ -217,13 +217,13 @@ def test_two_values_for_a_case_of_a_long_table_are_refused():
 
 @pytest.mark.parametrize("role", ["weight", "group", "propensity"])
 def test_a_role_without_its_column_is_refused(role):
-    with pytest.raises(SourceError, match=rf"no {role} column 'amont'.*did you mean"):
-        read_panel(pd.DataFrame(ROWS), **{role: "amont"})
+    with pytest.raises(SourceError, match=rf"no {role} column 'amounts'.*did you mean"):
+        read_panel(pd.DataFrame(ROWS), **{role: "amounts"})
 
 
 def test_a_case_column_that_is_not_there_is_refused():
-    with pytest.raises(SourceError, match="no case column 'amont'.*did you mean"):
-        read_panel(pd.DataFrame(ROWS), columns=["amont"])
+    with pytest.raises(SourceError, match="no case column 'amounts'.*did you mean"):
+        read_panel(pd.DataFrame(ROWS), columns=["amounts"])
 
 
 def test_columns_are_a_sequence_of_names():
