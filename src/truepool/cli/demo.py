@@ -26,6 +26,7 @@ LEARNERS = ("gradient", "fixed-share", "static")
 SHOWN = 5
 """How many pools of the comparison and findings of the audit are printed."""
 OUTCOME = "malignant"
+FILES = ("panel.csv", "audit.json", "report.html")
 
 
 def demo(
@@ -34,18 +35,22 @@ def demo(
         option("--output", "Folder to write to; created if needed.", metavar="FOLDER"),
     ] = Path("demo"),
     seed: options.Seed = 0,
+    force: options.Force = False,
 ) -> None:
     """Show the main job on bundled data: train, pool, audit, report."""
-    from truepool.cli.outputs import check_folder
+    from truepool.cli.outputs import check_folder, check_own_files, record_own_files
     from truepool.cli.screen import console as open_console
 
     check_folder(output)
+    if output.is_dir():
+        check_own_files(output, FILES, force=force)
     console = open_console()
     panels = _train(console, seed)
     _compare(console, panels, seed)
     _replay(console, panels)
     audit = _audit(console, panels, seed)
     _write(output, panels, audit)
+    record_own_files(output, FILES)
     _print_next_steps(console, output)
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from truepool.cli import config as config_file
+
 if TYPE_CHECKING:
     from truepool.data.costs import Costs
     from truepool.data.panel import Panel
@@ -99,7 +101,14 @@ SPELLINGS = {
     "--html": Spelling("FILE", "Write an HTML page to this file.", type=Path),
     "--markdown": Spelling("FILE", "Write Markdown to this file.", type=Path),
     "--plot": Spelling("FILE", "Draw to this SVG, PNG or PDF file.", type=Path),
+    "--config": Spelling(
+        "FILE",
+        "TOML file with options by their long names, as in cost-fn = 10; the "
+        "command line wins.",
+        type=Path,
+    ),
     "--quiet": Spelling("", "Print nothing but errors.", type=bool),
+    "--force": Spelling("", "Replace files that truepool did not write.", type=bool),
     "--trust": Spelling(
         "", "Load .joblib files, which can run any code, from this source.", type=bool
     ),
@@ -159,6 +168,10 @@ Html: TypeAlias = Annotated[Path | None, option("--html")]
 Markdown: TypeAlias = Annotated[Path | None, option("--markdown")]
 Plot: TypeAlias = Annotated[Path | None, option("--plot")]
 Quiet: TypeAlias = Annotated[bool, option("--quiet")]
+Force: TypeAlias = Annotated[bool, option("--force")]
+Config: TypeAlias = Annotated[
+    Path | None, option("--config", is_eager=True, callback=config_file.apply)
+]
 Trust: TypeAlias = Annotated[bool, option("--trust")]
 
 
@@ -243,6 +256,9 @@ GROUPS: dict[str, Callable[..., Any]] = {
 }
 """Options that several verbs have together, by the name of the value they make."""
 
+CONFIG = inspect.Parameter(
+    "config", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Config
+)
 
 NOTES: list[str] = []
 """Notes on the tables of this run. They are printed to standard error when the verb is
@@ -265,9 +281,12 @@ def with_table(verb: Callable[..., None]) -> Callable[..., None]:
     parameters: list[inspect.Parameter] = []
     for name, parameter in own.parameters.items():
         parameters += groups[name][1].values() if name in groups else [parameter]
+    parameters.append(CONFIG)
+    config_file.register(verb.__name__, parameters)
 
     @wraps(verb)
     def command(**given: Any) -> None:
+        del given[CONFIG.name]
         values = {
             name: parse(**{option: given.pop(option) for option in options})
             for name, (parse, options) in groups.items()
