@@ -236,6 +236,9 @@ def test_a_matrix_of_costs_is_shown(folder, truepool):
         ("score v.pool text.jsonl", "'ada' has 'x' in line 1"),
         ("score v.pool list.jsonl", "line 1 is [1]"),
         ("score v.pool broken.jsonl", "line 1 must be JSON"),
+        ("export v.pool --onnx v.txt", "must end in .onnx"),
+        ("export v.pool --onnx v.pool", "named twice"),
+        ("export new.csv --onnx v.onnx", "damaged or something else"),
         ("fit train.csv -o train.csv --outcome label --positive fraud", "named twice"),
         ("fit train.csv -o - --outcome label --positive fraud", "name one instead"),
         ("fit train.csv -o none/x.pool --outcome label --positive fraud", "no folder"),
@@ -264,6 +267,25 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(
     assert message in err
     assert "Traceback" not in err
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_saved_pool_is_exported_to_onnx(fitted, truepool):
+    import onnxruntime
+
+    code, out, _ = truepool("export", "v.pool", "--onnx", "v.onnx")
+    assert code == 0
+    assert out.startswith("Wrote v.onnx: its probabilities differ from those of vcg")
+    session = onnxruntime.InferenceSession("v.onnx")
+    (pooled,) = session.run(None, {"reports": pd.read_csv("new.csv")[AGENTS].values})
+    assert_allclose(pooled[:, 1], expected(fitted)[0], atol=1e-14)
+
+
+def test_an_export_says_in_json_how_close_it_is(fitted, truepool):
+    code, out, _ = truepool("export", "v.pool", "--onnx", "v.onnx", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert (found["pool"], found["output"], found["cases"]) == ("vcg", "v.onnx", 1000)
+    assert found["gap"] < 1e-14
 
 
 def test_ids_of_json_lines_are_text_in_a_table(fitted, truepool):
