@@ -54,7 +54,8 @@ def score(
     from truepool.cli.outputs import STDOUT, check_files
     from truepool.core.errors import SettingError
     from truepool.core.formatting import pluralize
-    from truepool.data.tables.batches import is_json_lines, open_writer, read_batches
+    from truepool.data.tables.batch_writer import open_writer
+    from truepool.data.tables.batches import is_json_lines, read_batches
     from truepool.pools.persistence import load
 
     if output is not None and json_file is not None:
