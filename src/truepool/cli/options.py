@@ -108,6 +108,7 @@ SPELLINGS = {
         type=Path,
     ),
     "--quiet": Spelling("", "Print nothing but errors.", type=bool),
+    "--force": Spelling("", "Replace files that truepool did not write.", type=bool),
     "--trust": Spelling(
         "", "Load .joblib files, which can run any code, from this source.", type=bool
     ),
@@ -167,6 +168,7 @@ Html: TypeAlias = Annotated[Path | None, option("--html")]
 Markdown: TypeAlias = Annotated[Path | None, option("--markdown")]
 Plot: TypeAlias = Annotated[Path | None, option("--plot")]
 Quiet: TypeAlias = Annotated[bool, option("--quiet")]
+Force: TypeAlias = Annotated[bool, option("--force")]
 Config: TypeAlias = Annotated[
     Path | None, option("--config", is_eager=True, callback=config_file.apply)
 ]
