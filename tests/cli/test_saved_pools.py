@@ -295,3 +295,44 @@ def test_ids_of_json_lines_are_text_in_a_table(fitted, truepool):
         file.write(text)
     assert truepool("score", "v.pool", "mixed.jsonl", "-o", "out.parquet")[0] == 0
     assert pd.read_parquet("out.parquet").id.fillna("-").tolist() == ["7", "x", "-"]
+
+
+def test_new_cases_by_class_name_are_the_same_cases(fitted, truepool):
+    new = pd.read_csv("new.csv")
+    names = {f"{a}:{label}": new[a] if label == "fraud" else 1 - new[a]
+             for a in AGENTS for label in ("ok", "fraud")}  # fmt: skip
+    pd.DataFrame(names).to_csv("named.csv", index=False)
+    pd.DataFrame(names).to_json("named.jsonl", orient="records", lines=True)
+    for source in ("named.csv", "named.jsonl"):
+        assert truepool("score", "v.pool", source, "-o", "out.csv")[0] == 0
+        assert_allclose(pd.read_csv("out.csv").pooled, expected(fitted)[0], atol=1e-9)
+
+
+def test_json_lines_may_hold_percentages(fitted, truepool):
+    new = pd.read_csv("new.csv")
+    new[AGENTS] *= 100
+    new.to_json("new.jsonl", orient="records", lines=True)
+    assert truepool("score", "v.pool", "new.jsonl", "-o", "o.csv", "--percent")[0] == 0
+    assert_allclose(pd.read_csv("o.csv").pooled, expected(fitted)[0], atol=1e-9)
+
+
+def test_an_agent_absent_from_a_long_table_has_no_report(fitted, truepool, stdin):
+    new = pd.read_csv("new.csv").head(3).fillna(0.5)
+    long = new.melt("id", ["ada", "cy"], "agent", "p")
+    long.to_csv("long.csv", index=False)
+    options = ("--long", "id", "agent", "p")
+    assert truepool("score", "v.pool", "long.csv", "-o", "out.csv", *options)[0] == 0
+    partly = new[AGENTS].assign(bob=np.nan, di=np.nan)
+    found = pd.read_csv("out.csv").set_index("id").loc[new.id]
+    assert_allclose(found.pooled, fitted.predict_proba(partly)[:, 1], atol=1e-15)
+    long.replace({"ada": "eve", "cy": "flo"}).to_csv("long.csv", index=False)
+    code, _, err = truepool("score", "v.pool", "long.csv", *options)
+    assert code == 2
+    assert (
+        "agents that the pool learned from, by name: ada, bob, cy, di; got eve, flo"
+        in err
+    )
+    stdin(b"id,agent,p\n")
+    code, _, err = truepool("score", "v.pool", "-", *options)
+    assert code == 2
+    assert "a long table is read whole, from a file" in err

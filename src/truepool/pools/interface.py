@@ -180,6 +180,8 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def fit_panel(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
         """Learn from a panel that is known to be sound."""
         K = panel.classes
+        missing = panel.silent / panel.reports.size
+        training = Training(len(panel), panel.counts, missing)
         check_threshold(self.threshold, K)
         (self.costs or NO_COSTS).table(K)
         self.classes_ = np.arange(K)
@@ -187,8 +189,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self.has_names_ = True
         self.n_features_in_ = len(panel.agents)
         self.labels_ = panel.labels
-        missing = panel.silent / panel.reports.size
-        self.training_ = Training(len(panel), _counts(panel), missing)
+        self.training_ = training
         self._learn(panel, case_weights)
         return self
 
@@ -427,14 +428,6 @@ def configure(
     shared = {"costs": costs, "threshold": threshold, "seed": seed}
     common = {k: v for k, v in shared.items() if v is not None and k in takes}
     return cast(Pool, registry.make("pool", pool, **common, **settings))
-
-
-def _counts(panel: Panel) -> tuple[int, ...]:
-    """Cases of each class; of two, without a pass that is felt in a million cases."""
-    if panel.classes > 2:
-        return panel.counts
-    positive = int(np.count_nonzero(panel.outcomes))
-    return (len(panel) - positive, positive)
 
 
 def by_agent(agents: tuple[str, ...], numbers: FloatArray) -> dict[str, float]:
