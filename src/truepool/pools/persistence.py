@@ -295,7 +295,7 @@ def _try(pool: Any) -> None:
     values[1, 0] = np.nan
     pooled = pool.pool(values).probabilities
     if pooled.shape != (2, K) or not np.isfinite(pooled).all():
-        raise ValueError("it does not answer with probabilities")
+        raise ValueError("it does not return probabilities")
 
 
 def _sha256(content: bytes) -> str:
@@ -304,6 +304,6 @@ def _sha256(content: bytes) -> str:
 
 def _damaged(path: Path, why: str) -> PoolFileError:
     return PoolFileError(
-        f"a saved pool must be whole; {path} is damaged or something else: {why}. "
+        f"{path} must be an undamaged saved pool; it is not: {why}. "
         "Save the pool again, or copy the file again."
     )
