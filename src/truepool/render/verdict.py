@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from truepool.audits.recommendation import CURED_BY_A_POOL
+from truepool.audits.topics.comparison import RECOMMENDED
 from truepool.audits.values import SEVERITIES, Audit, Fix, Recommendation
 from truepool.comparison import Estimate
 from truepool.core.formatting import pluralize
@@ -70,10 +71,19 @@ def sentence(audit: Audit) -> str:
 
 
 def advice(audit: Audit) -> str:
-    """Say what to fix first, then which pool to use, and what is usual here."""
+    """Say what to fix first, then which pool to use, and what that saves."""
     said = audit.recommendation
-    parts = (_first(said), _pool(said), _also(said), _usual(said))
+    parts = (_first(said), _pool(audit), _also(said))
     return " ".join(part for part in parts if part)
+
+
+def usual(audit: Audit) -> str:
+    """Say which pool the paper's table of regimes names for cases like these."""
+    said = audit.recommendation
+    here = ""
+    if said.usual_cost is not None:
+        here = f" ({number(said.usual_cost)} per case here)"
+    return f"Where {said.regime}, the paper suggests {USUAL[said.usual]}{here}."
 
 
 def costs(audit: Audit) -> str:
@@ -81,8 +91,22 @@ def costs(audit: Audit) -> str:
     if audit.threshold is None:
         return "Costs are those of the cost matrix, per case."
     fn, fp = audit.costs["fn"], audit.costs["fp"]
-    unit = " Costs are in false alarms." if fp == 1 else ""
+    unit = " Costs are in false alarms." if _in_alarms(audit) else ""
     return f"A missed case costs {amount(fn)}, a false alarm {amount(fp)}.{unit}"
+
+
+def saved_per_thousand(audit: Audit, saving: Estimate) -> str:
+    """A saving per case as one per 1,000 cases, in the user's unit."""
+    shown = estimated(
+        Estimate(1000 * saving.value, 1000 * saving.low, 1000 * saving.high)
+    )
+    what = f"the cost of {shown} false alarms" if _in_alarms(audit) else shown
+    return f"{what} per 1,000 cases"
+
+
+def _in_alarms(audit: Audit) -> bool:
+    """Whether a false alarm is the unit of costs."""
+    return audit.threshold is not None and audit.costs["fp"] == 1
 
 
 def changes(audit: Audit) -> list[str]:
@@ -168,47 +192,71 @@ def _first(said: Recommendation) -> str:
     return f"Before anything else, {_steps(steps)}." if steps else ""
 
 
-def _pool(said: Recommendation) -> str:
+def _pool(audit: Audit) -> str:
+    said = audit.recommendation
     if said.pool is None or said.cost is None or said.cost_in_use is None:
         return "Too few cases to compare pools."
-    others = f"none of the {said.tried} other pools tried costs significantly less"
-    if not said.change:
-        if any(not fix.who for fix in said.errors):
-            return f"{others[:1].upper()}{others[1:]}."
-        then = "Then keep" if said.errors else "Keep"
-        return f"{then} {said.in_use}: at {number(said.cost)} per case, {others}."
+    if said.saving is None:
+        return f"{_keep(said, said.cost)}{_auto(audit)}{_alternative(said)}"
     sick = any(fix.who for fix in said.errors)
     opening = "Until then, use" if sick else "Use"
     again = " Compare the pools again after the fix." if sick else ""
     cured = any(_cured(said, fix) for fix in said.errors)
     instead = f" instead of {said.in_use}, which is at fault" if cured else ""
     return (
-        f"{opening} {_named(said)}{instead}: it costs {number(said.cost)} per case on "
-        f"cases it had not seen, {said.in_use} {number(said.cost_in_use)}. That saves "
-        f"{_thousand(said.saving)} per 1,000 cases (adjusted p "
-        f"{_chance(said.p_value)}); {said.why}.{again}"
+        f"{opening} {_named(said)}{instead}: it costs {number(said.cost)} per case, "
+        f"{said.in_use} {number(said.cost_in_use)} ({_validation(said)}). That saves "
+        f"{estimated(said.saving)} per case, {saved_per_thousand(audit, said.saving)} "
+        f"(adjusted p {_chance(said.p_value)}); {said.why}.{_auto(audit)}"
+        f"{_alternative(said)}{again}"
     )
 
 
-def _thousand(saving: Estimate | None) -> str:
-    """A saving per case as one per 1,000 cases, with its interval."""
-    if saving is None:  # another pool has one
-        raise AssertionError
-    return estimated(
-        Estimate(1000 * saving.value, 1000 * saving.low, 1000 * saving.high)
+def _keep(said: Recommendation, cost: float) -> str:
+    others = f"none of the {said.tried} other pools tried costs significantly less"
+    basis = f"({_validation(said)})"
+    if any(not fix.who for fix in said.errors):
+        return f"{others[:1].upper()}{others[1:]} {basis}."
+    then = "Then keep" if said.errors else "Keep"
+    return f"{then} {said.in_use}: at {number(cost)} per case {basis}, {others}."
+
+
+def _auto(audit: Audit) -> str:
+    """Say how `auto` would do where it is not recommended."""
+    said = audit.recommendation
+    saving = said.auto_saving
+    if saving is None or said.pool == RECOMMENDED:
+        return ""
+    if saving.value < 0:
+        more = Estimate(-saving.value, -saving.high, -saving.low)
+        return f" auto would cost {saved_per_thousand(audit, more)} more."
+    told = saved_per_thousand(audit, saving)
+    return f" auto would save {told}, which is not statistically significant."
+
+
+def _alternative(said: Recommendation) -> str:
+    if said.alternative is None or said.alternative_cost is None:
+        return ""
+    named = said.alternative
+    if named == "best-agent":
+        named = f"the best agent alone ({said.agent})"
+    return (
+        f" The simplest pool within one standard error of it is {named}, at "
+        f"{number(said.alternative_cost)} per case: use that if you need a rule that "
+        "is easy to explain."
     )
+
+
+def _validation(said: Recommendation) -> str:
+    """On which cases costs were measured, and how."""
+    cases = pluralize(said.tested, "case")
+    how = "always fitted to earlier ones" if said.forward else "cross-validated"
+    return f"{cases}, {said.folds} folds, {how}"
 
 
 def _also(said: Recommendation) -> str:
     steps = [fix for fix in said.fixes if fix.severity != "error"]
     return f"Also {_steps(steps)}." if steps else ""
-
-
-def _usual(said: Recommendation) -> str:
-    here = ""
-    if said.usual_cost is not None and said.usual != said.pool:
-        here = f" ({number(said.usual_cost)} per case here)"
-    return f"Where {said.regime}, {USUAL[said.usual]} is the usual choice{here}."
 
 
 def _cured(said: Recommendation, fix: Fix) -> bool:
@@ -237,7 +285,7 @@ def _saved(fix: Fix) -> str:
 
 
 def _named(said: Recommendation) -> str:
-    if said.agent is not None:
+    if said.pool == "best-agent":
         return f"the best agent alone ({said.agent})"
     return str(said.pool)
 
