@@ -49,7 +49,7 @@ def audit(
     panel : Panel
         Where its cases carry times, drift is looked for. Feeds are checked in any
         case, in the order of the rows where there are no times; cases without an
-        outcome (`Panel.awaiting`) count there.
+        outcome (`Panel.with_pending`) count there.
     costs, threshold : Costs, float, optional
         What errors cost, and where decisions are made now (``costs.threshold`` by
         default); findings are stated in these costs.

@@ -310,14 +310,19 @@ class Audit:
     @property
     def advice(self) -> str:
         """What to fix first and which pool to use, in one paragraph."""
-        return str(display.render("verdict", "advice", self))
+        return " ".join(self.steps)
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """What to do, step by step: `advice` in parts."""
+        return tuple(display.render("advice", "steps", self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and strings, ready for JSON; see docs/audit.md."""
         plain = asdict(self) | {"schema": SCHEMA}
         del plain["labels"], plain["label_cases"]
         plain["outcome_labels"] = self.labels.to_dict(self.label_cases)
-        words = {"verdict": self.verdict, "advice": self.advice}
+        words = {"verdict": self.verdict, "advice": self.advice, "steps": self.steps}
         plain["recommendation"] = words | plain["recommendation"]
         plain["comparison"] = self.comparison and self.comparison.to_dict()
         return cast(dict[str, Any], _plain(plain))

@@ -1,4 +1,4 @@
-"""How numbers look beside their intervals, in tables and on pages."""
+"""Numbers, intervals and p-values as text, in tables and on pages."""
 
 import re
 from math import isnan
@@ -9,33 +9,34 @@ from truepool.core.formatting import amount, number, percent, signed
 
 __all__ = [
     "amount",
-    "between",
-    "chance",
-    "estimated",
+    "format_estimate",
+    "format_interval",
+    "format_p_value",
     "number",
+    "per_thousand",
     "percent",
     "setting",
     "signed",
 ]
 
 
-def between(low: str, high: str) -> str:
-    """Return an interval, without the zeros before the points.
+def format_interval(low: str, high: str) -> str:
+    """Return an interval in brackets, without leading zeros.
 
-    >>> between("-0.111", "+0.023"), between("0.9", "10.2")
+    >>> format_interval("-0.111", "+0.023"), format_interval("0.9", "10.2")
     ('[-.111, +.023]', '[.9, 10.2]')
     """
     return "[" + ", ".join(re.sub(r"^([+-]?)0\.", r"\1.", x) for x in (low, high)) + "]"
 
 
-def estimated(estimate: Estimate | None, *, sign: bool = False) -> str:
-    """Return a number with its interval, where one can be told.
+def format_estimate(estimate: Estimate | None, *, sign: bool = False) -> str:
+    """Return a number with its interval, where there is one.
 
-    >>> estimated(Estimate(0.5, 0.4, 0.6)), estimated(None)
+    >>> format_estimate(Estimate(0.5, 0.4, 0.6)), format_estimate(None)
     ('0.500 [.400, .600]', '-')
-    >>> estimated(Estimate(0.5, float("nan"), float("nan")))
+    >>> format_estimate(Estimate(0.5, float("nan"), float("nan")))
     '0.500'
-    >>> estimated(Estimate(0.01, -0.02, 0.04), sign=True)
+    >>> format_estimate(Estimate(0.01, -0.02, 0.04), sign=True)
     '+0.0100 [-.0200, +.0400]'
     """
     if estimate is None:
@@ -45,13 +46,13 @@ def estimated(estimate: Estimate | None, *, sign: bool = False) -> str:
         return show(estimate.value, estimate.value)
     like = max(map(abs, (estimate.value, estimate.low, estimate.high)))
     ends = (show(end, like) for end in (estimate.low, estimate.high))
-    return f"{show(estimate.value, like)} {between(*ends)}"
+    return f"{show(estimate.value, like)} {format_interval(*ends)}"
 
 
-def chance(p_value: float | None) -> str:
-    """Return a p-value, no smaller than anybody should believe.
+def format_p_value(p_value: float | None) -> str:
+    """Return a p-value; one below 0.001 as ``< 0.001``.
 
-    >>> chance(0.0412), chance(1e-9), chance(None)
+    >>> format_p_value(0.0412), format_p_value(1e-9), format_p_value(None)
     ('0.041', '< 0.001', '-')
     """
     if p_value is None or isnan(p_value):
@@ -60,9 +61,40 @@ def chance(p_value: float | None) -> str:
 
 
 def setting(value: Any) -> str:
-    """Return what something was set to, as short as it was given.
+    """Return the value of a setting, without trailing zeros.
 
     >>> setting(0.50), setting("all"), setting(3)
     ('0.5', 'all', '3')
     """
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def per_thousand(
+    saving: Estimate, level: float, unit: str = "", p_value: float | None = None
+) -> str:
+    """Return a saving per case as one per 1,000 cases, with its interval.
+
+    >>> print(per_thousand(Estimate(0.0761, 0.009, 0.105), 0.95, "false alarms"))
+    the cost of 76 false alarms per 1,000 cases (95 % interval 9 to 105)
+    >>> print(per_thousand(Estimate(6.5, 2.0, 9.0), 0.9, p_value=0.004))
+    6,500 per 1,000 cases (90 % interval 2,000 to 9,000; adjusted p = 0.004)
+    """
+    value, low, high = (1000 * x for x in (saving.value, saving.low, saving.high))
+    places = 0 if max(abs(low), abs(high)) >= 10 else 2
+    shown = f"{value:,.{places}f}"
+    what = f"the cost of {shown} {unit}" if unit else shown
+    test = "" if p_value is None else f"; adjusted {equation('p', p_value)}"
+    return (
+        f"{what} per 1,000 cases ({100 * level:g} % interval {low:,.{places}f} to "
+        f"{high:,.{places}f}{test})"
+    )
+
+
+def equation(name: str, p_value: float) -> str:
+    """Return a p-value in a sentence.
+
+    >>> equation("p", 0.0412), equation("p", 1e-9)
+    ('p = 0.041', 'p < 0.001')
+    """
+    shown = format_p_value(p_value)
+    return f"{name} {shown}" if shown.startswith("<") else f"{name} = {shown}"

@@ -1,42 +1,12 @@
-"""The verdict and the advice of an audit: two wordings of one recommendation."""
+"""The verdict of an audit, what its costs are, and what changed since another."""
 
-from collections.abc import Sequence
-
-from truepool.audits.recommendation import CURED_BY_A_POOL
-from truepool.audits.topics.comparison import RECOMMENDED
-from truepool.audits.values import SEVERITIES, Audit, Fix, Recommendation
-from truepool.comparison import Estimate
+from truepool.audits.values import SEVERITIES, Audit, Recommendation
 from truepool.core.formatting import pluralize
-from truepool.render.numbers import amount, chance, estimated, number
+from truepool.render.advice import listed, recommended, unit
+from truepool.render.numbers import amount, number
 
 FIXED = "savings per case if fixed"
 """What the cost of a finding is called; below 0, fixing it alone is no cure."""
-
-FEED = "take {who} out of the pool or fix its feed"
-ACTIONS = {
-    "constant-feed": FEED,
-    "stopped-feed": "find out why {who} stopped reporting",
-    "repeated-feed": FEED,
-    "changed-feed": FEED,
-    "rescaled-feed": "ask whether {who} was retrained or rescaled, and recalibrate it",
-    "upside-down": "take {who} out of the pool or reverse its reports",
-    "drifted": FEED,
-    "copy": "leave out {who} or {other}, which report the same",
-    "harmful": "take {who} out of the pool",
-    "over-confident": "recalibrate {who}",
-    "under-confident": "recalibrate {who}",
-    "biased": "recalibrate {who}",
-    "tempted": "pay {who} and the others by a proper score of their own reports",
-    "worse-than-best": "use {who} alone, or a pool that relies on it more",
-    "threshold": "decide at the threshold that the costs imply",
-    "under-confident-pool": "recalibrate the pool",
-    "over-confident-pool": "recalibrate the pool",
-    "biased-pool": "recalibrate the pool",
-    "drifted-pool": "find out what changed around case {since:,}",
-    "outcome-rate": "find out why the share of positive outcomes changed around case "
-    "{since:,}",
-}
-"""What to do about a finding, in the imperative, by its code."""
 
 CALIBRATION = ("over-confident", "under-confident", "biased")
 """Faults that recalibrating an agent cures."""
@@ -55,7 +25,7 @@ def sentence(audit: Audit) -> str:
     if said.trust == "no":
         return f"Do not trust this pool {_until(said)}: {basis}.{_apart(said)}"
     if said.trust == "with care":
-        better = f" {_capital(_named(said))} costs significantly less."
+        better = f" {_capital(recommended(said))} costs significantly less."
         better *= said.change
         return f"Use this pool with care: {basis}.{better}"
     if said.trust == "unknown":
@@ -64,17 +34,10 @@ def sentence(audit: Audit) -> str:
     missing = ", but not everything could be tested" * bool(audit.withheld)
     if said.change:
         return (
-            f"No fault was found, but {_named(said)} costs significantly less than "
-            f"{said.in_use}: {basis}{missing}."
+            f"No fault was found, but {recommended(said)} costs significantly less "
+            f"than {said.in_use}: {basis}{missing}."
         )
     return f"Nothing speaks against this pool: {basis}{missing}."
-
-
-def advice(audit: Audit) -> str:
-    """Say what to fix first, then which pool to use, and what that saves."""
-    said = audit.recommendation
-    parts = (_first(said), _pool(audit), _also(said))
-    return " ".join(part for part in parts if part)
 
 
 def usual(audit: Audit) -> str:
@@ -91,22 +54,8 @@ def costs(audit: Audit) -> str:
     if audit.threshold is None:
         return "Costs are those of the cost matrix, per case."
     fn, fp = audit.costs["fn"], audit.costs["fp"]
-    unit = " Costs are in false alarms." if _in_alarms(audit) else ""
-    return f"A missed case costs {amount(fn)}, a false alarm {amount(fp)}.{unit}"
-
-
-def saved_per_thousand(audit: Audit, saving: Estimate) -> str:
-    """A saving per case as one per 1,000 cases, in the user's unit."""
-    shown = estimated(
-        Estimate(1000 * saving.value, 1000 * saving.low, 1000 * saving.high)
-    )
-    what = f"the cost of {shown} false alarms" if _in_alarms(audit) else shown
-    return f"{what} per 1,000 cases"
-
-
-def _in_alarms(audit: Audit) -> bool:
-    """Whether a false alarm is the unit of costs."""
-    return audit.threshold is not None and audit.costs["fp"] == 1
+    counted = f" Costs are in {unit(audit)}." if unit(audit) else ""
+    return f"A missed case costs {amount(fn)}, a false alarm {amount(fp)}.{counted}"
 
 
 def changes(audit: Audit) -> list[str]:
@@ -131,7 +80,7 @@ def changes(audit: Audit) -> list[str]:
 
 def _known(key: tuple[str, ...]) -> str:
     code, *who = key
-    about = f" of {_listed(who)}" if who else ""
+    about = f" of {listed(who)}" if who else ""
     return f"`{code}`{about} is gone or less severe"
 
 
@@ -165,7 +114,7 @@ def _until(said: Recommendation) -> str:
     verb = "is" if len(agents) == 1 else "are"
     needed = all(fix.code in CALIBRATION for fix in said.errors)
     cure = "recalibrated" if needed else "fixed or left out"
-    return f"until {_listed(agents)} {verb} {cure}"
+    return f"until {listed(agents)} {verb} {cure}"
 
 
 def _apart(said: Recommendation) -> str:
@@ -183,122 +132,5 @@ def _agents(said: Recommendation) -> list[str]:
     return list(dict.fromkeys(fix.who[0] for fix in said.errors))
 
 
-# The advice
-
-
-def _first(said: Recommendation) -> str:
-    """Say what must be fixed before anything else; a better pool fixes a pool."""
-    steps = [fix for fix in said.errors if not _cured(said, fix)]
-    return f"Before anything else, {_steps(steps)}." if steps else ""
-
-
-def _pool(audit: Audit) -> str:
-    said = audit.recommendation
-    if said.pool is None or said.cost is None or said.cost_in_use is None:
-        return "Too few cases to compare pools."
-    if said.saving is None:
-        return f"{_keep(said, said.cost)}{_auto(audit)}{_alternative(said)}"
-    sick = any(fix.who for fix in said.errors)
-    opening = "Until then, use" if sick else "Use"
-    again = " Compare the pools again after the fix." if sick else ""
-    cured = any(_cured(said, fix) for fix in said.errors)
-    instead = f" instead of {said.in_use}, which is at fault" if cured else ""
-    return (
-        f"{opening} {_named(said)}{instead}: it costs {number(said.cost)} per case, "
-        f"{said.in_use} {number(said.cost_in_use)} ({_validation(said)}). That saves "
-        f"{estimated(said.saving)} per case, {saved_per_thousand(audit, said.saving)} "
-        f"(adjusted p {_chance(said.p_value)}); {said.why}.{_auto(audit)}"
-        f"{_alternative(said)}{again}"
-    )
-
-
-def _keep(said: Recommendation, cost: float) -> str:
-    others = f"none of the {said.tried} other pools tried costs significantly less"
-    basis = f"({_validation(said)})"
-    if any(not fix.who for fix in said.errors):
-        return f"{others[:1].upper()}{others[1:]} {basis}."
-    then = "Then keep" if said.errors else "Keep"
-    return f"{then} {said.in_use}: at {number(cost)} per case {basis}, {others}."
-
-
-def _auto(audit: Audit) -> str:
-    """Say how `auto` would do where it is not recommended."""
-    said = audit.recommendation
-    saving = said.auto_saving
-    if saving is None or said.pool == RECOMMENDED:
-        return ""
-    if saving.value < 0:
-        more = Estimate(-saving.value, -saving.high, -saving.low)
-        return f" auto would cost {saved_per_thousand(audit, more)} more."
-    told = saved_per_thousand(audit, saving)
-    return f" auto would save {told}, which is not statistically significant."
-
-
-def _alternative(said: Recommendation) -> str:
-    if said.alternative is None or said.alternative_cost is None:
-        return ""
-    named = said.alternative
-    if named == "best-agent":
-        named = f"the best agent alone ({said.agent})"
-    return (
-        f" The simplest pool within one standard error of it is {named}, at "
-        f"{number(said.alternative_cost)} per case: use that if you need a rule that "
-        "is easy to explain."
-    )
-
-
-def _validation(said: Recommendation) -> str:
-    """On which cases costs were measured, and how."""
-    cases = pluralize(said.tested, "case")
-    how = "always fitted to earlier ones" if said.forward else "cross-validated"
-    return f"{cases}, {said.folds} folds, {how}"
-
-
-def _also(said: Recommendation) -> str:
-    steps = [fix for fix in said.fixes if fix.severity != "error"]
-    return f"Also {_steps(steps)}." if steps else ""
-
-
-def _cured(said: Recommendation, fix: Fix) -> bool:
-    return said.change and fix.code in CURED_BY_A_POOL
-
-
-def _steps(fixes: Sequence[Fix]) -> str:
-    """List what to do, the same action once, with what each saves for sure."""
-    return "; ".join(dict.fromkeys(_action(fix) + _saved(fix) for fix in fixes))
-
-
-def _action(fix: Fix) -> str:
-    if fix.code not in ACTIONS:
-        return f"look into {_listed(fix.who) or 'the pool'} (`{fix.code}`)"
-    who, other = (*fix.who, "", "")[:2]
-    # Who turned upside down was sound before: its reports must not all be reversed.
-    turned = fix.code == "upside-down" and fix.since is not None
-    action = FEED if turned else ACTIONS[fix.code]
-    return action.format(who=who, other=other, since=fix.since or 0)
-
-
-def _saved(fix: Fix) -> str:
-    if fix.saving is None or not fix.saving.low > 0:
-        return ""
-    return f" (saves {number(fix.saving.value)} per case)"
-
-
-def _named(said: Recommendation) -> str:
-    if said.pool == "best-agent":
-        return f"the best agent alone ({said.agent})"
-    return str(said.pool)
-
-
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:] if " " in text else text
-
-
-def _chance(p_value: float | None) -> str:
-    told = chance(p_value)
-    return told if told.startswith("<") else f"= {told}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    *most, last = names or ("",)
-    return f"{', '.join(most)} and {last}" if most else last

@@ -9,10 +9,6 @@ from truepool.audits.severity import FEEDS
 from truepool.audits.topics import feeds
 from truepool.cli import app
 from truepool.data.panel import Panel
-from truepool.online.alarms.change_point import FEWEST
-from truepool.online.alarms.distribution import FALL, LOST, MINE, SHIFT, SPREAD, WEAKER
-from truepool.online.alarms.monitor import BLINDER, DEARER, PACE, SURE, WARM_UP
-from truepool.online.alarms.runs import LONGER, SHORTEST, USUAL
 from truepool.pools.mean import Mean
 
 CASES, AT = 1500, 1000
@@ -162,11 +158,8 @@ def test_the_line_about_cases_without_an_outcome(tmp_path):
     assert "10 cases have no outcome yet" in told.stderr
 
 
-def test_policy():
+def test_the_feed_checks_by_name():
     assert FEEDS == ("constant-feed", "stopped-feed", "repeated-feed", "changed-feed")
-    assert (SHORTEST, LONGER, USUAL, FEWEST) == (20, 3.0, 0.99, 10)
-    assert (FALL, WEAKER, LOST, SHIFT, SPREAD, MINE) == (0.1, 0.25, 0.5, 0.5, 0.2, 0.5)
-    assert (DEARER, BLINDER, SURE, PACE, WARM_UP) == (0.1, 0.25, 0.01, 10, 200)
 
 
 def test_a_handful_of_cases_has_no_feed_to_judge():

@@ -23,11 +23,11 @@ from truepool.online.alarms import alarms
 from truepool.online.alarms.change_point import (
     Change,
     change,
-    change_beside,
+    contrast_change,
     others,
 )
 from truepool.online.alarms.discrimination import placements
-from truepool.online.alarms.monitor import BLINDER, DEARER
+from truepool.online.alarms.monitor import COST_RISE, DISCRIMINATION_FALL
 
 DRIFT_CASES = 5_000
 """Cases, thinned evenly in time, on which detectors and the learner run."""
@@ -125,8 +125,8 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     placed = placements(values, outcomes)
     ranked = placed - others(placed)
     for i, agent in enumerate(panel.agents):
-        in_cost = change_beside(cost[:, i], beside[:, i])
-        in_rank = change_beside(placed[:, i], ranked[:, i])
+        in_cost = contrast_change(cost[:, i], beside[:, i])
+        in_rank = contrast_change(placed[:, i], ranked[:, i])
         if len(in_cost[1]) < FEWEST_CASES:
             continue
         p_cost = _cost_p_value(*in_cost, beside[:, i])
@@ -156,7 +156,10 @@ def _cost_p_value(found: Change, known: IntArray, beside: FloatArray) -> float:
 def _rank_p_value(found: Change, known: IntArray, ranked: FloatArray) -> float:
     """p-value where the agent tells cases apart less well than it did."""
     fall = found.before - found.after
-    fell = fall > BLINDER * abs(found.before) and _gap(ranked[known], found) < 0
+    fell = (
+        fall > DISCRIMINATION_FALL * abs(found.before)
+        and _gap(ranked[known], found) < 0
+    )
     return found.p_value if fell else 1.0
 
 
@@ -184,7 +187,7 @@ def _costly(
         "while the other agents' cost did not rise as much.",
         _advice(agent),
         p_value=p,
-        matters=gap > DEARER * found.before,
+        matters=gap > COST_RISE * found.before,
         number=evidence.rise(Change(found.place, 0.0, gap, found.p_value, found.error)),
         unit="rise of its cost per case relative to the other agents",
         price=partial(evidence.saving_without, i, order[since:]),
@@ -286,7 +289,7 @@ def _pool(
         "Use online weights (`truepool replay`), and find out whether the cases "
         "themselves changed.",
         p_value=found.p_value if found.after > found.before else 1.0,
-        matters=bool(found.after > (1 + DEARER) * found.before),
+        matters=bool(found.after > (1 + COST_RISE) * found.before),
         most="warning",
         number=evidence.rise(found),
         unit="rise of the cost per case",

@@ -19,10 +19,10 @@ from truepool.core.formatting import number
 from truepool.online.alarms.distribution import Shift, scalar, shifts
 from truepool.online.alarms.repeats import repeat
 from truepool.online.alarms.runs import (
-    codes_of,
     constant_run,
     missing_run,
     repeated_cases,
+    report_codes,
 )
 
 UNKNOWN = float("nan")
@@ -97,7 +97,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
         return
     if evidence.panel.times is None:
         evidence.sampling.note("Feeds were checked in the order of the rows.")
-    codes = codes_of(line.values)
+    codes = report_codes(line.values)
     fresh = np.flatnonzero(~repeated_cases(codes) & (codes >= 0).any(axis=1))
     moved = shifts(line.values)
     for i, agent in enumerate(evidence.panel.agents):

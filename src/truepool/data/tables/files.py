@@ -66,7 +66,8 @@ def _read_text(path: Path, written: TableFormat) -> tuple[pa.Table, str | None]:
             "(--sep)."
         )
     # An id is a label: 007 is not 7, and a long number is not a float.
-    labels = ("id", written.id, written.long[0] if written.long else None)
+    case = written.long[0] if written.long else None
+    labels = ("id", written.id, written.group, case)
     options = csv.ConvertOptions(
         column_types={name: pa.string() for name in labels if name},
         strings_can_be_null=False,

@@ -15,8 +15,9 @@ from truepool.comparison import Comparison
 from truepool.core.arrays import FloatArray
 from truepool.core.files import write_text
 from truepool.render import figures, labels
+from truepool.render.advice import steps
 from truepool.render.html.layout import Section, fragment, page
-from truepool.render.numbers import estimated, percent
+from truepool.render.numbers import format_estimate, percent
 from truepool.render.tables import comparison as compared
 from truepool.render.tables import evidence
 from truepool.render.verdict import FIXED, changes, costs, sentence, withheld
@@ -71,6 +72,7 @@ def _verdict(audit: Audit) -> dict[str, Any]:
     return {
         "audit": audit,
         "verdict": sentence(audit),
+        "steps": steps(audit),
         "severity": severity or "unsure",
         "changes": changes(audit),
         "labels": labels.sentence(audit.labels, audit.label_cases),
@@ -139,9 +141,10 @@ def _standing(audit: Audit) -> Section:
         drawn["credit"] = figures.credit(known)
     return _section(
         "standing", "Agents", "What is each agent worth?",
-        weights=_spoken((one.agent, estimated(one.weight)) for one in heaviest),
+        weights=_spoken((one.agent, format_estimate(one.weight)) for one in heaviest),
         credit=_spoken(
-            (one.agent, estimated(one.leave_one_out or one.shapley)) for one in known
+            (one.agent, format_estimate(one.leave_one_out or one.shapley))
+            for one in known
         ),
         heaviest=len(heaviest) if len(heaviest) < len(weighed) else None,
         figures=drawn,
