@@ -5,7 +5,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from silos import features
+from training_data import features
 
 from truepool import agents
 from truepool.agents.report_table import report_columns

@@ -55,14 +55,14 @@ def test_that_nothing_drifts_is_said_only_where_it_was_tested():
 
 def test_the_policy_of_regimes_is_the_papers_table():
     assert (FEW_CASES, RARE, SCARCE, STRONG) == (500, 0.01, 0.05, 0.1)
-    assert comparison.CLEAR == 0.05
+    assert comparison.SIGNIFICANT == 0.05
 
 
 def test_a_significantly_cheaper_pool_is_advised():
-    told = audit(sound(), **QUICK)
-    assert told.advice.startswith("Use ")
-    table = told.comparison
-    name = told.advice.split()[1].rstrip(":")
+    result = audit(sound(), **QUICK)
+    assert result.advice.startswith("Use ")
+    table = result.comparison
+    name = result.advice.split()[1].rstrip(":")
     assert table[name].loss.value < table["mean"].loss.value
 
 
@@ -81,23 +81,23 @@ def test_the_best_agent_alone_is_the_alternative_where_that_is_the_truth():
 
 
 def test_a_pool_that_loses_to_its_best_member_is_told_what_that_costs():
-    told = audit(lonely(), **QUICK)
-    found = next(f for f in told.findings if f.code == "worse-than-best")
+    result = audit(lonely(), **QUICK)
+    found = next(f for f in result.findings if f.code == "worse-than-best")
     assert found.who == ("ada",)
-    table = told.comparison
+    table = result.comparison
     gap = table["mean"].loss.value - table["best-agent"].loss.value
     assert found.cost.value == pytest.approx(gap)
 
 
 def test_a_pool_that_nothing_significantly_beats_is_kept():
-    told = audit(random_panel(1, cases=60), resamples=50, pool="stacked-lr")
-    assert told.advice.startswith("Keep stacked-lr: at ")
-    assert not any(f.code == "better-pool" for f in told.findings)
+    result = audit(random_panel(1, cases=60), resamples=50, pool="stacked-lr")
+    assert result.advice.startswith("Keep stacked-lr: at ")
+    assert not any(f.code == "better-pool" for f in result.findings)
 
 
 def test_the_best_agent_in_use_is_not_compared_with_itself():
-    told = audit(sound(cases=200), **QUICK, pool="best-agent")
-    assert not any(f.code == "worse-than-best" for f in told.findings)
+    result = audit(sound(cases=200), **QUICK, pool="best-agent")
+    assert not any(f.code == "worse-than-best" for f in result.findings)
 
 
 def test_folds_that_cannot_be_made_withhold_the_comparison(monkeypatch):
@@ -105,7 +105,7 @@ def test_folds_that_cannot_be_made_withhold_the_comparison(monkeypatch):
         raise SettingError("fold 0 of 5 would learn from one class only")
 
     monkeypatch.setattr(comparison, "cross_validate", refuse)
-    told = audit(sound(cases=100), **QUICK)
-    assert "one class only" in dict(told.withheld)["comparison"]
-    assert told.comparison is None
-    assert told.advice.startswith("Too few cases")
+    result = audit(sound(cases=100), **QUICK)
+    assert "one class only" in dict(result.withheld)["comparison"]
+    assert result.comparison is None
+    assert result.advice.startswith("Too few cases")

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import csv
-from silos import features
+from training_data import features
 
 from truepool import read_panel
 

@@ -50,8 +50,8 @@ POOLS = (
 )
 """What is tried beside the pool in use: each family once."""
 COMPARISON_CASES = 10_000
-"""Pools are tried on at most this many cases."""
-CLEAR = 0.05
+"""Largest number of cases on which pools are compared."""
+SIGNIFICANT = 0.05
 """A pool costs significantly less if its adjusted p-value lies below this."""
 
 
@@ -68,15 +68,15 @@ def folds(evidence: Evidence) -> list[tuple[IntArray, IntArray]]:
 
 
 def compare_pools(evidence: Evidence) -> Comparison | None:
-    """Cheap pools, the best agent and the pool in use, cross-validated; None if few.
+    """Cross-validate fast pools, the best agent and the pool in use; None if few.
 
-    The pool in use is not learned again: what it says out of fold is known.
+    The pool in use is not fitted again: its out-of-fold output is known.
     """
     if evidence.shortage is not None:
         return None
     own, panel = evidence.pool, evidence.panel
-    asked = {name: name for name in POOLS} | {own.name: own}
-    pools = choose_pools(asked, evidence.loss, evidence.seed)
+    chosen = {name: name for name in POOLS} | {own.name: own}
+    pools = choose_pools(chosen, evidence.loss, evidence.seed)
     try:
         pairs = evidence.compute(folds)
         known = {own.name: evidence.validation.pooled_of(evaluation_cases(pairs))}
@@ -97,7 +97,7 @@ def compare_pools(evidence: Evidence) -> Comparison | None:
 
 
 def pool_leads(evidence: Evidence) -> tuple[Lead, ...]:
-    """What every other pool would save a case against the one in use, least loss first.
+    """What every other pool saves per case against the one in use, lowest loss first.
 
     Paired t-tests are adjusted for the number of pools tried; Diebold-Mariano needs
     cases in time.
@@ -108,24 +108,24 @@ def pool_leads(evidence: Evidence) -> tuple[Lead, ...]:
     mine = table.by_case[evidence.pool.name]
     others = [row.pool for row in table.rows if row.pool != evidence.pool.name]
     saved = np.stack([mine - table.by_case[pool] for pool in others], axis=1)
-    chances = paired_p_values(saved)
-    stepped, shared = holm(chances), bonferroni(chances)
-    luck = Resamples(len(saved), evidence.resamples, evidence.seed)
+    p_values = paired_p_values(saved)
+    by_holm, by_bonferroni = holm(p_values), bonferroni(p_values)
+    resamples = Resamples(len(saved), evidence.resamples, evidence.seed)
     return tuple(
         Lead(
             pool,
-            Estimate(float(gap.mean()), *luck.interval(gap, evidence.level)),
-            float(chances[m]),
-            float(stepped[m]),
-            float(shared[m]),
+            Estimate(float(gap.mean()), *resamples.interval(gap, evidence.level)),
+            float(p_values[m]),
+            float(by_holm[m]),
+            float(by_bonferroni[m]),
             signed_rank_p_value(gap),
-            _in_time(evidence, gap),
+            _diebold_mariano(evidence, gap),
         )
         for m, (pool, gap) in enumerate(zip(others, saved.T, strict=True))
     )
 
 
-def _in_time(evidence: Evidence, gap: FloatArray) -> float | None:
+def _diebold_mariano(evidence: Evidence, gap: FloatArray) -> float | None:
     times = evidence.panel.times
     if times is None:
         return None
@@ -162,7 +162,7 @@ def choose_pool(evidence: Evidence, faulty: Collection[str] = ()) -> Choice | No
     cheaper = {
         lead.pool: lead
         for lead in evidence.compute(pool_leads)
-        if lead.holm < CLEAR and lead.saved.value > 0 and lead.pool not in barred
+        if lead.holm < SIGNIFICANT and lead.saved.value > 0 and lead.pool not in barred
     }
     if RECOMMENDED in cheaper or (evidence.pool.name == RECOMMENDED and not cheaper):
         return Choice(
@@ -174,7 +174,7 @@ def choose_pool(evidence: Evidence, faulty: Collection[str] = ()) -> Choice | No
     best = [
         lead
         for lead in cheaper.values()
-        if _chance(table.by_case[lead.pool] - first) >= CLEAR
+        if _p_value(table.by_case[lead.pool] - first) >= SIGNIFICANT
     ]
     if not best:
         return Choice(evidence.pool.name)
@@ -206,7 +206,7 @@ def _complexity(pool: str) -> int:
     return every()[pool].complexity
 
 
-def _chance(gaps: FloatArray) -> float:
+def _p_value(gaps: FloatArray) -> float:
     return float(paired_p_values(gaps[:, None])[0])
 
 
@@ -236,7 +236,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
 
 
 def _best(evidence: Evidence) -> Iterator[Suspicion]:
-    """Say where the pool loses to its best member."""
+    """Report where the pool costs more than its best agent."""
     table = evidence.compute(compare_pools)
     if table is None or evidence.pool.name == "best-agent":
         return

@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from truepool.audits.values import SCHEMA, Audit, Calibration, Curve, Drift, Standing
+from truepool.audits.values import (
+    SCHEMA,
+    Audit,
+    Calibration,
+    CostCurve,
+    Drift,
+    Standing,
+)
 from truepool.comparison import Comparison
 from truepool.core.arrays import FloatArray
 from truepool.core.files import write_text
@@ -185,7 +192,7 @@ def _others(matrix: FloatArray) -> FloatArray:
     return others
 
 
-def _costs(audit: Audit, curve: Curve) -> Section:
+def _costs(audit: Audit, curve: CostCurve) -> Section:
     """What deciding costs: at every threshold, and for other costs."""
     fn, fp = audit.costs["fn"], audit.costs["fp"]
     asked = fp / (fp + fn)
