@@ -79,11 +79,11 @@ def _kernel(
     unit, per_log = 1.0 / settings.span, 1.0 / settings.log_agents
     # Loops over few arrays each: of more than four, numba makes no vectors.
     for i in range(N):
-        losses[i] = unit * (mean - losses[i]) if losses[i] == losses[i] else 0.0
-    for i in range(N):
-        price = rates[i] * (losses[i] * losses[i])
+        regret = unit * (mean - losses[i]) if losses[i] == losses[i] else 0.0
+        price = rates[i] * (regret * regret)
+        losses[i] = regret
         paid[i] += price
-        gained[i] += losses[i] - price
+        gained[i] += regret - price
     for i in range(N):
         squares[i] += losses[i] * losses[i]
         slower = max(2.0, sqrt((1.0 + squares[i]) * per_log))  # 1 / the new rate
