@@ -1,6 +1,7 @@
 """The contract of every learner. Learners are found by folder."""
 
 import pickle
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from panels import panels, random_panel
 
-from truepool import Stream, learners, replay
+from truepool import Stream, learners, load_stream, replay
 from truepool.core import kernels
 from truepool.core.errors import AgentError, SettingError
 from truepool.data.costs import Costs
@@ -75,12 +76,38 @@ def test_the_compiled_loop_is_the_specification(name, monkeypatch):
     assert_specified(priced(name, "brier"), monkeypatch)
 
 
-@pytest.mark.parametrize("loss", NAMES)
-@pytest.mark.parametrize("name", ["hedge", "gradient", "marginal", "ema"])
+def suited(names):
+    """Learners with every loss that they accept: slopes need a convex one, wsu a bound."""
+    pairs = []
+    for name, loss in product(names, NAMES):
+        with suppress(SettingError):
+            priced(name, loss)
+            pairs.append((name, loss))
+    assert {"brier", "cost-brier"} <= {loss for _, loss in pairs}
+    return pytest.mark.parametrize(("name", "loss"), pairs)
+
+
+@suited(["hedge", "gradient", "marginal", "ema"])
 def test_every_signal_of_every_loss_is_as_specified(name, loss, monkeypatch):
-    if name == "gradient" and not Loss(loss).convex:
-        pytest.skip("a loss that is not convex has no slopes")
     assert_specified(priced(name, loss), monkeypatch)
+
+
+@contextmanager
+def uncompiled(monkeypatch):
+    """The kernels in plain Python: compiling takes seconds for each loss."""
+    loop.program.cache_clear()
+    with monkeypatch.context() as patch:
+        plain = partial(kernels.online.specialise, compiled=False)
+        patch.setattr(kernels.online, "specialise", plain)
+        with np.errstate(divide="ignore", invalid="ignore"):  # as compiled code does
+            yield
+    loop.program.cache_clear()
+
+
+@suited(EVERY)
+def test_every_kernel_is_as_specified_under_every_loss(name, loss, monkeypatch):
+    with uncompiled(monkeypatch):
+        assert_specified(priced(name, loss), monkeypatch)
 
 
 @each
@@ -89,12 +116,8 @@ def test_a_kernel_can_be_stepped_through_in_plain_python(name, classes, monkeypa
     panel = random_panel(1, cases=130, classes=classes, silent=0.2)
     learner = priced(name, "brier")
     fast = replay(learner, panel, delay=3)
-    plain = partial(kernels.online.specialise, compiled=False)
-    loop.program.cache_clear()
-    monkeypatch.setattr(kernels.online, "specialise", plain)
-    with np.errstate(divide="ignore", invalid="ignore"):  # as compiled code does
+    with uncompiled(monkeypatch):
         stepped = replay(learner, panel, delay=3)
-    loop.program.cache_clear()
     assert_allclose(stepped.weights, fast.weights, rtol=1e-9, atol=1e-12)
     assert_allclose(stepped.losses, fast.losses, rtol=1e-9, atol=1e-12)
 
@@ -324,3 +347,28 @@ def test_a_case_without_reports_is_skipped_and_counted(name):
     alone = replay(learners.make(name, horizon=40), rest)
     assert_array_equal(trace.state.weights, alone.state.weights)
     assert len(trace.regret_to_agent) == 40
+
+
+@each
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_saved_stream_goes_on_as_if_it_had_not_been_saved(name, classes, tmp_path):
+    panel = random_panel(4, cases=40, classes=classes, silent=0.2)
+    cases = [dict(zip("abcd", row, strict=True)) for row in panel.reports]
+    stream = Stream(name, agents="abcd", classes=classes)
+
+    def follow(stream, start):
+        pooled = []
+        for t in range(start, 40):  # outcomes come five cases late
+            pooled.append(stream.predict_proba_one(cases[t], case=t))
+            if t >= 5:
+                stream.settle(t - 5, int(panel.outcomes[t - 5]))
+            if t == 20 and start == 0:
+                stream.save(tmp_path / "x.stream")
+        return pooled
+
+    pooled = follow(stream, 0)
+    again = load_stream(tmp_path / "x.stream")
+    assert follow(again, 21) == pooled[21:]
+    assert_array_equal(again.state.unnormalised, stream.state.unnormalised)
+    assert_same_memory(again.state, stream.state)
+    assert again.outcomes == stream.outcomes

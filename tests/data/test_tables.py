@@ -99,7 +99,7 @@ def test_booleans_and_whole_numbers_are_reports_too():
         ("ada,bob,outcomes\n.9,,1\n.2,,0\n", AgentError, "'bob' has none"),
         ("ada,bob,outcomes\n.9,.6,yes\n.2,.1,no\n", OutcomeError, "labels 'no' and 'yes'.*--positive yes"),
         ("ada,bob,outcomes\n.9,.6,\n.2,.1,\n", OutcomeError, "'outcomes' is empty in all 2 rows"),
-        ("ada,outcomes\n.9,1\n.2,0\n", AgentError, "at least 2 agents; there is 1, 'ada'"),
+        ("ada,outcomes\n.9,1\n.2,0\n", AgentError, "at least 2 agents; got 1, 'ada'"),
         ("outcomes\n1\n0\n", AgentError, "no column is left"),
         ("ada,bob,outcomes\n.9,.6,1\n", PanelError, "at least 2 cases"),
         ("ada:0,ada:1,bob:0,bob:2,outcomes\n.9,.1,.5,.5,1\n.2,.8,.5,.5,0\n", ReportError, "'bob' has bob:0, bob:2"),
