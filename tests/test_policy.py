@@ -112,9 +112,16 @@ POLICY = {
     },
     "pools.beta": {"GROUPS": 10_000},
     "pools.boosted": {"LEAF": 20},
+    "pools.krum": {"FAR": 1e9},
     "pools.networks.training": {"BLOCK": 32_768, "FADE": (0.9, 0.999), "SLIGHT": 0.001},
     "pools.neural": {"ENOUGH": 2, "LEAST_SPREAD": 0.001},
-    "pools.persistence": {"VERSION": 1},
+    "pools.onnx.export": {
+        "IR_VERSION": 8,
+        "OPSET": 18,
+        "PROBES": 1000,
+        "TOLERANCE": 1e-9,
+    },
+    "pools.onnx.graph": {"DOUBLE": 11, "INTEGER": 7},
     "pools.ridge": {"PRECISION": 1e-08},
     "pools.shrunk": {
         "KEPT": 0.01,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from panels import panels, random_panel
 
-from truepool import Stream, learners, replay
+from truepool import Stream, learners, load_stream, replay
 from truepool.core import kernels
 from truepool.core.errors import AgentError, SettingError
 from truepool.data.costs import Costs
@@ -324,3 +324,28 @@ def test_a_case_without_reports_is_skipped_and_counted(name):
     alone = replay(learners.make(name, horizon=40), rest)
     assert_array_equal(trace.state.weights, alone.state.weights)
     assert len(trace.regret_to_agent) == 40
+
+
+@each
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_saved_stream_goes_on_as_if_it_had_not_been_saved(name, classes, tmp_path):
+    panel = random_panel(4, cases=40, classes=classes, silent=0.2)
+    cases = [dict(zip("abcd", row, strict=True)) for row in panel.reports]
+    stream = Stream(name, agents="abcd", classes=classes)
+
+    def follow(stream, start):
+        pooled = []
+        for t in range(start, 40):  # outcomes come five cases late
+            pooled.append(stream.predict_proba_one(cases[t], case=t))
+            if t >= 5:
+                stream.settle(t - 5, int(panel.outcomes[t - 5]))
+            if t == 20 and start == 0:
+                stream.save(tmp_path / "x.stream")
+        return pooled
+
+    pooled = follow(stream, 0)
+    again = load_stream(tmp_path / "x.stream")
+    assert follow(again, 21) == pooled[21:]
+    assert_array_equal(again.state.unnormalised, stream.state.unnormalised)
+    assert_same_memory(again.state, stream.state)
+    assert again.outcomes == stream.outcomes

@@ -10,7 +10,7 @@ from truepool.online.decision import Decision, decide, feedback
 from truepool.online.loop import settle
 from truepool.online.recalibration import Recalibration
 from truepool.online.replays import replay
-from truepool.online.stream import Stream
+from truepool.online.stream import Stream, load_stream
 from truepool.online.trace import Trace
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "Trace",
     "decide",
     "feedback",
+    "load_stream",
     "replay",
     "settle",
 ]

@@ -1,6 +1,7 @@
 """A stream: a learner that gets one case at a time."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from threading import RLock
 from typing import Any
 
@@ -15,6 +16,7 @@ from truepool.data.reports import ROUNDING
 from truepool.learners.interface import Learner
 from truepool.measures.decisions import choose
 from truepool.measures.losses import Loss
+from truepool.online import persistence
 from truepool.online.decision import Decision, decide
 from truepool.online.loop import settle
 from truepool.online.recalibration import Recalibration
@@ -186,6 +188,13 @@ class Stream:
                     alone = bool(np.isnan(reports[:, 0]).all())
                     self.waiting[case] = None if alone else rest
 
+    def save(self, path: str | Path) -> None:
+        """Write the stream to a file, with the cases that wait, whole or not at all.
+
+        `truepool.load_stream` goes on from there as if nothing had happened.
+        """
+        persistence.save(self.__getstate__(), path)
+
     def __repr__(self) -> str:
         settled = pluralize(self.state.settled, "case")
         agents = pluralize(len(self.state.agents), "agent")
@@ -296,6 +305,17 @@ class Stream:
         raise OutcomeError(
             f"an outcome must be {format_choice(self.numbers)}; got {y!r}{cure}"
         )
+
+
+def load_stream(path: str | Path) -> Stream:
+    """Return the stream that `Stream.save` wrote to a file.
+
+    It goes on to the last bit as the saved one would have. No file can make it run
+    code: learners are found by name, and only plain numbers and text are read.
+    """
+    stream = Stream.__new__(Stream)
+    stream.__setstate__(persistence.load(path))
+    return stream
 
 
 def _numbers(classes: int, positive: Any, negative: Any) -> dict[Any, int]:

@@ -22,6 +22,7 @@ from truepool.comparison import Comparison
 from truepool.core.arrays import FloatArray
 from truepool.core.files import write_text
 from truepool.render import figures, labels
+from truepool.render.advice import steps
 from truepool.render.html.layout import Section, fragment, page
 from truepool.render.numbers import format_estimate, percent
 from truepool.render.tables import comparison as compared
@@ -78,6 +79,7 @@ def _verdict(audit: Audit) -> dict[str, Any]:
     return {
         "audit": audit,
         "verdict": sentence(audit),
+        "steps": steps(audit),
         "severity": severity or "unsure",
         "changes": changes(audit),
         "labels": labels.sentence(audit.labels, audit.label_cases),
