@@ -1,6 +1,7 @@
 """The contract of every learner. Learners are found by folder."""
 
 import pickle
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -75,12 +76,38 @@ def test_the_compiled_loop_is_the_specification(name, monkeypatch):
     assert_specified(priced(name, "brier"), monkeypatch)
 
 
-@pytest.mark.parametrize("loss", NAMES)
-@pytest.mark.parametrize("name", ["hedge", "gradient", "marginal", "ema"])
+def suited(names):
+    """Learners with every loss that they accept: slopes need a convex one, wsu a bound."""
+    pairs = []
+    for name, loss in product(names, NAMES):
+        with suppress(SettingError):
+            priced(name, loss)
+            pairs.append((name, loss))
+    assert {"brier", "cost-brier"} <= {loss for _, loss in pairs}
+    return pytest.mark.parametrize(("name", "loss"), pairs)
+
+
+@suited(["hedge", "gradient", "marginal", "ema"])
 def test_every_signal_of_every_loss_is_as_specified(name, loss, monkeypatch):
-    if name == "gradient" and not Loss(loss).convex:
-        pytest.skip("a loss that is not convex has no slopes")
     assert_specified(priced(name, loss), monkeypatch)
+
+
+@contextmanager
+def uncompiled(monkeypatch):
+    """The kernels in plain Python: compiling takes seconds for each loss."""
+    loop.program.cache_clear()
+    with monkeypatch.context() as patch:
+        plain = partial(kernels.online.specialise, compiled=False)
+        patch.setattr(kernels.online, "specialise", plain)
+        with np.errstate(divide="ignore", invalid="ignore"):  # as compiled code does
+            yield
+    loop.program.cache_clear()
+
+
+@suited(EVERY)
+def test_every_kernel_is_as_specified_under_every_loss(name, loss, monkeypatch):
+    with uncompiled(monkeypatch):
+        assert_specified(priced(name, loss), monkeypatch)
 
 
 @each
@@ -89,12 +116,8 @@ def test_a_kernel_can_be_stepped_through_in_plain_python(name, classes, monkeypa
     panel = random_panel(1, cases=130, classes=classes, silent=0.2)
     learner = priced(name, "brier")
     fast = replay(learner, panel, delay=3)
-    plain = partial(kernels.online.specialise, compiled=False)
-    loop.program.cache_clear()
-    monkeypatch.setattr(kernels.online, "specialise", plain)
-    with np.errstate(divide="ignore", invalid="ignore"):  # as compiled code does
+    with uncompiled(monkeypatch):
         stepped = replay(learner, panel, delay=3)
-    loop.program.cache_clear()
     assert_allclose(stepped.weights, fast.weights, rtol=1e-9, atol=1e-12)
     assert_allclose(stepped.losses, fast.losses, rtol=1e-9, atol=1e-12)
 

@@ -79,11 +79,11 @@ def _kernel(
     unit, per_log = 1.0 / settings.span, 1.0 / settings.log_agents
     # Several loops: numba does not vectorise one loop over more than four arrays.
     for i in range(N):
-        losses[i] = unit * (mean - losses[i]) if losses[i] == losses[i] else 0.0
-    for i in range(N):
-        penalty = rates[i] * (losses[i] * losses[i])
+        regret = unit * (mean - losses[i]) if losses[i] == losses[i] else 0.0
+        penalty = rates[i] * (regret * regret)
+        losses[i] = regret
         penalties[i] += penalty
-        gained[i] += losses[i] - penalty
+        gained[i] += regret - penalty
     for i in range(N):
         squares[i] += losses[i] * losses[i]
         slower = max(2.0, sqrt((1.0 + squares[i]) * per_log))  # 1 / the new rate

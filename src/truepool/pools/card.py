@@ -1,4 +1,4 @@
-"""What a fitted pool is, on one card: for people who use a pool that others fitted."""
+"""A summary card of a fitted pool, for people who use a pool that others fitted."""
 
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -6,7 +6,8 @@ from typing import Any
 
 from truepool.data.costs import Costs
 from truepool.data.labels import Labels
-from truepool.pools.interface import NO_COSTS, Explanation, Pool, Training
+from truepool.pools.interface import NO_COSTS, Pool
+from truepool.pools.result import Explanation, Training
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,7 @@
-"""What every pool is: a scikit-learn classifier whose features are probabilities."""
+"""The interface of pools: scikit-learn classifiers whose features are probabilities."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
@@ -25,94 +24,28 @@ from truepool.core.errors import (
     ExportError,
     ReportError,
     SettingError,
-    suggestion,
 )
 from truepool.data.costs import Costs
 from truepool.data.labels import Labels
 from truepool.data.panel import Panel
-from truepool.data.reports import check_reports, column_names
+from truepool.data.reports import column_names
 from truepool.measures.decisions import check_threshold, choose
 from truepool.pools import persistence
+from truepool.pools.agent_reports import match_columns, match_one
 from truepool.pools.onnx.graph import ReportTensors, Tensor
+from truepool.pools.result import Explanation, PoolResult, Training
 
 NO_COSTS = Costs()
-"""What decides where no costs are given: a missed case and a false alarm cost 1."""
-
-
-@dataclass(frozen=True, eq=False)
-class PoolResult:
-    """What a pool makes of T cases.
-
-    Attributes
-    ----------
-    probabilities : (T, K)
-        Pooled probability of every class.
-    decisions : (T,)
-        Class of least expected cost; for two classes 1 where p > threshold.
-    """
-
-    probabilities: FloatArray
-    decisions: IntArray
-
-
-@dataclass(frozen=True)
-class Training:
-    """The cases that a pool learned from.
-
-    Attributes
-    ----------
-    cases : int
-        How many there were.
-    counts : tuple of int
-        How many of them each class had.
-    missing : float
-        Share of the reports that were missing.
-    """
-
-    cases: int
-    counts: tuple[int, ...]
-    missing: float
-
-    @property
-    def base_rates(self) -> tuple[float, ...]:
-        """Share of each class.
-
-        >>> Training(4, (3, 1), 0.0).base_rates
-        (0.75, 0.25)
-        """
-        return tuple(count / self.cases for count in self.counts)
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """What a fitted pool is; None where something does not apply.
-
-    Attributes
-    ----------
-    name : str
-        Name of the pool; of `auto`, name of the pool that it chose.
-    why : str, optional
-        Why it was chosen, in one sentence.
-    weights, credit : mapping of agent to number, optional
-        Weights on the simplex, and the credit that they follow from.
-    loss : str, optional
-        The loss by which the pool learned; credit is counted in it.
-    """
-
-    name: str
-    why: str | None = None
-    weights: Mapping[str, float] | None = None
-    credit: Mapping[str, float] | None = None
-    loss: str | None = None
+"""The default costs: a missed case and a false alarm cost 1 each."""
 
 
 class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Many probabilities in, one out.
 
-    A pool is written by two methods: `_learn`, which sees a sound panel, and
-    `combine`, which sees sound reports. Checks, names and decisions are done here,
+    A pool defines two methods: `_learn`, which gets a checked panel, and
+    `combine`, which gets checked reports. Checks, names and decisions are done here,
     once: `predict_proba` and `predict` check the reports and show what `pool` makes of
-    them. Reports are (T, N) or (T, N, K), NaN where an agent is silent.
+    them. Reports are (T, N) or (T, N, K), NaN where an agent has no report.
 
     Attributes
     ----------
@@ -178,7 +111,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return self
 
     def fit_panel(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
-        """Learn from a panel that is known to be sound."""
+        """Learn from a checked panel."""
         K = panel.classes
         missing = panel.silent / panel.reports.size
         training = Training(len(panel), panel.counts, missing)
@@ -225,7 +158,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return self.pool(self._checked(reports)).probabilities
 
     def predict(self, reports: ArrayLike) -> IntArray:
-        """Class of least expected cost, (T,); binary: 1 where p > threshold."""
+        """Class with the lowest expected cost, (T,); binary: 1 where p > threshold."""
         return self.pool(self._checked(reports)).decisions
 
     def predict_proba_one(self, reports: Mapping[str, Any]) -> dict[int, float]:
@@ -245,7 +178,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return dict(enumerate(as_probabilities(pooled)[0].tolist()))
 
     def decide_one(self, reports: Mapping[str, Any]) -> int:
-        """Class of least expected cost of one case, by its number."""
+        """Class with the lowest expected cost of one case, by its number."""
         return int(self.pool(self._one(reports)).decisions[0])
 
     def contributions(self, reports: ArrayLike) -> FloatArray:
@@ -309,7 +242,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
                 inner.check_learned()
 
     def explain(self) -> Explanation:
-        """Say what the fitted pool is: its name, its weights, and what they rest on."""
+        """Explain the fitted pool: its name, its weights, and their basis."""
         self._check_fitted()
         return self._explanation()
 
@@ -324,34 +257,12 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _checked(self, reports: ArrayLike) -> FloatArray:
         """Coordinates (T, N, C) of raw reports, in the order of the agents."""
         self._check_fitted()
-        names = column_names(reports) if self.has_names_ else ()
-        values, _ = check_reports(reports, names or self._known_as(reports))
-        if names and names != self.agents_:
-            values = read_only(values[:, self._order(names)])
-        return values
+        return match_columns(reports, self.agents_, by_name=self.has_names_)
 
     def _one(self, reports: Mapping[str, Any]) -> FloatArray:
         """Coordinates (1, N, C) of the reports on one case."""
         self._check_fitted()
-        unknown = [name for name in reports if name not in self.agents_]
-        if unknown:
-            raise AgentError(
-                f"reports must be by the agents learned from; got {unknown[0]!r}"
-                f"{suggestion(str(unknown[0]), self.agents_)}; "
-                f"known: {', '.join(self.agents_)}"
-            )
-        given = [reports.get(agent) for agent in self.agents_]
-        K = len(self.classes_)
-        if K > 2:
-            given = [[np.nan] * K if report is None else report for report in given]
-        values, _ = check_reports(np.array([given], dtype=np.float64), self.agents_)
-        return values
-
-    def _known_as(self, reports: ArrayLike) -> tuple[str, ...]:
-        """Agents' names for a message, where the reports have the right width."""
-        shape = np.shape(reports)
-        fits = len(shape) > 1 and shape[1] == len(self.agents_)
-        return self.agents_ if fits else ()
+        return match_one(reports, self.agents_, len(self.classes_))
 
     @abstractmethod
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
@@ -359,7 +270,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph: `combine`, written for ONNX.
@@ -372,20 +283,6 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             f"an exported pool must say how it is written in ONNX; {self.name!r} does "
             f"not. These do: {', '.join(able)}."
         )
-
-    def _order(self, names: tuple[str, ...]) -> list[int]:
-        missing = [name for name in self.agents_ if name not in names]
-        unknown = [name for name in names if name not in self.agents_]
-        if missing or unknown:
-            raise AgentError(
-                "the agents must be the ones learned from; "
-                + "; ".join(
-                    f"{what} {', '.join(map(repr, which))}"
-                    for what, which in (("missing", missing), ("unknown", unknown))
-                    if which
-                )
-            )
-        return [names.index(name) for name in self.agents_]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -408,7 +305,7 @@ def configure(
 
     By its name it is made with those of ``costs``, ``threshold`` and ``seed`` that it
     takes, and with its own ``settings``, of which an unknown one is refused. A pool
-    that is made already is copied, and gets the costs and the threshold if it has none.
+    object is copied, and gets the costs and the threshold if it has none.
 
     >>> from truepool.pools.mean import Mean
     >>> configure("mean", threshold=0.3, seed=1), configure(Mean(), threshold=0.3)
@@ -417,8 +314,8 @@ def configure(
     if not isinstance(pool, str):
         if settings:
             raise SettingError(
-                "a pool that is made already keeps its settings; got "
-                f"{', '.join(settings)}. Set them where it is made, or give its name."
+                "a pool object has its own settings; got "
+                f"{', '.join(settings)}. Set them in its constructor, or give its name."
             )
         copy: Pool = clone(pool)
         copy.costs = costs if copy.costs is None else copy.costs
@@ -436,7 +333,7 @@ def by_agent(agents: tuple[str, ...], numbers: FloatArray) -> dict[str, float]:
 
 
 class FixedPool(Pool):
-    """A pool that learns nothing: what it does follows from the reports alone."""
+    """A pool that learns nothing: it depends on the reports alone."""
 
     complexity: ClassVar[int] = 0
 
@@ -447,7 +344,7 @@ class FixedPool(Pool):
 class LinearPool(Pool):
     """A pool that learns one weight per agent, ``weights_``, on the simplex.
 
-    Where an agent is silent the weights renormalise over those who reported; where all
+    Where an agent has no report the weights renormalise over the others; where all
     who reported have weight zero they count equally.
     """
 
@@ -455,7 +352,7 @@ class LinearPool(Pool):
 
     @abstractmethod
     def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
-        """Weights (N,) from a sound panel."""
+        """Weights (N,) from a checked panel."""
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         self.weights_ = self._weigh(panel, case_weights)
@@ -473,7 +370,7 @@ class LinearPool(Pool):
             raise ValueError("the weights do not lie on the simplex")
 
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
         return np.asarray(kernels.linear(values, self.weights_))
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:

@@ -16,14 +16,15 @@ from truepool.measures.credit import (
     shapley,
 )
 from truepool.measures.losses import as_loss
-from truepool.pools.interface import Explanation, LinearPool, by_agent
+from truepool.pools.interface import LinearPool, by_agent
+from truepool.pools.result import Explanation
 
 
 @final
 class Shapley(LinearPool):
     """Weights proportional to positive Shapley credit; equal when there is none.
 
-    Exact up to 14 agents, sampled above. Two agents that say the same share their
+    Exact up to 14 agents, sampled above. Two identical agents share their
     credit, where leave-one-out would give neither any.
 
     Attributes
