@@ -61,8 +61,8 @@ def test_one_cause_makes_one_finding(cause):
 
 
 def test_an_earlier_cause_explains_a_later_one_and_never_itself():
-    findings = said(suspect("drifted"), suspect("upside-down"))
-    assert findings["upside-down", "ada"].severity == "error"
+    findings = said(suspect("drifted"), suspect("reversed"))
+    assert findings["reversed", "ada"].severity == "error"
     assert findings["drifted", "ada"].severity == "note"
 
 
@@ -75,7 +75,7 @@ def test_who_is_copied_keeps_its_own_faults():
 
 def test_no_fault_of_an_agent_explains_that_it_is_a_copy_or_the_best():
     best = suspect("worse-than-best", ("ada",))
-    findings = said(suspect("copy", ("ada", "bob")), suspect("upside-down"), best)
+    findings = said(suspect("copy", ("ada", "bob")), suspect("reversed"), best)
     assert findings["copy", "ada", "bob"].severity == "error"
     assert findings["worse-than-best", "ada"].severity == "error"
 
@@ -95,10 +95,10 @@ def test_an_agents_own_fault_explains_better_than_the_pools():
 
 
 def test_notes_explain_nothing_and_need_no_explanation():
-    note = suspect("upside-down", matters=False, price=None)
+    note = suspect("reversed", matters=False, price=None)
     findings = said(suspect("biased"), note)
     assert findings["biased", "ada"].severity == "error"
-    assert findings["upside-down", "ada"].sentence == "upside-down."
+    assert findings["reversed", "ada"].sentence == "reversed."
 
 
 def test_every_cause_has_words():

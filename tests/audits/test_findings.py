@@ -56,10 +56,10 @@ def test_every_question_asked_makes_the_others_less_sure():
 
 
 def test_facts_need_no_test():
-    fact = suspect("alike", (), p=None, least="note", price=lambda: MAY)
+    fact = suspect("correlated", (), p=None, least="note", price=lambda: MAY)
     assert find_faults([fact])[0].cost == MAY
-    assert find_faults([suspect("alike", (), None, None, least="note")])[0].cost is None
-    assert find_faults([suspect("alike", (), p=None)]) == ()
+    assert find_faults([suspect("correlated", (), None, None, least="note")])[0].cost is None
+    assert find_faults([suspect("correlated", (), p=None)]) == ()
 
 
 def test_prices_are_asked_only_of_findings():
@@ -74,10 +74,10 @@ def test_the_gravest_then_what_saves_most_then_the_surest_come_first():
         suspect("a", ("x",), price=lambda: Estimate(0.1, 0.05, 0.2)),
         suspect("b", ("y",)),
         suspect("c", ("z",), p=1e-20, price=None),
-        suspect("upside-down", ("w",), p=1e-30, price=lambda: NEGATIVE),
+        suspect("reversed", ("w",), p=1e-30, price=lambda: NEGATIVE),
         suspect("e", ("v",), most="warning"),
     ])  # fmt: skip
-    assert [finding.code for finding in told] == ["b", "a", "upside-down", "e", "c"]
+    assert [finding.code for finding in told] == ["b", "a", "reversed", "e", "c"]
 
 
 def test_advice_that_backfires_says_so():

@@ -11,19 +11,19 @@ from truepool.audits.values import SEVERITIES, Finding
 from truepool.core.arrays import FloatArray
 from truepool.measures.inference.hypothesis_tests import long_run_variance
 
-CAUSES = (*FEEDS, "upside-down", "drifted", "rescaled-feed", "copy")
+CAUSES = (*FEEDS, "reversed", "drifted", "rescaled-feed", "copy")
 """Faults that explain others of the same agents; the first explains the later ones."""
 
 OWN = (
     *FEEDS,
-    "upside-down",
+    "reversed",
     "drifted",
     "rescaled-feed",
     "over-confident",
     "under-confident",
     "biased",
     "harmful",
-    "tempted",
+    "misreport-gain",
 )
 """Findings about an agent that a deeper fault of the same agent explains. Being a copy,
 or the best of all, is explained by none of its faults."""
@@ -34,7 +34,7 @@ BECAUSE = {
     "repeated-feed": "{who} sends old reports",
     "changed-feed": "{who} lost touch with the other agents",
     "rescaled-feed": "the reports of {who} changed level or scale",
-    "upside-down": "{who} is upside down",
+    "reversed": "{who} is reversed",
     "drifted": "{who} got worse",
     "copy": "{who} is a copy",
     "over-confident": "{who} is over-confident",

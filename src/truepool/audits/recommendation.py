@@ -26,7 +26,7 @@ STRONG = 0.1
 rare. It leaves open what a strong signal is: here, a best agent with less than a tenth
 of the base rate's Brier loss."""
 
-HOSTILE = ("upside-down", "harmful", "tempted")
+HOSTILE = ("reversed", "harmful", "misreport-gain")
 CHANGED = (*FEEDS, "rescaled-feed", "drifted", "drifted-pool")
 """Findings that speak of hostile or strategic agents, and of change over time."""
 

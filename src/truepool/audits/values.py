@@ -15,7 +15,7 @@ from truepool.data.labels import Labels
 Severity: TypeAlias = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 Trust: TypeAlias = Literal["no", "with care", "yes", "unknown"]
-SCHEMA = 3
+SCHEMA = 4
 """Version of the JSON form; raised when a name in it changes or disappears."""
 
 

@@ -43,9 +43,9 @@ def test_its_cost_is_what_leaving_it_out_saves():
 
 def test_agents_that_agree_much_are_no_copies():
     assert find_faults(sound(correlation=0.95)) == []
-    (alike,) = find_faults(sound(correlation=0.95), "alike")
-    assert alike.severity == "note"
-    assert 1 < alike.number.value < 2
+    (finding,) = find_faults(sound(correlation=0.95), "correlated")
+    assert finding.severity == "note"
+    assert 1 < finding.number.value < 2
 
 
 def test_agents_that_never_spoke_together_cannot_be_copies():

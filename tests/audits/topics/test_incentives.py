@@ -12,7 +12,7 @@ QUICK = {"costs": COSTS, "resamples": 50}
 
 def find_faults(**settings):
     findings = audit(sound(), **QUICK, **settings).findings
-    return [f for f in findings if f.code == "tempted"]
+    return [f for f in findings if f.code == "misreport-gain"]
 
 
 def test_a_wrong_threshold_tempts_agents_to_correct_it():

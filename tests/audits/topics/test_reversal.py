@@ -16,7 +16,7 @@ QUICK = {"costs": COSTS, "resamples": 50}
 
 def find_faults(panel, **changes):
     findings = audit(panel, **QUICK | changes).findings
-    return [f for f in findings if f.code == "upside-down"]
+    return [f for f in findings if f.code == "reversed"]
 
 
 def test_its_number_is_the_area_under_the_curve():
@@ -28,12 +28,12 @@ def test_its_number_is_the_area_under_the_curve():
 
 def test_it_explains_the_miscalibration_of_the_same_agent():
     findings = audit(flipped(), **QUICK).findings
-    others = [f for f in findings if f.who == ("agent1",) and f.code != "upside-down"]
+    others = [f for f in findings if f.who == ("agent1",) and f.code != "reversed"]
     assert others
     assert {f.severity for f in others} == {"note"}
 
 
-def test_noise_is_not_upside_down():
+def test_noise_is_not_reversed():
     base = sound()
     noise = np.random.default_rng(0).random((2000, 1))
     assert find_faults(Panel(np.hstack([base.reports, noise]), base.outcomes)) == []
@@ -84,9 +84,9 @@ def test_an_agent_that_turned_is_dated_and_its_sound_reports_are_not_reversed(se
         "error",
         ("agent2",),
     )
-    (turn,) = (f for f in finding.findings if f.code == "upside-down")
+    (turn,) = (f for f in finding.findings if f.code == "reversed")
     assert abs(turn.since - 900) < 60
-    assert "turned upside down at case" in turn.sentence
+    assert "was reversed at case" in turn.sentence
     assert turn.advice.endswith("do not reverse them.")
     assert "reverse its reports" not in finding.advice
     assert "take agent2 out of the pool" in finding.advice
@@ -105,7 +105,7 @@ def test_what_an_agent_that_turned_costs_is_what_leaving_it_out_since_then_saves
     assert_allclose(finding.cost.value, as_is - without)
 
 
-def test_an_agent_that_was_always_upside_down_has_no_date():
+def test_an_agent_that_was_always_reversed_has_no_date():
     (finding,) = find_faults(timed(flipped()))
     assert finding.since is None
     assert "one minus its report" in finding.advice

@@ -41,7 +41,7 @@ def test_zero_is_a_threshold_too():
 
 def test_a_threshold_that_does_better_is_kept_and_the_pool_blamed():
     (finding,) = find_faults(threshold=0.22)
-    assert (finding.code, finding.severity) == ("threshold-kept", "note")
+    assert (finding.code, finding.severity) == ("implied-threshold", "note")
     assert finding.cost.value < 0
 
 

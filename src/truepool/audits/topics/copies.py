@@ -56,7 +56,7 @@ def _few(evidence: Evidence) -> Iterator[Suspicion]:
     number = effective_agents(evidence.correlation)
     if number < FEW_EFFECTIVE * N:
         yield Suspicion(
-            "alike",
+            "correlated",
             (),
             f"The {N} agents are worth {number:.1f} independent ones.",
             "Another agent of the same kind will add little; one that sees other data "

@@ -78,7 +78,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     whose = "at the pool's cost" if harm > 0 else "and decisions would cost less"
     count = sum(row.significant for row in found.rows)
     yield Suspicion(
-        "tempted",
+        "misreport-gain",
         (first.agent,),
         f"Paid for {PAID_FOR.get(found.payment, 'its own score')}, {first.agent} would "
         f"gain {number(best.gain)} per case by misreporting ({describe(best)}), "

@@ -42,9 +42,9 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
         p = float(paired_p_values(excess[:, None])[0]) if below else 1.0
         area = auc(to_classes(reports), outcomes) if p < LIKELY else 0.5
         suspicion = Suspicion(
-            "upside-down",
+            "reversed",
             (agent,),
-            f"{agent} is upside down: the higher its report, the less likely the event "
+            f"{agent} is reversed: the higher its report, the less likely the event "
             f"(AUC {area:.2f}).",
             f"Ask which class {agent} means by 1; until then leave it out, or use one "
             "minus its report.",
@@ -79,7 +79,7 @@ def _add_date(
     first, last = dates(excess, found.place)
     return replace(
         suspicion,
-        sentence=f"{who} turned upside down at case {since:,} of {len(order):,}: since "
+        sentence=f"{who} was reversed at case {since:,} of {len(order):,}: since "
         "then, the higher its report, the less likely the event.",
         advice=f"Leave {who} out and find out what changed then. Its reports before "
         "that case were sound: do not reverse them.",

@@ -81,7 +81,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     few = evidence.shortage is not None
     if saving <= 0:
         yield Suspicion(
-            "threshold-kept",
+            "implied-threshold",
             (),
             f"Deciding above {number(line)} costs {number(-saving)} less per case "
             f"than at {number(implied)}, which the costs imply: the pool's "
