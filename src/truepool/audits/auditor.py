@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from truepool.audits import topics
+from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
-from truepool.audits.findings import find_faults
+from truepool.audits.findings import select_findings
 from truepool.audits.progress import compare_audits
 from truepool.audits.recommendation import recommend
-from truepool.audits.suspicion import Suspicion
 from truepool.audits.topics.calibration import calibrations
 from truepool.audits.topics.comparison import compare_pools, pool_leads
 from truepool.audits.topics.credit import standings
@@ -84,16 +84,16 @@ def audit(
         )
     every = topics.every()
     parts = (*every, "credit", "advice")
-    suspicions: list[Suspicion] = []
+    candidates: list[Candidate] = []
     for done, topic in enumerate(every.values()):
         progress(topic.name, done, len(parts))
         if topic.timed and panel.times is None:
             continue
         if evidence.shortage is None or topic.few_cases:
-            suspicions += topic.check(evidence)
+            candidates += topic.check(evidence)
         else:
             evidence.sampling.withhold(topic.name, evidence.shortage)
-    findings = find_faults(suspicions)
+    findings = select_findings(candidates)
     changes = None if since is None else compare_audits(since, findings)
     progress("credit", len(parts) - 2, len(parts))
     credit = standings(evidence)

@@ -7,9 +7,9 @@ from functools import partial
 import numpy as np
 
 from truepool.audits.attribution import share_of_cost
+from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
 from truepool.audits.severity import BROKEN
-from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
 from truepool.audits.values import Lead
 from truepool.comparison import (
@@ -210,7 +210,7 @@ def _p_value(gaps: FloatArray) -> float:
     return float(paired_p_values(gaps[:, None])[0])
 
 
-def check(evidence: Evidence) -> Iterator[Suspicion]:
+def check(evidence: Evidence) -> Iterator[Candidate]:
     """A note on the better pool; a warning where the best agent alone beats the pool.
 
     The comparison adjusts its own tests for the number of pools it tries.
@@ -222,7 +222,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     # That the best agent alone is better has a test and a sentence of its own.
     if lead is not None and choice.pool != "best-agent":
         saved = lead.saved
-        yield Suspicion(
+        yield Candidate(
             "better-pool",
             (),
             f"{choice.pool} would cost {number(saved.value)} less per case than "
@@ -235,7 +235,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     yield from _best(evidence)
 
 
-def _best(evidence: Evidence) -> Iterator[Suspicion]:
+def _best(evidence: Evidence) -> Iterator[Candidate]:
     """Report where the pool costs more than its best agent."""
     table = evidence.compute(compare_pools)
     if table is None or evidence.pool.name == "best-agent":
@@ -243,7 +243,7 @@ def _best(evidence: Evidence) -> Iterator[Suspicion]:
     agent = evidence.best_agent
     beyond = table.by_case[evidence.pool.name] - table.by_case["best-agent"]
     gap = float(beyond.mean())
-    yield Suspicion(
+    yield Candidate(
         "worse-than-best",
         (agent,),
         f"The best agent alone ({agent}) costs {number(gap)} less per case than the "

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from truepool.audits.attribution import share_of_cost
+from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
-from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
 from truepool.audits.topics.incentives import misreport_incentives
 from truepool.audits.values import Standing
@@ -92,7 +92,7 @@ NOTICEABLE = 0.02
 """Harm below this share of the pool's cost does not matter."""
 
 
-def check(evidence: Evidence) -> Iterator[Suspicion]:
+def check(evidence: Evidence) -> Iterator[Candidate]:
     """One test per agent: does the pool cost less without it."""
     panel = evidence.panel
     skilled = evidence.own_brier < evidence.prior_brier
@@ -102,7 +102,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
         p = float(paired_p_values(rise[:, None])[0]) if harm > 0 else 1.0
         large = harm >= NOTICEABLE * float(evidence.sample_cost.mean())
         weak = "" if skilled[i] else " and it knows less than the base rate"
-        yield Suspicion(
+        yield Candidate(
             "harmful",
             (agent,),
             f"{agent} makes the pool worse{weak}: without it decisions would cost "
