@@ -140,7 +140,7 @@ def test_more_than_two_classes():
     assert finding.classes == 3
     assert len(finding.calibration) == 6
     assert finding.drift is not None
-    assert all(one.gain is None for one in finding.standings)
+    assert all(one.gain is None for one in finding.agent_summaries)
 
 
 def test_reversed_agents_are_found_among_many_classes():
@@ -169,7 +169,7 @@ def test_too_few_outcomes_are_told_and_no_interval_is_given(pool, cases, ones, w
     finding = audit(panel, **QUICK, pool=pool)
     assert why in {reason for _, reason in finding.withheld}
     assert {what for what, _ in finding.withheld} >= {"harm", "credit and weights"}
-    for one in finding.standings:
+    for one in finding.agent_summaries:
         assert one.weight is one.leave_one_out is one.shapley is one.gain is None
     for one in finding.calibration:
         assert one.bias is one.slope is one.p_value is one.reliability is None
@@ -285,7 +285,7 @@ def test_the_json_form_is_plain_and_holds_what_the_docs_list():
     page = (Path(__file__).parents[2] / "docs" / "audit.md").read_text()
     for key in plain:
         assert f"`{key}`" in page
-    for part in ("findings", "calibration", "standings", "robustness"):
+    for part in ("findings", "calibration", "agent_summaries", "robustness"):
         for key in plain[part][0]:
             assert f"`{key}`" in page, key
     said = plain["recommendation"]

@@ -13,7 +13,7 @@ from truepool.audits.progress import compare_audits
 from truepool.audits.recommendation import recommend
 from truepool.audits.topics.calibration import calibrations
 from truepool.audits.topics.comparison import compare_pools, pool_leads
-from truepool.audits.topics.credit import standings
+from truepool.audits.topics.credit import summarize_agents
 from truepool.audits.topics.drift import drift_over_time
 from truepool.audits.topics.robustness import robustness
 from truepool.audits.topics.threshold import cost_curve
@@ -96,7 +96,7 @@ def audit(
     findings = select_findings(candidates)
     changes = None if since is None else compare_audits(since, findings)
     progress("credit", len(parts) - 2, len(parts))
-    credit = standings(evidence)
+    summaries = summarize_agents(evidence)
     if evidence.shortage is not None:
         evidence.sampling.withhold("credit and weights", evidence.shortage)
     progress("advice", len(parts) - 1, len(parts))
@@ -113,7 +113,7 @@ def audit(
         missing=panel.silent / panel.reports.size,
         seed=seed,
         calibration=evidence.compute(calibrations),
-        standings=credit,
+        agent_summaries=summaries,
         correlation=evidence.correlation,
         effective_agents=effective_agents(evidence.correlation),
         curve=cost_curve(evidence),

@@ -82,7 +82,7 @@ class Calibration:
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class AgentSummary:
     """What one agent is worth: its own errors, its weight and its credit."""
 
     agent: str
@@ -253,7 +253,7 @@ class Audit:
     seed: int
     calibration: tuple[Calibration, ...]
     """Of every agent, the pool and the recalibrated pool, in this order."""
-    standings: tuple[Standing, ...]
+    agent_summaries: tuple[AgentSummary, ...]
     correlation: FloatArray
     effective_agents: float
     curve: CostCurve | None

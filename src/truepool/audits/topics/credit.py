@@ -11,7 +11,7 @@ from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
 from truepool.audits.topic import Topic
 from truepool.audits.topics.incentives import misreport_incentives
-from truepool.audits.values import Standing
+from truepool.audits.values import AgentSummary
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import number
@@ -24,7 +24,7 @@ WORK, FEWEST, EFFORT = 20_000_000, 2_000, 10
 `FEWEST`; a coalition is 1 unit of work, an agent added in a random order 10."""
 
 
-def standings(evidence: Evidence) -> tuple[Standing, ...]:
+def summarize_agents(evidence: Evidence) -> tuple[AgentSummary, ...]:
     """One row per agent, in the order of the panel."""
     panel = evidence.panel
     few = evidence.shortage is not None
@@ -35,7 +35,7 @@ def standings(evidence: Evidence) -> tuple[Standing, ...]:
     brier, cost = evidence.own_brier, agent_losses(panel, evidence.loss)
     rate = 1 - np.isnan(panel.values[:, :, 0]).mean(axis=0)
     return tuple(
-        Standing(
+        AgentSummary(
             agent,
             float(rate[i]),
             float(brier[i]),
