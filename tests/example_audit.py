@@ -13,7 +13,7 @@ from truepool.audits.values import (
     FailureScenario,
     Finding,
     Fix,
-    Lead,
+    PairedComparison,
     Recommendation,
     Reliability,
 )
@@ -68,7 +68,7 @@ def comparison(agents=AGENTS):
 
 def significance(streamed=True):
     return tuple(
-        Lead(pool, estimate(0.08 - 0.01 * i, 0.03), 0.0004, 0.004, 0.0041, 0.0007, 0.02 if streamed else None)
+        PairedComparison(pool, estimate(0.08 - 0.01 * i, 0.03), 0.0004, 0.004, 0.0041, 0.0007, 0.02 if streamed else None)
         for i, pool in enumerate(("stacked-lr", "extremized", "platt"))
     )  # fmt: skip
 
@@ -106,7 +106,7 @@ def findings(agents=AGENTS):
         ),
         Finding(
             "advice", "note", (), "On these cases stacked-lr costs least: 0.140 a case.",
-            "Pool with stacked-lr; the lead over the mean is more than luck.", Estimate(0.14, 0.09, 0.19),
+            "Pool with stacked-lr; the lead over the mean is statistically significant.", Estimate(0.14, 0.09, 0.19),
             "cost a case", None, 0.001, "comparison",
         ),
     )  # fmt: skip

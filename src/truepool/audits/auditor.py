@@ -12,7 +12,7 @@ from truepool.audits.findings import select_findings
 from truepool.audits.progress import compare_audits
 from truepool.audits.recommendation import recommend
 from truepool.audits.topics.calibration import calibrations
-from truepool.audits.topics.comparison import compare_pools, pool_leads
+from truepool.audits.topics.comparison import compare_pools, paired_comparisons
 from truepool.audits.topics.credit import summarize_agents
 from truepool.audits.topics.drift import drift_over_time
 from truepool.audits.topics.robustness import robustness
@@ -118,7 +118,7 @@ def audit(
         effective_agents=effective_agents(evidence.correlation),
         curve=cost_curve(evidence),
         comparison=evidence.compute(compare_pools),
-        significance=evidence.compute(pool_leads),
+        significance=evidence.compute(paired_comparisons),
         drift=None if evidence.shortage else drift_over_time(evidence),
         robustness=evidence.compute(robustness),
         recommendation=recommend(evidence, findings),

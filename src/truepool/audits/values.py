@@ -127,7 +127,7 @@ class Drift:
 
 
 @dataclass(frozen=True)
-class Lead:
+class PairedComparison:
     """What another pool would save per case out of fold, and how significant that is.
 
     ``saved`` has a BCa interval; ``diebold_mariano`` is None without times.
@@ -258,7 +258,7 @@ class Audit:
     effective_agents: float
     curve: CostCurve | None
     comparison: Comparison | None
-    significance: tuple[Lead, ...]
+    significance: tuple[PairedComparison, ...]
     """Every pool tried against the one in use, lowest loss first."""
     drift: Drift | None
     robustness: tuple[FailureScenario, ...]

@@ -77,12 +77,12 @@ def significance(audit: Audit) -> Grid:
     """Whether other pools cost significantly less: the rest of the tests is in JSON."""
     rows = tuple(
         (
-            lead.pool,
-            format_estimate(lead.saved, sign=True),
-            format_p_value(lead.holm),
-            format_p_value(lead.paired_t),
+            other.pool,
+            format_estimate(other.saved, sign=True),
+            format_p_value(other.holm),
+            format_p_value(other.paired_t),
         )
-        for lead in audit.significance
+        for other in audit.significance
     )
     headers = ("pool", "saves per case", "adjusted p", "p")
     notes = (
