@@ -18,9 +18,10 @@ from truepool.core.arrays import Array, FloatArray
 from truepool.core.errors import AgentError, ReportError, SourceError, suggestion
 from truepool.data.labels import Labels, format_names
 from truepool.data.panel import check_times
+from truepool.data.tables.agent_columns import renormalize
 from truepool.data.tables.files import detect_separator, file_format, read_file
 from truepool.data.tables.numbers import parse_reports, parse_times
-from truepool.data.tables.reader import load_table, renormalize
+from truepool.data.tables.reader import load_table
 from truepool.data.tables.table_format import TableFormat
 
 CASES = 20_000
