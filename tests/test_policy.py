@@ -67,20 +67,21 @@ POLICY = {
         "RELATIVE_FALL": 0.25,
         "SCALE_CHANGE": 0.2,
     },
-    "online.alarms.monitor": {
-        "COST_RISE": 0.1,
-        "DISCRIMINATION_FALL": 0.25,
-        "LEVEL": 0.01,
-        "TEST_INTERVAL": 10,
-        "WARM_UP": 200,
-    },
+    "online.alarms.monitor": {"MIN_HISTORY": 100, "WARM_UP": 200},
     "online.alarms.repeats": {"DUPLICATE_SHARE": 0.99, "LAGS": 32, "MIN_WINDOW": 8},
     "online.alarms.river_detectors": {"MAX_LOG_LOSS": 4.605170185988092},
     "online.alarms.runs": {
+        "HISTORY": 100_000,
         "LENGTH_RATIO": 3.0,
         "MIN_RUN": 20,
         "PRIOR_WEIGHT": 20.0,
         "USUAL_QUANTILE": 0.99,
+    },
+    "online.alarms.series": {
+        "COST_RISE": 0.1,
+        "DISCRIMINATION_FALL": 0.25,
+        "LEVEL": 0.01,
+        "TEST_INTERVAL": 10,
     },
     "online.recalibration": {
         "FADING": 0.998,

@@ -19,6 +19,7 @@ OWN = {
     "agent train": {"--calibration", "--disjoint", "--features", "--model", "--unseen"},
     "audit": {"--fail-on", "--since"},
     "compare": {"--folds"},
+    "export": {"--onnx"},
     "game": {
         "--agent-count", "--beliefs", "--cases", "--concentration", "--correlation",
         "--mean", "--offset", "--order", "--random-outcomes", "--repetitions",

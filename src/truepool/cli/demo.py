@@ -158,7 +158,7 @@ def _audit(console: "Console", panels: "DemoPanels", seed: int) -> "Audit":
     from truepool.audits import audit
     from truepool.cli.screen import progress_bar
     from truepool.data.costs import Costs
-    from truepool.render.tables.audit import MARKS, indented
+    from truepool.render.tables.audit import MARKS, print_block
     from truepool.render.verdict import advice, sentence
 
     _print_step(console, 4, "Audit the plain mean on the same cases")
@@ -169,7 +169,7 @@ def _audit(console: "Console", panels: "DemoPanels", seed: int) -> "Audit":
     console.print(sentence(result), style="bold", highlight=False)
     for finding in result.findings[:SHOWN]:
         word, style = MARKS[finding.severity]
-        indented(console, Text(finding.sentence), Text(f"{word:>7} ", style))
+        print_block(console, Text(finding.sentence), Text(f"{word:>7} ", style))
     console.print(f"Advice. {advice(result)}", highlight=False, markup=False)
     _print_takeaway(console, saving_sentence(result))
     return result

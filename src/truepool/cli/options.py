@@ -249,8 +249,22 @@ def _configure_pool(
     return configure(pool, costs=costs, threshold=threshold, seed=seed, **own)
 
 
+def _parse_new_table(**given: Any) -> "TableFormat":
+    """How new cases are written; the pool knows its agents and labels."""
+    return _parse_table(**given)
+
+
+_parse_new_table.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    [
+        parameter
+        for name, parameter in inspect.signature(_parse_table).parameters.items()
+        if name not in ("outcome", "positive", "agents", "ignore")
+    ]
+)
+
 GROUPS: dict[str, Callable[..., Any]] = {
     "table_format": _parse_table,
+    "new_format": _parse_new_table,
     "costs": _parse_costs,
     "rule": _configure_pool,
 }

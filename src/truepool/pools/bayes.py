@@ -16,6 +16,8 @@ from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.pools.interface import Pool
+from truepool.pools.onnx import graph
+from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 
 @final
@@ -80,3 +82,9 @@ class Bayes(Pool):
         start = log_scale(self.prior_)
         evidence = np.nansum(log_scale(values) - start, axis=1)
         return from_log_scale(start + evidence)
+
+    def to_onnx(self, reports: ReportTensors) -> Tensor:
+        """Pooled coordinates (T, C) inside an ONNX graph."""
+        start = log_scale(self.prior_)
+        evidence = ((reports.log_scale() - start) * reports.reported).sum(1)
+        return graph.from_log_scale(start + evidence, reports.coordinates)

@@ -23,6 +23,7 @@ from truepool.core.arrays import (
 from truepool.core.errors import (
     AgentError,
     CostError,
+    ExportError,
     ReportError,
     SettingError,
     suggestion,
@@ -33,6 +34,7 @@ from truepool.data.panel import Panel
 from truepool.data.reports import check_reports, column_names
 from truepool.measures.decisions import check_threshold, choose
 from truepool.pools import persistence
+from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 NO_COSTS = Costs()
 """What decides where no costs are given: a missed case and a false alarm cost 1."""
@@ -398,6 +400,18 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool sound reports (T, N, C) into (T, C)."""
 
+    def to_onnx(self, reports: ReportTensors) -> Tensor:
+        """Pooled coordinates (T, C) inside an ONNX graph: `combine`, written for ONNX.
+
+        `truepool.pools.export` writes the file. A pool without this cannot be exported.
+        """
+        every = registry.names("pool").items()
+        able = [name for name, cls in every if cls.to_onnx is not Pool.to_onnx]
+        raise ExportError(
+            f"an exported pool must say how it is written in ONNX; {self.name!r} does "
+            f"not. These do: {', '.join(able)}."
+        )
+
     def _order(self, names: tuple[str, ...]) -> list[int]:
         missing = [name for name in self.agents_ if name not in names]
         unknown = [name for name in names if name not in self.agents_]
@@ -500,3 +514,7 @@ class LinearPool(Pool):
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool sound reports (T, N, C) into (T, C)."""
         return np.asarray(kernels.linear(values, self.weights_))
+
+    def to_onnx(self, reports: ReportTensors) -> Tensor:
+        """Pooled coordinates (T, C) inside an ONNX graph."""
+        return reports.weighted_mean(self.weights_[:, None])

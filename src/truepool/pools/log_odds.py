@@ -6,6 +6,8 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray, from_log_scale, log_scale
 from truepool.pools.interface import FixedPool
+from truepool.pools.onnx import graph
+from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 
 @final
@@ -26,3 +28,8 @@ class LogOdds(FixedPool):
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool sound reports (T, N, C) into (T, C)."""
         return from_log_scale(np.nanmean(log_scale(values), axis=1))
+
+    def to_onnx(self, reports: ReportTensors) -> Tensor:
+        """Pooled coordinates (T, C) inside an ONNX graph."""
+        mean = reports.mean(reports.log_scale())
+        return graph.from_log_scale(mean, reports.coordinates)

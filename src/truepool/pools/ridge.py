@@ -14,12 +14,16 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.folds import Folds, splits
 from truepool.pools.interface import Pool
+from truepool.pools.onnx import graph
+from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.stacked import (
     MODEL,
     log_odds_features,
+    log_odds_onnx,
     output_layer,
     probabilities_of,
     report_features,
+    reports_onnx,
 )
 
 STRENGTHS = np.logspace(-4, 2, 13)
@@ -29,6 +33,7 @@ PRECISION = 1e-8
 DEFAULT = np.array([1.0])
 """Where the cases are too few for folds."""
 SCALES = {"log-odds": log_odds_features, "reports": report_features}
+ONNX_SCALES = {"log-odds": log_odds_onnx, "reports": reports_onnx}
 
 
 @final
@@ -123,3 +128,9 @@ class Ridge(Pool):
         """Pool sound reports (T, N, C) into (T, C)."""
         features = SCALES[self.scale](values)
         return probabilities_of(features @ self.coefficients_.T + self.intercepts_)
+
+    def to_onnx(self, reports: ReportTensors) -> Tensor:
+        """Pooled coordinates (T, C) inside an ONNX graph."""
+        features = ONNX_SCALES[self.scale](reports)
+        scores = features @ self.coefficients_.T + self.intercepts_
+        return graph.from_scores(scores, reports.coordinates)

@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from truepool.core.arrays import FloatArray, IntArray
+from truepool.pools.onnx.graph import Tensor
 from truepool.pools.stacked import MODEL, Parameters, StackedPool, output_layer
 
 PRECISION = 1e-8
@@ -46,4 +47,7 @@ class StackedLR(StackedPool):
         return {"slopes": slopes, "shifts": shifts}
 
     def _scores(self, features: FloatArray, parameters: Parameters) -> FloatArray:
+        return features @ parameters["slopes"].T + parameters["shifts"]
+
+    def _scores_onnx(self, features: Tensor, parameters: Parameters) -> Tensor:
         return features @ parameters["slopes"].T + parameters["shifts"]

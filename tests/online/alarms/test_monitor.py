@@ -1,5 +1,7 @@
 """A monitor finds on a stream what the audit finds in a whole table."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,8 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.online.alarms import Monitor, monitor_panel
 from truepool.online.alarms.conformal import MEMORY, RankDetector, bets
+from truepool.online.alarms.repeats import RepeatDetector
+from truepool.online.alarms.runs import RunDetector
 from truepool.stress.drift import quality_panel
 
 COSTS = Costs(fn=10, fp=1)
@@ -169,6 +173,81 @@ def test_what_a_monitor_refuses():
     three = Panel([[[0.5, 0.3, 0.2]] * 2] * 3, [0, 1, 2])
     with pytest.raises(PanelError, match="two classes; the panel has 3"):
         monitor_panel(three)
+
+
+HISTORY = 300
+
+
+def stream(cases, seed=0):
+    """Reports of three agents, and outcomes for every other case."""
+    rng = np.random.default_rng(seed)
+    for t, row in enumerate(rng.random((cases, 3)).round(3)):
+        yield row, t % 2 if t % 4 < 2 else None
+
+
+def test_the_memory_of_a_monitor_does_not_grow_beyond_its_history():
+    monitor, sizes = Monitor(("a", "b", "c"), history=100), []
+    for row, outcome in stream(2_500):
+        monitor.update(row, outcome)
+        if monitor.case in (1_500, 2_500):
+            sizes.append(len(pickle.dumps(monitor)))
+    assert abs(sizes[1] - sizes[0]) < 0.01 * sizes[0]
+
+
+@pytest.mark.parametrize("reports", [constant, delayed])
+def test_a_short_history_finds_what_lies_within_it(reports):
+    panel = simulate(reports, missing=0.05)
+    whole, short = (
+        [
+            (a.kind, a.since)
+            for row in panel.reports
+            for a in monitor.update(row)
+            if a.kind in ("constant", "repeated", "stopped")
+        ]
+        for monitor in (Monitor(panel.agents), Monitor(panel.agents, history=HISTORY))
+    )
+    assert whole == short
+    assert whole
+
+
+def test_reports_older_than_the_history_are_not_found_again():
+    reports = np.random.default_rng(0).random(600)
+    reports[400:] = reports[100:300]
+    found = {}
+    for history in (302, 301):
+        detector = RepeatDetector(10_000, history)
+        found[history] = [t for t, x in enumerate(reports) if detector.update(x)]
+    assert found == {302: [419], 301: []}
+
+
+def test_a_repeat_detector_forgets_the_pairs_that_are_too_old():
+    detector = RepeatDetector(10_000, history=100)
+    for x in np.random.default_rng(0).integers(0, 5, 1000) / 10:
+        detector.update(x)
+    assert len(detector._reports) == 100
+    assert all(t > 900 for t in detector._pairs.values())
+
+
+def test_a_run_detector_remembers_the_latest_values():
+    detector = RunDetector(10_000, history=100)
+    for x in [*np.repeat(np.arange(300.0), 2), *[0.0] * 15, 1.0]:
+        detector.update(x)
+    assert set(detector._own) == {0.0, *map(float, range(201, 300))}
+
+
+def test_cases_that_wait_too_long_for_an_outcome_are_dropped():
+    monitor = Monitor(("a", "b"), history=100)
+    for _ in range(101):
+        monitor.update([0.2, 0.4])
+    with pytest.raises(OutcomeError, match="case 0 is not any more"):
+        monitor.settle(0, 1)
+    monitor.settle(1, 1)
+
+
+def test_the_history_of_a_monitor_has_limits():
+    with pytest.raises(SettingError, match="at least 100 cases; got 99"):
+        Monitor(("a", "b"), history=99)
+    assert Monitor(("a", "b")).history == 100_000
 
 
 def test_bets_are_densities():

@@ -10,7 +10,7 @@ from truepool.core.engine import Cell, Row
 from truepool.pools import Pool
 from truepool.pools.median import Median
 from truepool.pools.trimmed import Trimmed
-from truepool.render.figures.charts import heat
+from truepool.render.figures.charts import heatmap
 from truepool.stress import Stress
 from truepool.stress.constant import ConstantLow
 from truepool.stress.label_flip import LabelFlip
@@ -91,7 +91,9 @@ class Adversarial(Experiment):
             )
             for attack in ATTACKS
         }
-        return heat(panels, FIGURE_METHODS, [str(s) for s in SHARES], "bad agents (%)")
+        return heatmap(
+            panels, FIGURE_METHODS, [str(s) for s in SHARES], "bad agents (%)"
+        )
 
 
 def _attacked(

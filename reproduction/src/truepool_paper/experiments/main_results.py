@@ -13,12 +13,12 @@ from truepool.pools.bayes import Bayes
 from truepool.pools.mlp_2 import MLP2
 from truepool.pools.platt import Platt
 from truepool.render.figures.charts import (
-    diagonal_on,
+    draw_diagonal,
+    draw_lines,
     lines,
-    lines_on,
     side_by_side,
 )
-from truepool.render.figures.style import styled
+from truepool.render.figures.style import house_style
 from truepool_paper.curves import bin_counts, curve, points
 from truepool_paper.interface import Axes, Experiment, Reading, row
 from truepool_paper.methods import (
@@ -188,12 +188,12 @@ class MainResults(Experiment):
         return lines(panels, "said", "happened", diagonal=True)
 
 
-@styled
+@house_style
 def _with_histogram(rows: Sequence[Row]) -> "Figure":
     page, (left, right) = side_by_side(2)
-    diagonal_on(left)
-    lines_on(left, {m: points(rows, NSL_CURVES, [m]) for m in _three()})
-    lines_on(right, {m: bin_counts(rows, NSL_CURVES, [m]) for m in _three()})
+    draw_diagonal(left)
+    draw_lines(left, {m: points(rows, NSL_CURVES, [m]) for m in _three()})
+    draw_lines(right, {m: bin_counts(rows, NSL_CURVES, [m]) for m in _three()})
     left.set(title="NSL-KDD", xlabel="said", ylabel="happened")
     right.set(title="how often", xlabel="bin", ylabel="cases", yscale="log")
     right.legend()

@@ -63,4 +63,4 @@ class WeightTrajectory(Experiment):
             )
             for agent, path in found.items()
         }
-        return lines({"": series}, "case", "weight", marked=CASES / 2)
+        return lines({"": series}, "case", "weight", vertical=CASES / 2)

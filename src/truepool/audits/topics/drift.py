@@ -27,7 +27,7 @@ from truepool.online.alarms.change_point import (
     others,
 )
 from truepool.online.alarms.discrimination import placements
-from truepool.online.alarms.monitor import COST_RISE, DISCRIMINATION_FALL
+from truepool.online.alarms.series import COST_RISE, DISCRIMINATION_FALL
 
 DRIFT_CASES = 5_000
 """Cases, thinned evenly in time, on which detectors and the learner run."""

@@ -58,7 +58,7 @@ def read_file(path: Path, written: TableFormat) -> tuple[pa.Table, str | None]:
 
 def _read_text(path: Path, written: TableFormat) -> tuple[pa.Table, str | None]:
     header = _first_line(path)
-    separator = written.sep or _separator(header)
+    separator = written.sep or detect_separator(header)
     if separator == written.decimal:
         raise SourceError(
             f"{path} separates its columns by {NAMES[separator]}, which cannot be the "
@@ -88,10 +88,10 @@ def _first_line(path: Path) -> str:
     return line.decode("utf-8-sig", errors="replace")
 
 
-def _separator(header: str) -> str:
+def detect_separator(header: str) -> str:
     """Return the separator that occurs most often in the header, a comma if none.
 
-    >>> _separator("id;vendor, EU;model"), _separator("y")
+    >>> detect_separator("id;vendor, EU;model"), detect_separator("y")
     (';', ',')
     """
     return max(NAMES, key=header.count)

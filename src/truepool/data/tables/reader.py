@@ -242,6 +242,12 @@ def load_reports(
     return replace(reports, values=squeezed, summary=summary)
 
 
+def load_table(source: Any, written: TableFormat) -> ReportTable:
+    """Return the reports of all agents of a table, outcomes left aside."""
+    frame, _ = _read_source(source, written)
+    return _table(frame, written)[0]
+
+
 def read_column_names(source: str | os.PathLike[str], **written: Any) -> list[str]:
     """Names of the columns of a file.
 
@@ -363,7 +369,7 @@ def _wide_table(
     agents, classes, values = _by_agent(columns)
     renormalized = 0
     if classes:
-        values, renormalized = _renormalize(values, agents)
+        values, renormalized = renormalize(values, agents)
     ids = None if id is None else _ids(frame[id])
     numbered = [
         name for name in columns if looks_like_id(np.round(columns[name] * 100, 9))
@@ -466,7 +472,7 @@ def _uneven(
     )
 
 
-def _renormalize(values: FloatArray, agents: tuple[str, ...]) -> tuple[FloatArray, int]:
+def renormalize(values: FloatArray, agents: tuple[str, ...]) -> tuple[FloatArray, int]:
     """Rescale class probabilities that were rounded, and count them."""
     totals = values.sum(axis=2)
     gap = np.nan_to_num(np.abs(totals - 1))

@@ -61,8 +61,10 @@ class RankDetector:
     [407, 408, 409]
     """
 
-    def __init__(self, cases_per_false_alarm: float, seed: int = 0) -> None:
-        self.cases_per_false_alarm = cases_per_false_alarm
+    def __init__(
+        self, cases_per_false_alarm: float, seed: int = 0, memory: int = MEMORY
+    ) -> None:
+        self.cases_per_false_alarm, self.memory = cases_per_false_alarm, memory
         self._rng = np.random.default_rng(seed)
         self.reset()
 
@@ -92,10 +94,10 @@ class RankDetector:
         ]
 
     def _remember(self, value: float) -> None:
-        if len(self._order) < MEMORY:
+        if len(self._order) < self.memory:
             self._order.append(value)
         else:
-            place = int(self._rng.integers(MEMORY))
+            place = int(self._rng.integers(self.memory))
             gone, self._order[place] = self._order[place], value
             del self._sorted[bisect_left(self._sorted, gone)]
         insort(self._sorted, value)

@@ -17,30 +17,19 @@ from truepool.data.panel import Panel
 from truepool.data.reports import check_reports
 from truepool.measures.losses import Loss
 from truepool.online.alarms.alarm import OUTCOMES, POOL, Alarm
-from truepool.online.alarms.change_point import change, others
-from truepool.online.alarms.conformal import MEMORY, RankDetector
+from truepool.online.alarms.change_point import others
+from truepool.online.alarms.conformal import MEMORY
 from truepool.online.alarms.discrimination import WINDOW
-from truepool.online.alarms.distribution import (
-    LEVEL_CHANGE,
-    LINK_FALL,
-    OWN_SHARE,
-    RELATIVE_FALL,
-    SCALE_CHANGE,
-    links,
-)
+from truepool.online.alarms.distribution import links
 from truepool.online.alarms.repeats import RepeatDetector
-from truepool.online.alarms.runs import RunDetector
-
-COST_RISE, DISCRIMINATION_FALL = 0.1, 0.25
-"""The smallest rise in cost, and fall in discrimination, that matter, as shares of the
-former value."""
-
-LEVEL, TEST_INTERVAL = 0.01, 10
-"""An alarm needs the retrospective test to confirm the change in the mean at this
-significance level; it is run at every tenth value."""
+from truepool.online.alarms.runs import HISTORY, RunDetector
+from truepool.online.alarms.series import SeriesDetector, matters
 
 WARM_UP = 200
 """The number of cases from which each agent's usual level and spread are learned."""
+
+MIN_HISTORY = 100
+"""With a shorter history the detectors would have nothing to compare with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,53 +40,6 @@ class _Case:
     placements: FloatArray
     pooled: float | None
     time: Any
-
-
-@dataclass(frozen=True)
-class _Change:
-    """Where a change began, the agent's own means, and the rise of the contrast."""
-
-    since: int
-    before: float
-    after: float
-    contrast: float
-
-
-class _SeriesDetector:
-    """An agent's own series, and its contrast to the others', since the last alarm.
-
-    Monitors the contrast, or the ``own`` series where that varies less.
-    """
-
-    def __init__(self, cases_per_false_alarm: float, seed: int, own: bool) -> None:
-        self.detector = RankDetector(cases_per_false_alarm, seed)
-        self._own, self._seen = own, 0
-        self._history: deque[tuple[int, float, float]] = deque(maxlen=MEMORY)
-
-    def update(self, case: int, own: float, contrast: float) -> _Change | None:
-        """Add a value and return the change, or None if there is none.
-
-        The change is placed where the CUSUM is largest, and the detector is reset after
-        it.
-        """
-        self._history.append((case, own, contrast))
-        self._seen += 1
-        alarmed = self.detector.update(own if self._own else contrast)
-        if not alarmed or self._seen % TEST_INTERVAL:
-            return None
-        cases, mine, relative = map(np.array, zip(*self._history, strict=True))
-        tested = change(mine if self._own else relative)
-        cut = tested.place
-        if tested.p_value >= LEVEL:  # the others' spread changed rather than this mean
-            return None
-        self.detector.reset()
-        self._history.clear()
-        return _Change(
-            int(cases[cut]),
-            float(mine[:cut].mean()),
-            float(mine[cut:].mean()),
-            float(relative[cut:].mean() - relative[:cut].mean()),
-        )
 
 
 @final
@@ -115,6 +57,10 @@ class Monitor:
         cases are exchangeable. With a smaller number faults are found sooner.
     seed : int
         Breaks ties between ranks.
+    history : int
+        How many cases are remembered, at least 100; this bounds the memory. Reports
+        that are sent again later than this are not found, and of the cases that wait
+        for an outcome the oldest is dropped when there are more.
 
     An outcome may arrive with its case, later through `settle`, or never. The kinds of
     alarm are ``constant``, ``stopped``, ``repeated`` (the feed broke); ``link`` (it no
@@ -143,6 +89,7 @@ class Monitor:
         threshold: float | None = None,
         cases_per_false_alarm: float = 100_000,
         seed: int = 0,
+        history: int = HISTORY,
     ) -> None:
         if len(agents) < 2:
             raise AgentError(f"a monitor needs at least 2 agents; got {len(agents)}")
@@ -151,19 +98,25 @@ class Monitor:
                 "cases_per_false_alarm must be greater than 1; "
                 f"got {cases_per_false_alarm!r}"
             )
+        if not history >= MIN_HISTORY:
+            raise SettingError(
+                f"history must be at least {MIN_HISTORY} cases; got {history!r}"
+            )
         self.agents = tuple(agents)
         self.case = 0
+        self.history = history
         self._interval, self._seed = cases_per_false_alarm, seed
         self._loss = Loss("cost", costs or Costs(), threshold)
         N = len(self.agents)
-        self._constant = [RunDetector(cases_per_false_alarm) for _ in range(N)]
-        self._stopped = [RunDetector(cases_per_false_alarm, only=1.0) for _ in range(N)]
-        self._repeated = [RepeatDetector(cases_per_false_alarm) for _ in range(N)]
-        self._reported: list[list[int]] = [[] for _ in range(N)]
+        rate = cases_per_false_alarm
+        self._constant = [RunDetector(rate, history=history) for _ in range(N)]
+        self._stopped = [RunDetector(rate, 1.0, history) for _ in range(N)]
+        self._repeated = [RepeatDetector(rate, history) for _ in range(N)]
+        self._reported: list[deque[int]] = [deque(maxlen=history) for _ in range(N)]
         self._recent: list[deque[float]] = [deque(maxlen=WINDOW) for _ in range(N)]
         self._warm_up: list[FloatArray] = []
         self._baseline: tuple[FloatArray, FloatArray] | None = None
-        self._detectors: dict[tuple[str, str], _SeriesDetector] = {}
+        self._detectors: dict[tuple[str, str], SeriesDetector] = {}
         self._waiting: dict[int, _Case] = {}
         self._positive = self._settled = 0
         self._last: Any = None
@@ -194,6 +147,8 @@ class Monitor:
             *self._report_alarms(case, values, time),
         ]
         self._waiting[case] = _Case(values, self._placements(values), pooled, time)
+        if len(self._waiting) > self.history:
+            del self._waiting[next(iter(self._waiting))]
         if outcome is not None:
             found += self.settle(case, outcome)
         return tuple(found)
@@ -248,11 +203,11 @@ class Monitor:
                 continue
             seen.append(case)
             if self._constant[i].update(value):
-                since = seen[-self._constant[i].length]
+                since = seen[-min(self._constant[i].length, len(seen))]
                 yield Alarm(agent, case, float("nan"), value, "constant", since, time)
             if self._repeated[i].update(value):
                 lag = self._repeated[i].lag
-                since = seen[-self._repeated[i].matched]
+                since = seen[-min(self._repeated[i].matched, len(seen))]
                 yield Alarm(agent, case, 0.0, float(lag), "repeated", since, time)
 
     def _report_alarms(
@@ -336,9 +291,12 @@ class Monitor:
         key = who, kind
         if key not in self._detectors:
             seed = self._seed + len(self._detectors)
-            self._detectors[key] = _SeriesDetector(self._interval, seed, kind == "link")
+            memory = min(MEMORY, self.history)
+            self._detectors[key] = SeriesDetector(
+                self._interval, seed, memory, kind == "link"
+            )
         found = self._detectors[key].update(case, own, contrast)
-        if found is not None and _matters(kind, found):
+        if found is not None and matters(kind, found):
             before, after = found.before, found.after
             yield Alarm(who, case, before, after, kind, found.since, time)
 
@@ -384,22 +342,3 @@ def _baseline(z: FloatArray) -> tuple[FloatArray, FloatArray]:
     apart = np.where(known, z - centre, 0.0)
     spread = np.sqrt(np.square(apart).sum(axis=0) / count)
     return centre, np.where(spread > 0, spread, 1.0)
-
-
-def _matters(kind: str, found: _Change) -> bool:
-    """Whether a change is large, for the worse, and relative to the other agents."""
-    rise = found.after - found.before
-    mine = found.contrast * np.sign(rise) >= OWN_SHARE * abs(rise)
-    match kind:
-        case "level":
-            return bool(mine and abs(rise) >= LEVEL_CHANGE)
-        case "scale":
-            return bool(mine and abs(rise) >= SCALE_CHANGE)
-        case "link":
-            return bool(mine and -rise >= max(LINK_FALL, RELATIVE_FALL * found.before))
-        case "cost":
-            return bool(mine and rise > COST_RISE * found.before)
-        case "discrimination":
-            return bool(mine and -rise > DISCRIMINATION_FALL * abs(found.before))
-        case _:
-            return True

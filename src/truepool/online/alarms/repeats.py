@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 
 from truepool.core.arrays import BoolArray, FloatArray, IntArray
-from truepool.online.alarms.runs import MIN_RUN, log_chance
+from truepool.online.alarms.runs import HISTORY, MIN_RUN, log_chance
 
 LAGS = 32
 """The number of random lags that estimate how often reports match by chance."""
@@ -156,7 +156,8 @@ class RepeatDetector:
     before (a constant feed). It raises an alarm when the chance of so many matches,
     estimated from the matches at `LAGS` fixed lags, falls below one in
     ``cases_per_false_alarm`` times the number of lags. ``lag`` is then the age of the
-    reports. One alarm per repeat.
+    reports. One alarm per repeat. Only the last ``history`` reports are remembered, so
+    that older ones are not found again.
 
     >>> detector = RepeatDetector(cases_per_false_alarm=10_000)
     >>> reports = np.random.default_rng(0).random(300)
@@ -165,29 +166,31 @@ class RepeatDetector:
     ([219], 100)
     """
 
-    def __init__(self, cases_per_false_alarm: float) -> None:
-        self.cases_per_false_alarm = cases_per_false_alarm
-        self.lag = self.matched = 0
-        self._reports: list[float] = []
+    def __init__(self, cases_per_false_alarm: float, history: int = HISTORY) -> None:
+        self.cases_per_false_alarm, self.history = cases_per_false_alarm, history
+        self.lag = self.matched = self._count = 0
+        self._reports: list[float] = []  # a ring: report t has the place t % history
         self._pairs: dict[tuple[float, float], int] = {}
         self._alike = self._follow = 0.0
-        self._lags = np.random.default_rng(0).integers(20, 2000, LAGS).tolist()
+        lags = np.random.default_rng(0).integers(20, 2000, LAGS).tolist()
+        self._lags = [lag for lag in lags if lag < history - 1]
         self._alarmed = False
 
     def update(self, value: float) -> bool:
         """Add one report and return whether the feed now repeats itself."""
-        seen, t = self._reports, len(self._reports)
-        seen.append(value)
+        t, self._count = self._count, self._count + 1
+        last = self._at(t - 1) if t else value
+        self._remember(t, value)
         self._learn(t)
-        if self.lag and seen[t - self.lag] == value:
-            self.matched += value != seen[t - 1]
+        if self.lag and self._at(t - self.lag) == value:
+            self.matched += value != last
         elif t:
-            before = self._pairs.get((seen[t - 1], value))
+            before = self._pairs.get((last, value))
             self.lag = 0 if before is None else t - before
-            self.matched = 2 if self.lag > 1 and value != seen[t - 1] else 0
+            self.matched = 2 if self.lag > 1 and value != last else 0
             self._alarmed = False
         if t:
-            self._pairs[seen[t - 1], value] = t
+            self._pairs[last, value] = t
         if self._alarmed or self.matched < MIN_RUN or t - self.lag < 2 * MIN_RUN:
             return False
         history = self._follow, max(self._alike, float(t))
@@ -195,10 +198,25 @@ class RepeatDetector:
         self._alarmed = chance < -log(self.cases_per_false_alarm * t)
         return self._alarmed
 
+    def _at(self, t: int) -> float:
+        return self._reports[t % self.history]
+
+    def _remember(self, t: int, value: float) -> None:
+        """Store a report in place of the oldest, whose pair is then forgotten."""
+        if t < self.history:
+            self._reports.append(value)
+            return
+        oldest = t - self.history
+        pair = self._at(oldest), self._at(oldest + 1)
+        if self._pairs.get(pair) == oldest + 1:
+            del self._pairs[pair]
+        self._reports[t % self.history] = value
+
     def _learn(self, t: int) -> None:
         """Count chance matches at fixed lags other than the current one."""
-        seen = self._reports
+        seen, size = self._reports, self.history
+        now, last = seen[t % size], seen[(t - 1) % size] if t else 0.0
         for lag in self._lags:
-            if lag < t and lag != self.lag and seen[t - 1] == seen[t - 1 - lag]:
+            if lag < t and lag != self.lag and last == seen[(t - 1 - lag) % size]:
                 self._alike += 1
-                self._follow += seen[t] == seen[t - lag]
+                self._follow += now == seen[(t - lag) % size]

@@ -13,6 +13,9 @@ from truepool.core.arrays import BoolArray, FloatArray, IntArray
 MIN_RUN = 20
 """Shorter runs are never a fault."""
 
+HISTORY = 100_000
+"""The number of reports of each agent that a detector remembers."""
+
 LENGTH_RATIO, USUAL_QUANTILE = 3.0, 0.99
 """A fault is a run so many times longer than this quantile of the feed's other runs."""
 
@@ -165,7 +168,8 @@ class RunDetector:
     As `constant_run`, but from the reports before the run alone. It raises an alarm
     when the probability of so many repeats falls below one in
     ``cases_per_false_alarm``, so that about one false alarm at most is expected over as
-    many reports. One alarm per run.
+    many reports. One alarm per run. It remembers the last ``history`` different values,
+    and counts longer runs as this long.
 
     >>> detector = RunDetector(cases_per_false_alarm=10_000)
     >>> reports = [*np.random.default_rng(0).random(100), *[0.5] * 50]
@@ -173,8 +177,14 @@ class RunDetector:
     [119]
     """
 
-    def __init__(self, cases_per_false_alarm: float, only: float | None = None) -> None:
+    def __init__(
+        self,
+        cases_per_false_alarm: float,
+        only: float | None = None,
+        history: int = HISTORY,
+    ) -> None:
         self.cases_per_false_alarm, self.only = cases_per_false_alarm, only
+        self.history = history
         self.value, self.length, self.stuck = float("nan"), 0, False
         self._same = self._count = 0.0
         self._own: dict[float, tuple[float, float]] = {}
@@ -215,9 +225,11 @@ class RunDetector:
         """Add the run that ended to the history, unless it was a fault."""
         if not self.length or self.stuck:
             return
-        same, count = self._own.get(self.value, (0.0, 0.0))
+        same, count = self._own.pop(self.value, (0.0, 0.0))
         self._own[self.value] = same + self.length - 1, count + self.length
+        if len(self._own) > self.history:
+            del self._own[next(iter(self._own))]  # the value that is longest ago
         self._count += self.length
         if self.only is None or self.value == self.only:
             self._same += self.length - (self.only is None)
-            self._lengths[self.length] += 1
+            self._lengths[min(self.length, self.history)] += 1
