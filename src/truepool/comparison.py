@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from truepool.core import display
-from truepool.core.arrays import FloatArray, IntArray, as_case_weights, to_classes
+from truepool.core.arrays import (
+    FloatArray,
+    IntArray,
+    as_case_weights,
+    case_mean,
+    to_classes,
+)
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -145,6 +151,9 @@ def compare(
     >>> compare(panel, pools=["vcg"], loss="brier")
     Comparison(3 pools on 60 cases; least brier: vcg 0.02)
     """
+    panel, costs = (costs or Costs()).attach(panel)
+    costs.check_classes(panel.classes)
+    costs.resolve(panel.columns, panel.ids)
     priced = as_loss(loss, costs, threshold)
     chosen = choose_pools(pools, priced, seed)
     weights = as_case_weights(sample_weight, len(panel))
@@ -200,11 +209,13 @@ def tabulate(
     rows = evaluation_cases(pairs)
     outcomes = panel.outcomes[rows]
     counted = None if weights is None else weights[rows]
-    losses = np.stack([priced.of(p, outcomes) for p in pooled.values()], axis=1)
+    own = priced.on(panel).take(rows)
+    decided = Loss("cost", priced.costs, priced.threshold).on(panel).take(rows)
+    losses = np.stack([own.of(p, outcomes) for p in pooled.values()], axis=1)
     if counted is not None:
         losses *= (counted / counted.mean())[:, None]
     return Comparison(
-        _rows(pooled, losses, outcomes, counted, priced, level, resamples, seed),
+        _rows(pooled, losses, outcomes, counted, decided, level, resamples, seed),
         priced.name,
         priced.costs,
         priced.threshold,
@@ -223,7 +234,7 @@ def _rows(
     losses: FloatArray,
     outcomes: IntArray,
     counted: FloatArray | None,
-    priced: Loss,
+    decided: Loss,
     level: float,
     resamples: int,
     seed: int,
@@ -239,7 +250,7 @@ def _rows(
             for j in baselines
         )
         estimate = _estimate(losses[:, i], draws[:, i], level)
-        summary = _summary(pooled[name], outcomes, counted, priced)
+        summary = _summary(pooled[name], outcomes, counted, decided)
         chances = (float(p_mean[i]), float(p_best[i]))
         rows.append(Row(name, estimate, to_mean, to_best, *chances, **summary))
     return tuple(sorted(rows, key=lambda row: (row.loss.value, row.brier)))
@@ -291,18 +302,18 @@ def _estimate(by_case: FloatArray, draws: FloatArray, level: float) -> Estimate:
 
 
 def _summary(
-    pooled: FloatArray, outcomes: IntArray, counted: FloatArray | None, priced: Loss
+    pooled: FloatArray, outcomes: IntArray, counted: FloatArray | None, decided: Loss
 ) -> dict[str, float]:
     spelled = to_classes(pooled)
     counts = confusion(
         spelled,
         outcomes,
-        costs=priced.costs,
-        threshold=priced.threshold,
+        costs=decided.costs,
+        threshold=decided.threshold,
         sample_weight=counted,
     )
     return {
-        "cost": counts.cost(priced.costs),
+        "cost": case_mean(decided.of(pooled, outcomes), counted),
         "brier": loss(spelled, outcomes, "brier", sample_weight=counted),
         "log": loss(spelled, outcomes, "log", sample_weight=counted),
         "ece": ece(spelled, outcomes, sample_weight=counted),

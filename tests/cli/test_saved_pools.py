@@ -181,7 +181,7 @@ def test_a_table_of_any_length_takes_the_memory_of_a_batch(
 def test_show_prints_the_card_of_a_pool(fitted, truepool):
     code, out, _ = truepool("show", "v.pool")
     assert code == 0
-    for part in ("vcg", "ada, bob, cy, di", "10 for a missed case", "0.09091",
+    for part in ("vcg", "ada, bob, cy, di", "a missed case costs 10", "0.09091",
                  "fraud = positive", "90", "Weights"):  # fmt: skip
         assert part in out
     code, out, _ = truepool("show", "v.pool", "--json")

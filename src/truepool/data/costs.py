@@ -264,6 +264,13 @@ class Costs:
                 f"{self.cases} costs for {cases} cases"
             )
 
+    def check_constant(self, what: str) -> None:
+        """Refuse costs that differ between cases where that cannot be honoured."""
+        if not self.constant:
+            raise CostError(
+                f"{what} one cost for all cases; got {self!r:.80}. Give numbers."
+            )
+
     def check_classes(self, classes: int) -> None:
         """Refuse a matrix that is made for another number of classes."""
         if self.matrix is not None and len(self.matrix) != classes:

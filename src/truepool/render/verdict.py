@@ -6,7 +6,8 @@ from truepool.audits.recommendation import CURED_BY_A_POOL
 from truepool.audits.values import SEVERITIES, Audit, Fix, Recommendation
 from truepool.comparison import Estimate
 from truepool.core.formatting import pluralize
-from truepool.render.numbers import amount, format_estimate, format_p_value, number
+from truepool.render import costs as costs_in_words
+from truepool.render.numbers import format_estimate, format_p_value, number
 
 FIXED = "savings per case if fixed"
 """What the cost of a finding is called; below 0, fixing it alone is no cure."""
@@ -78,11 +79,12 @@ def advice(audit: Audit) -> str:
 
 def costs(audit: Audit) -> str:
     """Say what errors cost, and in which unit."""
-    if audit.threshold is None:
-        return "Costs are those of the cost matrix, per case."
-    fn, fp = audit.costs["fn"], audit.costs["fp"]
-    unit = " Costs are in false alarms." if fp == 1 else ""
-    return f"A missed case costs {amount(fn)}, a false alarm {amount(fp)}.{unit}"
+    unit = f" Costs are in {costs_in_words.unit(audit.costs)}."
+    if audit.classes > 2:
+        stated = audit.costs.get("currency")
+        return f"Costs are those of the cost matrix, per case.{unit * bool(stated)}"
+    text = _capital(costs_in_words.describe(audit.costs))
+    return f"{text}.{unit * bool(costs_in_words.unit(audit.costs))}"
 
 
 def changes(audit: Audit) -> list[str]:
