@@ -1,4 +1,4 @@
-"""Every limit, level and cut-off of the lower layers; changing one is a decision."""
+"""Every limit, level and cut-off but the audit's; changing one is a decision."""
 
 import numpy as np
 import pytest
@@ -13,6 +13,9 @@ POLICY = {
     "agents.onnx_export": {"PROBES": 1_000, "TOLERANCE": 1e-06},
     "agents.report_cache": {"DIGEST": 32},
     "agents.zoo.conversion": {"OPSET": 15},
+    "cli.demo": {"COST_FN": 10, "SHOWN": 5},
+    "cli.demo_panels": {"DEGRADED_AFTER": 0.4, "FEATURES": 0.1, "HOSTILE_AFTER": 0.7},
+    "cli.screen": {"WIDTH": 120},
     "core.arrays": {"BLOCK": 262_144, "SMALLEST": 1e-12},
     "core.kernels.lanes_compiled": {"LANES": 8, "ROWS": 2},
     "core.kernels.online_compiled": {"CROWDED": 0.999998},
@@ -31,6 +34,24 @@ POLICY = {
     "datasets.intrusion": {"ATTACKS": 11},
     "datasets.nsl_kdd": {"FIFTH": 25_192},
     "datasets.synthetic": {"SKILLS": (2.0, 1.5, 1.5, 1.0, 0.5)},
+    "games.beliefs": {
+        "CLIPPED_SHARE": 0.05,
+        "MAX_BELIEFS": 100_000_000,
+        "MAX_COST": 1e100,
+    },
+    "games.dynamics": {"MAX_AGENTS": 2_000},
+    "games.equilibrium": {"ZERO_RATE": 1e-12},
+    "games.marginals": {"MAX_SIGNAL": 8.5},
+    "games.misreport_trial": {"SEARCH_CASES": 10_000},
+    "games.misreports": {"LEVEL": 0.05, "MAX_CASES": 100_000},
+    "games.parameter_sweep": {
+        "MAX_GAMES": 100_000,
+        "PROBE_GAMES": 4,
+        "STARTUP_SECONDS": 4.0,
+    },
+    "games.payoffs": {"BLOCK": 2_000_000},
+    "games.quadrature": {"MAX_SIGNAL": 7.0},
+    "games.responses": {"TIE_TOLERANCE": 1e-12},
     "learners.interface": {"FLOOR": 1e-30},
     "measures.calibration": {
         "CLIP": 1e-06,
@@ -84,16 +105,23 @@ POLICY = {
         "TEST_INTERVAL": 10,
     },
     "online.recalibration": {
-        "FADING": 0.998,
-        "FIRMNESS": 5.0,
-        "LEAST": 0.1,
-        "STRIDE": 0.25,
+        "DISCOUNT": 0.998,
+        "MAX_STEP": 0.25,
+        "MIN_SLOPE": 0.1,
+        "PRIOR_PRECISION": 5.0,
     },
     "pools.beta": {"GROUPS": 10_000},
     "pools.boosted": {"LEAF": 20},
+    "pools.krum": {"FAR": 1e9},
     "pools.networks.training": {"BLOCK": 32_768, "FADE": (0.9, 0.999), "SLIGHT": 0.001},
     "pools.neural": {"ENOUGH": 2, "LEAST_SPREAD": 0.001},
-    "pools.persistence": {"VERSION": 1},
+    "pools.onnx.export": {
+        "IR_VERSION": 8,
+        "OPSET": 18,
+        "PROBES": 1000,
+        "TOLERANCE": 1e-9,
+    },
+    "pools.onnx.graph": {"DOUBLE": 11, "INTEGER": 7},
     "pools.ridge": {"PRECISION": 1e-08},
     "pools.shrunk": {
         "KEPT": 0.01,
@@ -109,17 +137,46 @@ POLICY = {
         "WIDE": 1.0,
     },
     "pools.stacked_lr": {"PRECISION": 1e-08},
+    "render.figures.charts": {"MAX_MARKERS": 30, "SIDE": 3.1},
+    "render.figures.correlation_matrix": {
+        "HORIZONTAL": (4, 7),
+        "MAX_NUMBERED": 12,
+        "MAX_OPACITY": 0.55,
+    },
+    "render.figures.forest_plot": {"ROW": 0.23},
+    "render.figures.game_paths": {"WIDE_SPREAD": 30.0},
+    "render.figures.reliability_diagram": {"SIDE": 2.35},
+    "render.figures.style": {"MAX_NAME": 22, "WIDTH": 4.7},
+    "render.figures.time_series": {
+        "LETTERS": 36,
+        "NAMED_ALARMS": 6,
+        "POINTS": 400,
+        "SMOOTH": 5,
+    },
+    "stress.draws": {
+        "CHOICE": 5,
+        "DIRECTIONS": 4,
+        "JITTER": 6,
+        "NOISE": 3,
+        "OUTCOMES": 0,
+        "OWN": 2,
+        "SHARED": 1,
+    },
 }
 
 PACKAGES = (
     "agents",
+    "cli",
     "core",
     "data",
     "datasets",
+    "games",
     "learners",
     "measures",
     "online",
     "pools",
+    "render.figures",
+    "stress",
 )
 SERIES = "core.kernels.arithmetic"
 """Coefficients of power series: the accuracy of the functions is tested instead."""
@@ -132,7 +189,7 @@ def test_every_number_of_the_policy_is_stated_here(package):
     stated = {
         module: constants
         for module, constants in POLICY.items()
-        if module.split(".")[0] == package
+        if module.startswith(f"{package}.")
     }
     assert found == stated
 

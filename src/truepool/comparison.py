@@ -1,4 +1,4 @@
-"""Every pool side by side on one panel, each judged on cases it did not learn from."""
+"""Every pool side by side on one panel, tested on cases it was not fitted on."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -46,7 +46,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Row:
-    """How one pool did out of fold: its loss, and how far it is from the baselines.
+    """Out-of-fold results of one pool: its loss, and the difference to the baselines.
 
     ``p_mean`` and ``p_best`` are paired t-tests of those differences, adjusted (Holm)
     for the number of pools that were tried.
@@ -70,7 +70,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Every pool on one panel, least loss first; ``untried`` had too few cases.
+    """Every pool on one panel, lowest loss first; ``untried`` had too few cases.
 
     ``by_case`` holds the loss of every tested case by pool, for tests of your own.
     """
@@ -126,24 +126,24 @@ def compare(
     seed: int = 0,
     progress: Callable[[str, int, int], None] = lambda name, done, total: None,
 ) -> Comparison:
-    """Cross-validate pools on a panel and set them side by side.
+    """Cross-validate pools on a panel and compare them.
 
     Parameters
     ----------
     panel : Panel
-        Where its cases carry times, folds go forward in time.
+        With times, every fold is tested on later cases than it is fitted on.
     costs, threshold : Costs, float, optional
         What errors cost, and where to decide (by default at ``costs.threshold``).
     loss : str
         What the pools are ranked by; ``cost`` by default.
     pools : sequence of str or Pool, or mapping of label to them, optional
-        All of `truepool.pools.every` that are tried ``by_default``;
-        the baselines are always there.
+        By default all of `truepool.pools.every` with ``by_default``; the baselines are
+        always included.
     cv, sample_weight, level, resamples, seed
         Folds; how much each case counts; the interval's level and the number of
         bootstrap resamples; the seed.
     progress : callable
-        Told the name of each pool, how many are done and how many there are.
+        Called with the name of each pool, the number of pools done and their total.
 
     Examples
     --------
@@ -154,13 +154,13 @@ def compare(
     panel, costs = (costs or Costs()).attach(panel)
     costs.check_classes(panel.classes)
     costs.resolve(panel.columns, panel.ids)
-    priced = as_loss(loss, costs, threshold)
-    chosen = choose_pools(pools, priced, seed)
+    ranking_loss = as_loss(loss, costs, threshold)
+    chosen = choose_pools(pools, ranking_loss, seed)
     weights = as_case_weights(sample_weight, len(panel))
     pairs = splits(panel.outcomes, cv, seed, times=panel.times)
     pooled = cross_validate(chosen, panel, pairs, weights, progress=progress)
     return tabulate(
-        panel, pairs, pooled, priced, weights, level=level, resamples=resamples,
+        panel, pairs, pooled, ranking_loss, weights, level=level, resamples=resamples,
         seed=seed, untried=tuple(name for name in chosen if name not in pooled),
     )  # fmt: skip
 
@@ -176,17 +176,17 @@ def cross_validate(
 ) -> dict[str, FloatArray]:
     """Out-of-fold probabilities (T', C) of the tested cases, by pool.
 
-    ``known`` holds those of pools that need not be learned again. A pool for which the
-    cases are too few is left out; a baseline raises.
+    ``known`` holds those of pools that need not be fitted again. A pool for which there
+    are too few cases is left out; for a baseline that is an error.
     """
-    rows = evaluation_cases(pairs)
+    cases = evaluation_cases(pairs)
     pooled = {} if known is None else dict(known)
     for done, (name, pool) in enumerate(pools.items()):
         progress(name, done, len(pools))
         if name in pooled:
             continue
         try:
-            pooled[name] = out_of_fold(pool, panel, pairs, weights)[rows]
+            pooled[name] = out_of_fold(pool, panel, pairs, weights)[cases]
         except SettingError:
             if name in BASELINES:
                 raise
@@ -197,7 +197,7 @@ def tabulate(
     panel: Panel,
     pairs: list[tuple[IntArray, IntArray]],
     pooled: Mapping[str, FloatArray],
-    priced: Loss,
+    ranking_loss: Loss,
     weights: FloatArray | None = None,
     *,
     level: float,
@@ -205,23 +205,24 @@ def tabulate(
     seed: int,
     untried: tuple[str, ...] = (),
 ) -> Comparison:
-    """Set cross-validated pools side by side, least loss first."""
-    rows = evaluation_cases(pairs)
-    outcomes = panel.outcomes[rows]
-    counted = None if weights is None else weights[rows]
-    own = priced.on(panel).take(rows)
-    decided = Loss("cost", priced.costs, priced.threshold).on(panel).take(rows)
-    losses = np.stack([own.of(p, outcomes) for p in pooled.values()], axis=1)
-    if counted is not None:
-        losses *= (counted / counted.mean())[:, None]
+    """Compare cross-validated pools, lowest loss first."""
+    cases = evaluation_cases(pairs)
+    outcomes = panel.outcomes[cases]
+    test_weights = None if weights is None else weights[cases]
+    ranking = ranking_loss.on(panel).take(cases)
+    cost = Loss("cost", ranking_loss.costs, ranking_loss.threshold)
+    cost = cost.on(panel).take(cases)
+    losses = np.stack([ranking.of(p, outcomes) for p in pooled.values()], axis=1)
+    if test_weights is not None:
+        losses *= (test_weights / test_weights.mean())[:, None]
     return Comparison(
-        _rows(pooled, losses, outcomes, counted, decided, level, resamples, seed),
-        priced.name,
-        priced.costs,
-        priced.threshold,
+        _rows(pooled, losses, outcomes, test_weights, cost, level, resamples, seed),
+        ranking_loss.name,
+        ranking_loss.costs,
+        ranking_loss.threshold,
         level,
         len(panel),
-        len(rows),
+        len(cases),
         panel.agents,
         panel.classes,
         untried,
@@ -233,8 +234,8 @@ def _rows(
     pooled: Mapping[str, FloatArray],
     losses: FloatArray,
     outcomes: IntArray,
-    counted: FloatArray | None,
-    decided: Loss,
+    test_weights: FloatArray | None,
+    cost: Loss,
     level: float,
     resamples: int,
     seed: int,
@@ -250,7 +251,7 @@ def _rows(
             for j in baselines
         )
         estimate = _estimate(losses[:, i], draws[:, i], level)
-        summary = _summary(pooled[name], outcomes, counted, decided)
+        summary = _summary(pooled[name], outcomes, test_weights, cost)
         chances = (float(p_mean[i]), float(p_best[i]))
         rows.append(Row(name, estimate, to_mean, to_best, *chances, **summary))
     return tuple(sorted(rows, key=lambda row: (row.loss.value, row.brier)))
@@ -261,7 +262,7 @@ def choose_pools(
     loss: Loss,
     seed: int,
 ) -> dict[str, Pool]:
-    """Pools to compare, by label, ready to learn; the baselines are among them."""
+    """Return the pools to compare by label, unfitted, with the baselines."""
     configured = partial(
         configure, costs=loss.costs, threshold=loss.threshold, seed=seed
     )
@@ -269,12 +270,12 @@ def choose_pools(
     if isinstance(pools, Mapping):
         chosen = {label: configured(pool) for label, pool in pools.items()}
     else:
-        for pool in _usual() if pools is None else pools:
+        for pool in _default_pools() if pools is None else pools:
             candidate = configured(pool)
             if candidate.name in chosen:
                 raise SettingError(
-                    f"each pool can be compared once by its name; {candidate.name!r} "
-                    "is twice. Give a mapping of labels to pools."
+                    f"pools to compare must have different names; got "
+                    f"{candidate.name!r} twice. Pass a mapping of labels to pools."
                 )
             chosen[candidate.name] = candidate
     for name in BASELINES:
@@ -282,13 +283,13 @@ def choose_pools(
     return chosen
 
 
-def _usual() -> list[str]:
-    """Pools that are tried without being asked for."""
+def _default_pools() -> list[str]:
+    """Names of the pools that are compared by default."""
     return [name for name, pool in every().items() if pool.by_default]
 
 
 def _adjusted(losses: FloatArray, baseline: int) -> FloatArray:
-    """P-values (M,) of every pool against one of them, which itself asks nothing."""
+    """Adjusted p-values (M,) of every pool against a baseline, which itself gets 1."""
     others = np.arange(losses.shape[1]) != baseline
     adjusted = np.ones(losses.shape[1])
     gaps = losses[:, others] - losses[:, [baseline]]
@@ -302,21 +303,21 @@ def _estimate(by_case: FloatArray, draws: FloatArray, level: float) -> Estimate:
 
 
 def _summary(
-    pooled: FloatArray, outcomes: IntArray, counted: FloatArray | None, decided: Loss
+    pooled: FloatArray, outcomes: IntArray, test_weights: FloatArray | None, cost: Loss
 ) -> dict[str, float]:
-    spelled = to_classes(pooled)
+    probabilities = to_classes(pooled)
     counts = confusion(
-        spelled,
+        probabilities,
         outcomes,
-        costs=decided.costs,
-        threshold=decided.threshold,
-        sample_weight=counted,
+        costs=cost.costs,
+        threshold=cost.threshold,
+        sample_weight=test_weights,
     )
     return {
-        "cost": case_mean(decided.of(pooled, outcomes), counted),
-        "brier": loss(spelled, outcomes, "brier", sample_weight=counted),
-        "log": loss(spelled, outcomes, "log", sample_weight=counted),
-        "ece": ece(spelled, outcomes, sample_weight=counted),
+        "cost": case_mean(cost.of(pooled, outcomes), test_weights),
+        "brier": loss(probabilities, outcomes, "brier", sample_weight=test_weights),
+        "log": loss(probabilities, outcomes, "log", sample_weight=test_weights),
+        "ece": ece(probabilities, outcomes, sample_weight=test_weights),
         "recall": counts.recall,
         "precision": counts.precision,
         "fn_rate": counts.fn_rate,
@@ -325,7 +326,7 @@ def _summary(
 
 
 def _plain(value: Any) -> Any:
-    """Values with None for NaN, which JSON does not know."""
+    """Values with None for NaN, which JSON cannot express."""
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from silos import features
+from training_data import features
 
 from truepool import agents
 from truepool.agents.calibration import METHODS, LogOdds, calibration_split

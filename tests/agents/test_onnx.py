@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from onnx import TensorProto, helper
-from silos import features
+from training_data import features
 
 from truepool import agents
 from truepool.agents.onnx_export import _convert

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from silos import features
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
+from training_data import features
 
 from truepool import agents
 from truepool.agents import ensemble as trained

@@ -5,8 +5,8 @@ import os
 import joblib
 import pytest
 from numpy.testing import assert_array_equal
-from silos import features
 from sklearn.naive_bayes import GaussianNB
+from training_data import features
 
 from truepool import agents
 from truepool.core.errors import AgentError, SourceError

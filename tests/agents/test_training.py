@@ -5,13 +5,13 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from silos import features, small
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
+from training_data import features, small_model
 
 from truepool import agents
 from truepool.agents.fitted_agent import clone_with_seed
@@ -77,7 +77,7 @@ def test_rows_may_be_a_mask():
 def test_an_agent_that_never_met_a_class_gives_it_nothing():
     X3, y3 = features(300, classes=3)
     some = [np.flatnonzero(y3 != 1), np.arange(300)]
-    team = {"xgboost": small("xgboost"), "bayes": GaussianNB()}
+    team = {"xgboost": small_model("xgboost"), "bayes": GaussianNB()}
     reports = train(team, X3, y3, cases=some).reports(X3)
     assert reports.shape == (300, 2, 3)
     assert (reports[:, 0, 1] == 0).all()
@@ -155,7 +155,11 @@ def test_fitted_agents_are_taken_as_they_are(tmp_path):
 
 def test_agents_trained_in_parallel_say_the_same_and_progress_is_told():
     told = []
-    team = {"forest": RandomForestClassifier(5), "tree": "tree", "mlp": small("mlp")}
+    team = {
+        "forest": RandomForestClassifier(5),
+        "tree": "tree",
+        "mlp": small_model("mlp"),
+    }
     both = train(team, n_jobs=2, progress=lambda *step: told.append(step))
     assert_array_equal(both.reports(NEW), train(team).reports(NEW))
     assert [step[1:] for step in told] == [(1, 3), (2, 3), (3, 3)]
@@ -164,7 +168,7 @@ def test_agents_trained_in_parallel_say_the_same_and_progress_is_told():
 
 def test_what_takes_longest_is_started_first():
     told = []
-    team = {name: small(name) for name in ("tree", "mlp", "random-forest")}
+    team = {name: small_model(name) for name in ("tree", "mlp", "random-forest")}
     train(team, progress=lambda name, *_: told.append(name))
     assert told == ["mlp", "random-forest", "tree"]
 

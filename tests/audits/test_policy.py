@@ -29,7 +29,7 @@ POLICY = {
         "SHARE_OF_RATE": 0.2,
         "SLOPES": (0.8, 1.25),
     },
-    "topics.comparison": {"CLEAR": 0.05, "COMPARISON_CASES": 10_000},
+    "topics.comparison": {"SIGNIFICANT": 0.05, "COMPARISON_CASES": 10_000},
     "topics.copies": {"COPY": 0.995, "DISTINCT": 0.99, "FEW_EFFECTIVE": 0.5},
     "topics.credit": {
         "EFFORT": 10,

@@ -166,9 +166,9 @@ def test_a_table_of_any_length_takes_the_memory_of_a_batch(
     sizes = []
     original = type(fitted).pool
 
-    def pool(self, values):
+    def pool(self, values, columns):
         sizes.append(len(values))
-        return original(self, values)
+        return original(self, values, columns)
 
     monkeypatch.setattr(type(fitted), "pool", pool)
     monkeypatch.setattr(batches, "CASES", 40)

@@ -7,9 +7,9 @@ from functools import cache
 
 import numpy as np
 import pytest
-from held import needs
+from dataset_requirements import needs
+from http_publisher import publish
 from numpy.testing import assert_array_equal
-from served import published
 
 from truepool import datasets
 from truepool.core.errors import ChecksumError, SettingError, SourceError, TruepoolError
@@ -178,7 +178,7 @@ def test_a_table_of_something_else_is_refused_in_one_sentence(name, bare):
 
 @pytest.mark.parametrize("name", READ)
 def test_what_is_not_here_is_fetched_and_must_have_its_sum(name, bare, monkeypatch):
-    with published({"file": b"not the data"}) as address:
+    with publish({"file": b"not the data"}) as address:
         monkeypatch.setattr(
             READ[name],
             "files",

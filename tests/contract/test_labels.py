@@ -15,9 +15,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from panels import random_panel
 from pyarrow import csv, parquet
-from silos import features
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from training_data import features
 from typer.main import get_command
 
 import truepool as tp

@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from distributions import installed
+from distributions import install
 
 from truepool.audits import topics
 from truepool.core import registry
@@ -57,13 +57,13 @@ OTHERS = """
 @pytest.fixture
 def workshop(tmp_path, monkeypatch):
     """Discover the tools of a package that others add to."""
-    monkeypatch.syspath_prepend(installed(tmp_path / "own", "workshop", TOOLS, {}))
+    monkeypatch.syspath_prepend(install(tmp_path / "own", "workshop", TOOLS, {}))
     before = set(sys.modules)
 
     def discover(**offers):
         for owner, entries in offers.items():
             folder = tmp_path / owner
-            installed(folder, owner, {f"{owner}_tools.py": OTHERS}, {"workshop": entries})  # fmt: skip
+            install(folder, owner, {f"{owner}_tools.py": OTHERS}, {"workshop": entries})  # fmt: skip
             monkeypatch.syspath_prepend(folder)
         return registry.every.__wrapped__("workshop")
 
@@ -124,7 +124,7 @@ def test_every_file_of_the_folder_is_a_topic_with_a_name_of_its_own():
 
 def test_a_check_of_another_distribution_takes_its_place_by_name(tmp_path, monkeypatch):
     offers = {"truepool.checks": {"bias": "bias_checks:check"}}
-    installed(tmp_path, "bias-checks", {"bias_checks.py": "def check(e): ..."}, offers)
+    install(tmp_path, "bias-checks", {"bias_checks.py": "def check(e): ..."}, offers)
     monkeypatch.syspath_prepend(tmp_path)
     found = topics.every.__wrapped__()
     assert list(found) == sorted([*topics.every(), "bias"])
@@ -133,7 +133,7 @@ def test_a_check_of_another_distribution_takes_its_place_by_name(tmp_path, monke
 
 def test_a_check_must_be_a_function(tmp_path, monkeypatch):
     offers = {"truepool.checks": {"age": "age_checks:AGE"}}
-    installed(tmp_path, "age-checks", {"age_checks.py": "AGE = 3"}, offers)
+    install(tmp_path, "age-checks", {"age_checks.py": "AGE = 3"}, offers)
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(PluginError, match=r"'age-checks' must be a function .*; got 3"):
         topics.every.__wrapped__()

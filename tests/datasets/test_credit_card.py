@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from held import needs
+from dataset_requirements import needs
 
 from truepool.core.errors import SettingError
 from truepool.datasets.credit_card import NAMES, CreditCard, credit_card

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from held import needs
+from dataset_requirements import needs
 
 from truepool import pools
 from truepool.core.errors import SettingError, SourceError

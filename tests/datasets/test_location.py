@@ -2,7 +2,7 @@
 
 from hashlib import sha256
 
-from served import published
+from http_publisher import publish
 
 from truepool.datasets.files import File
 from truepool.datasets.location import find_local, folders, locate
@@ -30,7 +30,7 @@ def test_what_the_named_folder_lacks_is_found_in_the_cache(nowhere, monkeypatch)
 
 def test_what_is_nowhere_is_fetched_into_the_cache_once(nowhere):
     assert find_local(FILE) is None
-    with published({"x": b"right"}) as address:
+    with publish({"x": b"right"}) as address:
         file = File(FILE.name, FILE.sha256, 5, f"{address}/x")
         assert locate(file) == nowhere / "some.csv"
     assert locate(file) == nowhere / "some.csv"  # the publisher has closed by now

@@ -175,8 +175,3 @@ def test_the_probes_hold_certain_tied_and_missing_reports():
     assert 0.4 < missing.any(axis=1).mean() < 0.8
     assert not missing.all(axis=1).any()
     assert (missing.sum(axis=1) == 3).sum() > 50
-
-
-def test_the_promise_of_an_export_is_this():
-    assert (export.TOLERANCE, export.PROBES) == (1e-9, 1000)
-    assert (export.OPSET, export.IR_VERSION) == (18, 8)

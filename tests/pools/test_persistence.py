@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import TimeSeriesSplit
 
 import truepool as tp
+from truepool.core import archive
 from truepool.core.errors import PoolFileError, SettingError
 from truepool.data.costs import Costs
 from truepool.measures.losses import Loss
@@ -37,8 +38,8 @@ def saved(tmp_path):
 
 def changed(path, change):
     """Rewrite the manifest; checksums are made to match again."""
-    with zipfile.ZipFile(path) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path) as file:
+        members = {name: file.read(name) for name in file.namelist()}
     manifest = json.loads(members["manifest.json"])
     change(manifest, members)
     members["manifest.json"] = json.dumps(manifest).encode()
@@ -47,11 +48,11 @@ def changed(path, change):
 
 def rewritten(path, members, compression=zipfile.ZIP_STORED):
     members.pop("SHA256SUMS", None)
-    sums = [f"{persistence._sha256(part)}  {name}\n" for name, part in members.items()]
+    sums = [f"{archive._sha256(part)}  {name}\n" for name, part in members.items()]
     members["SHA256SUMS"] = "".join(sums).encode()
-    with zipfile.ZipFile(path, "w", compression) as archive:
+    with zipfile.ZipFile(path, "w", compression) as file:
         for name, part in members.items():
-            archive.writestr(name, part)
+            file.writestr(name, part)
 
 
 def npy(array, **options):
@@ -281,8 +282,8 @@ def test_pickled_arrays_are_never_opened(saved):
 
 
 def test_a_compressed_archive_is_refused_so_that_no_small_file_fills_memory(saved):
-    with zipfile.ZipFile(saved) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(saved) as file:
+        members = {name: file.read(name) for name in file.namelist()}
     rewritten(saved, members, zipfile.ZIP_DEFLATED)
     with pytest.raises(PoolFileError, match="damaged"):
         tp.load_pool(saved)
@@ -332,10 +333,10 @@ def test_trees_that_lead_nowhere_are_refused(tmp_path, name, value):
 
 
 def test_the_format_is_the_one_that_is_documented(saved):
-    with zipfile.ZipFile(saved) as archive:
-        names = archive.namelist()
-        manifest = json.loads(archive.read("manifest.json"))
+    with zipfile.ZipFile(saved) as file:
+        names = file.namelist()
+        manifest = json.loads(file.read("manifest.json"))
     assert (names[0], names[-1]) == ("manifest.json", "SHA256SUMS")
-    assert (persistence.FORMAT, persistence.VERSION) == ("truepool-pool", 1)
+    assert (persistence.KIND.format, persistence.KIND.version) == ("truepool-pool", 1)
     assert list(manifest) == ["format", "version", "truepool", "pool"]
     assert list(manifest["pool"]) == ["name", "settings", "learned"]

@@ -116,7 +116,7 @@ SPELLINGS = {
     "--plot": Spelling("FILE", "Draw to this SVG, PNG or PDF file.", type=Path),
     "--config": Spelling(
         "FILE",
-        "TOML file with options by their long names, as in cost-fn = 10; the "
+        "TOML file with options by their long names, as truepool init writes; the "
         "command line wins.",
         type=Path,
     ),
@@ -145,6 +145,13 @@ def _check_jobs(jobs: int | None) -> int | None:
     if jobs is not None and (jobs == 0 or jobs < -1):
         raise SettingError(f"--jobs must be 1 or more, or -1 for all cores; got {jobs}")
     return jobs
+
+
+def _apply_config(context: typer.Context, path: Path | None) -> Path | None:
+    """Take from a config file what the command line does not give."""
+    if path is not None and not context.resilient_parsing:
+        context.default_map = config_file.read(path, str(context.info_name))
+    return path
 
 
 Table: TypeAlias = Annotated[
@@ -182,7 +189,7 @@ Plot: TypeAlias = Annotated[Path | None, option("--plot")]
 Quiet: TypeAlias = Annotated[bool, option("--quiet")]
 Force: TypeAlias = Annotated[bool, option("--force")]
 Config: TypeAlias = Annotated[
-    Path | None, option("--config", is_eager=True, callback=config_file.apply)
+    Path | None, option("--config", is_eager=True, callback=_apply_config)
 ]
 Trust: TypeAlias = Annotated[bool, option("--trust")]
 

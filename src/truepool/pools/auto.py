@@ -13,8 +13,9 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.folds import Folds, evaluation_cases, out_of_fold, splits
 from truepool.measures.losses import Loss, as_loss
-from truepool.pools.interface import Explanation, Pool, configure
+from truepool.pools.interface import Pool, configure
 from truepool.pools.onnx.graph import ReportTensors, Tensor
+from truepool.pools.result import Explanation
 
 CANDIDATES = (
     "mean",

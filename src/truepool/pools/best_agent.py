@@ -9,8 +9,9 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.weights import pool_by_case, proportional
 from truepool.measures.losses import agent_losses, as_loss
-from truepool.pools.interface import Explanation, Pool, by_agent
+from truepool.pools.interface import Pool, by_agent
 from truepool.pools.onnx.graph import ReportTensors, Tensor
+from truepool.pools.result import Explanation
 
 
 @final

@@ -6,7 +6,8 @@ from typing import Any
 
 from truepool.data.costs import Costs
 from truepool.data.labels import Labels
-from truepool.pools.interface import NO_COSTS, Explanation, Pool, Training
+from truepool.pools.interface import NO_COSTS, Pool
+from truepool.pools.result import Explanation, Training
 
 
 @dataclass(frozen=True)

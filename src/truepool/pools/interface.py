@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
@@ -26,85 +25,19 @@ from truepool.core.errors import (
     ExportError,
     ReportError,
     SettingError,
-    suggestion,
 )
 from truepool.data.costs import Costs
 from truepool.data.labels import Labels
 from truepool.data.panel import Panel
-from truepool.data.reports import check_reports, column_names
+from truepool.data.reports import column_names
 from truepool.measures.decisions import check_threshold, choose
 from truepool.pools import persistence
+from truepool.pools.agent_reports import match_columns, match_one
 from truepool.pools.onnx.graph import ReportTensors, Tensor
+from truepool.pools.result import Explanation, PoolResult, Training
 
 NO_COSTS = Costs()
 """What decides where no costs are given: a missed case and a false alarm cost 1."""
-
-
-@dataclass(frozen=True, eq=False)
-class PoolResult:
-    """What a pool makes of T cases.
-
-    Attributes
-    ----------
-    probabilities : (T, K)
-        Pooled probability of every class.
-    decisions : (T,)
-        Class of least expected cost; for two classes 1 where p > threshold.
-    """
-
-    probabilities: FloatArray
-    decisions: IntArray
-
-
-@dataclass(frozen=True)
-class Training:
-    """The cases that a pool learned from.
-
-    Attributes
-    ----------
-    cases : int
-        How many there were.
-    counts : tuple of int
-        How many of them each class had.
-    missing : float
-        Share of the reports that were missing.
-    """
-
-    cases: int
-    counts: tuple[int, ...]
-    missing: float
-
-    @property
-    def base_rates(self) -> tuple[float, ...]:
-        """Share of each class.
-
-        >>> Training(4, (3, 1), 0.0).base_rates
-        (0.75, 0.25)
-        """
-        return tuple(count / self.cases for count in self.counts)
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """What a fitted pool is; None where something does not apply.
-
-    Attributes
-    ----------
-    name : str
-        Name of the pool; of `auto`, name of the pool that it chose.
-    why : str, optional
-        Why it was chosen, in one sentence.
-    weights, credit : mapping of agent to number, optional
-        Weights on the simplex, and the credit that they follow from.
-    loss : str, optional
-        The loss by which the pool learned; credit is counted in it.
-    """
-
-    name: str
-    why: str | None = None
-    weights: Mapping[str, float] | None = None
-    credit: Mapping[str, float] | None = None
-    loss: str | None = None
 
 
 class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -363,34 +296,12 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _checked(self, reports: ArrayLike) -> FloatArray:
         """Coordinates (T, N, C) of raw reports, in the order of the agents."""
         self._check_fitted()
-        names = column_names(reports) if self.has_names_ else ()
-        values, _ = check_reports(reports, names or self._known_as(reports))
-        if names and names != self.agents_:
-            values = read_only(values[:, self._order(names)])
-        return values
+        return match_columns(reports, self.agents_, by_name=self.has_names_)
 
     def _one(self, reports: Mapping[str, Any]) -> FloatArray:
         """Coordinates (1, N, C) of the reports on one case."""
         self._check_fitted()
-        unknown = [name for name in reports if name not in self.agents_]
-        if unknown:
-            raise AgentError(
-                f"reports must be by the agents learned from; got {unknown[0]!r}"
-                f"{suggestion(str(unknown[0]), self.agents_)}; "
-                f"known: {', '.join(self.agents_)}"
-            )
-        given = [reports.get(agent) for agent in self.agents_]
-        K = len(self.classes_)
-        if K > 2:
-            given = [[np.nan] * K if report is None else report for report in given]
-        values, _ = check_reports(np.array([given], dtype=np.float64), self.agents_)
-        return values
-
-    def _known_as(self, reports: ArrayLike) -> tuple[str, ...]:
-        """Agents' names for a message, where the reports have the right width."""
-        shape = np.shape(reports)
-        fits = len(shape) > 1 and shape[1] == len(self.agents_)
-        return self.agents_ if fits else ()
+        return match_one(reports, self.agents_, len(self.classes_))
 
     @abstractmethod
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
@@ -411,20 +322,6 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             f"an exported pool must say how it is written in ONNX; {self.name!r} does "
             f"not. These do: {', '.join(able)}."
         )
-
-    def _order(self, names: tuple[str, ...]) -> list[int]:
-        missing = [name for name in self.agents_ if name not in names]
-        unknown = [name for name in names if name not in self.agents_]
-        if missing or unknown:
-            raise AgentError(
-                "the agents must be the ones learned from; "
-                + "; ".join(
-                    f"{what} {', '.join(map(repr, which))}"
-                    for what, which in (("missing", missing), ("unknown", unknown))
-                    if which
-                )
-            )
-        return [names.index(name) for name in self.agents_]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -16,7 +16,8 @@ from truepool.measures.credit import (
     shapley,
 )
 from truepool.measures.losses import as_loss
-from truepool.pools.interface import Explanation, LinearPool, by_agent
+from truepool.pools.interface import LinearPool, by_agent
+from truepool.pools.result import Explanation
 
 
 @final

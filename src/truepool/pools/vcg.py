@@ -12,7 +12,8 @@ from truepool.data.panel import Panel
 from truepool.data.weights import by_credit, uniform
 from truepool.measures.credit import credit_per_report, leave_one_out
 from truepool.measures.losses import as_loss
-from truepool.pools.interface import Explanation, LinearPool, by_agent
+from truepool.pools.interface import LinearPool, by_agent
+from truepool.pools.result import Explanation
 
 
 @final

@@ -10,7 +10,7 @@ from example_audit import AGENTS, audit, calibration, drift, estimate, standings
 from panels import random_panel
 
 from truepool import replay
-from truepool.audits.values import CaseStudy
+from truepool.audits.values import FailureScenario
 from truepool.comparison import Estimate
 from truepool.render import figures
 from truepool.render.figures.style import PALETTE, SERIES
@@ -191,7 +191,7 @@ def test_the_mechanism_in_use_is_filled():
 def test_robustness_names_what_happens_to_whom():
     studies = (
         *audit().robustness,
-        CaseStudy("all agents agree", "", estimate(0.3), estimate(0.0)),
+        FailureScenario("all agents agree", "", estimate(0.3), estimate(0.0)),
     )
     figure = figures.robustness(studies)
     assert names(figure) == [

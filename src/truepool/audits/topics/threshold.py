@@ -8,7 +8,7 @@ import numpy as np
 from truepool.audits.evidence import Evidence
 from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
-from truepool.audits.values import Curve
+from truepool.audits.values import CostCurve
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import number
 from truepool.data.costs import Costs
@@ -20,13 +20,13 @@ RATIOS = np.geomspace(0.01, 100.0, 41)
 """Ratios of costs, of a missed case to a false alarm, that the figure shows."""
 
 NOTICEABLE = 0.05
-"""A saving below this share of the pool's cost is small."""
+"""A saving below this share of the pool's cost does not matter."""
 
 
-def cost_curve(evidence: Evidence) -> Curve | None:
+def cost_curve(evidence: Evidence) -> CostCurve | None:
     """Costs over thresholds and over ratios of costs; None for more than two classes.
 
-    The best agent is the one of least Brier loss, over the cases on which it reported.
+    The best agent is the one with the lowest Brier loss, on the cases it reported on.
     """
     if evidence.panel.classes != 2:
         return None
@@ -34,7 +34,7 @@ def cost_curve(evidence: Evidence) -> Curve | None:
     y, panel, costs = evidence.outcomes, evidence.panel, evidence.tested_loss.costs
     best = panel.values[:, panel.agents.index(evidence.best_agent), 0]
     known = ~np.isnan(best)
-    return Curve(
+    return CostCurve(
         thresholds,
         costs_at(evidence.pooled[:, 0], y, costs, thresholds),
         RATIOS,
@@ -81,13 +81,13 @@ def error_rates(
 
 
 def _over_ratios(p: FloatArray, outcomes: IntArray) -> FloatArray:
-    """Cost at each ratio's own threshold, as a share of the costlier error."""
+    """Cost at each ratio's own threshold, as a share of the more expensive error."""
     missed, alarms = error_rates(p, outcomes, 1 / (1 + RATIOS))
     return np.asarray((RATIOS * missed + alarms) / np.maximum(RATIOS, 1.0))
 
 
 def check(evidence: Evidence) -> Iterator[Suspicion]:
-    """One test, where a threshold was given that is not the costs' own."""
+    """One test, if a threshold was given that differs from the one the costs imply."""
     line, costs = evidence.threshold, evidence.implied_loss.costs
     if line is None or np.abs(line - costs.threshold).max() < 1e-9:
         return
@@ -114,7 +114,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
         (),
         f"Deciding above {number(line)} costs {number(saving)} more per case than "
         f"at {implied}, where the costs of a missed case and of a false alarm balance.",
-        f"Decide above {implied}{_other(line) if costs.constant else ''}.",
+        f"Decide above {implied}{_alternative(line) if costs.constant else ''}.",
         p_value=None if few else float(paired_p_values(saved[:, None])[0]),
         least="note" if few else None,
         matters=saving >= NOTICEABLE * evidence.stake,
@@ -123,8 +123,8 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     )
 
 
-def _other(line: float) -> str:
-    """Costs that would make the threshold in use right, where there are any."""
+def _alternative(line: float) -> str:
+    """Advice on costs that would imply the threshold in use, if there are any."""
     if not 0 < line < 1:
         return ""
     ratio = number((1 - line) / line)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truepool.audits.values import Curve
+from truepool.audits.values import CostCurve
 from truepool.render.figures.style import DASHES, GREY, SERIES, canvas, house_style
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @house_style
-def threshold(curve: Curve, used: float, implied: float) -> "Figure":
+def threshold(curve: CostCurve, used: float, implied: float) -> "Figure":
     """Draw the cost at each threshold; mark those in use and implied by the costs."""
     figure, ax = canvas(2.7)
     ax.plot(curve.thresholds, curve.cost, color=SERIES[0])
@@ -28,7 +28,7 @@ def threshold(curve: Curve, used: float, implied: float) -> "Figure":
 
 
 @house_style
-def decision(curve: Curve, ratio: float | None = None) -> "Figure":
+def decision(curve: CostCurve, ratio: float | None = None) -> "Figure":
     """Draw the cost by ratio of costs, with that of always deciding 1 or 0."""
     figure, ax = canvas(2.8)
     lines = {

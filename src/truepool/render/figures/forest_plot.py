@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truepool.audits.values import CaseStudy, Standing
+from truepool.audits.values import FailureScenario, Standing
 from truepool.comparison import Comparison, Estimate
 from truepool.render.figures.style import (
     GREY,
@@ -77,7 +77,7 @@ def comparison(found: Comparison, used: str | None = None) -> "Figure":
 
 
 @house_style
-def robustness(studies: Sequence[CaseStudy]) -> "Figure":
+def robustness(studies: Sequence[FailureScenario]) -> "Figure":
     """Draw how much the cost rises when an agent fails."""
     figure, ax = canvas(0.7 + 1.2 * ROW * len(studies))
     _draw_intervals(ax, [study.rise for study in studies], 0.0, "D", SERIES[1])
@@ -87,7 +87,7 @@ def robustness(studies: Sequence[CaseStudy]) -> "Figure":
     return figure
 
 
-def _describe(study: CaseStudy) -> str:
+def _describe(study: FailureScenario) -> str:
     return f"{shorten(study.who)} {study.what}".strip()
 
 

@@ -10,11 +10,19 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from truepool.audits.values import SCHEMA, Audit, Calibration, Curve, Drift, Standing
+from truepool.audits.values import (
+    SCHEMA,
+    Audit,
+    Calibration,
+    CostCurve,
+    Drift,
+    Standing,
+)
 from truepool.comparison import Comparison
 from truepool.core.arrays import FloatArray
 from truepool.core.files import write_text
 from truepool.render import figures, labels
+from truepool.render.advice import steps
 from truepool.render.html.layout import Section, fragment, page
 from truepool.render.numbers import format_estimate, percent
 from truepool.render.tables import comparison as compared
@@ -71,6 +79,7 @@ def _verdict(audit: Audit) -> dict[str, Any]:
     return {
         "audit": audit,
         "verdict": sentence(audit),
+        "steps": steps(audit),
         "severity": severity or "unsure",
         "changes": changes(audit),
         "labels": labels.sentence(audit.labels, audit.label_cases),
@@ -183,7 +192,7 @@ def _others(matrix: FloatArray) -> FloatArray:
     return others
 
 
-def _costs(audit: Audit, curve: Curve) -> Section:
+def _costs(audit: Audit, curve: CostCurve) -> Section:
     """What deciding costs: at every threshold, and for other costs."""
     asked = curve.implied
     used = asked if audit.threshold is None else audit.threshold
