@@ -311,6 +311,17 @@ class Panel:
         silent = int(np.isnan(reports).sum()) if self.silent else 0
         return self._replace(reports=_squeezed(reports), silent=silent)
 
+    def with_columns(self, columns: Mapping[str, ArrayLike]) -> Self:
+        """Return the panel with more columns of the cases.
+
+        >>> panel = Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0])
+        >>> panel.with_columns({"amount": [120, 80]}).columns
+        CaseColumns(amount)
+        """
+        own = CaseColumns(columns, len(self))
+        both = {**self.columns, **own}
+        return self._replace(columns=CaseColumns(both, len(self), copy=False))
+
     def with_labels(self, labels: Labels) -> Self:
         """Return the panel with other labels for the same class numbers.
 
