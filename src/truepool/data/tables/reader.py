@@ -360,7 +360,8 @@ def _wide_table(
     of_cases = written.case_columns
     apart = {written.outcome, id, time, *written.ignore, *INDEXES, *of_cases}
     names = [name for name in frame.columns if name not in apart]
-    names = choose_agents(names, written.agents)
+    if written.agents:
+        names = choose_agents(names, written.agents)
     columns = parse_reports([frame[name] for name in names], written)
     numbered = numbered_columns(columns, percent=written.percent)
     agents, classes, values, renormalized = group_by_agent(columns)
