@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
@@ -71,18 +72,19 @@ def score(
         raise SettingError("cases are written once; give either --output or --json")
     place = output or json_file or STDOUT
     check_files([file, None if new == STDOUT else new], [place])
-    pool, fitted_on = persistence.load(file), persistence.table_format(file)
+    pool = persistence.load(file)
+    fitted_on = persistence.table_format(file) or TableFormat()
     source = sys.stdin.buffer if new == STDOUT else new
     target = sys.stdout.buffer if place == STDOUT else place
-    table_format = _format_of_new(source, new_format, fitted_on or TableFormat())
-    usual_id = fitted_on.id or "id" if fitted_on else "id"
-    long = table_format.long
-    name = long[0] if long else table_format.id or usual_id
+    written = _format_of_new(source, new_format, fitted_on)
+    written = replace(written, columns=_columns(pool))
+    usual_id = fitted_on.id or "id"
+    name = written.long[0] if written.long else written.id or usual_id
     _check_id(name)
     batches = read_batches(
-        source, pool.agents_, pool.labels_, table_format, usual_id=usual_id
+        source, pool.agents_, pool.labels_, written, usual_id=usual_id
     )
-    if table_format.percent and "percent" not in new_format:
+    if written.percent and "percent" not in new_format:
         batches = _check_unit(batches)
     cases = empty = 0
     lines = json_file is not None or (output is None and is_json_lines(source))
@@ -143,6 +145,13 @@ def _check_id(id: str) -> None:
         )
 
 
+def _columns(pool: "Pool") -> tuple[str, ...]:
+    """Columns of the cases that its decisions need."""
+    if pool.costs is None or pool.threshold is not None:
+        return ()
+    return pool.costs.columns
+
+
 def _score_batch(
     pool: "Pool", batch: "Batch", id: str, contributions: bool
 ) -> "tuple[dict[str, Ids], int]":
@@ -151,10 +160,10 @@ def _score_batch(
     import pyarrow as pa
 
     from truepool.core.arrays import from_classes
-    from truepool.core.errors import ReportError
+    from truepool.core.errors import CostError, ReportError
     from truepool.data.reports import check_reports
 
-    known = ~np.isnan(batch.values).all(axis=(1, 2))
+    known = np.asarray(~np.isnan(batch.values).all(axis=(1, 2)))
     T, _, C = batch.values.shape
     pooled = np.zeros((T, C))
     decisions = np.zeros(T, dtype=np.int64)
@@ -164,10 +173,10 @@ def _score_batch(
             reports = batch.values[known]
             squeezed = reports[:, :, 0] if C == 1 else reports
             values, _ = check_reports(squeezed, pool.agents_)
-        except ReportError as error:
+            result = pool.pool(values, batch.columns.take(known))
+        except (CostError, ReportError) as error:
             first = batch.start + int(np.argmax(known))
-            raise ReportError(f"{error} (counted from case {first})") from None
-        result = pool.pool(values)
+            raise type(error)(f"{error} (counted from case {first})") from None
         pooled[known] = from_classes(result.probabilities)
         decisions[known] = result.decisions
         if contributions:
