@@ -1,6 +1,9 @@
 """What a saved pool is, as tables."""
 
+from dataclasses import asdict
+
 from truepool.pools.card import Card
+from truepool.render.costs import describe
 from truepool.render.labels import sentence
 from truepool.render.numbers import percent
 from truepool.render.tables import weights
@@ -18,6 +21,8 @@ def grids(card: Card) -> tuple[Grid, ...]:
         ("missing reports", percent(card.training.missing)),
         ("truepool", card.library),
     ]
+    if card.table is not None and card.table.options():
+        rows.append(("its table", " ".join(card.table.options())))
     if card.threshold is not None:
         rows.insert(3, ("decides positive above", f"{card.threshold:.4g}"))
     if explanation.why is not None:
@@ -39,4 +44,4 @@ def _costs(card: Card) -> str:
         return "; ".join(
             ", ".join(f"{cost:g}" for cost in row) for row in card.costs.matrix
         )
-    return f"{card.costs.fn:g} for a missed case, {card.costs.fp:g} for a false alarm"
+    return describe(asdict(card.costs))
