@@ -66,15 +66,21 @@ def test_only_pools_that_recalibrate_or_learn_a_model_are_exempt_from_unanimity(
         n for n, cls in pools.every().items() if "unanimity" in cls.exemptions
     }
     assert exemptions == {"auto", "bayes", "beta", "boosted", "extremized", "isotonic",
-                          "platt", "ridge", "shrunk", "stacked-lr", "stacked-mlp",
+                          "platt", "ridge", "shrunk", "simplest", "stacked-lr",
+                          "stacked-mlp",
                           *NEURAL}  # fmt: skip
+
+
+def unclipped(name):
+    """Settings by which a pool takes even certain reports as they are."""
+    return {"clip": 1e-12} if "clip" in pools.every()[name].settings() else {}
 
 
 @owing("unanimity")
 @given(p=st.floats(0, 1), seed=st.integers(0, 20), silent=st.sampled_from([0, 0.3]))
 @settings(max_examples=20)
 def test_unanimous_agents_are_believed(name, p, seed, silent):
-    pool = fitted(name, random_panel(seed, silent=silent))
+    pool = fitted(name, random_panel(seed, silent=silent), **unclipped(name))
     said = np.where(np.isnan(random_panel(seed, silent=0.3).reports), np.nan, p)
     assert_allclose(pool.predict_proba(said)[:, 1], p, atol=1e-9)
 
@@ -83,7 +89,7 @@ def test_unanimous_agents_are_believed(name, p, seed, silent):
 @given(seed=st.integers(0, 20))
 @settings(max_examples=10)
 def test_unanimous_agents_are_believed_about_classes(name, seed):
-    pool = fitted(name, random_panel(seed, classes=3))
+    pool = fitted(name, random_panel(seed, classes=3), **unclipped(name))
     p = np.random.default_rng(seed).dirichlet(np.ones(3))
     said = np.tile(p, (5, 4, 1))
     assert_allclose(pool.predict_proba(said), np.tile(p, (5, 1)), atol=1e-9)
@@ -315,7 +321,8 @@ def test_an_agent_silent_from_now_on_leaves_a_pool_of_the_others(name):
 # Those left out split the cases, and a case of weight two is in one part only; boosting
 # asks for so many cases in a leaf, whatever they weigh.
 WEIGHED = sorted(
-    set(EVERY) - {"auto", "boosted", "ridge", "stacked-lr", "stacked-mlp", *NEURAL}
+    set(EVERY)
+    - {"auto", "boosted", "ridge", "simplest", "stacked-lr", "stacked-mlp", *NEURAL}
 )
 
 
@@ -480,8 +487,9 @@ def test_a_pool_explains_itself_by_agent(name):
     panel = random_panel(2)
     pool = fitted(name, panel)
     explanation = pool.explain()
-    assert explanation.name == (pool.choice_ if name == "auto" else name)
-    assert (explanation.why is None) == (name != "auto")
+    assert explanation.name == (pool.choice_ if name == "simplest" else name)
+    assert (explanation.why is None) == (name not in ("auto", "simplest"))
+    assert (explanation.members is None) == (name != "auto")
     if isinstance(pool, LinearPool):
         assert_array_equal(list(explanation.weights.values()), pool.weights_)
     for numbers in (explanation.weights, explanation.credit):
@@ -495,7 +503,7 @@ def test_a_pool_explains_itself_by_agent(name):
 def test_these_pools_have_weights_credit_and_a_loss_to_explain():
     panel = random_panel(2)
     every = {name: fitted(name, panel).explain() for name in pools.every()}
-    del every["auto"]  # explains another
+    del every["simplest"]  # explains another
     weighed = {name for name, e in every.items() if e.weights is not None}
     assert weighed == {
         "best-agent", "brier", "convex", "externality", "greedy", "mean", "shapley",
@@ -503,7 +511,7 @@ def test_these_pools_have_weights_credit_and_a_loss_to_explain():
     }  # fmt: skip
     assert {n for n, e in every.items() if e.credit} == {"shapley", "vcg"}
     assert {name for name, e in every.items() if e.loss} == {
-        "best-agent", "convex", "greedy", "shapley", "vcg",
+        "auto", "best-agent", "convex", "greedy", "shapley", "vcg",
     }  # fmt: skip
 
 

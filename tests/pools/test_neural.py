@@ -18,10 +18,10 @@ from truepool.core.errors import SettingError
 from truepool.data.panel import Panel
 from truepool.measures.folds import splits
 from truepool.pools.attention import Attention
-from truepool.pools.auto import CANDIDATES
 from truepool.pools.deep_sets import DeepSets
 from truepool.pools.mlp_2 import MLP2
 from truepool.pools.mlp_4 import MLP4
+from truepool.pools.simplest import CANDIDATES
 
 NEURAL = [MLP2, MLP4, DeepSets, Attention]
 QUICK = {"hidden": 8, "epochs": 20}

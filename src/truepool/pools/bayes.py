@@ -15,6 +15,7 @@ from truepool.core.arrays import (
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.pools.certainty import choose_clip
 from truepool.pools.interface import Pool
 
 
@@ -31,6 +32,14 @@ class Bayes(Pool):
     prior : array-like (K,) or float, optional
         Probability of each class (or of class 1) before anybody speaks; by default
         the share of each class among the outcomes.
+    clip : float, optional
+        How close to 0 and 1 a report may count. By default 0.02, or a tenth of the
+        share of the rarest class if that is less.
+
+    Attributes
+    ----------
+    clip_ : float
+        The clip in use.
 
     Examples
     --------
@@ -47,15 +56,18 @@ class Bayes(Pool):
     }
 
     prior_: FloatArray
+    clip_: float
 
     def __init__(
         self,
         *,
         prior: ArrayLike | None = None,
+        clip: float | None = None,
         costs: Costs | None = None,
         threshold: float | None = None,
     ) -> None:
         self.prior = prior
+        self.clip = clip
         self.costs = costs
         self.threshold = threshold
 
@@ -74,9 +86,10 @@ class Bayes(Pool):
                     f"{self.prior!r} does not"
                 )
         self.prior_ = share
+        self.clip_ = choose_clip(self.clip, panel, case_weights)
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool sound reports (T, N, C) into (T, C)."""
         start = log_scale(self.prior_)
-        evidence = np.nansum(log_scale(values) - start, axis=1)
+        evidence = np.nansum(log_scale(values, self.clip_) - start, axis=1)
         return from_log_scale(start + evidence)

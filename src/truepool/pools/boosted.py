@@ -11,11 +11,11 @@ from truepool.core.arrays import (
     FloatArray,
     IntArray,
     from_log_scale,
-    log_scale,
 )
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.measures.calibration import clipped_log_scale
 from truepool.pools.interface import Pool
 from truepool.pools.stacked import MODEL, probabilities_of
 
@@ -47,8 +47,8 @@ class Boosted(Pool):
     ----------
     nodes_ : dict of arrays
         The trees, node by node; see `truepool.core.kernels.reference.trees`.
-    always_ : (N,)
-        Which agents reported in every training case.
+    always_, never_ : (N,)
+        Which agents reported in every training case, and which in none.
     baseline_ : (C,)
         Where boosting starts, on the log scale.
 
@@ -75,6 +75,7 @@ class Boosted(Pool):
 
     nodes_: dict[str, FloatArray | IntArray]
     always_: BoolArray
+    never_: BoolArray
     baseline_: FloatArray
     columns_: IntArray
 
@@ -109,8 +110,9 @@ class Boosted(Pool):
             early_stopping=False,
             random_state=self.seed,
         )
-        self.always_ = np.asarray(~np.isnan(panel.values[:, :, 0]).any(axis=0))
-        features = _features(panel.values, self.always_)
+        missing = np.isnan(panel.values[:, :, 0])
+        self.always_, self.never_ = ~missing.any(axis=0), missing.all(axis=0)
+        features = _features(panel.values, self.always_, self.never_)
         model.fit(features, panel.outcomes, case_weights)
         seen = model.classes_
         self.nodes_ = _nodes(model)
@@ -149,22 +151,23 @@ class Boosted(Pool):
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool sound reports (T, N, C) into (T, C)."""
         scale = np.tile(self.baseline_, (len(values), 1))
-        features = _features(values, self.always_)
+        features = _features(values, self.always_, self.never_)
         scale[:, self.columns_] += kernels.trees(
             features, len(self.columns_), **self.nodes_
         )
         return probabilities_of(scale)
 
 
-def _features(values: FloatArray, always: BoolArray) -> FloatArray:
+def _features(values: FloatArray, always: BoolArray, never: BoolArray) -> FloatArray:
     """Reports (T, N * C) and the mean of their log scale.
 
     Trees learn what a missing report means only where some were missing in training; an
-    agent that ``always`` (N,) reported then is taken to agree with the crowd now.
+    agent that ``always`` (N,) reported then is taken to agree with the crowd now, and
+    so is one that ``never`` did, whatever it reports.
     """
     T = len(values)
-    crowd = np.nanmean(log_scale(values), axis=1)
-    gap = np.isnan(values) & always[:, None]
+    crowd = np.nanmean(clipped_log_scale(values), axis=1)
+    gap = (np.isnan(values) & always[:, None]) | never[:, None]
     if gap.any():
         values = np.where(gap, from_log_scale(crowd)[:, None], values)
     return np.ascontiguousarray(np.column_stack([values.reshape(T, -1), crowd]))

@@ -1,7 +1,7 @@
 """What every pool is: a scikit-learn classifier whose features are probabilities."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self, cast
@@ -83,13 +83,15 @@ class Explanation:
     Attributes
     ----------
     name : str
-        Name of the pool; of `auto`, name of the pool that it chose.
+        Name of the pool; of `simplest`, name of the pool that it chose.
     why : str, optional
         Why it was chosen, in one sentence.
     weights, credit : mapping of agent to number, optional
         Weights on the simplex, and the credit that they follow from.
     loss : str, optional
         The loss by which the pool learned; credit is counted in it.
+    members : mapping of pool to number, optional
+        The pools that it combines, with their weights.
     """
 
     name: str
@@ -97,6 +99,7 @@ class Explanation:
     weights: Mapping[str, float] | None = None
     credit: Mapping[str, float] | None = None
     loss: str | None = None
+    members: Mapping[str, float] | None = None
 
 
 class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -294,11 +297,18 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             and len(self.labels_.names) == len(self.training_.counts) == K
         ):
             raise ValueError("the agents or the classes are not what they should be")
-        for inner in vars(self).values():
-            if isinstance(inner, Pool) and "classes_" in vars(inner):
+        for inner in self._inner_pools():
+            if "classes_" in vars(inner):
                 if inner.agents_ != self.agents_ or len(inner.classes_) != K:
                     raise ValueError("a pool inside is about other agents")
                 inner.check_learned()
+
+    def _inner_pools(self) -> Iterator["Pool"]:
+        """Pools among the attributes, alone or in tuples."""
+        for value in vars(self).values():
+            for inner in value if isinstance(value, tuple) else (value,):
+                if isinstance(inner, Pool):
+                    yield inner
 
     def explain(self) -> Explanation:
         """Say what the fitted pool is: its name, its weights, and what they rest on."""

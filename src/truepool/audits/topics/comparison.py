@@ -32,7 +32,7 @@ from truepool.measures.inference import (
     signed_rank_p_value,
 )
 from truepool.pools import every
-from truepool.pools.auto import CANDIDATES
+from truepool.pools.simplest import CANDIDATES
 
 POOLS = tuple(name for name in CANDIDATES if name != "beta")
 """What is tried beside the pool in use; `platt` stands for logistic recalibration."""
