@@ -126,8 +126,8 @@ def test_a_sweep_of_two_hundred_points_uses_all_cores(record):
     game = Game(threshold=0.3, costs=COSTS, agents=20, cases=10_000)
     over = {"rho": np.linspace(0.05, 0.95, 200).tolist()}
 
-    def games(workers):
-        return lambda: sweep(game, over, ["vcg"], workers=workers)
+    def games(jobs):
+        return lambda: sweep(game, over, ["vcg"], jobs=jobs)
 
     def counting(workers):
         jobs = [delayed(count)(500_000) for _ in range(200)]

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from truepool.audits.evidence import Evidence
-from truepool.audits.findings import found
+from truepool.audits.findings import find_faults
 from truepool.audits.suspicion import Suspicion
 from truepool.audits.topics import drift, feeds, outcome_rate
 from truepool.core.arrays import FloatArray, logit
@@ -99,14 +99,14 @@ def detected(fault: str, base_rate: float, cases: int, seed: int) -> tuple[bool,
     asked = [replace(s, price=None) for one in checks for s in one.check(evidence)]
     idle = Suspicion("idle", ("none",), "", "", p_value=1.0)
     asked += [idle] * OTHER_TESTS
-    told = [f for f in found(asked) if f.severity != "note" and f.who]
+    findings = [f for f in find_faults(asked) if f.severity != "note" and f.who]
     who = panel.agents[AGENT]
     alone = [s for s in asked if s.code == "drifted"]
-    outcome_tests = found(alone + [idle] * (len(asked) - len(alone)))
+    outcome_tests = find_faults(alone + [idle] * (len(asked) - len(alone)))
     return (
-        any(who in f.who for f in told),
+        any(who in f.who for f in findings),
         any(f.severity != "note" and who in f.who for f in outcome_tests),
-        any(who not in f.who for f in told),
+        any(who not in f.who for f in findings),
     )
 
 

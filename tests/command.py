@@ -3,8 +3,11 @@
 import sys
 
 import pytest
+from typer.main import get_command
 
-from truepool.cli import main
+from truepool.cli import app, main
+
+ROOT = get_command(app)
 
 
 @pytest.fixture
@@ -19,3 +22,20 @@ def truepool(monkeypatch, capsys):
         return stop.value.code or 0, shown.out, shown.err
 
     return run
+
+
+def verbs():
+    """Every verb by its words, those in groups too."""
+    for name in ROOT.list_commands(None):
+        command = ROOT.get_command(None, name)
+        for part, verb in getattr(command, "commands", {"": command}).items():
+            yield f"{name} {part}".strip(), verb
+
+
+VERBS = dict(verbs())
+OPTIONS = [
+    (name, parameter)
+    for name, verb in VERBS.items()
+    for parameter in verb.params
+    if parameter.param_type_name == "option" and parameter.name != "help"
+]

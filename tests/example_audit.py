@@ -7,9 +7,9 @@ import numpy as np
 from truepool.audits.values import (
     Audit,
     Calibration,
-    CaseStudy,
-    Curve,
+    CostCurve,
     Drift,
+    FailureScenario,
     Finding,
     Fix,
     Lead,
@@ -142,7 +142,7 @@ def curve():
     thresholds = np.linspace(0.01, 0.99, 50)
     ratios = np.geomspace(0.05, 50, 40)
     share = 0.37
-    return Curve(
+    return CostCurve(
         thresholds, 0.2 + 0.9 * (thresholds - 0.1) ** 2, ratios,
         0.05 / (1 + np.abs(np.log(ratios))), 0.08 / (1 + np.abs(np.log(ratios))),
         (1 - share) / np.maximum(1, ratios), share * ratios / np.maximum(1, ratios),
@@ -187,9 +187,9 @@ def audit(agents=AGENTS, **changes):
         standings=standings(agents), correlation=correlation(agents), effective_agents=1.7, curve=curve(),
         comparison=comparison(agents), significance=significance(), drift=drift(agents),
         robustness=(
-            CaseStudy("stops reporting", agents[0], estimate(0.25, 0.05), estimate(0.03, 0.01)),
-            CaseStudy("reports the opposite", agents[0], estimate(0.61, 0.09), estimate(0.39, 0.07)),
-            CaseStudy("says always 0", agents[0], estimate(0.33, 0.06), estimate(0.11, 0.04)),
+            FailureScenario("stops reporting", agents[0], estimate(0.25, 0.05), estimate(0.03, 0.01)),
+            FailureScenario("reports the opposite", agents[0], estimate(0.61, 0.09), estimate(0.39, 0.07)),
+            FailureScenario("says always 0", agents[0], estimate(0.33, 0.06), estimate(0.11, 0.04)),
         ),
         recommendation=recommendation(agents),
         withheld=(("drift of the pool", "fewer than 1,000 cases"),), sampled=("Shapley credit: 2,000 orders.", "Robustness: 500 cases.",),

@@ -150,7 +150,7 @@ def test_pools_with_settings_can_be_compared():
     ("options", "kind", "match"),
     [
         ({"pools": ["vgc"]}, UnknownNameError, "did you mean 'vcg'"),
-        ({"pools": ["vcg", VCG()]}, SettingError, "'vcg' is twice"),
+        ({"pools": ["vcg", VCG()]}, SettingError, "got 'vcg' twice"),
         ({"level": 1.0}, SettingError, "between 0 and 1"),
         ({"cv": 1}, SettingError, "at least 2 folds"),
         ({"loss": "x"}, UnknownNameError, "no loss"),

@@ -20,7 +20,7 @@ ABOVE, LEVEL, BELOW = 0.36, 0.0, -0.055
 RHOS = [0.0, 0.2, 0.5, 0.8, 0.95]
 
 pytestmark = pytest.mark.filterwarnings("ignore::truepool.games.ClippedBeliefsWarning")
-run = partial(sweep, workers=1)
+run = partial(sweep, jobs=1)
 
 
 def test_tab_poa():

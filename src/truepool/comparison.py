@@ -1,4 +1,4 @@
-"""Every pool side by side on one panel, each judged on cases it did not learn from."""
+"""Every pool side by side on one panel, tested on cases it was not fitted on."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -40,7 +40,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Row:
-    """How one pool did out of fold: its loss, and how far it is from the baselines.
+    """Out-of-fold results of one pool: its loss, and the difference to the baselines.
 
     ``p_mean`` and ``p_best`` are paired t-tests of those differences, adjusted (Holm)
     for the number of pools that were tried.
@@ -64,7 +64,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Every pool on one panel, least loss first; ``untried`` had too few cases.
+    """Every pool on one panel, lowest loss first; ``untried`` had too few cases.
 
     ``by_case`` holds the loss of every tested case by pool, for tests of your own.
     """
@@ -120,24 +120,24 @@ def compare(
     seed: int = 0,
     progress: Callable[[str, int, int], None] = lambda name, done, total: None,
 ) -> Comparison:
-    """Cross-validate pools on a panel and set them side by side.
+    """Cross-validate pools on a panel and compare them.
 
     Parameters
     ----------
     panel : Panel
-        Where its cases carry times, folds go forward in time.
+        With times, every fold is tested on later cases than it is fitted on.
     costs, threshold : Costs, float, optional
         What errors cost, and where to decide (by default at ``costs.threshold``).
     loss : str
         What the pools are ranked by; ``cost`` by default.
     pools : sequence of str or Pool, or mapping of label to them, optional
-        All of `truepool.pools.every` that are tried ``by_default``;
-        the baselines are always there.
+        By default all of `truepool.pools.every` with ``by_default``; the baselines are
+        always included.
     cv, sample_weight, level, resamples, seed
         Folds; how much each case counts; the interval's level and the number of
         bootstrap resamples; the seed.
     progress : callable
-        Told the name of each pool, how many are done and how many there are.
+        Called with the name of each pool, the number of pools done and their total.
 
     Examples
     --------
@@ -145,13 +145,13 @@ def compare(
     >>> compare(panel, pools=["vcg"], loss="brier")
     Comparison(3 pools on 60 cases; least brier: vcg 0.02)
     """
-    priced = as_loss(loss, costs, threshold)
-    chosen = choose_pools(pools, priced, seed)
+    ranking_loss = as_loss(loss, costs, threshold)
+    chosen = choose_pools(pools, ranking_loss, seed)
     weights = as_case_weights(sample_weight, len(panel))
     pairs = splits(panel.outcomes, cv, seed, times=panel.times)
     pooled = cross_validate(chosen, panel, pairs, weights, progress=progress)
     return tabulate(
-        panel, pairs, pooled, priced, weights, level=level, resamples=resamples,
+        panel, pairs, pooled, ranking_loss, weights, level=level, resamples=resamples,
         seed=seed, untried=tuple(name for name in chosen if name not in pooled),
     )  # fmt: skip
 
@@ -167,17 +167,17 @@ def cross_validate(
 ) -> dict[str, FloatArray]:
     """Out-of-fold probabilities (T', C) of the tested cases, by pool.
 
-    ``known`` holds those of pools that need not be learned again. A pool for which the
-    cases are too few is left out; a baseline raises.
+    ``known`` holds those of pools that need not be fitted again. A pool for which there
+    are too few cases is left out; for a baseline that is an error.
     """
-    rows = evaluation_cases(pairs)
+    cases = evaluation_cases(pairs)
     pooled = {} if known is None else dict(known)
     for done, (name, pool) in enumerate(pools.items()):
         progress(name, done, len(pools))
         if name in pooled:
             continue
         try:
-            pooled[name] = out_of_fold(pool, panel, pairs, weights)[rows]
+            pooled[name] = out_of_fold(pool, panel, pairs, weights)[cases]
         except SettingError:
             if name in BASELINES:
                 raise
@@ -188,7 +188,7 @@ def tabulate(
     panel: Panel,
     pairs: list[tuple[IntArray, IntArray]],
     pooled: Mapping[str, FloatArray],
-    priced: Loss,
+    ranking_loss: Loss,
     weights: FloatArray | None = None,
     *,
     level: float,
@@ -196,21 +196,23 @@ def tabulate(
     seed: int,
     untried: tuple[str, ...] = (),
 ) -> Comparison:
-    """Set cross-validated pools side by side, least loss first."""
-    rows = evaluation_cases(pairs)
-    outcomes = panel.outcomes[rows]
-    counted = None if weights is None else weights[rows]
-    losses = np.stack([priced.of(p, outcomes) for p in pooled.values()], axis=1)
-    if counted is not None:
-        losses *= (counted / counted.mean())[:, None]
+    """Compare cross-validated pools, lowest loss first."""
+    cases = evaluation_cases(pairs)
+    outcomes = panel.outcomes[cases]
+    test_weights = None if weights is None else weights[cases]
+    losses = np.stack([ranking_loss.of(p, outcomes) for p in pooled.values()], axis=1)
+    if test_weights is not None:
+        losses *= (test_weights / test_weights.mean())[:, None]
     return Comparison(
-        _rows(pooled, losses, outcomes, counted, priced, level, resamples, seed),
-        priced.name,
-        priced.costs,
-        priced.threshold,
+        _rows(
+            pooled, losses, outcomes, test_weights, ranking_loss, level, resamples, seed
+        ),
+        ranking_loss.name,
+        ranking_loss.costs,
+        ranking_loss.threshold,
         level,
         len(panel),
-        len(rows),
+        len(cases),
         panel.agents,
         panel.classes,
         untried,
@@ -222,8 +224,8 @@ def _rows(
     pooled: Mapping[str, FloatArray],
     losses: FloatArray,
     outcomes: IntArray,
-    counted: FloatArray | None,
-    priced: Loss,
+    test_weights: FloatArray | None,
+    ranking_loss: Loss,
     level: float,
     resamples: int,
     seed: int,
@@ -239,7 +241,7 @@ def _rows(
             for j in baselines
         )
         estimate = _estimate(losses[:, i], draws[:, i], level)
-        summary = _summary(pooled[name], outcomes, counted, priced)
+        summary = _summary(pooled[name], outcomes, test_weights, ranking_loss)
         chances = (float(p_mean[i]), float(p_best[i]))
         rows.append(Row(name, estimate, to_mean, to_best, *chances, **summary))
     return tuple(sorted(rows, key=lambda row: (row.loss.value, row.brier)))
@@ -250,7 +252,7 @@ def choose_pools(
     loss: Loss,
     seed: int,
 ) -> dict[str, Pool]:
-    """Pools to compare, by label, ready to learn; the baselines are among them."""
+    """Return the pools to compare by label, unfitted, with the baselines."""
     configured = partial(
         configure, costs=loss.costs, threshold=loss.threshold, seed=seed
     )
@@ -258,12 +260,12 @@ def choose_pools(
     if isinstance(pools, Mapping):
         chosen = {label: configured(pool) for label, pool in pools.items()}
     else:
-        for pool in _usual() if pools is None else pools:
+        for pool in _default_pools() if pools is None else pools:
             candidate = configured(pool)
             if candidate.name in chosen:
                 raise SettingError(
-                    f"each pool can be compared once by its name; {candidate.name!r} "
-                    "is twice. Give a mapping of labels to pools."
+                    f"pools to compare must have different names; got "
+                    f"{candidate.name!r} twice. Pass a mapping of labels to pools."
                 )
             chosen[candidate.name] = candidate
     for name in BASELINES:
@@ -271,13 +273,13 @@ def choose_pools(
     return chosen
 
 
-def _usual() -> list[str]:
-    """Pools that are tried without being asked for."""
+def _default_pools() -> list[str]:
+    """Names of the pools that are compared by default."""
     return [name for name, pool in every().items() if pool.by_default]
 
 
 def _adjusted(losses: FloatArray, baseline: int) -> FloatArray:
-    """P-values (M,) of every pool against one of them, which itself asks nothing."""
+    """Adjusted p-values (M,) of every pool against a baseline, which itself gets 1."""
     others = np.arange(losses.shape[1]) != baseline
     adjusted = np.ones(losses.shape[1])
     gaps = losses[:, others] - losses[:, [baseline]]
@@ -291,21 +293,24 @@ def _estimate(by_case: FloatArray, draws: FloatArray, level: float) -> Estimate:
 
 
 def _summary(
-    pooled: FloatArray, outcomes: IntArray, counted: FloatArray | None, priced: Loss
+    pooled: FloatArray,
+    outcomes: IntArray,
+    test_weights: FloatArray | None,
+    ranking_loss: Loss,
 ) -> dict[str, float]:
-    spelled = to_classes(pooled)
+    probabilities = to_classes(pooled)
     counts = confusion(
-        spelled,
+        probabilities,
         outcomes,
-        costs=priced.costs,
-        threshold=priced.threshold,
-        sample_weight=counted,
+        costs=ranking_loss.costs,
+        threshold=ranking_loss.threshold,
+        sample_weight=test_weights,
     )
     return {
-        "cost": counts.cost(priced.costs),
-        "brier": loss(spelled, outcomes, "brier", sample_weight=counted),
-        "log": loss(spelled, outcomes, "log", sample_weight=counted),
-        "ece": ece(spelled, outcomes, sample_weight=counted),
+        "cost": counts.cost(ranking_loss.costs),
+        "brier": loss(probabilities, outcomes, "brier", sample_weight=test_weights),
+        "log": loss(probabilities, outcomes, "log", sample_weight=test_weights),
+        "ece": ece(probabilities, outcomes, sample_weight=test_weights),
         "recall": counts.recall,
         "precision": counts.precision,
         "fn_rate": counts.fn_rate,
@@ -314,7 +319,7 @@ def _summary(
 
 
 def _plain(value: Any) -> Any:
-    """Values with None for NaN, which JSON does not know."""
+    """Values with None for NaN, which JSON cannot express."""
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

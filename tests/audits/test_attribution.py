@@ -17,7 +17,7 @@ from truepool.audits.attribution import (
     dates,
     share_of_cost,
 )
-from truepool.audits.findings import found
+from truepool.audits.findings import find_faults
 from truepool.audits.suspicion import Suspicion
 from truepool.cli.demo_panels import DEGRADED, HOSTILE, build
 from truepool.comparison import Estimate
@@ -38,7 +38,7 @@ def suspect(code="biased", who=("ada",), p=1e-9, price=lambda: SAVES, **more):
 
 
 def said(*suspicions):
-    return {(f.code, *f.who): f for f in found(suspicions)}
+    return {(f.code, *f.who): f for f in find_faults(suspicions)}
 
 
 def pools_decline(audited):
@@ -197,7 +197,7 @@ def test_a_cost_is_explained_by_what_saves_a_fitting_part_of_it():
     )
     assert MAY in said(harm, dear)["harmful", "ada"].sentence
     assert MAY not in said(harm, cheap)["harmful", "ada"].sentence
-    assert share_of_cost(0.0, [found([dear])[0]]) == 0.0
+    assert share_of_cost(0.0, [find_faults([dear])[0]]) == 0.0
 
 
 def test_the_policy_of_attribution_is_what_the_docs_say():
@@ -304,8 +304,8 @@ def test_the_order_and_names_of_the_agents_do_not_matter():
             sentence = sentence.replace(old, new)
         return sentence
 
-    told = {(f.severity, renamed(f.sentence)) for f in one.findings if f.since}
-    assert told == {(f.severity, f.sentence) for f in two.findings if f.since}
+    dated = {(f.severity, renamed(f.sentence)) for f in one.findings if f.since}
+    assert dated == {(f.severity, f.sentence) for f in two.findings if f.since}
 
 
 def test_a_decline_without_an_agents_fault_near_it_has_no_known_cause():

@@ -50,17 +50,17 @@ def test_the_first_finding_names_the_planted_fault(code, seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_a_fault_that_the_pool_leans_on_costs_nothing_and_is_a_note(seed):
     """Recalibrating one bold agent makes a timid mean more timid still."""
-    told = audit(over_confident(seed), **QUICK)
-    bold = next(f for f in told.findings if f.code == "over-confident")
+    finding = audit(over_confident(seed), **QUICK)
+    bold = next(f for f in finding.findings if f.code == "over-confident")
     assert (bold.who, bold.severity) == (("agent2",), "note")
     assert bold.cost.high < 0
-    assert told.worst() == "warning"
+    assert finding.worst() == "warning"
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_mean_of_calibrated_agents_is_under_confident_and_no_error(seed):
-    told = audit(sound(seed), **QUICK)
-    first = told.findings[0]
+    finding = audit(sound(seed), **QUICK)
+    first = finding.findings[0]
     assert (first.severity, first.code) == ("warning", "under-confident-pool")
     assert first.sentence.startswith("Every agent is calibrated, yet their mean")
     assert first.number.low > 1
@@ -76,34 +76,34 @@ def _measure():
 
 
 def test_sound_panels_rarely_raise_an_error():
-    told = [_measure().findings(seed, feeds_only=False) for seed in range(12)]
-    errors = sum(any(f.severity == "error" for f in one) for one in told)
+    finding = [_measure().findings(seed, feeds_only=False) for seed in range(12)]
+    errors = sum(any(f.severity == "error" for f in one) for one in finding)
     # At a share of 5 %, three or more of twelve would come once in fifty runs.
     assert errors <= 2
 
 
 def test_feeds_of_sound_panels_hardly_ever_raise_an_error():
     measure = _measure()
-    told = [measure.findings(seed, feeds_only=True) for seed in range(200)]
-    errors = sum(any(f.severity == "error" for f in one) for one in told)
+    finding = [measure.findings(seed, feeds_only=True) for seed in range(200)]
+    errors = sum(any(f.severity == "error" for f in one) for one in finding)
     # At a share of 1 %, seven or more of 200 would come five times in a thousand runs.
     assert errors <= 6
 
 
 def test_fixed_faults_leave_no_error():
     panel = flipped()
-    mended = Panel(
+    fixed = Panel(
         np.where(np.arange(5) == 1, 1 - panel.reports, panel.reports), panel.outcomes
     )
     assert audit(panel, **QUICK).worst() == "error"
-    assert audit(mended, **QUICK).worst() == "warning"
+    assert audit(fixed, **QUICK).worst() == "warning"
 
 
 def test_findings_go_from_grave_to_light_and_from_dear_to_cheap():
-    told = audit(flipped(), **QUICK, threshold=0.6)
-    grades = [("error", "warning", "note").index(f.severity) for f in told.findings]
+    finding = audit(flipped(), **QUICK, threshold=0.6)
+    grades = [("error", "warning", "note").index(f.severity) for f in finding.findings]
     assert grades == sorted(grades)
-    errors = [f.cost.value for f in told.findings if f.severity == "error"]
+    errors = [f.cost.value for f in finding.findings if f.severity == "error"]
     assert len(errors) > 1
     assert errors == sorted(errors, reverse=True)
 
@@ -114,33 +114,33 @@ def test_what_a_fault_costs_is_what_mending_it_saves():
     turned = panel.reports.copy()
     turned[:, 1] = 1 - turned[:, 1]
     loss = Loss("cost", COSTS)
-    as_is, mended = (
+    as_is, fixed = (
         loss.of(reports.mean(axis=1)[:, None], panel.outcomes).mean()
         for reports in (panel.reports, turned)
     )
-    assert_allclose(found.cost.value, as_is - mended)
+    assert_allclose(found.cost.value, as_is - fixed)
     assert found.cost.low < found.cost.value < found.cost.high
 
 
 @pytest.mark.parametrize("pool", ["vcg", "stacked-lr", "median", Mean()])
 def test_any_pool_can_be_audited(pool):
     panel = sound(cases=300)
-    told = audit(panel, **QUICK, pool=pool)
+    finding = audit(panel, **QUICK, pool=pool)
     name = pool if isinstance(pool, str) else pool.name
-    assert told.pool == name
-    assert name in {row.pool for row in told.comparison.rows}
-    withheld = dict(told.withheld)
+    assert finding.pool == name
+    assert name in {row.pool for row in finding.comparison.rows}
+    withheld = dict(finding.withheld)
     assert ("incentives" in withheld) == (name == "stacked-lr")
 
 
 def test_more_than_two_classes():
-    told = audit(timed(random_panel(2, cases=200, classes=3)), resamples=30)
-    assert told.curve is None
-    assert told.threshold is None
-    assert told.classes == 3
-    assert len(told.calibration) == 6
-    assert told.drift is not None
-    assert all(one.gain is None for one in told.standings)
+    finding = audit(timed(random_panel(2, cases=200, classes=3)), resamples=30)
+    assert finding.curve is None
+    assert finding.threshold is None
+    assert finding.classes == 3
+    assert len(finding.calibration) == 6
+    assert finding.drift is not None
+    assert all(one.gain is None for one in finding.standings)
 
 
 def test_agents_upside_down_are_found_among_many_classes():
@@ -166,32 +166,34 @@ def test_agents_upside_down_are_found_among_many_classes():
 def test_too_few_outcomes_are_told_and_no_interval_is_given(pool, cases, ones, why):
     reports = np.random.default_rng(0).random((cases, 3))
     panel = Panel(reports, np.arange(cases) < ones)
-    told = audit(panel, **QUICK, pool=pool)
-    assert why in {reason for _, reason in told.withheld}
-    assert {what for what, _ in told.withheld} >= {"harm", "credit and weights"}
-    for one in told.standings:
+    finding = audit(panel, **QUICK, pool=pool)
+    assert why in {reason for _, reason in finding.withheld}
+    assert {what for what, _ in finding.withheld} >= {"harm", "credit and weights"}
+    for one in finding.standings:
         assert one.weight is one.leave_one_out is one.shapley is one.gain is None
-    for one in told.calibration:
+    for one in finding.calibration:
         assert one.bias is one.slope is one.p_value is one.reliability is None
-    assert (told.robustness, told.comparison, told.drift) == ((), None, None)
-    intervals = [f.cost for f in told.findings] + [f.number for f in told.findings]
+    assert (finding.robustness, finding.comparison, finding.drift) == ((), None, None)
+    intervals = [f.cost for f in finding.findings] + [
+        f.number for f in finding.findings
+    ]
     assert all(e is None or np.isnan(e.low) for e in intervals)
-    assert told.advice.startswith("Too few cases to compare pools")
+    assert finding.advice.startswith("Too few cases to compare pools")
 
 
 def test_cases_that_only_teach_do_not_count_as_outcomes():
     panel = timed(sound(cases=34))
     assert audit(panel, **QUICK).withheld == ()
-    told = audit(panel, **QUICK, pool="vcg")
-    reasons = {why for _, why in told.withheld}
+    finding = audit(panel, **QUICK, pool="vcg")
+    reasons = {why for _, why in finding.withheld}
     assert any("tested outcomes are fewer than the 30" in why for why in reasons)
 
 
 def test_a_few_identical_agents_are_still_called_copies():
     reports = np.random.default_rng(0).random((20, 2))
-    told = audit(Panel(np.c_[reports, reports[:, 0]], np.arange(20) % 2), **QUICK)
-    assert told.findings[0].code == "copy"
-    assert told.findings[0].cost is None
+    finding = audit(Panel(np.c_[reports, reports[:, 0]], np.arange(20) % 2), **QUICK)
+    assert finding.findings[0].code == "copy"
+    assert finding.findings[0].cost is None
 
 
 def test_large_panels_say_what_was_sampled(monkeypatch):
@@ -205,12 +207,12 @@ def test_large_panels_say_what_was_sampled(monkeypatch):
     monkeypatch.setattr(credit, "FEWEST", 250)
     monkeypatch.setattr(credit, "WORK", 0)
     monkeypatch.setattr(drift, "DRIFT_CASES", 200)
-    told = audit(timed(sound(cases=1000)), **QUICK, pool="vcg")
-    said = " ".join(told.sampled)
+    finding = audit(timed(sound(cases=1000)), **QUICK, pool="vcg")
+    said = " ".join(finding.sampled)
     for number in ("400", "450", "300", "350", "250", "200"):
         assert number in said
-    assert len(told.sampled) == len(set(told.sampled)) == 6
-    assert told.comparison.tested == 350
+    assert len(finding.sampled) == len(set(finding.sampled)) == 6
+    assert finding.comparison.tested == 350
 
 
 def test_the_same_seed_gives_the_same_audit():
@@ -229,9 +231,9 @@ def test_any_sound_panel_can_be_audited(panel, times, pool):
     if times:
         moments = np.arange(len(panel))[::-1] // 2
         panel = Panel(panel.reports, panel.outcomes, times=moments)
-    told = audit(panel, pool=pool, resamples=5)
-    assert json.dumps(told.to_dict(), allow_nan=False)
-    assert told.to_markdown()
+    finding = audit(panel, pool=pool, resamples=5)
+    assert json.dumps(finding.to_dict(), allow_nan=False)
+    assert finding.to_markdown()
 
 
 def test_progress_is_told():
@@ -263,8 +265,8 @@ def test_a_threshold_belongs_to_two_classes():
 
 def test_an_agent_may_be_called_pool():
     base = sound(cases=200)
-    told = audit(Panel(base.reports, base.outcomes, ["pool", *"abcd"]), **QUICK)
-    assert [one.who for one in told.calibration][-2:] == [
+    finding = audit(Panel(base.reports, base.outcomes, ["pool", *"abcd"]), **QUICK)
+    assert [one.who for one in finding.calibration][-2:] == [
         "the pool",
         "the pool, recalibrated",
     ]
@@ -278,8 +280,8 @@ def test_the_verb_is_a_plain_function_whatever_is_imported_first():
 
 
 def test_the_json_form_is_plain_and_holds_what_the_docs_list():
-    told = audit(timed(flipped(cases=300)), **QUICK)
-    plain = json.loads(json.dumps(told.to_dict(), allow_nan=False))
+    finding = audit(timed(flipped(cases=300)), **QUICK)
+    plain = json.loads(json.dumps(finding.to_dict(), allow_nan=False))
     page = (Path(__file__).parents[2] / "docs" / "audit.md").read_text()
     for key in plain:
         assert f"`{key}`" in page
@@ -289,19 +291,19 @@ def test_the_json_form_is_plain_and_holds_what_the_docs_list():
     said = plain["recommendation"]
     for key in (*said, *said["fixes"][0]):
         assert f"`{key}`" in page, key
-    assert (said["verdict"], said["advice"]) == (told.verdict, told.advice)
+    assert (said["verdict"], said["advice"]) == (finding.verdict, finding.advice)
     assert plain["schema"] == Audit.schema == 3
 
 
 def test_its_short_form_counts_in_plain_words():
-    told = audit(flipped(cases=300), **QUICK)
-    counts = [told.count(level) for level in ("error", "warning", "note")]
+    finding = audit(flipped(cases=300), **QUICK)
+    counts = [finding.count(level) for level in ("error", "warning", "note")]
     words = [
         f"{n} {level}{'s' * (n != 1)}"
         for n, level in zip(counts, ("error", "warning", "note"), strict=True)
     ]
     assert counts[0] == 1
-    assert repr(told) == f"Audit(mean on 300 cases: {', '.join(words)})"
+    assert repr(finding) == f"Audit(mean on 300 cases: {', '.join(words)})"
 
 
 def test_only_what_was_asked_is_withheld():

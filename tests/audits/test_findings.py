@@ -1,6 +1,6 @@
 import pytest
 
-from truepool.audits.findings import found
+from truepool.audits.findings import find_faults
 from truepool.audits.severity import BROKEN
 from truepool.audits.suspicion import Suspicion
 from truepool.comparison import Estimate
@@ -14,7 +14,7 @@ def suspect(code="biased", who=("ada",), p=1e-9, price=lambda: SAVES, **more):
 
 
 def severities(*suspicions):
-    return [(finding.code, finding.severity) for finding in found(suspicions)]
+    return [(finding.code, finding.severity) for finding in find_faults(suspicions)]
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_how_grave_a_finding_is(p, matters, most, price, severity):
 
 
 def test_what_is_not_significant_comes_to_nothing():
-    assert found([suspect(p=0.06)]) == ()
+    assert find_faults([suspect(p=0.06)]) == ()
 
 
 @pytest.mark.parametrize("code", BROKEN)
@@ -52,25 +52,25 @@ def test_every_question_asked_makes_the_others_less_sure():
     assert severities(one) == [("biased", "error")]
     idle = [suspect("copy", (name,), p=0.9) for name in "bcdefg"]
     assert severities(one, *idle) == [("biased", "warning")]
-    assert found([one, *idle])[0].p_value == pytest.approx(7 * 0.004)
+    assert find_faults([one, *idle])[0].p_value == pytest.approx(7 * 0.004)
 
 
 def test_facts_need_no_test():
     fact = suspect("alike", (), p=None, least="note", price=lambda: MAY)
-    assert found([fact])[0].cost == MAY
-    assert found([suspect("alike", (), None, None, least="note")])[0].cost is None
-    assert found([suspect("alike", (), p=None)]) == ()
+    assert find_faults([fact])[0].cost == MAY
+    assert find_faults([suspect("alike", (), None, None, least="note")])[0].cost is None
+    assert find_faults([suspect("alike", (), p=None)]) == ()
 
 
 def test_prices_are_asked_only_of_findings():
     def refuse():
         raise AssertionError("asked")
 
-    assert found([suspect(p=0.5, price=refuse)]) == ()
+    assert find_faults([suspect(p=0.5, price=refuse)]) == ()
 
 
 def test_the_gravest_then_what_saves_most_then_the_surest_come_first():
-    told = found([
+    told = find_faults([
         suspect("a", ("x",), price=lambda: Estimate(0.1, 0.05, 0.2)),
         suspect("b", ("y",)),
         suspect("c", ("z",), p=1e-20, price=None),
@@ -83,17 +83,19 @@ def test_the_gravest_then_what_saves_most_then_the_surest_come_first():
 def test_advice_that_backfires_says_so():
     warned = {"backfires": "It costs more."}
     bad = suspect(price=lambda: NEGATIVE, **warned)
-    assert found([bad])[0].advice == "Fix it. It costs more."
-    assert found([suspect(price=lambda: MAY, **warned)])[0].advice == "Fix it."
-    assert found([suspect(price=lambda: NEGATIVE)])[0].advice == "Fix it."
+    assert find_faults([bad])[0].advice == "Fix it. It costs more."
+    assert find_faults([suspect(price=lambda: MAY, **warned)])[0].advice == "Fix it."
+    assert find_faults([suspect(price=lambda: NEGATIVE)])[0].advice == "Fix it."
 
 
 def test_a_finding_keeps_the_date_of_its_change():
-    assert found([suspect("drifted", since=228)])[0].since == 228
+    assert find_faults([suspect("drifted", since=228)])[0].since == 228
 
 
 def test_what_another_finding_explains_names_it_as_its_cause():
-    told = found([suspect("biased"), suspect("drifted"), suspect("biased", ("bob",))])
+    told = find_faults(
+        [suspect("biased"), suspect("drifted"), suspect("biased", ("bob",))]
+    )
     assert {f.key: f.cause for f in told} == {
         ("drifted", "ada"): (),
         ("biased", "ada"): ("drifted", "ada"),

@@ -46,9 +46,9 @@ def lessons(monkeypatch):
 
 @pytest.mark.parametrize("panel", [example(), TIMED], ids=["folds", "time"])
 def test_each_fold_is_learned_once_by_the_audited_pool(lessons, panel):
-    told = audit(panel, costs=Costs(fn=10, fp=1), pool="vcg", resamples=20)
-    assert told.comparison is not None
-    assert told.robustness
+    finding = audit(panel, costs=Costs(fn=10, fp=1), pool="vcg", resamples=20)
+    assert finding.comparison is not None
+    assert finding.robustness
     pairs = splits(panel.outcomes, FOLDS, 0, times=panel.times)
     assert len(pairs) == FOLDS
     fits = [lessons["vcg", *key(panel.take(learn))] for learn, _ in pairs]

@@ -1,16 +1,11 @@
 """Every level, cut-off and limit of the audit, as the docs state it."""
 
-from importlib import import_module
-from numbers import Number
-from pathlib import Path
-from pkgutil import walk_packages
-
 import numpy as np
 import pytest
+from constants import numeric_constants
 from faults import COSTS, sound
 from numpy.testing import assert_allclose
 
-import truepool.audits
 from truepool.audits import audit
 from truepool.audits.topics import threshold
 from truepool.measures.losses import Loss
@@ -34,7 +29,7 @@ POLICY = {
         "SHARE_OF_RATE": 0.2,
         "SLOPES": (0.8, 1.25),
     },
-    "topics.comparison": {"CLEAR": 0.05, "COMPARISON_CASES": 10_000},
+    "topics.comparison": {"SIGNIFICANT": 0.05, "COMPARISON_CASES": 10_000},
     "topics.copies": {"COPY": 0.995, "DISTINCT": 0.99, "FEW_EFFECTIVE": 0.5},
     "topics.credit": {
         "EFFORT": 10,
@@ -56,32 +51,9 @@ POLICY = {
 }
 
 
-def numeric(value):
-    parts = value if isinstance(value, tuple) and value else (value,)
-    return all(isinstance(part, Number) for part in parts)
-
-
-def own_constants(module):
-    """Numbers that a module defines itself, not those it imports."""
-    source = Path(module.__file__).read_text()
-    return {
-        name: value
-        for name, value in vars(module).items()
-        if name.isupper()
-        and numeric(value)
-        and value == value
-        and any(name in line.split("=")[0] for line in source.splitlines()
-                if " = " in line and line[0].isupper())
-    }  # fmt: skip
-
-
 def test_every_number_of_the_policy_is_stated_here():
-    found = {}
-    for info in walk_packages(truepool.audits.__path__, "truepool.audits."):
-        constants = own_constants(import_module(info.name))
-        if constants:
-            found[info.name.removeprefix("truepool.audits.")] = constants
-    assert found == POLICY
+    found = numeric_constants("truepool.audits")
+    assert found == {f"audits.{name}": values for name, values in POLICY.items()}
 
 
 def test_the_range_of_cost_ratios():

@@ -15,17 +15,17 @@ QUICK = {"costs": COSTS, "resamples": 20}
 
 @pytest.fixture(scope="module")
 def faulty():
-    told = audit(flipped(cases=500), **QUICK, source="march.csv")
-    return json.loads(json.dumps(told.to_dict()))
+    finding = audit(flipped(cases=500), **QUICK, source="march.csv")
+    return json.loads(json.dumps(finding.to_dict()))
 
 
 def test_a_fault_that_was_fixed_is_better(faulty):
-    told = audit(sound(cases=500), **QUICK, since=faulty)
-    assert ("upside-down", "agent1") in told.changes.better
-    assert told.changes.trust == "no"
-    assert told.changes.source == "march.csv"
-    assert told.changes.cost == faulty["recommendation"]["cost_in_use"]
-    lines = changes(told)
+    finding = audit(sound(cases=500), **QUICK, since=faulty)
+    assert ("upside-down", "agent1") in finding.changes.better
+    assert finding.changes.trust == "no"
+    assert finding.changes.source == "march.csv"
+    assert finding.changes.cost == faulty["recommendation"]["cost_in_use"]
+    lines = changes(finding)
     assert lines[0] == f"Since the audit of {faulty['date']} (march.csv):"
     assert "it cost" in lines[1]
     assert "Better: `upside-down` of agent1 is gone or less severe." in lines
@@ -33,29 +33,29 @@ def test_a_fault_that_was_fixed_is_better(faulty):
 
 def test_a_fault_that_is_new_is_worse(faulty):
     before = audit(sound(cases=500), **QUICK).to_dict()
-    told = audit(flipped(cases=500), **QUICK, since=before)
-    assert told.changes.worse[0].key == ("upside-down", "agent1")
+    finding = audit(flipped(cases=500), **QUICK, since=before)
+    assert finding.changes.worse[0].key == ("upside-down", "agent1")
     assert any(
-        line.startswith("Worse: agent1 is upside down") for line in changes(told)
+        line.startswith("Worse: agent1 is upside down") for line in changes(finding)
     )
 
 
 def test_the_same_cases_have_no_change(faulty):
-    told = audit(flipped(cases=500), **QUICK, since=faulty)
-    assert (told.changes.worse, told.changes.better) == ((), ())
-    assert changes(told)[-1] == "No error or warning came or went."
+    finding = audit(flipped(cases=500), **QUICK, since=faulty)
+    assert (finding.changes.worse, finding.changes.better) == ((), ())
+    assert changes(finding)[-1] == "No error or warning came or went."
 
 
 def test_changes_reach_every_output(faulty):
-    told = audit(sound(cases=500), **QUICK, since=faulty)
-    assert "Since the audit of" in told.to_markdown()
-    assert told.to_dict()["changes"]["trust"] == "no"
+    finding = audit(sound(cases=500), **QUICK, since=faulty)
+    assert "Since the audit of" in finding.to_markdown()
+    assert finding.to_dict()["changes"]["trust"] == "no"
 
 
 def test_too_few_cases_then_or_now_leave_the_cost_out(faulty):
     few = faulty | {"recommendation": faulty["recommendation"] | {"cost_in_use": None}}
-    told = audit(sound(cases=500), **QUICK, since=few)
-    assert not any("it cost" in line for line in changes(told))
+    finding = audit(sound(cases=500), **QUICK, since=few)
+    assert not any("it cost" in line for line in changes(finding))
 
 
 @pytest.mark.parametrize("earlier", [{}, {"schema": 1}, {"schema": 3, "findings": []}])

@@ -39,31 +39,31 @@ def made(cases, base_rate, skills=(1.0, 1.1, 0.9), seed=1):
     ],
 )
 def test_the_regime_is_told(panel, words):
-    told = audit(panel, **QUICK)
-    assert words in told.advice
-    agrees = told.recommendation.usual == told.recommendation.pool
-    assert ("per case here)" in told.advice) != agrees
+    result = audit(panel, **QUICK)
+    assert words in result.advice
+    agrees = result.recommendation.usual == result.recommendation.pool
+    assert ("per case here)" in result.advice) != agrees
 
 
 def test_that_nothing_drifts_is_said_only_where_it_was_tested():
     panel = made(800, 0.4)
     timed = Panel(panel.reports, panel.outcomes, times=np.arange(800))
     assert "no drift" not in audit(panel, **QUICK).advice
-    told = audit(timed, **QUICK)
-    assert not any(finding.code in CHANGED for finding in told.findings)
-    assert "no drift" in told.advice
+    result = audit(timed, **QUICK)
+    assert not any(finding.code in CHANGED for finding in result.findings)
+    assert "no drift" in result.advice
 
 
 def test_the_policy_of_regimes_is_the_papers_table():
     assert (FEW_CASES, RARE, SCARCE, STRONG) == (500, 0.01, 0.05, 0.1)
-    assert comparison.CLEAR == 0.05
+    assert comparison.SIGNIFICANT == 0.05
 
 
 def test_a_significantly_cheaper_pool_is_advised():
-    told = audit(sound(), **QUICK)
-    assert told.advice.startswith("Use ")
-    table = told.comparison
-    name = told.advice.split()[1].rstrip(":")
+    result = audit(sound(), **QUICK)
+    assert result.advice.startswith("Use ")
+    table = result.comparison
+    name = result.advice.split()[1].rstrip(":")
     assert table[name].loss.value < table["mean"].loss.value
 
 
@@ -74,31 +74,31 @@ def lonely():
 
 
 def test_the_best_agent_alone_is_advised_where_that_is_the_truth():
-    told = audit(lonely(), **QUICK)
-    assert "use the best agent alone (ada)" in told.advice
-    assert "it learns only who that is" in told.advice
-    named = [f.code for f in told.findings if "best agent alone" in f.sentence]
+    result = audit(lonely(), **QUICK)
+    assert "use the best agent alone (ada)" in result.advice
+    assert "it learns only who that is" in result.advice
+    named = [f.code for f in result.findings if "best agent alone" in f.sentence]
     assert named == ["worse-than-best"], "said once"
 
 
 def test_a_pool_that_loses_to_its_best_member_is_told_what_that_costs():
-    told = audit(lonely(), **QUICK)
-    found = next(f for f in told.findings if f.code == "worse-than-best")
+    result = audit(lonely(), **QUICK)
+    found = next(f for f in result.findings if f.code == "worse-than-best")
     assert found.who == ("ada",)
-    table = told.comparison
+    table = result.comparison
     gap = table["mean"].loss.value - table["best-agent"].loss.value
     assert found.cost.value == pytest.approx(gap)
 
 
 def test_a_pool_that_nothing_significantly_beats_is_kept():
-    told = audit(random_panel(1, cases=60), resamples=50, pool="stacked-lr")
-    assert told.advice.startswith("Keep stacked-lr: at ")
-    assert not any(f.code == "better-pool" for f in told.findings)
+    result = audit(random_panel(1, cases=60), resamples=50, pool="stacked-lr")
+    assert result.advice.startswith("Keep stacked-lr: at ")
+    assert not any(f.code == "better-pool" for f in result.findings)
 
 
 def test_the_best_agent_in_use_is_not_compared_with_itself():
-    told = audit(sound(cases=200), **QUICK, pool="best-agent")
-    assert not any(f.code == "worse-than-best" for f in told.findings)
+    result = audit(sound(cases=200), **QUICK, pool="best-agent")
+    assert not any(f.code == "worse-than-best" for f in result.findings)
 
 
 def test_folds_that_cannot_be_made_withhold_the_comparison(monkeypatch):
@@ -106,7 +106,7 @@ def test_folds_that_cannot_be_made_withhold_the_comparison(monkeypatch):
         raise SettingError("fold 0 of 5 would learn from one class only")
 
     monkeypatch.setattr(comparison, "cross_validate", refuse)
-    told = audit(sound(cases=100), **QUICK)
-    assert "one class only" in dict(told.withheld)["comparison"]
-    assert told.comparison is None
-    assert told.advice.startswith("Too few cases")
+    result = audit(sound(cases=100), **QUICK)
+    assert "one class only" in dict(result.withheld)["comparison"]
+    assert result.comparison is None
+    assert result.advice.startswith("Too few cases")

@@ -11,7 +11,9 @@ from panels import random_panel
 
 from truepool import Costs, audit, read_panel, replay
 from truepool.cli import demo as verb
+from truepool.cli import outputs
 from truepool.comparison import Estimate, compare
+from truepool.core.errors import SourceError
 
 
 @pytest.fixture
@@ -52,6 +54,7 @@ def test_the_demo_goes_through_four_steps_and_writes_three_files(
     assert "forest outputs noise from case 228 on" in text
     assert "neighbours reports the opposite from case 399 on" in text
     assert sorted(path.name for path in folder.iterdir()) == [
+        ".truepool.json",
         "audit.json",
         "panel.csv",
         "report.html",
@@ -125,6 +128,38 @@ def test_a_folder_that_cannot_be_is_refused_before_anything_is_done(truepool, tm
     code, out, err = truepool("demo", "--output", tmp_path / "no" / "demo")
     assert (code, out) == (2, "")
     assert "there is no folder" in err
+
+
+def test_a_users_own_file_is_refused_before_anything_is_done(truepool, tmp_path):
+    own = tmp_path / "panel.csv"
+    own.write_text("mine")
+    code, out, err = truepool("demo", "--output", tmp_path)
+    assert (code, out) == (2, "")
+    assert err == (
+        "error: a file that truepool did not write is not replaced; "
+        f"'{own}' is one, or was changed since. Name another folder, or replace it "
+        "with --force.\n"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["panel.csv"]
+    assert own.read_text() == "mine"
+
+
+def test_own_files_are_replaced_until_somebody_changes_them(tmp_path):
+    names = ("a.csv", "b.json")
+    outputs.check_own_files(tmp_path, names, force=False)
+    for name in names:
+        (tmp_path / name).write_text(name)
+    with pytest.raises(SourceError, match="did not write"):
+        outputs.check_own_files(tmp_path, names, force=False)
+    outputs.record_own_files(tmp_path, names)
+    outputs.check_own_files(tmp_path, names, force=False)
+    (tmp_path / "b.json").write_text("edited")
+    with pytest.raises(SourceError, match=r"b\.json"):
+        outputs.check_own_files(tmp_path, names, force=False)
+    outputs.check_own_files(tmp_path, names, force=True)
+    (tmp_path / outputs.MANIFEST).write_text("[]")
+    with pytest.raises(SourceError, match=r"a\.csv"):
+        outputs.check_own_files(tmp_path, names, force=False)
 
 
 def test_the_commands_name_the_program_that_runs(monkeypatch):

@@ -82,7 +82,7 @@ def test_game_takes_beliefs_from_a_table(truepool, tmp_path):
         "game", tmp_path / "panel.csv", "--outcome", "hit", "--sweep", "n=2,3"
     )
     assert code == 2
-    assert "leave the table out" in err
+    assert "Leave out the table or --sweep" in err
 
 
 def test_game_warns_of_clipping_in_one_line(truepool):

@@ -7,19 +7,19 @@ import sys
 from importlib.metadata import version
 
 import pytest
-from typer.main import get_command
+from command import OPTIONS, VERBS
 
-from truepool.cli import app, outputs
+from truepool.cli import outputs
 from truepool.cli.options import SPELLINGS
 from truepool.cli.verbs import expand_json
 from truepool.core.errors import SettingError
 
-ROOT = get_command(app)
 OWN = {
     "agent export": {"--check-on", "--tolerance"},
     "agent train": {"--calibration", "--disjoint", "--features", "--model", "--unseen"},
     "audit": {"--fail-on", "--since"},
     "compare": {"--folds"},
+    "export": {"--onnx"},
     "game": {
         "--agent-count", "--beliefs", "--cases", "--concentration", "--correlation",
         "--mean", "--offset", "--order", "--random-outcomes", "--repetitions",
@@ -32,23 +32,6 @@ OWN = {
 """Options that only one verb has."""
 WIDTH = 78 - 6
 """Of a name and a sentence in a list of verbs on a terminal of 80 columns."""
-
-
-def verbs():
-    """Every verb by its words, those in groups too."""
-    for name in ROOT.list_commands(None):
-        command = ROOT.get_command(None, name)
-        for part, verb in getattr(command, "commands", {"": command}).items():
-            yield f"{name} {part}".strip(), verb
-
-
-VERBS = dict(verbs())
-OPTIONS = [
-    (name, parameter)
-    for name, verb in VERBS.items()
-    for parameter in verb.params
-    if parameter.param_type_name == "option" and parameter.name != "help"
-]
 
 
 @pytest.mark.parametrize(

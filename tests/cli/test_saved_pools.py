@@ -236,6 +236,9 @@ def test_a_matrix_of_costs_is_shown(folder, truepool):
         ("score v.pool text.jsonl", "'ada' has 'x' in line 1"),
         ("score v.pool list.jsonl", "line 1 is [1]"),
         ("score v.pool broken.jsonl", "line 1 must be JSON"),
+        ("export v.pool --onnx v.txt", "must end in .onnx"),
+        ("export v.pool --onnx v.pool", "named twice"),
+        ("export new.csv --onnx v.onnx", "damaged or something else"),
         ("fit train.csv -o train.csv --outcome label --positive fraud", "named twice"),
         ("fit train.csv -o - --outcome label --positive fraud", "name one instead"),
         ("fit train.csv -o none/x.pool --outcome label --positive fraud", "no folder"),
@@ -266,6 +269,25 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
+def test_a_saved_pool_is_exported_to_onnx(fitted, truepool):
+    import onnxruntime
+
+    code, out, _ = truepool("export", "v.pool", "--onnx", "v.onnx")
+    assert code == 0
+    assert out.startswith("Wrote v.onnx: its probabilities differ from those of vcg")
+    session = onnxruntime.InferenceSession("v.onnx")
+    (pooled,) = session.run(None, {"reports": pd.read_csv("new.csv")[AGENTS].values})
+    assert_allclose(pooled[:, 1], expected(fitted)[0], atol=1e-14)
+
+
+def test_an_export_says_in_json_how_close_it_is(fitted, truepool):
+    code, out, _ = truepool("export", "v.pool", "--onnx", "v.onnx", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert (found["pool"], found["output"], found["cases"]) == ("vcg", "v.onnx", 1000)
+    assert found["gap"] < 1e-14
+
+
 def test_ids_of_json_lines_are_text_in_a_table(fitted, truepool):
     rows = [{"id": 7, "ada": 0.3}, {"id": "x", "bob": 0.4}, {"cy": 0.1}]
     text = "".join(json.dumps(row) + "\n" for row in rows)
@@ -273,3 +295,44 @@ def test_ids_of_json_lines_are_text_in_a_table(fitted, truepool):
         file.write(text)
     assert truepool("score", "v.pool", "mixed.jsonl", "-o", "out.parquet")[0] == 0
     assert pd.read_parquet("out.parquet").id.fillna("-").tolist() == ["7", "x", "-"]
+
+
+def test_new_cases_by_class_name_are_the_same_cases(fitted, truepool):
+    new = pd.read_csv("new.csv")
+    names = {f"{a}:{label}": new[a] if label == "fraud" else 1 - new[a]
+             for a in AGENTS for label in ("ok", "fraud")}  # fmt: skip
+    pd.DataFrame(names).to_csv("named.csv", index=False)
+    pd.DataFrame(names).to_json("named.jsonl", orient="records", lines=True)
+    for source in ("named.csv", "named.jsonl"):
+        assert truepool("score", "v.pool", source, "-o", "out.csv")[0] == 0
+        assert_allclose(pd.read_csv("out.csv").pooled, expected(fitted)[0], atol=1e-9)
+
+
+def test_json_lines_may_hold_percentages(fitted, truepool):
+    new = pd.read_csv("new.csv")
+    new[AGENTS] *= 100
+    new.to_json("new.jsonl", orient="records", lines=True)
+    assert truepool("score", "v.pool", "new.jsonl", "-o", "o.csv", "--percent")[0] == 0
+    assert_allclose(pd.read_csv("o.csv").pooled, expected(fitted)[0], atol=1e-9)
+
+
+def test_an_agent_absent_from_a_long_table_has_no_report(fitted, truepool, stdin):
+    new = pd.read_csv("new.csv").head(3).fillna(0.5)
+    long = new.melt("id", ["ada", "cy"], "agent", "p")
+    long.to_csv("long.csv", index=False)
+    options = ("--long", "id", "agent", "p")
+    assert truepool("score", "v.pool", "long.csv", "-o", "out.csv", *options)[0] == 0
+    partly = new[AGENTS].assign(bob=np.nan, di=np.nan)
+    found = pd.read_csv("out.csv").set_index("id").loc[new.id]
+    assert_allclose(found.pooled, fitted.predict_proba(partly)[:, 1], atol=1e-15)
+    long.replace({"ada": "eve", "cy": "flo"}).to_csv("long.csv", index=False)
+    code, _, err = truepool("score", "v.pool", "long.csv", *options)
+    assert code == 2
+    assert (
+        "agents that the pool learned from, by name: ada, bob, cy, di; got eve, flo"
+        in err
+    )
+    stdin(b"id,agent,p\n")
+    code, _, err = truepool("score", "v.pool", "-", *options)
+    assert code == 2
+    assert "a long table is read whole, from a file" in err

@@ -178,7 +178,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     def fail(*arguments, **options):
         raise OSError(28, "disk full")
 
-    monkeypatch.setattr("truepool.data.tables.writer.csv.write_csv", fail)
+    monkeypatch.setattr("truepool.data.tables.files.csv.write_csv", fail)
     with pytest.raises(SourceError, match="cannot be written: disk full"):
         write_table(path, {"x": np.zeros(3)})
     assert path.read_text() == "what was there"

@@ -21,15 +21,6 @@ def test_proportional_weights_lie_on_the_simplex(merits):
     assert not found[merits <= 0].any() or not (merits > 0).any()
 
 
-@given(NUMBERS)
-def test_log_weights_of_any_size_lie_on_the_simplex(logs):
-    found = weights.from_log(logs)
-    assert_allclose(found.sum(), 1.0)
-    assert found.argmax() == logs.argmax() or np.isclose(
-        found.max(), found[logs.argmax()]
-    )
-
-
 def test_the_smallest_merits_keep_their_proportions():
     assert_allclose(
         weights.proportional(np.array([3e-320, 1e-320])), [0.75, 0.25], rtol=1e-3

@@ -1,4 +1,4 @@
-"""Sweeps: the same numbers as single games, on any number of workers."""
+"""Sweeps: the same numbers as single games, with any number of jobs."""
 
 import json
 
@@ -26,9 +26,9 @@ def test_a_point_is_the_game_solved_there():
     assert found.payments == ("brier", "vcg")
 
 
-def test_workers_change_nothing():
+def test_the_number_of_jobs_changes_nothing():
     over = {"correlation": [0.1, 0.5, 0.9]}
-    one, two = (sweep(GAME, over, repetitions=2, workers=w) for w in (1, 2))
+    one, two = (sweep(GAME, over, repetitions=2, jobs=w) for w in (1, 2))
     assert one.points == two.points
 
 
@@ -100,7 +100,7 @@ def test_sweeps_over_nothing_are_refused():
 )
 def test_values_of_the_wrong_kind_are_refused(over, sentence):
     with pytest.raises(SettingError, match=sentence):
-        sweep(GAME, over, ["vcg"], workers=1)
+        sweep(GAME, over, ["vcg"], jobs=1)
 
 
 def test_a_sweep_of_more_than_a_hundred_thousand_games_is_refused():
@@ -109,12 +109,12 @@ def test_a_sweep_of_more_than_a_hundred_thousand_games_is_refused():
     parameter_sweep.check_size(100_000)
 
 
-@pytest.mark.parametrize("workers", [0, -5, 1.5, "a"])
-def test_processes_come_in_whole_numbers(workers):
+@pytest.mark.parametrize("jobs", [0, -5, 1.5, "a"])
+def test_jobs_are_a_whole_number_or_minus_one(jobs):
     with pytest.raises(
-        SettingError, match="whole number of processes, at least 1; got"
+        SettingError, match="jobs must be a whole number of at least 1, or -1"
     ):
-        sweep(GAME, {"n": [2]}, ["brier"], workers=workers)
+        sweep(GAME, {"n": [2]}, ["brier"], jobs=jobs)
 
 
 def test_there_are_no_more_processes_than_cores(monkeypatch):
@@ -127,6 +127,6 @@ def test_there_are_no_more_processes_than_cores(monkeypatch):
 
     monkeypatch.setattr(joblib, "Parallel", Parallel)
     monkeypatch.setattr(joblib, "cpu_count", lambda: 3)
-    for workers in (2, 100_000, -1):
-        sweep(GAME, {"n": [2]}, ["brier"], workers=workers)
+    for jobs in (2, 100_000, -1):
+        sweep(GAME, {"n": [2]}, ["brier"], jobs=jobs)
     assert started == [2, 3, 3]

@@ -116,7 +116,9 @@ def test_a_copy_takes_credit_from_the_one_it_copies():
 def test_a_copycat_needs_a_model():
     with pytest.raises(AgentError, match="no agent is called 'bob'"):
         Copycat(source="bob")(random_panel(), "agent0")
-    with pytest.raises(AgentError, match="got all agents as copycats. Leave one out"):
+    with pytest.raises(
+        AgentError, match="got all agents as copycats. Name fewer agents"
+    ):
         Copycat()(random_panel(), 1.0)
     with pytest.raises(SettingError, match="noise must be 0 or more"):
         Copycat(noise=-1.0)

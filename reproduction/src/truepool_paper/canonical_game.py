@@ -1,13 +1,13 @@
 """The canonical game of sec:poa, its variations, and how its tables are read."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from truepool.core.engine import Cell, Row, cells
 from truepool.games import ClippedBeliefsWarning, Equilibrium, Game
-from truepool_paper.interface import Size, row
+from truepool_paper.interface import Axes, Experiment, Size, row
 from truepool_paper.settings import COSTS
 
 CANONICAL = Game(
@@ -41,9 +41,17 @@ GAME = (
 )
 
 
-def game_cells(name: str, size: Size, axes: Mapping[str, Sequence[Any]]) -> list[Cell]:
+def game_cells(name: str, size: Size, axes: Axes) -> list[Cell]:
     """Cells of some settings of the game, each played with ten draws of beliefs."""
     return cells(name, REPEATS, {"cases": [CASES[size]], **axes})
+
+
+class GameExperiment(Experiment):
+    """An experiment that plays the game with some settings, its axes."""
+
+    def cells(self, size: Size) -> list[Cell]:
+        """Return every setting at this size."""
+        return game_cells(self.name, size, self.axes)
 
 
 def solve(

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
-from truepool.core.engine import Cell, Row
+from truepool.core.engine import Cell, Row, cells
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Size: TypeAlias = Literal["quick", "full"]
+Axes: TypeAlias = Mapping[str, Sequence[Any]]
 FULL_RUN_NOTE = "(Numbers in this sentence are those of the full run.)"
 
 
@@ -60,10 +61,19 @@ class Experiment(ABC):
     """Packages without which it cannot run, and the extra that brings each."""
     alone: ClassVar[bool] = False
     """Whether it measures time, so that nothing else may run beside it."""
+    repeats: ClassVar[Mapping[Size, int]] = {"quick": 2, "full": 10}
+    """How often each cell is drawn anew."""
+    axes: ClassVar[Axes] = {}
+    """What the cells vary."""
+    by_size: ClassVar[bool] = False
+    """Whether the cells are told the size."""
+    seconds: ClassVar[float] = 1.0
+    """Roughly how long a cell takes."""
 
-    @abstractmethod
     def cells(self, size: Size) -> list[Cell]:
         """Return the work to do, at this size."""
+        axes = {**self.axes, "size": [size]} if self.by_size else self.axes
+        return cells(self.name, self.repeats[size], axes)
 
     @staticmethod
     @abstractmethod
@@ -72,7 +82,7 @@ class Experiment(ABC):
 
     def effort(self, cell: Cell) -> float:
         """Estimate the seconds that a cell takes, for the progress bar only."""
-        return 1.0
+        return self.seconds
 
     def derived(self, rows: Sequence[Row]) -> list[Row]:
         """Rows that follow from those of all cells: averages, tests."""

@@ -39,7 +39,7 @@ class OnnxAgent:
         self._open(classes)
 
     def _open(self, classes: Any) -> None:
-        self._session = _session(self._content, self.name)
+        self._session = open_session(self._content, self.name)
         self._input, self._output = _ends(self._session, self.name)
         text = self._session.get_modelmeta().custom_metadata_map.get("truepool")
         known = json.loads(text) if text else {}
@@ -120,7 +120,8 @@ def _read(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _session(content: bytes, name: str) -> Any:
+def open_session(content: bytes, name: str) -> Any:
+    """Return an onnxruntime session of one thread on the CPU."""
     ort = require("onnxruntime", "onnx", "an ONNX agent")
     options = ort.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1

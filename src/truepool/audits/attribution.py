@@ -1,4 +1,4 @@
-"""Which finding is the cause of which: near in time, and of fitting size."""
+"""Which finding is the cause of which: close in time, and large enough."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,8 +25,8 @@ OWN = (
     "harmful",
     "tempted",
 )
-"""Findings about an agent that a deeper fault of the same agent explains. That it is a
-copy, or the best of all, is explained by none of its faults."""
+"""Findings about an agent that a deeper fault of the same agent explains. Being a copy,
+or the best of all, is explained by none of its faults."""
 
 BECAUSE = {
     "constant-feed": "{who} sends one and the same report",
@@ -43,14 +43,14 @@ BECAUSE = {
     "under-confident-pool": "the pool is under-confident",
     "threshold": "the threshold is not the one that the costs imply",
 }
-"""How a finding that explains others is named in theirs."""
+"""How a cause is named in the findings that it explains."""
 
 FITTING = 0.25
-"""A cause explains at least this share of what it is said to explain."""
+"""A cause must explain at least this share of an effect."""
 
 NEAR = 0.02
-"""Changes closer than this share of the cases happened at the same time, however
-sharply each is dated."""
+"""Changes closer than this share of the cases count as simultaneous, however precisely
+each is dated."""
 
 CRITICAL = 7.35
 r"""Likelihood ratio beyond which a date is ruled out at the 5 % level,
@@ -87,22 +87,22 @@ def share_of_cost(cost: float, causes: Sequence[Finding]) -> float:
     return saved / cost if cost > 0 else 0.0
 
 
-def attributed(graded: Sequence[tuple[Suspicion, Finding]]) -> list[Finding]:
-    """One cause, one finding: what a graver finding explains becomes a note."""
-    told = []
+def attribute_causes(graded: Sequence[tuple[Suspicion, Finding]]) -> list[Finding]:
+    """Name the cause of each finding; what a warning or error explains is a note."""
+    findings = []
     for suspicion, finding in graded:
         causes = _causes(suspicion, finding, graded)
         if causes:
             because = " and ".join(_because(cause) for cause in causes)
-            said = f"{finding.sentence} Another finding may explain it: {because}."
+            sentence = f"{finding.sentence} Another finding may explain it: {because}."
             if any(cause.severity != "note" for cause in causes):
                 finding = replace(finding, severity="note")
-            finding = replace(finding, sentence=said, cause=causes[0].key)
+            finding = replace(finding, sentence=sentence, cause=causes[0].key)
         elif suspicion.unexplained:
-            said = f"{finding.sentence} {suspicion.unexplained}"
-            finding = replace(finding, sentence=said)
-        told.append(finding)
-    return told
+            sentence = f"{finding.sentence} {suspicion.unexplained}"
+            finding = replace(finding, sentence=sentence)
+        findings.append(finding)
+    return findings
 
 
 def _causes(
@@ -110,10 +110,10 @@ def _causes(
     finding: Finding,
     graded: Sequence[tuple[Suspicion, Finding]],
 ) -> tuple[Finding, ...]:
-    """Find what explains a finding: one cause if one fits, else all near ones.
+    """Find what explains a finding: one cause if one is enough, else all near ones.
 
-    Changes that cannot be dated apart are equally near; among them the one that
-    explains most is the cause. Notes need no cause, unless they are a change in time.
+    Among changes whose dates overlap, the one that explains most is the cause. Notes
+    need no cause, unless they are a change over time.
     """
     if finding.severity == "note" and finding.since is None:
         return ()
@@ -133,7 +133,7 @@ def _causes(
     )
     fitting = [other for other, share in ranked if share >= FITTING]
     if fitting:
-        # Several findings tell of one fault of an agent: the deepest is the cause.
+        # Several findings may describe one fault of an agent: the deepest is the cause.
         of_agent = [o for o in fitting if o.who[:1] == fitting[0].who[:1]]
         return (min(of_agent, key=_depth),)
     together = tuple(other for other, share in ranked if share > 0)
@@ -141,23 +141,23 @@ def _causes(
 
 
 def _explains(suspicion: Suspicion, finding: Finding, other: Finding) -> bool:
-    """Whether a finding is of a kind that explains another, near and fitting or not.
+    """Whether a finding is of a kind that can explain another.
 
-    A change in time is measured against every change of an agent, however slight; all
-    else only against what is more than a note.
+    A change over time may be explained by any change of an agent, however slight;
+    anything else only by more than a note.
     """
     if other.severity == "note" and (suspicion.since is None or other.since is None):
         return False
     if other.code in suspicion.explained_by:
         return True
     same = other.who[:1] == finding.who[:1] != ()
-    as_grave = SEVERITIES.index(other.severity) <= SEVERITIES.index(finding.severity)
+    as_severe = SEVERITIES.index(other.severity) <= SEVERITIES.index(finding.severity)
     deeper = finding.code in OWN and _depth(other) < _depth(finding)
-    return same and deeper and as_grave
+    return same and deeper and as_severe
 
 
 def _near(effect: Suspicion, cause: Suspicion) -> bool:
-    """Whether two changes may have come at the same time.
+    """Whether two changes may have happened at the same time.
 
     A cause without a date cannot be measured against a change that has one.
     """
@@ -173,7 +173,7 @@ def _near(effect: Suspicion, cause: Suspicion) -> bool:
 def _order(
     finding: Finding, other: Finding, share: float
 ) -> tuple[bool, float, int, float, float]:
-    """Of the same agent first, then what explains most, then the deepest and surest.
+    """Same agent first, then what explains most, then the deepest and most certain.
 
     Nothing here depends on the order or the names of the agents.
     """

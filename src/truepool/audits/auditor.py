@@ -1,4 +1,4 @@
-"""The audit: gather the evidence, ask every topic, put the findings in order."""
+"""The audit: collect the evidence, run the check of every topic, sort the findings."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
@@ -7,7 +7,7 @@ from typing import Any
 
 from truepool.audits import topics
 from truepool.audits.evidence import Evidence
-from truepool.audits.findings import found
+from truepool.audits.findings import find_faults
 from truepool.audits.progress import compare_audits
 from truepool.audits.recommendation import recommend
 from truepool.audits.suspicion import Suspicion
@@ -42,14 +42,14 @@ def audit(
     since: Mapping[str, Any] | None = None,
     progress: Callable[[str, int, int], None] = lambda name, done, total: None,
 ) -> Audit:
-    """Ask whether a pool can be trusted, and what is wrong where it cannot.
+    """Check whether a pool can be trusted and, if not, what is wrong.
 
     Parameters
     ----------
     panel : Panel
-        Where its cases carry times, drift is looked for. Feeds are checked in any
-        case, in the order of the rows where there are no times; cases without an
-        outcome (`Panel.awaiting`) count there.
+        With times, drift is looked for. Feeds are always checked, in the order of the
+        cases where there are no times, and including cases without an outcome
+        (`Panel.with_pending`).
     costs, threshold : Costs, float, optional
         What errors cost, and where decisions are made now (``costs.threshold`` by
         default); findings are stated in these costs.
@@ -60,11 +60,11 @@ def audit(
     source : str
         Name of the table, for the header of the page.
     since : mapping, optional
-        An earlier audit in its JSON form (`Audit.to_dict`), to say what got better and
-        worse since then.
+        An earlier audit in its JSON form (`Audit.to_dict`), to report what got better
+        and worse since then.
     progress : callable
-        Called with what is being computed, how many parts are done and how many there
-        are.
+        Called with the name of the current part, the number of parts done and their
+        total.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def audit(
     ('warning', 'under-confident-pool')
     """
     if since is not None:
-        compare_audits(since, ())  # refused before anything is computed
+        compare_audits(since, ())  # refuses it before anything is computed
     evidence = _evidence(panel, costs, threshold, pool, level, resamples, seed)
     if panel.pending is not None:
         count = pluralize(len(panel.pending), "case")
@@ -82,10 +82,10 @@ def audit(
         evidence.sampling.note(
             f"{count} {has} no outcome yet: used for feed checks only."
         )
-    asked = topics.every()
-    parts = (*asked, "credit", "advice")
+    every = topics.every()
+    parts = (*every, "credit", "advice")
     suspicions: list[Suspicion] = []
-    for done, topic in enumerate(asked.values()):
+    for done, topic in enumerate(every.values()):
         progress(topic.name, done, len(parts))
         if topic.timed and panel.times is None:
             continue
@@ -93,7 +93,7 @@ def audit(
             suspicions += topic.check(evidence)
         else:
             evidence.sampling.withhold(topic.name, evidence.shortage)
-    findings = found(suspicions)
+    findings = find_faults(suspicions)
     changes = None if since is None else compare_audits(since, findings)
     progress("credit", len(parts) - 2, len(parts))
     credit = standings(evidence)

@@ -25,7 +25,7 @@ FOLDS = 5
 
 @dataclass(frozen=True, eq=False)
 class CrossValidation:
-    """A pool fitted once per fold, and what it says about cases it has not seen."""
+    """A pool fitted once per fold, and its probabilities for cases it has not seen."""
 
     panel: Panel
     pool: Pool
@@ -33,7 +33,7 @@ class CrossValidation:
 
     @cached_property
     def folds(self) -> list[tuple[IntArray, IntArray]]:
-        """Folds of the audit, fewer where the cases are too few; an error if none."""
+        """Folds of the audit; two where the cases are too few for more."""
         outcomes, times = self.panel.outcomes, self.panel.times
         try:
             return splits(outcomes, FOLDS, self.sampling.seed, times=times)
@@ -42,7 +42,7 @@ class CrossValidation:
 
     @cached_property
     def pairs(self) -> list[tuple[IntArray, IntArray]]:
-        """Folds; one fold of everything where nothing is learned or can be held out."""
+        """Folds; one fold of all cases where nothing is learned or can be held out."""
         everything = np.arange(len(self.panel))
         if self.pool.complexity == 0:
             return [(everything, everything)]
@@ -58,7 +58,7 @@ class CrossValidation:
 
     @cached_property
     def fold(self) -> IntArray:
-        """Fold that tests each case, (T,); -1 for cases that are only learned from."""
+        """Fold that tests each case, (T,); -1 for cases used only for training."""
         fold = np.full(len(self.panel), -1)
         for f, (_, test) in enumerate(self.pairs):
             fold[test] = f
@@ -66,7 +66,7 @@ class CrossValidation:
 
     @cached_property
     def cases(self) -> IntArray:
-        """Cases that are tested."""
+        """Indices of the tested cases."""
         return np.flatnonzero(self.fold >= 0)
 
     def fit(self, panel: Panel) -> list[Pool]:
@@ -115,19 +115,19 @@ class CrossValidation:
 def recalibrate(p: FloatArray, outcomes: IntArray, sampling: Sampling) -> FloatArray:
     """Probabilities (T, C) scaled and shifted on the log scale, out of fold.
 
-    They stay as they are where a fold would see one class only.
+    They do not change where a fold would see only one class.
     """
     known = np.flatnonzero(~np.isnan(p[:, 0]))
-    moved = p.copy()
+    recalibrated = p.copy()
     try:
         pairs = splits(outcomes[known], FOLDS, sampling.seed)
     except SettingError:
-        return moved
+        return recalibrated
     for learn, test in pairs:
         some = known[sampling.training_part(learn)]
         factor, shift = fit_scaling(
             log_scale(p[some]), outcomes[some], np.ones(len(some)), shift=True
         )
         cases = known[test]
-        moved[cases] = from_log_scale(factor * log_scale(p[cases]) + shift)
-    return moved
+        recalibrated[cases] = from_log_scale(factor * log_scale(p[cases]) + shift)
+    return recalibrated

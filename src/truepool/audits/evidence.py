@@ -21,15 +21,15 @@ from truepool.online.alarms.change_point import Change
 from truepool.pools.interface import Pool
 
 FEWEST_CASES, FEWEST_OF_A_CLASS = 30, 5
-"""With fewer outcomes no interval is given and no test is made."""
+"""Below these numbers of outcomes, no interval is given and no test is made."""
 
 SAMPLE_CASES = 50_000
-"""Credit and robustness are estimated from at most this many cases."""
+"""Largest number of cases from which credit and robustness are estimated."""
 
 A = TypeVar("A")
 
 
-def supported(outcomes: IntArray) -> bool:
+def enough_cases(outcomes: IntArray) -> bool:
     """Whether there are enough cases of both outcomes for an interval."""
     ones = int(outcomes.sum())
     rarer = min(ones, len(outcomes) - ones)
@@ -38,7 +38,7 @@ def supported(outcomes: IntArray) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """A panel, the pool in use, what errors cost, and all that follows from them."""
+    """A panel, the pool in use and the costs, and everything computed from them."""
 
     panel: Panel
     pool: Pool
@@ -60,7 +60,7 @@ class Evidence:
 
     @cached_property
     def sampling(self) -> Sampling:
-        """Random parts of the cases, and a note of each."""
+        """Random samples of the cases, and a note of each."""
         return Sampling(self.seed)
 
     @cached_property
@@ -70,7 +70,7 @@ class Evidence:
 
     @cached_property
     def label(self) -> str:
-        """What the pool is called beside the agents."""
+        """Name of the pool in lists that also name agents."""
         return "pool" if "pool" not in self.panel.agents else "the pool"
 
     @cached_property
@@ -79,27 +79,27 @@ class Evidence:
 
         Cases from which the pool only learns (the first ones in time) do not count.
         """
-        some = (self.outcomes > 0).astype(np.int64)
-        if supported(some):
+        positive = (self.outcomes > 0).astype(np.int64)
+        if enough_cases(positive):
             return None
-        if len(some) < FEWEST_CASES:
-            what = "outcomes" if len(some) == len(self.panel) else "tested outcomes"
-            return f"{len(some)} {what} are fewer than the {FEWEST_CASES} it takes"
-        ones = int(some.sum())
+        if len(positive) < FEWEST_CASES:
+            what = "outcomes" if len(positive) == len(self.panel) else "tested outcomes"
+            return f"{len(positive)} {what} are fewer than the {FEWEST_CASES} it takes"
+        ones = int(positive.sum())
         what = "positives" if ones < FEWEST_OF_A_CLASS else "negatives"
-        few = min(ones, len(some) - ones)
+        few = min(ones, len(positive) - ones)
         return f"{few} {what} are fewer than the {FEWEST_OF_A_CLASS} it takes"
 
     # The pool on cases it did not learn from
 
     @cached_property
     def validation(self) -> CrossValidation:
-        """The pool in its folds."""
+        """The pool in use, cross-validated."""
         return CrossValidation(self.panel, self.pool, self.sampling)
 
     @property
     def cases(self) -> IntArray:
-        """Cases that are tested."""
+        """Indices of the tested cases."""
         return self.validation.cases
 
     @property
@@ -157,7 +157,7 @@ class Evidence:
         return Estimate(float(by_case.mean()), low, high)
 
     def rise(self, change: Change) -> Estimate:
-        """How far a mean rose, with its interval."""
+        """Increase of a mean at a change, with its interval."""
         gap = change.after - change.before
         reach = float(ndtri((1 + self.level) / 2)) * change.error
         return Estimate(gap, gap - reach, gap + reach)
@@ -183,7 +183,7 @@ class Evidence:
 
     @property
     def best_agent(self) -> str:
-        """Agent of least Brier loss."""
+        """Agent with the lowest Brier loss."""
         return self.panel.agents[int(np.argmin(self.own_brier))]
 
     @cached_property
@@ -196,12 +196,12 @@ class Evidence:
     ) -> FloatArray:
         """Cost of each case of the sample without these agents' reports, (T'',).
 
-        Their reports are left out on the ``cases`` named, by default on all.
+        Their reports are left out on these ``cases``, by default on all.
         """
         values = self.panel.values[self.sample]
-        late = slice(None) if cases is None else np.isin(self.sample, cases)
+        affected = slice(None) if cases is None else np.isin(self.sample, cases)
         for agent in agents:
-            values[late, agent] = np.nan
+            values[affected, agent] = np.nan
         pooled = self.validation.predict(values, self.sample)
         return self.loss.of(pooled, self.panel.outcomes[self.sample])
 
@@ -213,7 +213,7 @@ class Evidence:
 
     @cached_property
     def cost_rises(self) -> FloatArray:
-        """Rise of the cost of each case of the sample without each agent, (T'', N).
+        """Increase in cost of each case of the sample without each agent, (T'', N).
 
         The weights of the other agents are scaled up: leave-one-out credit.
         """

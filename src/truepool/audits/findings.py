@@ -1,10 +1,10 @@
-"""From suspicions to findings: tested together, graded, explained, put in order."""
+"""From suspicions to findings: adjusted together, graded, attributed, sorted."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from truepool.audits.attribution import attributed
+from truepool.audits.attribution import attribute_causes
 from truepool.audits.severity import BROKEN, FEEDS, severity
 from truepool.audits.suspicion import Suspicion
 from truepool.audits.values import SEVERITIES, Finding, Severity
@@ -12,24 +12,24 @@ from truepool.comparison import Estimate
 from truepool.measures.inference import holm
 
 
-def found(suspicions: Sequence[Suspicion]) -> tuple[Finding, ...]:
-    """Findings, the gravest first, and among those what saves most when fixed."""
+def find_faults(suspicions: Sequence[Suspicion]) -> tuple[Finding, ...]:
+    """Return the findings, most severe first, then by what fixing them saves."""
     tested = [s for s in suspicions if s.p_value is not None]
     adjusted = holm(np.array([s.p_value for s in tested], dtype=np.float64))
-    sure = {id(s): float(p) for s, p in zip(tested, adjusted, strict=True)}
+    p_values = {id(s): float(p) for s, p in zip(tested, adjusted, strict=True)}
     graded = []
     for suspicion in suspicions:
-        p = sure.get(id(suspicion))
-        grade, price = _graded(suspicion, p)
+        p = p_values.get(id(suspicion))
+        grade, price = _grade(suspicion, p)
         if grade is not None:
             graded.append((suspicion, _finding(suspicion, grade, price, p)))
-    return tuple(sorted(attributed(graded), key=_rank))
+    return tuple(sorted(attribute_causes(graded), key=_rank))
 
 
-def _graded(
+def _grade(
     suspicion: Suspicion, p: float | None
 ) -> tuple[Severity | None, Estimate | None]:
-    """Severity of a suspicion, None where it comes to nothing, and what it costs."""
+    """Severity of a suspicion, None if it is no finding, and what fixing it saves."""
     nothing = severity(p, None) is None
     if nothing and suspicion.least is None:
         return None, None
@@ -68,7 +68,7 @@ def _finding(
 
 
 def _rank(finding: Finding) -> tuple[int, bool, float, float]:
-    """Gravest first, then broken feeds, then what saves most, then by evidence."""
+    """Most severe first, then broken feeds, then by saving, then by p-value."""
     cost = 0.0 if finding.cost is None else max(finding.cost.value, 0.0)
     chance = 1.0 if finding.p_value is None else finding.p_value
     grade = SEVERITIES.index(finding.severity)

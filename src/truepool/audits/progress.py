@@ -6,15 +6,15 @@ from typing import Any
 from truepool.audits.values import SCHEMA, SEVERITIES, Changes, Finding, Severity
 from truepool.core.errors import SourceError
 
-NEEDED = {"findings", "recommendation", "source", "date"}
-GRAVE: tuple[Severity, ...] = ("error", "warning")
+REQUIRED_KEYS = {"findings", "recommendation", "source", "date"}
+SEVERE: tuple[Severity, ...] = ("error", "warning")
 
 
 def compare_audits(
     earlier: Mapping[str, Any], findings: tuple[Finding, ...]
 ) -> Changes:
     """Compare findings with those of an earlier audit in its JSON form."""
-    if earlier.get("schema") != SCHEMA or not NEEDED <= earlier.keys():
+    if earlier.get("schema") != SCHEMA or not REQUIRED_KEYS <= earlier.keys():
         raise SourceError(
             f"an earlier audit must be the JSON form of one, of schema {SCHEMA}; got "
             f"schema {earlier.get('schema')!r}. Write one with truepool audit "
@@ -25,24 +25,24 @@ def compare_audits(
     worse = tuple(
         f
         for f in findings
-        if f.severity in GRAVE and _rank(f.severity) < _rank(then.get(f.key))
+        if f.severity in SEVERE and _rank(f.severity) < _rank(then.get(f.key))
     )
     better = tuple(
         key
         for key, severity in then.items()
-        if severity in GRAVE and _rank(severity) < _rank(now.get(key))
+        if severity in SEVERE and _rank(severity) < _rank(now.get(key))
     )
-    said = earlier["recommendation"]
+    recommendation = earlier["recommendation"]
     return Changes(
         earlier["source"],
         earlier["date"],
-        said["trust"],
-        said["cost_in_use"],
+        recommendation["trust"],
+        recommendation["cost_in_use"],
         worse,
         better,
     )
 
 
 def _rank(severity: Any) -> int:
-    """Place of a severity from the gravest on; where there is no finding, the last."""
+    """Rank of a severity, 0 for the most severe; no finding ranks last."""
     return SEVERITIES.index(severity) if severity in SEVERITIES else len(SEVERITIES)

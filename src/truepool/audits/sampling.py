@@ -7,19 +7,19 @@ import numpy as np
 from truepool.core.arrays import IntArray
 
 TRAINING_CASES = 50_000
-"""Pools learn from at most this many cases of a fold."""
+"""Largest number of cases that a pool learns from in one fold."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sampling:
-    """Random parts of the cases by seed, and a note of each kind."""
+    """Random samples of the cases, with notes on what was sampled or withheld."""
 
     seed: int
     sampled: list[str] = field(default_factory=list)
     withheld: list[tuple[str, str]] = field(default_factory=list)
 
     def part(self, cases: IntArray, most: int, what: str) -> IntArray:
-        """At most so many of the cases, drawn at random, in their order."""
+        """Return at most ``most`` of the cases, drawn at random, in their order."""
         if len(cases) <= most:
             return cases
         self.note(f"Estimated from {most:,} random cases: {what}.")

@@ -1,4 +1,4 @@
-"""How grave a finding is: what fixing it saves, and whether a feed is broken."""
+"""How severe a finding is: what fixing it saves, and whether a feed is broken."""
 
 from truepool.audits.values import SEVERITIES, Severity
 from truepool.comparison import Estimate
@@ -27,9 +27,9 @@ def severity(
 ) -> Severity | None:
     """Severity of what a test found; None where the test found nothing.
 
-    An error is a material fault whose fix saves money for sure, or a broken or hostile
-    feed. A warning may save something, or cannot be priced. What costs nothing is a
-    note.
+    An error is a material fault whose fix saves significantly, or a broken or hostile
+    feed. Fixing a warning may save something, or its saving is unknown. What costs
+    nothing is a note.
 
     >>> severity(1e-6, Estimate(0.2, 0.1, 0.3)), severity(0.03, Estimate(0.2, 0.1, 0.3))
     ('error', 'warning')

@@ -1,4 +1,4 @@
-"""What a check suspects: a question, its test, and the finding it may become."""
+"""What a check suspects: a test, and the finding that it may become."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from truepool.comparison import Estimate
 
 @dataclass(frozen=True)
 class Suspicion:
-    """A test that was made, and what it means if it is significant.
+    """A test, and the finding if it is significant.
 
     Tests that find nothing count too: all are adjusted together. ``least`` is the
     severity without a test (facts and advice), or None; ``most`` caps the severity.
@@ -30,13 +30,13 @@ class Suspicion:
     price: Callable[[], Estimate | None] | None = None
     figure: str | None = None
     explained_by: tuple[str, ...] = ()
-    """Codes of findings, of whoever, that would explain this one."""
+    """Codes of findings, about any agent, that would explain this one."""
     since: int | None = None  # position in time of the first case after the change
     between: tuple[int, int] | None = None  # earliest and latest that it may be
     broken: bool = False
     share: Callable[[Sequence[Finding]], float] | None = None
-    """How much of this would be gone without these causes; None: not measured."""
+    """Share of this that would disappear without these causes; None: not measured."""
     unexplained: str = ""
-    """What is added to the sentence where no cause is found."""
+    """Added to the sentence where no cause is found."""
     backfires: str = ""
-    """What is added to the advice where following it would cost more."""
+    """Added to the advice where following it would cost more."""

@@ -1,4 +1,4 @@
-"""What a topic is: a question asked of every audit, and the cases it takes."""
+"""A topic of the audit: a check, and the cases it needs."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ Check: TypeAlias = Callable[[Evidence], Iterator[Suspicion]]
 class Topic:
     """A named check.
 
-    With too few outcomes for an interval it is withheld, unless it has
-    ``few_cases``. One that is ``timed`` is asked only of cases with times.
+    With too few outcomes for an interval it is withheld, unless it works with
+    ``few_cases``. A ``timed`` check runs only on cases with times.
     """
 
     name: str

@@ -16,7 +16,7 @@ Severity: TypeAlias = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 Trust: TypeAlias = Literal["no", "with care", "yes", "unknown"]
 SCHEMA = 3
-"""Version of the JSON form; raised when a name in it changes or goes."""
+"""Version of the JSON form; raised when a name in it changes or disappears."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Finding:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Code and agents, by which a finding is known in another audit."""
+        """Code and agents, by which findings of two audits are matched."""
         return (self.code, *self.who)
 
 
@@ -66,9 +66,9 @@ class Reliability:
 class Calibration:
     """How well the probabilities of an agent or a pool are calibrated.
 
-    ``bias`` is the mean report less the base rate; ``slope`` and ``intercept`` are of
-    the logistic regression of outcomes on log-odds (1 and 0 where calibrated; a slope
-    below 1 is over-confident, above 1 under-confident). ``None``: too few cases.
+    ``bias`` is the mean report minus the base rate; ``slope`` is that of the logistic
+    regression of outcomes on log-odds (1 where calibrated; below 1 is over-confident,
+    above 1 under-confident). ``None``: too few cases.
     """
 
     who: str
@@ -87,19 +87,19 @@ class Standing:
 
     agent: str
     report_rate: float
-    """Share of the cases on which it reported."""
+    """Share of the cases that it reported on."""
     brier: float
     cost: float
     weight: Estimate | None
-    """What its leave-one-out credit earns it, as ``vcg`` sets weights."""
+    """Weight that its leave-one-out credit earns, as in ``vcg``."""
     leave_one_out: Estimate | None
     shapley: Estimate | None
     gain: float | None
-    """The most it could gain by misreporting, in the units of its reward."""
+    """The most it could gain by misreporting, in the units of its payment."""
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class CostCurve:
     """Cost per case (G,) of deciding at each threshold, and over a range of costs."""
 
     thresholds: FloatArray
@@ -111,12 +111,12 @@ class Curve:
     always: FloatArray
     never: FloatArray
     """Of the pool, the best agent, and of deciding always 1 or 0, at each ratio's own
-    threshold, as a share of the costlier of the two errors."""
+    threshold, as a share of the more expensive of the two errors."""
 
 
 @dataclass(frozen=True, eq=False)
 class Drift:
-    """Losses and weights over time, thinned to what a figure shows."""
+    """Losses and weights over time, at the points that a figure shows."""
 
     cases: FloatArray
     losses: dict[str, FloatArray]
@@ -143,8 +143,8 @@ class Lead:
 
 
 @dataclass(frozen=True)
-class CaseStudy:
-    """What the pool would cost if something happened to its agents."""
+class FailureScenario:
+    """What the pool would cost if an agent failed."""
 
     what: str
     who: str
@@ -183,7 +183,7 @@ class Fix:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """What to do: verdict and advice are both worded from this, and from nothing else.
+    """What to do: verdict and advice are written from this and nothing else.
 
     ``fixes`` are the errors and then the warnings, in the order of the findings; no
     pool cures an error, so errors come before ``pool``, which is None where cases are
@@ -196,7 +196,7 @@ class Recommendation:
     in_use: str
     pool: str | None
     agent: str | None = None
-    """Who, where the best agent alone is recommended."""
+    """Name of the agent, where the best agent alone is recommended."""
     cost: float | None = None
     cost_in_use: float | None = None
     saving: Estimate | None = None
@@ -221,7 +221,7 @@ class Recommendation:
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """Findings in the order of what they cost, and all the evidence behind them.
+    """Findings, most severe first, and the evidence behind them.
 
     ``withheld`` are pairs of what was left out and why; ``sampled`` says which parts
     were estimated from a random part of the cases.
@@ -242,22 +242,22 @@ class Audit:
     """Share of the reports that are missing."""
     seed: int
     calibration: tuple[Calibration, ...]
-    """Of every agent, of the pool, and of the pool recalibrated, in this order."""
+    """Of every agent, the pool and the recalibrated pool, in this order."""
     standings: tuple[Standing, ...]
     correlation: FloatArray
     effective_agents: float
-    curve: Curve | None
+    curve: CostCurve | None
     comparison: Comparison | None
     significance: tuple[Lead, ...]
-    """Of every pool tried against the one in use, least loss first."""
+    """Every pool tried against the one in use, lowest loss first."""
     drift: Drift | None
-    robustness: tuple[CaseStudy, ...]
+    robustness: tuple[FailureScenario, ...]
     recommendation: Recommendation
     withheld: tuple[tuple[str, str], ...] = ()
     sampled: tuple[str, ...] = ()
     labels: Labels = field(default_factory=lambda: Labels.of_numbers(2))
     label_cases: tuple[int, ...] = ()
-    """How many cases have which label."""
+    """Number of cases with each label."""
     source: str = ""
     """Name of the table, where it is known."""
     date: str = ""
@@ -329,7 +329,7 @@ class Audit:
 
 
 def _plain(value: Any) -> Any:
-    """Values as JSON knows them: lists for arrays, None for NaN."""
+    """Values that JSON can express: lists for arrays, None for NaN."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, dict):

@@ -12,6 +12,7 @@ from truepool.cli import (
     compare,
     data,
     demo,
+    export,
     fit,
     game,
     pool,
@@ -57,6 +58,7 @@ app.command("pool")(pool.pool)
 app.command("fit")(fit.fit)
 app.command("score")(score.score)
 app.command("show")(show.show)
+app.command("export")(export.export)
 app.command("compare")(compare.compare)
 app.command("audit")(audit.audit)
 app.command("replay")(replay.replay)

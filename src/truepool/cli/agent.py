@@ -64,8 +64,8 @@ def train(
         str,
         typer.Option(
             metavar="NAME",
-            help="What to do with categories that TABLE does not have: 'refuse' or "
-            "'missing'.",
+            help="How agents handle a category that TABLE does not have: 'refuse' it, "
+            "or treat it as 'missing'.",
         ),
     ] = "refuse",
     jobs: options.Jobs = 1,
@@ -139,10 +139,10 @@ def report(
     from truepool.agents.report_table import report_columns
     from truepool.cli.outputs import STDOUT, check_files, write_cases
     from truepool.cli.screen import progress_bar
-    from truepool.data.tables import check_writable, read_frame
+    from truepool.data.tables import file_format, read_frame
 
     if output != STDOUT:
-        check_writable(output)
+        file_format(output, "written")
     check_files([table, *agent], [output, json_file])
     frame = read_frame(table, id)
     with progress_bar("Collecting reports") as progress:
@@ -171,7 +171,7 @@ def export(
     output: Annotated[Path, option("--output", "The .onnx file to write.")],
     check_on: Annotated[
         Path | None,
-        typer.Option(metavar="TABLE", help="Compare on the cases of this table too."),
+        typer.Option(metavar="TABLE", help="Also compare on the cases of this table."),
     ] = None,
     tolerance: Annotated[
         float | None,
@@ -250,8 +250,8 @@ def _features(
                 f"there is no column {name!r}{suggestion(name, frame.columns)}; "
                 f"columns: {', '.join(frame.columns)}"
             )
-    apart = {outcome, id or "id", time or "time", *ignore}
-    return frame.select([n for n in frame.columns if n not in apart]).to_native()
+    excluded = {outcome, id or "id", time or "time", *ignore}
+    return frame.select([n for n in frame.columns if n not in excluded]).to_native()
 
 
 def _show(

@@ -12,6 +12,7 @@ from truepool.cli import options
 from truepool.cli.options import option
 
 if TYPE_CHECKING:
+    from truepool.data.costs import Costs
     from truepool.data.tables import TableFormat
 
 
@@ -26,10 +27,8 @@ class FailOn(StrEnum):
 def audit(
     panel: options.Table = None,
     *,
-    written: "TableFormat",
-    cost_fn: options.CostFn = 1.0,
-    cost_fp: options.CostFp = 1.0,
-    cost_matrix: options.CostMatrix = None,
+    table_format: "TableFormat",
+    costs: "Costs",
     threshold: options.Threshold = None,
     pool: Annotated[str, option("--pool", "The pool in use today.")] = "mean",
     level: options.Level = 0.95,
@@ -57,9 +56,8 @@ def audit(
     from truepool.core.files import write_text
     from truepool.render.tables.audit import show
 
-    costs = options.parse_costs(cost_fn, cost_fp, cost_matrix)
     check_files([panel], [json_file, markdown, html])
-    cases = options.panel_or_example(panel, written)
+    cases = options.panel_or_example(panel, table_format)
     with progress_bar("Auditing") as progress:
         result = run(
             cases,
@@ -69,7 +67,7 @@ def audit(
             level=level,
             seed=seed,
             source="" if panel is None else panel.name,
-            since=None if since is None else _earlier(since),
+            since=None if since is None else _read_audit(since),
             progress=progress,
         )
     write_json(json_file, result.to_dict())
@@ -84,7 +82,7 @@ def audit(
         sys.exit(1)
 
 
-def _earlier(path: Path) -> dict[str, Any]:
+def _read_audit(path: Path) -> dict[str, Any]:
     """Read an earlier audit."""
     from truepool.core.errors import SourceError
 

@@ -8,6 +8,7 @@ from truepool.cli import options
 from truepool.cli.options import option
 
 if TYPE_CHECKING:
+    from truepool.data.costs import Costs
     from truepool.data.tables import TableFormat
 
 
@@ -15,10 +16,8 @@ if TYPE_CHECKING:
 def compare(
     panel: options.Table = None,
     *,
-    written: "TableFormat",
-    cost_fn: options.CostFn = 1.0,
-    cost_fp: options.CostFp = 1.0,
-    cost_matrix: options.CostMatrix = None,
+    table_format: "TableFormat",
+    costs: "Costs",
     threshold: options.Threshold = None,
     loss: Annotated[str, option("--loss", "Loss to rank the pools by.")] = "cost",
     pool: Annotated[
@@ -50,9 +49,8 @@ def compare(
     from truepool.render.tables.comparison import grid
     from truepool.render.tables.grid import plain
 
-    costs = options.parse_costs(cost_fn, cost_fp, cost_matrix)
     check_files([panel], [json_file, markdown])
-    cases = options.panel_or_example(panel, written)
+    cases = options.panel_or_example(panel, table_format)
     with progress_bar("Comparing pools") as progress:
         result = run(
             cases,

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 COST_FN = 10
 LEARNERS = ("gradient", "fixed-share", "static")
 SHOWN = 5
-"""Rows of the comparison, and findings of the audit, that are printed."""
+"""How many pools of the comparison and findings of the audit are printed."""
 OUTCOME = "malignant"
+FILES = ("panel.csv", "audit.json", "report.html")
 
 
 def demo(
@@ -34,19 +35,23 @@ def demo(
         option("--output", "Folder to write to; created if needed.", metavar="FOLDER"),
     ] = Path("demo"),
     seed: options.Seed = 0,
+    force: options.Force = False,
 ) -> None:
     """Show the main job on bundled data: train, pool, audit, report."""
-    from truepool.cli.outputs import check_folder
+    from truepool.cli.outputs import check_folder, check_own_files, record_own_files
     from truepool.cli.screen import console as open_console
 
     check_folder(output)
+    if output.is_dir():
+        check_own_files(output, FILES, force=force)
     console = open_console()
     panels = _train(console, seed)
     _compare(console, panels, seed)
     _replay(console, panels)
     audit = _audit(console, panels, seed)
     _write(output, panels, audit)
-    _close(console, output)
+    record_own_files(output, FILES)
+    _print_next_steps(console, output)
 
 
 def _train(console: "Console", seed: int) -> "DemoPanels":
@@ -98,7 +103,7 @@ def _compare(console: "Console", panels: "DemoPanels", seed: int) -> None:
 
 
 def comparison_sentence(result: "Comparison") -> str:
-    """Say what the best pool saves for certain, and in which errors."""
+    """Say what the best significantly better pool saves, and in which errors."""
     from truepool.render.numbers import percent
 
     mean = result["mean"]
@@ -132,7 +137,7 @@ def _replay(console: "Console", panels: "DemoPanels") -> None:
 
 
 def weights_sentence(trace: "Trace", failures: "Sequence[tuple[str, int]]") -> str:
-    """Say where the weight of agents went after the case in which they failed."""
+    """Say how the weight of agents changed after the case in which they failed."""
     from truepool.render.numbers import percent
 
     if trace.weights is None:
@@ -153,7 +158,7 @@ def _audit(console: "Console", panels: "DemoPanels", seed: int) -> "Audit":
     from truepool.audits import audit
     from truepool.cli.screen import progress_bar
     from truepool.data.costs import Costs
-    from truepool.render.tables.audit import MARKS, indented
+    from truepool.render.tables.audit import MARKS, print_block
     from truepool.render.verdict import advice, sentence
 
     _print_step(console, 4, "Audit the plain mean on the same cases")
@@ -164,7 +169,7 @@ def _audit(console: "Console", panels: "DemoPanels", seed: int) -> "Audit":
     console.print(sentence(result), style="bold", highlight=False)
     for finding in result.findings[:SHOWN]:
         word, style = MARKS[finding.severity]
-        indented(console, Text(finding.sentence), Text(f"{word:>7} ", style))
+        print_block(console, Text(finding.sentence), Text(f"{word:>7} ", style))
     console.print(f"Advice. {advice(result)}", highlight=False, markup=False)
     _print_takeaway(console, saving_sentence(result))
     return result
@@ -210,7 +215,7 @@ def _write(output: Path, panels: "DemoPanels", audit: "Audit") -> None:
     audit.to_html(output / "report.html")
 
 
-def _close(console: "Console", output: Path) -> None:
+def _print_next_steps(console: "Console", output: Path) -> None:
     table = shlex.quote(str(output / "panel.csv"))
     words = f"{table} --outcome {OUTCOME} --cost-fn {COST_FN}"
     plot = shlex.quote(str(output / "weights.svg"))

@@ -10,6 +10,7 @@ from truepool.cli.options import option
 
 if TYPE_CHECKING:
     from truepool.data.tables import TableFormat
+    from truepool.pools import Pool
 
 
 @options.with_table
@@ -20,16 +21,8 @@ def fit(
     ],
     output: Annotated[Path, option("--output", "File to write, such as fraud.pool.")],
     *,
-    written: "TableFormat",
-    pool: Annotated[str, option("--pool")] = "auto",
-    cost_fn: options.CostFn = 1.0,
-    cost_fp: options.CostFp = 1.0,
-    cost_matrix: options.CostMatrix = None,
-    threshold: options.Threshold = None,
-    loss: Annotated[
-        str | None, option("--loss", "Loss to fit the pool by, if it has one.")
-    ] = None,
-    seed: options.Seed = 0,
+    table_format: "TableFormat",
+    rule: "Pool",
     json_file: options.Json = None,
     quiet: options.Quiet = False,
 ) -> None:
@@ -41,16 +34,12 @@ def fit(
     from truepool.cli.screen import print_line
     from truepool.cli.show import print_card
     from truepool.core.errors import SourceError
-    from truepool.pools import configure
     from truepool.pools.card import card_of
 
-    costs = options.parse_costs(cost_fn, cost_fp, cost_matrix)
-    own = {} if loss is None else {"loss": loss}
-    rule = configure(pool, costs=costs, threshold=threshold, seed=seed, **own)
     if output == STDOUT:
         raise SourceError("a pool is saved to a file; name one instead of -")
     check_files([table], [output, json_file])
-    panel = options.read_panel(table, written)
+    panel = options.read_panel(table, table_format)
     rule.fit_panel(panel).save(output)
     card = card_of(rule)
     write_json(json_file, card.to_dict())

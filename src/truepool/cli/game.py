@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from truepool.games import Game
 
 
-def _own(value: str, help: str) -> Any:
+def _game_option(value: str, help: str) -> Any:
     return typer.Option(metavar=value, help=help)
 
 
@@ -31,25 +31,36 @@ def game(
         list[str] | None,
         option("--payment", "What agents are paid by. Repeatable. Default: all."),
     ] = None,
-    agent_count: Annotated[int, _own("NUMBER", "Number of agents.")] = 5,
+    agent_count: Annotated[int, _game_option("NUMBER", "Number of agents.")] = 5,
     correlation: Annotated[
-        float, _own("NUMBER", "Pearson correlation of two agents' beliefs.")
+        float, _game_option("NUMBER", "Pearson correlation of two agents' beliefs.")
     ] = 0.5,
-    mean: Annotated[float, _own("NUMBER", "Share of positive cases, E[y].")] = 0.3,
+    mean: Annotated[
+        float, _game_option("NUMBER", "Share of positive cases, E[y].")
+    ] = 0.3,
     offset: Annotated[
         float,
-        _own("NUMBER", "How far beliefs lie above the truth on average, E[b] - E[y]."),
+        _game_option(
+            "NUMBER", "How far beliefs lie above the truth on average, E[b] - E[y]."
+        ),
     ] = 0.0,
     concentration: Annotated[
         float,
-        _own("NUMBER", "How close beliefs lie to their mean; larger is closer."),
+        _game_option(
+            "NUMBER", "How close beliefs lie to their mean; larger is closer."
+        ),
     ] = 4.0,
     beliefs: Annotated[
-        str, _own("NAME", "copula (Beta beliefs) or factor (calibrated agents).")
+        str,
+        _game_option("NAME", "copula (Beta beliefs) or factor (calibrated agents)."),
     ] = "copula",
     truth: Annotated[
         str,
-        _own("NAME", "What outcomes follow: the mean belief or the latent factor."),
+        _game_option(
+            "NAME",
+            "What outcomes depend on: mean (the mean belief) or latent (the shared "
+            "factor).",
+        ),
     ] = "mean",
     random_outcomes: Annotated[
         bool,
@@ -58,33 +69,38 @@ def game(
             help="Draw outcomes at random instead of using expectations.",
         ),
     ] = False,
-    cases: Annotated[int, _own("NUMBER", "Number of cases.")] = 10_000,
+    cases: Annotated[int, _game_option("NUMBER", "Number of cases.")] = 10_000,
     threshold: options.Threshold = None,
     cost_fn: options.CostFn = 1.0,
     cost_fp: options.CostFp = 1.0,
     pool: Annotated[str, option("--pool", "How reports are pooled.")] = "mean",
     response: Annotated[
-        str, _own("NAME", "What agents may do: shift, affine, threshold or exact.")
+        str,
+        _game_option("NAME", "What agents may do: shift, affine, threshold or exact."),
     ] = "shift",
     order: Annotated[
-        str, _own("NAME", "Who moves when: sequential or simultaneous.")
+        str, _game_option("NAME", "Who moves when: sequential or simultaneous.")
     ] = "sequential",
     sees: Annotated[
         str | None,
-        _own("NUMBER", "How many other reports an agent sees: all, none or a number."),
+        _game_option(
+            "NUMBER", "How many other reports an agent sees: all, none or a number."
+        ),
     ] = None,
-    rounds: Annotated[int, _own("NUMBER", "Rounds of best responses.")] = 20,
+    rounds: Annotated[int, _game_option("NUMBER", "Rounds of best responses.")] = 20,
     sweep: Annotated[
         list[str] | None,
-        _own("RANGE", "Vary a parameter: rho=0:0.95:0.05 or n=2,5,10. Repeatable."),
+        _game_option(
+            "RANGE", "Vary a parameter: rho=0:0.95:0.05 or n=2,5,10. Repeatable."
+        ),
     ] = None,
     repetitions: Annotated[
-        int, _own("NUMBER", "Games simulated at each point of a sweep.")
+        int, _game_option("NUMBER", "Games simulated at each point of a sweep.")
     ] = 1,
     jobs: options.JobsOrAuto = None,
     plot: options.Plot = None,
     *,
-    written: "TableFormat",
+    table_format: "TableFormat",
     seed: options.Seed = 0,
     json_file: options.Json = None,
     quiet: options.Quiet = False,
@@ -99,19 +115,22 @@ def game(
     check_files([panel], [json_file, plot])
     if plot is not None:
         check_path(plot)
-    decided: dict[str, Any] = {
+    decision: dict[str, Any] = {
         "threshold": threshold, "costs": Costs(fn=cost_fn, fp=cost_fp), "pool": pool,
     }  # fmt: skip
     if panel is not None:
         if sweep:
-            raise SettingError("a sweep simulates beliefs; leave the table out")
-        chosen = Game.on(options.read_panel(panel, written), **decided)
+            raise SettingError(
+                "a sweep simulates beliefs; got a table as well. Leave out the table "
+                "or --sweep."
+            )
+        chosen = Game.on(options.read_panel(panel, table_format), **decision)
     else:
-        options.check_no_columns(written, "simulate beliefs")
+        options.check_no_columns(table_format, "simulate beliefs")
         chosen = Game(
             agents=agent_count, correlation=correlation, mean=mean, offset=offset,
             concentration=concentration, model=beliefs, truth=truth, cases=cases,
-            outcomes="drawn" if random_outcomes else "expected", **decided,
+            outcomes="drawn" if random_outcomes else "expected", **decision,
         )  # fmt: skip
     names = payment or list(payments.every())
     settings = {"rounds": rounds, "response": response, "order": order}
@@ -120,7 +139,7 @@ def game(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if sweep:
-            how = {"repetitions": repetitions, "workers": jobs, "seed": seed}
+            how = {"repetitions": repetitions, "jobs": jobs, "seed": seed}
             _sweep(chosen, sweep, names, how | settings, (plot, json_file), silent)
         else:
             _solve(chosen, names, settings, seed, (plot, json_file), silent)
@@ -146,23 +165,23 @@ def _solve(
 
     for name in names:
         payments.make(name)
-    ends = []
-    with progress_bar("Playing") as progress:
+    equilibria = []
+    with progress_bar("Solving games") as progress:
         for done, name in enumerate(names):
             progress(name, done, len(names))
-            ends.append(game.solve(name, seed=seed, **settings))
+            equilibria.append(game.solve(name, seed=seed, **settings))
     plot, json_file = files
     if plot is not None:
-        figures.save(figures.shifts(ends), plot)
+        figures.save(figures.shifts(equilibria), plot)
     known = {}
     if game.panel is not None:
         known = {"outcome_labels": game.panel.labels.to_dict(game.panel.counts)}
-    write_json(json_file, [tables.to_dict(end) | known for end in ends])
+    write_json(json_file, [tables.to_dict(end) | known for end in equilibria])
     if silent:
         return
     if game.panel is not None:
         print_line(labels.sentence(game.panel.labels, game.panel.counts))
-    tables.grid(ends, game, game.draw(seed)).print(console())
+    tables.grid(equilibria, game, game.draw(seed)).print(console())
 
 
 def _sweep(
@@ -180,7 +199,7 @@ def _sweep(
     from truepool.render.tables import game as tables
 
     over = dict(parse_sweep(text) for text in ranges)
-    with progress_bar("Playing") as progress:
+    with progress_bar("Solving games") as progress:
         result = run(game, over, names, progress=progress, **settings)
     plot, json_file = files
     if plot is not None:

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from truepool.cli import config as config_file
+
 if TYPE_CHECKING:
     from truepool.data.costs import Costs
     from truepool.data.panel import Panel
     from truepool.data.tables import TableFormat, TableSummary
+    from truepool.pools import Pool
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ SPELLINGS = {
         type=tuple[str, str, str],
     ),
     "--decision-time": Spelling(
-        "COLUMN", "Of a long table: later reports than this time do not count."
+        "COLUMN", "For a long table: reports after this time do not count."
     ),
     "--cost-fn": Spelling("NUMBER", "Cost of a missed case.", type=float),
     "--cost-fp": Spelling("NUMBER", "Cost of a false alarm.", type=float),
@@ -85,7 +88,9 @@ SPELLINGS = {
     "--loss": Spelling("NAME", "Loss: brier, log, spherical, cost or cost-brier."),
     "--level": Spelling("NUMBER", "Confidence level of the intervals.", type=float),
     "--seed": Spelling("NUMBER", "The same seed gives the same numbers.", type=int),
-    "--jobs": Spelling("NUMBER", "Processes to use at once; -1: all cores.", type=int),
+    "--jobs": Spelling(
+        "NUMBER", "Number of parallel processes; -1 uses all cores.", type=int
+    ),
     "--output": Spelling("FILE", "File to write; - is standard output.", "-o", Path),
     "--json": Spelling(
         "[=FILE]",
@@ -96,7 +101,14 @@ SPELLINGS = {
     "--html": Spelling("FILE", "Write an HTML page to this file.", type=Path),
     "--markdown": Spelling("FILE", "Write Markdown to this file.", type=Path),
     "--plot": Spelling("FILE", "Draw to this SVG, PNG or PDF file.", type=Path),
+    "--config": Spelling(
+        "FILE",
+        "TOML file with options by their long names, as in cost-fn = 10; the "
+        "command line wins.",
+        type=Path,
+    ),
     "--quiet": Spelling("", "Print nothing but errors.", type=bool),
+    "--force": Spelling("", "Replace files that truepool did not write.", type=bool),
     "--trust": Spelling(
         "", "Load .joblib files, which can run any code, from this source.", type=bool
     ),
@@ -106,7 +118,7 @@ its own: no second verb may use their names."""
 
 
 def option(name: str, help: str | None = None, **settings: Any) -> Any:
-    """Return a shared option, with words of its own where a verb needs them."""
+    """Return a shared option; ``help`` replaces the shared help of this verb."""
     known = SPELLINGS[name]
     flags = [name] if known.short is None else [name, known.short]
     if known.value:
@@ -114,7 +126,7 @@ def option(name: str, help: str | None = None, **settings: Any) -> Any:
     return typer.Option(*flags, help=help or known.help, **settings)
 
 
-def _count(jobs: int | None) -> int | None:
+def _check_jobs(jobs: int | None) -> int | None:
     from truepool.core.errors import SettingError
 
     if jobs is not None and (jobs == 0 or jobs < -1):
@@ -132,30 +144,23 @@ Table: TypeAlias = Annotated[
 ]
 Outcome: TypeAlias = Annotated[str, option("--outcome")]
 Positive: TypeAlias = Annotated[str | None, option("--positive")]
-Agents: TypeAlias = Annotated[str | None, option("--agents")]
 Id: TypeAlias = Annotated[str | None, option("--id")]
 Time: TypeAlias = Annotated[str | None, option("--time")]
-TimeFormat: TypeAlias = Annotated[str | None, option("--time-format")]
 Ignore: TypeAlias = Annotated[list[str] | None, option("--ignore")]
-Sep: TypeAlias = Annotated[str | None, option("--sep")]
-Decimal: TypeAlias = Annotated[str, option("--decimal")]
-Percent: TypeAlias = Annotated[bool, option("--percent")]
-Long: TypeAlias = Annotated[tuple[str, str, str] | None, option("--long")]
-DecisionTime: TypeAlias = Annotated[str | None, option("--decision-time")]
 CostFn: TypeAlias = Annotated[float, option("--cost-fn")]
 CostFp: TypeAlias = Annotated[float, option("--cost-fp")]
 CostMatrix: TypeAlias = Annotated[str | None, option("--cost-matrix")]
 Threshold: TypeAlias = Annotated[float | None, option("--threshold")]
 Level: TypeAlias = Annotated[float, option("--level")]
 Seed: TypeAlias = Annotated[int, option("--seed", min=0)]
-Jobs: TypeAlias = Annotated[int, option("--jobs", callback=_count)]
+Jobs: TypeAlias = Annotated[int, option("--jobs", callback=_check_jobs)]
 JobsOrAuto: TypeAlias = Annotated[
     int | None,
     option(
         "--jobs",
-        "Processes to use at once; -1: all cores (default: all cores once the work "
-        "takes longer than starting them).",
-        callback=_count,
+        "Number of parallel processes; -1 uses all cores (default: all cores once "
+        "the work takes longer than starting them).",
+        callback=_check_jobs,
     ),
 ]
 Json: TypeAlias = Annotated[Path | None, option("--json")]
@@ -163,22 +168,26 @@ Html: TypeAlias = Annotated[Path | None, option("--html")]
 Markdown: TypeAlias = Annotated[Path | None, option("--markdown")]
 Plot: TypeAlias = Annotated[Path | None, option("--plot")]
 Quiet: TypeAlias = Annotated[bool, option("--quiet")]
+Force: TypeAlias = Annotated[bool, option("--force")]
+Config: TypeAlias = Annotated[
+    Path | None, option("--config", is_eager=True, callback=config_file.apply)
+]
 Trust: TypeAlias = Annotated[bool, option("--trust")]
 
 
-def _table_columns(
+def _parse_table(
     outcome: Outcome = "y",
     positive: Positive = None,
-    agents: Agents = None,
+    agents: Annotated[str | None, option("--agents")] = None,
     id: Id = None,
     time: Time = None,
-    time_format: TimeFormat = None,
+    time_format: Annotated[str | None, option("--time-format")] = None,
     ignore: Ignore = None,
-    sep: Sep = None,
-    decimal: Decimal = ".",
-    percent: Percent = False,
-    long: Long = None,
-    decision_time: DecisionTime = None,
+    sep: Annotated[str | None, option("--sep")] = None,
+    decimal: Annotated[str, option("--decimal")] = ".",
+    percent: Annotated[bool, option("--percent")] = False,
+    long: Annotated[tuple[str, str, str] | None, option("--long")] = None,
+    decision_time: Annotated[str | None, option("--decision-time")] = None,
 ) -> "TableFormat":
     from truepool.data.tables import TableFormat
 
@@ -198,9 +207,76 @@ def _table_columns(
     )
 
 
+def _parse_costs(
+    cost_fn: CostFn = 1.0, cost_fp: CostFp = 1.0, cost_matrix: CostMatrix = None
+) -> "Costs":
+    from truepool.core.errors import CostError
+    from truepool.data.costs import Costs
+
+    if cost_matrix is None:
+        return Costs(fn=cost_fn, fp=cost_fp)
+    try:
+        rows = [
+            [float(cell) for cell in row.split(",")] for row in cost_matrix.split(";")
+        ]
+    except ValueError:
+        raise CostError(
+            "a cost matrix is written as rows of numbers, '0,1; 10,0'; got "
+            f"{cost_matrix!r}"
+        ) from None
+    if len({len(row) for row in rows}) > 1:
+        raise CostError(
+            f"the rows of a cost matrix must be equally long; got {cost_matrix!r}"
+        )
+    return Costs(cost_fn, cost_fp, matrix=rows)
+
+
+def _configure_pool(
+    pool: Annotated[str, option("--pool")] = "auto",
+    cost_fn: CostFn = 1.0,
+    cost_fp: CostFp = 1.0,
+    cost_matrix: CostMatrix = None,
+    threshold: Threshold = None,
+    loss: Annotated[
+        str | None, option("--loss", "Loss to fit the pool by, if it has one.")
+    ] = None,
+    seed: Seed = 0,
+) -> "Pool":
+    from truepool.pools import configure
+
+    costs = _parse_costs(cost_fn, cost_fp, cost_matrix)
+    own = {} if loss is None else {"loss": loss}
+    return configure(pool, costs=costs, threshold=threshold, seed=seed, **own)
+
+
+def _parse_new_table(**given: Any) -> "TableFormat":
+    """How new cases are written; the pool knows its agents and labels."""
+    return _parse_table(**given)
+
+
+_parse_new_table.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    [
+        parameter
+        for name, parameter in inspect.signature(_parse_table).parameters.items()
+        if name not in ("outcome", "positive", "agents", "ignore")
+    ]
+)
+
+GROUPS: dict[str, Callable[..., Any]] = {
+    "table_format": _parse_table,
+    "new_format": _parse_new_table,
+    "costs": _parse_costs,
+    "rule": _configure_pool,
+}
+"""Options that several verbs have together, by the name of the value they make."""
+
+CONFIG = inspect.Parameter(
+    "config", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Config
+)
+
 NOTES: list[str] = []
-"""What was found in the tables of this run. It is printed to standard error when the
-verb is done, so that an error stays the only sentence there."""
+"""Notes on the tables of this run. They are printed to standard error when the verb is
+done, so that an error is the only sentence there."""
 
 
 def _print_notes(*, quiet: bool) -> None:
@@ -209,19 +285,29 @@ def _print_notes(*, quiet: bool) -> None:
 
 
 def with_table(verb: Callable[..., None]) -> Callable[..., None]:
-    """Give a verb the options of a table, which it takes as one ``written``."""
+    """Give a verb the options of each group that it takes as one value."""
     own = inspect.signature(verb)
-    table = inspect.signature(_table_columns).parameters
+    groups = {
+        name: (parse, inspect.signature(parse).parameters)
+        for name, parse in GROUPS.items()
+        if name in own.parameters
+    }
     parameters: list[inspect.Parameter] = []
     for name, parameter in own.parameters.items():
-        parameters += table.values() if name == "written" else [parameter]
+        parameters += groups[name][1].values() if name in groups else [parameter]
+    parameters.append(CONFIG)
+    config_file.register(verb.__name__, parameters)
 
     @wraps(verb)
     def command(**given: Any) -> None:
-        written = _table_columns(**{name: given.pop(name) for name in table})
+        del given[CONFIG.name]
+        values = {
+            name: parse(**{option: given.pop(option) for option in options})
+            for name, (parse, options) in groups.items()
+        }
         NOTES.clear()
         try:
-            verb(**given, written=written)
+            verb(**given, **values)
         except SystemExit:
             _print_notes(quiet=given["quiet"])
             raise
@@ -234,25 +320,27 @@ def with_table(verb: Callable[..., None]) -> Callable[..., None]:
 
 
 def panel_or_example(
-    table: Path | None, written: "TableFormat", *, allow_empty_cases: bool = False
+    table: Path | None, table_format: "TableFormat", *, allow_empty_cases: bool = False
 ) -> "Panel":
     """Read the table that is named, or take the bundled example."""
     from truepool.datasets import example
 
     if table is None:
-        check_no_columns(written, "see the bundled example")
+        check_no_columns(table_format, "see the bundled example")
         return example()
-    return read_panel(table, written, allow_empty_cases=allow_empty_cases)
+    return read_panel(table, table_format, allow_empty_cases=allow_empty_cases)
 
 
 def read_panel(
-    table: Path, written: "TableFormat", *, allow_empty_cases: bool = False
+    table: Path, table_format: "TableFormat", *, allow_empty_cases: bool = False
 ) -> "Panel":
     """Read a panel, and note what was found in the table."""
     from truepool.core.formatting import pluralize
     from truepool.data.tables import load_panel
 
-    panel, summary = load_panel(table, written, allow_empty_cases=allow_empty_cases)
+    panel, summary = load_panel(
+        table, table_format, allow_empty_cases=allow_empty_cases
+    )
     note(summary)
     if panel.pending is not None:
         has = "has" if len(panel.pending) == 1 else "have"
@@ -271,33 +359,13 @@ def note(summary: "TableSummary") -> None:
     NOTES.extend(f"warning: {text}" for text in summary.warnings())
 
 
-def check_no_columns(written: "TableFormat", purpose: str) -> None:
-    """Refuse columns and labels that are named without a table to find them in."""
+def check_no_columns(table_format: "TableFormat", purpose: str) -> None:
+    """Refuse options that describe a table where no table is given."""
     from truepool.core.errors import SourceError
     from truepool.data.tables import TableFormat
 
-    if written != TableFormat():
+    if table_format != TableFormat():
         raise SourceError(
             f"columns belong to a table; name the table too, or leave them out to "
             f"{purpose}"
         )
-
-
-def parse_costs(fn: float, fp: float, matrix: str | None) -> "Costs":
-    """Return the costs that the options state."""
-    from truepool.core.errors import CostError
-    from truepool.data.costs import Costs
-
-    if matrix is None:
-        return Costs(fn=fn, fp=fp)
-    try:
-        rows = [[float(cell) for cell in row.split(",")] for row in matrix.split(";")]
-    except ValueError:
-        raise CostError(
-            f"a cost matrix is written as rows of numbers, '0,1; 10,0'; got {matrix!r}"
-        ) from None
-    if len({len(row) for row in rows}) > 1:
-        raise CostError(
-            f"the rows of a cost matrix must be equally long; got {matrix!r}"
-        )
-    return Costs(fn, fp, matrix=rows)

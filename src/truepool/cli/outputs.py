@@ -1,22 +1,25 @@
-"""Files that a verb writes: refused before anything is computed, written at the end."""
+"""Files that a verb writes: checked before anything is computed, written at the end."""
 
 import json
 import sys
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from truepool.core.errors import SourceError
 
 STDOUT = Path("-")
+MANIFEST = ".truepool.json"
+"""In a folder whose file names truepool chose: the hash of each file as written."""
 
 
-def check_files(read: Iterable[Path | None], written: Iterable[Path | None]) -> None:
+def check_files(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:
     """Refuse files that cannot be written, or that are named twice."""
     from truepool.core.files import check_path
 
-    taken = [path.resolve() for path in read if path is not None]
-    for path in written:
+    taken = [path.resolve() for path in inputs if path is not None]
+    for path in outputs:
         if path is None:
             continue
         if path != STDOUT:
@@ -29,7 +32,7 @@ def check_files(read: Iterable[Path | None], written: Iterable[Path | None]) -> 
 
 
 def check_folder(path: Path) -> None:
-    """Refuse a folder that is not there and cannot be made."""
+    """Refuse a folder that does not exist and cannot be created."""
     from truepool.core.files import check_path
 
     if path == STDOUT:
@@ -40,6 +43,45 @@ def check_folder(path: Path) -> None:
         raise SourceError(f"{str(path)!r} is a file; name a folder to write into")
     else:
         check_path(path)
+
+
+def check_own_files(folder: Path, names: Iterable[str], *, force: bool) -> None:
+    """Refuse to replace a file that truepool did not write, or that was changed since.
+
+    The user named the folder, not the files in it.
+    """
+    from truepool.core.files import check_path
+
+    written = _manifest(folder)
+    for name in names:
+        path = folder / name
+        check_path(path)
+        if not force and path.exists() and _hash(path) != written.get(name):
+            raise SourceError(
+                f"a file that truepool did not write is not replaced; {str(path)!r} "
+                "is one, or was changed since. Name another folder, or replace it "
+                "with --force."
+            )
+
+
+def record_own_files(folder: Path, names: Iterable[str]) -> None:
+    """Note the files just written, so that the next run may replace them."""
+    from truepool.core.files import write_text
+
+    hashes = _manifest(folder) | {name: _hash(folder / name) for name in names}
+    write_text(folder / MANIFEST, json.dumps(hashes, indent=2) + "\n")
+
+
+def _manifest(folder: Path) -> dict[str, str]:
+    try:
+        read = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return read if isinstance(read, dict) else {}
+
+
+def _hash(path: Path) -> str:
+    return sha256(path.read_bytes()).hexdigest()
 
 
 def write_json(path: Path | None, value: Any) -> None:

@@ -11,7 +11,7 @@ from truepool.cli.options import option
 
 if TYPE_CHECKING:
     from truepool.data.tables import TableFormat
-    from truepool.pools import Explanation, PoolResult
+    from truepool.pools import Explanation, Pool, PoolResult
 
 
 @options.with_table
@@ -30,37 +30,25 @@ def pool(
         Path,
         option("--output", "CSV or Parquet file to write; - prints CSV."),
     ],
-    pool: Annotated[str, option("--pool")] = "auto",
     *,
-    written: "TableFormat",
-    cost_fn: options.CostFn = 1.0,
-    cost_fp: options.CostFp = 1.0,
-    cost_matrix: options.CostMatrix = None,
-    threshold: options.Threshold = None,
-    loss: Annotated[
-        str | None, option("--loss", "Loss to fit the pool by, if it has one.")
-    ] = None,
-    seed: options.Seed = 0,
+    table_format: "TableFormat",
+    rule: "Pool",
     json_file: options.Json = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Fit a pool on TRAIN, then pool and decide the cases in NEW."""
     from truepool.cli.outputs import STDOUT, check_files, write_cases, write_json
-    from truepool.data.tables import check_writable, load_reports
-    from truepool.pools import configure
+    from truepool.data.tables import file_format, load_reports
 
-    costs = options.parse_costs(cost_fn, cost_fp, cost_matrix)
-    own = {} if loss is None else {"loss": loss}
-    rule = configure(pool, costs=costs, threshold=threshold, seed=seed, **own)
     if output != STDOUT:
-        check_writable(output)
+        file_format(output, "written")
     check_files([train, new], [output, json_file])
-    _check_id(written.id)
-    panel = options.read_panel(train, _columns_of_train(written, train, new))
-    reports = load_reports(new, panel.agents, written, panel.labels)
+    _check_id(table_format.id)
+    panel = options.read_panel(train, _train_format(table_format, train, new))
+    reports = load_reports(new, panel.agents, table_format, panel.labels)
     options.NOTES.extend(f"{new.name}: {line}" for line in reports.summary.notes())
     result = rule.fit_panel(panel).pool(reports.coordinates)
-    name = written.long[0] if written.long else written.id or "id"
+    name = table_format.long[0] if table_format.long else table_format.id or "id"
     ids = {} if reports.ids is None else {name: reports.ids}
     write_cases(output, ids | _pooled_columns(result))
     explanation = rule.explain()
@@ -121,26 +109,28 @@ def _show(
         console().print(f"auto chose {name}: {why}.", highlight=False)
     if weights is not None:
         grid(weights, explanation.credit, explanation.loss).print(console())
-    decided = zip(labels.names, summary["decisions"].values(), strict=True)
-    totals = ", ".join(f"{name} in {count:,}" for name, count in decided)
+    decisions = zip(labels.names, summary["decisions"].values(), strict=True)
+    totals = ", ".join(f"{name} in {count:,}" for name, count in decisions)
     print_line(
         f"Pooled {summary['cases']:,} cases with {summary['pool']}. Decided {totals}. "
         f"Wrote {summary['output']}."
     )
 
 
-def _columns_of_train(written: "TableFormat", train: Path, new: Path) -> "TableFormat":
+def _train_format(table_format: "TableFormat", train: Path, new: Path) -> "TableFormat":
     """Ignore the columns that TRAIN has; NEW must have the others."""
     from truepool.core.errors import SourceError, suggestion
     from truepool.data.tables import read_column_names
 
-    if not written.ignore:
-        return written
-    there = read_column_names(train, sep=written.sep)
-    either = [*there, *read_column_names(new, sep=written.sep)]
-    unknown = [name for name in written.ignore if name not in either]
+    if not table_format.ignore:
+        return table_format
+    there = read_column_names(train, sep=table_format.sep)
+    either = [*there, *read_column_names(new, sep=table_format.sep)]
+    unknown = [name for name in table_format.ignore if name not in either]
     if unknown:
         raise SourceError(
             f"neither table has a column {unknown[0]!r}{suggestion(unknown[0], either)}"
         )
-    return replace(written, ignore=tuple(n for n in written.ignore if n in there))
+    return replace(
+        table_format, ignore=tuple(n for n in table_format.ignore if n in there)
+    )

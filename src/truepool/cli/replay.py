@@ -9,6 +9,7 @@ from truepool.cli import options
 from truepool.cli.options import option
 
 if TYPE_CHECKING:
+    from truepool.data.costs import Costs
     from truepool.data.tables import TableFormat
 
 
@@ -20,10 +21,8 @@ def replay(
         bool, typer.Option("--all", help="All learners side by side.")
     ] = False,
     *,
-    written: "TableFormat",
-    cost_fn: options.CostFn = 1.0,
-    cost_fp: options.CostFp = 1.0,
-    cost_matrix: options.CostMatrix = None,
+    table_format: "TableFormat",
+    costs: "Costs",
     threshold: options.Threshold = None,
     loss: Annotated[
         str, option("--loss", "Loss that the learner minimises.")
@@ -59,9 +58,8 @@ def replay(
     from truepool.render import figures, labels
     from truepool.render.tables import replay as tables
 
-    costs = options.parse_costs(cost_fn, cost_fp, cost_matrix)
     check_files([panel], [json_file, plot])
-    cases = options.panel_or_example(panel, written, allow_empty_cases=True)
+    cases = options.panel_or_example(panel, table_format, allow_empty_cases=True)
     minimised = as_loss(loss, costs, threshold)
     chosen = []
     for name in learners.every() if every else [learner]:

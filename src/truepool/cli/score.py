@@ -10,10 +10,12 @@ from truepool.cli import options
 from truepool.cli.options import option
 
 if TYPE_CHECKING:
+    from truepool.data.tables import TableFormat
     from truepool.data.tables.batches import Batch, Ids
     from truepool.pools import Pool
 
 
+@options.with_table
 def score(
     file: Annotated[
         Path, typer.Argument(metavar="POOL", help="File that `truepool fit` wrote.")
@@ -22,8 +24,8 @@ def score(
         Path,
         typer.Argument(
             metavar="NEW",
-            help="New cases: a CSV, Parquet or JSON-lines file; - reads CSV or JSON "
-            "lines from standard input.",
+            help="New cases: a CSV, TSV, Excel, Parquet or JSON-lines file; - reads "
+            "CSV or JSON lines from standard input.",
         ),
     ],
     output: Annotated[
@@ -33,7 +35,8 @@ def score(
             "CSV, Parquet or JSON-lines file to write; - is standard output (default).",
         ),
     ] = None,
-    id: options.Id = None,
+    *,
+    new_format: "TableFormat",
     contributions: Annotated[
         bool,
         typer.Option(
@@ -54,12 +57,14 @@ def score(
     from truepool.cli.outputs import STDOUT, check_files
     from truepool.core.errors import SettingError
     from truepool.core.formatting import pluralize
-    from truepool.data.tables.batches import is_json_lines, open_writer, read_batches
+    from truepool.data.tables.batch_writer import open_writer
+    from truepool.data.tables.batches import is_json_lines, read_batches
     from truepool.pools.persistence import load
 
     if output is not None and json_file is not None:
         raise SettingError("cases are written once; give either --output or --json")
-    _check_id(id)
+    name = new_format.long[0] if new_format.long else new_format.id or "id"
+    _check_id(name)
     place = output or json_file or STDOUT
     check_files([file, None if new == STDOUT else new], [place])
     pool = load(file)
@@ -68,8 +73,8 @@ def score(
     cases = empty = 0
     lines = json_file is not None or (output is None and is_json_lines(source))
     with open_writer(target, json_lines=lines) as write:
-        for batch in read_batches(source, pool.agents_, len(pool.classes_), id=id):
-            columns, skipped = _scored(pool, batch, id or "id", contributions)
+        for batch in read_batches(source, pool.agents_, pool.labels_, new_format):
+            columns, skipped = _score_batch(pool, batch, name, contributions)
             write(columns)
             cases, empty = cases + len(batch.values), empty + skipped
     where = "standard output" if place == STDOUT else place
@@ -80,16 +85,16 @@ def score(
         typer.echo(sentence, err=place == STDOUT)
 
 
-def _check_id(id: str | None) -> None:
+def _check_id(id: str) -> None:
     from truepool.core.errors import SourceError
 
-    if id is not None and id.startswith(("pooled", "decision", "contribution:")):
+    if id.startswith(("pooled", "decision", "contribution:")):
         raise SourceError(
             f"the result has a column {id!r} of its own; rename the id column"
         )
 
 
-def _scored(
+def _score_batch(
     pool: "Pool", batch: "Batch", id: str, contributions: bool
 ) -> "tuple[dict[str, Ids], int]":
     """Columns of the result, and how many cases have no report."""

@@ -11,7 +11,7 @@
     │       └── ChecksumError           a data file that is not the published one
     ├── PoolFileError (ValueError)      a saved pool that is damaged, newer or unknown
     ├── FeatureError (ValueError)       features that no agent can be trained on
-    ├── ExportError (ValueError)        an agent that cannot be exported faithfully
+    ├── ExportError (ValueError)        an agent or pool without a faithful export
     ├── CostError (ValueError)          costs that are not positive, or of another K
     ├── BeliefError (ValueError)        beliefs that are impossible
     ├── LearnerError (ValueError)       a learner whose update breaks its contract
@@ -66,7 +66,7 @@ class FeatureError(TruepoolError, ValueError):
 
 
 class ExportError(TruepoolError, ValueError):
-    """An agent that cannot be exported, or not faithfully."""
+    """An agent or a pool that cannot be exported, or not faithfully."""
 
 
 class CostError(TruepoolError, ValueError):

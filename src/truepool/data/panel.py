@@ -1,6 +1,6 @@
 """Panel: every agent's report on every case, and the outcomes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Self, TypeVar
@@ -18,6 +18,13 @@ from truepool.core.arrays import (
     read_only,
 )
 from truepool.core.errors import AgentError, OutcomeError, PanelError, ReportError
+from truepool.data.case_columns import (
+    CaseColumns,
+    check_groups,
+    check_propensity,
+    check_weights,
+    one_value_per_case,
+)
 from truepool.data.labels import Labels, check_labels, encode_outcomes
 from truepool.data.reports import check_reports, column_names
 
@@ -28,7 +35,7 @@ AnyArray = TypeVar("AnyArray", FloatArray, IntArray)
 class Pending:
     """Reports of the same agents on cases whose outcome is not known yet.
 
-    ``reports`` (P, N) or (P, N, K), with ids and times as the panel has them;
+    ``reports`` (P, N) or (P, N, K), with ids, times and columns as the panel has them;
     ``position`` (P,) is how many of the panel's cases come before each in the table.
     """
 
@@ -36,6 +43,7 @@ class Pending:
     ids: Array | None
     times: Array | None
     position: IntArray
+    columns: CaseColumns
 
     @property
     def values(self) -> FloatArray:
@@ -67,6 +75,16 @@ class Panel:
         labels 0/1 and False/True (it is 1); needed for any other two.
     ids, times : array-like (T,), optional
         A label and a time for each case; times put the cases in order.
+    columns : mapping of str to array-like (T,), optional
+        What else is known about each case: an amount, a region.
+    weights : array-like (T,), optional
+        How much each case counts, positive.
+    groups : array-like (T,), optional
+        What cases have in common, a customer or a question. Cases of one group are
+        never split between what a pool learns from and what it is tested on.
+    propensity : array-like (T,), optional
+        Chance, in (0, 1], that the outcome of the case became known. Each case then
+        counts for all those like it, by its weight over its propensity.
     allow_empty_cases : bool
         Accept cases without any report; only `truepool.replay` can skip them.
     copy : bool
@@ -90,6 +108,10 @@ class Panel:
     agents: tuple[str, ...]
     ids: Array | None
     times: Array | None
+    columns: CaseColumns
+    weights: FloatArray | None
+    groups: Array | None
+    propensity: FloatArray | None
     silent: int
     labels: Labels
     pending: Pending | None
@@ -103,6 +125,10 @@ class Panel:
         positive: Any = None,
         ids: ArrayLike | None = None,
         times: ArrayLike | None = None,
+        columns: Mapping[str, ArrayLike] | None = None,
+        weights: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        propensity: ArrayLike | None = None,
         allow_empty_cases: bool = False,
         copy: bool = True,
     ) -> None:
@@ -112,6 +138,7 @@ class Panel:
         )
         values = _own(values, reports) if copy else values
         T, N, C = values.shape
+        K = classes(C)
         names = names or tuple(f"agent{i}" for i in range(N))
         if T < 2:
             raise PanelError(f"a panel needs at least 2 cases; it has {T}")
@@ -128,7 +155,7 @@ class Panel:
                 f"there must be one outcome per case; got {len(given)} outcomes for "
                 f"{T} cases"
             )
-        numbers, named = encode_outcomes(given, classes(C), positive)
+        numbers, named = encode_outcomes(given, K, positive)
         if np.ndim(reports) == 3 and C == 1 and not named.plain:
             raise ReportError(
                 "two probabilities per agent must stand in the order of the labels 0 "
@@ -136,12 +163,17 @@ class Panel:
                 f"one {named.negative!r}, which have no order. Give one probability "
                 f"per agent, that of {named.positive!r}."
             )
+        labels = one_value_per_case("ids", ids, T, copy=copy)
         self._set(
             reports=_squeezed(values),
             outcomes=_own(numbers, outcomes) if copy else numbers,
             agents=names,
-            ids=_per_case("ids", ids, T, copy=copy),
-            times=check_times(_per_case("times", times, T, copy=copy)),
+            ids=labels,
+            times=check_times(one_value_per_case("times", times, T, copy=copy)),
+            columns=CaseColumns(columns, T, copy=copy),
+            weights=check_weights(weights, T, labels),
+            groups=check_groups(groups, T, labels),
+            propensity=check_propensity(propensity, T, labels),
             silent=silent,
             labels=named,
             pending=None,
@@ -172,6 +204,9 @@ class Panel:
     @property
     def counts(self) -> tuple[int, ...]:
         """How many cases each class has, in the order of `labels`."""
+        if self.classes == 2:  # a bincount would be felt in a million cases
+            positive = int(np.count_nonzero(self.outcomes))
+            return (len(self) - positive, positive)
         return tuple(np.bincount(self.outcomes, minlength=self.classes).tolist())
 
     def base_rate(self, case_weights: FloatArray | None = None) -> FloatArray:
@@ -190,10 +225,14 @@ class Panel:
         return self._replace(
             reports=reports,
             outcomes=self.outcomes[cases],
-            ids=None if self.ids is None else self.ids[cases],
-            times=None if self.times is None else self.times[cases],
+            columns=self.columns.take(cases),
             silent=int(np.isnan(reports).sum()) if self.silent else 0,
             pending=None,
+            **{
+                name: vars(self)[name][cases]
+                for name in ("ids", "times", "weights", "groups", "propensity")
+                if vars(self)[name] is not None
+            },
         )
 
     def with_pending(
@@ -203,11 +242,13 @@ class Panel:
         ids: ArrayLike | None = None,
         times: ArrayLike | None = None,
         position: ArrayLike | None = None,
+        columns: Mapping[str, ArrayLike] | None = None,
     ) -> Self:
         """Return the panel with reports (P, N) on cases that have no outcome yet.
 
-        They need times if the panel has them. Without times they come after its cases,
-        or at ``position``, the number of cases before each.
+        They need times if the panel has them, and may have ``columns`` of their own.
+        Without times they come after its cases, or at ``position``, the number of cases
+        before each.
 
         >>> panel = Panel([[0.9, 0.6], [0.2, 0.1]], [1, 0])
         >>> len(panel.with_pending([[0.3, 0.4]]).pending)
@@ -227,10 +268,18 @@ class Panel:
                 f"{'times' if times is None else 'none'}"
             )
         places = np.full(P, len(self)) if position is None else position
-        columns = (_per_case("ids", ids, P), check_times(_per_case("times", times, P)))
-        labels, moments = (None if c is None else read_only(c) for c in columns)
-        own = read_only(_squeezed(_own(values, reports)))
-        pending = Pending(own, labels, moments, read_only(np.array(places, np.int64)))
+        given = (
+            one_value_per_case("ids", ids, P),
+            check_times(one_value_per_case("times", times, P)),
+        )
+        labels, moments = (None if c is None else read_only(c) for c in given)
+        pending = Pending(
+            read_only(_squeezed(_own(values, reports))),
+            labels,
+            moments,
+            read_only(np.array(places, np.int64)),
+            CaseColumns(columns, P),
+        )
         return self._replace(pending=pending)
 
     def fill_missing(self, values: FloatArray | None = None) -> Self:
@@ -315,19 +364,6 @@ def _own(array: AnyArray, given: ArrayLike) -> AnyArray:
     """Return an array that shares no memory with what was given."""
     shared = np.may_share_memory(array, np.asarray(given))
     return array.copy() if shared else array
-
-
-def _per_case(
-    what: str, column: ArrayLike | None, cases: int, *, copy: bool = True
-) -> Array | None:
-    if column is None:
-        return None
-    array = np.asarray(column)
-    if array.shape != (cases,):
-        raise PanelError(
-            f"{what} must hold one value per case, {cases}; got {array.shape}"
-        )
-    return array.copy() if copy else array
 
 
 def check_times(times: Array | None) -> Array | None:

@@ -59,15 +59,6 @@ def inverse(losses: FloatArray, floor: float = 1e-12) -> FloatArray:
     return proportional(1.0 / np.maximum(losses, floor))
 
 
-def from_log(log_weights: FloatArray) -> FloatArray:
-    r"""Weights :math:`w_i \propto e^{l_i}`, safe for any size of l.
-
-    >>> from_log(np.array([1000.0, 1000.0]))
-    array([0.5, 0.5])
-    """
-    return proportional(np.exp(log_weights - np.max(log_weights)))
-
-
 def case_weights(merits: FloatArray, reported: BoolArray) -> FloatArray:
     """Weights (T, N) of each case over the agents that reported, by their merits.
 

@@ -14,12 +14,12 @@ from truepool.games.marginals import marginal
 from truepool.games.signals import Signals, draw_signals, signal_correlation
 
 CLIPPED_SHARE = 0.05
-"""Share of beliefs outside [0, 1] above which a warning is given."""
+"""Share of clipped beliefs above which a warning is given."""
 
 MAX_BELIEFS = 10**8
-"""Beliefs that a game may have at most, agents times cases: about 1 GB per array."""
+"""Largest number of beliefs in a game, agents times cases: about 1 GB per array."""
 MAX_COST = 1e100
-"""Costs in a game at most: their sums over cases must stay finite."""
+"""Largest cost in a game: sums over cases must stay finite."""
 
 
 class ClippedBeliefsWarning(UserWarning):
@@ -141,9 +141,9 @@ def draw_beliefs(
     calibrated = signals.beliefs()
     chance = signals.chance(calibrated)
     outcomes = (rng.random(cases) < chance).astype(np.int64)
-    moved = calibrated + offset
-    values = np.clip(moved, 0.0, 1.0)
-    clipped = float((moved != values).mean()) if offset else 0.0
+    shifted = calibrated + offset
+    values = np.clip(shifted, 0.0, 1.0)
+    clipped = float((shifted != values).mean()) if offset else 0.0
     beliefs = Beliefs(values, chance, outcomes, clipped, signals)
     if clipped > CLIPPED_SHARE:
         warnings.warn(
@@ -193,7 +193,7 @@ def check(
 
 
 def check_count(what: str, count: int, least: int) -> None:
-    """Refuse what is not a whole number of at least ``least``."""
+    """Refuse a count that is not a whole number of at least ``least``."""
     if not isinstance(count, int | np.integer) or count < least:
         raise SettingError(
             f"a game needs a whole number of {what}, at least {least}; got {count!r}"
@@ -201,7 +201,7 @@ def check_count(what: str, count: int, least: int) -> None:
 
 
 def check_seed(seed: int) -> None:
-    """Refuse what is not a whole number of at least 0."""
+    """Refuse a seed that is not a whole number of at least 0."""
     if not isinstance(seed, int | np.integer) or seed < 0:
         raise SettingError(f"a seed must be a whole number of at least 0; got {seed!r}")
 

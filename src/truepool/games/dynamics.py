@@ -18,7 +18,7 @@ from truepool.pools import LinearPool, Pool
 
 ORDERS = ("sequential", "simultaneous")
 MAX_AGENTS = 2000
-"""Agents in a game at most: each may see the reports of every other."""
+"""Largest number of agents in a game: each may see the reports of every other."""
 
 Profile = tuple[Move, ...]
 
@@ -27,7 +27,7 @@ Profile = tuple[Move, ...]
 class GameState:
     """A game with its beliefs drawn: what stays the same in every round.
 
-    ``chance`` (T,) is the probability under which payoffs are expected; ``fit_pool``
+    ``chance`` (T,) is the probability over which payoffs are averaged; ``fit_pool``
     fits the pool to the reports sent; ``visible`` lists whose reports each agent sees;
     ``memo`` keeps responses that do not depend on what others report.
     """
@@ -86,7 +86,7 @@ class GameState:
 
 @dataclass(frozen=True, eq=False)
 class Play:
-    """The course of a game: the moves at the end, and the path to them.
+    """How a game was played: the moves at the end, and the path to them.
 
     ``path`` holds each agent's mean shift after every round; ``cycle`` is the length
     of the cycle that the agents are in, None where there is none.
@@ -102,7 +102,7 @@ class Play:
 
 
 def play(state: GameState, rounds: int, order: str) -> Play:
-    """Best-response dynamics from the truth, for at most so many rounds."""
+    """Run best-response dynamics from truthful reports, for at most ``rounds``."""
     check(rounds, order)
     state = replace(state, memo=[None] * state.beliefs.agents)
     values = np.asfortranarray(state.beliefs.values)
@@ -121,14 +121,14 @@ def play(state: GameState, rounds: int, order: str) -> Play:
             # Whole cycles can be left out: the end is the same.
             left = left if cycle is None else 0 if cycle == 1 else left % cycle
     sent = _sent(profile)
-    still = cycle == 1
+    converged = cycle == 1
     return Play(
         profile,
         sent,
         state.fit_pool(sent),
-        rounds if cycle is not None and not still else len(path) - 1,
-        still,
-        None if still else cycle,
+        rounds if cycle is not None and not converged else len(path) - 1,
+        converged,
+        None if converged else cycle,
         np.array(path),
     )
 

@@ -20,7 +20,7 @@ from truepool.pools import Pool
 from truepool.pools.interface import configure
 
 MAX_CASES = 100_000
-"""Cases of a panel that are used at most; of a larger one, a random part."""
+"""Largest number of cases used; a larger panel is sampled at random."""
 LEVEL = 0.05
 """Adjusted p-value below which a gain is significant."""
 
@@ -124,7 +124,7 @@ def incentives(
     payment : str or Payment
         What agents are paid for; by default what they save the pool (``vcg``).
     cases : int
-        Of a larger panel, a random part of this many cases is used.
+        Largest number of cases used; a larger panel is sampled at random.
 
     Examples
     --------

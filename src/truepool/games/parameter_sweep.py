@@ -21,15 +21,15 @@ from truepool.games.beliefs import (
 from truepool.games.game import Game
 
 ALIASES = {"rho": "correlation", "n": "agents", "tau": "threshold", "mu": "mean"}
-SETTINGS = ("rounds", "response", "order", "sees")
+SOLVE_SETTINGS = ("rounds", "response", "order", "sees")
 PROBE_GAMES = 4
 """Games solved in this process to estimate how long the others will take."""
-WORDS = ("model", "truth", "outcomes", "pool", "response", "order")
-"""Settings whose values are names, or objects; all others are numbers."""
+NAME_SETTINGS = ("model", "truth", "outcomes", "pool", "response", "order")
+"""Settings whose values are names or objects; all others are numbers."""
 MAX_GAMES = 100_000
-"""Games in a sweep at most, over all points and repetitions."""
+"""Largest number of games in a sweep, over all points and repetitions."""
 STARTUP_SECONDS = 4.0
-"""Seconds of remaining work from which it pays to start other processes."""
+"""Seconds of remaining work above which starting other processes pays off."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def sweep(
     *,
     repetitions: int = 1,
     seed: int = 0,
-    workers: int | None = None,
+    jobs: int | None = None,
     progress: Callable[[str, int, int], None] = lambda name, done, total: None,
     **settings: Any,
 ) -> Sweep:
@@ -107,9 +107,10 @@ def sweep(
     repetitions : int
         Games drawn at every point. All points use the same seeds, so that they differ
         by what is varied and not by the draw.
-    workers : int, optional
-        Number of processes, at most one per core; -1 is all cores. By default all, or
-        one where starting others would take longer. Results do not depend on it.
+    jobs : int, optional
+        Number of processes, at most one per core; -1 uses all cores. By default all
+        cores, or one where starting more would take longer. Results do not depend on
+        it.
     **settings
         Passed on to `Game.solve`.
 
@@ -127,23 +128,22 @@ def sweep(
     _check(names)
     check_count("repetitions", repetitions, 1)
     check_seed(seed)
-    if workers not in (None, -1):
-        check_count("processes", workers, 1)
+    _check_jobs(jobs)
     check_size(prod(map(len, names.values())) * len(payments) * repetitions)
-    jobs = list(_jobs(game, names, payments, repetitions, seed, settings))
+    tasks = list(_tasks(game, names, payments, repetitions, seed, settings))
     results = []
-    for done, rows in enumerate(_solve_all(jobs, workers)):
-        progress(jobs[done].payment, done + 1, len(jobs))
+    for done, rows in enumerate(_solve_all(tasks, jobs)):
+        progress(tasks[done].payment, done + 1, len(tasks))
         results.append(rows)
     points = tuple(
-        _point(job.at, job.payment, rows)
-        for job, rows in zip(jobs, results, strict=True)
+        _point(task.at, task.payment, rows)
+        for task, rows in zip(tasks, results, strict=True)
     )
     _warn(points)
     return Sweep(names, points, repetitions, game)
 
 
-class Job(NamedTuple):
+class SweepTask(NamedTuple):
     """One point of a sweep: a game and a payment, solved once for each seed."""
 
     game: Game
@@ -153,52 +153,54 @@ class Job(NamedTuple):
     seeds: list[int]
 
 
-def _jobs(
+def _tasks(
     game: Game,
     over: Mapping[str, tuple[Any, ...]],
     payments: Sequence[str],
     repetitions: int,
     seed: int,
     settings: dict[str, Any],
-) -> Iterator[Job]:
+) -> Iterator[SweepTask]:
     state = np.random.SeedSequence(seed).generate_state(repetitions - 1)
     seeds = [seed, *state.tolist()]
     for values in product(*over.values()):
         at = dict(zip(over, values, strict=True))
-        settings_at = {k: v for k, v in at.items() if k in SETTINGS}
-        fields_at = {k: v for k, v in at.items() if k not in SETTINGS}
+        settings_at = {k: v for k, v in at.items() if k in SOLVE_SETTINGS}
+        fields_at = {k: v for k, v in at.items() if k not in SOLVE_SETTINGS}
         changed = replace(game, **fields_at)
         for payment in payments:
-            yield Job(changed, payment, settings | settings_at, at, seeds)
+            yield SweepTask(changed, payment, settings | settings_at, at, seeds)
 
 
-def _solve_all(jobs: list[Job], workers: int | None) -> Iterator[list[dict[str, Any]]]:
+def _solve_all(
+    tasks: list[SweepTask], jobs: int | None
+) -> Iterator[list[dict[str, Any]]]:
     """Solve the games in this process, or in several if requested or worthwhile."""
-    rest = jobs
-    if workers is None:
-        yield from map(_solve, jobs[:1])  # the first one also compiles
+    rest = tasks
+    if jobs is None:
+        yield from map(_solve, tasks[:1])  # the first one also compiles
         started = process_time()
-        yield from map(_solve, jobs[1:PROBE_GAMES])
-        rest = jobs[PROBE_GAMES:]
+        yield from map(_solve, tasks[1:PROBE_GAMES])
+        rest = tasks[PROBE_GAMES:]
         left = (process_time() - started) / (PROBE_GAMES - 1) * len(rest)
-        workers = -1 if left > STARTUP_SECONDS else 1
-    if workers == 1:
+        jobs = -1 if left > STARTUP_SECONDS else 1
+    if jobs == 1:
         yield from map(_solve, rest)
         return
     from joblib import Parallel, cpu_count, delayed
 
-    processes = cpu_count() if workers == -1 else min(workers, cpu_count())
+    processes = cpu_count() if jobs == -1 else min(jobs, cpu_count())
     run = Parallel(n_jobs=processes, return_as="generator")
-    yield from run(delayed(_solve)(job) for job in rest)
+    yield from run(delayed(_solve)(task) for task in rest)
 
 
-def _solve(job: Job) -> list[dict[str, Any]]:
-    game = job.game
+def _solve(task: SweepTask) -> list[dict[str, Any]]:
+    game = task.game
     rows = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ClippedBeliefsWarning)
-        for seed in job.seeds:
-            end = game.solve(job.payment, seed=seed, **job.settings)
+        for seed in task.seeds:
+            end = game.solve(task.payment, seed=seed, **task.settings)
             beliefs = game.draw(seed)
             row = end.to_dict()
             row |= {"offset": beliefs.offset, "clipped_share": beliefs.clipped_share}
@@ -237,7 +239,7 @@ def _standard_error(values: list[float]) -> float:
 
 
 def _check(over: Mapping[str, tuple[Any, ...]]) -> None:
-    known = {f.name for f in fields(Game)} - {"panel", "costs"} | set(SETTINGS)
+    known = {f.name for f in fields(Game)} - {"panel", "costs"} | set(SOLVE_SETTINGS)
     for name, values in over.items():
         if name not in known:
             raise UnknownNameError("parameter to sweep", name, known | set(ALIASES))
@@ -247,10 +249,20 @@ def _check(over: Mapping[str, tuple[Any, ...]]) -> None:
             )
         if name == "sees":
             continue
-        kind = "names" if name in WORDS else "numbers"
+        kind = "names" if name in NAME_SETTINGS else "numbers"
         for value in values:
-            if isinstance(value, Real) == (name in WORDS):
+            if isinstance(value, Real) == (name in NAME_SETTINGS):
                 raise SettingError(f"values of {name!r} must be {kind}; got {value!r}")
+
+
+def _check_jobs(jobs: int | None) -> None:
+    if jobs in (None, -1):
+        return
+    if not isinstance(jobs, int | np.integer) or jobs < 1:
+        raise SettingError(
+            "jobs must be a whole number of at least 1, or -1 for all cores; got "
+            f"{jobs!r}"
+        )
 
 
 def check_size(games: int) -> None:

@@ -19,11 +19,11 @@ Extra = Callable[[], FloatArray | float]
 """The part of a payoff that does not depend on the report, computed on demand."""
 
 BLOCK = 2_000_000
-"""Numbers held in memory when a payoff is computed for many reports."""
+"""Numbers kept in memory when a payoff is computed for many reports."""
 
 
 def no_extra() -> float:
-    """Return the extra of most payments."""
+    """Return 0: most payments have no extra part."""
     return 0.0
 
 

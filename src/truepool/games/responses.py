@@ -118,9 +118,9 @@ class Shift(GridResponse):
         """Shift the beliefs."""
         if deviation == self.truth:
             return truth
-        pushed = truth + deviation[0]
-        np.maximum(pushed, 0.0, out=pushed)
-        return np.minimum(pushed, 1.0, out=pushed)
+        shifted = truth + deviation[0]
+        np.maximum(shifted, 0.0, out=shifted)
+        return np.minimum(shifted, 1.0, out=shifted)
 
 
 @final

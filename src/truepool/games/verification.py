@@ -101,16 +101,16 @@ def verify(
     gains = values - values[:, [truth]]
     half = trials // 2
     chosen = best_index(gains[:half].mean(axis=0), family.distances)
-    held = gains[half:, chosen]
+    tested = gains[half:, chosen]
     return Verification(
         payment.name,
         family.name,
         trials,
         float(np.mean([level for _, level in results])),
         tuple(family.deviations[chosen].tolist()),
-        float(held.mean()),
-        float(held.std(ddof=1) / np.sqrt(len(held))),
-        float(paired_p_values(held[:, None])[0]),
+        float(tested.mean()),
+        float(tested.std(ddof=1) / np.sqrt(len(tested))),
+        float(paired_p_values(tested[:, None])[0]),
         float(gains.mean(axis=0).max()),
         float((gains.max(axis=1) > tolerance).mean()),
         tolerance,

@@ -1,7 +1,7 @@
 """Pools: many probabilities in, one out. The folder is the registry."""
 
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from truepool.core import registry
 from truepool.pools import persistence
@@ -14,6 +14,9 @@ from truepool.pools.interface import (
     configure,
 )
 
+if TYPE_CHECKING:
+    from truepool.pools.onnx.export import PoolExport
+
 __all__ = [
     "Explanation",
     "FixedPool",
@@ -22,6 +25,7 @@ __all__ = [
     "PoolResult",
     "configure",
     "every",
+    "export",
     "load_pool",
     "make",
 ]
@@ -52,3 +56,14 @@ def load_pool(path: str | Path) -> Pool:
     pools are found by name, and only plain numbers and text are read.
     """
     return cast(Pool, persistence.load(path))
+
+
+def export(pool: Pool, path: str | Path) -> "PoolExport":
+    """Write a fitted pool as an ONNX file, if the two give the same probabilities.
+
+    The graph takes ``reports``, float64 (T, N) or (T, N, K) with NaN where there is no
+    report, and gives ``probabilities`` (T, K). See docs/export.md.
+    """
+    from truepool.pools.onnx import export as onnx_export  # takes 0.3 s
+
+    return onnx_export.export(pool, path)

@@ -1,8 +1,12 @@
 """A network that learns whom to listen to, case by case."""
 
+from math import sqrt
 from typing import Any, ClassVar, final
 
+import numpy as np
+
 from truepool.pools.neural import NeuralPool
+from truepool.pools.onnx.graph import ReportTensors, Tensor, dense
 
 
 @final
@@ -30,3 +34,21 @@ class Attention(NeuralPool):
 
     def _module(self, modules: Any, agents: int, odds: int) -> Any:
         return modules.Attention(agents, odds, self.hidden)
+
+    def _odds_onnx(self, reports: ReportTensors, scale: Tensor) -> Tensor:
+        known = self.parameters_
+        agents = (dense(scale, self._layers("report")) + known["agent"]).relu()
+        scaled = 1 / sqrt(known["agent"].shape[1])
+        query = agents @ (scaled * known["query.weight"].T)
+        key, value = (agents @ known[f"{name}.weight"].T for name in ("key", "value"))
+        visible = reports.reported.transpose(0, 2, 1) > 0.0  # (T, 1, N)
+        agents = agents + _attend(query, key, value, visible)
+        question = scale.graph.constant(scaled * known["question"][None])
+        read = _attend(question, agents, agents, visible)  # (T, 1, H)
+        return dense(read.sum(1), self._layers("head"))
+
+
+def _attend(query: Tensor, key: Tensor, value: Tensor, visible: Tensor) -> Tensor:
+    """Dot-product attention inside an ONNX graph; ``query`` is scaled already."""
+    alike = query @ key.transpose(0, 2, 1)
+    return visible.where(alike, -np.inf).softmax() @ value

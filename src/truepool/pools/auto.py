@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import ClassVar, final
 
 import numpy as np
@@ -20,6 +22,7 @@ from truepool.measures.folds import (
 )
 from truepool.measures.losses import Loss, outcome_probability
 from truepool.pools.interface import Explanation, Pool, configure
+from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.ridge import Ridge
 
 CANDIDATES: tuple[str | Pool, ...] = (
@@ -220,6 +223,11 @@ class Auto(Pool):
         """Pool sound reports (T, N, C) into (T, C)."""
         pairs = zip(self.shares_, self.pools_, strict=True)
         return np.asarray(sum(share * pool.combine(values) for share, pool in pairs))
+
+    def to_onnx(self, reports: ReportTensors) -> Tensor:
+        """Pooled coordinates (T, C) inside an ONNX graph."""
+        pairs = zip(self.shares_.tolist(), self.pools_, strict=True)
+        return reduce(add, (pool.to_onnx(reports) * share for share, pool in pairs))
 
 
 def mixture_weights(

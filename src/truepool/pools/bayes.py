@@ -17,6 +17,8 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.pools.certainty import choose_clip
 from truepool.pools.interface import Pool
+from truepool.pools.onnx import graph
+from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 
 @final
@@ -93,3 +95,9 @@ class Bayes(Pool):
         start = log_scale(self.prior_)
         evidence = np.nansum(log_scale(values, self.clip_) - start, axis=1)
         return from_log_scale(start + evidence)
+
+    def to_onnx(self, reports: ReportTensors) -> Tensor:
+        """Pooled coordinates (T, C) inside an ONNX graph."""
+        start = log_scale(self.prior_)
+        evidence = ((reports.log_scale(self.clip_) - start) * reports.reported).sum(1)
+        return graph.from_log_scale(start + evidence, reports.coordinates)

@@ -10,6 +10,7 @@ from truepool.data.panel import Panel
 from truepool.data.weights import pool_by_case, proportional
 from truepool.measures.losses import agent_losses, as_loss
 from truepool.pools.interface import Explanation, Pool, by_agent
+from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 
 @final
@@ -61,6 +62,11 @@ class BestAgent(Pool):
         """Pool sound reports (T, N, C) into (T, C)."""
         reported = ~np.isnan(values[:, :, 0])
         return pool_by_case(values, _least(np.where(reported, self.losses_, np.inf)))
+
+    def to_onnx(self, reports: ReportTensors) -> Tensor:
+        """Pooled coordinates (T, C) inside an ONNX graph."""
+        losses = (reports.reported > 0.0).where(self.losses_[:, None], np.inf)
+        return reports.weighted_mean((losses <= losses.min(1, keep=True)).numbers())
 
 
 def _least(losses: FloatArray) -> FloatArray:

@@ -4,7 +4,7 @@ from typing import ClassVar, final
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import betainc
+from scipy.special import betainc, betaln
 
 from truepool.core.arrays import (
     SMALLEST,
@@ -16,6 +16,8 @@ from truepool.core.arrays import (
 )
 from truepool.measures.calibration import RIDGE
 from truepool.measures.losses import indicator
+from truepool.pools.onnx import graph
+from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.recalibrated import BENDS, RecalibratedPool
 
 GROUPS = 10_000
@@ -58,6 +60,11 @@ class Beta(RecalibratedPool):
         bent = betainc(*self.shape_.T, pooled)
         return normalize(np.clip(bent, SMALLEST, 1 - SMALLEST))
 
+    def _corrected_onnx(self, pooled: Tensor, reports: ReportTensors) -> Tensor:
+        bent = _incomplete_beta(pooled, *self.shape_.T)
+        clipped = bent.clip(SMALLEST, 1 - SMALLEST)
+        return graph.normalize(clipped, reports.coordinates)
+
 
 def _fit(pooled: FloatArray, outcomes: IntArray, cases: FloatArray) -> FloatArray:
     """Shape (a, b) of least log loss for one class."""
@@ -98,3 +105,30 @@ def _condensed(
     whole = mass.sum(axis=0)
     kept = whole > 0
     return total[kept] / whole[kept], mass[:, kept]
+
+
+def _incomplete_beta(x: Tensor, a: FloatArray, b: FloatArray) -> Tensor:
+    r"""Regularised incomplete beta function :math:`I_x(a, b)` inside an ONNX graph.
+
+    By its continued fraction (Press et al. 2007, section 6.4), which converges fast
+    below the mean of the distribution; above it, by
+    :math:`I_x(a, b) = 1 - I_{1 - x}(b, a)`.
+    """
+    low = _lower_tail(x, a, b)
+    high = 1.0 - _lower_tail(1.0 - x, b, a)
+    return (x < (a + 1) / (a + b + 2)).where(low, high)
+
+
+def _lower_tail(x: Tensor, a: FloatArray, b: FloatArray) -> Tensor:
+    fraction = 1.0 + 0.0 * x
+    for m in range(_terms(a, b), 0, -1):
+        odd = -(a + m - 1) * (a + b + m - 1) / ((a + 2 * m - 2) * (a + 2 * m - 1))
+        even = m * (b - m) / ((a + 2 * m - 1) * (a + 2 * m))
+        fraction = 1.0 + x * odd / (1.0 + x * even / fraction)
+    scale = np.asarray(np.log(a) + betaln(a, b))
+    return (x.log() * a + (1.0 - x).log() * b - scale).exp() / fraction
+
+
+def _terms(a: FloatArray, b: FloatArray) -> int:
+    """Terms of the continued fraction that are enough up to the mean."""
+    return 20 + int(5 * np.sqrt(max(a.max(), b.max())))

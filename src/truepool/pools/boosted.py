@@ -17,6 +17,8 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.calibration import clipped_log_scale
 from truepool.pools.interface import Pool
+from truepool.pools.onnx import graph
+from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.stacked import MODEL, probabilities_of
 
 LEAF = 20
@@ -111,7 +113,8 @@ class Boosted(Pool):
             random_state=self.seed,
         )
         missing = np.isnan(panel.values[:, :, 0])
-        self.always_, self.never_ = ~missing.any(axis=0), missing.all(axis=0)
+        self.always_ = np.asarray(~missing.any(axis=0))
+        self.never_ = np.asarray(missing.all(axis=0))
         features = _features(panel.values, self.always_, self.never_)
         model.fit(features, panel.outcomes, case_weights)
         seen = model.classes_
@@ -157,6 +160,44 @@ class Boosted(Pool):
         )
         return probabilities_of(scale)
 
+    def to_onnx(self, reports: ReportTensors) -> Tensor:
+        """Pooled coordinates (T, C) inside an ONNX graph."""
+        nodes, C = self.nodes_, reports.coordinates
+        node = nodes["roots"][None] + 0 * reports.count.indices()  # (T, J)
+        features = self._features_onnx(reports)
+        inner = nodes["feature"] >= 0
+        own = np.arange(len(inner))  # a leaf leads to itself
+        table = {
+            "feature": np.maximum(nodes["feature"], 0),
+            "cut": nodes["cut"],
+            "missing_left": nodes["missing_left"].astype(np.float64),
+            "left": np.where(inner, nodes["left"], own),
+            "right": np.where(inner, nodes["right"], own),
+            "value": nodes["value"],
+        }
+        at = {name: node.graph.constant(array) for name, array in table.items()}
+        for _ in range(_depth(nodes)):
+            x = features.apply("GatherElements", at["feature"].take(node), axis=1)
+            below = (x <= at["cut"].take(node)).numbers()
+            left = x.apply("IsNaN").where(at["missing_left"].take(node), below) > 0.5
+            node = left.where(at["left"].take(node), at["right"].take(node))
+        width = len(self.columns_)
+        leaves = at["value"].take(node).reshape(-1, len(nodes["roots"]) // width, width)
+        every = np.eye(len(self.baseline_))[self.columns_]  # (columns, C)
+        return graph.from_scores(leaves.sum(1) @ every + self.baseline_, C)
+
+    def _features_onnx(self, reports: ReportTensors) -> Tensor:
+        """`_features` inside an ONNX graph; a missing report is NaN."""
+        C = reports.coordinates
+        crowd = reports.mean(reports.clipped_log_scale())
+        agreed = graph.from_log_scale(crowd, C).expand(1)
+        constant = reports.values.graph.constant
+        absent = constant((self.always_ | self.never_)[:, None]).where(agreed, np.nan)
+        used = (reports.reported * (1.0 - self.never_)[:, None]) > 0.0
+        values = used.where(reports.values, absent)
+        flat = values.reshape(-1, reports.agents * C)
+        return flat.apply("Concat", crowd, axis=1)
+
 
 def _features(values: FloatArray, always: BoolArray, never: BoolArray) -> FloatArray:
     """Reports (T, N * C) and the mean of their log scale.
@@ -190,3 +231,12 @@ def _nodes(model: HistGradientBoostingClassifier) -> dict[str, FloatArray | IntA
         "missing_left": nodes["missing_go_to_left"].astype(np.int64),
         "value": nodes["value"].astype(np.float64),
     }
+
+
+def _depth(nodes: dict[str, FloatArray | IntArray]) -> int:
+    """Steps from a root to the deepest leaf."""
+    depth, level = 0, nodes["roots"]
+    while (level := level[nodes["feature"][level] >= 0]).size:
+        level = np.concatenate([nodes["left"][level], nodes["right"][level]])
+        depth += 1
+    return depth

@@ -7,6 +7,7 @@ import numpy as np
 from truepool.core.arrays import FloatArray, classes
 from truepool.data.weights import pool_by_case
 from truepool.pools.interface import FixedPool
+from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 
 @final
@@ -31,3 +32,10 @@ class Confidence(FixedPool):
         else:
             confidence = np.clip(values.max(axis=2) - 1.0 / classes(C), 0.0, None)
         return pool_by_case(values, confidence)
+
+    def to_onnx(self, reports: ReportTensors) -> Tensor:
+        """Pooled coordinates (T, C) inside an ONNX graph."""
+        if reports.coordinates == 1:
+            return reports.weighted_mean((reports.values - 0.5).apply("Abs"))
+        highest = reports.values.max(2, keep=True)
+        return reports.weighted_mean((highest - 1.0 / reports.classes).relu())

@@ -3,6 +3,7 @@
 from typing import Any, ClassVar, final
 
 from truepool.pools.neural import NeuralPool
+from truepool.pools.onnx.graph import ReportTensors, Tensor, dense
 
 
 @final
@@ -26,3 +27,9 @@ class DeepSets(NeuralPool):
 
     def _module(self, modules: Any, agents: int, odds: int) -> Any:
         return modules.DeepSets(odds, self.hidden)
+
+    def _odds_onnx(self, reports: ReportTensors, scale: Tensor) -> Tensor:
+        each = dense(scale, self._layers("each")).relu()
+        missing = 1.0 - reports.count / float(reports.agents)
+        features = reports.mean(each).apply("Concat", missing, axis=1)
+        return dense(features, self._layers("head"))

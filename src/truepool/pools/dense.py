@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from truepool.pools.neural import CLASSES, NeuralPool
+from truepool.pools.onnx.graph import ReportTensors, Tensor, dense
 from truepool.pools.stacked import MODEL
 
 COLUMNS = "the network starts from random numbers that belong to columns"
@@ -26,3 +27,9 @@ class DensePool(NeuralPool):
 
     def _module(self, modules: Any, agents: int, odds: int) -> Any:
         return modules.Dense(agents, odds, self.hidden, self.layers)
+
+    def _odds_onnx(self, reports: ReportTensors, scale: Tensor) -> Tensor:
+        N, J = reports.agents, reports.classes - 1
+        silent = (1.0 - reports.reported).reshape(-1, N)
+        features = scale.reshape(-1, N * J).apply("Concat", silent, axis=1)
+        return dense(features, self._layers("head"))

@@ -10,6 +10,8 @@ from truepool.data.costs import Costs
 from truepool.measures.calibration import fit_scaling
 from truepool.measures.folds import Folds
 from truepool.pools.interface import Pool
+from truepool.pools.onnx import graph
+from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.recalibrated import BENDS, RecalibratedPool
 
 
@@ -83,6 +85,16 @@ class Extremized(RecalibratedPool):
         unseen = np.isnan(self.factor_)
         factor = neyman_roughgarden(reported) if unseen else self.factor_
         return from_log_scale(factor * log_scale(pooled, self.clip_))
+
+    def _corrected_onnx(self, pooled: Tensor, reports: ReportTensors) -> Tensor:
+        C = reports.coordinates
+        factor: float | Tensor = self.factor_
+        if np.isnan(self.factor_):
+            factors = neyman_roughgarden(np.arange(reports.agents + 1))
+            factor = reports.values.graph.constant(factors).take(
+                reports.count.indices()
+            )
+        return graph.from_log_scale(factor * graph.log_scale(pooled, C, self.clip_), C)
 
 
 def neyman_roughgarden(agents: IntArray) -> FloatArray:

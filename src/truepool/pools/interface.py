@@ -20,13 +20,20 @@ from truepool.core.arrays import (
     from_classes,
     read_only,
 )
-from truepool.core.errors import AgentError, ReportError, SettingError, suggestion
+from truepool.core.errors import (
+    AgentError,
+    ExportError,
+    ReportError,
+    SettingError,
+    suggestion,
+)
 from truepool.data.costs import Costs
 from truepool.data.labels import Labels
 from truepool.data.panel import Panel
 from truepool.data.reports import check_reports, column_names
 from truepool.measures.decisions import check_threshold, choose
 from truepool.pools import persistence
+from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 NO_COSTS = Costs()
 """What decides where no costs are given: a missed case and a false alarm cost 1."""
@@ -176,6 +183,8 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def fit_panel(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
         """Learn from a panel that is known to be sound."""
         K = panel.classes
+        missing = panel.silent / panel.reports.size
+        training = Training(len(panel), panel.counts, missing)
         check_threshold(self.threshold, K)
         (self.costs or NO_COSTS).table(K)
         self.classes_ = np.arange(K)
@@ -183,8 +192,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self.has_names_ = True
         self.n_features_in_ = len(panel.agents)
         self.labels_ = panel.labels
-        missing = panel.silent / panel.reports.size
-        self.training_ = Training(len(panel), _counts(panel), missing)
+        self.training_ = training
         self._learn(panel, case_weights)
         return self
 
@@ -363,6 +371,18 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool sound reports (T, N, C) into (T, C)."""
 
+    def to_onnx(self, reports: ReportTensors) -> Tensor:
+        """Pooled coordinates (T, C) inside an ONNX graph: `combine`, written for ONNX.
+
+        `truepool.pools.export` writes the file. A pool without this cannot be exported.
+        """
+        every = registry.names("pool").items()
+        able = [name for name, cls in every if cls.to_onnx is not Pool.to_onnx]
+        raise ExportError(
+            f"an exported pool must say how it is written in ONNX; {self.name!r} does "
+            f"not. These do: {', '.join(able)}."
+        )
+
     def _order(self, names: tuple[str, ...]) -> list[int]:
         missing = [name for name in self.agents_ if name not in names]
         unknown = [name for name in names if name not in self.agents_]
@@ -420,14 +440,6 @@ def configure(
     return cast(Pool, registry.make("pool", pool, **common, **settings))
 
 
-def _counts(panel: Panel) -> tuple[int, ...]:
-    """Cases of each class; of two, without a pass that is felt in a million cases."""
-    if panel.classes > 2:
-        return panel.counts
-    positive = int(np.count_nonzero(panel.outcomes))
-    return (len(panel) - positive, positive)
-
-
 def by_agent(agents: tuple[str, ...], numbers: FloatArray) -> dict[str, float]:
     """One number for each agent, by its name."""
     return dict(zip(agents, numbers.tolist(), strict=True))
@@ -473,3 +485,7 @@ class LinearPool(Pool):
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool sound reports (T, N, C) into (T, C)."""
         return np.asarray(kernels.linear(values, self.weights_))
+
+    def to_onnx(self, reports: ReportTensors) -> Tensor:
+        """Pooled coordinates (T, C) inside an ONNX graph."""
+        return reports.weighted_mean(self.weights_[:, None])

@@ -10,6 +10,10 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.weights import pool_by_case
 from truepool.pools.interface import Pool
+from truepool.pools.onnx.graph import ReportTensors, Tensor
+
+FAR = 1e9
+"""In a graph: further apart than any two reports."""
 
 
 @final
@@ -58,6 +62,24 @@ class Krum(Pool):
         """Pool sound reports (T, N, C) into (T, C)."""
         parts = blocks(len(values), values.shape[1] * values[0].size)
         return np.concatenate([self._closest(values[part]) for part in parts])
+
+    def to_onnx(self, reports: ReportTensors) -> Tensor:
+        """Pooled coordinates (T, C) inside an ONNX graph."""
+        N, reported = reports.agents, reports.reported
+        count = reports.count.expand(2)  # (T, 1, 1)
+        hostile = ((count - 3.0) / 2.0).apply("Floor").relu()
+        if self.hostile is not None:
+            hostile = hostile.apply("Min", float(self.hostile))
+        near = (count - hostile - 2.0).apply("Max", 1.0)
+        apart = reports.values.expand(2) - reports.values.expand(1)
+        gaps = (apart * apart).sum(3)  # (T, N, N)
+        others = reported * reported.transpose(0, 2, 1) * (1.0 - np.eye(N))
+        gaps = (others > 0.0).where(gaps, FAR).sort(2, N)
+        rank = np.arange(N, dtype=np.float64)
+        counted = (near > rank).apply("And", gaps < FAR).numbers()
+        score = (reported > 0.0).where((gaps * counted).sum(2, keep=True), FAR)
+        closest = score <= score.min(1, keep=True) + 1e-12
+        return reports.weighted_mean(closest.apply("Or", count < 2.5).numbers())
 
     def _closest(self, values: FloatArray) -> FloatArray:
         T, N, _ = values.shape

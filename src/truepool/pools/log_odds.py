@@ -9,6 +9,8 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.pools.certainty import choose_clip
 from truepool.pools.interface import Pool
+from truepool.pools.onnx import graph
+from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 
 @final
@@ -59,3 +61,8 @@ class LogOdds(Pool):
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool sound reports (T, N, C) into (T, C)."""
         return from_log_scale(np.nanmean(log_scale(values, self.clip_), axis=1))
+
+    def to_onnx(self, reports: ReportTensors) -> Tensor:
+        """Pooled coordinates (T, C) inside an ONNX graph."""
+        mean = reports.mean(reports.log_scale(self.clip_))
+        return graph.from_log_scale(mean, reports.coordinates)

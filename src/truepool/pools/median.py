@@ -4,6 +4,8 @@ from typing import ClassVar, final
 
 from truepool.core.arrays import FloatArray
 from truepool.pools.interface import FixedPool
+from truepool.pools.onnx import graph
+from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.trimmed import trimmed_mean
 
 
@@ -24,3 +26,7 @@ class Median(FixedPool):
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool sound reports (T, N, C) into (T, C)."""
         return trimmed_mean(values, 0.5)
+
+    def to_onnx(self, reports: ReportTensors) -> Tensor:
+        """Pooled coordinates (T, C) inside an ONNX graph."""
+        return graph.trimmed_mean(reports, 0.5)

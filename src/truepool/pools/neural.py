@@ -27,6 +27,8 @@ from truepool.pools.networks.training import (
     predict,
     train,
 )
+from truepool.pools.onnx import graph
+from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.stacked import MODEL
 
 ENOUGH = 2
@@ -137,6 +139,25 @@ class NeuralPool(Pool):
         inputs = self._inputs(clipped_log_scale(values))
         odds = predict(self._network(), self.parameters_, inputs, self.device)
         return from_log_scale(odds)
+
+    def to_onnx(self, reports: ReportTensors) -> Tensor:
+        """Pooled coordinates (T, C) inside an ONNX graph."""
+        scale = (reports.clipped_log_scale() - self.centre_) / self.spread_
+        odds = self._odds_onnx(reports, reports.fill(scale))
+        return graph.from_log_scale(odds, reports.coordinates)
+
+    @abstractmethod
+    def _odds_onnx(self, reports: ReportTensors, scale: Tensor) -> Tensor:
+        """Log-odds (T, J) of the network inside an ONNX graph; ``scale`` (T, N, J)."""
+
+    def _layers(self, name: str) -> list[tuple[FloatArray, FloatArray]]:
+        """Slopes and shifts of the dense layers that torch calls by this name."""
+        weights = [key for key in self.parameters_ if key.startswith(f"{name}.")]
+        layers = dict.fromkeys(key.rpartition(".")[0] for key in weights)
+        return [
+            (self.parameters_[f"{layer}.weight"], self.parameters_[f"{layer}.bias"])
+            for layer in layers
+        ]
 
     def _inputs(self, scale: FloatArray) -> Inputs:
         """Centre and scale all agents alike; the silent agree with the others."""

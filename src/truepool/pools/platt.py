@@ -4,6 +4,8 @@ from typing import ClassVar, final
 
 from truepool.core.arrays import FloatArray, IntArray, from_log_scale, log_scale
 from truepool.measures.calibration import fit_scaling
+from truepool.pools.onnx import graph
+from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.recalibrated import BENDS, RecalibratedPool
 
 
@@ -46,3 +48,8 @@ class Platt(RecalibratedPool):
         return from_log_scale(
             self.factor_ * log_scale(pooled, self.clip_) + self.shift_
         )
+
+    def _corrected_onnx(self, pooled: Tensor, reports: ReportTensors) -> Tensor:
+        C = reports.coordinates
+        scale = self.factor_ * graph.log_scale(pooled, C, self.clip_) + self.shift_
+        return graph.from_log_scale(scale, C)

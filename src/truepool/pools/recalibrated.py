@@ -12,6 +12,7 @@ from truepool.data.panel import Panel
 from truepool.measures.folds import Folds, out_of_fold, splits
 from truepool.pools.certainty import choose_clip
 from truepool.pools.interface import Pool, configure
+from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 BENDS = {
     "unanimity": "when all say p, a recalibrated pool answers how often the event "
@@ -75,6 +76,10 @@ class RecalibratedPool(Pool):
         """Pool sound reports (T, N, C) into (T, C)."""
         return self._corrected(self.pool_.combine(values), values)
 
+    def to_onnx(self, reports: ReportTensors) -> Tensor:
+        """Pooled coordinates (T, C) inside an ONNX graph."""
+        return self._corrected_onnx(self.pool_.to_onnx(reports), reports)
+
     @abstractmethod
     def _correct(
         self, pooled: FloatArray, outcomes: IntArray, cases: FloatArray
@@ -84,3 +89,7 @@ class RecalibratedPool(Pool):
     @abstractmethod
     def _corrected(self, pooled: FloatArray, values: FloatArray) -> FloatArray:
         """Apply the correction to pooled (T, C)."""
+
+    @abstractmethod
+    def _corrected_onnx(self, pooled: Tensor, reports: ReportTensors) -> Tensor:
+        """Apply the correction inside an ONNX graph."""

@@ -11,11 +11,15 @@ from truepool.data.panel import Panel
 from truepool.measures.folds import Folds, splits
 from truepool.pools.interface import Pool
 from truepool.pools.logistic import LogisticData, solve
+from truepool.pools.onnx import graph
+from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.stacked import (
     MODEL,
     log_odds_features,
+    log_odds_onnx,
     probabilities_of,
     report_features,
+    reports_onnx,
 )
 
 STRENGTHS = np.logspace(-4, 2, 7)
@@ -23,6 +27,7 @@ STRENGTHS = np.logspace(-4, 2, 7)
 DEFAULT = 1.0
 """Inverse penalty where the cases are too few for folds."""
 SCALES = {"log-odds": log_odds_features, "reports": report_features}
+ONNX_SCALES = {"log-odds": log_odds_onnx, "reports": reports_onnx}
 
 
 @final
@@ -99,6 +104,12 @@ class Ridge(Pool):
         features = SCALES[self.scale](values)
         slopes, intercepts = self.coefficients_[:, :-1], self.coefficients_[:, -1]
         return probabilities_of(features @ slopes.T + intercepts)
+
+    def to_onnx(self, reports: ReportTensors) -> Tensor:
+        """Pooled coordinates (T, C) inside an ONNX graph."""
+        features = ONNX_SCALES[self.scale](reports)
+        slopes, intercepts = self.coefficients_[:, :-1], self.coefficients_[:, -1]
+        return graph.from_scores(features @ slopes.T + intercepts, reports.coordinates)
 
 
 def _path_losses(data: LogisticData, learn: IntArray, test: IntArray) -> FloatArray:

@@ -12,6 +12,8 @@ from truepool.data.panel import Panel
 from truepool.measures.losses import outcome_probability
 from truepool.pools.certainty import choose_clip
 from truepool.pools.interface import Pool
+from truepool.pools.onnx import graph
+from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.stacked import probabilities_of
 
 SHIFTS = (0.0, 0.5, 1.5)
@@ -116,6 +118,20 @@ class Shrunk(Pool):
         fitted = (_probabilities(design, fit) for fit in self.fits_)
         pairs = zip(self.shares_, fitted, strict=True)
         return np.asarray(sum(share * pooled for share, pooled in pairs))
+
+    def to_onnx(self, reports: ReportTensors) -> Tensor:
+        """Pooled coordinates (T, C) inside an ONNX graph."""
+        C, clip = reports.coordinates, self.clip_
+        if C == 1:
+            x = graph.logit(reports.values, clip)
+        else:
+            logs = reports.values.apply("Max", clip).log()
+            x = logs - logs.sum(2, keep=True) / float(C)
+        anchor = reports.mean(x).expand(1)  # (T, 1, C)
+        shifts, stretches, tilts = np.split(self.fits_, [C, C + 1], axis=1)
+        moved = tilts @ ((x - anchor) * reports.reported)  # (T, M, C)
+        fitted = graph.from_scores(anchor * (1 + stretches) + shifts + moved, C)
+        return (fitted * self.shares_[:, None]).sum(1)
 
 
 @dataclass(frozen=True, eq=False)

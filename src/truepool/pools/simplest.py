@@ -14,6 +14,7 @@ from truepool.data.panel import Panel
 from truepool.measures.folds import Folds, evaluation_cases, out_of_fold, splits
 from truepool.measures.losses import Loss, as_loss
 from truepool.pools.interface import Explanation, Pool, configure
+from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 CANDIDATES = (
     "mean",
@@ -182,6 +183,10 @@ class Simplest(Pool):
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool sound reports (T, N, C) into (T, C)."""
         return np.asarray(self.pool_.combine(values))
+
+    def to_onnx(self, reports: ReportTensors) -> Tensor:
+        """Pooled coordinates (T, C) inside an ONNX graph."""
+        return self.pool_.to_onnx(reports)
 
 
 def _trial(

@@ -18,6 +18,8 @@ from truepool.data.panel import Panel
 from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import Folds, splits
 from truepool.pools.interface import Pool
+from truepool.pools.onnx import graph
+from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 Parameters: TypeAlias = dict[str, FloatArray]
 """What one model learned, by name."""
@@ -74,6 +76,10 @@ class StackedPool(Pool):
     def _scores(self, features: FloatArray, parameters: Parameters) -> FloatArray:
         """Log scale (T, C) that one model answers."""
 
+    @abstractmethod
+    def _scores_onnx(self, features: Tensor, parameters: Parameters) -> Tensor:
+        """Log scale (T, C) that one model answers, inside an ONNX graph."""
+
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         features = log_odds_features(panel.values)
         cases = np.ones(len(panel)) if case_weights is None else case_weights
@@ -93,12 +99,24 @@ class StackedPool(Pool):
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool sound reports (T, N, C) into (T, C)."""
         features = log_odds_features(values)
-        count = len(next(iter(self.parameters_.values())))
+        models = self._models()
         total = np.zeros((len(values), values.shape[2]))
-        for m in range(count):
-            model = {name: every[m] for name, every in self.parameters_.items()}
+        for model in models:
             total += probabilities_of(self._scores(features, model))
-        return total / count
+        return total / len(models)
+
+    def _models(self) -> list[Parameters]:
+        known = self.parameters_
+        count = len(next(iter(known.values())))
+        return [{name: known[name][m] for name in known} for m in range(count)]
+
+    def to_onnx(self, reports: ReportTensors) -> Tensor:
+        """Pooled coordinates (T, C) inside an ONNX graph."""
+        C, features = reports.coordinates, log_odds_onnx(reports)
+        models = self._models()
+        scores = (self._scores_onnx(features, model) for model in models)
+        first, *rest = (graph.from_scores(score, C) for score in scores)
+        return sum(rest, first) / float(len(models))
 
 
 def log_odds_features(values: FloatArray) -> FloatArray:
@@ -109,6 +127,18 @@ def log_odds_features(values: FloatArray) -> FloatArray:
 def report_features(values: FloatArray) -> FloatArray:
     """Reports (T, N * C), missing ones filled by the mean of the others."""
     return fill_missing(values).reshape(len(values), -1)
+
+
+def log_odds_onnx(reports: ReportTensors) -> Tensor:
+    """`log_odds_features` inside an ONNX graph."""
+    width = reports.agents * (reports.classes - 1)
+    return reports.fill(reports.clipped_log_scale()).reshape(-1, width)
+
+
+def reports_onnx(reports: ReportTensors) -> Tensor:
+    """`report_features` inside an ONNX graph."""
+    width = reports.agents * reports.coordinates
+    return reports.fill(reports.values).reshape(-1, width)
 
 
 def output_layer(

@@ -4,6 +4,7 @@ from typing import ClassVar, final
 
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.pools.logistic import LogisticData, solve
+from truepool.pools.onnx.graph import Tensor
 from truepool.pools.stacked import MODEL, Parameters, StackedPool
 
 PENALTY = 1.0
@@ -29,5 +30,9 @@ class StackedLR(StackedPool):
         return {"coefficients": solve(data, PENALTY)}
 
     def _scores(self, features: FloatArray, parameters: Parameters) -> FloatArray:
+        coefficients = parameters["coefficients"]
+        return features @ coefficients[:, :-1].T + coefficients[:, -1]
+
+    def _scores_onnx(self, features: Tensor, parameters: Parameters) -> Tensor:
         coefficients = parameters["coefficients"]
         return features @ coefficients[:, :-1].T + coefficients[:, -1]

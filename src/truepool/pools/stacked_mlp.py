@@ -10,6 +10,7 @@ from sklearn.neural_network import MLPClassifier
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.pools.dense import COLUMNS
 from truepool.pools.neural import CLASSES
+from truepool.pools.onnx.graph import Tensor, dense
 from truepool.pools.stacked import MODEL, Parameters, StackedPool, output_layer
 
 
@@ -55,3 +56,7 @@ class StackedMLP(StackedPool):
         hidden = features @ parameters["hidden_slopes"].T + parameters["hidden_shifts"]
         output = np.maximum(hidden, 0.0) @ parameters["slopes"].T
         return np.asarray(output + parameters["shifts"])
+
+    def _scores_onnx(self, features: Tensor, parameters: Parameters) -> Tensor:
+        hidden = (parameters["hidden_slopes"], parameters["hidden_shifts"])
+        return dense(features, [hidden, (parameters["slopes"], parameters["shifts"])])

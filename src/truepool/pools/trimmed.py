@@ -9,6 +9,8 @@ from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.pools.interface import Pool
+from truepool.pools.onnx import graph
+from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 
 @final
@@ -47,6 +49,10 @@ class Trimmed(Pool):
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool sound reports (T, N, C) into (T, C)."""
         return trimmed_mean(values, self.alpha)
+
+    def to_onnx(self, reports: ReportTensors) -> Tensor:
+        """Pooled coordinates (T, C) inside an ONNX graph."""
+        return graph.trimmed_mean(reports, self.alpha)
 
 
 def trimmed_mean(values: FloatArray, share: float) -> FloatArray:

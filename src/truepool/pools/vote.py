@@ -8,8 +8,9 @@ from truepool.core import kernels
 from truepool.core.arrays import FloatArray, classes, read_only
 from truepool.data.costs import Costs
 from truepool.data.weights import uniform
-from truepool.measures.decisions import choose
+from truepool.measures.decisions import EDGE, choose
 from truepool.pools.interface import FixedPool
+from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 
 @final
@@ -42,3 +43,23 @@ class Vote(FixedPool):
         majority = np.where((leads.sum(axis=1) == 1)[:, None], majority, reported)
         kept = read_only(np.where(majority[:, :, None], values, np.nan))
         return np.asarray(kernels.linear(kept, uniform(N)))
+
+    def to_onnx(self, reports: ReportTensors) -> Tensor:
+        """Pooled coordinates (T, C) inside an ONNX graph."""
+        costs, K = self.costs or Costs(), reports.classes
+        if reports.coordinates == 1:
+            line = costs.threshold if self.threshold is None else self.threshold
+            yes = (reports.values > line + EDGE).numbers()
+            ballot = yes * np.array([-1.0, 1.0]) + np.array([1.0, 0.0])
+        else:
+            expected = reports.values @ costs.table(K)
+            least = (expected <= expected.min(2, keep=True) + EDGE).numbers()
+            # The first of equals: the one with the largest falling number.
+            first = least * np.arange(K, 0.0, -1.0)
+            ballot = (first >= first.max(2, keep=True)).numbers()
+        ballot = ballot * reports.reported  # (T, N, K)
+        tally = ballot.sum(1, keep=True)
+        leads = (tally >= tally.max(2, keep=True)).numbers()
+        alone = leads.sum(2, keep=True) < 1.5
+        majority = (ballot * leads).sum(2, keep=True)
+        return reports.weighted_mean(alone.where(majority, reports.reported))

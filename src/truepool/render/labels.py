@@ -1,4 +1,4 @@
-"""What the outcomes are called, in words."""
+"""The sentence that names the outcome labels."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""How numbers look beside their intervals, in tables and on pages."""
+"""Numbers, intervals and p-values as text, in tables and on pages."""
 
 import re
 from math import isnan
@@ -9,9 +9,9 @@ from truepool.core.formatting import amount, number, percent, signed
 
 __all__ = [
     "amount",
-    "between",
-    "chance",
-    "estimated",
+    "format_estimate",
+    "format_interval",
+    "format_p_value",
     "number",
     "percent",
     "setting",
@@ -19,23 +19,23 @@ __all__ = [
 ]
 
 
-def between(low: str, high: str) -> str:
-    """Return an interval, without the zeros before the points.
+def format_interval(low: str, high: str) -> str:
+    """Return an interval in brackets, without leading zeros.
 
-    >>> between("-0.111", "+0.023"), between("0.9", "10.2")
+    >>> format_interval("-0.111", "+0.023"), format_interval("0.9", "10.2")
     ('[-.111, +.023]', '[.9, 10.2]')
     """
     return "[" + ", ".join(re.sub(r"^([+-]?)0\.", r"\1.", x) for x in (low, high)) + "]"
 
 
-def estimated(estimate: Estimate | None, *, sign: bool = False) -> str:
-    """Return a number with its interval, where one can be told.
+def format_estimate(estimate: Estimate | None, *, sign: bool = False) -> str:
+    """Return a number with its interval, where there is one.
 
-    >>> estimated(Estimate(0.5, 0.4, 0.6)), estimated(None)
+    >>> format_estimate(Estimate(0.5, 0.4, 0.6)), format_estimate(None)
     ('0.500 [.400, .600]', '-')
-    >>> estimated(Estimate(0.5, float("nan"), float("nan")))
+    >>> format_estimate(Estimate(0.5, float("nan"), float("nan")))
     '0.500'
-    >>> estimated(Estimate(0.01, -0.02, 0.04), sign=True)
+    >>> format_estimate(Estimate(0.01, -0.02, 0.04), sign=True)
     '+0.0100 [-.0200, +.0400]'
     """
     if estimate is None:
@@ -45,13 +45,13 @@ def estimated(estimate: Estimate | None, *, sign: bool = False) -> str:
         return show(estimate.value, estimate.value)
     like = max(map(abs, (estimate.value, estimate.low, estimate.high)))
     ends = (show(end, like) for end in (estimate.low, estimate.high))
-    return f"{show(estimate.value, like)} {between(*ends)}"
+    return f"{show(estimate.value, like)} {format_interval(*ends)}"
 
 
-def chance(p_value: float | None) -> str:
-    """Return a p-value, no smaller than anybody should believe.
+def format_p_value(p_value: float | None) -> str:
+    """Return a p-value; one below 0.001 as ``< 0.001``.
 
-    >>> chance(0.0412), chance(1e-9), chance(None)
+    >>> format_p_value(0.0412), format_p_value(1e-9), format_p_value(None)
     ('0.041', '< 0.001', '-')
     """
     if p_value is None or isnan(p_value):
@@ -60,7 +60,7 @@ def chance(p_value: float | None) -> str:
 
 
 def setting(value: Any) -> str:
-    """Return what something was set to, as short as it was given.
+    """Return the value of a setting, without trailing zeros.
 
     >>> setting(0.50), setting("all"), setting(3)
     ('0.5', 'all', '3')

@@ -6,7 +6,7 @@ from truepool.audits.recommendation import CURED_BY_A_POOL
 from truepool.audits.values import SEVERITIES, Audit, Fix, Recommendation
 from truepool.comparison import Estimate
 from truepool.core.formatting import pluralize
-from truepool.render.numbers import amount, chance, estimated, number
+from truepool.render.numbers import amount, format_estimate, format_p_value, number
 
 FIXED = "savings per case if fixed"
 """What the cost of a finding is called; below 0, fixing it alone is no cure."""
@@ -194,7 +194,7 @@ def _thousand(saving: Estimate | None) -> str:
     """A saving per case as one per 1,000 cases, with its interval."""
     if saving is None:  # another pool has one
         raise AssertionError
-    return estimated(
+    return format_estimate(
         Estimate(1000 * saving.value, 1000 * saving.low, 1000 * saving.high)
     )
 
@@ -247,7 +247,7 @@ def _capital(text: str) -> str:
 
 
 def _chance(p_value: float | None) -> str:
-    told = chance(p_value)
+    told = format_p_value(p_value)
     return told if told.startswith("<") else f"= {told}"
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from truepool.core.arrays import FloatArray, from_log_scale, log_scale, mean_report
 from truepool.core.errors import AgentError, SettingError
 from truepool.data.panel import Panel
-from truepool.stress.draws import JITTER, log_odds
+from truepool.stress.draws import JITTER, log_odds_noise
 from truepool.stress.interface import Stress
 
 
@@ -43,13 +43,13 @@ class Copycat(Stress):
             raise SettingError(f"noise must be 0 or more; got {self.noise!r}")
 
     def _transform(self, panel: Panel, columns: list[int], seed: int) -> FloatArray:
-        model = self._model(panel, columns)[:, None]  # (T, 1, C)
+        copied = self._copied_reports(panel, columns)[:, None]  # (T, 1, C)
         if self.noise:
-            jitter = log_odds(seed, JITTER, columns, len(panel), panel.classes)
-            model = from_log_scale(log_scale(model) + self.noise * jitter)
-        return np.where(np.isnan(model), panel.values[:, columns], model)
+            jitter = log_odds_noise(seed, JITTER, columns, len(panel), panel.classes)
+            copied = from_log_scale(log_scale(copied) + self.noise * jitter)
+        return np.where(np.isnan(copied), panel.values[:, columns], copied)
 
-    def _model(self, panel: Panel, columns: list[int]) -> FloatArray:
+    def _copied_reports(self, panel: Panel, columns: list[int]) -> FloatArray:
         if self.source is not None:
             if self.source not in panel.agents:
                 raise AgentError(
@@ -61,6 +61,6 @@ class Copycat(Stress):
         if not others.shape[1]:
             raise AgentError(
                 "a copycat needs an agent to copy; got all agents as copycats. "
-                "Leave one out."
+                "Name fewer agents."
             )
         return mean_report(others)

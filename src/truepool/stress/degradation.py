@@ -8,7 +8,7 @@ import numpy as np
 from truepool.core.arrays import FloatArray, from_log_scale, log_scale
 from truepool.core.errors import SettingError
 from truepool.data.panel import Panel
-from truepool.stress.draws import NOISE, log_odds
+from truepool.stress.draws import NOISE, log_odds_noise
 from truepool.stress.drift import schedule
 from truepool.stress.interface import Stress
 
@@ -52,6 +52,6 @@ class Degradation(Stress):
         moved[panel.order] = schedule(self.kind, T, at=self.at, period=self.period)
         s = moved[:, None, None]
         own = panel.values[:, columns]
-        noise = self.noise * log_odds(seed, NOISE, columns, T, panel.classes)
+        noise = self.noise * log_odds_noise(seed, NOISE, columns, T, panel.classes)
         mixed = from_log_scale((1.0 - s) * log_scale(own) + s * noise)
         return np.where(s > 0, mixed, own)

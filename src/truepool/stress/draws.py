@@ -32,7 +32,7 @@ def normals(
     return noise
 
 
-def log_odds(
+def log_odds_noise(
     seed: int, axis: int, agents: Sequence[int], cases: int, classes: int
 ) -> FloatArray:
     """Noise in log-odds (T, N, K - 1) with standard deviation 1 for any two classes."""

@@ -119,9 +119,9 @@ def quality_panel(
     own = normals(seed, OWN, range(then.size), (cases,))
     noise = np.sqrt(correlation) * shared[:, None] + np.sqrt(1.0 - correlation) * own
     scores = skills * (outcomes[:, None] - 0.5) + noise
-    believed = skills if honest else then
+    known_skills = skills if honest else then
     reports = from_log_scale(
-        (believed * scores + logit(np.array(base_rate)))[..., None]
+        (known_skills * scores + logit(np.array(base_rate)))[..., None]
     )
     return Panel(reports[..., 0], outcomes)
 

@@ -1,4 +1,4 @@
-"""An agent that is honest until it turns."""
+"""An agent that is honest until it turns hostile."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar, final
@@ -75,9 +75,9 @@ class Sleeper(Stress):
             # 0.7 * 10 is a little more than 7, and case 7 is meant
             late = np.arange(T) >= self.at * T - 1e-9
             return np.repeat(late[:, None], len(columns), axis=1)
-        held = replay(self.learner, panel).weights
-        if held is None:
-            raise AssertionError("a replay keeps the path of weights by default")
+        weights = replay(self.learner, panel).weights
+        if weights is None:
+            raise AssertionError("a replay records the weights unless path=False")
         # Weights before the first case are not earned.
-        earned = np.logical_or.accumulate(held[1:T, columns] >= self.weight)
+        earned = np.logical_or.accumulate(weights[1:T, columns] >= self.weight)
         return np.concatenate([np.zeros((1, len(columns)), dtype=np.bool_), earned])

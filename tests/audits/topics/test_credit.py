@@ -19,8 +19,8 @@ def noisy(cases=3000):
 
 def test_an_agent_that_knows_nothing_and_harms_is_found_at_its_cost():
     panel = noisy()
-    told = audit(panel, **QUICK)
-    found = {f.who: f for f in told.findings if f.code == "harmful"}
+    finding = audit(panel, **QUICK)
+    found = {f.who: f for f in finding.findings if f.code == "harmful"}
     one = found["agent5",]
     assert "knows less than the base rate" in one.sentence
     credit = leave_one_out(panel, loss="cost", costs=COSTS)
@@ -28,7 +28,7 @@ def test_an_agent_that_knows_nothing_and_harms_is_found_at_its_cost():
 
 
 def test_skilled_agents_in_a_timid_mean_are_excused():
-    told = audit(sound(1), **QUICK)
-    found = [f for f in told.findings if f.code == "harmful"]
+    finding = audit(sound(1), **QUICK)
+    found = [f for f in finding.findings if f.code == "harmful"]
     assert all(f.severity == "note" for f in found)
     assert all("under-confident-pool" in f.sentence for f in found)

@@ -43,8 +43,8 @@ def other_cases(said, rng):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("times", [True, False], ids=["dated", "in the order of rows"])
 def test_a_vendor_that_goes_constant_is_the_first_finding(times, seed):
-    told = audit(table(constant, seed, times), **QUICK)
-    first = told.findings[0]
+    finding = audit(table(constant, seed, times), **QUICK)
+    first = finding.findings[0]
     assert (first.code, first.severity, first.who) == ("constant-feed", "error", ("C",))
     assert first.since == DEAD
     assert "case 3,500 of 6,000" in first.sentence
@@ -55,16 +55,16 @@ def test_a_vendor_that_goes_constant_is_the_first_finding(times, seed):
 @pytest.mark.parametrize("times", [True, False], ids=["dated", "in the order of rows"])
 @pytest.mark.parametrize("reports", [noise, other_cases])
 def test_a_vendor_that_outputs_noise_is_the_first_finding(reports, times, seed):
-    told = audit(table(reports, seed, times), **QUICK)
-    first = told.findings[0]
+    finding = audit(table(reports, seed, times), **QUICK)
+    first = finding.findings[0]
     assert (first.code, first.severity, first.who) == ("changed-feed", "error", ("C",))
     assert abs(first.since - DEAD) < 0.05 * CASES
 
 
 @pytest.mark.parametrize("reports", [constant, noise, other_cases])
 def test_a_dead_vendor_is_one_error_and_no_other_vendor_is_blamed(reports):
-    told = audit(table(reports), **QUICK)
-    errors = [f for f in told.findings if f.severity == "error"]
+    finding = audit(table(reports), **QUICK)
+    errors = [f for f in finding.findings if f.severity == "error"]
     assert [f.who for f in errors if "C" in f.who] == [("C",)]
     assert not any(set(f.who) - {"C"} for f in errors)
 
@@ -72,6 +72,6 @@ def test_a_dead_vendor_is_one_error_and_no_other_vendor_is_blamed(reports):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("times", [True, False], ids=["dated", "in the order of rows"])
 def test_vendors_that_are_alive_are_not_called_dead(times, seed):
-    told = audit(table(None, seed, times), **QUICK)
-    assert told.worst() != "error"
-    assert not any("feed" in f.code or "drift" in f.code for f in told.findings)
+    finding = audit(table(None, seed, times), **QUICK)
+    assert finding.worst() != "error"
+    assert not any("feed" in f.code or "drift" in f.code for f in finding.findings)

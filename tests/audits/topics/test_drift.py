@@ -29,17 +29,17 @@ def suspected(panel, code, agent=None):
 
 def test_its_cost_is_what_silence_since_then_saves():
     panel = drifted()
-    told = suspected(panel, "drifted", "agent3")
-    assert abs(told.since - 1000) < 50
-    assert f"from case {told.since:,} of 2,000" in told.sentence
+    finding = suspected(panel, "drifted", "agent3")
+    assert abs(finding.since - 1000) < 50
+    assert f"from case {finding.since:,} of 2,000" in finding.sentence
     kept = panel.reports.copy()
-    kept[told.since :, 3] = np.nan
+    kept[finding.since :, 3] = np.nan
     loss = Loss("cost", COSTS)
     as_is, silenced = (
         loss.of(np.nanmean(reports, axis=1)[:, None], panel.outcomes).mean()
         for reports in (panel.reports, kept)
     )
-    assert_allclose(told.price().value, as_is - silenced)
+    assert_allclose(finding.price().value, as_is - silenced)
 
 
 def test_a_rise_is_that_of_the_users_cost_beside_the_others():
@@ -47,15 +47,15 @@ def test_a_rise_is_that_of_the_users_cost_beside_the_others():
     said = panel.reports.copy()
     said[1000:, 3] = np.where(panel.outcomes[1000:] == 1, 0.01, 0.99)  # at its worst
     panel = Panel(said, panel.outcomes, times=np.arange(2000))
-    told = suspected(panel, "drifted", "agent3")
+    finding = suspected(panel, "drifted", "agent3")
     loss = Loss("cost", COSTS)
     cost = loss.of(said[:, :, None], panel.outcomes[:, None])
     beside = cost[:, 3] - np.delete(cost, 3, axis=1).mean(axis=1)
-    rise = beside[told.since :].mean() - beside[: told.since].mean()
-    assert abs(told.since - 1000) < 20
-    assert_allclose(told.number.value, rise)
-    assert 0 < told.number.low < rise < told.number.high
-    assert told.p_value < 1e-9
+    rise = beside[finding.since :].mean() - beside[: finding.since].mean()
+    assert abs(finding.since - 1000) < 20
+    assert_allclose(finding.number.value, rise)
+    assert 0 < finding.number.low < rise < finding.number.high
+    assert finding.p_value < 1e-9
 
 
 def test_discrimination_that_is_lost_is_found_where_decisions_do_not_change():
@@ -63,18 +63,18 @@ def test_discrimination_that_is_lost_is_found_where_decisions_do_not_change():
     panel = drifted(cases=4000)
     costs = Costs(fn=1e-3, fp=1)
     evidence = Evidence(panel, Mean(costs=costs), costs, None, 0.95, 50, 0)
-    told = next(
+    finding = next(
         s for s in drift.check(evidence) if s.code == "drifted" and "agent3" in s.who
     )
-    assert told.unit == "change of its AUC"
-    assert told.p_value < 1e-9
-    assert abs(told.since - 2000) < 100
+    assert finding.unit == "change of its AUC"
+    assert finding.p_value < 1e-9
+    assert abs(finding.since - 2000) < 100
     before, after = (
         auc(panel.reports[part, 3], panel.outcomes[part])
-        for part in (slice(None, told.since), slice(told.since, None))
+        for part in (slice(None, finding.since), slice(finding.since, None))
     )
-    assert f"AUC {before:.2f} before, {after:.2f} since" in told.sentence
-    assert_allclose(told.number.value, after - before)
+    assert f"AUC {before:.2f} before, {after:.2f} since" in finding.sentence
+    assert_allclose(finding.number.value, after - before)
 
 
 def test_discrimination_of_many_classes_is_watched_too():
@@ -83,8 +83,10 @@ def test_discrimination_of_many_classes_is_watched_too():
     weights = np.eye(3)[outcomes][:, None, :] + rng.exponential(size=(3000, 4, 3))
     weights[1500:, 2] = rng.permutation(weights[1500:, 2])
     said = weights / weights.sum(axis=2, keepdims=True)
-    told = audit(Panel(said, outcomes, times=np.arange(3000)), resamples=50).findings
-    errors = [f for f in told if f.severity == "error" and f.since is not None]
+    findings = audit(
+        Panel(said, outcomes, times=np.arange(3000)), resamples=50
+    ).findings
+    errors = [f for f in findings if f.severity == "error" and f.since is not None]
     assert {f.who for f in errors} == {("agent2",)}
     assert all(abs(f.since - 1500) < 150 for f in errors)
 
@@ -101,8 +103,8 @@ def test_harder_cases_for_all_are_the_pools_drift_and_nobodys_fault():
         correlation=0.2, honest=True, seed=0,
     )  # fmt: skip
     found = audit(timed(panel), **QUICK).findings
-    told = {f.code: f for f in found}
-    assert told["drifted-pool"].severity == "warning"
+    finding = {f.code: f for f in found}
+    assert finding["drifted-pool"].severity == "warning"
     assert not any(f.code == "drifted" and f.severity == "error" for f in found)
 
 
@@ -120,13 +122,13 @@ def test_silence_in_a_stream():
     panel = sound(cases=400)
     reports = panel.reports.copy()
     reports[::3, 1:] = np.nan
-    told = audit(Panel(reports, panel.outcomes, times=np.arange(400)), **QUICK)
-    assert "drifted" not in [f.code for f in told.findings]
+    finding = audit(Panel(reports, panel.outcomes, times=np.arange(400)), **QUICK)
+    assert "drifted" not in [f.code for f in finding.findings]
 
 
 def test_an_agent_that_hardly_spoke_is_not_judged():
     panel = sound(cases=300)
     reports = panel.reports.copy()
     reports[20:, 4] = np.nan
-    told = audit(Panel(reports, panel.outcomes, times=np.arange(300)), **QUICK)
-    assert not any(f.code == "drifted" and "agent4" in f.who for f in told.findings)
+    finding = audit(Panel(reports, panel.outcomes, times=np.arange(300)), **QUICK)
+    assert not any(f.code == "drifted" and "agent4" in f.who for f in finding.findings)

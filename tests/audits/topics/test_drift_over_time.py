@@ -44,6 +44,6 @@ def test_cases_that_only_teach_leave_a_gap_in_the_pools_losses():
 
 def test_without_river_alarms_are_withheld(monkeypatch):
     monkeypatch.setattr(drift, "find_spec", lambda name: None)
-    told = audit(timed(sound(cases=200)), **QUICK)
-    assert told.drift.alarms == ()
-    assert "river is not installed" in dict(told.withheld)["drift alarms"]
+    finding = audit(timed(sound(cases=200)), **QUICK)
+    assert finding.drift.alarms == ()
+    assert "river is not installed" in dict(finding.withheld)["drift alarms"]

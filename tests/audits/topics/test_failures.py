@@ -40,7 +40,7 @@ def test_silence_costs_what_leave_one_out_credit_says():
 
 
 def test_a_learned_pool_keeps_the_weights_it_had():
-    told = audit(PANEL, costs=COSTS, resamples=50, pool="best-agent")
-    worst = told.robustness[-1]
+    finding = audit(PANEL, costs=COSTS, resamples=50, pool="best-agent")
+    worst = finding.robustness[-1]
     # All hangs on one agent: when it turns, the pool does.
     assert worst.rise.value > TOLD.robustness[-1].rise.value

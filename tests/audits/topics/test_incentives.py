@@ -10,25 +10,25 @@ from truepool.games import incentives
 QUICK = {"costs": COSTS, "resamples": 50}
 
 
-def found(**settings):
-    told = audit(sound(), **QUICK, **settings).findings
-    return [f for f in told if f.code == "tempted"]
+def find_faults(**settings):
+    findings = audit(sound(), **QUICK, **settings).findings
+    return [f for f in findings if f.code == "tempted"]
 
 
 def test_a_wrong_threshold_tempts_agents_to_correct_it():
-    (told,) = found(threshold=0.5)
-    assert told.severity == "note"
-    assert told.figure == "incentives"
+    (finding,) = find_faults(threshold=0.5)
+    assert finding.severity == "note"
+    assert finding.figure == "incentives"
     most = incentives(sound(), "mean", COSTS, threshold=0.5).rows[0]
-    assert told.who == (most.agent,)
-    assert told.number.value == most.best.gain
-    assert "decisions would cost less" in told.sentence
+    assert finding.who == (most.agent,)
+    assert finding.number.value == most.best.gain
+    assert "decisions would cost less" in finding.sentence
 
 
 def test_lying_that_costs_the_pool_is_a_warning_unless_explained():
-    (told,) = found(pool="externality")
-    assert "agreeing with the others" in told.sentence
-    assert "at the pool's cost" in told.sentence
+    (finding,) = find_faults(pool="externality")
+    assert "agreeing with the others" in finding.sentence
+    assert "at the pool's cost" in finding.sentence
 
 
 @pytest.mark.parametrize(

@@ -12,17 +12,17 @@ PANEL = sound(cases=300)
 
 
 def test_gains_are_those_of_the_games():
-    told = audit(PANEL, **QUICK, threshold=0.5)
+    finding = audit(PANEL, **QUICK, threshold=0.5)
     found = incentives(PANEL, "mean", COSTS, threshold=0.5)
-    for one in told.standings:
+    for one in finding.standings:
         assert one.gain == max(0.0, found[one.agent].best.gain)
 
 
 def test_a_pool_named_after_a_score_is_taken_to_pay_it():
-    told = audit(PANEL, **QUICK, pool="brier")
+    finding = audit(PANEL, **QUICK, pool="brier")
     found = incentives(PANEL, "brier", COSTS, payment="brier")
-    gains = [max(0.0, found[one.agent].best.gain) for one in told.standings]
-    assert [one.gain for one in told.standings] == gains
+    gains = [max(0.0, found[one.agent].best.gain) for one in finding.standings]
+    assert [one.gain for one in finding.standings] == gains
 
 
 def test_many_classes_and_models_have_no_gains():
@@ -37,6 +37,6 @@ def test_folds_that_cannot_be_made_withhold_incentives(monkeypatch):
         raise SettingError("use fewer folds")
 
     monkeypatch.setattr(topic, "incentives", refuse)
-    told = audit(PANEL, **QUICK)
-    assert dict(told.withheld)["incentives"] == "use fewer folds"
-    assert np.isfinite(told.standings[0].cost)
+    finding = audit(PANEL, **QUICK)
+    assert dict(finding.withheld)["incentives"] == "use fewer folds"
+    assert np.isfinite(finding.standings[0].cost)

@@ -7,7 +7,7 @@ from truepool.data.panel import Panel
 QUICK = {"costs": COSTS, "resamples": 50}
 
 
-def found(panel):
+def find_faults(panel):
     return [f for f in audit(panel, **QUICK).findings if f.code == "outcome-rate"]
 
 
@@ -18,14 +18,14 @@ def test_a_share_of_positives_that_doubles_is_a_warning_and_nobodys_fault():
     panel = Panel(
         np.r_[early.reports, late.reports], np.r_[early.outcomes, late.outcomes]
     )
-    (told,) = found(timed(panel))
-    assert (told.severity, told.who) == ("warning", ())
-    assert abs(told.since - len(rare)) < 100
-    assert found(panel) == []  # rows without times
+    (finding,) = find_faults(timed(panel))
+    assert (finding.severity, finding.who) == ("warning", ())
+    assert abs(finding.since - len(rare)) < 100
+    assert find_faults(panel) == []  # rows without times
 
 
 def test_shares_that_stay_are_not_mentioned():
-    assert found(timed(sound())) == []
+    assert find_faults(timed(sound())) == []
 
 
 def test_the_class_whose_share_changed_is_named():
@@ -33,11 +33,11 @@ def test_the_class_whose_share_changed_is_named():
     outcomes = np.r_[rng.integers(0, 2, 800), rng.integers(0, 3, 800)]
     weights = np.eye(3)[outcomes][:, None, :] + rng.exponential(size=(1600, 3, 3))
     said = weights / weights.sum(axis=2, keepdims=True)
-    (told,) = [
+    (finding,) = [
         f
         for f in audit(
             Panel(said, outcomes, times=np.arange(1600)), resamples=50
         ).findings
         if f.code == "outcome-rate"
     ]
-    assert "outcome 2" in told.sentence
+    assert "outcome 2" in finding.sentence

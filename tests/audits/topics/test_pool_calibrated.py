@@ -14,20 +14,22 @@ QUICK = {"costs": COSTS, "resamples": 50}
 
 
 def pools(panel, **settings):
-    told = audit(panel, **QUICK, **settings)
+    finding = audit(panel, **QUICK, **settings)
     found = [
-        f for f in told.findings if f.code.endswith("pool") and f.p_value is not None
+        f for f in finding.findings if f.code.endswith("pool") and f.p_value is not None
     ]
-    return told, {f.code: f for f in found}
+    return finding, {f.code: f for f in found}
 
 
 def test_recalibrating_mends_the_mean_and_its_price_is_what_that_saves():
-    told, found = pools(sound())
-    *_, pool, mended = told.calibration
+    finding, found = pools(sound())
+    *_, pool, fixed = finding.calibration
     assert pool.p_value < 1e-6
-    assert mended.p_value > 0.01
-    assert mended.smooth_ece < pool.smooth_ece / 2
-    saved = told.comparison["mean"].loss.value - told.comparison["platt"].loss.value
+    assert fixed.p_value > 0.01
+    assert fixed.smooth_ece < pool.smooth_ece / 2
+    saved = (
+        finding.comparison["mean"].loss.value - finding.comparison["platt"].loss.value
+    )
     assert_allclose(found["under-confident-pool"].cost.value, saved, atol=0.01)
 
 
@@ -58,9 +60,9 @@ def test_a_learned_pool_that_is_off_by_itself_is_an_error():
     z = rng.normal(-1, 1.2, (4000, 1))
     outcomes = (rng.random(4000) < 1 / (1 + np.exp(-z[:, 0]))).astype(int)
     reports = 1 / (1 + np.exp(-(z + 0.05 * rng.normal(size=(4000, 3)))))
-    told, found = pools(Panel(reports, outcomes), pool="bayes")
+    finding, found = pools(Panel(reports, outcomes), pool="bayes")
     assert found["over-confident-pool"].severity == "error"
-    assert told.worst() == "error"
+    assert finding.worst() == "error"
 
 
 def test_a_biased_pool_of_biased_agents():

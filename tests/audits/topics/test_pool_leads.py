@@ -46,13 +46,13 @@ def test_streams_are_tested_in_the_order_of_time_however_the_table_lies():
     shuffled = Panel(
         panel.reports[mixed], panel.outcomes[mixed], panel.agents, times=panel.times[mixed]
     )  # fmt: skip
-    told, again = audit(panel, **QUICK), audit(shuffled, **QUICK)
-    for lead in told.significance:
-        by_case = told.comparison.by_case
+    finding, again = audit(panel, **QUICK), audit(shuffled, **QUICK)
+    for lead in finding.significance:
+        by_case = finding.comparison.by_case
         expected = diebold_mariano(by_case["mean"] - by_case[lead.pool])
         assert lead.diebold_mariano == expected
     vote = {lead.pool: lead.diebold_mariano for lead in again.significance}
-    for lead in told.significance:
+    for lead in finding.significance:
         if lead.pool in ("median", "log-odds"):  # they learn nothing
             assert_allclose(lead.diebold_mariano, vote[lead.pool])
 

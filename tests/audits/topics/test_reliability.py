@@ -3,46 +3,46 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binom, kstest
 
+from truepool.audits.evidence import enough_cases
 from truepool.audits.topics.calibration import (
     bias_matters,
     calibration,
     matters,
     reliability,
     slope_matters,
-    supported,
 )
 from truepool.measures.scores import ece, smooth_ece
 
 
-def judged(seed=0, cases=2000, slope=1.0, shift=0.0, level=0.95):
+def measured(seed=0, cases=2000, slope=1.0, shift=0.0, level=0.95):
     rng = np.random.default_rng(seed)
     z = rng.normal(-0.5, 1.3, cases)
-    came = (rng.random(cases) < 1 / (1 + np.exp(-(slope * z + shift)))).astype(int)
+    outcomes = (rng.random(cases) < 1 / (1 + np.exp(-(slope * z + shift)))).astype(int)
     p = 1 / (1 + np.exp(-z))
-    return calibration("ada", p[:, None], came, level), p, came
+    return calibration("ada", p[:, None], outcomes, level), p, outcomes
 
 
 def test_calibrated_reports_give_even_p_values():
-    p_values = [judged(seed, 400)[0].p_value for seed in range(300)]
+    p_values = [measured(seed, 400)[0].p_value for seed in range(300)]
     assert kstest(p_values, "uniform").pvalue > 0.001
 
 
 def test_intervals_cover_as_often_as_they_say():
     held = np.zeros(2)
     for seed in range(300):
-        told = judged(seed, 300, level=0.9)[0]
-        held += [told.bias.low <= 0 <= told.bias.high,
-                 told.slope.low <= 1 <= told.slope.high]  # fmt: skip
+        result = measured(seed, 300, level=0.9)[0]
+        held += [result.bias.low <= 0 <= result.bias.high,
+                 result.slope.low <= 1 <= result.slope.high]  # fmt: skip
     # 300 trials at 0.9: a standard error of 0.017.
     assert_allclose(held / 300, 0.9, atol=0.06)
 
 
 def test_the_numbers_are_those_of_the_scores():
-    told, p, came = judged(3)
-    assert_allclose(told.ece, max(0.0, ece(p, came, debias=True)))
-    assert_allclose(told.smooth_ece, smooth_ece(p, came))
-    assert_allclose(told.bias.value, p.mean() - came.mean())
-    assert told.cases == 2000
+    result, p, outcomes = measured(3)
+    assert_allclose(result.ece, max(0.0, ece(p, outcomes, debias=True)))
+    assert_allclose(result.smooth_ece, smooth_ece(p, outcomes))
+    assert_allclose(result.bias.value, p.mean() - outcomes.mean())
+    assert result.cases == 2000
 
 
 @pytest.mark.parametrize(
@@ -50,42 +50,44 @@ def test_the_numbers_are_those_of_the_scores():
     [(1.0, 0.0, (False, False)), (0.5, 0.0, (True, False)), (1.0, 0.4, (False, True))],
 )
 def test_what_is_off_is_told_apart(slope, shift, faults):
-    told = judged(1, 20_000, slope, shift)[0]
-    assert (slope_matters(told), bias_matters(told)) == faults or (
-        slope_matters(told),
+    result = measured(1, 20_000, slope, shift)[0]
+    assert (slope_matters(result), bias_matters(result)) == faults or (
+        slope_matters(result),
         slope,
     ) == (
         True,
         0.5,
     )
-    assert matters(told) == any(faults)
+    assert matters(result) == any(faults)
 
 
 def test_silence_is_passed_over():
-    told, p, came = judged(2, 500)
+    result, p, outcomes = measured(2, 500)
     quiet = np.where(np.arange(500) % 5 == 0, np.nan, p)
     spoke = ~np.isnan(quiet)
-    some = calibration("ada", quiet[:, None], came, 0.95)
+    some = calibration("ada", quiet[:, None], outcomes, 0.95)
     assert some.cases == 400
-    assert_allclose(some.bias.value, (p - came)[spoke].mean())
-    assert told.cases == 500
+    assert_allclose(some.bias.value, (p - outcomes)[spoke].mean())
+    assert result.cases == 500
 
 
 def test_classes_are_judged_by_the_likeliest():
     rng = np.random.default_rng(0)
     said = rng.dirichlet([1, 1, 1], 600)
-    came = np.array([rng.choice(3, p=row) for row in said])
-    told = calibration("ada", said, came, 0.95)
-    top, hit = said.max(axis=1), said.argmax(axis=1) == came
-    assert_allclose(told.bias.value, top.mean() - hit.mean())
-    assert told.p_value > 0.001
+    outcomes = np.array([rng.choice(3, p=row) for row in said])
+    result = calibration("ada", said, outcomes, 0.95)
+    top, hit = said.max(axis=1), said.argmax(axis=1) == outcomes
+    assert_allclose(result.bias.value, top.mean() - hit.mean())
+    assert result.p_value > 0.001
 
 
 def test_too_few_cases_have_numbers_but_no_interval():
-    told = calibration("ada", np.full((20, 1), 0.5), np.arange(20) % 2, 0.95)
-    assert told.ece == 0
-    assert (told.bias, told.slope, told.p_value, told.reliability) == (None,) * 4
-    assert not matters(told)
+    result = calibration("ada", np.full((20, 1), 0.5), np.arange(20) % 2, 0.95)
+    assert result.ece == 0
+    assert (result.bias, result.slope, result.p_value, result.reliability) == (
+        None,
+    ) * 4
+    assert not matters(result)
     mute = calibration("bob", np.full((5, 1), np.nan), np.arange(5) % 2, 0.95)
     assert np.isnan([mute.ece, mute.smooth_ece]).all()
 
@@ -95,25 +97,25 @@ def test_too_few_cases_have_numbers_but_no_interval():
     [(30, 5, True), (29, 10, False), (100, 4, False), (100, 96, False), (0, 0, False)],
 )
 def test_what_supports_an_interval(cases, ones, enough):
-    assert supported((np.arange(cases) < ones).astype(int)) == enough
+    assert enough_cases((np.arange(cases) < ones).astype(int)) == enough
 
 
 def test_calibrated_frequencies_stay_in_their_bands():
     outside = []
     for seed in range(60):
-        shown = judged(seed, 800, level=0.9)[0].reliability
+        shown = measured(seed, 800, level=0.9)[0].reliability
         assert shown.cases.sum() == 800
         outside.append((shown.frequency < shown.low) | (shown.frequency > shown.high))
     # Discrete bands hold at least their level; 600 groups have an error of 0.012.
     assert np.mean(outside) < 0.1 + 4 * 0.012
-    over = judged(0, 800, slope=0.3)[0].reliability
+    over = measured(0, 800, slope=0.3)[0].reliability
     assert ((over.frequency < over.low) | (over.frequency > over.high)).sum() >= 5
 
 
 def test_bands_are_binomial_and_empty_groups_are_left_out():
     p = np.repeat([0.1, 0.5], [90, 10])
-    came = (np.arange(100) % 10 == 0).astype(int)
-    shown = reliability(p, came, 0.8)
+    outcomes = (np.arange(100) % 10 == 0).astype(int)
+    shown = reliability(p, outcomes, 0.8)
     assert_allclose(shown.mean_report, [0.1, 0.5])
     assert_allclose(shown.cases, [90, 10])
     assert_allclose(shown.low, binom.ppf(0.1, [90, 10], [0.1, 0.5]) / [90, 10])
@@ -123,10 +125,10 @@ def test_bands_are_binomial_and_empty_groups_are_left_out():
 def test_groups_are_of_equal_size_unless_many_say_the_same():
     rng = np.random.default_rng(0)
     p = rng.random(1000)
-    came = (rng.random(1000) < p).astype(int)
-    assert_array_equal(reliability(p, came, 0.95).cases, 100)
+    outcomes = (rng.random(1000) < p).astype(int)
+    assert_array_equal(reliability(p, outcomes, 0.95).cases, 100)
     p[:400] = 1.0
-    shown = reliability(p, came, 0.95)
+    shown = reliability(p, outcomes, 0.95)
     assert (shown.mean_report[-1], shown.cases[-1]) == (1.0, 400)
     alone = reliability(np.full(50, 0.3), np.arange(50) % 2, 0.95)
     assert alone.cases.tolist() == [50]

@@ -14,21 +14,21 @@ from truepool.stress.sleeper import Sleeper
 QUICK = {"costs": COSTS, "resamples": 50}
 
 
-def found(panel, **changes):
-    told = audit(panel, **QUICK | changes).findings
-    return [f for f in told if f.code == "upside-down"]
+def find_faults(panel, **changes):
+    findings = audit(panel, **QUICK | changes).findings
+    return [f for f in findings if f.code == "upside-down"]
 
 
 def test_its_number_is_the_area_under_the_curve():
     panel = flipped()
-    (told,) = found(panel)
-    assert_allclose(told.number.value, auc(panel.reports[:, 1], panel.outcomes))
-    assert told.cost.low > 0
+    (finding,) = find_faults(panel)
+    assert_allclose(finding.number.value, auc(panel.reports[:, 1], panel.outcomes))
+    assert finding.cost.low > 0
 
 
 def test_it_explains_the_miscalibration_of_the_same_agent():
-    told = audit(flipped(), **QUICK).findings
-    others = [f for f in told if f.who == ("agent1",) and f.code != "upside-down"]
+    findings = audit(flipped(), **QUICK).findings
+    others = [f for f in findings if f.who == ("agent1",) and f.code != "upside-down"]
     assert others
     assert {f.severity for f in others} == {"note"}
 
@@ -36,19 +36,19 @@ def test_it_explains_the_miscalibration_of_the_same_agent():
 def test_noise_is_not_upside_down():
     base = sound()
     noise = np.random.default_rng(0).random((2000, 1))
-    assert found(Panel(np.hstack([base.reports, noise]), base.outcomes)) == []
+    assert find_faults(Panel(np.hstack([base.reports, noise]), base.outcomes)) == []
 
 
 def test_an_agent_that_spoke_once_is_not_judged():
     panel = sound(cases=100)
     reports = panel.reports.copy()
     reports[1:, 4] = np.nan
-    assert found(Panel(reports, panel.outcomes)) == []
+    assert find_faults(Panel(reports, panel.outcomes)) == []
 
 
 def test_its_interval_is_where_resamples_of_the_area_fall():
     panel = flipped(cases=600)
-    (told,) = found(panel)
+    (finding,) = find_faults(panel)
     rng = np.random.default_rng(0)
     draws = [
         auc(panel.reports[rows, 1], panel.outcomes[rows])
@@ -56,7 +56,7 @@ def test_its_interval_is_where_resamples_of_the_area_fall():
     ]
     # The error of 400 resamples at their 2.5 % points is about a tenth of the width.
     assert_allclose(
-        (told.number.low, told.number.high),
+        (finding.number.low, finding.number.high),
         np.quantile(draws, (0.025, 0.975)),
         atol=0.01,
     )
@@ -68,8 +68,8 @@ def test_an_area_of_more_than_two_classes_has_no_interval():
     outcomes[:3] = [0, 1, 2]
     reports = panel.reports.copy()
     reports[:, 0] = reports[:, 0, ::-1]
-    (told,) = found(Panel(reports, outcomes), costs=None)
-    assert np.isnan(told.number.low)
+    (finding,) = find_faults(Panel(reports, outcomes), costs=None)
+    assert np.isnan(finding.number.low)
 
 
 def turned(at, seed=0):
@@ -79,33 +79,36 @@ def turned(at, seed=0):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_an_agent_that_turned_is_dated_and_its_sound_reports_are_not_reversed(seed):
-    told = audit(turned(0.3, seed), **QUICK)
-    assert (told.findings[0].severity, told.findings[0].who) == ("error", ("agent2",))
-    (turn,) = (f for f in told.findings if f.code == "upside-down")
+    finding = audit(turned(0.3, seed), **QUICK)
+    assert (finding.findings[0].severity, finding.findings[0].who) == (
+        "error",
+        ("agent2",),
+    )
+    (turn,) = (f for f in finding.findings if f.code == "upside-down")
     assert abs(turn.since - 900) < 60
     assert "turned upside down at case" in turn.sentence
     assert turn.advice.endswith("do not reverse them.")
-    assert "reverse its reports" not in told.advice
-    assert "take agent2 out of the pool" in told.advice
+    assert "reverse its reports" not in finding.advice
+    assert "take agent2 out of the pool" in finding.advice
 
 
 def test_what_an_agent_that_turned_costs_is_what_leaving_it_out_since_then_saves():
     panel = turned(0.3)
-    (told,) = found(panel)
+    (finding,) = find_faults(panel)
     later = panel.reports.copy()
-    later[told.since :, 2] = np.nan
+    later[finding.since :, 2] = np.nan
     loss = Loss("cost", COSTS)
     as_is, without = (
         loss.of(np.nanmean(reports, axis=1)[:, None], panel.outcomes).mean()
         for reports in (panel.reports, later)
     )
-    assert_allclose(told.cost.value, as_is - without)
+    assert_allclose(finding.cost.value, as_is - without)
 
 
 def test_an_agent_that_was_always_upside_down_has_no_date():
-    (told,) = found(timed(flipped()))
-    assert told.since is None
-    assert "one minus its report" in told.advice
+    (finding,) = find_faults(timed(flipped()))
+    assert finding.since is None
+    assert "one minus its report" in finding.advice
 
 
 def test_the_level_of_a_reversed_area():

@@ -14,14 +14,14 @@ QUICK = {"costs": COSTS, "resamples": 50}
 
 def test_credit_under_the_mean_is_the_credit_room_s():
     panel = sound(cases=300)
-    told = audit(panel, **QUICK).standings
+    rows = audit(panel, **QUICK).standings
     loss = {"loss": "cost", "costs": COSTS}
     assert_allclose(
-        [one.leave_one_out.value for one in told], leave_one_out(panel, **loss)
+        [one.leave_one_out.value for one in rows], leave_one_out(panel, **loss)
     )
-    assert_allclose([one.shapley.value for one in told], shapley(panel, **loss))
-    assert_allclose([one.weight.value for one in told], intervals(panel).weights)
-    for one in told:
+    assert_allclose([one.shapley.value for one in rows], shapley(panel, **loss))
+    assert_allclose([one.weight.value for one in rows], intervals(panel).weights)
+    for one in rows:
         assert (
             one.leave_one_out.low <= one.leave_one_out.value <= one.leave_one_out.high
         )
@@ -30,8 +30,8 @@ def test_credit_under_the_mean_is_the_credit_room_s():
 
 def test_standings_with_silence_are_over_what_was_said():
     panel = random_panel(1, cases=200, silent=0.2)
-    told = audit(panel, **QUICK).standings
-    for i, one in enumerate(told):
+    finding = audit(panel, **QUICK).standings
+    for i, one in enumerate(finding):
         spoke = ~np.isnan(panel.reports[:, i])
         gaps = panel.reports[spoke, i] - panel.outcomes[spoke]
         assert_allclose(one.brier, (gaps**2).mean())
@@ -40,23 +40,23 @@ def test_standings_with_silence_are_over_what_was_said():
 
 def test_left_alone_in_a_case_the_base_rate_stands_in():
     panel = random_panel(1, cases=100, agents=2, silent=0.4)
-    told = audit(panel, **QUICK).standings
+    rows = audit(panel, **QUICK).standings
     credit = leave_one_out(panel, loss="cost", costs=COSTS)
-    assert_allclose([one.leave_one_out.value for one in told], credit)
+    assert_allclose([one.leave_one_out.value for one in rows], credit)
 
 
 def test_a_copy_is_worth_what_it_copies():
-    told = audit(copied(cases=500), **QUICK).standings
-    assert_allclose(told[0].shapley.value, told[3].shapley.value)
-    assert told[0].weight.value == pytest.approx(told[3].weight.value)
+    finding = audit(copied(cases=500), **QUICK).standings
+    assert_allclose(finding[0].shapley.value, finding[3].shapley.value)
+    assert finding[0].weight.value == pytest.approx(finding[3].weight.value)
 
 
 def test_many_agents_are_credited_by_random_orders():
     skills = np.linspace(0.5, 1.5, 16)
-    told = audit(sound(cases=300, skills=skills), **QUICK)
-    values = [one.shapley.value for one in told.standings]
+    finding = audit(sound(cases=300, skills=skills), **QUICK)
+    values = [one.shapley.value for one in finding.standings]
     assert np.corrcoef(values, skills)[0, 1] > 0.5
-    assert isinstance(told.standings[0].shapley.low, float)
+    assert isinstance(finding.standings[0].shapley.low, float)
 
 
 @pytest.mark.parametrize(
@@ -69,13 +69,13 @@ def test_shapley_credit_looks_at_as_many_cases_as_its_work_allows(agents, cases)
 def test_shapley_credit_says_when_it_looks_at_fewer_cases(monkeypatch):
     monkeypatch.setattr(topic, "FEWEST", 50)
     monkeypatch.setattr(topic, "WORK", 0)
-    told = audit(sound(cases=300), **QUICK)
-    assert "Estimated from 50 random cases: Shapley credit." in told.sampled
+    finding = audit(sound(cases=300), **QUICK)
+    assert "Estimated from 50 random cases: Shapley credit." in finding.sampled
 
 
 def test_a_learned_pool_is_judged_by_the_weights_of_its_folds():
     panel = sound(cases=300)
-    told = audit(Panel(panel.reports, panel.outcomes), **QUICK, pool="best-agent")
-    credit = [one.leave_one_out.value for one in told.standings]
+    finding = audit(Panel(panel.reports, panel.outcomes), **QUICK, pool="best-agent")
+    credit = [one.leave_one_out.value for one in finding.standings]
     # Without an agent that is never chosen nothing changes.
     assert 0.0 in credit

@@ -1,10 +1,15 @@
-"""A change of the mean is found where it is, and seldom where there is none."""
+"""A change in the mean is found where it is, and seldom where there is none."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from truepool.online.alarms.change_point import BLOCKS, FEWEST, change, change_beside
+from truepool.online.alarms.change_point import (
+    BLOCKS,
+    MIN_LENGTH,
+    change,
+    contrast_change,
+)
 
 
 def test_a_change_is_found_where_it_is():
@@ -17,7 +22,7 @@ def test_a_change_is_found_where_it_is():
     assert_allclose(found.after, series[found.place :].mean())
 
 
-def test_series_that_stay_rarely_seem_to_change():
+def test_stationary_series_rarely_seem_to_change():
     rng = np.random.default_rng(1)
     share = np.mean(
         [change(rng.exponential(size=400)).p_value < 0.05 for _ in range(400)]
@@ -27,15 +32,15 @@ def test_series_that_stay_rarely_seem_to_change():
 
 
 @pytest.mark.parametrize("series", [np.zeros(30), np.full(31, 0.2)])
-def test_what_never_varies_never_changes(series):
+def test_a_constant_series_has_no_change(series):
     assert change(series).p_value == 1.0
 
 
-def test_a_step_without_noise_is_nearly_certain():
+def test_a_step_without_noise_has_a_tiny_p_value():
     assert change(np.repeat([0.0, 1.0], 50)).p_value < 1e-15
 
 
-def test_values_that_follow_each_other_are_not_taken_for_a_change():
+def test_autocorrelation_is_not_taken_for_a_change():
     rng = np.random.default_rng(2)
     p = []
     for _ in range(300):
@@ -64,6 +69,6 @@ def test_long_series_are_tested_by_block_means():
 
 
 def test_short_series_are_not_tested():
-    assert change(np.arange(FEWEST - 1.0)).p_value == 1.0
-    found, known = change_beside(np.full(50, np.nan), np.ones(50))
+    assert change(np.arange(MIN_LENGTH - 1.0)).p_value == 1.0
+    found, known = contrast_change(np.full(50, np.nan), np.ones(50))
     assert (found.p_value, len(known)) == (1.0, 0)

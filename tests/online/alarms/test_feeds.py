@@ -1,4 +1,4 @@
-"""Runs, repeats and shifts, looking back at a whole feed."""
+"""Runs, repeats and shifts in a whole feed."""
 
 import numpy as np
 import pytest
@@ -7,10 +7,10 @@ from truepool.online.alarms.distribution import shifts
 from truepool.online.alarms.repeats import RepeatDetector, repeat
 from truepool.online.alarms.runs import (
     RunDetector,
-    codes_of,
     constant_run,
     missing_run,
     repeated_cases,
+    report_codes,
 )
 from truepool.stress.drift import quality_panel
 
@@ -21,7 +21,7 @@ def rounded(T, digits=2, seed=0):
 
 
 def codes(series):
-    return codes_of(np.asarray(series, dtype=float).reshape(len(series), -1, 1))
+    return report_codes(np.asarray(series, dtype=float).reshape(len(series), -1, 1))
 
 
 @pytest.mark.parametrize("digits", [1, 2, 6])
@@ -32,7 +32,7 @@ def test_rounded_reports_have_runs_and_no_fault(digits):
     assert min(p) > 1e-4
 
 
-def test_a_feed_that_mostly_says_one_thing_is_not_dead():
+def test_a_feed_that_mostly_reports_one_value_is_not_constant():
     rng = np.random.default_rng(0)
     alerts = (rng.random(5000) < 0.02) * 1.0
     assert constant_run(codes(alerts)[:, 0]).p_value == 1.0
@@ -40,7 +40,7 @@ def test_a_feed_that_mostly_says_one_thing_is_not_dead():
     assert constant_run(codes(alerts)[:, 0]).p_value < 1e-6
 
 
-def test_a_feed_that_was_always_constant_did_not_go_constant():
+def test_a_feed_that_was_always_constant_did_not_become_constant():
     assert constant_run(np.zeros(500, dtype=int)).p_value == 1.0
 
 
@@ -53,25 +53,25 @@ def test_a_run_in_the_middle_is_found_from_its_beginning_to_its_end(digits):
     assert run.p_value < 1e-12
 
 
-def test_gaps_at_random_are_no_stop_and_who_joins_late_never_stopped():
+def test_random_gaps_and_a_late_start_do_not_count_as_a_stop():
     rng = np.random.default_rng(0)
-    quiet = rng.random(3000) < 0.3
-    assert missing_run(quiet).p_value == 1.0
-    quiet[:800] = True
-    assert missing_run(quiet).p_value == 1.0
-    quiet[2500:] = True
-    run = missing_run(quiet)
+    missing = rng.random(3000) < 0.3
+    assert missing_run(missing).p_value == 1.0
+    missing[:800] = True
+    assert missing_run(missing).p_value == 1.0
+    missing[2500:] = True
+    run = missing_run(missing)
     assert run.p_value < 1e-9
     assert abs(run.start - 2500) < 10
 
 
-def test_a_feed_that_seldom_reports_is_not_asked_why_it_stopped():
-    quiet = np.random.default_rng(0).random(3000) < 0.7
-    quiet[2000:] = True
-    assert missing_run(quiet).p_value == 1.0
+def test_a_feed_that_seldom_reports_is_not_tested_for_a_stop():
+    missing = np.random.default_rng(0).random(3000) < 0.7
+    missing[2000:] = True
+    assert missing_run(missing).p_value == 1.0
 
 
-def test_the_same_case_again_is_nobodys_constant_feed():
+def test_duplicate_cases_are_not_a_constant_feed():
     feed = np.random.default_rng(0).random((50, 2)).repeat(3, axis=0)
     assert repeated_cases(codes(feed)).sum() == 100
 
@@ -96,7 +96,7 @@ def test_rounded_feeds_do_not_repeat_themselves():
     assert min(p) > 1e-4
 
 
-def test_a_period_and_cases_that_come_twice_are_no_old_reports():
+def test_periodic_feeds_and_duplicate_cases_are_not_repeats():
     rng = np.random.default_rng(0)
     daily = np.tile(rng.random(24), 50)[:, None]
     other = rng.random((1200, 2))
@@ -111,7 +111,7 @@ def test_a_short_or_constant_feed_repeats_nothing():
     assert repeat(np.zeros((500, 1), dtype=int), 0).p_value == 1.0
 
 
-def test_a_change_of_everybody_is_nobodys():
+def test_a_change_common_to_all_agents_is_attributed_to_none():
     panel = quality_panel(
         "sudden", before=[1.5] * 4, after=[0.3] * 4, cases=6000, base_rate=0.2,
         correlation=0.2, honest=True, seed=0,
@@ -120,40 +120,40 @@ def test_a_change_of_everybody_is_nobodys():
         assert min(link.p_value, moved.p_value) > 0.01
 
 
-def test_two_agents_cannot_tell_who_lost_touch_and_nobody_is_blamed():
+def test_with_two_agents_a_lost_link_is_attributed_to_neither():
     panel = quality_panel(
         "none", before=[1.5] * 2, after=[1.5] * 2, cases=3000, correlation=0.5
     )
-    said = panel.values.copy()
-    said[1500:, 1] = np.random.default_rng(0).permutation(said[1500:, 1])
-    assert [link.p_value for link, _ in shifts(said)] == [1.0, 1.0]
+    values = panel.values.copy()
+    values[1500:, 1] = np.random.default_rng(0).permutation(values[1500:, 1])
+    assert [link.p_value for link, _ in shifts(values)] == [1.0, 1.0]
 
 
-@pytest.mark.parametrize("of", [None, 1.0])
-def test_a_run_detector_calls_once_per_run(of):
+@pytest.mark.parametrize("only", [None, 1.0])
+def test_a_run_detector_raises_one_alarm_per_run(only):
     rng = np.random.default_rng(1)
-    series = (rng.random(1500) < 0.1) * 1.0 if of else rng.random(1500)
+    series = (rng.random(1500) < 0.1) * 1.0 if only else rng.random(1500)
     series[500:600] = series[900:1000] = 1.0
-    watch = RunDetector(every=10_000, of=of)
-    called = [t for t, x in enumerate(series) if watch.update(float(x))]
-    assert len(called) == 2
-    assert 500 < called[0] < 560
-    assert 900 < called[1] < 960
+    detector = RunDetector(cases_per_false_alarm=10_000, only=only)
+    alarmed = [t for t, x in enumerate(series) if detector.update(float(x))]
+    assert len(alarmed) == 2
+    assert 500 < alarmed[0] < 560
+    assert 900 < alarmed[1] < 960
 
 
-def test_a_repeat_detector_sees_through_rounding():
+def test_a_repeat_detector_copes_with_rounding():
     feed = rounded(3000, 2)
     feed[2000:2300] = feed[1700:2000]
-    watch = RepeatDetector(every=10_000)
-    called = [t for t, x in enumerate(feed.tolist()) if watch.update(x)]
-    assert len(called) == 1
-    assert 2000 < called[0] < 2100
-    assert watch._called is False  # it has ended since
+    detector = RepeatDetector(cases_per_false_alarm=10_000)
+    alarmed = [t for t, x in enumerate(feed.tolist()) if detector.update(x)]
+    assert len(alarmed) == 1
+    assert 2000 < alarmed[0] < 2100
+    assert detector._alarmed is False  # the repeat is over
 
 
-def test_a_run_detector_knows_feeds_that_move_slowly():
-    watch = RunDetector(every=10_000)
+def test_a_run_detector_allows_for_feeds_that_move_slowly():
+    detector = RunDetector(cases_per_false_alarm=10_000)
     slow = np.random.default_rng(0).random(100).repeat(10).tolist()
-    assert not any(watch.update(x) for x in [*slow, *[0.5] * 25])
-    # Such a feed must stand still for long: a new value may be one that stays.
-    assert any(watch.update(0.5) for _ in range(3000))
+    assert not any(detector.update(x) for x in [*slow, *[0.5] * 25])
+    # Such a feed must be constant for long: a new value may simply last.
+    assert any(detector.update(0.5) for _ in range(3000))

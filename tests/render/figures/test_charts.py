@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from truepool.render.figures.charts import MANY, Series, bars, heat, lines
+from truepool.render.figures.charts import MAX_MARKERS, Series, bars, heatmap, lines
 
 TWO = {"ada": Series([1, 10], [0.2, 0.4], [0.1, 0.1]), "bob": Series([1, 10], [0.3, 0.1])}  # fmt: skip
 
@@ -25,13 +25,15 @@ def test_lines_differ_by_more_than_colour():
 
 
 def test_many_points_have_a_band_and_no_markers():
-    at = np.arange(MANY + 1)
-    (axes,) = lines({"": {"": Series(at, at, np.ones(len(at)))}}, "case", marked=5).axes
+    at = np.arange(MAX_MARKERS + 1)
+    (axes,) = lines(
+        {"": {"": Series(at, at, np.ones(len(at)))}}, "case", vertical=5
+    ).axes
     down, line = axes.lines
     assert list(down.get_xdata()) == [5, 5]
     assert line.get_marker() == "None"
     low, high = axes.collections[0].get_datalim(axes.transData).intervaly
-    assert (low, high) == (-1, MANY + 1)
+    assert (low, high) == (-1, MAX_MARKERS + 1)
     (plain,) = lines({"": {"": Series(at, at)}}, "case").axes
     assert not plain.collections
 
@@ -58,7 +60,7 @@ def test_bars_have_their_heights_and_stay_in_their_groups():
 
 def test_a_heat_map_tells_its_numbers():
     values = np.array([[0.0, 0.5], [1.0, 0.25]])
-    page = heat({"a": values, "b": values.T}, ["x", "y"], ["0", "1"], "share")
+    page = heatmap({"a": values, "b": values.T}, ["x", "y"], ["0", "1"], "share")
     left, right = page.axes
     assert [text.get_text() for text in left.texts] == [".00", ".50", "1.00", ".25"]
     assert [text.get_text() for text in right.texts] == [".00", "1.00", ".50", ".25"]

@@ -10,11 +10,11 @@ from example_audit import AGENTS, audit, calibration, drift, estimate, standings
 from panels import random_panel
 
 from truepool import replay
-from truepool.audits.values import CaseStudy
+from truepool.audits.values import FailureScenario
 from truepool.comparison import Estimate
 from truepool.render import figures
 from truepool.render.figures.style import PALETTE, SERIES
-from truepool.render.figures.time_series import running, thinned
+from truepool.render.figures.time_series import running_mean, thin
 
 NAN = float("nan")
 
@@ -191,7 +191,7 @@ def test_the_mechanism_in_use_is_filled():
 def test_robustness_names_what_happens_to_whom():
     studies = (
         *audit().robustness,
-        CaseStudy("all agents agree", "", estimate(0.3), estimate(0.0)),
+        FailureScenario("all agents agree", "", estimate(0.3), estimate(0.0)),
     )
     figure = figures.robustness(studies)
     assert names(figure) == [
@@ -212,7 +212,9 @@ def test_a_replay_is_drawn_thinned(path):
 
 def test_running_means_pass_over_what_is_not_known():
     values = np.array([NAN, 1.0, NAN, 3.0, NAN, NAN])
-    np.testing.assert_array_equal(running(values, 2), [NAN, 1.0, 1.0, 3.0, 3.0, NAN])
+    np.testing.assert_array_equal(
+        running_mean(values, 2), [NAN, 1.0, 1.0, 3.0, 3.0, NAN]
+    )
 
 
 def test_an_agent_called_pool_is_not_the_pool():
@@ -240,7 +242,7 @@ def test_many_alarms_are_drawn_without_names():
 
 
 def test_thinning_keeps_the_ends():
-    kept = thinned(123_457)
+    kept = thin(123_457)
     assert (kept[0], kept[-1]) == (0, 123_456)
     assert (np.diff(kept) > 0).all()
 

@@ -104,16 +104,16 @@ def test_what_was_withheld_and_sampled_is_said(monkeypatch):
 
 
 @pytest.mark.parametrize("silent", [0.0, 0.2])
-def test_the_setting_is_said(silent):
+def test_the_page_says_which_pool_cases_and_costs_it_is_about(silent):
     page = markdown(audit(random_panel(1, cases=100, silent=silent), resamples=20))
-    assert "1 is decided above 0.500." in page
+    assert "positive is decided above 0.500." in page
     assert "% of them positive" in page
     assert ("of reports missing" in page) == (silent > 0)
     many = markdown(audit(timed(random_panel(1, classes=3)), resamples=20))
-    assert "3 classes, decided at least expected cost." in many
+    assert "3 classes; the class with the lowest expected cost is decided." in many
     assert "positive" not in many.split("\n## ")[0]
     rare = audit(sound(cases=100), costs=Costs(fn=50_000), resamples=20)
-    assert "1 is decided above 0.000020." in markdown(rare)
+    assert "positive is decided above 0.000020." in markdown(rare)
 
 
 def test_whether_other_pools_are_cheaper_is_shown_with_every_test():

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, ClassVar, final
 import numpy as np
 
 from truepool import VCG, Panel
-from truepool.core.engine import Cell, Row, cells
+from truepool.core.engine import Cell, Row
 from truepool.pools import Pool
 from truepool.pools.median import Median
 from truepool.pools.trimmed import Trimmed
-from truepool.render.figures.charts import heat
+from truepool.render.figures.charts import heatmap
 from truepool.stress import Stress
 from truepool.stress.constant import ConstantLow
 from truepool.stress.label_flip import LabelFlip
 from truepool.stress.noise import RandomNoise
-from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.interface import Experiment, Reading, row
 from truepool_paper.methods import pool_with, tally, vcg
 from truepool_paper.real_task import PACKAGES, ROWS, SOURCES, task, ten_agents
 from truepool_paper.verdicts import numbers, summarise
@@ -49,6 +49,7 @@ class Adversarial(Experiment):
     """Ten agents per repeat, whose reports are then attacked."""
 
     name: ClassVar[str] = "adversarial"
+    by_size: ClassVar[bool] = True
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
             READING,
@@ -61,10 +62,6 @@ class Adversarial(Experiment):
     }
     needs: ClassVar[tuple[str, ...]] = (SOURCES[DATA],)
     packages: ClassVar[Mapping[str, str]] = PACKAGES
-
-    def cells(self, size: Size) -> list[Cell]:
-        """Return one cell per repeat."""
-        return cells(self.name, 10 if size == "full" else 2, {"size": [size]})
 
     def effort(self, cell: Cell) -> float:
         """Mostly the training of ten."""
@@ -94,7 +91,9 @@ class Adversarial(Experiment):
             )
             for attack in ATTACKS
         }
-        return heat(panels, FIGURE_METHODS, [str(s) for s in SHARES], "bad agents (%)")
+        return heatmap(
+            panels, FIGURE_METHODS, [str(s) for s in SHARES], "bad agents (%)"
+        )
 
 
 def _attacked(

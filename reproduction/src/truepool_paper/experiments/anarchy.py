@@ -8,22 +8,24 @@ from truepool_paper.canonical_game import (
     ABOVE,
     CALIBRATED,
     GAME,
-    game_cells,
+    GameExperiment,
     offset_note,
     row_name,
     solve,
 )
-from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.interface import Axes, Reading, row
 
 TABLE = "tab:poa"
 PAYMENT_NAMES = ("VCG", "Brier", "Externality")
 
 
 @final
-class Anarchy(Experiment):
+class Anarchy(GameExperiment):
     """One game a mechanism, on the same beliefs."""
 
     name: ClassVar[str] = "anarchy"
+    axes: ClassVar[Axes] = {"offset": (ABOVE, CALIBRATED)}
+    seconds: ClassVar[float] = 0.05
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
             f"{offset_note(ABOVE)} {GAME} All three mechanisms are played out: that "
@@ -36,14 +38,6 @@ class Anarchy(Experiment):
             "agree most easily where reports are clipped, run up to 1.",
         )
     }
-
-    def cells(self, size: Size) -> list[Cell]:
-        """Return both offsets."""
-        return game_cells(self.name, size, {"offset": [ABOVE, CALIBRATED]})
-
-    def effort(self, cell: Cell) -> float:
-        """Little: a best response is one pass over the cases."""
-        return 0.05
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:

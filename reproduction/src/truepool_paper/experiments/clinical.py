@@ -7,12 +7,12 @@ import numpy as np
 
 from truepool import Features, Mean, Panel, agents, datasets
 from truepool.core.arrays import FloatArray
-from truepool.core.engine import Cell, Row, cells
+from truepool.core.engine import Cell, Row
 from truepool.measures.inference import paired_p_values
 from truepool.measures.scores import ece
 from truepool.pools import Pool
 from truepool.pools.mlp_2 import MLP2
-from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.interface import Axes, Experiment, Reading, Size, row
 from truepool_paper.methods import METHODS_READING, methods, pool_with, tally, vcg
 from truepool_paper.real_task import NEURAL, Task, prepare, reports
 from truepool_paper.significance import by_seed
@@ -34,6 +34,9 @@ class Clinical(Experiment):
     """Heart disease and diabetes, sample-partitioned."""
 
     name: ClassVar[str] = "clinical"
+    repeats: ClassVar[Mapping[Size, int]] = {"quick": 3, "full": 10}
+    axes: ClassVar[Axes] = {"table": tuple(SOURCES)}
+    seconds: ClassVar[float] = 2.0
     readings: ClassVar[Mapping[str, Reading]] = {
         label: Reading(
             READING,
@@ -45,15 +48,6 @@ class Clinical(Experiment):
     }
     needs: ClassVar[tuple[str, ...]] = tuple(SOURCES.values())
     packages: ClassVar[Mapping[str, str]] = NEURAL
-
-    def cells(self, size: Size) -> list[Cell]:
-        """Return one cell per data set and repeat; only the repeats are fewer."""
-        axes = {"table": list(SOURCES)}
-        return cells(self.name, 10 if size == "full" else 3, axes)
-
-    def effort(self, cell: Cell) -> float:
-        """Small data: nearly all of it is the overhead of the libraries."""
-        return 2.0
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:

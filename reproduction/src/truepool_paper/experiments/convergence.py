@@ -8,12 +8,12 @@ from truepool.render.figures.charts import Series, lines
 from truepool_paper.canonical_game import (
     CALIBRATED,
     GAME,
-    game_cells,
+    GameExperiment,
     offset_note,
     row_name,
     solve,
 )
-from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.interface import Axes, Reading, row
 from truepool_paper.verdicts import numbers, summarise
 
 if TYPE_CHECKING:
@@ -26,10 +26,11 @@ OFFSET = -0.05
 
 
 @final
-class Convergence(Experiment):
+class Convergence(GameExperiment):
     """Brier along n."""
 
     name: ClassVar[str] = "convergence"
+    axes: ClassVar[Axes] = {"n": AGENTS, "offset": (OFFSET, CALIBRATED)}
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
             f"{offset_note(OFFSET)} That is the deviation of 0.050 which the table "
@@ -45,12 +46,6 @@ class Convergence(Experiment):
             f"Price and n times delta of tab:convergence. {offset_note(OFFSET)}"
         ),
     }
-
-    def cells(self, size: Size) -> list[Cell]:
-        """Return all numbers of agents at both offsets."""
-        return game_cells(
-            self.name, size, {"n": AGENTS, "offset": [OFFSET, CALIBRATED]}
-        )
 
     def effort(self, cell: Cell) -> float:
         """Grows with the number of agents."""

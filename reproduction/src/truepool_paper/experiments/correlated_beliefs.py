@@ -8,12 +8,12 @@ from truepool_paper.canonical_game import (
     ABOVE,
     CALIBRATED,
     GAME,
-    game_cells,
+    GameExperiment,
     offset_note,
     price_rows,
     solve,
 )
-from truepool_paper.interface import Experiment, Reading, Size
+from truepool_paper.interface import Axes, Reading
 
 TABLE = "tab:corr_poa"
 PAYMENT_NAMES = ("VCG", "Brier", "Externality", "LogScore")
@@ -21,10 +21,12 @@ RHOS = (0, 0.2, 0.5, 0.8, 0.95)
 
 
 @final
-class CorrelatedBeliefs(Experiment):
+class CorrelatedBeliefs(GameExperiment):
     """Four mechanisms along rho, with the latent factor of apd:correlation."""
 
     name: ClassVar[str] = "correlated-beliefs"
+    axes: ClassVar[Axes] = {"rho": RHOS, "offset": (ABOVE, CALIBRATED)}
+    seconds: ClassVar[float] = 0.1
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
             f"{offset_note(ABOVE)} {GAME} Instead of Beta marginals, agents see a "
@@ -38,15 +40,6 @@ class CorrelatedBeliefs(Experiment):
             "where they agree anyway.",
         )
     }
-
-    def cells(self, size: Size) -> list[Cell]:
-        """Return all correlations at both offsets."""
-        axes = {"rho": RHOS, "offset": [ABOVE, CALIBRATED]}
-        return game_cells(self.name, size, axes)
-
-    def effort(self, cell: Cell) -> float:
-        """Mostly the log score, whose shifts are tried one by one."""
-        return 0.1
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import ClassVar, final
 
 from truepool import VCG
-from truepool.core.engine import Cell, Row, cells
+from truepool.core.engine import Cell, Row
 from truepool.measures.scores import confusion
 from truepool.pools import Pool
 from truepool.pools.mlp_2 import MLP2
 from truepool.pools.mlp_4 import MLP4
-from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.interface import Axes, Experiment, Reading, row
 from truepool_paper.settings import COSTS, THRESHOLD
 from truepool_paper.synthetic_task import task, train_ensemble
 
@@ -23,6 +23,8 @@ class DataEfficiency(Experiment):
     """The same test rows for every number of training rows."""
 
     name: ClassVar[str] = "data-efficiency"
+    axes: ClassVar[Axes] = {"rows": TRAIN_SIZES}
+    seconds: ClassVar[float] = 1.5
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
             "Clean synthetic task; five scikit-learn agents on silos of 60 % of the "
@@ -36,14 +38,6 @@ class DataEfficiency(Experiment):
         )
     }
     packages: ClassVar[Mapping[str, str]] = {"torch": "neural"}
-
-    def cells(self, size: Size) -> list[Cell]:
-        """Return all sizes, repeated."""
-        return cells(self.name, 10 if size == "full" else 2, {"rows": TRAIN_SIZES})
-
-    def effort(self, cell: Cell) -> float:
-        """Mostly the forests and the networks."""
-        return 1.5
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:

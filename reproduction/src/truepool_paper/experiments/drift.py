@@ -6,7 +6,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from truepool import Panel, replay
-from truepool.core.engine import Cell, Row, cells
+from truepool.core.engine import Cell, Row
 from truepool.measures.losses import Loss
 from truepool.measures.scores import confusion, ece
 from truepool.stress.drift import shift_features
@@ -52,20 +52,13 @@ class Drift(Experiment):
     """One crew a repeat; drifts by kind and size, windows and decays on its stream."""
 
     name: ClassVar[str] = "drift"
+    repeats: ClassVar[Mapping[Size, int]] = {"quick": 5, "full": 10}
     readings: ClassVar[Mapping[str, Reading]] = {
         "tab:drift": Reading(READING, LEVELS, methods="columns"),
         "tab:drift_magnitude": Reading(READING, UNMOVED, methods="columns"),
         "tab:drift_window": Reading(READING, LEVELS),
         "tab:drift_ema": Reading(READING, LEVELS),
     }
-
-    def cells(self, size: Size) -> list[Cell]:
-        """Return one cell per repeat: its agents serve all four tables."""
-        return cells(self.name, 10 if size == "full" else 5)
-
-    def effort(self, cell: Cell) -> float:
-        """Mostly the training."""
-        return 1.0
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:

@@ -29,6 +29,7 @@ class DriftRegret(Experiment):
     """Agents whose skills change places: at once, slowly, and back and forth."""
 
     name: ClassVar[str] = "drift-regret"
+    seconds: ClassVar[float] = 0.02
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
             "alg:vcg as printed on the squared error; five agents of skill 2, 1.5, "
@@ -49,10 +50,6 @@ class DriftRegret(Experiment):
         """Return the horizons of the paper; at full size one ten times as long."""
         horizons = [100, 500, 1000, *([10_000] if size == "full" else [])]
         return cells(self.name, 10, {"T": horizons, "kind": (*KINDS, ALIKE)})
-
-    def effort(self, cell: Cell) -> float:
-        """Little: the round loop is compiled."""
-        return 0.02
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:

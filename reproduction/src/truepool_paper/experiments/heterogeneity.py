@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from truepool import Panel
 from truepool.agents import zoo
-from truepool.core.engine import Cell, Row, cells
+from truepool.core.engine import Cell, Row
 from truepool.measures.diversity import disagreement, mean_over_pairs
 from truepool.render.figures.charts import Series, lines
-from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.interface import Axes, Experiment, Reading, row
 from truepool_paper.methods import pool_with, tally, vcg
 from truepool_paper.real_task import PACKAGES, ROWS, SOURCES, THRESHOLDS, task
 from truepool_paper.settings import THRESHOLD
@@ -42,6 +42,8 @@ class Heterogeneity(Experiment):
     """A model and silo is trained once, whichever ensembles it is in."""
 
     name: ClassVar[str] = "heterogeneity"
+    axes: ClassVar[Axes] = {"data": tuple(DATA)}
+    by_size: ClassVar[bool] = True
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
             READING,
@@ -57,11 +59,6 @@ class Heterogeneity(Experiment):
     }
     needs: ClassVar[tuple[str, ...]] = tuple(SOURCES[data] for data in DATA)
     packages: ClassVar[Mapping[str, str]] = PACKAGES
-
-    def cells(self, size: Size) -> list[Cell]:
-        """Return one cell per data set and repeat."""
-        repeats = 10 if size == "full" else 2
-        return cells(self.name, repeats, {"data": list(DATA), "size": [size]})
 
     def effort(self, cell: Cell) -> float:
         """Mostly the five networks."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 from truepool import Mean, Panel
 from truepool.core.arrays import FloatArray
-from truepool.core.engine import Cell, Row, cells
+from truepool.core.engine import Cell, Row
 from truepool.measures.diversity import correlation, mean_over_pairs
 from truepool.measures.scores import ece
 from truepool.pools import Pool
@@ -13,14 +13,14 @@ from truepool.pools.bayes import Bayes
 from truepool.pools.mlp_2 import MLP2
 from truepool.pools.platt import Platt
 from truepool.render.figures.charts import (
-    diagonal_on,
+    draw_diagonal,
+    draw_lines,
     lines,
-    lines_on,
     side_by_side,
 )
-from truepool.render.figures.style import styled
+from truepool.render.figures.style import house_style
 from truepool_paper.curves import bin_counts, curve, points
-from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.interface import Axes, Experiment, Reading, row
 from truepool_paper.methods import (
     METHODS_READING,
     methods,
@@ -73,6 +73,8 @@ class MainResults(Experiment):
     """The five agents of each data set are trained once; every table looks at them."""
 
     name: ClassVar[str] = "main-results"
+    axes: ClassVar[Axes] = {"data": (*SOURCES, FEWER)}
+    by_size: ClassVar[bool] = True
     version: ClassVar[str] = "2"  # Platt's factor is the minimum, not near it
     readings: ClassVar[Mapping[str, Reading]] = {
         "tab:main_results": Reading(
@@ -134,11 +136,6 @@ class MainResults(Experiment):
     needs: ClassVar[tuple[str, ...]] = tuple(SOURCES.values())
     packages: ClassVar[Mapping[str, str]] = NEURAL
 
-    def cells(self, size: Size) -> list[Cell]:
-        """Return one cell per data set and repeat."""
-        repeats = 10 if size == "full" else 2
-        return cells(self.name, repeats, {"data": [*SOURCES, FEWER], "size": [size]})
-
     def effort(self, cell: Cell) -> float:
         """Mostly the training of the five."""
         return 50.0 if cell["size"] == "full" else 7.0
@@ -191,12 +188,12 @@ class MainResults(Experiment):
         return lines(panels, "said", "happened", diagonal=True)
 
 
-@styled
+@house_style
 def _with_histogram(rows: Sequence[Row]) -> "Figure":
     page, (left, right) = side_by_side(2)
-    diagonal_on(left)
-    lines_on(left, {m: points(rows, NSL_CURVES, [m]) for m in _three()})
-    lines_on(right, {m: bin_counts(rows, NSL_CURVES, [m]) for m in _three()})
+    draw_diagonal(left)
+    draw_lines(left, {m: points(rows, NSL_CURVES, [m]) for m in _three()})
+    draw_lines(right, {m: bin_counts(rows, NSL_CURVES, [m]) for m in _three()})
     left.set(title="NSL-KDD", xlabel="said", ylabel="happened")
     right.set(title="how often", xlabel="bin", ylabel="cases", yscale="log")
     right.legend()

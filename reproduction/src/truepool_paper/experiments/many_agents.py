@@ -10,12 +10,12 @@ from truepool_paper.canonical_game import (
     CALIBRATED,
     CANONICAL,
     GAME,
-    game_cells,
+    GameExperiment,
     offset_note,
     row_name,
     solve,
 )
-from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.interface import Axes, Reading, row
 
 BY_N, BY_N_RHO = "tab:delta_vs_n", "tab:poa_n_rho"
 FORMULA = (2, 3, 5, 10, 20, 50)
@@ -24,10 +24,11 @@ RHOS = (0, 0.2, 0.5, 0.8, 0.95)
 
 
 @final
-class ManyAgents(Experiment):
+class ManyAgents(GameExperiment):
     """Calibrated agents for the formula; agents who believe too much for the bias."""
 
     name: ClassVar[str] = "many-agents"
+    axes: ClassVar[Axes] = {"n": FORMULA}
     readings: ClassVar[Mapping[str, Reading]] = {
         BY_N: Reading(
             "Belief offset E[b] - E[y] = 0: all are calibrated. "
@@ -46,10 +47,6 @@ class ManyAgents(Experiment):
             "cases lie to it, so that FN falls with rho where the paper's grows.",
         ),
     }
-
-    def cells(self, size: Size) -> list[Cell]:
-        """Return all numbers of agents: along rho for one table, at 0.5 for both."""
-        return game_cells(self.name, size, {"n": FORMULA})
 
     def effort(self, cell: Cell) -> float:
         """Up to a dozen games, longer the more agents."""

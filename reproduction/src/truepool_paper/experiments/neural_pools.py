@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import ClassVar, final
 
 from truepool import Panel
-from truepool.core.engine import Cell, Row, cells
+from truepool.core.engine import Cell, Row
 from truepool.games import Game
 from truepool.pools import Pool
 from truepool.pools.attention import Attention
 from truepool.pools.deep_sets import DeepSets
 from truepool.pools.mlp_2 import MLP2
-from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.interface import Experiment, Reading, row
 from truepool_paper.methods import pool_with, tally, vcg
 from truepool_paper.real_task import NEURAL, PROTOCOL, ROWS, SOURCES, task
 from truepool_paper.settings import COSTS, THRESHOLD
@@ -25,6 +25,7 @@ class NeuralPools(Experiment):
     """The agents of tab:main_results on NSL-KDD, pooled by networks."""
 
     name: ClassVar[str] = "neural-pools"
+    by_size: ClassVar[bool] = True
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
             f"{PROTOCOL}; the pool learns from that fifth; networks of width 64, "
@@ -40,10 +41,6 @@ class NeuralPools(Experiment):
     }
     needs: ClassVar[tuple[str, ...]] = (SOURCES[DATA],)
     packages: ClassVar[Mapping[str, str]] = NEURAL
-
-    def cells(self, size: Size) -> list[Cell]:
-        """Return one cell per repeat."""
-        return cells(self.name, 10 if size == "full" else 2, {"size": [size]})
 
     def effort(self, cell: Cell) -> float:
         """Agents are most of it, unless another table has trained them."""

@@ -13,13 +13,13 @@ from truepool_paper.canonical_game import (
     BELOW,
     CALIBRATED,
     GAME,
-    game_cells,
+    GameExperiment,
     offset_note,
     price_rows,
     row_name,
     solve,
 )
-from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.interface import Axes, Reading, row
 from truepool_paper.verdicts import numbers, summarise
 
 if TYPE_CHECKING:
@@ -34,10 +34,12 @@ SIGHT = "Agents take those whose reports they do not see to tell the truth."
 
 
 @final
-class Observability(Experiment):
+class Observability(GameExperiment):
     """Three mechanisms by three views at one offset, two by five views at another."""
 
     name: ClassVar[str] = "observability"
+    axes: ClassVar[Axes] = {"n": AGENTS, "rho": RHOS, "calibrated": (False, True)}
+    seconds: ClassVar[float] = 0.1
     readings: ClassVar[Mapping[str, Reading]] = {
         BASIC: Reading(
             f"{offset_note(ABOVE)} {GAME} {SIGHT}",
@@ -58,15 +60,6 @@ class Observability(Experiment):
         ),
         FIGURE: Reading(f"The prices of tab:observability. {offset_note(BELOW)}"),
     }
-
-    def cells(self, size: Size) -> list[Cell]:
-        """Return all settings of the larger table; one serves the smaller, too."""
-        axes = {"n": AGENTS, "rho": RHOS, "calibrated": [False, True]}
-        return game_cells(self.name, size, axes)
-
-    def effort(self, cell: Cell) -> float:
-        """Ten to twenty games."""
-        return 0.1
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:

@@ -9,8 +9,8 @@ from truepool.measures.scores import confusion
 from truepool.pools import Pool
 from truepool.pools.stacked_lr import StackedLR
 from truepool.pools.vote import Vote
-from truepool.render.figures.charts import Series, bars_on, lines_on, side_by_side
-from truepool.render.figures.style import styled
+from truepool.render.figures.charts import Series, draw_bars, draw_lines, side_by_side
+from truepool.render.figures.style import house_style
 from truepool_paper.canonical_game import ABOVE, CALIBRATED, REPEATS, game_cells, solve
 from truepool_paper.interface import Experiment, Reading, Size, row
 from truepool_paper.settings import COSTS, THRESHOLD, VALIDATION_SHARE
@@ -65,21 +65,23 @@ class Overview(Experiment):
         """Play, or train."""
         return _played(cell) if cell["part"] == "game" else _learned(cell)
 
-    @styled
+    @house_style
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
         """Draw the four panels."""
         means = summarise(rows, FIGURE)
         page, axes = side_by_side(4)
         bias, misses, fitted_axes, steps = axes
-        bars_on(bias, OFFSET_NAMES, {"Brier": _values(means, "Brier", OFFSETS, "bias")})
+        draw_bars(
+            bias, OFFSET_NAMES, {"Brier": _values(means, "Brier", OFFSETS, "bias")}
+        )
         bias.set(ylabel="bias of the pool under Brier")
         series = {
             who: _values(means, who, OFFSETS, "FN") for who in ("truth", *MECHANISMS)
         }
-        bars_on(misses, OFFSET_NAMES, series)
+        draw_bars(misses, OFFSET_NAMES, series)
         misses.set(ylabel="misses (FN)")
         fitted = ("VCG", "Stacking-LR", "Majority Vote")
-        lines_on(
+        draw_lines(
             fitted_axes,
             {
                 who: Series(TRAIN_SIZES, _values(means, who, TRAIN_SIZES, "FN"))

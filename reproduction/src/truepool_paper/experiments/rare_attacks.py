@@ -7,7 +7,7 @@ import numpy as np
 
 from truepool import VCG, Features, Panel
 from truepool.core.arrays import FloatArray
-from truepool.core.engine import Cell, Row, cells
+from truepool.core.engine import Cell, Row
 from truepool.datasets import cicids2017_mix
 from truepool.measures.scores import confusion, ece
 from truepool.pools import Pool
@@ -16,7 +16,7 @@ from truepool.pools.brier import Brier
 from truepool.pools.confidence import Confidence
 from truepool.pools.externality import Externality
 from truepool.pools.vote import Vote
-from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.interface import Experiment, Reading, row
 from truepool_paper.methods import pool_with
 from truepool_paper.real_task import PACKAGES, PROTOCOL, prepare
 from truepool_paper.settings import COSTS
@@ -49,16 +49,13 @@ class RareAttacks(Experiment):
     """Seven classes of real network flows."""
 
     name: ClassVar[str] = "rare-attacks"
+    by_size: ClassVar[bool] = True
     readings: ClassVar[Mapping[str, Reading]] = {
         WHOLE: Reading(READING, CAUSE, reduced=REDUCED),
         BY_CLASS: Reading(READING, CAUSE, "columns", REDUCED),
     }
     needs: ClassVar[tuple[str, ...]] = ("cicids2017-mix",)
     packages: ClassVar[Mapping[str, str]] = PACKAGES
-
-    def cells(self, size: Size) -> list[Cell]:
-        """Return one cell per repeat."""
-        return cells(self.name, 10 if size == "full" else 2, {"size": [size]})
 
     def effort(self, cell: Cell) -> float:
         """Boosting grows as many trees as there are classes."""

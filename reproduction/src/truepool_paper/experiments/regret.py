@@ -26,6 +26,7 @@ class Regret(Experiment):
     """Stationary agents of graded skill; alg:vcg as printed, at six rates."""
 
     name: ClassVar[str] = "regret"
+    seconds: ClassVar[float] = 0.02
     readings: ClassVar[Mapping[str, Reading]] = {
         "tab:regret": Reading(
             "alg:vcg as printed on the squared error (in [0, 1], as Hedge needs), five "
@@ -56,10 +57,6 @@ class Regret(Experiment):
         """Return the horizons of the paper; at full size one ten times as long."""
         horizons = [100, 500, 1000, *([10_000] if size == "full" else [])]
         return cells(self.name, 10, {"T": horizons, "table": tuple(LOSSES)})
-
-    def effort(self, cell: Cell) -> float:
-        """Little: the round loop is compiled."""
-        return 0.02
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:

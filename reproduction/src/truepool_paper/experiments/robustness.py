@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import ClassVar, final
 
 from truepool import VCG, Mean, Panel
-from truepool.core.engine import Cell, Row, cells
+from truepool.core.engine import Cell, Row
 from truepool.measures.scores import confusion, ece
 from truepool.pools import Pool
 from truepool.pools.median import Median
@@ -31,6 +31,8 @@ class Robustness(Experiment):
     """One crew of ten a repeat; its first five are those of the second table."""
 
     name: ClassVar[str] = "robustness"
+    repeats: ClassVar[Mapping[Size, int]] = {"quick": 5, "full": 10}
+    seconds: ClassVar[float] = 1.2
     readings: ClassVar[Mapping[str, Reading]] = {
         "tab:adversarial_basic": Reading(
             f"{ENSEMBLE} VCG by the 0/1 cost loss; adversaries say 0.01 in the test "
@@ -57,14 +59,6 @@ class Robustness(Experiment):
             "agents are within 0.03).",
         ),
     }
-
-    def cells(self, size: Size) -> list[Cell]:
-        """Return one cell per repeat: its agents serve both tables."""
-        return cells(self.name, 10 if size == "full" else 5)
-
-    def effort(self, cell: Cell) -> float:
-        """Mostly the training."""
-        return 1.2
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:

@@ -7,12 +7,12 @@ import numpy as np
 
 from truepool import Mean, Panel
 from truepool.core.arrays import IntArray
-from truepool.core.engine import Cell, Row, cells
+from truepool.core.engine import Cell, Row
 from truepool.pools import Pool
 from truepool.pools.stacked_mlp import StackedMLP
 from truepool.pools.vote import Vote
 from truepool.render.figures.charts import Series, lines
-from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.interface import Axes, Experiment, Reading, row
 from truepool_paper.methods import pool_with, tally, vcg
 from truepool_paper.real_task import PACKAGES, PROTOCOL, ROWS, SOURCES, Task, task
 from truepool_paper.settings import THRESHOLD, VALIDATION_SHARE
@@ -62,6 +62,8 @@ class SampleSize(Experiment):
     """Smaller samples are the beginning of larger ones; test rows are the same."""
 
     name: ClassVar[str] = "sample-size"
+    axes: ClassVar[Axes] = {"data": tuple(SOURCES)}
+    by_size: ClassVar[bool] = True
     readings: ClassVar[Mapping[str, Reading]] = {
         SAMPLE: Reading(READING, UNSW + FRAUD, methods="columns"),
         SPLIT: Reading(READING + MORE, WEIGHTS_CAUSE + FRAUD, methods="columns"),
@@ -69,11 +71,6 @@ class SampleSize(Experiment):
     }
     needs: ClassVar[tuple[str, ...]] = tuple(SOURCES.values())
     packages: ClassVar[Mapping[str, str]] = PACKAGES
-
-    def cells(self, size: Size) -> list[Cell]:
-        """Return one cell per data set and repeat."""
-        repeats = 10 if size == "full" else 2
-        return cells(self.name, repeats, {"data": list(SOURCES), "size": [size]})
 
     def effort(self, cell: Cell) -> float:
         """Thirty small agents."""

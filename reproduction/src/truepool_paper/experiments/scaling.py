@@ -9,23 +9,24 @@ from truepool_paper.canonical_game import (
     ABOVE,
     CALIBRATED,
     GAME,
-    game_cells,
+    GameExperiment,
     offset_note,
     price_rows,
     row_name,
     solve,
 )
-from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.interface import Axes, Reading, row
 
 TABLE = "tab:scaling"
 AGENTS = (3, 5, 10, 20)
 
 
 @final
-class Scaling(Experiment):
+class Scaling(GameExperiment):
     """Three mechanisms along n."""
 
     name: ClassVar[str] = "scaling"
+    axes: ClassVar[Axes] = {"n": AGENTS, "offset": (ABOVE, CALIBRATED)}
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
             f"{offset_note(ABOVE)} {GAME} Time is that of one whole game under VCG, "
@@ -39,11 +40,6 @@ class Scaling(Experiment):
         )
     }
     alone: ClassVar[bool] = True
-
-    def cells(self, size: Size) -> list[Cell]:
-        """Return all numbers of agents at both offsets."""
-        axes = {"n": AGENTS, "offset": [ABOVE, CALIBRATED]}
-        return game_cells(self.name, size, axes)
 
     def effort(self, cell: Cell) -> float:
         """Grows with the number of agents."""

@@ -9,12 +9,12 @@ from truepool_paper.canonical_game import (
     BELOW,
     CALIBRATED,
     GAME,
-    game_cells,
+    GameExperiment,
     offset_note,
     row_name,
     solve,
 )
-from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.interface import Axes, Reading, row
 from truepool_paper.verdicts import numbers, summarise
 
 if TYPE_CHECKING:
@@ -26,10 +26,11 @@ AGENTS, RHOS = (3, 5, 10), (0.0, 0.2, 0.5)
 
 
 @final
-class ScoringRules(Experiment):
+class ScoringRules(GameExperiment):
     """Five rules by number of agents and correlation."""
 
     name: ClassVar[str] = "scoring-rules"
+    axes: ClassVar[Axes] = {"n": AGENTS, "rho": RHOS, "offset": (BELOW, CALIBRATED)}
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
             f"{offset_note(BELOW)} {GAME}",
@@ -43,11 +44,6 @@ class ScoringRules(Experiment):
         ),
         FIGURE: Reading(f"The prices of tab:scoring_rules_poa. {offset_note(BELOW)}"),
     }
-
-    def cells(self, size: Size) -> list[Cell]:
-        """Return all settings at both offsets."""
-        axes = {"n": AGENTS, "rho": RHOS, "offset": [BELOW, CALIBRATED]}
-        return game_cells(self.name, size, axes)
 
     def effort(self, cell: Cell) -> float:
         """Mostly log and spherical scores, whose shifts are tried one by one."""

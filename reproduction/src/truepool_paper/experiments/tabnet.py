@@ -5,8 +5,8 @@ from typing import ClassVar, final
 
 from truepool import Panel
 from truepool.agents import zoo
-from truepool.core.engine import Cell, Row, cells
-from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool.core.engine import Cell, Row
+from truepool_paper.interface import Axes, Experiment, Reading, Size, row
 from truepool_paper.methods import METHODS_READING, methods, pool_with, tally
 from truepool_paper.real_task import NEURAL, ROWS, SOURCES, THRESHOLDS, task
 from truepool_paper.settings import THRESHOLD
@@ -22,6 +22,9 @@ class TabNetAgents(Experiment):
     """Four of the agents are those of tab:main_results."""
 
     name: ClassVar[str] = "tabnet"
+    repeats: ClassVar[Mapping[Size, int]] = {"quick": 2, "full": 5}
+    axes: ClassVar[Axes] = {"data": tuple(DATA)}
+    by_size: ClassVar[bool] = True
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
             "LightGBM, CatBoost, XGBoost and random forest as in tab:hyperparams, and "
@@ -38,11 +41,6 @@ class TabNetAgents(Experiment):
     }
     needs: ClassVar[tuple[str, ...]] = tuple(SOURCES[data] for data in DATA)
     packages: ClassVar[Mapping[str, str]] = {**NEURAL, "pytorch_tabnet": "neural"}
-
-    def cells(self, size: Size) -> list[Cell]:
-        """Return five repeats a data set, as the paper has for this table."""
-        repeats = 5 if size == "full" else 2
-        return cells(self.name, repeats, {"data": list(DATA), "size": [size]})
 
     def effort(self, cell: Cell) -> float:
         """TabNet is by far the slowest."""

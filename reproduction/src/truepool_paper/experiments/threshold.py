@@ -9,12 +9,12 @@ from truepool_paper.canonical_game import (
     ABOVE,
     CALIBRATED,
     GAME,
-    game_cells,
+    GameExperiment,
     offset_note,
     row_name,
     solve,
 )
-from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.interface import Axes, Reading, row
 
 BY_TAU, BY_PREVALENCE = "tab:threshold", "tab:threshold_prevalence"
 TAUS = (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -22,10 +22,12 @@ PREVALENCES = (0.01, 0.05, 0.1, 0.5)
 
 
 @final
-class Threshold(Experiment):
+class Threshold(GameExperiment):
     """Brier alone along tau; Brier against VCG along tau and prevalence."""
 
     name: ClassVar[str] = "threshold"
+    axes: ClassVar[Axes] = {"tau": TAUS}
+    seconds: ClassVar[float] = 0.2
     readings: ClassVar[Mapping[str, Reading]] = {
         BY_TAU: Reading(
             f"{offset_note(ABOVE)} {GAME} The mechanism, which the paper does not "
@@ -53,14 +55,6 @@ class Threshold(Experiment):
             "thresholds are high and 1s rare both miss everybody.",
         ),
     }
-
-    def cells(self, size: Size) -> list[Cell]:
-        """Return all thresholds."""
-        return game_cells(self.name, size, {"tau": TAUS})
-
-    def effort(self, cell: Cell) -> float:
-        """Twelve games."""
-        return 0.2
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:

@@ -12,9 +12,9 @@ from truepool_paper.canonical_game import (
     CALIBRATED,
     CANONICAL,
     PAYMENTS,
-    game_cells,
+    GameExperiment,
 )
-from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.interface import Axes, Reading, row
 
 TABLE = "tab:ic_verify"
 PAYMENT_NAMES = ("VCG", "Brier", "Externality")
@@ -22,10 +22,11 @@ TRIALS = 100
 
 
 @final
-class Truthfulness(Experiment):
+class Truthfulness(GameExperiment):
     """A hundred games a payment; the best shift of one agent in each."""
 
     name: ClassVar[str] = "truthfulness"
+    axes: ClassVar[Axes] = {"payment": PAYMENT_NAMES, "offset": (CALIBRATED, ABOVE)}
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
             "Belief offset E[b] - E[y] = 0: all are calibrated; the last rows have "
@@ -42,11 +43,6 @@ class Truthfulness(Experiment):
             "gain in every game: these rows cannot come from the same beliefs.",
         )
     }
-
-    def cells(self, size: Size) -> list[Cell]:
-        """Return all mechanisms at both offsets."""
-        axes = {"payment": PAYMENT_NAMES, "offset": [CALIBRATED, ABOVE]}
-        return game_cells(self.name, size, axes)
 
     def effort(self, cell: Cell) -> float:
         """A hundred games."""

@@ -8,12 +8,12 @@ from truepool.games import theory
 from truepool_paper.canonical_game import (
     CALIBRATED,
     GAME,
-    game_cells,
+    GameExperiment,
     offset_note,
     row_name,
     solve,
 )
-from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_paper.interface import Axes, Reading, row
 
 TABLE = "tab:n2_verify"
 OFFSET = 0.12
@@ -23,10 +23,12 @@ RHOS = (0, 0.3, 0.6, 0.9)
 
 
 @final
-class TwoAgents(Experiment):
+class TwoAgents(GameExperiment):
     """Brier and VCG for three mean beliefs along rho."""
 
     name: ClassVar[str] = "two-agents"
+    axes: ClassVar[Axes] = {"rho": RHOS, "mean": MEANS, "offset": (OFFSET, CALIBRATED)}
+    seconds: ClassVar[float] = 0.02
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
             f"{offset_note(OFFSET)} The offset is that of the table's own shifts at "
@@ -40,15 +42,6 @@ class TwoAgents(Experiment):
             "high, independent beliefs seldom bring a pool near the threshold.",
         )
     }
-
-    def cells(self, size: Size) -> list[Cell]:
-        """Return all beliefs at both offsets."""
-        axes = {"rho": RHOS, "mean": MEANS, "offset": [OFFSET, CALIBRATED]}
-        return game_cells(self.name, size, axes)
-
-    def effort(self, cell: Cell) -> float:
-        """Two small games."""
-        return 0.02
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 import numpy as np
 
 from truepool import replay
-from truepool.core.engine import Cell, Row, cells
+from truepool.core.engine import Cell, Row
 from truepool.render.figures.charts import Series, lines
 from truepool.stress.drift import quality_panel
 from truepool_paper.interface import Experiment, Reading, Size, row
@@ -25,6 +25,8 @@ class WeightTrajectory(Experiment):
     """Five agents, the best of which knows nothing in the second half."""
 
     name: ClassVar[str] = "weight-trajectory"
+    repeats: ClassVar[Mapping[Size, int]] = {"quick": 10, "full": 10}
+    seconds: ClassVar[float] = 0.02
     readings: ClassVar[Mapping[str, Reading]] = {
         LABEL: Reading(
             "Agents of skill 1.5, 1.5, 2, 1 and 1, the third of which loses all skill "
@@ -32,14 +34,6 @@ class WeightTrajectory(Experiment):
             "leave-one-out Brier; bands are one standard deviation over the repeats."
         )
     }
-
-    def cells(self, size: Size) -> list[Cell]:
-        """Return ten streams: they are cheap."""
-        return cells(self.name, 10)
-
-    def effort(self, cell: Cell) -> float:
-        """Little: the round loop is compiled."""
-        return 0.02
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:
@@ -69,4 +63,4 @@ class WeightTrajectory(Experiment):
             )
             for agent, path in found.items()
         }
-        return lines({"": series}, "case", "weight", marked=CASES / 2)
+        return lines({"": series}, "case", "weight", vertical=CASES / 2)

@@ -36,6 +36,7 @@ class WhenVCG(Experiment):
     """Every regime as a made panel; cross-validation says which method costs least."""
 
     name: ClassVar[str] = "when-vcg"
+    seconds: ClassVar[float] = 3.5
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
             "Made panels of five agents (skill 2, 1.5, 1.5, 1, 0.5; correlation 0.5), "
@@ -56,10 +57,6 @@ class WhenVCG(Experiment):
     def cells(self, size: Size) -> list[Cell]:
         """Return all regimes, repeated."""
         return cells(self.name, 10 if size == "full" else 1, {"regime": list(REGIMES)})
-
-    def effort(self, cell: Cell) -> float:
-        """Mostly the perceptron that is stacked."""
-        return 3.5
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:

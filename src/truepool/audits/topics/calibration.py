@@ -1,4 +1,4 @@
-"""Whether agents and pool are calibrated: numbers, a test, a diagram."""
+"""Whether agents and pool are calibrated: numbers, a test and a diagram."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import chdtrc, ndtri
 
 from truepool.audits.cross_validation import recalibrate
-from truepool.audits.evidence import Evidence, supported
+from truepool.audits.evidence import Evidence, enough_cases
 from truepool.audits.severity import BROKEN, SURE
 from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
@@ -20,7 +20,7 @@ from truepool.measures.scores import ece, smooth_ece
 
 SLOPES = (0.8, 1.25)
 BIAS, SHARE_OF_RATE = 0.02, 0.2
-"""A slope outside, or a bias above the smaller of 0.02 and a fifth of the rarer
+"""A slope outside these, or a bias above the smaller of 0.02 and a fifth of the rarer
 outcome's share, is large enough to matter."""
 
 POOL_SLOPE = 1.05
@@ -32,7 +32,7 @@ BACKFIRES = (
 )
 
 GROUPS = 10
-"""Groups of a reliability diagram."""
+"""Number of groups in a reliability diagram."""
 
 AGENT_FAULTS = (*BROKEN, "drifted", "over-confident", "under-confident", "biased")
 """Faults of agents that explain a miscalibrated pool."""
@@ -66,14 +66,14 @@ def calibration(
 ) -> Calibration:
     """Compare probabilities (T, C) with outcomes (T,); NaN where there is no report.
 
-    K classes: the confidence in the likeliest class, and whether it is the outcome.
+    With K classes: the probability of the likeliest class, and whether it happened.
     """
     p, y = _likeliest(reports, outcomes)
     errors = (
         max(0.0, ece(p, y, debias=True)) if len(p) else float("nan"),
         smooth_ece(p, y) if len(p) else float("nan"),
     )
-    if not supported(y):
+    if not enough_cases(y):
         return Calibration(who, len(p), *errors, None, None, None, None)
     fit = cox(p, y)
     z = float(ndtri((1 + level) / 2))
@@ -92,8 +92,8 @@ def calibration(
 def reliability(p: FloatArray, outcomes: IntArray, level: float) -> Reliability:
     """Frequencies in groups of about equal size, with consistency bands.
 
-    The bands hold the middle share of what calibrated reports of that size would show
-    (Bröcker & Smith 2007), from the binomial distribution of the group's mean report.
+    The bands contain the frequency of calibrated reports at this level (Bröcker & Smith
+    2007), from the binomial distribution at the group's mean report.
     """
     from scipy.stats import binom
 
@@ -187,7 +187,7 @@ def _agent(evidence: Evidence, i: int, found: Calibration) -> Suspicion:
 def _under_confident(
     evidence: Evidence, agents: Sequence[Calibration], found: Calibration
 ) -> Suspicion:
-    """Under-confidence is what averaging does: a warning at most."""
+    """Averaging causes under-confidence, so this is at most a warning."""
     sound = not any(
         matters(one) and one.p_value is not None and one.p_value < SURE
         for one in agents
@@ -234,7 +234,7 @@ def _miscalibrated(evidence: Evidence, found: Calibration) -> Suspicion:
 
 
 def describe(found: Calibration, classes: int = 2) -> tuple[str, str]:
-    """What is wrong, in a code and in words."""
+    """Return what is wrong as a code and in words."""
     gap = largest_gap(found, classes)
     if found.slope is not None and (slope_matters(found) or _slope_leads(found)):
         if found.slope.value < 1:
@@ -254,7 +254,7 @@ def _slope_leads(found: Calibration) -> bool:
 
 
 def largest_gap(found: Calibration, classes: int = 2) -> str:
-    """Where reports and frequencies differ most, outside the bands first."""
+    """Say where reports and frequencies differ most, outside the bands first."""
     groups = found.reliability
     if groups is None:  # only what has enough cases is tested
         raise AssertionError(found.who)
@@ -277,7 +277,7 @@ def _percent(p: float) -> str:
 def _share_since(evidence: Evidence, agent: int, causes: Sequence[Finding]) -> float:
     """Share of the agent's miscalibration that was not there before these causes.
 
-    All of it where a cause has no date, or too little came before it to say.
+    All of it where a cause has no date, or too few cases came before it.
     """
     panel = evidence.panel
     early = panel.order[: min(cause.since or 0 for cause in causes)]
@@ -303,8 +303,8 @@ def _agent_saving(evidence: Evidence, agent: int) -> Estimate | None:
 def _pool_saving(evidence: Evidence) -> Estimate | None:
     """What recalibrating the pool would save per case.
 
-    Both decide at the threshold that the costs imply: what another threshold costs is
-    a finding of its own, and the two add up.
+    Both decide at the threshold that the costs imply: another threshold is a separate
+    finding, and the two savings add up.
     """
     loss = Loss("cost", evidence.costs)
     as_is, fixed = (

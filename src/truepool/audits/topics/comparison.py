@@ -35,10 +35,10 @@ from truepool.pools import every
 from truepool.pools.simplest import CANDIDATES
 
 POOLS = tuple(name for name in CANDIDATES if name != "beta")
-"""What is tried beside the pool in use; `platt` stands for logistic recalibration."""
+"""Pools compared with the one in use; `platt` stands for logistic recalibration."""
 COMPARISON_CASES = 10_000
-"""Pools are tried on at most this many cases."""
-CLEAR = 0.05
+"""Largest number of cases on which pools are compared."""
+SIGNIFICANT = 0.05
 """A pool costs significantly less if its adjusted p-value lies below this."""
 
 
@@ -55,15 +55,15 @@ def folds(evidence: Evidence) -> list[tuple[IntArray, IntArray]]:
 
 
 def compare_pools(evidence: Evidence) -> Comparison | None:
-    """Cheap pools, the best agent and the pool in use, cross-validated; None if few.
+    """Cross-validate fast pools, the best agent and the pool in use; None if few.
 
-    The pool in use is not learned again: what it says out of fold is known.
+    The pool in use is not fitted again: its out-of-fold output is known.
     """
     if evidence.shortage is not None:
         return None
     own, panel = evidence.pool, evidence.panel
-    asked = {name: name for name in POOLS} | {own.name: own}
-    pools = choose_pools(asked, evidence.loss, evidence.seed)
+    chosen = {name: name for name in POOLS} | {own.name: own}
+    pools = choose_pools(chosen, evidence.loss, evidence.seed)
     try:
         pairs = evidence.compute(folds)
         known = {own.name: evidence.validation.pooled_of(evaluation_cases(pairs))}
@@ -84,7 +84,7 @@ def compare_pools(evidence: Evidence) -> Comparison | None:
 
 
 def pool_leads(evidence: Evidence) -> tuple[Lead, ...]:
-    """What every other pool would save a case against the one in use, least loss first.
+    """What every other pool saves per case against the one in use, lowest loss first.
 
     Paired t-tests are adjusted for the number of pools tried; Diebold-Mariano needs
     cases in time.
@@ -95,24 +95,24 @@ def pool_leads(evidence: Evidence) -> tuple[Lead, ...]:
     mine = table.by_case[evidence.pool.name]
     others = [row.pool for row in table.rows if row.pool != evidence.pool.name]
     saved = np.stack([mine - table.by_case[pool] for pool in others], axis=1)
-    chances = paired_p_values(saved)
-    stepped, shared = holm(chances), bonferroni(chances)
-    luck = Resamples(len(saved), evidence.resamples, evidence.seed)
+    p_values = paired_p_values(saved)
+    by_holm, by_bonferroni = holm(p_values), bonferroni(p_values)
+    resamples = Resamples(len(saved), evidence.resamples, evidence.seed)
     return tuple(
         Lead(
             pool,
-            Estimate(float(gap.mean()), *luck.interval(gap, evidence.level)),
-            float(chances[m]),
-            float(stepped[m]),
-            float(shared[m]),
+            Estimate(float(gap.mean()), *resamples.interval(gap, evidence.level)),
+            float(p_values[m]),
+            float(by_holm[m]),
+            float(by_bonferroni[m]),
             signed_rank_p_value(gap),
-            _in_time(evidence, gap),
+            _diebold_mariano(evidence, gap),
         )
         for m, (pool, gap) in enumerate(zip(others, saved.T, strict=True))
     )
 
 
-def _in_time(evidence: Evidence, gap: FloatArray) -> float | None:
+def _diebold_mariano(evidence: Evidence, gap: FloatArray) -> float | None:
     times = evidence.panel.times
     if times is None:
         return None
@@ -122,21 +122,21 @@ def _in_time(evidence: Evidence, gap: FloatArray) -> float | None:
 
 @dataclass(frozen=True)
 class Choice:
-    """A pool, what it would save per case against the present one, and why."""
+    """A pool, what it would save per case against the one in use, and why."""
 
     pool: str
-    named: str
+    description: str
     saved: Estimate
     why: str
     p_value: float | None = None
 
 
 def choose_pool(evidence: Evidence, faulty: Collection[str] = ()) -> Choice | None:
-    """Choose the simplest pool that is significantly cheaper than the present one.
+    """Choose the simplest pool that costs significantly less than the one in use.
 
-    Cheaper: a paired t-test, adjusted (Bonferroni) for the number of pools tried. Among
-    those that cannot be told from the best of them, the simplest: the best agent alone
-    comes before weights, and weights before a model. An agent that is at fault is not
+    Cheaper: by a paired t-test, adjusted (Bonferroni) for the number of pools tried.
+    Among those that do not differ significantly from the best, the simplest: the best
+    agent alone comes before weights, and weights before a model. A faulty agent is not
     recommended alone.
     """
     table = evidence.compute(compare_pools)
@@ -146,20 +146,20 @@ def choose_pool(evidence: Evidence, faulty: Collection[str] = ()) -> Choice | No
     eligible = [
         lead
         for lead in evidence.compute(pool_leads)
-        if lead.bonferroni < CLEAR
+        if lead.bonferroni < SIGNIFICANT
         and lead.saved.value > 0
         and not (lead.pool == "best-agent" and evidence.best_agent in faulty)
-        and _chance(table.by_case[lead.pool] - first) >= CLEAR
+        and _p_value(table.by_case[lead.pool] - first) >= SIGNIFICANT
     ]
     if not eligible:
         own, nothing = evidence.pool.name, Estimate(0.0, 0.0, 0.0)
         return Choice(own, own, nothing, "no pool tried costs significantly less")
-    kept = min(eligible, key=lambda lead: (_complexity(lead), -lead.saved.value))
-    named = _named(evidence, kept.pool)
-    return Choice(kept.pool, named, kept.saved, _why(kept), kept.bonferroni)
+    best = min(eligible, key=lambda lead: (_complexity(lead), -lead.saved.value))
+    description = _describe(evidence, best.pool)
+    return Choice(best.pool, description, best.saved, _why(best), best.bonferroni)
 
 
-def _named(evidence: Evidence, pool: str) -> str:
+def _describe(evidence: Evidence, pool: str) -> str:
     return (
         f"the best agent alone ({evidence.best_agent})"
         if pool == "best-agent"
@@ -171,7 +171,7 @@ def _complexity(lead: Lead) -> int:
     return every()[lead.pool].complexity
 
 
-def _chance(gaps: FloatArray) -> float:
+def _p_value(gaps: FloatArray) -> float:
     return float(paired_p_values(gaps[:, None])[0])
 
 
@@ -201,9 +201,9 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
         yield Suspicion(
             "better-pool",
             (),
-            f"{advice.named} would cost {number(advice.saved.value)} less per case "
-            f"than {evidence.pool.name} on cases it had not seen.",
-            f"Use {advice.named}: {advice.why}.",
+            f"{advice.description} would cost {number(advice.saved.value)} less per "
+            f"case than {evidence.pool.name} on cases it had not seen.",
+            f"Use {advice.description}: {advice.why}.",
             least="note",
             price=lambda: advice.saved,
             figure="comparison",
@@ -212,7 +212,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
 
 
 def _best(evidence: Evidence) -> Iterator[Suspicion]:
-    """Say where the pool loses to its best member."""
+    """Report where the pool costs more than its best agent."""
     table = evidence.compute(compare_pools)
     if table is None or evidence.pool.name == "best-agent":
         return

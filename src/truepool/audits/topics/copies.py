@@ -14,10 +14,10 @@ from truepool.core.arrays import FloatArray, log_scale
 from truepool.measures.diversity import correlation, effective_agents
 
 COPY, DISTINCT = 0.995, 0.99
-"""Log-odds correlated above the first are a copy, tested against the second."""
+"""Log-odds that correlate above the first are a copy, tested against the second."""
 
 FEW_EFFECTIVE = 0.5
-"""Effective agents below this share of all are worth a note."""
+"""Fewer effective agents than this share of all agents are worth a note."""
 
 
 def check(evidence: Evidence) -> Iterator[Suspicion]:
@@ -28,7 +28,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     both = known.T @ known
     for j in range(1, len(panel.agents)):
         i = int(np.argmax(alike[j, :j]))
-        p = min(1.0, j * _chance(alike[j, i], both[j, i]))
+        p = min(1.0, j * _p_value(alike[j, i], both[j, i]))
         agent, model = panel.agents[j], panel.agents[i]
         yield Suspicion(
             "copy",
@@ -51,7 +51,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
 
 
 def _few(evidence: Evidence) -> Iterator[Suspicion]:
-    """Say how many independent agents these are worth, where they are far fewer."""
+    """Report the number of effective agents, where it is far below their number."""
     N = len(evidence.panel.agents)
     number = effective_agents(evidence.correlation)
     if number < FEW_EFFECTIVE * N:
@@ -69,13 +69,13 @@ def _few(evidence: Evidence) -> Iterator[Suspicion]:
 
 
 def _identical(one: FloatArray, other: FloatArray) -> bool:
-    """Whether two agents send the very same numbers where both report."""
+    """Whether two agents report identical numbers wherever both report."""
     both = ~np.isnan(one[:, 0]) & ~np.isnan(other[:, 0])
     return bool(both.any() and (one[both] == other[both]).all())
 
 
-def _chance(found: float, cases: float) -> float:
-    """Chance of so high a correlation of agents that are distinct (Fisher's z)."""
+def _p_value(found: float, cases: float) -> float:
+    """p-value of a correlation if the agents are distinct (Fisher's z)."""
     gap = np.arctanh(np.clip(found, 0.0, 1 - 1e-12)) - np.arctanh(DISTINCT)
     return float(ndtr(-gap * np.sqrt(max(cases - 3, 0.0))))
 

@@ -20,8 +20,8 @@ from truepool.measures.inference import paired_p_values
 from truepool.measures.losses import agent_losses
 
 WORK, FEWEST, EFFORT = 20_000_000, 2_000, 10
-"""Shapley credit uses as many cases as this much work allows, and never fewer than
-`FEWEST`; a coalition is 1 unit of work, an agent joining in a random order 10."""
+"""Shapley credit uses as many cases as this amount of work allows, and at least
+`FEWEST`; a coalition is 1 unit of work, an agent added in a random order 10."""
 
 
 def standings(evidence: Evidence) -> tuple[Standing, ...]:
@@ -64,7 +64,7 @@ def shapley_credit(evidence: Evidence) -> list[Estimate]:
 
 
 def shapley_cases(agents: int) -> int:
-    """How many cases Shapley credit of so many agents uses.
+    """Number of cases that Shapley credit uses for this number of agents.
 
     >>> shapley_cases(5), shapley_cases(20)
     (625000, 2500)
@@ -89,7 +89,7 @@ def _estimates(*columns: FloatArray) -> list[Estimate]:
 
 
 NOTICEABLE = 0.02
-"""Harm below this share of the pool's cost is small."""
+"""Harm below this share of the pool's cost does not matter."""
 
 
 def check(evidence: Evidence) -> Iterator[Suspicion]:
@@ -113,7 +113,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
             matters=large and not skilled[i],
             price=partial(evidence.estimate, -rise),
             figure="credit",
-            # A skilled agent that harms a mean shows that the mean is too timid.
+            # If a skilled agent harms a mean, the mean is under-confident.
             explained_by=(
                 ("under-confident-pool", "threshold") if skilled[i] else ("threshold",)
             ),

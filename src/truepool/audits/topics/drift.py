@@ -1,4 +1,4 @@
-"""Who got worse over time: in cost, and in telling cases apart."""
+"""Which agents got worse over time, in cost and in discrimination."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -23,14 +23,14 @@ from truepool.online.alarms import alarms
 from truepool.online.alarms.change_point import (
     Change,
     change,
-    change_beside,
+    contrast_change,
     others,
 )
 from truepool.online.alarms.discrimination import placements
-from truepool.online.alarms.monitor import BLINDER, DEARER
+from truepool.online.alarms.series import COST_RISE, DISCRIMINATION_FALL
 
 DRIFT_CASES = 5_000
-"""Cases, thinned evenly in time, on which detectors and the learner run."""
+"""Largest number of cases, evenly spread over time, for detectors and learner."""
 POINTS = 100
 LEARNER = "gradient"
 
@@ -56,7 +56,7 @@ def drift_over_time(evidence: Evidence) -> Drift | None:
         return None
     losses, pool = losses_over_time(evidence, Loss("brier"))
     order = panel.order
-    every = order[_even(len(order), DRIFT_CASES)]
+    every = order[_spread(len(order), DRIFT_CASES)]
     watched = panel.take(every)
     if len(every) < len(order):
         evidence.sampling.note(
@@ -67,7 +67,7 @@ def drift_over_time(evidence: Evidence) -> Drift | None:
     path = trace.weights
     if path is None:  # the replay keeps it
         raise AssertionError
-    drawn = _even(len(every), POINTS)
+    drawn = _spread(len(every), POINTS)
     cuts = np.linspace(0, len(order), min(POINTS, len(order)) + 1).astype(np.int64)
     series = {agent: losses[:, i] for i, agent in enumerate(panel.agents)}
     series[evidence.label] = pool
@@ -94,27 +94,27 @@ def _alarms(
     )
 
 
-def _even(cases: int, most: int) -> IntArray:
-    """At most so many places, evenly spread."""
+def _spread(cases: int, most: int) -> IntArray:
+    """Return at most ``most`` indices, evenly spread."""
     if cases <= most:
         return np.arange(cases)
     return np.linspace(0, cases - 1, most).astype(np.int64)
 
 
 def _block_means(column: FloatArray, cuts: IntArray) -> FloatArray:
-    """Mean of what is not NaN between the cuts; NaN where nothing is."""
+    """Means between the cuts, ignoring NaN; NaN where there is nothing else."""
     known = ~np.isnan(column)
     total = np.r_[0.0, np.cumsum(np.where(known, column, 0.0))]
     count = np.r_[0, np.cumsum(known)]
-    held = count[cuts[1:]] - count[cuts[:-1]]
-    gained = total[cuts[1:]] - total[cuts[:-1]]
-    return np.where(held > 0, gained / np.maximum(held, 1), np.nan)
+    size = count[cuts[1:]] - count[cuts[:-1]]
+    sums = total[cuts[1:]] - total[cuts[:-1]]
+    return np.where(size > 0, sums / np.maximum(size, 1), np.nan)
 
 
 def check(evidence: Evidence) -> Iterator[Suspicion]:
     """One test per agent, of its cost and its discrimination beside the others'.
 
-    Cases may get harder for everybody: that is the pool's drift, nobody's fault. The
+    Cases may get harder for all agents: that is drift of the pool, not of an agent. The
     p-value is twice the smaller of the two.
     """
     panel = evidence.panel
@@ -125,15 +125,15 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     placed = placements(values, outcomes)
     ranked = placed - others(placed)
     for i, agent in enumerate(panel.agents):
-        in_cost = change_beside(cost[:, i], beside[:, i])
-        in_rank = change_beside(placed[:, i], ranked[:, i])
+        in_cost = contrast_change(cost[:, i], beside[:, i])
+        in_rank = contrast_change(placed[:, i], ranked[:, i])
         if len(in_cost[1]) < FEWEST_CASES:
             continue
         p_cost = _cost_p_value(*in_cost, beside[:, i])
         p_rank = _rank_p_value(*in_rank, ranked[:, i])
         p = min(1.0, 2 * min(p_cost, p_rank))
         if p_cost <= p_rank:
-            yield _costly(evidence, i, agent, in_cost, beside[:, i], p)
+            yield _cost_drift(evidence, i, agent, in_cost, beside[:, i], p)
         else:
             found, known = in_rank
             since = int(known[found.place])
@@ -142,30 +142,33 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
                 for part in (slice(None, since), slice(since, None))
             ]
             between = _dates(ranked[:, i], known, found.place)
-            yield _blind(evidence, i, agent, since, between, areas, p)
+            yield _discrimination_drift(evidence, i, agent, since, between, areas, p)
     known = np.flatnonzero(~np.isnan(pool))
     yield _pool(evidence, change(pool[known]), pool, known)
 
 
 def _cost_p_value(found: Change, known: IntArray, beside: FloatArray) -> float:
-    """p-value where the agent's cost rose, beside the others' and for itself."""
+    """p-value if the agent's cost rose, both in itself and relative to the others."""
     rose = _gap(beside[known], found) > 0 and found.after > found.before
     return found.p_value if rose else 1.0
 
 
 def _rank_p_value(found: Change, known: IntArray, ranked: FloatArray) -> float:
-    """p-value where the agent tells cases apart less well than it did."""
+    """p-value if the agent discriminates less well than before."""
     fall = found.before - found.after
-    fell = fall > BLINDER * abs(found.before) and _gap(ranked[known], found) < 0
+    fell = (
+        fall > DISCRIMINATION_FALL * abs(found.before)
+        and _gap(ranked[known], found) < 0
+    )
     return found.p_value if fell else 1.0
 
 
 def _gap(series: FloatArray, found: Change) -> float:
-    """How far a series rose at a change."""
+    """Increase of the mean of a series at a change."""
     return float(series[found.place :].mean() - series[: found.place].mean())
 
 
-def _costly(
+def _cost_drift(
     evidence: Evidence,
     i: int,
     agent: str,
@@ -184,18 +187,18 @@ def _costly(
         "while the other agents' cost did not rise as much.",
         _advice(agent),
         p_value=p,
-        matters=gap > DEARER * found.before,
+        matters=gap > COST_RISE * found.before,
         number=evidence.rise(Change(found.place, 0.0, gap, found.p_value, found.error)),
         unit="rise of its cost per case relative to the other agents",
         price=partial(evidence.saving_without, i, order[since:]),
         figure="drift",
         since=since,
         between=_dates(beside, known, found.place),
-        broken=_knows_nothing(evidence, i, order[since:]),
+        broken=_is_uninformative(evidence, i, order[since:]),
     )
 
 
-def _blind(
+def _discrimination_drift(
     evidence: Evidence,
     i: int,
     agent: str,
@@ -220,7 +223,7 @@ def _blind(
         figure="drift",
         since=since,
         between=between,
-        broken=_knows_nothing(evidence, i, order[since:]),
+        broken=_is_uninformative(evidence, i, order[since:]),
     )
 
 
@@ -242,7 +245,7 @@ def _dates(series: FloatArray, known: IntArray, place: int) -> tuple[int, int]:
     return int(known[first]), int(known[last])
 
 
-def _knows_nothing(evidence: Evidence, agent: int, cases: IntArray) -> bool:
+def _is_uninformative(evidence: Evidence, agent: int, cases: IntArray) -> bool:
     """Whether an agent's Brier loss on these cases is no better than a base rate."""
     part = evidence.panel.take(cases)
     reports = part.values[:, agent]
@@ -259,9 +262,10 @@ def _knows_nothing(evidence: Evidence, agent: int, cases: IntArray) -> bool:
 def _share(
     evidence: Evidence, found: Change, cases: IntArray, causes: Sequence[Finding]
 ) -> float:
-    """Share of the rise of the pool's cost that goes without these agents' reports.
+    """Share of the pool's cost increase that disappears without these agents' reports.
 
-    Each from its own change on; ``cases`` are the tested ones in time.
+    Each agent's reports are left out from its own change on; ``cases`` are the tested
+    cases in the order of time.
     """
     panel = evidence.panel
     values = panel.values.copy()
@@ -286,7 +290,7 @@ def _pool(
         "Use online weights (`truepool replay`), and find out whether the cases "
         "themselves changed.",
         p_value=found.p_value if found.after > found.before else 1.0,
-        matters=bool(found.after > (1 + DEARER) * found.before),
+        matters=bool(found.after > (1 + COST_RISE) * found.before),
         most="warning",
         number=evidence.rise(found),
         unit="rise of the cost per case",

@@ -19,24 +19,24 @@ from truepool.core.formatting import number
 from truepool.online.alarms.distribution import Shift, scalar, shifts
 from truepool.online.alarms.repeats import repeat
 from truepool.online.alarms.runs import (
-    codes_of,
     constant_run,
     missing_run,
     repeated_cases,
+    report_codes,
 )
 
 UNKNOWN = float("nan")
 
 DATED = 0.05
-"""A change of level, scale or correlation is dated to this share of the cases."""
+"""Precision, as a share of the cases, with which a change is dated."""
 
 
 @dataclass(frozen=True, eq=False)
 class Timeline:
     """Reports (S, N, C) of all cases, with and without an outcome, in time order.
 
-    ``cases`` are the panel's cases, -1 for one without an outcome; ``resolved`` is
-    how many cases with an outcome come before each, so it places a change among those.
+    ``cases`` are indices into the panel, -1 for a case without an outcome; ``resolved``
+    is the number of cases with an outcome before each.
     """
 
     values: FloatArray
@@ -49,7 +49,7 @@ class Timeline:
         return len(self.values)
 
     def describe(self, place: int) -> str:
-        """Say where a case is in time."""
+        """Return the position of a case in time, in words."""
         if self.times is None:
             return f"case {place:,} of {len(self):,}"
         when = np.datetime_as_string(self.times[place], unit="auto")
@@ -68,7 +68,7 @@ class Timeline:
 
 
 def timeline(evidence: Evidence) -> Timeline:
-    """Put cases with and without an outcome in the order of time, or of the rows."""
+    """Put cases with and without an outcome in the order of time, or of the table."""
     panel, pending = evidence.panel, evidence.panel.pending
     values, cases = panel.values, np.arange(len(panel))
     places = panel.times if panel.times is not None else cases
@@ -97,7 +97,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
         return
     if evidence.panel.times is None:
         evidence.sampling.note("Feeds were checked in the order of the rows.")
-    codes = codes_of(line.values)
+    codes = report_codes(line.values)
     fresh = np.flatnonzero(~repeated_cases(codes) & (codes >= 0).any(axis=1))
     moved = shifts(line.values)
     for i, agent in enumerate(evidence.panel.agents):
@@ -246,7 +246,7 @@ def _quartiles(part: FloatArray) -> list[float]:
 
 
 def _sorted_by(evidence: Evidence) -> str | None:
-    """What the rows are sorted by, where they have no times: then no order is time."""
+    """Name of what the cases are sorted by, if they have no times; None if unsorted."""
     panel = evidence.panel
     if panel.times is not None or len(panel) < FEWEST_CASES:
         return None

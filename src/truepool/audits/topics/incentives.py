@@ -16,17 +16,20 @@ from truepool.games.misreports import AgentIncentive, Misreport
 from truepool.pools.interface import LinearPool
 
 LINEAR_CASES, OTHER_CASES = 5_000, 500
-"""Misreports are tried on at most so many cases; on fewer where the pool is not a
-weighted mean, because each try must then be pooled again."""
+"""Largest number of cases on which misreports are tried; smaller where the pool is not
+a weighted mean, because each trial must then be pooled again."""
 
 NOTICEABLE = 0.02
-"""Harm to the pool below this share of its cost is small."""
+"""Harm to the pool below this share of its cost does not matter."""
 
-PAID = {"vcg": "what it saves the pool", "externality": "agreeing with the others"}
+PAID_FOR = {
+    "vcg": "what it saves the pool",
+    "externality": "agreeing with the others",
+}
 
 
 def misreport_incentives(evidence: Evidence) -> Incentives | None:
-    """What agents could gain; None for more than two classes, few cases or models.
+    """What agents could gain; None with K classes, few cases or a pool that is a model.
 
     Agents are paid by the score the pool is named after, or by what they save it.
     """
@@ -63,8 +66,8 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     """One test, of the agent with most to gain from a misreport chosen on other cases.
 
     Its p-value is adjusted for the number of agents. A warning where the
-    misreport harms the pool; a note where the pool would gain as well, which shows
-    that its decisions are off rather than its agents.
+    misreport harms the pool; a note where the pool would gain as well, which points
+    to its decisions rather than its agents.
     """
     found = evidence.compute(misreport_incentives)
     if found is None:
@@ -77,7 +80,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     yield Suspicion(
         "tempted",
         (first.agent,),
-        f"Paid for {PAID.get(found.payment, 'its own score')}, {first.agent} would "
+        f"Paid for {PAID_FOR.get(found.payment, 'its own score')}, {first.agent} would "
         f"gain {number(best.gain)} per case by misreporting ({describe(best)}), "
         f"{whose} ({signed(harm)} per case); {count} of {len(found.rows)} agents could "
         "gain.",
@@ -94,7 +97,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
 
 
 def describe(misreport: Misreport) -> str:
-    """What is reported instead of the truth, in words."""
+    """Return what is reported instead of the truth, in words."""
     first, *rest = misreport.deviation or (0.0,)
     if misreport.family == "shift":
         return f"all its reports shifted by {first:+.2f}"

@@ -11,7 +11,7 @@ from truepool.core.formatting import percent
 from truepool.online.alarms.change_point import change
 
 RATIO = 1.5
-"""A share that changed by less than this factor is worth a note."""
+"""A share that changed by less than this factor is only a note."""
 
 
 def check(evidence: Evidence) -> Iterator[Suspicion]:

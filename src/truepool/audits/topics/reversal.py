@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from truepool.audits.attribution import dates
-from truepool.audits.evidence import Evidence, supported
+from truepool.audits.evidence import Evidence, enough_cases
 from truepool.audits.severity import LIKELY, SURE
 from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
@@ -20,7 +20,7 @@ from truepool.online.alarms.change_point import change
 from truepool.stress.label_flip import LabelFlip
 
 REVERSED = 0.45
-"""Area under the ROC curve below which an agent is upside down, not just useless."""
+"""AUC below which an agent is reversed and not just uninformative."""
 
 
 def check(evidence: Evidence) -> Iterator[Suspicion]:
@@ -56,20 +56,20 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
             figure="credit",
         )
         if p < LIKELY and panel.times is not None:
-            suspicion = _dated(suspicion, evidence, i, places, excess)
+            suspicion = _add_date(suspicion, evidence, i, places, excess)
         yield suspicion
 
 
-def _dated(
+def _add_date(
     suspicion: Suspicion,
     evidence: Evidence,
     agent: int,
     places: IntArray,
     excess: FloatArray,
 ) -> Suspicion:
-    """The suspicion with its date, where the agent was sound before it turned.
+    """Return the suspicion with its date, if the agent was sound before.
 
-    To reverse all its reports would then spoil the sound ones.
+    Reversing all its reports would then spoil the sound ones.
     """
     found = change(excess)
     if not (found.p_value < SURE and found.before > 0):
@@ -91,7 +91,7 @@ def _dated(
 
 
 def _excess(reports: FloatArray, outcomes: IntArray, share: FloatArray) -> FloatArray:
-    """Probability given to the outcome, less what it would get by chance, (T,)."""
+    """Probability given to the outcome, minus what it would get by chance, (T,)."""
     probabilities = to_classes(reports)
     given = np.take_along_axis(probabilities, outcomes[:, None], axis=1)[:, 0]
     return np.asarray(given - probabilities @ share)
@@ -100,7 +100,7 @@ def _excess(reports: FloatArray, outcomes: IntArray, share: FloatArray) -> Float
 def _area(area: float, outcomes: IntArray, level: float) -> Estimate:
     """Area under the curve with the interval of Hanley & McNeil (1982), two classes."""
     ones, zeros = int((outcomes == 1).sum()), int((outcomes == 0).sum())
-    if ones + zeros < len(outcomes) or not supported(outcomes):
+    if ones + zeros < len(outcomes) or not enough_cases(outcomes):
         return Estimate(area, float("nan"), float("nan"))
     above, below = area / (2 - area), 2 * area**2 / (1 + area)
     spread = area * (1 - area)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from truepool.audits.evidence import Evidence
 from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
-from truepool.audits.values import CaseStudy
+from truepool.audits.values import FailureScenario
 from truepool.core.arrays import FloatArray
 from truepool.core.formatting import number
 from truepool.stress.constant import ConstantLow
@@ -20,7 +20,7 @@ FAILURES: tuple[tuple[str, Stress], ...] = (
 )
 
 
-def robustness(evidence: Evidence) -> tuple[CaseStudy, ...]:
+def robustness(evidence: Evidence) -> tuple[FailureScenario, ...]:
     """Cost per case if the best agent changed after the pool was fitted."""
     if evidence.shortage is not None:
         return ()
@@ -36,17 +36,19 @@ def robustness(evidence: Evidence) -> tuple[CaseStudy, ...]:
     return tuple(studies)
 
 
-def _study(evidence: Evidence, what: str, who: str, rise: FloatArray) -> CaseStudy:
+def _study(
+    evidence: Evidence, what: str, who: str, rise: FloatArray
+) -> FailureScenario:
     cost, by = (
         evidence.estimate(series) for series in (evidence.sample_cost + rise, rise)
     )
     if cost is None or by is None:  # there are enough cases
         raise AssertionError
-    return CaseStudy(what, who, cost, by)
+    return FailureScenario(what, who, cost, by)
 
 
 def check(evidence: Evidence) -> Iterator[Suspicion]:
-    """A note: the worst that the best agent could do."""
+    """A note on the most expensive failure of the best agent."""
     studies = evidence.compute(robustness)
     if not studies:
         return
@@ -64,7 +66,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     )
 
 
-def _sentence(worst: CaseStudy) -> str:
+def _sentence(worst: FailureScenario) -> str:
     cost = worst.cost.value
     if worst.rise.value <= 0:
         return f"Whatever {worst.who} reports, decisions cost no more than now."

@@ -8,7 +8,7 @@ import numpy as np
 from truepool.audits.evidence import Evidence
 from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
-from truepool.audits.values import Curve
+from truepool.audits.values import CostCurve
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import amount, number
 from truepool.measures.decisions import EDGE
@@ -20,13 +20,13 @@ RATIOS = np.geomspace(0.01, 100.0, 41)
 """Ratios of costs, of a missed case to a false alarm, that the figure shows."""
 
 NOTICEABLE = 0.05
-"""A saving below this share of the pool's cost is small."""
+"""A saving below this share of the pool's cost does not matter."""
 
 
-def cost_curve(evidence: Evidence) -> Curve | None:
+def cost_curve(evidence: Evidence) -> CostCurve | None:
     """Costs over thresholds and over ratios of costs; None for more than two classes.
 
-    The best agent is the one of least Brier loss, over the cases on which it reported.
+    The best agent is the one with the lowest Brier loss, on the cases it reported on.
     """
     if evidence.panel.classes != 2:
         return None
@@ -37,7 +37,7 @@ def cost_curve(evidence: Evidence) -> Curve | None:
     panel = evidence.panel
     best = panel.values[:, panel.agents.index(evidence.best_agent), 0]
     known = ~np.isnan(best)
-    return Curve(
+    return CostCurve(
         thresholds,
         costs.fn * missed + costs.fp * alarms,
         RATIOS,
@@ -64,13 +64,13 @@ def error_rates(
 
 
 def _over_ratios(p: FloatArray, outcomes: IntArray) -> FloatArray:
-    """Cost at each ratio's own threshold, as a share of the costlier error."""
+    """Cost at each ratio's own threshold, as a share of the more expensive error."""
     missed, alarms = error_rates(p, outcomes, 1 / (1 + RATIOS))
     return np.asarray((RATIOS * missed + alarms) / np.maximum(RATIOS, 1.0))
 
 
 def check(evidence: Evidence) -> Iterator[Suspicion]:
-    """One test, where a threshold was given that is not the costs' own."""
+    """One test, if a threshold was given that differs from the one the costs imply."""
     line = evidence.threshold
     if line is None or abs(line - evidence.costs.threshold) < 1e-9:
         return
@@ -98,7 +98,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
         f"Deciding above {number(line)} costs {number(saving)} more per case than "
         f"at {number(implied)}, where a missed case at {amount(evidence.costs.fn)} and "
         f"a false alarm at {amount(evidence.costs.fp)} balance.",
-        f"Decide above {number(implied)}{_other(line)}.",
+        f"Decide above {number(implied)}{_alternative(line)}.",
         p_value=None if few else float(paired_p_values(saved[:, None])[0]),
         least="note" if few else None,
         matters=saving >= NOTICEABLE * float(evidence.cost.mean()),
@@ -107,8 +107,8 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     )
 
 
-def _other(line: float) -> str:
-    """Costs that would make the threshold in use right, where there are any."""
+def _alternative(line: float) -> str:
+    """Advice on costs that would imply the threshold in use, if there are any."""
     if not 0 < line < 1:
         return ""
     ratio = number((1 - line) / line)

@@ -6,6 +6,7 @@ positive class, empty where there is no report. For K classes an agent has K col
 ``name:class``.
 """
 
+from truepool.data.tables.files import file_format, write_csv, write_table
 from truepool.data.tables.reader import (
     ReportTable,
     TableWarning,
@@ -18,14 +19,13 @@ from truepool.data.tables.reader import (
 )
 from truepool.data.tables.summary import TableSummary
 from truepool.data.tables.table_format import TableFormat
-from truepool.data.tables.writer import check_writable, write_csv, write_table
 
 __all__ = [
     "ReportTable",
     "TableFormat",
     "TableSummary",
     "TableWarning",
-    "check_writable",
+    "file_format",
     "load_panel",
     "load_reports",
     "read_column_names",

@@ -1,23 +1,27 @@
-"""Tables of any length: read and written some thousand cases at a time."""
+"""Tables of any length in: read some thousand cases at a time."""
 
 import csv as text
 import gzip
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
+import narwhals as nw
 import numpy as np
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from truepool.core.arrays import FloatArray
+from truepool.core.arrays import Array, FloatArray
 from truepool.core.errors import AgentError, ReportError, SourceError, suggestion
-from truepool.core.files import atomic_path
-from truepool.data.tables.files import file_format
+from truepool.data.labels import Labels, format_names
+from truepool.data.panel import check_times
+from truepool.data.tables.files import detect_separator, file_format, read_file
+from truepool.data.tables.numbers import parse_reports, parse_times
+from truepool.data.tables.reader import load_table, renormalize
+from truepool.data.tables.table_format import TableFormat
 
 CASES = 20_000
 """Cases in a batch of JSON lines or Parquet; of CSV, what a megabyte holds."""
@@ -31,39 +35,73 @@ Ids: TypeAlias = pa.Array | list[Any]
 class Batch:
     """Some consecutive cases: the first one's place in the table, reports and ids.
 
-    ``values`` are coordinates (T, N, C), not checked yet; NaN: no report.
+    ``values`` are coordinates (T, N, C), not checked yet; NaN: no report. ``times``
+    (T,) are there if they were asked for.
     """
 
     start: int
     values: FloatArray
     ids: Ids | None
+    times: Array | None = None
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What is read of a table: reports of agents on classes, the id, the time."""
+
+    agents: tuple[str, ...]
+    labels: Labels
+    written: TableFormat
+    time: str | None
+
+    @property
+    def id(self) -> str:
+        return self.written.id or "id"
+
+    def reports(self, names: Collection[str]) -> list[str]:
+        """Columns with the reports: one of each agent, or one per class."""
+        classes = self.labels.names
+        named = [f"{agent}:{label}" for agent in self.agents for label in classes]
+        if not set(named).isdisjoint(names):
+            return named
+        if len(classes) == 2:
+            return list(self.agents)
+        return [f"{agent}:{k}" for agent in self.agents for k in range(len(classes))]
+
+    def batch(
+        self, reports: Sequence[FloatArray], ids: Ids | None, times: Array | None
+    ) -> Batch:
+        """Return a batch of the reports of each column."""
+        values = np.stack(reports, axis=1)
+        values = values.reshape(len(values), len(self.agents), -1)
+        if values.shape[2] > 1:
+            values, _ = renormalize(values, self.agents)
+        if values.shape[2] == 2:
+            values = values[:, :, 1:]
+        return Batch(0, values, ids, check_times(times))
 
 
 def read_batches(
     source: Path | BinaryIO,
     agents: Sequence[str],
-    classes: int = 2,
+    labels: Labels,
+    written: TableFormat,
     *,
-    id: str | None = None,
+    dated: bool = False,
 ) -> Iterator[Batch]:
-    """Read reports of known agents; all other columns are left aside.
+    """Read reports of known agents, with times if ``dated``; no other columns.
 
-    ``source`` is a CSV, Parquet or JSON-lines file, or a stream of CSV or JSON lines.
-    ``id`` names the column that labels the cases; ``id`` if there is one.
+    ``source`` is a CSV, TSV, Excel, Parquet or JSON-lines file, or a stream of CSV or
+    JSON lines. A long table and a sheet of Excel are read whole, the others batch by
+    batch.
     """
-    wanted = [
-        name if classes == 2 else f"{name}:{k}"
-        for name in agents
-        for k in range(1 if classes == 2 else classes)
-    ]
+    time = (written.time or "time") if dated else None
+    wanted = _Wanted(tuple(agents), labels, written, time)
     start = 0
-    for columns in _columns(source, wanted, id):
-        ids = columns.pop(id or "id", None)
-        reports = np.stack([columns[name] for name in wanted], axis=1)
-        T = len(reports)
-        if T:
-            yield Batch(start, reports.reshape(T, len(agents), -1), ids)
-        start += T
+    for batch in _batches(source, wanted):
+        if len(batch.values):
+            yield replace(batch, start=start)
+        start += len(batch.values)
     if not start:
         raise SourceError("the table must have at least one row; it has none")
 
@@ -79,73 +117,119 @@ def is_json_lines(source: Path | BinaryIO) -> bool:
     return source.peek(1)[:1] == b"{"  # type: ignore[attr-defined, no-any-return]
 
 
-def _columns(
-    source: Path | BinaryIO, wanted: list[str], id: str | None
-) -> Iterator[dict[str, Any]]:
+def _batches(source: Path | BinaryIO, wanted: _Wanted) -> Iterator[Batch]:
+    whole = wanted.written.long is not None
     if not isinstance(source, Path):
-        lines = is_json_lines(source)
-        yield from _json(source, wanted, id) if lines else _csv(source, wanted, id)
+        if whole:
+            raise SourceError(
+                "a long table is read whole, from a file; got standard input. Save it "
+                "first."
+            )
+        read = _json if is_json_lines(source) else _csv
+        yield from read(source, wanted)
         return
     if not source.is_file():
         raise SourceError(f"there is no file {str(source)!r}")
-    if not is_json_lines(source) and file_format(source, "read") == "parquet":
-        yield from _parquet(source, wanted, id)
+    if is_json_lines(source) and not whole:
+        with source.open("rb") as stream:
+            yield from _json(stream, wanted)
         return
-    opened = gzip.open if source.suffix == ".gz" else open
-    with opened(source, "rb") as stream:
-        if is_json_lines(source):
-            yield from _json(stream, wanted, id)  # type: ignore[arg-type]
-        else:
-            yield from _csv(stream, wanted, id)  # type: ignore[arg-type]
+    kind = file_format(source, "read")
+    if whole:
+        yield _long(source, wanted)
+    elif kind == "excel":
+        table, _ = read_file(source, wanted.written)
+        names = _check_columns(table.column_names, wanted)
+        yield from (_parse(batch, wanted) for batch in table.select(names).to_batches())
+    elif kind == "parquet":
+        yield from _parquet(source, wanted)
+    else:
+        with (gzip.open if source.suffix == ".gz" else open)(source, "rb") as stream:
+            yield from _csv(stream, wanted)  # type: ignore[arg-type]
 
 
-def _csv(
-    stream: BinaryIO, wanted: list[str], id: str | None
-) -> Iterator[dict[str, Any]]:
+def _csv(stream: BinaryIO, wanted: _Wanted) -> Iterator[Batch]:
+    written = wanted.written
     head = stream.readline().decode("utf-8-sig", "replace")
-    names = [name.strip() for name in next(text.reader([head]), [])]
-    label = _check_columns(names, wanted, id)
+    separator = written.sep or detect_separator(head)
+    header = next(text.reader([head], delimiter=separator), [])
+    names = [name.strip() for name in header]
+    chosen = _check_columns(names, wanted)
     if not stream.peek(1):  # type: ignore[attr-defined]
         return
-    types = dict.fromkeys(wanted, pa.float64()) | {name: pa.string() for name in label}
-    options = csv.ConvertOptions(include_columns=[*types], column_types=types)
+    kind = pa.string() if written.percent else pa.float64()
+    types = dict.fromkeys(wanted.reports(names), kind) | {wanted.id: pa.string()}
+    options = csv.ConvertOptions(
+        include_columns=chosen, column_types=types, decimal_point=written.decimal
+    )
     try:
         reader = csv.open_csv(
             pa.PythonFile(stream, "r"),
             csv.ReadOptions(column_names=names),
-            convert_options=options,
+            csv.ParseOptions(delimiter=separator),
+            options,
         )
         for batch in reader:
-            yield _arrays(batch, label)
+            yield _parse(batch, wanted)
     except (pa.ArrowException, OSError, EOFError) as error:
         raise _unreadable("CSV", error) from None
 
 
-def _parquet(path: Path, wanted: list[str], id: str | None) -> Iterator[dict[str, Any]]:
+def _parquet(path: Path, wanted: _Wanted) -> Iterator[Batch]:
     try:
         with parquet.ParquetFile(path) as file:
-            label = _check_columns(file.schema_arrow.names, wanted, id)
-            for batch in file.iter_batches(CASES, columns=[*wanted, *label]):
-                yield _arrays(batch, label)
+            names = _check_columns(file.schema_arrow.names, wanted)
+            for batch in file.iter_batches(CASES, columns=names):
+                yield _parse(batch, wanted)
     except (pa.ArrowException, OSError) as error:
         raise _unreadable("Parquet", error) from None
 
 
-def _json(
-    stream: BinaryIO, wanted: list[str], id: str | None
-) -> Iterator[dict[str, Any]]:
-    label = id or "id"
-    start = 0
+def _parse(batch: pa.RecordBatch, wanted: _Wanted) -> Batch:
+    frame: nw.DataFrame[Any] = nw.from_native(pa.table(batch), eager_only=True)
+    names = wanted.reports(frame.columns)
+    reports = parse_reports([frame[name] for name in names], wanted.written)
+    ids = batch.column(wanted.id) if wanted.id in frame.columns else None
+    time = wanted.time
+    times = None if time is None else parse_times(frame[time], wanted.written)
+    return wanted.batch([*reports.values()], ids, times)
+
+
+def _long(path: Path, wanted: _Wanted) -> Batch:
+    """All cases of a long table; agents that report on none of them have no reports."""
+    table = load_table(path, wanted.written)
+    if set(table.agents).isdisjoint(wanted.agents):
+        raise AgentError(
+            "the table must have agents that the pool learned from, by name: "
+            f"{format_names(wanted.agents)}; got {format_names(table.agents)}"
+        )
+    gone = np.full(len(table.values), np.nan)
+    by_agent = dict(zip(table.agents, table.values.T, strict=True))
+    reports = [by_agent.get(agent, gone) for agent in wanted.agents]
+    ids = [] if table.ids is None else table.ids.tolist()
+    return wanted.batch(reports, ids, table.times if wanted.time else None)
+
+
+def _json(stream: BinaryIO, wanted: _Wanted) -> Iterator[Batch]:
+    start, reports = 0, None
+    share = 100.0 if wanted.written.percent else 1.0
     while lines := list(islice(stream, CASES)):
         rows = [_object(line, start + t) for t, line in enumerate(lines)]
-        columns: dict[str, Any] = {
-            name: np.array([_number(row.get(name), name, start + t)
-                            for t, row in enumerate(rows)])
-            for name in wanted
-        }  # fmt: skip
-        if any(label in row for row in rows):
-            columns[label] = [row.get(label) for row in rows]
-        yield columns
+        keys = {key for row in rows for key in row}
+        reports = reports or wanted.reports(keys)
+        values = [
+            np.array([_number(row.get(name), name, start + t)
+                      for t, row in enumerate(rows)]) / share
+            for name in reports
+        ]  # fmt: skip
+        ids = [row.get(wanted.id) for row in rows] if wanted.id in keys else None
+        times = None
+        if wanted.time is not None:
+            column = nw.new_series(
+                wanted.time, [row.get(wanted.time) for row in rows], backend="pyarrow"
+            )
+            times = parse_times(column, wanted.written)
+        yield wanted.batch(values, ids, times)
         start += len(rows)
 
 
@@ -172,117 +256,34 @@ def _number(value: Any, name: str, t: int) -> float:
     return float(value)
 
 
-def _check_columns(
-    names: Sequence[str], wanted: Sequence[str], id: str | None
-) -> list[str]:
-    """Refuse a table that lacks an agent; return the id column, or nothing."""
-    missing = [name for name in wanted if name not in names]
+def _check_columns(names: Sequence[str], wanted: _Wanted) -> list[str]:
+    """Columns to read; a table that lacks one of them is refused."""
+    reports = wanted.reports(names)
+    missing = [name for name in reports if name not in names]
     if missing:
         raise AgentError(
             "the table must have the agents that the pool learned from, by name; "
             f"missing: {', '.join(map(repr, missing))}{suggestion(missing[0], names)}; "
             f"columns: {', '.join(names)}"
         )
-    if id is not None and id not in names:
-        raise SourceError(
-            f"there is no id column {id!r}{suggestion(id, names)}; "
-            f"columns: {', '.join(names)}"
-        )
-    twice = {name for name in names if names.count(name) > 1} & {*wanted, id or "id"}
+    for role, name in (("id", wanted.written.id), ("time", wanted.time)):
+        if name is not None and name not in names:
+            raise SourceError(
+                f"there is no {role} column {name!r}{suggestion(name, names)}; "
+                f"columns: {', '.join(names)}"
+            )
+    others = {wanted.id, wanted.time}
+    twice = {name for name in names if names.count(name) > 1} & {*reports, *others}
     if twice:
         raise AgentError(
             "every column needs a name of its own; got "
             f"{', '.join(map(repr, sorted(twice)))} more than once. Rename one."
         )
-    label = id or "id"
-    return [label] if label in names else []
-
-
-def _arrays(batch: pa.RecordBatch, label: list[str]) -> dict[str, Any]:
-    columns: dict[str, Any] = {}
-    for name, column in zip(batch.schema.names, batch.columns, strict=True):
-        if name in label:
-            columns[name] = column
-        else:
-            try:
-                numbers = column.cast(pa.float64())
-            except pa.ArrowException:
-                raise ReportError(
-                    f"a report must be a number in [0, 1]; column {name!r} holds "
-                    f"{column.type}"
-                ) from None
-            columns[name] = numbers.to_numpy(zero_copy_only=False)
-    return columns
+    return [*reports, *(name for name in names if name in others)]
 
 
 def _unreadable(kind: str, error: Exception) -> SourceError:
     reason = str(error).splitlines()[0]
-    return SourceError(f"the table cannot be read as {kind}: {reason}")
-
-
-@contextmanager
-def open_writer(
-    target: Path | BinaryIO, *, json_lines: bool = False
-) -> Iterator[Callable[[Mapping[str, Ids]], None]]:
-    """Lend a function that writes one batch of columns after another.
-
-    A file is CSV, Parquet or JSON lines by its name, and written whole or not at all.
-    A stream is CSV. Where ``json_lines`` are asked for, either is that.
-    """
-    if isinstance(target, Path):
-        json_lines = json_lines or is_json_lines(target)
-        kind = "json" if json_lines else file_format(target, "written")
-        with atomic_path(target) as unfinished:
-            packed = "gzip" if target.suffix == ".gz" else None
-            with (
-                pa.output_stream(unfinished, compression=packed) as stream,
-                _Writer(stream, kind) as writer,
-            ):
-                yield writer.write
-    else:
-        with _Writer(target, "json" if json_lines else "csv") as writer:
-            yield writer.write
-
-
-class _Writer:
-    """Batches of columns to a stream; the first one says of which types they are."""
-
-    def __init__(self, stream: Any, kind: str) -> None:
-        self.stream, self.kind = stream, kind
-        self.schema: pa.Schema | None = None
-        self.arrow: Any = None
-
-    def __enter__(self) -> "_Writer":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.arrow is not None:
-            self.arrow.close()
-
-    def write(self, columns: Mapping[str, Ids]) -> None:
-        if self.kind == "json":
-            lists = [
-                c if isinstance(c, list) else c.to_pylist() for c in columns.values()
-            ]
-            for row in zip(*lists, strict=True):
-                line = json.dumps(dict(zip(columns, row, strict=True)), default=str)
-                self.stream.write(line.encode() + b"\n")
-            return
-        arrays = {name: _arrow(column) for name, column in columns.items()}
-        if self.schema is None:
-            self.schema = pa.schema({name: a.type for name, a in arrays.items()})
-            if self.kind == "csv":
-                options = csv.WriteOptions(quoting_style="needed")
-                self.arrow = csv.CSVWriter(
-                    self.stream, self.schema, write_options=options
-                )
-            else:
-                self.arrow = parquet.ParquetWriter(self.stream, self.schema)
-        self.arrow.write_table(pa.table(arrays, schema=self.schema))
-
-
-def _arrow(column: Ids) -> pa.Array:
-    """Ids of JSON lines may be of any kind; in a table they are text."""
-    if not isinstance(column, list):
-        return column
-    return pa.array([None if v is None else str(v) for v in column], pa.string())
+    cure = ". Say how numbers are written (--decimal, --percent)."
+    told = cure if "conversion error" in reason else ""
+    return SourceError(f"the table cannot be read as {kind}: {reason}{told}")

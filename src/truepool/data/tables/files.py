@@ -1,13 +1,16 @@
-"""Table files: which there are, and how each is read."""
+"""Table files: which there are, and how each is read and written."""
 
 import gzip
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from pyarrow import csv, parquet
 
+from truepool.core.arrays import Array
 from truepool.core.errors import MissingExtraError, SourceError
+from truepool.core.files import atomic_path
 from truepool.data.tables.table_format import TableFormat
 
 CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
@@ -55,7 +58,7 @@ def read_file(path: Path, written: TableFormat) -> tuple[pa.Table, str | None]:
 
 def _read_text(path: Path, written: TableFormat) -> tuple[pa.Table, str | None]:
     header = _first_line(path)
-    separator = written.sep or _separator(header)
+    separator = written.sep or detect_separator(header)
     if separator == written.decimal:
         raise SourceError(
             f"{path} separates its columns by {NAMES[separator]}, which cannot be the "
@@ -63,7 +66,8 @@ def _read_text(path: Path, written: TableFormat) -> tuple[pa.Table, str | None]:
             "(--sep)."
         )
     # An id is a label: 007 is not 7, and a long number is not a float.
-    labels = ("id", written.id, written.long[0] if written.long else None)
+    case = written.long[0] if written.long else None
+    labels = ("id", written.id, written.group, case)
     options = csv.ConvertOptions(
         column_types={name: pa.string() for name in labels if name},
         strings_can_be_null=False,
@@ -84,10 +88,10 @@ def _first_line(path: Path) -> str:
     return line.decode("utf-8-sig", errors="replace")
 
 
-def _separator(header: str) -> str:
+def detect_separator(header: str) -> str:
     """Return the separator that occurs most often in the header, a comma if none.
 
-    >>> _separator("id;vendor, EU;model"), _separator("y")
+    >>> detect_separator("id;vendor, EU;model"), detect_separator("y")
     (';', ',')
     """
     return max(NAMES, key=header.count)
@@ -122,3 +126,25 @@ def _cells(values: list[Any]) -> pa.Array:
         return pa.array(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # numbers among text
         return pa.array([None if v is None else str(v) for v in values])
+
+
+def write_table(path: str | Path, columns: Mapping[str, Array]) -> None:
+    """Write columns to a CSV or Parquet file, whole or not at all."""
+    path = Path(path)
+    kind = file_format(path, "written")
+    with atomic_path(path) as unfinished:
+        if kind == "csv":
+            packed = "gzip" if path.suffix == ".gz" else None
+            with pa.output_stream(unfinished, compression=packed) as stream:
+                write_csv(stream, columns)
+        else:
+            parquet.write_table(_table(columns), unfinished)
+
+
+def write_csv(stream: Any, columns: Mapping[str, Array]) -> None:
+    """Write columns as CSV to an open stream of bytes."""
+    csv.write_csv(_table(columns), stream, csv.WriteOptions(quoting_style="needed"))
+
+
+def _table(columns: Mapping[str, Array]) -> pa.Table:
+    return pa.table({n: pa.array(c, from_pandas=True) for n, c in columns.items()})

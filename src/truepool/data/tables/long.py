@@ -7,7 +7,7 @@ import narwhals as nw
 import numpy as np
 
 from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
-from truepool.core.errors import OutcomeError, ReportError, SourceError
+from truepool.core.errors import OutcomeError, PanelError, ReportError, SourceError
 from truepool.data.panel import check_times
 from truepool.data.tables.numbers import is_empty, parse_reports, parse_times
 from truepool.data.tables.table_format import TableFormat
@@ -94,23 +94,33 @@ def _latest(times: Array, case: IntArray, cases: int) -> Array:
     return latest
 
 
-def outcomes_by_case(
-    column: nw.Series[Any], long: LongReports
+def values_by_case(
+    column: nw.Series[Any],
+    long: LongReports,
+    what: str = "outcome",
+    error: type[PanelError] = OutcomeError,
 ) -> tuple[Array, BoolArray]:
-    """Outcome (T,) of each case, and which have none; two that differ are refused."""
+    """Value (T,) of each case, and which have none; two that differ are refused."""
     empty = is_empty(column)
-    outcomes = np.empty(len(long.ids), dtype=object)
+    values = np.empty(len(long.ids), dtype=object)
     known = np.zeros(len(long.ids), dtype=bool)
-    for row, (t, label) in enumerate(zip(long.case, column.to_list(), strict=True)):
+    for row, (t, value) in enumerate(zip(long.case, column.to_list(), strict=True)):
         if empty[row]:
             continue
-        if known[t] and outcomes[t] != label:
-            raise OutcomeError(
-                f"a case must have one outcome; case {long.ids[t]!r} has "
-                f"{outcomes[t]!r} and, in row {row}, {label!r}. Correct one."
+        if known[t] and values[t] != value:
+            raise error(
+                f"a case must have one {what}; case {long.ids[t]!r} has "
+                f"{values[t]!r} and, in row {row}, {value!r}. Correct one."
             )
-        outcomes[t], known[t] = label, True
-    return outcomes, ~known
+        values[t], known[t] = value, True
+    return values, ~known
+
+
+def column_by_case(column: nw.Series[Any], long: LongReports) -> Array:
+    """Value (T,) of each case in a column that describes the cases."""
+    what = f"value of {column.name!r}"
+    values, empty = values_by_case(column, long, what, PanelError)
+    return values if empty.any() else np.array(values.tolist())
 
 
 def _order(names: list[Any]) -> tuple[list[Any], IntArray]:

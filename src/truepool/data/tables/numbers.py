@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from truepool.core.arrays import Array, BoolArray, FloatArray
-from truepool.core.errors import PanelError, ReportError
+from truepool.core.errors import PanelError, ReportError, SourceError
 from truepool.data.tables.table_format import TableFormat
 
 MISSING = tuple(csv.ConvertOptions().null_values)
@@ -44,6 +44,20 @@ def parse_times(column: nw.Series[Any], written: TableFormat) -> Array:
                 f"{column.name!r} has {value!r} in row {t}. Change --time-format."
             ) from None
     return np.array(times, dtype=object)
+
+
+def parse_column(column: nw.Series[Any]) -> Array:
+    """Values of a column as they are; None where a cell of text is empty."""
+    if column.dtype.is_nested():
+        raise SourceError(
+            f"the column {column.name!r} must hold one plain value per case"
+        )
+    values = np.asarray(column.to_numpy())
+    if values.dtype.kind not in "OUT":
+        return values
+    cells = values.astype(object)
+    cells[is_empty(column)] = None
+    return cells
 
 
 def is_empty(column: nw.Series[Any]) -> BoolArray:

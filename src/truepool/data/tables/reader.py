@@ -21,12 +21,18 @@ from truepool.core.errors import (
     SourceError,
     suggestion,
 )
+from truepool.data.case_columns import CaseColumns
 from truepool.data.labels import Labels
 from truepool.data.panel import Panel
 from truepool.data.reports import check_reports
 from truepool.data.tables.files import read_file
-from truepool.data.tables.long import outcomes_by_case, pivot
-from truepool.data.tables.numbers import is_empty, parse_reports, parse_times
+from truepool.data.tables.long import column_by_case, pivot, values_by_case
+from truepool.data.tables.numbers import (
+    is_empty,
+    parse_column,
+    parse_reports,
+    parse_times,
+)
 from truepool.data.tables.summary import TableSummary, binary_columns, looks_like_id
 from truepool.data.tables.table_format import TableFormat
 
@@ -52,6 +58,7 @@ class ReportTable:
     classes: tuple[str, ...] = ()
     """What the K classes are called, where the columns name them."""
     summary: TableSummary = field(default_factory=TableSummary)
+    columns: CaseColumns = field(default_factory=CaseColumns)
 
     @property
     def coordinates(self) -> FloatArray:
@@ -65,7 +72,16 @@ class ReportTable:
             values=self.values[cases],
             ids=None if self.ids is None else self.ids[cases],
             times=None if self.times is None else self.times[cases],
+            columns=self.columns.take(cases),
         )
+
+    def keep(self, names: Sequence[str]) -> dict[str, Array]:
+        """Return some of the columns."""
+        return {name: self.columns[name] for name in names}
+
+    def column(self, name: str | None) -> Array | None:
+        """Return a column, None where none is named."""
+        return None if name is None else self.columns[name]
 
 
 def read_panel(
@@ -90,8 +106,9 @@ def read_panel(
         they are left out.
     **written
         How the table is written and what its columns mean: ``positive``, ``agents``,
-        ``id``, ``time``, ``ignore``, ``sep``, ``decimal``, ``percent``,
-        ``time_format``, ``long`` and ``decision_time``; see `TableFormat`.
+        ``id``, ``time``, ``ignore``, ``columns``, ``weight``, ``group``,
+        ``propensity``, ``sep``, ``decimal``, ``percent``, ``time_format``, ``long`` and
+        ``decision_time``; see `TableFormat`.
 
     Examples
     --------
@@ -140,6 +157,10 @@ def load_panel(
         positive=None if labels else written.positive,
         ids=settled.ids,
         times=settled.times,
+        columns=settled.keep(written.columns),
+        weights=settled.column(written.weight),
+        groups=settled.column(written.group),
+        propensity=settled.column(written.propensity),
         allow_empty_cases=allow_empty_cases,
     )
     if labels is not None:
@@ -157,7 +178,11 @@ def load_panel(
         return panel, summary
     position = np.cumsum(known)[empty & ~skipped]
     pending = panel.with_pending(
-        later.values, ids=later.ids, times=later.times, position=position
+        later.values,
+        ids=later.ids,
+        times=later.times,
+        position=position,
+        columns=later.keep(written.columns),
     )
     return pending, summary
 
@@ -185,8 +210,7 @@ def load_reports(
 ) -> ReportTable:
     """Return the reports of known agents on new cases; empty cases are left out."""
     frame, separator = _read_source(source, written)
-    ignore = [name for name in written.ignore if name in frame.columns]
-    reports, _, _ = _table(frame, replace(written, ignore=tuple(ignore)))
+    reports, _, _ = _table(frame, written.of_new_cases(frame.columns))
     missing = [name for name in agents if name not in reports.agents]
     unknown = [name for name in reports.agents if name not in agents]
     if missing or unknown:
@@ -216,6 +240,12 @@ def load_reports(
     )
     squeezed = values[:, :, 0] if values.shape[2] == 1 else values
     return replace(reports, values=squeezed, summary=summary)
+
+
+def load_table(source: Any, written: TableFormat) -> ReportTable:
+    """Return the reports of all agents of a table, outcomes left aside."""
+    frame, _ = _read_source(source, written)
+    return _table(frame, written)[0]
 
 
 def read_column_names(source: str | os.PathLike[str], **written: Any) -> list[str]:
@@ -273,6 +303,9 @@ def _table(
     roles += [("ignored", name) for name in written.ignore]
     roles += [("long", name) for name in written.long or ()]
     roles += [("decision time", written.decision_time)]
+    roles += [("weight", written.weight), ("group", written.group)]
+    roles += [("propensity", written.propensity)]
+    roles += [("case", name) for name in written.columns]
     for role, name in roles:
         if name is not None and name not in frame.columns:
             raise SourceError(
@@ -283,6 +316,8 @@ def _table(
     if written.long is not None:
         return _long_table(frame, written, written.long, time)
     reports = _wide_table(frame, written, time)
+    columns = {name: parse_column(frame[name]) for name in written.case_columns}
+    reports = replace(reports, columns=CaseColumns(columns, len(frame), copy=False))
     if written.outcome not in frame.columns:
         nothing = np.full(len(frame), None, dtype=object)
         return reports, nothing, np.ones(len(frame), dtype=bool)
@@ -301,13 +336,21 @@ def _long_table(
     _check_patterns(written.agents, long.agents)
     places = [long.agents.index(name) for name in chosen]
     summary = TableSummary(replaced=long.replaced, late=long.late)
+    of_cases = {
+        name: column_by_case(frame[name], long) for name in written.case_columns
+    }
     reports = ReportTable(
-        long.values[:, places], tuple(chosen), long.ids, long.times, summary=summary
+        long.values[:, places],
+        tuple(chosen),
+        long.ids,
+        long.times,
+        summary=summary,
+        columns=CaseColumns(of_cases, len(long.ids), copy=False),
     )
     if written.outcome not in frame.columns:
         nothing = np.full(len(long.ids), None, dtype=object)
         return reports, nothing, np.ones(len(long.ids), dtype=bool)
-    outcomes, empty = outcomes_by_case(frame[written.outcome], long)
+    outcomes, empty = values_by_case(frame[written.outcome], long)
     return reports, outcomes, empty
 
 
@@ -316,6 +359,7 @@ def _wide_table(
 ) -> ReportTable:
     id = written.id or ("id" if "id" in frame.columns else None)
     apart = {written.outcome, id, time, *written.ignore, *INDEXES}
+    apart.update(written.case_columns)
     names = [name for name in frame.columns if name not in apart]
     if written.agents:
         _check_patterns(written.agents, names)
@@ -325,7 +369,7 @@ def _wide_table(
     agents, classes, values = _by_agent(columns)
     renormalized = 0
     if classes:
-        values, renormalized = _renormalize(values, agents)
+        values, renormalized = renormalize(values, agents)
     ids = None if id is None else _ids(frame[id])
     numbered = [
         name for name in columns if looks_like_id(np.round(columns[name] * 100, 9))
@@ -428,7 +472,7 @@ def _uneven(
     )
 
 
-def _renormalize(values: FloatArray, agents: tuple[str, ...]) -> tuple[FloatArray, int]:
+def renormalize(values: FloatArray, agents: tuple[str, ...]) -> tuple[FloatArray, int]:
     """Rescale class probabilities that were rounded, and count them."""
     totals = values.sum(axis=2)
     gap = np.nan_to_num(np.abs(totals - 1))

@@ -1,7 +1,7 @@
 """How a table is written, and what its columns mean."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from truepool.core.errors import SettingError
@@ -29,6 +29,11 @@ class TableFormat:
         Columns that name and date the cases; ``id`` and ``time`` if they exist.
     ignore : sequence of str
         Columns that are not agents.
+    columns : sequence of str
+        Columns that the panel keeps beside the reports, such as an amount.
+    weight, group, propensity : str, optional
+        Columns with the weight of each case, with what cases have in common, and with
+        the chance that the outcome of the case became known; see `truepool.Panel`.
     sep : str, optional
         Separator of a text file, a character or "tab"; by default it is detected.
     decimal : {".", ","}
@@ -55,6 +60,10 @@ class TableFormat:
     id: str | None
     time: str | None
     ignore: tuple[str, ...]
+    columns: tuple[str, ...]
+    weight: str | None
+    group: str | None
+    propensity: str | None
     sep: str | None
     decimal: str
     percent: bool
@@ -71,6 +80,10 @@ class TableFormat:
         id: str | None = None,
         time: str | None = None,
         ignore: Sequence[str] | None = None,
+        columns: Sequence[str] | None = None,
+        weight: str | None = None,
+        group: str | None = None,
+        propensity: str | None = None,
         sep: str | None = None,
         decimal: str = ".",
         percent: bool = False,
@@ -85,6 +98,10 @@ class TableFormat:
             "id": id,
             "time": time,
             "ignore": tuple(ignore or ()),
+            "columns": _distinct(columns),
+            "weight": weight,
+            "group": group,
+            "propensity": propensity,
             "sep": None if sep is None else _separator(sep),
             "decimal": decimal,
             "percent": percent,
@@ -109,6 +126,31 @@ class TableFormat:
                 "got one without --long. Name the columns of the case, the agent and "
                 "the report with --long."
             )
+
+    @property
+    def case_columns(self) -> tuple[str, ...]:
+        """Columns that describe the cases and are never agents, each once."""
+        single = (self.weight, self.group, self.propensity)
+        return _distinct([*self.columns, *(name for name in single if name)])
+
+    def of_new_cases(self, names: Sequence[str]) -> "TableFormat":
+        """Return how a table of new cases with these columns is read.
+
+        What only learning needs (weight, group, propensity) and what is ignored may be
+        there or not.
+        """
+        unused = {*self.ignore, self.weight, self.group, self.propensity}
+        ignore = tuple(n for n in names if n in unused and n not in self.columns)
+        return replace(self, ignore=ignore, weight=None, group=None, propensity=None)
+
+
+def _distinct(columns: Sequence[str] | None) -> tuple[str, ...]:
+    if isinstance(columns, str):
+        raise SettingError(
+            f"columns must be a sequence of names; got the text {columns!r}. Write "
+            f"columns=({columns!r},)."
+        )
+    return tuple(dict.fromkeys(columns or ()))
 
 
 def _names(agents: Sequence[str] | str | None) -> tuple[str, ...]:

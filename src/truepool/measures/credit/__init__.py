@@ -11,10 +11,9 @@ between the agents, also between identical ones.
 from truepool.measures.credit.bootstrap import (
     CreditIntervals,
     contributions,
-    credit_per_report,
     intervals,
 )
-from truepool.measures.credit.removal import leave_one_out
+from truepool.measures.credit.removal import credit_per_report, leave_one_out
 from truepool.measures.credit.shapley_values import (
     EXACT_LIMIT,
     ORDERS,

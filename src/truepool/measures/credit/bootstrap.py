@@ -6,13 +6,16 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool.core import kernels
-from truepool.core.arrays import FloatArray, as_case_weights, case_mean
+from truepool.core.arrays import FloatArray, as_case_weights
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.weights import by_credit
-from truepool.measures.credit.removal import increases_by_case, weights_or_equal
+from truepool.measures.credit.removal import (
+    credit_per_report,
+    increases_by_case,
+    weights_or_equal,
+)
 from truepool.measures.credit.shapley_values import credit_by_case
 from truepool.measures.inference import Resamples, percentile_interval
 from truepool.measures.losses import Loss, as_loss
@@ -123,27 +126,3 @@ def contributions(
             f"method must be 'leave-one-out' or 'shapley'; got {method!r}"
         )
     return np.concatenate([rise for _, rise in parts])
-
-
-def credit_per_report(
-    credit: FloatArray, panel: Panel, case_weights: FloatArray | None = None
-) -> FloatArray:
-    """Credit per case in which the agent reported.
-
-    >>> panel = Panel([[0.9, 0.5], [float("nan"), 0.5]], [1, 0])
-    >>> credit_per_report(np.array([0.1, 0.1]), panel)
-    array([0.2, 0.1])
-    """
-    return credit / report_rate(panel, case_weights)
-
-
-def report_rate(panel: Panel, case_weights: FloatArray | None = None) -> FloatArray:
-    """Share of the cases (N,) in which each agent reported; 1 if it never did."""
-    if not panel.silent:
-        return np.ones(len(panel.agents))
-    if case_weights is None:
-        share = kernels.report_counts(panel.values)[0] / len(panel)
-    else:
-        present = (~np.isnan(panel.values[:, :, 0])).astype(np.float64)
-        share = np.asarray(case_mean(present, case_weights))
-    return np.where(share > 0, share, 1.0)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from truepool.core import kernels
-from truepool.core.arrays import FloatArray, as_case_weights, blocks
+from truepool.core.arrays import FloatArray, as_case_weights, blocks, case_mean
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -35,17 +35,19 @@ def leave_one_out(
     >>> leave_one_out(panel).round(3)
     array([ 0.16, -0.08])
     """
-    priced = as_loss(loss, costs, threshold)
     w = weights_or_equal(panel, weights)
-    cases = as_case_weights(sample_weight, len(panel))
+    T, K = len(panel), panel.classes
+    cases = as_case_weights(sample_weight, T)
+    priced = as_loss(loss, costs, threshold)
     if removals is not None:
         return _sampled_removals(panel, priced, w, cases, removals, seed)
-    if panel.classes == 2 and (priced.squared or priced.name == "cost"):
-        return _compiled(panel, priced, w, cases)
+    mass = T if cases is None else cases.sum()
+    if K == 2 and (priced.squared or priced.name == "cost"):
+        return np.asarray(_compiled(panel, priced, w, cases) / mass)
     total = np.zeros(len(panel.agents))
     for part, increase in increases_by_case(panel, priced, w, cases):
         total += increase.sum(axis=0) if cases is None else cases[part] @ increase
-    return total / (len(panel) if cases is None else cases.sum())
+    return total / mass
 
 
 def increases_by_case(
@@ -69,18 +71,40 @@ def weights_or_equal(panel: Panel, weights: ArrayLike | None) -> FloatArray:
     return uniform(N) if weights is None else as_weights(weights, N)
 
 
+def credit_per_report(
+    credit: FloatArray, panel: Panel, case_weights: FloatArray | None = None
+) -> FloatArray:
+    """Credit per case in which the agent reported.
+
+    >>> panel = Panel([[0.9, 0.5], [float("nan"), 0.5]], [1, 0])
+    >>> credit_per_report(np.array([0.1, 0.1]), panel)
+    array([0.2, 0.1])
+    """
+    return credit / report_rate(panel, case_weights)
+
+
+def report_rate(panel: Panel, case_weights: FloatArray | None = None) -> FloatArray:
+    """Share of the cases (N,) in which each agent reported; 1 if it never did."""
+    if not panel.silent:
+        return np.ones(len(panel.agents))
+    if case_weights is None:
+        share = kernels.report_counts(panel.values)[0] / len(panel)
+    else:
+        present = (~np.isnan(panel.values[:, :, 0])).astype(np.float64)
+        share = np.asarray(case_mean(present, case_weights))
+    return np.where(share > 0, share, 1.0)
+
+
 def _compiled(
     panel: Panel, loss: Loss, weights: FloatArray, cases: FloatArray | None
 ) -> FloatArray:
-    common = (panel.reports, panel.outcomes, weights, loss.scale)
     prior = float(panel.base_rate(cases)[0])
+    common = (panel.reports, panel.outcomes, weights, loss.scale)
     case_weights = np.empty(0) if cases is None else cases
     if loss.squared:
-        total = kernels.squared_credit(*common, prior, case_weights)
-    else:
-        line = loss.costs.threshold if loss.threshold is None else loss.threshold
-        total = kernels.threshold_credit(*common, float(line), prior, case_weights)
-    return np.asarray(total / (len(panel) if cases is None else cases.sum()))
+        return np.asarray(kernels.squared_credit(*common, prior, case_weights))
+    line = float(loss.costs.threshold if loss.threshold is None else loss.threshold)
+    return np.asarray(kernels.threshold_credit(*common, line, prior, case_weights))
 
 
 def _sampled_removals(

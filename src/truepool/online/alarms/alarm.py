@@ -1,23 +1,23 @@
-"""What a detector says when it finds a change."""
+"""An alarm: what a detector reports when it finds a change."""
 
 from dataclasses import dataclass
 from typing import Any
 
 POOL = "pool"
-"""Whose alarm it is where the pool got worse."""
+"""The name in an alarm about the pool's own cost."""
 OUTCOMES = "outcomes"
-"""Whose alarm it is where the share of positive outcomes changed."""
+"""The name in an alarm about the share of positive outcomes."""
 
 
 @dataclass(frozen=True)
 class Alarm:
-    """Something changed: an agent's reports, somebody's loss, or the outcomes.
+    """A change in an agent's reports, in a loss, or in the outcomes.
 
     ``who`` is an agent, the ``pool`` or the ``outcomes``; ``case`` the index of the
-    case (in the order of time) that set the alarm off; ``before`` and ``after`` what
-    was measured on either side of the change; ``kind`` what was watched; ``since`` the
-    index of the first case after the change, where the detector can tell; ``time`` the
-    time of the case, where it has one.
+    case (in time order) that raised the alarm; ``before`` and ``after`` the measurement
+    on either side of the change; ``kind`` what was monitored; ``since`` the index of
+    the first case after the change, if the detector can tell; ``time`` the time of the
+    case, if it has one.
     """
 
     who: str

@@ -1,4 +1,4 @@
-"""A change of the mean of a series at an unknown place, with a p-value."""
+"""A change in the mean of a series at an unknown point, with a p-value."""
 
 from dataclasses import dataclass
 
@@ -9,18 +9,18 @@ from truepool.core.arrays import FloatArray, IntArray
 from truepool.measures.inference.hypothesis_tests import long_run_variance
 
 BLOCKS = 4_096
-"""A longer series is tested by the means of so many blocks of consecutive values."""
+"""A longer series is reduced to the means of this many blocks of consecutive values."""
 
-FEWEST = 10
-"""A shorter series is not tested."""
+MIN_LENGTH = 10
+"""Shorter series are not tested."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """Where a series changes most, the means on either side, and how likely by chance.
+    """The largest change in a series: its place, the means on either side, a p-value.
 
-    ``place`` counts values of the series; ``error`` is the standard error of the
-    difference of the two means, place given.
+    ``place`` is the index of the first value after the change; ``error`` is the
+    standard error of the difference between the two means, given the place.
     """
 
     place: int
@@ -31,24 +31,24 @@ class Change:
 
 
 NO_CHANGE = Change(0, float("nan"), float("nan"), 1.0, float("nan"))
-"""What is said of a series too short to be tested."""
+"""The result for a series that is too short to be tested."""
 
 
 def change(series: FloatArray) -> Change:
-    r"""Test for one change of the mean at an unknown place (CUSUM).
+    r"""Test for one change in the mean at an unknown point (CUSUM).
 
     :math:`\max_k |\sum_{t \le k} (x_t - \bar x)| / (\hat\sigma \sqrt T)` against the
     largest deviation of a Brownian bridge (Kolmogorov). The variance is the larger of
     two: with autocovariances (Newey & West 1987), about the means on either side, so
-    that values which follow each other are not taken for a change; and without, about
-    the common mean, so that a handful of rare events is not.
+    that autocorrelation is not mistaken for a change; and without them, about the
+    common mean, so that a handful of rare events is not either.
 
     >>> found = change(np.r_[np.tile([0.0, 1.0], 50), np.tile([2.0, 3.0], 50)])
     >>> found.place, found.before, found.after, found.p_value < 1e-6
     (100, 0.5, 2.5, True)
     """
     T = len(series)
-    if T < FEWEST:
+    if T < MIN_LENGTH:
         return NO_CHANGE
     means, edges = _blocks(series)
     sizes = np.diff(edges)
@@ -68,38 +68,39 @@ def change(series: FloatArray) -> Change:
     return Change(place, float(before), float(after), p, error)
 
 
-def change_beside(own: FloatArray, beside: FloatArray) -> tuple[Change, IntArray]:
-    """Test a contrast (T,) for a change, and tell the agent's own means around it.
+def contrast_change(own: FloatArray, contrast: FloatArray) -> tuple[Change, IntArray]:
+    """Test an agent's contrast (T,) for a change, and return its own means around it.
 
-    ``beside`` is what is tested: an agent's own series less the others', so that a
-    change common to all is nobody's. Its p-value, with the means of ``own`` before and
-    after. Also returns the cases that have both; NaN stands for no value.
+    ``contrast`` is the agent's own series minus that of the others, so that a change
+    common to all agents is attributed to none. The p-value is of the contrast, the
+    means before and after are of ``own``. Also returns the cases that have both; NaN
+    stands for a missing value.
     """
-    known = np.flatnonzero(~np.isnan(beside) & ~np.isnan(own))
-    if len(known) < FEWEST:
+    known = np.flatnonzero(~np.isnan(contrast) & ~np.isnan(own))
+    if len(known) < MIN_LENGTH:
         return NO_CHANGE, known
-    found = change(beside[known])
+    found = change(contrast[known])
     before, after = (own[part].mean() for part in np.split(known, [found.place]))
     mine = Change(found.place, float(before), float(after), found.p_value, found.error)
     return mine, known
 
 
 def others(values: FloatArray) -> FloatArray:
-    """Mean of the others who have a value, for each agent, (T, N); NaN where none.
+    """Mean over the other agents that have a value, (T, N); NaN where none has.
 
     >>> others(np.array([[1.0, 2.0, 6.0], [1.0, np.nan, 3.0]]))
     array([[4. , 3.5, 1.5],
            [3. , 2. , 1. ]])
     """
     known = ~np.isnan(values)
-    held = np.where(known, values, 0.0)
+    filled = np.where(known, values, 0.0)
     count = known.sum(axis=1, keepdims=True) - known
-    total = held.sum(axis=1, keepdims=True) - held
+    total = filled.sum(axis=1, keepdims=True) - filled
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
 def _blocks(series: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Means of at most `BLOCKS` blocks of consecutive values, and where they begin."""
+    """Means of at most `BLOCKS` blocks of consecutive values, and their edges."""
     T = len(series)
     if T <= BLOCKS:
         return series, np.arange(T + 1)

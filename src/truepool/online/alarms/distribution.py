@@ -1,4 +1,4 @@
-"""Distribution: reports that shift, change scale, or lose touch with the others'."""
+"""Distribution: reports that shift, change scale, or decouple from the others'."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -8,25 +8,26 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from truepool.core.arrays import FloatArray, IntArray
-from truepool.online.alarms.change_point import Change, change, change_beside, others
+from truepool.online.alarms.change_point import Change, change, contrast_change, others
 
-FALL, WEAKER, LOST = 0.1, 0.25, 0.5
-"""A link to the others that falls by less than the first, or than the second as a share
-of what it was, has not changed; one that falls by the third is lost."""
+LINK_FALL, RELATIVE_FALL, LINK_LOSS = 0.1, 0.25, 0.5
+"""A correlation with the others that falls by less than the first, or by less than the
+second as a share of its former value, has not changed; a fall by the third share counts
+as lost."""
 
-SHIFT, SPREAD = 0.5, 0.2
-"""Changes of the mean normal score, and of its mean distance from 0 (0.8 for a normal),
-below these are small."""
+LEVEL_CHANGE, SCALE_CHANGE = 0.5, 0.2
+"""The smallest changes that matter: of the mean normal score, and of its mean absolute
+value (0.8 for a normal distribution)."""
 
-MINE = 0.5
-"""At least this share of a change must be the agent's beside the others."""
+OWN_SHARE = 0.5
+"""At least this share of a change must be relative to the other agents."""
 
 Kind = Literal["link", "level", "scale"]
 
 
 @dataclass(frozen=True)
 class Shift:
-    """How the reports of one agent changed beside the others', and where in time.
+    """How the reports of one agent changed relative to the others', and when.
 
     ``kind`` is ``link`` (they no longer move with the others'), ``level`` or ``scale``.
     """
@@ -39,12 +40,12 @@ class Shift:
 
     @property
     def lost(self) -> bool:
-        """Whether little is left of what there was."""
-        return self.after <= (1 - LOST) * self.before
+        """Whether most of the former correlation is gone."""
+        return self.after <= (1 - LINK_LOSS) * self.before
 
 
 def scalar(values: FloatArray) -> FloatArray:
-    """One number per report, (T, N): of K classes, that of the least settled one."""
+    """One number per report, (T, N): of K classes, the one with mean nearest 0.5."""
     if values.shape[2] == 1:
         return values[:, :, 0]
     means = np.nanmean(values, axis=(0, 1))
@@ -65,19 +66,19 @@ def normal_scores(series: FloatArray) -> FloatArray:
 
 
 def links(z: FloatArray) -> tuple[FloatArray, FloatArray]:
-    r"""How far each agent moves with the others, and beside how they move, (T, N) each.
+    r"""How closely each agent moves with the others, and the contrast, (T, N) each.
 
     :math:`z_i \bar z_{-i}`, the mean product with every other's score, and the same
-    less the mean product of every two others. If cases change so that everybody agrees
-    less, only the first falls. NaN where fewer than two others reported.
+    minus the mean product over all pairs of others. If cases change so that all agents
+    agree less, only the first falls. NaN where fewer than two others reported.
     """
     known = ~np.isnan(z)
-    held = np.where(known, z, 0.0)
+    filled = np.where(known, z, 0.0)
     count = known.sum(axis=1, keepdims=True) - known
-    rest = held.sum(axis=1, keepdims=True) - held
-    squares = np.square(held).sum(axis=1, keepdims=True) - np.square(held)
+    rest = filled.sum(axis=1, keepdims=True) - filled
+    squares = np.square(filled).sum(axis=1, keepdims=True) - np.square(filled)
     enough = known & (count > 1)
-    own = np.where(enough, held * rest / np.maximum(count, 1), np.nan)
+    own = np.where(enough, filled * rest / np.maximum(count, 1), np.nan)
     pairs = (np.square(rest) - squares) / np.maximum(count * (count - 1), 1)
     return own, own - pairs
 
@@ -85,48 +86,55 @@ def links(z: FloatArray) -> tuple[FloatArray, FloatArray]:
 def shifts(values: FloatArray) -> list[tuple[Shift, Shift]]:
     """Test every agent's reports (T, N, C), in time order, for a change.
 
-    Two tests per agent, no outcomes needed: whether it lost touch with the others
-    (three agents or more), and whether its level or its scale changed beside theirs
-    (the p-value is twice the smaller one). What is too small to matter has p = 1.
+    Two tests per agent, without outcomes: whether it still moves with the others (three
+    agents or more), and whether its level or its scale changed relative to theirs (the
+    p-value is twice the smaller one). A change too small to matter has p = 1.
     """
     z = normal_scores(scalar(values))
-    own, beside = links(z)
+    own, contrast = links(z)
     levels, scales = z - others(z), np.abs(z) - others(np.abs(z))
     found = []
     for i in range(z.shape[1]):
-        link = _lost(own[:, i], beside[:, i])
-        moved = (
-            _moved("level", z[:, i], levels[:, i], SHIFT),
-            _moved("scale", np.abs(z[:, i]), scales[:, i], SPREAD),
+        link = _link_shift(own[:, i], contrast[:, i])
+        changes = (
+            _report_shift("level", z[:, i], levels[:, i], LEVEL_CHANGE),
+            _report_shift("scale", np.abs(z[:, i]), scales[:, i], SCALE_CHANGE),
         )
-        least = min(moved, key=lambda one: one.p_value)
+        least = min(changes, key=lambda one: one.p_value)
         found.append((link, replace(least, p_value=min(1.0, 2 * least.p_value))))
     return found
 
 
-def _lost(own: FloatArray, beside: FloatArray) -> Shift:
-    """Test the contrast; the agent's own link, which varies less, tells the place."""
-    tested, known = change_beside(own, beside)
+def _link_shift(own: FloatArray, contrast: FloatArray) -> Shift:
+    """Test the contrast, but place the change by the less variable own link."""
+    tested, known = contrast_change(own, contrast)
     mine = replace(change(own[known]), p_value=tested.p_value)
-    contrast = _rise(beside[known], mine)
+    contrast_rise = _rise(contrast[known], mine)
     fall = mine.before - mine.after
-    large = fall >= max(FALL, WEAKER * mine.before) and contrast <= -MINE * fall
+    large = (
+        fall >= max(LINK_FALL, RELATIVE_FALL * mine.before)
+        and contrast_rise <= -OWN_SHARE * fall
+    )
     return _shift("link", mine, known, large)
 
 
-def _moved(kind: Kind, own: FloatArray, beside: FloatArray, least: float) -> Shift:
-    mine, known = change_beside(own, beside)
+def _report_shift(
+    kind: Kind, own: FloatArray, contrast: FloatArray, least: float
+) -> Shift:
+    mine, known = contrast_change(own, contrast)
     rise = mine.after - mine.before
-    contrast = _rise(beside[known], mine)
-    large = abs(rise) >= least and contrast * np.sign(rise) >= MINE * abs(rise)
+    contrast_rise = _rise(contrast[known], mine)
+    large = abs(rise) >= least and contrast_rise * np.sign(rise) >= OWN_SHARE * abs(
+        rise
+    )
     return _shift(kind, mine, known, large)
 
 
-def _rise(beside: FloatArray, mine: Change) -> float:
-    """How far the contrast rose."""
+def _rise(contrast: FloatArray, mine: Change) -> float:
+    """How much the contrast rose at the change."""
     if not mine.place:
         return 0.0
-    return float(beside[mine.place :].mean() - beside[: mine.place].mean())
+    return float(contrast[mine.place :].mean() - contrast[: mine.place].mean())
 
 
 def _shift(kind: Kind, mine: Change, known: IntArray, large: bool) -> Shift:

@@ -1,4 +1,4 @@
-"""Repeats: a feed that sends again what it sent before, for other cases."""
+"""Repeats: a feed that sends earlier reports again, for other cases."""
 
 from dataclasses import dataclass
 from math import log
@@ -7,25 +7,26 @@ from typing import final
 import numpy as np
 
 from truepool.core.arrays import BoolArray, FloatArray, IntArray
-from truepool.online.alarms.runs import SHORTEST, log_chance
+from truepool.online.alarms.runs import HISTORY, MIN_RUN, log_chance
 
 LAGS = 32
-"""Random lags that show how often a feed repeats itself by chance."""
+"""The number of random lags that estimate how often reports match by chance."""
 
-WINDOWS = 8
-"""The shortest window that is looked up among the earlier ones."""
+MIN_WINDOW = 8
+"""The shortest window that is searched for among earlier ones."""
 
-DUPLICATE = 0.99
-"""Where most others repeat this share of theirs at the same lag, cases come twice."""
+DUPLICATE_SHARE = 0.99
+"""If most other agents repeat this share of their reports at the same lag, the cases
+themselves are duplicates."""
 
 
 @dataclass(frozen=True)
 class Repeat:
-    """Where a feed repeats itself, how old the reports are, and how likely by chance.
+    """Where a feed repeats itself, how old the reports are, and the p-value.
 
-    From ``since`` until ``until`` it says what it said ``lag`` cases before. A feed
-    that comes late by a day repeats the last day in time, and from then on sends
-    reports that were never seen, for other cases.
+    From ``since`` until ``until`` it sends what it sent ``lag`` cases before. A feed
+    that falls behind by a day repeats the last correct day, and from then on sends
+    reports that were not seen before, for the wrong cases.
     """
 
     since: int
@@ -38,15 +39,15 @@ NO_REPEAT = Repeat(0, 0, 0, 1.0)
 
 
 def repeat(codes: IntArray, agent: int) -> Repeat:
-    r"""Test whether a feed repeats what it said some cases ago, from codes (T, N).
+    r"""Test whether a feed repeats its own earlier reports, from codes (T, N).
 
-    Windows of reports are looked up among the earlier ones (by hash), which gives the
-    lag :math:`\ell`; the longest run of :math:`x_t = x_{t - \ell}` is tested. Chance
-    matches, which rounded reports have, follow each other as they do at random lags,
-    and the p-value counts every lag and every place where a run could begin. A report
-    that also equals the one just before counts nothing: that is a constant feed. A
-    feed that repeats from its first cases on has a period, and cases that most others
-    repeat too came twice; neither is a fault.
+    Windows of reports are searched for among the earlier ones (by hash), which gives
+    the lag :math:`\ell`; the longest run of :math:`x_t = x_{t - \ell}` is tested.
+    Chance matches, which rounded reports have, are modelled by those at random lags,
+    and the p-value allows for every lag and every start of a run. A report that also
+    equals the one just before is not counted: that is a constant feed. A feed that
+    repeats from its first cases on is periodic, and cases that most other agents repeat
+    too are duplicates; neither is a fault.
 
     >>> rng = np.random.default_rng(0)
     >>> codes = rng.integers(0, 50, (600, 3))
@@ -57,7 +58,7 @@ def repeat(codes: IntArray, agent: int) -> Repeat:
     """
     mine = codes[:, agent]
     T = len(mine)
-    if T < 4 * SHORTEST:
+    if T < 4 * MIN_RUN:
         return NO_REPEAT
     history = _chance_matches(mine)
     window = _window(T, history)
@@ -68,19 +69,19 @@ def repeat(codes: IntArray, agent: int) -> Repeat:
     begin, stop = _longest(same)
     fresh = np.r_[True, mine[1:] != mine[:-1]]
     counted = int(fresh[begin:stop].sum())
-    since = _first(same, max(window // 2, WINDOWS))
-    if since - lag < SHORTEST or _most_repeat(codes, agent, lag, begin, stop):
+    since = _first(same, max(window // 2, MIN_WINDOW))
+    if since - lag < MIN_RUN or _others_repeat(codes, agent, lag, begin, stop):
         return NO_REPEAT
     log_p = 2 * np.log(T) + log_chance(counted, *history, 0.0, 0.0)
-    p = float(np.exp(min(log_p, 0.0))) if counted >= SHORTEST else 1.0
+    p = float(np.exp(min(log_p, 0.0))) if counted >= MIN_RUN else 1.0
     return Repeat(since, stop, lag, p)
 
 
 def _chance_matches(mine: IntArray) -> tuple[float, float]:
-    """At random lags: how often a match follows a match, and how many matches are."""
+    """At random lags: how often a match follows a match, and the number of matches."""
     T = len(mine)
     rng = np.random.default_rng(T)
-    lags = rng.integers(SHORTEST, T // 2, LAGS)
+    lags = rng.integers(MIN_RUN, T // 2, LAGS)
     pairs = []
     for lag in lags.tolist():
         same = _same(mine, lag)
@@ -90,15 +91,15 @@ def _chance_matches(mine: IntArray) -> tuple[float, float]:
 
 
 def _window(T: int, history: tuple[float, float]) -> int:
-    """Reports, a power of two, that nothing but a copy repeats among T windows."""
-    size = WINDOWS
+    """Window length, a power of two, that chance does not repeat among T windows."""
+    size = MIN_WINDOW
     while size <= T and 2 * np.log(T) + log_chance(size, *history, 0.0, 0.0) > -7:
         size *= 2
     return size
 
 
 def _lag(mine: IntArray, window: int) -> int:
-    """The most common distance to the same window before; 0 where there is none."""
+    """The most common distance to an identical earlier window; 0 if there is none."""
     rng = np.random.default_rng(window)
     table = rng.integers(1, 2**63, int(mine.max()) + 2, dtype=np.uint64)
     hashes, base, size = table[mine], 0x9E3779B97F4A7C15, 1
@@ -115,7 +116,7 @@ def _lag(mine: IntArray, window: int) -> int:
 
 
 def _same(mine: IntArray, lag: int) -> BoolArray:
-    """Whether each report equals the one a lag before, (T,)."""
+    """Whether each report equals the one ``lag`` cases earlier, (T,)."""
     same = np.zeros(len(mine), dtype=np.bool_)
     same[lag:] = (mine[lag:] == mine[:-lag]) & (mine[lag:] >= 0)
     return same
@@ -135,66 +136,87 @@ def _first(same: BoolArray, length: int) -> int:
     return int(edges[::2][np.argmax(long)])
 
 
-def _most_repeat(codes: IntArray, agent: int, lag: int, begin: int, stop: int) -> bool:
-    """Whether most of the others, too, repeat themselves there."""
+def _others_repeat(
+    codes: IntArray, agent: int, lag: int, begin: int, stop: int
+) -> bool:
+    """Whether most other agents repeat themselves there too."""
     now, then = codes[begin:stop], codes[begin - lag : stop - lag]
     moving = (now != now[0]).any(axis=0)
     shares: FloatArray = (now == then).mean(axis=0)
-    too = np.delete(moving & (shares >= DUPLICATE), agent)
+    too = np.delete(moving & (shares >= DUPLICATE_SHARE), agent)
     return bool(2 * too.sum() > len(too))
 
 
 @final
 class RepeatDetector:
-    """Watch one feed for reports that it sent before, one report at a time.
+    """Monitor one feed for repeats of its own earlier reports, one report at a time.
 
-    A pair of consecutive reports that came before gives a lag; while the reports go on
-    to equal those of that lag ago, they count, unless they equal the one just before
-    (a constant feed). An alarm where the chance of so many matches, by how often
-    reports equal those of `LAGS` fixed lags ago, falls below one in ``every`` times the
-    lags there are. ``lag`` is then how old the reports are. One alarm per repetition.
+    A pair of consecutive reports that occurred before gives a lag; while the reports
+    keep matching those at that lag, they are counted, unless they equal the one just
+    before (a constant feed). It raises an alarm when the chance of so many matches,
+    estimated from the matches at `LAGS` fixed lags, falls below one in
+    ``cases_per_false_alarm`` times the number of lags. ``lag`` is then the age of the
+    reports. One alarm per repeat. Only the last ``history`` reports are remembered, so
+    that older ones are not found again.
 
-    >>> watch = RepeatDetector(every=10_000)
+    >>> detector = RepeatDetector(cases_per_false_alarm=10_000)
     >>> reports = np.random.default_rng(0).random(300)
     >>> reports[200:] = reports[100:200]
-    >>> [t for t, report in enumerate(reports) if watch.update(report)], watch.lag
+    >>> [t for t, x in enumerate(reports) if detector.update(x)], detector.lag
     ([219], 100)
     """
 
-    def __init__(self, every: float) -> None:
-        self.every = every
-        self.lag = self.matched = 0
-        self._reports: list[float] = []
+    def __init__(self, cases_per_false_alarm: float, history: int = HISTORY) -> None:
+        self.cases_per_false_alarm, self.history = cases_per_false_alarm, history
+        self.lag = self.matched = self._count = 0
+        self._reports: list[float] = []  # a ring: report t has the place t % history
         self._pairs: dict[tuple[float, float], int] = {}
         self._alike = self._follow = 0.0
-        self._lags = np.random.default_rng(0).integers(20, 2000, LAGS).tolist()
-        self._called = False
+        lags = np.random.default_rng(0).integers(20, 2000, LAGS).tolist()
+        self._lags = [lag for lag in lags if lag < history - 1]
+        self._alarmed = False
 
     def update(self, value: float) -> bool:
-        """Take one report in, and say whether the feed repeats itself now."""
-        seen, t = self._reports, len(self._reports)
-        seen.append(value)
+        """Add one report and return whether the feed now repeats itself."""
+        t, self._count = self._count, self._count + 1
+        last = self._at(t - 1) if t else value
+        self._remember(t, value)
         self._learn(t)
-        if self.lag and seen[t - self.lag] == value:
-            self.matched += value != seen[t - 1]
+        if self.lag and self._at(t - self.lag) == value:
+            self.matched += value != last
         elif t:
-            before = self._pairs.get((seen[t - 1], value))
+            before = self._pairs.get((last, value))
             self.lag = 0 if before is None else t - before
-            self.matched = 2 if self.lag > 1 and value != seen[t - 1] else 0
-            self._called = False
+            self.matched = 2 if self.lag > 1 and value != last else 0
+            self._alarmed = False
         if t:
-            self._pairs[seen[t - 1], value] = t
-        if self._called or self.matched < SHORTEST or t - self.lag < 2 * SHORTEST:
+            self._pairs[last, value] = t
+        if self._alarmed or self.matched < MIN_RUN or t - self.lag < 2 * MIN_RUN:
             return False
         history = self._follow, max(self._alike, float(t))
         chance = log_chance(self.matched, *history, 0.0, 0.0)
-        self._called = chance < -log(self.every * t)
-        return self._called
+        self._alarmed = chance < -log(self.cases_per_false_alarm * t)
+        return self._alarmed
+
+    def _at(self, t: int) -> float:
+        return self._reports[t % self.history]
+
+    def _remember(self, t: int, value: float) -> None:
+        """Store a report in place of the oldest, whose pair is then forgotten."""
+        if t < self.history:
+            self._reports.append(value)
+            return
+        oldest = t - self.history
+        pair = self._at(oldest), self._at(oldest + 1)
+        if self._pairs.get(pair) == oldest + 1:
+            del self._pairs[pair]
+        self._reports[t % self.history] = value
 
     def _learn(self, t: int) -> None:
-        """Count chance matches at fixed lags, those of the lag in question left out."""
-        seen = self._reports
+        """Count chance matches at fixed lags other than the current one."""
+        seen, size = self._reports, self.history
+        now, last = seen[t % size], seen[(t - 1) % size] if t else 0.0
         for lag in self._lags:
-            if lag < t and lag != self.lag and seen[t - 1] == seen[t - 1 - lag]:
+            if lag < t and lag != self.lag and last == seen[(t - 1 - lag) % size]:
                 self._alike += 1
-                self._follow += seen[t] == seen[t - lag]
+                self._follow += now == seen[(t - lag) % size]

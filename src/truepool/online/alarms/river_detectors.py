@@ -1,7 +1,7 @@
-"""Alarms on losses by ADWIN and Page-Hinkley, the known drift detectors of river.
+"""Alarms on losses, by the drift detectors ADWIN and Page-Hinkley of river.
 
-The detectors are river's and are not rewritten here. They watch the loss of each agent
-and of the pool, case by case, and start anew after each change they find.
+The detectors are river's own. They monitor the loss of each agent and of the pool, case
+by case, and start afresh after each change they find.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -23,15 +23,15 @@ from truepool.measures.losses import Loss, as_loss
 from truepool.online import Trace
 from truepool.online.alarms.alarm import POOL, Alarm
 
-MOST_LOG_LOSS = log(100)
-"""The log loss has no bound and detectors need one: it is counted up to p = 1 %."""
+MAX_LOG_LOSS = log(100)
+"""The log loss is unbounded and detectors need a bound: it is capped at p = 1 %."""
 
 
 @dataclass(frozen=True)
 class Detector:
-    """One of river's drift detectors, set for losses in [0, 1].
+    """One of river's drift detectors, tuned for losses in [0, 1].
 
-    River's own defaults are slower there.
+    River's own defaults react more slowly on this scale.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Detector:
     preset: Mapping[str, Any]
 
     def __call__(self, **settings: Any) -> Any:
-        """Return a fresh detector with these settings instead of the preset ones."""
+        """Return a new detector; settings override the preset."""
         if find_spec("river") is None:
             raise MissingExtraError("a drift detector", "river", "drift")
         cls = vars(import_module("river.drift"))[self.river]
@@ -65,7 +65,7 @@ def every() -> dict[str, Detector]:
 
 
 def alarms(
-    watched: Trace | Panel,
+    source: Trace | Panel,
     detector: str = "adwin",
     *,
     loss: str | Loss | None = None,
@@ -73,24 +73,24 @@ def alarms(
 ) -> tuple[Alarm, ...]:
     r"""Alarms on each agent's own loss and on the pool's, the earliest first.
 
-    Only a loss that rises sets an alarm off: the change is placed where the cumulated
+    Only a rising loss raises an alarm: the change is placed where the cumulative
     deviation from the mean is largest, and if the mean after it is lower than the one
-    before, the detector starts anew and nothing is said. Cases in which somebody was
-    silent are passed over. Cases count in the order in which they were decided; an
-    outcome that comes late would sound its alarm as much later.
+    before, the detector starts afresh without an alarm. Each agent is monitored over
+    the cases it reported on. Cases are in the order in which they were decided; if an
+    outcome is late, the alarm would be late by as much.
 
     Parameters
     ----------
-    watched : Trace or Panel
-        A replay, or a panel, which has agents but no pool.
+    source : Trace or Panel
+        A replay; or a panel, for its agents alone.
     detector : str
         ``adwin`` (Bifet & Gavaldà 2007) compares the older with the newer part of a
-        window that it adapts; ``page-hinkley`` (Page 1954) cumulates rises.
+        window of adaptive length; ``page-hinkley`` (Page 1954) accumulates rises.
     loss : str or Loss, optional
-        What to watch; by default what the learner keeps small, or Brier for a panel.
+        What to monitor; by default the loss of the learner, or Brier for a panel.
     settings
-        For river's detector, for example ``delta``. It sees losses divided by the most
-        they can be, so that they lie in [0, 1]; log losses count up to log 100.
+        For river's detector, for example ``delta``. It gets losses divided by their
+        maximum, so that they lie in [0, 1]; log losses are capped at log 100.
 
     Examples
     --------
@@ -100,48 +100,50 @@ def alarms(
     agent0 114 0.01 0.81
     agent1 118 0.04 0.64
     """
-    make("drift detector", detector, **settings)  # says so before anything is read
+    make("drift detector", detector, **settings)  # refuses bad settings first
     start = partial(make, "drift detector", detector, **settings)
-    chosen = _loss(watched, loss)
-    panel = watched.panel if isinstance(watched, Trace) else watched.sort_by_time()
-    most = MOST_LOG_LOSS if chosen.name == "log" else chosen.span(panel.classes)
+    chosen = _loss(source, loss)
+    panel = source.panel if isinstance(source, Trace) else source.sort_by_time()
+    largest = MAX_LOG_LOSS if chosen.name == "log" else chosen.span(panel.classes)
     found: list[Alarm] = []
-    for who, said in _said(watched, panel):
-        cases = np.flatnonzero(~np.isnan(said[:, 0]))
-        lost = chosen.of(said[cases], panel.outcomes[cases])
-        for place, before, after in _rises(np.minimum(lost / most, 1.0), start):
-            found.append(Alarm(who, int(cases[place]), before * most, after * most))
+    for who, reports in _series(source, panel):
+        cases = np.flatnonzero(~np.isnan(reports[:, 0]))
+        losses = chosen.of(reports[cases], panel.outcomes[cases])
+        for place, before, after in _rises(np.minimum(losses / largest, 1.0), start):
+            found.append(
+                Alarm(who, int(cases[place]), before * largest, after * largest)
+            )
     return tuple(sorted(found, key=lambda alarm: alarm.case))
 
 
-def _loss(watched: Trace | Panel, loss: str | Loss | None) -> Loss:
-    if loss is None and isinstance(watched, Trace):
-        return watched.learner.loss
+def _loss(source: Trace | Panel, loss: str | Loss | None) -> Loss:
+    if loss is None and isinstance(source, Trace):
+        return source.learner.loss
     return as_loss(loss or "brier")
 
 
-def _said(watched: Trace | Panel, panel: Panel) -> Iterator[tuple[str, FloatArray]]:
-    """Who is watched, with what it said, (T, C); NaN where it was silent."""
-    if isinstance(watched, Trace) and POOL in panel.agents:
+def _series(source: Trace | Panel, panel: Panel) -> Iterator[tuple[str, FloatArray]]:
+    """Reports of each agent, and the pool's, (T, C); NaN where there is none."""
+    if isinstance(source, Trace) and POOL in panel.agents:
         raise AgentError(
-            f"an agent called {POOL!r} cannot be told from the pool; rename it"
+            f"no agent may be called {POOL!r}, which stands for the pool; rename it"
         )
     for i, agent in enumerate(panel.agents):
         yield agent, panel.values[:, i]
-    if isinstance(watched, Trace):
-        pooled = watched.pooled
+    if isinstance(source, Trace):
+        pooled = source.pooled
         yield POOL, pooled[:, None] if pooled.ndim == 1 else pooled
 
 
 def _rises(
-    lost: FloatArray, start: Callable[[], Any]
+    losses: FloatArray, start: Callable[[], Any]
 ) -> Iterator[tuple[int, float, float]]:
-    """Where a detector finds that a loss has risen, with the means before and after."""
+    """Where a detector finds a rise in the loss, with the means before and after."""
     detector, first = start(), 0
-    for place, value in enumerate(lost.tolist()):
+    for place, value in enumerate(losses.tolist()):
         detector.update(value)
         if detector.drift_detected:
-            since = lost[first : place + 1]
+            since = losses[first : place + 1]
             walk = np.cumsum(since - since.mean())
             cut = int(np.argmax(np.abs(walk[:-1]))) + 1 if len(walk) > 1 else 1
             if cut == len(since):  # nothing before it to compare with

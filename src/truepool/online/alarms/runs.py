@@ -1,4 +1,4 @@
-"""Runs: a feed that goes constant, and a feed that stops."""
+"""Runs: a feed that becomes constant, and a feed that stops."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -10,22 +10,25 @@ from scipy.special import betaln
 
 from truepool.core.arrays import BoolArray, FloatArray, IntArray
 
-SHORTEST = 20
-"""A shorter run is never called a fault."""
+MIN_RUN = 20
+"""Shorter runs are never a fault."""
 
-LONGER, USUAL = 3.0, 0.99
+HISTORY = 100_000
+"""The number of reports of each agent that a detector remembers."""
+
+LENGTH_RATIO, USUAL_QUANTILE = 3.0, 0.99
 """A fault is a run so many times longer than this quantile of the feed's other runs."""
 
-PRIOR = 20.0
-"""Weight, in transitions, of the feed's general rate of repeats beside that of the one
-value that is repeated."""
+PRIOR_WEIGHT = 20.0
+"""Weight, in transitions, of the feed's overall repeat rate relative to that of the
+value in question."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """The longest run of one value: where it begins and ends, and how likely by chance.
+    """The longest run of one value: its start, its end and its p-value.
 
-    ``usual`` is the length that 99 % of the other runs do not exceed.
+    99 % of the other runs are no longer than ``usual``.
     """
 
     start: int
@@ -34,17 +37,17 @@ class Run:
     p_value: float
 
     def __len__(self) -> int:
-        """Return how many reports the run has."""
+        """Return the number of reports in the run."""
         return self.stop - self.start
 
 
 NO_RUN = Run(0, 0, 0, 1.0)
 
 
-def codes_of(values: FloatArray) -> IntArray:
-    """Whole numbers for the distinct reports of each agent, (T, N); -1 for no report.
+def report_codes(values: FloatArray) -> IntArray:
+    """Integer codes of the distinct reports of each agent, (T, N); -1 for no report.
 
-    >>> codes_of(np.array([[[0.1], [0.5]], [[0.3], [np.nan]], [[0.1], [0.5]]]))
+    >>> report_codes(np.array([[[0.1], [0.5]], [[0.3], [np.nan]], [[0.1], [0.5]]]))
     array([[ 0,  0],
            [ 1, -1],
            [ 0,  0]])
@@ -57,56 +60,57 @@ def codes_of(values: FloatArray) -> IntArray:
         for c in range(C):
             distinct, place = np.unique(values[known, i, c], return_inverse=True)
             mixed = mixed * len(distinct) + place
-            if c:  # small numbers again, or K columns would overflow
+            if c:  # renumber, or K columns would overflow
                 mixed = np.unique(mixed, return_inverse=True)[1]
         codes[known, i] = mixed
     return codes
 
 
 def repeated_cases(codes: IntArray) -> BoolArray:
-    """Cases that repeat the one before in every report, (T,): the same case again."""
+    """Cases in which every report equals the one before, (T,): duplicate cases."""
     same = np.zeros(len(codes), dtype=np.bool_)
     same[1:] = (codes[1:] == codes[:-1]).all(axis=1)
     return same
 
 
 def constant_run(codes: IntArray) -> Run:
-    r"""Test whether a feed went constant, from the codes (T,) of its reports.
+    r"""Test whether a feed became constant, from the codes (T,) of its reports.
 
-    The longest run, of L reports, against what the rest of the feed makes likely. Each
-    report repeats the last one with a chance q, whose distribution is Beta, from how
-    often the rest repeats itself and how often it repeats this value (a feed that says
-    0.00 in nine cases of ten has long runs of it). The chance of L - 1 repeats,
+    Tests the longest run, of L reports, against the rest of the feed. Each report
+    repeats the last one with a probability q, which has a Beta distribution given by
+    how often the rest repeats any value and this value (a feed that reports 0.00 in
+    nine cases out of ten has long runs of it). The probability of L - 1 repeats,
 
     .. math:: \frac{B(a + L - 1, b)}{B(a, b)},
 
-    times the places where a run could begin, bounds the p-value. It is 1 for a run
-    that is no `LONGER` than is `USUAL`, and for a feed that never said anything else.
+    times the number of places where a run could begin, bounds the p-value. It is 1 for
+    a run that is not much longer than usual (`LENGTH_RATIO`, `USUAL_QUANTILE`), and for
+    a feed that was always constant.
 
     >>> rng = np.random.default_rng(0)
     >>> found = constant_run(np.r_[rng.integers(0, 50, 300), np.full(60, 7)])
     >>> found.start, found.stop, found.p_value < 1e-9
     (300, 360, True)
     """
-    return _tested(codes)
+    return _test_longest(codes)
 
 
 def missing_run(missing: BoolArray) -> Run:
-    """Test whether a feed stopped, from where it has no report, (T,).
+    """Test whether a feed stopped, from its missing reports, (T,).
 
-    The longest run without a report, after the first report, tested as by
-    `constant_run`: a feed that often leaves out a case, or ten, has such runs. A feed
-    that reports on less than half of the cases is not tested. Where it never left out
-    two in a row, how many it left out tells the chance of the next.
+    Tests the longest run without a report, after the first report, as `constant_run`
+    does: a feed that often skips a case, or ten, has such runs. A feed that reports on
+    less than half of the cases is not tested. If it never skipped two cases in a row,
+    the share of skipped cases gives the probability of the next.
 
-    >>> quiet = np.arange(400) % 7 == 3
-    >>> quiet[350:] = True
-    >>> missing_run(quiet).start, missing_run(quiet).p_value < 1e-9
+    >>> missing = np.arange(400) % 7 == 3
+    >>> missing[350:] = True
+    >>> missing_run(missing).start, missing_run(missing).p_value < 1e-9
     (350, True)
     """
     first = int(np.argmin(missing))
     series = missing[first:].astype(np.int64)
-    found = _tested(series, of=1)
+    found = _test_longest(series, only=1)
     if found.start == 0 or series[: found.start].mean() > 0.5:
         return NO_RUN
     return Run(found.start + first, found.stop + first, found.usual, found.p_value)
@@ -115,94 +119,102 @@ def missing_run(missing: BoolArray) -> Run:
 def log_chance(
     repeats: int, same: float, of: float, own_same: float, own_of: float
 ) -> float:
-    """Log of the chance of so many repeats in a row.
+    """Log probability of this many repeats in a row.
 
     The feed repeated itself in ``same`` of ``of`` transitions, and the value in
     question in ``own_same`` of ``own_of``.
     """
     rate = (same + 0.5) / (of + 1)
-    weight = min(PRIOR, of + 1)
+    weight = min(PRIOR_WEIGHT, of + 1)
     a, b = weight * rate + own_same, weight * (1 - rate) + own_of - own_same
     return float(betaln(a + repeats, b) - betaln(a, b))
 
 
 def _runs(series: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Where runs begin and end, and what they repeat."""
+    """Starts, ends and values of all runs."""
     begins = np.r_[True, series[1:] != series[:-1]]
     starts = np.flatnonzero(begins)
     return starts, np.r_[starts[1:], len(series)], series[starts]
 
 
-def _tested(series: IntArray, of: int | None = None) -> Run:
-    """Test the longest run, of one value if it is named."""
+def _test_longest(series: IntArray, only: int | None = None) -> Run:
+    """Test the longest run, of one value only if given."""
     starts, stops, values = _runs(series)
     lengths = stops - starts
-    eligible = lengths if of is None else np.where(values == of, lengths, 0)
+    eligible = lengths if only is None else np.where(values == only, lengths, 0)
     best = int(np.argmax(eligible))
-    if len(lengths) < 2 or eligible[best] < SHORTEST:
+    if len(lengths) < 2 or eligible[best] < MIN_RUN:
         return NO_RUN
     long = int(lengths[best])
     others = np.arange(len(lengths)) != best
     alike = others & (values == values[best])
-    compared = others if of is None and alike.sum() < SHORTEST else alike
-    usual = int(np.quantile(lengths[compared], USUAL)) if compared.any() else 0
+    compared = others if only is None and alike.sum() < MIN_RUN else alike
+    usual = int(np.quantile(lengths[compared], USUAL_QUANTILE)) if compared.any() else 0
     log_p = np.log(len(series)) + log_chance(
         long - 1,
-        float((lengths[others] - 1).sum() if of is None else lengths[alike].sum()),
+        float((lengths[others] - 1).sum() if only is None else lengths[alike].sum()),
         float(lengths[others].sum()),
         float((lengths[alike] - 1).sum()),
         float(lengths[alike].sum()),
     )
-    p = float(np.exp(min(log_p, 0.0))) if long >= LONGER * usual else 1.0
+    p = float(np.exp(min(log_p, 0.0))) if long >= LENGTH_RATIO * usual else 1.0
     return Run(int(starts[best]), int(stops[best]), usual, p)
 
 
 @final
 class RunDetector:
-    """Watch one feed for a run of one value, one report at a time.
+    """Monitor one feed for a run of one value, one report at a time.
 
-    As `constant_run`, from what was seen before the run alone: an alarm where the
-    chance of so many repeats falls below one in ``every``, so that over as many
-    reports about one false alarm is to be expected at most. One alarm per run.
+    As `constant_run`, but from the reports before the run alone. It raises an alarm
+    when the probability of so many repeats falls below one in
+    ``cases_per_false_alarm``, so that about one false alarm at most is expected over as
+    many reports. One alarm per run. It remembers the last ``history`` different values,
+    and counts longer runs as this long.
 
-    >>> watch = RunDetector(every=10_000)
+    >>> detector = RunDetector(cases_per_false_alarm=10_000)
     >>> reports = [*np.random.default_rng(0).random(100), *[0.5] * 50]
-    >>> [t for t, report in enumerate(reports) if watch.update(report)]
+    >>> [t for t, report in enumerate(reports) if detector.update(report)]
     [119]
     """
 
-    def __init__(self, every: float, of: float | None = None) -> None:
-        self.every, self.of = every, of
+    def __init__(
+        self,
+        cases_per_false_alarm: float,
+        only: float | None = None,
+        history: int = HISTORY,
+    ) -> None:
+        self.cases_per_false_alarm, self.only = cases_per_false_alarm, only
+        self.history = history
         self.value, self.length, self.stuck = float("nan"), 0, False
         self._same = self._count = 0.0
         self._own: dict[float, tuple[float, float]] = {}
         self._lengths: Counter[int] = Counter()
 
     def update(self, value: float) -> bool:
-        """Take one report in, and say whether the feed is stuck now."""
+        """Add one report and return whether the feed has just got stuck."""
         if value != self.value:
             self._close()
             self.value, self.length, self.stuck = value, 1, False
             return False
         self.length += 1
-        if self.length < SHORTEST or (self.of is not None and value != self.of):
+        if self.length < MIN_RUN or (self.only is not None and value != self.only):
             return False
-        if self.stuck or not self._strange():
+        if self.stuck or not self._is_improbable():
             return False
         self.stuck = True
         return True
 
-    def _strange(self) -> bool:
-        """Whether the history does not explain the run."""
-        if self.length < LONGER * self._usual():
+    def _is_improbable(self) -> bool:
+        """Whether the run is improbable given the history."""
+        if self.length < LENGTH_RATIO * self._usual():
             return False
         own = self._own.get(self.value, (0.0, 0.0))
         chance = log_chance(self.length - 1, self._same, self._count, *own)
-        return chance < -log(self.every)
+        return chance < -log(self.cases_per_false_alarm)
 
     def _usual(self) -> int:
-        """Length that 99 % of the earlier runs do not exceed."""
-        beyond = (1 - USUAL) * sum(self._lengths.values())
+        """The length that 99 % of the earlier runs do not exceed."""
+        beyond = (1 - USUAL_QUANTILE) * sum(self._lengths.values())
         for length in sorted(self._lengths, reverse=True):
             beyond -= self._lengths[length]
             if beyond < 0:
@@ -210,12 +222,14 @@ class RunDetector:
         return 0
 
     def _close(self) -> None:
-        """Put the run that ended with the history, unless it was a fault."""
+        """Add the run that ended to the history, unless it was a fault."""
         if not self.length or self.stuck:
             return
-        same, count = self._own.get(self.value, (0.0, 0.0))
+        same, count = self._own.pop(self.value, (0.0, 0.0))
         self._own[self.value] = same + self.length - 1, count + self.length
+        if len(self._own) > self.history:
+            del self._own[next(iter(self._own))]  # the value that is longest ago
         self._count += self.length
-        if self.of is None or self.value == self.of:
-            self._same += self.length - (self.of is None)
-            self._lengths[self.length] += 1
+        if self.only is None or self.value == self.only:
+            self._same += self.length - (self.only is None)
+            self._lengths[min(self.length, self.history)] += 1

@@ -1,7 +1,7 @@
-"""Figures as functions of values: nothing is computed here but where the ink goes.
+"""Figures of results that were computed elsewhere.
 
-Each returns a matplotlib ``Figure`` on a transparent ground; `truepool.render.html.svg`
-puts it into a page, ``Figure.savefig`` into a file.
+Each function returns a matplotlib ``Figure`` with a transparent background;
+`truepool.render.html.svg` puts it into a page, ``Figure.savefig`` into a file.
 """
 
 from truepool.render.figures.correlation_matrix import correlation

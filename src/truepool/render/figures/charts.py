@@ -11,8 +11,8 @@ from truepool.render.figures.style import (
     GREY,
     INK,
     SERIES,
+    house_style,
     line_style,
-    styled,
 )
 
 if TYPE_CHECKING:
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIDE = 3.1
-"""Inches of each panel; two or three fit beside each other on a page."""
-MANY = 30
-"""Points beyond which a line has no markers."""
+"""Width of a panel in inches; two or three fit side by side on a page."""
+MAX_MARKERS = 30
+"""Largest number of points that a line marks."""
 
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """Points of one name, and how far off each may be."""
+    """Points of one name, with the error of each."""
 
     x: Sequence[float]
     y: Sequence[float]
@@ -38,7 +38,7 @@ Panels = Mapping[str, Mapping[str, Series]]
 """Series by name, in panels by title."""
 
 
-@styled
+@house_style
 def lines(
     panels: Panels,
     x: str,
@@ -47,31 +47,31 @@ def lines(
     log_x: bool = False,
     from_zero: bool = True,
     diagonal: bool = False,
-    marked: float | None = None,
+    vertical: float | None = None,
 ) -> "Figure":
-    """Draw lines, a panel a title; ``error`` is a band where points are many.
+    """Draw lines, one panel per title; ``error`` is a band where points are many.
 
-    ``diagonal`` draws what calibrated reports follow, ``marked`` a line down at x.
+    ``diagonal`` draws the line of calibration, ``vertical`` a vertical line at this x.
     """
     alone = len(panels) == 1
     figure, axes = side_by_side(len(panels), width=2 * SIDE if alone else SIDE)
     for ax, (title, named) in zip(axes, panels.items(), strict=True):
         if diagonal:
-            diagonal_on(ax)
-        if marked is not None:
-            ax.axvline(marked, color=INK, linewidth=0.9, linestyle=":")
-        lines_on(ax, named)
+            draw_diagonal(ax)
+        if vertical is not None:
+            ax.axvline(vertical, color=INK, linewidth=0.9, linestyle=":")
+        draw_lines(ax, named)
         ax.set(title=title, xlabel=x, xscale="log" if log_x else "linear")
         if not log_x:
             ax.locator_params(axis="x", nbins=4, steps=[1, 2, 5, 10])
         if from_zero and not diagonal:
             ax.set_ylim(0, 1.05 * ax.get_ylim()[1])
     axes[0].set_ylabel(y)
-    _told(figure, axes)
+    _add_legend(figure, axes)
     return figure
 
 
-@styled
+@house_style
 def bars(
     groups: Sequence[str],
     named: Mapping[str, Sequence[float]],
@@ -80,18 +80,18 @@ def bars(
     *,
     level: float | None = None,
 ) -> "Figure":
-    """Draw a group of bars for each of some settings; ``level`` is a line across."""
+    """Draw one group of bars per setting; ``level`` is a horizontal line."""
     figure, axes = side_by_side(1, width=2.2 * SIDE)
-    bars_on(axes[0], groups, named)
+    draw_bars(axes[0], groups, named)
     if level is not None:
         axes[0].axhline(level, color=INK, linewidth=0.9, linestyle=":")
     axes[0].set(xlabel=x, ylabel=y)
-    _told(figure, axes)
+    _add_legend(figure, axes)
     return figure
 
 
-@styled
-def heat(
+@house_style
+def heatmap(
     panels: Mapping[str, FloatArray],
     down: Sequence[str],
     across: Sequence[str],
@@ -109,8 +109,8 @@ def heat(
         ax.set_yticks(range(len(down)), down)
         ax.tick_params(length=0)
         for (i, j), value in np.ndenumerate(values):
-            told = f"{value:.2f}".replace("0.", ".")
-            ax.text(j, i, told, ha="center", va="center", fontsize=7, color=INK)
+            text = f"{value:.2f}".replace("0.", ".")
+            ax.text(j, i, text, ha="center", va="center", fontsize=7, color=INK)
     for ax in axes[1:]:
         ax.set_yticks([])
     return figure
@@ -119,7 +119,7 @@ def heat(
 def side_by_side(
     count: int, width: float = SIDE, height: float = SIDE
 ) -> "tuple[Figure, list[Axes]]":
-    """Return a figure with so many axes in a row."""
+    """Return a figure with ``count`` axes in a row."""
     from matplotlib.figure import Figure
 
     size = (width * count, height)
@@ -127,17 +127,17 @@ def side_by_side(
     return figure, list(figure.subplots(1, count, squeeze=False)[0])
 
 
-def diagonal_on(ax: "Axes") -> None:
-    """Draw what calibrated reports follow."""
+def draw_diagonal(ax: "Axes") -> None:
+    """Draw the diagonal that calibrated reports follow."""
     ax.plot([0, 1], [0, 1], color=INK, linewidth=0.8, linestyle=":")
     ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
 
 
-def lines_on(ax: "Axes", named: Mapping[str, Series]) -> None:
-    """Draw lines that can be told apart without colour."""
+def draw_lines(ax: "Axes", named: Mapping[str, Series]) -> None:
+    """Draw lines that can be distinguished without colour."""
     for place, (name, series) in enumerate(named.items()):
         style = line_style(place)
-        many = len(series.x) > MANY
+        many = len(series.x) > MAX_MARKERS
         if many:
             del style["marker"]
         if series.error is None or many:
@@ -155,10 +155,10 @@ def lines_on(ax: "Axes", named: Mapping[str, Series]) -> None:
     ax.grid(axis="y")
 
 
-def bars_on(
+def draw_bars(
     ax: "Axes", groups: Sequence[str], named: Mapping[str, Sequence[float]]
 ) -> None:
-    """Draw bars of each name beside each other, a group a setting."""
+    """Draw the bars of each name side by side, one group per setting."""
     width = 0.8 / len(named)
     for place, (name, values) in enumerate(named.items()):
         at = np.arange(len(groups)) + (place - (len(named) - 1) / 2) * width
@@ -168,8 +168,8 @@ def bars_on(
     ax.grid(axis="y")
 
 
-def _told(figure: "Figure", axes: "Sequence[Axes]") -> None:
-    """One legend above all panels, unless there is but one name, and that is empty."""
+def _add_legend(figure: "Figure", axes: "Sequence[Axes]") -> None:
+    """Add one legend above all panels, unless the only name is empty."""
     handles, labels = axes[0].get_legend_handles_labels()
     if any(labels):
         figure.legend(

@@ -1,4 +1,4 @@
-"""Who says the same as whom."""
+"""A heat map of the correlation between agents."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -6,24 +6,31 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from truepool.core.arrays import FloatArray
-from truepool.render.figures.style import INK, SERIES, WIDTH, canvas, short, styled
+from truepool.render.figures.style import (
+    INK,
+    SERIES,
+    WIDTH,
+    canvas,
+    house_style,
+    shorten,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-TOLD = 12
-"""Agents up to which the numbers fit into their cells."""
-DEEPEST = 0.55
+MAX_NUMBERED = 12
+"""Largest number of agents for which numbers fit into the cells."""
+MAX_OPACITY = 0.55
 """Opacity of a correlation of 1: the number on it stays readable."""
 
 
-LEVEL = 4, 7
-"""Agents, and letters of their names, up to which names stand level below."""
+HORIZONTAL = 4, 7
+"""Largest number of agents, and of letters in a name, for horizontal labels."""
 
 
-@styled
+@house_style
 def correlation(agents: Sequence[str], matrix: FloatArray) -> "Figure":
-    """Draw a heat map: blue says the same, red the opposite, deeper is closer."""
+    """Draw a heat map: blue is positive, red negative, darker is stronger."""
     from matplotlib.patches import Rectangle
 
     N = len(agents)
@@ -35,13 +42,13 @@ def correlation(agents: Sequence[str], matrix: FloatArray) -> "Figure":
             continue
         colour = SERIES[0] if value >= 0 else SERIES[1]
         cell = Rectangle((j - 0.5, i - 0.5), 1, 1, linewidth=0)
-        cell.set(facecolor=colour, alpha=DEEPEST * min(1.0, abs(value)))
+        cell.set(facecolor=colour, alpha=MAX_OPACITY * min(1.0, abs(value)))
         ax.add_patch(cell)
-        if N <= TOLD and i != j:
-            told = f"{value:.2f}".replace("0.", ".")
+        if N <= MAX_NUMBERED and i != j:
+            text = f"{value:.2f}".replace("0.", ".")
             size = 8.5 if N <= 8 else 6.5
-            ax.text(j, i, told, ha="center", va="center", fontsize=size, color=INK)
-    names = [short(agent) for agent in agents]
+            ax.text(j, i, text, ha="center", va="center", fontsize=size, color=INK)
+    names = [shorten(agent) for agent in agents]
     ax.set(xlim=(-0.5, N - 0.5), ylim=(N - 0.5, -0.5))
     ax.set_xticks(range(N), names, rotation=0 if _fit(names) else 90)
     ax.set_yticks(range(N), names)
@@ -52,4 +59,4 @@ def correlation(agents: Sequence[str], matrix: FloatArray) -> "Figure":
 
 
 def _fit(names: Sequence[str]) -> bool:
-    return len(names) <= LEVEL[0] and max(map(len, names)) <= LEVEL[1]
+    return len(names) <= HORIZONTAL[0] and max(map(len, names)) <= HORIZONTAL[1]

@@ -1,24 +1,24 @@
-"""What deciding costs: where the line is drawn, and for which costs."""
+"""What decisions cost, by threshold and by ratio of costs."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truepool.audits.values import Curve
-from truepool.render.figures.style import DASHES, GREY, SERIES, canvas, styled
+from truepool.audits.values import CostCurve
+from truepool.render.figures.style import DASHES, GREY, SERIES, canvas, house_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-@styled
-def threshold(curve: Curve, used: float, asked: float) -> "Figure":
-    """Draw the cost at each threshold, with the one in use and the one asked for."""
+@house_style
+def threshold(curve: CostCurve, used: float, implied: float) -> "Figure":
+    """Draw the cost at each threshold; mark those in use and implied by the costs."""
     figure, ax = canvas(2.7)
     ax.plot(curve.thresholds, curve.cost, color=SERIES[0])
-    ax.axvline(asked, color=SERIES[2], linestyle="--", label="what the costs ask for")
-    if abs(used - asked) > 1e-9:
+    ax.axvline(implied, color=SERIES[2], linestyle="--", label="implied by the costs")
+    if abs(used - implied) > 1e-9:
         ax.axvline(used, color=SERIES[1], linestyle="-.", label="in use")
     ax.set(xlabel="decide positive above", ylabel="cost per case", xlim=(0, 1))
     ax.set_ylim(bottom=0)
@@ -27,9 +27,9 @@ def threshold(curve: Curve, used: float, asked: float) -> "Figure":
     return figure
 
 
-@styled
-def decision(curve: Curve, ratio: float | None = None) -> "Figure":
-    """Draw the cost over a range of costs, beside deciding always 1 or always 0."""
+@house_style
+def decision(curve: CostCurve, ratio: float | None = None) -> "Figure":
+    """Draw the cost by ratio of costs, with that of always deciding 1 or 0."""
     figure, ax = canvas(2.8)
     lines = {
         "pool": curve.pool,
@@ -48,8 +48,8 @@ def decision(curve: Curve, ratio: float | None = None) -> "Figure":
     ax.xaxis.set_major_formatter("{x:g}")
     if ratio is not None:
         ax.axvline(ratio, color=GREY, linewidth=0.9, linestyle=":")
-    ax.set_xlabel("a missed case costs so many false alarms (dotted: yours)")
-    ax.set_ylabel("cost per case\n(share of the costlier error)")
+    ax.set_xlabel("cost of a missed case, in false alarms (dotted: yours)")
+    ax.set_ylabel("cost per case\n(share of the more expensive error)")
     ax.grid(axis="y")
     _legend_above(ax)
     return figure

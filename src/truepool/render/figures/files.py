@@ -13,14 +13,16 @@ FORMATS = (".svg", ".png", ".pdf")
 
 
 def check_path(path: Path) -> None:
-    """Refuse a path that no figure could be written to."""
+    """Refuse a path to which no figure can be written."""
     if path.suffix.lower() not in FORMATS and not path.is_dir():
-        raise SourceError(f"a figure is written as {', '.join(FORMATS)}; {path} is not")
+        raise SourceError(
+            f"a figure is written as {', '.join(FORMATS)}; got {str(path)!r}"
+        )
     files.check_path(path)
 
 
-def save(page: "Figure", path: Path) -> None:
-    """Write a figure as SVG, PNG or PDF, on white ground."""
+def save(figure: "Figure", path: Path) -> None:
+    """Write a figure as SVG, PNG or PDF, on a white background."""
     check_path(path)
     with files.atomic_path(path) as unfinished:
-        page.savefig(unfinished, dpi=120, facecolor="white")
+        figure.savefig(unfinished, dpi=120, facecolor="white")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truepool.audits.values import CaseStudy, Standing
+from truepool.audits.values import FailureScenario, Standing
 from truepool.comparison import Comparison, Estimate
 from truepool.render.figures.style import (
     GREY,
@@ -13,8 +13,8 @@ from truepool.render.figures.style import (
     MARKERS,
     SERIES,
     canvas,
-    short,
-    styled,
+    house_style,
+    shorten,
 )
 
 if TYPE_CHECKING:
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ROW = 0.23
-"""Inches a row."""
+"""Height of a row in inches."""
 
 
-@styled
+@house_style
 def weights(standings: Sequence[Standing]) -> "Figure":
-    """Draw the weight each agent earns as a bar with its interval, heaviest first."""
+    """Draw the weight each agent earns as a bar with its interval, largest first."""
     known = [(one.agent, one.weight) for one in standings if one.weight is not None]
     known.sort(key=lambda pair: -pair[1].value)
     figure, ax = canvas(0.7 + ROW * len(known))
     values = [weight.value for _, weight in known]
     ax.barh(range(len(known)), values, color=SERIES[0], alpha=0.45, height=0.62)
-    _spans(ax, [weight for _, weight in known], 0.0, None, INK)
-    _rows(ax, [short(agent) for agent, _ in known], "weight earned")
+    _draw_intervals(ax, [weight for _, weight in known], 0.0, None, INK)
+    _rows(ax, [shorten(agent) for agent, _ in known], "weight earned")
     ax.set_xlim(left=0.0)
     return figure
 
 
-@styled
+@house_style
 def credit(standings: Sequence[Standing], unit: str = "cost per case") -> "Figure":
-    """Draw what the pool owes each agent: right of the line it helps, left it harms."""
-    ordered = sorted(standings, key=_worth, reverse=True)
+    """Draw the credit of each agent; one with credit below 0 harms the pool."""
+    ordered = sorted(standings, key=_credit_value, reverse=True)
     figure, ax = canvas(1.0 + 1.3 * ROW * len(ordered))
     kinds = {
         "leave-one-out": [one.leave_one_out for one in ordered],
@@ -51,52 +51,52 @@ def credit(standings: Sequence[Standing], unit: str = "cost per case") -> "Figur
     drawn = {name: row for name, row in kinds.items() if any(row)}
     for place, (name, row) in enumerate(drawn.items()):
         shift = 0.0 if len(drawn) == 1 else 0.18 * (2 * place - 1)
-        _spans(ax, row, shift, MARKERS[place], SERIES[place], name)
+        _draw_intervals(ax, row, shift, MARKERS[place], SERIES[place], name)
     ax.axvline(0, color=INK, linewidth=0.8)
-    _rows(ax, [short(one.agent) for one in ordered], f"credit, {unit} (right: helps)")
+    _rows(ax, [shorten(one.agent) for one in ordered], f"credit, {unit} (right: helps)")
     if len(drawn) > 1:
         ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderpad=0)
     return figure
 
 
-@styled
+@house_style
 def comparison(found: Comparison, used: str | None = None) -> "Figure":
     """Draw the loss of each pool with its interval; the one in use is filled."""
     rows = found.rows
     figure, ax = canvas(0.7 + 0.2 * len(rows))
-    _spans(ax, [row.loss for row in rows], 0.0, "o", SERIES[0], hollow=True)
+    _draw_intervals(ax, [row.loss for row in rows], 0.0, "o", SERIES[0], hollow=True)
     ax.axvline(found["mean"].loss.value, color=GREY, linewidth=1, linestyle="--")
     for place, row in enumerate(rows):
         if row.pool == used:
             ax.plot(row.loss.value, place, "o", color=SERIES[1], markersize=6)
     what = "cost" if found.loss == "cost" else f"{found.loss} loss"
     _rows(
-        ax, [short(row.pool) for row in rows], f"{what} per case (dashed: plain mean)"
+        ax, [shorten(row.pool) for row in rows], f"{what} per case (dashed: plain mean)"
     )
     return figure
 
 
-@styled
-def robustness(studies: Sequence[CaseStudy]) -> "Figure":
-    """Draw by how much the cost rises when something happens to an agent."""
+@house_style
+def robustness(studies: Sequence[FailureScenario]) -> "Figure":
+    """Draw how much the cost rises when an agent fails."""
     figure, ax = canvas(0.7 + 1.2 * ROW * len(studies))
-    _spans(ax, [study.rise for study in studies], 0.0, "D", SERIES[1])
+    _draw_intervals(ax, [study.rise for study in studies], 0.0, "D", SERIES[1])
     ax.axvline(0, color=INK, linewidth=0.8)
-    names = [_happening(study) for study in studies]
+    names = [_describe(study) for study in studies]
     _rows(ax, names, "rise in cost per case")
     return figure
 
 
-def _happening(study: CaseStudy) -> str:
-    return f"{short(study.who)} {study.what}".strip()
+def _describe(study: FailureScenario) -> str:
+    return f"{shorten(study.who)} {study.what}".strip()
 
 
-def _worth(standing: Standing) -> float:
+def _credit_value(standing: Standing) -> float:
     known = standing.leave_one_out or standing.shapley
     return float("-inf") if known is None else known.value
 
 
-def _spans(
+def _draw_intervals(
     ax: "Axes",
     estimates: Sequence[Estimate | None],
     shift: float,
@@ -105,10 +105,10 @@ def _spans(
     label: str | None = None,
     hollow: bool = False,
 ) -> None:
-    """Draw an interval a row, and its value where there is a marker for it."""
+    """Draw one interval per row, and its value where there is a marker."""
     places = [i + shift for i, one in enumerate(estimates) if one is not None]
     known = [one for one in estimates if one is not None]
-    # Where no interval can be told, its ends are NaN, and nothing is drawn for them.
+    # Without an interval both ends are NaN, and nothing is drawn.
     ends = np.array([(one.low, one.high) for one in known]).reshape(-1, 2)
     ax.hlines(places, ends[:, 0], ends[:, 1], color=colour, linewidth=1.6)
     if marker is not None:

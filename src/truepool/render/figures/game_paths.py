@@ -7,7 +7,7 @@ import numpy as np
 
 from truepool.games import Equilibrium, Sweep
 from truepool.games.parameter_sweep import SweepPoint
-from truepool.render.figures.style import GREY, INK, line_style, styled
+from truepool.render.figures.style import GREY, INK, house_style, line_style
 from truepool.render.numbers import setting
 
 if TYPE_CHECKING:
@@ -19,13 +19,13 @@ WIDE_SPREAD = 30.0
 """Ratio of the largest to the smallest price above which the scale is log."""
 
 
-@styled
+@house_style
 def sweep(found: Sweep) -> "Figure":
     """Draw shift and price of anarchy against the first setting varied."""
     from matplotlib.figure import Figure
 
-    page = Figure(figsize=(7.5, 6), layout="constrained")
-    top, bottom = page.subplots(2, 1, sharex=True)
+    figure = Figure(figsize=(7.5, 6), layout="constrained")
+    top, bottom = figure.subplots(2, 1, sharex=True)
     name, *others = found.over
     words = any(isinstance(value, str) for value in found.over[name])
     for place, (label, points) in enumerate(_lines(found, others)):
@@ -37,7 +37,7 @@ def sweep(found: Sweep) -> "Figure":
         prices = [np.nan if p.poa is None else p.poa for p in points]
         bottom.errorbar(at, prices, [p.poa_error or 0.0 for p in points], **style)
     _label(top, bottom, found, name)
-    return page
+    return figure
 
 
 def _label(top: "Axes", bottom: "Axes", sweep: Sweep, name: str) -> None:
@@ -63,14 +63,14 @@ def _lines(sweep: Sweep, others: list[str]) -> list[tuple[str, list[SweepPoint]]
     return list(lines.items())
 
 
-@styled
-def shifts(ends: Sequence[Equilibrium]) -> "Figure":
+@house_style
+def shifts(equilibria: Sequence[Equilibrium]) -> "Figure":
     """Draw each agent's shift after every round, under each payment."""
     from matplotlib.figure import Figure
 
-    page = Figure(figsize=(7.5, 1.2 + 2.1 * len(ends)), layout="constrained")
-    rows = page.subplots(len(ends), 1, sharex=True, squeeze=False)[:, 0]
-    for axes, end in zip(rows, ends, strict=True):
+    figure = Figure(figsize=(7.5, 1.2 + 2.1 * len(equilibria)), layout="constrained")
+    rows = figure.subplots(len(equilibria), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, end in zip(rows, equilibria, strict=True):
         for i in range(end.path.shape[1]):
             axes.plot(end.path[:, i], linewidth=0.9, **line_style(i))
         axes.plot(end.path.mean(axis=1), color=INK, linewidth=2, label="mean")
@@ -80,4 +80,4 @@ def shifts(ends: Sequence[Equilibrium]) -> "Figure":
     rows[0].legend(loc="best")
     rows[0].set_title("Each agent's shift after every round")
     rows[-1].set_xlabel("round")
-    return page
+    return figure

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from truepool.audits.values import Calibration
-from truepool.render.figures.style import GREY, INK, SERIES, short, styled
+from truepool.render.figures.style import GREY, INK, SERIES, house_style, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 SIDE = 2.35
-"""Inches of each diagram."""
+"""Width and height of a diagram in inches."""
 
 
-@styled
+@house_style
 def reliability(calibrations: Sequence[Calibration], columns: int = 3) -> "Figure":
-    """Draw a reliability diagram each, with the band calibrated reports stay in.
+    """Draw one reliability diagram each, with the band of calibrated reports.
 
-    Points off the band are filled: there the reports are not calibrated.
+    Points outside the band are filled: there the reports are not calibrated.
     """
     from matplotlib.figure import Figure
 
@@ -43,20 +43,27 @@ def _diagram(ax: "Axes", calibration: Calibration) -> None:
     if points is None:
         raise AssertionError("only those with points are drawn")
     order = np.argsort(points.mean_report)
-    said, happened = points.mean_report[order], points.frequency[order]
+    reported, observed = points.mean_report[order], points.frequency[order]
     low, high = points.low[order], points.high[order]
     ax.plot([0, 1], [0, 1], color=INK, linewidth=0.8, linestyle=":")
-    ax.fill_between(said, low, high, color=GREY, alpha=0.3, linewidth=0)
-    ax.plot(said, happened, color=SERIES[0], linewidth=1.2)
-    off = (happened < low) | (happened > high)
+    ax.fill_between(reported, low, high, color=GREY, alpha=0.3, linewidth=0)
+    ax.plot(reported, observed, color=SERIES[0], linewidth=1.2)
+    outside = (observed < low) | (observed > high)
     size = 12 + 60 * np.sqrt(points.cases[order] / points.cases.sum())
-    ax.scatter(said, happened, size, color=SERIES[0], facecolors=_faces(off), zorder=3)
+    ax.scatter(
+        reported,
+        observed,
+        size,
+        color=SERIES[0],
+        facecolors=_fill_colours(outside),
+        zorder=3,
+    )
     ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), xlabel="reported", ylabel="observed")
     ax.set_xticks([0, 0.5, 1], ["0", "½", "1"])
     ax.set_yticks([0, 0.5, 1], ["0", "½", "1"])
     ax.set_aspect("equal")
-    ax.set_title(short(calibration.who))
+    ax.set_title(shorten(calibration.who))
 
 
-def _faces(off: np.ndarray) -> list[str]:
-    return [SERIES[0] if astray else "none" for astray in off]
+def _fill_colours(outside: np.ndarray) -> list[str]:
+    return [SERIES[0] if filled else "none" for filled in outside]

@@ -1,4 +1,4 @@
-"""How figures look: one palette, one ink, told apart without colour too."""
+"""The style of all figures: one palette; lines also differ without colour."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -21,15 +21,15 @@ PALETTE = {
     "gold": ("#938c00", "#f2e27a"),
     "grey": (GREY, "#9aa3b2"),
 }
-"""Each colour on a light and on a dark ground. Found by search: at least 3 : 1 against
-its ground, and any two of the first five apart for every kind of colour vision."""
+"""Each colour on a light and on a dark background. Found by search: at least 3 : 1
+against its background, and the first five differ for every kind of colour vision."""
 SERIES = tuple(light for name, (light, _) in PALETTE.items() if name != "grey")
 DASHES = ("-", "--", "-.", ":", (0, (6, 1.5, 1, 1.5, 1, 1.5)))
 MARKERS = ("o", "s", "^", "D", "v")
-LONGEST = 22
-"""Characters of a name that a figure shows; tables show all of them."""
+MAX_NAME = 22
+"""Largest number of characters of a name in a figure; tables show all."""
 WIDTH = 4.7
-"""Inches: small enough that the words can be read on a telephone."""
+"""Width of a figure in inches: its text can be read on a phone."""
 STYLE: dict[Any, Any] = {
     "font.size": 9.0,
     "axes.titlesize": 9.5,
@@ -50,14 +50,14 @@ STYLE: dict[Any, Any] = {
     "text.parse_math": False,
 }
 
-LOOKS = (
+STYLE_PREFIXES = (
     "axes.", "figure.", "font.", "grid.", "hatch.", "legend.", "lines.", "markers.",
     "patch.", "path.", "scatter.", "text.", "xaxis.", "xtick.", "yaxis.", "ytick.",
 )  # fmt: skip
 """Settings of matplotlib that change how a figure looks."""
 
 
-def styled(draw: "Callable[P, Figure]") -> "Callable[P, Figure]":
+def house_style(draw: "Callable[P, Figure]") -> "Callable[P, Figure]":
     """Draw in the house style, whatever the user's own settings are."""
 
     @wraps(draw)
@@ -67,7 +67,7 @@ def styled(draw: "Callable[P, Figure]") -> "Callable[P, Figure]":
         plain = {
             key: value
             for key, value in matplotlib.rcParamsDefault.items()
-            if key.startswith(LOOKS)
+            if key.startswith(STYLE_PREFIXES)
         }
         with matplotlib.rc_context({**plain, **STYLE}):
             return draw(*args, **kwargs)
@@ -84,7 +84,7 @@ def canvas(height: float, width: float = WIDTH) -> "tuple[Figure, Axes]":
 
 
 def line_style(place: int) -> dict[str, Any]:
-    """Colour, dashes and marker of a line: one under another still shows."""
+    """Colour, dashes and marker of a line, so that one behind another still shows."""
     step = place % len(SERIES)
     return {
         "color": SERIES[step],
@@ -94,11 +94,11 @@ def line_style(place: int) -> dict[str, Any]:
     }
 
 
-def short(name: str) -> str:
-    r"""A name that fits; matplotlib drops labels that begin with an underscore.
+def shorten(name: str) -> str:
+    r"""Return a name that fits; matplotlib drops labels that begin with an underscore.
 
-    >>> short("a very long name of an agent"), short("_ada")
+    >>> shorten("a very long name of an agent"), shorten("_ada")
     ('a very long name of a…', '\u200b_ada')
     """
-    cut = name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
+    cut = name if len(name) <= MAX_NAME else name[: MAX_NAME - 1] + "…"
     return f"\u200b{cut}" if cut.startswith("_") else cut

@@ -1,4 +1,4 @@
-"""Who counts, and who errs, case by case."""
+"""Weights and losses over time."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,8 +14,8 @@ from truepool.render.figures.style import (
     INK,
     SERIES,
     canvas,
-    short,
-    styled,
+    house_style,
+    shorten,
 )
 
 if TYPE_CHECKING:
@@ -23,38 +23,38 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 POOLS = ("the pool", "pool")
-"""What the pool is called among the agents, the first of these that is there."""
+"""Names of the pool among the agents; the first one present is used."""
 SMOOTH = 5
-"""Points of a thinned line that are drawn as their mean."""
+"""Number of points over which a line is averaged."""
 NAMED_ALARMS = 6
-"""Alarms up to which their names fit beside them."""
+"""Largest number of alarms that are labelled."""
 LETTERS = 36
-"""Letters of names that fit beside each other in a legend, in three columns at most."""
+"""Letters that fit side by side in a legend of at most three columns."""
 POINTS = 400
-"""A line of a figure needs no more points than this."""
+"""Largest number of points of a line."""
 
 
-@styled
+@house_style
 def paths(drift: Drift, agents: Sequence[str]) -> "Figure":
-    """Draw how an online learner would have shared the weight out over time."""
+    """Draw the weights that an online learner would have given over time."""
     figure, ax = canvas(2.9)
     _stack(ax, drift.cases, drift.weights, agents)
     ax.set_xlabel("case")
     return figure
 
 
-@styled
+@house_style
 def losses(drift: Drift) -> "Figure":
-    """Draw the loss of pool and agents over time; an alarm is a line down."""
+    """Draw the loss of pool and agents over time, with a vertical line per alarm."""
     figure, ax = canvas(2.9)
     whole = _pool(drift)
     alarmed = {alarm[0] for alarm in drift.alarms}
-    for place, who in enumerate(_worth_drawing(drift)):
+    for place, who in enumerate(_select_series(drift)):
         pool = who == whole
         colour = INK if pool else SERIES[(place - 1) % len(SERIES)]
         ax.plot(
-            drift.cases, running(drift.losses[who], SMOOTH), color=colour,
-            label=short(who),
+            drift.cases, running_mean(drift.losses[who], SMOOTH), color=colour,
+            label=shorten(who),
             linestyle="-" if pool else DASHES[(place - 1) % len(DASHES)],
             linewidth=2.2 if pool else 1.5 if who in alarmed else 0.9,
         )  # fmt: skip
@@ -62,9 +62,9 @@ def losses(drift: Drift) -> "Figure":
         ax.axvline(case, color=INK, linewidth=0.9, linestyle=":")
         if len(drift.alarms) <= NAMED_ALARMS:
             top = ax.get_xaxis_transform()
-            told = f" {short(who)} "
+            text = f" {shorten(who)} "
             ax.text(
-                case, 1, told, transform=top, rotation=90, va="top", ha="right",
+                case, 1, text, transform=top, rotation=90, va="top", ha="right",
                 clip_on=True, in_layout=False,
             )  # fmt: skip
     ax.set(xlabel="case (dotted: alarms)", ylabel="loss per case")
@@ -75,7 +75,7 @@ def losses(drift: Drift) -> "Figure":
     return figure
 
 
-@styled
+@house_style
 def replay(trace: Trace, smooth: int = 50) -> "Figure":
     """Draw the path of the weights, and the running loss of pool and best agent."""
     from matplotlib.figure import Figure
@@ -83,25 +83,25 @@ def replay(trace: Trace, smooth: int = 50) -> "Figure":
     figure = Figure(figsize=(7.5, 5.5), layout="constrained")
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
     if trace.weights is not None:
-        cases = thinned(len(trace.weights))
+        cases = thin(len(trace.weights))
         _stack(top, cases, trace.weights[cases], trace.panel.agents)
-    figure.suptitle(f"{trace.learner.name}: who counts how much, case by case")
-    lost = trace.losses
-    best = lost - np.diff(trace.regret_to_agent, prepend=0.0)
-    kept = thinned(len(lost))
-    names = ("pool", f"best agent ({short(trace.best_agent)})")
-    for line, label, colour in zip((lost, best), names, SERIES, strict=False):
-        bottom.plot(kept, running(line, smooth)[kept], label=label, color=colour)
+    figure.suptitle(f"{trace.learner.name}: weights, case by case")
+    own = trace.losses
+    best = own - np.diff(trace.regret_to_agent, prepend=0.0)
+    cases = thin(len(own))
+    names = ("pool", f"best agent ({shorten(trace.best_agent)})")
+    for line, label, colour in zip((own, best), names, SERIES, strict=False):
+        bottom.plot(cases, running_mean(line, smooth)[cases], label=label, color=colour)
     bottom.set_ylabel(f"{trace.learner.loss.name} loss\n(mean of {smooth})")
     bottom.set_xlabel("case")
     _legend(bottom)
     return figure
 
 
-def running(values: FloatArray, length: int) -> FloatArray:
-    """Mean of the last ``length`` values, NaN passed over; NaN if there is no other.
+def running_mean(values: FloatArray, length: int) -> FloatArray:
+    """Mean of the last ``length`` values, ignoring NaN; NaN if there are no others.
 
-    >>> running(np.array([1.0, np.nan, 3.0, 5.0]), 2)
+    >>> running_mean(np.array([1.0, np.nan, 3.0, 5.0]), 2)
     array([1., 1., 3., 4.])
     """
     known = ~np.isnan(values)
@@ -110,14 +110,14 @@ def running(values: FloatArray, length: int) -> FloatArray:
     before = np.maximum(np.arange(len(values)) - length, -1)
     past = np.where(before >= 0, total[before], 0.0)
     seen = np.where(before >= 0, count[before], 0)
-    heard = count - seen
-    return np.where(heard > 0, (total - past) / np.maximum(heard, 1), np.nan)
+    inside = count - seen
+    return np.where(inside > 0, (total - past) / np.maximum(inside, 1), np.nan)
 
 
-def thinned(length: int) -> np.ndarray:
-    """Places (at most `POINTS`) that stand for a long line, its ends among them.
+def thin(length: int) -> np.ndarray:
+    """Indices (at most `POINTS`) of evenly spaced points of a line, with both ends.
 
-    >>> thinned(3), thinned(10_000).size
+    >>> thin(3), thin(10_000).size
     (array([0, 1, 2]), 400)
     """
     return np.unique(np.linspace(0, length - 1, min(length, POINTS)).astype(int))
@@ -126,11 +126,11 @@ def thinned(length: int) -> np.ndarray:
 def _stack(
     ax: "Axes", cases: FloatArray, weights: FloatArray, agents: Sequence[str]
 ) -> None:
-    """Weights on top of each other; beyond the palette the lightest share a colour."""
+    """Stack the weights; beyond the palette, the smallest share a colour."""
     order = np.argsort(-weights.mean(axis=0), kind="stable")
     named, rest = order[: len(SERIES)], order[len(SERIES) :]
     parts = [weights[:, i] for i in named]
-    labels = [short(agents[i]) for i in named]
+    labels = [shorten(agents[i]) for i in named]
     if rest.size:
         parts.append(weights[:, rest].sum(axis=1))
         labels.append(f"{rest.size} others")
@@ -142,8 +142,8 @@ def _stack(
     _legend(ax, handles=bands, labels=labels)
 
 
-def _worth_drawing(drift: Drift) -> list[str]:
-    """The pool, then those with alarms, then those of most loss, while ink lasts."""
+def _select_series(drift: Drift) -> list[str]:
+    """Select the pool, then agents with alarms, then those with the highest loss."""
     alarmed = {alarm[0] for alarm in drift.alarms}
     whole = _pool(drift)
     agents = [who for who in drift.losses if who != whole]

@@ -10,13 +10,20 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from truepool.audits.values import SCHEMA, Audit, Calibration, Curve, Drift, Standing
+from truepool.audits.values import (
+    SCHEMA,
+    Audit,
+    Calibration,
+    CostCurve,
+    Drift,
+    Standing,
+)
 from truepool.comparison import Comparison
 from truepool.core.arrays import FloatArray
 from truepool.core.files import write_text
 from truepool.render import figures, labels
 from truepool.render.html.layout import Section, fragment, page
-from truepool.render.numbers import estimated, percent
+from truepool.render.numbers import format_estimate, percent
 from truepool.render.tables import comparison as compared
 from truepool.render.tables import evidence
 from truepool.render.verdict import FIXED, changes, costs, sentence, withheld
@@ -139,9 +146,10 @@ def _standing(audit: Audit) -> Section:
         drawn["credit"] = figures.credit(known)
     return _section(
         "standing", "Agents", "What is each agent worth?",
-        weights=_spoken((one.agent, estimated(one.weight)) for one in heaviest),
+        weights=_spoken((one.agent, format_estimate(one.weight)) for one in heaviest),
         credit=_spoken(
-            (one.agent, estimated(one.leave_one_out or one.shapley)) for one in known
+            (one.agent, format_estimate(one.leave_one_out or one.shapley))
+            for one in known
         ),
         heaviest=len(heaviest) if len(heaviest) < len(weighed) else None,
         figures=drawn,
@@ -182,7 +190,7 @@ def _others(matrix: FloatArray) -> FloatArray:
     return others
 
 
-def _costs(audit: Audit, curve: Curve) -> Section:
+def _costs(audit: Audit, curve: CostCurve) -> Section:
     """What deciding costs: at every threshold, and for other costs."""
     fn, fp = audit.costs["fn"], audit.costs["fp"]
     asked = fp / (fp + fn)

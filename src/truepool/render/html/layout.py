@@ -1,8 +1,8 @@
-"""The layout of every page, and the templates that fill it.
+"""The layout of every page, and its templates.
 
 Templates are jinja2's and every string in them is escaped. The policy of a page names
-its style and its script by their hash, so that nothing that came in with a table could
-run or restyle the page even if it were not escaped.
+its style and its script by their hash, so that nothing from a table could run or
+restyle the page even if it were not escaped.
 """
 
 from base64 import b64encode
@@ -28,9 +28,9 @@ HERE = "truepool.render.html"
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page: where links lead to, its heading, and what its template shows.
+    """A part of a page: its anchor, link text, heading and template.
 
-    Tables follow what the template says.
+    Tables follow the text of the template.
     """
 
     name: str
@@ -54,16 +54,16 @@ def page(template: str, *, package: str = HERE, **context: Any) -> str:
     is looked up in the folder ``templates`` of ``package``, then in the one here.
     """
     sheet = StyleSheet()
-    drawn = partial(inline, sheet=sheet)
-    return _rendered(template, package, context | {"svg": drawn, "sheet": sheet})
+    draw = partial(inline, sheet=sheet)
+    return _render(template, package, context | {"svg": draw, "sheet": sheet})
 
 
 def fragment(template: str, *, package: str = HERE, **context: Any) -> Markup:
     """Return a part of a page, for a notebook."""
-    return Markup(_rendered(template, package, context | {"svg": inline}))
+    return Markup(_render(template, package, context | {"svg": inline}))
 
 
-def _rendered(template: str, package: str, context: Mapping[str, Any]) -> str:
+def _render(template: str, package: str, context: Mapping[str, Any]) -> str:
     return _environment(package).get_template(template).render(context)
 
 
@@ -78,7 +78,7 @@ def _environment(package: str) -> Environment:
     )
     environment.filters |= {
         "amount": numbers.amount,
-        "estimate": numbers.estimated,
+        "estimate": numbers.format_estimate,
         "grouped": "{:,}".format,
         "hash_source": hash_source,
         "number": numbers.number,
@@ -104,7 +104,7 @@ def prose(text: str) -> Markup:
     Markup('use <code>platt</code> &amp; wait')
     """
     parts = text.split("`")
-    if len(parts) % 2 == 0:  # a backtick of somebody's name
+    if len(parts) % 2 == 0:  # a backtick in somebody's name
         return escape(text)
     code = Markup("<code>{}</code>")
     return Markup("").join(code.format(p) if i % 2 else p for i, p in enumerate(parts))

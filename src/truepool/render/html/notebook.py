@@ -28,12 +28,12 @@ def comparison(shown: Comparison) -> Markup:
 
 
 def equilibrium(end: Equilibrium) -> Markup:
-    """Return where a game ended, truth beside it."""
-    return _tables(game_tables.against_truth(end))
+    """Return an equilibrium beside truthful reports."""
+    return _tables(game_tables.comparison_with_truth(end))
 
 
 def trace(shown: Trace) -> Markup:
-    """Return how a replay did, and where the weights went."""
+    """Return the losses, weights and figure of a replay."""
     return _tables(
         replay_tables.grid([shown]),
         replay_tables.weights(shown),

@@ -1,4 +1,4 @@
-"""Figures as pictures inside a page: small, in the page's colours, named for all."""
+"""Figures as SVG inside a page: small, in the page's colours, with a text label."""
 
 import io
 import re
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LINK = "{http://www.w3.org/1999/xlink}href"
-DROPPED = ("metadata", "style")
+DROPPED_TAGS = ("metadata", "style")
 COLOURS = {INK: "currentColor"} | {
     light: f"var(--{name}, {light})" for name, (light, _) in PALETTE.items()
 }
-GROWN = 1.4
-"""Pixels a point: type of 9 points is then shown at most as 13 pixels."""
+PIXELS_PER_POINT = 1.4
+"""Type of 9 points is then shown with at most 13 pixels."""
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
 DECIMALS = re.compile(r"(\.\d)\d+")
 FAMILY = re.compile(r"font-family:[^;]*;? ?")
@@ -32,8 +32,8 @@ COLOUR = re.compile(r"#[0-9a-f]{6}")
 class StyleSheet:
     """Styles of elements as classes, which a policy can name by one hash.
 
-    Only what matplotlib wrote as the style of an element comes in, and a class is
-    called by its place: no name of a user's is part of either.
+    Only styles written by matplotlib are added, and classes are numbered: no name
+    given by a user is part of either.
     """
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class StyleSheet:
 
     @property
     def rules(self) -> Markup:
-        """What the style of the page ends with."""
+        """The rules that end the style sheet of the page."""
         rules = (f".{name}{{{style}}}\n" for style, name in self._classes.items())
         return Markup("".join(rules))
 
@@ -53,24 +53,23 @@ class StyleSheet:
 def inline(
     figure: "Figure", label: str, key: str, *, sheet: StyleSheet | None = None
 ) -> Markup:
-    """Return a figure as an ``svg`` element that a page can hold.
+    """Return a figure as an ``svg`` element for a page.
 
     Colours follow the page (``currentColor``, and variables with the light palette to
     fall back on), text stays text in the page's own type, and every id begins with
-    ``key``, so that figures on one page do not take each other's. ``label`` is what is
-    read to those who cannot see it. Where there is a ``sheet``, styles become its
-    classes.
+    ``key``, so that ids on one page are unique. ``label`` is the text for screen
+    readers. With a ``sheet``, styles become its classes.
     """
-    root = ElementTree.fromstring(_drawn(figure, key))
+    root = ElementTree.fromstring(_draw_svg(figure, key))
     _clean(root, key)
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)
     width = root.attrib["viewBox"].split()[2]
     root.attrib |= {
         "role": "img",
-        "aria-label": _spoken(label),
+        "aria-label": _one_line(label),
         # As wide as its words read well, and never wider than the page.
-        "style": f"width: 100%; max-width: {GROWN * float(width):.0f}px",
+        "style": f"width: 100%; max-width: {PIXELS_PER_POINT * float(width):.0f}px",
         "fill": "currentColor",
         "stroke-linejoin": "round",
     }
@@ -79,7 +78,7 @@ def inline(
     return Markup(ElementTree.tostring(root, encoding="unicode"))
 
 
-def _spoken(label: str) -> str:
+def _one_line(label: str) -> str:
     """Return a label on one line; what a template escaped would be escaped twice."""
     plain = label.unescape() if isinstance(label, Markup) else label
     return " ".join(plain.split())
@@ -91,7 +90,7 @@ def _classify(root: Element, sheet: StyleSheet) -> None:
             element.attrib["class"] = sheet.class_of(element.attrib.pop("style"))
 
 
-def _drawn(figure: "Figure", key: str) -> str:
+def _draw_svg(figure: "Figure", key: str) -> str:
     import matplotlib
 
     page = io.StringIO()
@@ -106,13 +105,13 @@ def _drawn(figure: "Figure", key: str) -> str:
 
 
 def _clean(root: Element, key: str) -> None:
-    """Drop what a page does not need, and rename what is referred to."""
-    asked = set(_references(root))
+    """Remove what a page does not need, and rename the ids that are referenced."""
+    referenced = set(_references(root))
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
-        _tidy(element, key, asked)
+        _tidy(element, key, referenced)
         for child in list(element):
-            if child.tag.rpartition("}")[2] in DROPPED:
+            if child.tag.rpartition("}")[2] in DROPPED_TAGS:
                 element.remove(child)
     _unwrap(root)
 
@@ -125,11 +124,11 @@ def _references(root: Element) -> Iterator[str]:
             yield from REFERENCE.findall(value)
 
 
-def _tidy(element: Element, key: str, asked: set[str]) -> None:
+def _tidy(element: Element, key: str, referenced: set[str]) -> None:
     attributes = element.attrib
     element.text = (element.text or "").strip() or None
     element.tail = None
-    if attributes.get("id") in asked:
+    if attributes.get("id") in referenced:
         attributes["id"] = f"{key}-{attributes['id']}"
     else:
         attributes.pop("id", None)
@@ -150,7 +149,7 @@ def _tidy(element: Element, key: str, asked: set[str]) -> None:
 
 
 def _unwrap(parent: Element) -> None:
-    """Take out groups that say nothing."""
+    """Remove groups without attributes."""
     for child in list(parent):
         _unwrap(child)
         if child.tag == "g" and not child.attrib:

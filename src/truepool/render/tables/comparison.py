@@ -1,7 +1,14 @@
 """A comparison of pools, as a table a stranger can read."""
 
 from truepool.comparison import Comparison, Estimate, Row
-from truepool.render.numbers import amount, between, chance, number, percent, signed
+from truepool.render.numbers import (
+    amount,
+    format_interval,
+    format_p_value,
+    number,
+    percent,
+    signed,
+)
 from truepool.render.tables.grid import Grid
 
 
@@ -32,7 +39,7 @@ def _row(row: Row, loss: str, doubt: float) -> tuple[str, ...]:
     cells = [
         row.pool,
         f"{number(like)} "
-        + between(number(row.loss.low, like), number(row.loss.high, like)),
+        + format_interval(number(row.loss.low, like), number(row.loss.high, like)),
         percent(row.recall),
         percent(row.fp_rate),
         _difference(row.to_mean, row.p_mean < doubt, like),
@@ -46,7 +53,7 @@ def _difference(gap: Estimate, clear: bool, like: float) -> str:
     if gap.low == gap.high == 0:
         return "="
     mark = "*" if clear else " "
-    interval = between(signed(gap.low, like), signed(gap.high, like))
+    interval = format_interval(signed(gap.low, like), signed(gap.high, like))
     return f"{signed(gap.value, like)} {interval} {mark}"
 
 
@@ -90,7 +97,7 @@ def _verdict(comparison: Comparison) -> str:
         if first.p_mean < 1 - comparison.level
         else ("the difference is not statistically significant")
     )
-    p_value = chance(first.p_mean)
+    p_value = format_p_value(first.p_mean)
     shown = f"p {p_value}" if p_value.startswith("<") else f"p = {p_value}"
     return (
         f"{lowest}, the plain mean {number(mean.loss.value)}: {word} (adjusted "

@@ -1,12 +1,12 @@
 """The tables behind an audit, the same wherever they are shown."""
 
 from truepool.audits.values import Audit, Drift
-from truepool.render.numbers import chance, estimated, number, percent
+from truepool.render.numbers import format_estimate, format_p_value, number, percent
 from truepool.render.tables.grid import Grid
 
 
 def grids(audit: Audit) -> tuple[Grid, ...]:
-    """Lay out calibration, standings, and what else was told, as tables."""
+    """Lay out the evidence as tables: calibration, agents, other pools, robustness."""
     tables = [calibration(audit), standings(audit)]
     if audit.significance:
         tables.append(significance(audit))
@@ -20,11 +20,11 @@ def calibration(audit: Audit) -> Grid:
     rows = tuple(
         (
             one.who,
-            estimated(one.slope),
-            estimated(one.bias, sign=True),
+            format_estimate(one.slope),
+            format_estimate(one.bias, sign=True),
             number(one.ece, 0.1),
             number(one.smooth_ece, 0.1),
-            chance(one.p_value),
+            format_p_value(one.p_value),
             f"{one.cases:,}",
         )
         for one in audit.calibration
@@ -32,8 +32,8 @@ def calibration(audit: Audit) -> Grid:
     headers = ("who", "slope", "bias", "ECE", "smooth ECE", "p", "cases")
     notes = (
         "Calibrated: slope 1, bias 0. A slope below 1 is over-confident, above 1 "
-        "under-confident; bias: mean report less the observed frequency; ECE: mean "
-        "distance between report and frequency, less what chance alone gives. p is "
+        "under-confident; bias: mean report minus the observed frequency; ECE: mean "
+        "distance between report and frequency, minus what chance alone gives. p is "
         "not adjusted.",
     )
     return Grid(
@@ -42,15 +42,15 @@ def calibration(audit: Audit) -> Grid:
 
 
 def standings(audit: Audit) -> Grid:
-    """What each agent is worth, and how often it reported where reports are missing."""
+    """What each agent is worth; how often it reported, if reports are missing."""
     sparse = audit.missing > 0
     rows = tuple(
         (
             one.agent,
             number(one.cost),
-            estimated(one.weight),
-            estimated(one.leave_one_out, sign=True),
-            estimated(one.shapley, sign=True),
+            format_estimate(one.weight),
+            format_estimate(one.leave_one_out, sign=True),
+            format_estimate(one.shapley, sign=True),
             "-" if one.gain is None else number(one.gain),
             number(one.brier),
             *([percent(one.report_rate)] if sparse else []),
@@ -64,31 +64,31 @@ def standings(audit: Audit) -> Grid:
     headers += ["reported"] if sparse else []
     notes = (
         "Costs are per case. Own cost: deciding by this agent alone. Weight earned: by "
-        "leave-one-out credit (vcg). Without it: rise of the pool's cost if it stops "
-        "reporting; below 0 the pool is better off. Shapley: its share of what the "
-        "pool saves. Gain by misreporting: the most it could gain by reporting "
-        "something else than it believes.",
+        "leave-one-out credit (vcg). Without it: increase in the pool's cost if it "
+        "stops reporting; below 0 the pool is better off. Shapley: its share of what "
+        "the pool saves. Gain by misreporting: the most it could gain by reporting "
+        "something other than its belief.",
     )
     return Grid("What each agent is worth", tuple(headers), rows, notes, essential=2)
 
 
 def significance(audit: Audit) -> Grid:
     """Whether other pools cost significantly less."""
-    streamed = any(lead.diebold_mariano is not None for lead in audit.significance)
+    dated = any(lead.diebold_mariano is not None for lead in audit.significance)
     rows = tuple(
         (
             lead.pool,
-            estimated(lead.saved, sign=True),
-            chance(lead.holm),
-            chance(lead.bonferroni),
-            chance(lead.paired_t),
-            chance(lead.signed_rank),
-            *([chance(lead.diebold_mariano)] if streamed else []),
+            format_estimate(lead.saved, sign=True),
+            format_p_value(lead.holm),
+            format_p_value(lead.bonferroni),
+            format_p_value(lead.paired_t),
+            format_p_value(lead.signed_rank),
+            *([format_p_value(lead.diebold_mariano)] if dated else []),
         )
         for lead in audit.significance
     )
     headers = ["pool", "saves per case", "Holm", "Bonferroni", "paired t", "Wilcoxon"]
-    headers += ["Diebold-Mariano"] if streamed else []
+    headers += ["Diebold-Mariano"] if dated else []
     notes = (
         f"Against {audit.pool}, out of fold, with BCa intervals. p-values: paired "
         "t adjusted for the number of pools (Holm, Bonferroni) and unadjusted; the "
@@ -101,7 +101,11 @@ def significance(audit: Audit) -> Grid:
 def robustness(audit: Audit) -> Grid:
     """What a failure would cost."""
     rows = tuple(
-        (f"{study.who} {study.what}", estimated(study.rise), estimated(study.cost))
+        (
+            f"{study.who} {study.what}",
+            format_estimate(study.rise),
+            format_estimate(study.cost),
+        )
         for study in audit.robustness
     )
     headers = ("if", "rise", "cost per case")

@@ -5,13 +5,14 @@ from typing import Any
 
 from truepool.games import Beliefs, Equilibrium, Game, PriceOfAnarchy, Sweep
 from truepool.games.parameter_sweep import SweepPoint
-from truepool.render.numbers import between, number, percent, setting, signed
+from truepool.render.numbers import format_interval, number, percent, setting, signed
 from truepool.render.tables.grid import Grid
 
 COLUMNS = (
-    "Missed, truthful: share of positive cases missed at the end, and with truthful "
-    "reports. Price of anarchy: the ratio of the two, undefined where truthful reports "
-    "miss nothing. False alarms: share of negative cases. Cost: per case."
+    "Missed, truthful: share of positive cases missed at equilibrium, and with "
+    "truthful reports. Price of anarchy: the ratio of the two, undefined where "
+    "truthful reports miss nothing. False alarms: share of negative cases. Cost: per "
+    "case."
 )
 """What the columns of both tables mean."""
 
@@ -22,23 +23,23 @@ def to_dict(end: Equilibrium, level: float = 0.95) -> dict[str, Any]:
 
 
 def grid(
-    ends: Sequence[Equilibrium], game: Game, beliefs: Beliefs, level: float = 0.95
+    equilibria: Sequence[Equilibrium], game: Game, beliefs: Beliefs, level: float = 0.95
 ) -> Grid:
     """Lay out the equilibrium under each payment."""
     headers = (
         "payment", "shift", "missed", "truthful", "price of anarchy",
         "false alarms", "cost", "truthful", "converged",
     )  # fmt: skip
-    rows = tuple(_row(end, level) for end in ends)
+    rows = tuple(_row(end, level) for end in equilibria)
     title = (
         f"{beliefs.agents} agents, correlation {beliefs.correlation:.2f}, base rate "
         f"{beliefs.chance.mean():.2f}, offset {signed(beliefs.offset, 0.1)}, "
         f"{len(beliefs):,} cases"
     )
-    return Grid(title, headers, rows, _notes(game, ends, level), essential=5)
+    return Grid(title, headers, rows, _notes(game, equilibria, level), essential=5)
 
 
-def against_truth(end: Equilibrium) -> Grid:
+def comparison_with_truth(end: Equilibrium) -> Grid:
     """Lay out one equilibrium beside truthful reports."""
     rows = (
         ("share of positive cases missed", percent(end.fn), percent(end.truthful_fn)),
@@ -50,8 +51,10 @@ def against_truth(end: Equilibrium) -> Grid:
         ("cost per case", number(end.cost), number(end.truthful_cost)),
         ("mean shift of reports", signed(end.shift, 0.1), "0"),
     )
-    price = _price(end.price_fn, None)
-    title = f"Payment {end.payment}: price of anarchy {price}; converged: {_ends(end)}"
+    title = (
+        f"Payment {end.payment}: price of anarchy {_price(end.price_fn, None)}; "
+        f"converged: {_convergence(end)}"
+    )
     return Grid(title, ("", "at equilibrium", "if truthful"), rows)
 
 
@@ -59,7 +62,7 @@ def _row(end: Equilibrium, level: float) -> tuple[str, ...]:
     low, high = float(end.shifts.min()), float(end.shifts.max())
     shift = f"{end.shift:+.3f}"
     if round(high - low, 3) > 0:
-        shift += " " + between(f"{low:+.2f}", f"{high:+.2f}")
+        shift += " " + format_interval(f"{low:+.2f}", f"{high:+.2f}")
     return (
         end.payment,
         shift,
@@ -69,7 +72,7 @@ def _row(end: Equilibrium, level: float) -> tuple[str, ...]:
         percent(end.fp),
         number(end.cost),
         number(end.truthful_cost),
-        _ends(end),
+        _convergence(end),
     )
 
 
@@ -79,19 +82,21 @@ def _price(price: PriceOfAnarchy, interval: tuple[float, float] | None) -> str:
     if interval is None:
         return number(price.ratio)
     low, high = (number(end, max(price.ratio, 0.01)) for end in interval)
-    return f"{number(price.ratio, max(price.ratio, 0.01))} {between(low, high)}"
+    return f"{number(price.ratio, max(price.ratio, 0.01))} {format_interval(low, high)}"
 
 
-def _ends(end: Equilibrium) -> str:
+def _convergence(end: Equilibrium) -> str:
     if end.converged:
         return f"in round {end.rounds - 1}"
     return f"no, cycle of {end.cycle}" if end.cycle else "no"
 
 
-def _notes(game: Game, ends: Sequence[Equilibrium], level: float) -> tuple[str, ...]:
+def _notes(
+    game: Game, equilibria: Sequence[Equilibrium], level: float
+) -> tuple[str, ...]:
     costs = game.costs
     decision = (
-        f"The decision is 1 above {game.decision_threshold:.3f}; a missed case costs "
+        f"Positive is decided above {game.decision_threshold:.3f}; a missed case costs "
         f"{costs.fn:g}, a false alarm {costs.fp:g}"
     )
     if abs(game.decision_threshold - costs.threshold) > 1e-12:
@@ -102,7 +107,7 @@ def _notes(game: Game, ends: Sequence[Equilibrium], level: float) -> tuple[str, 
         "Converged: the last round in which a report changed. In brackets: the lowest "
         f"and highest shift; the {100 * level:g} % bootstrap interval over cases.",
     ]
-    if not all(end.converged for end in ends):
+    if not all(end.converged for end in equilibria):
         notes.append(
             "Where the game did not converge, the numbers are those of the last round."
         )

@@ -1,4 +1,4 @@
-"""A table ready to be shown: words and formatted numbers, no matter where."""
+"""A table of text and formatted numbers, for a terminal, Markdown or a page."""
 
 import re
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from rich.text import Text
 
 @dataclass(frozen=True)
 class Grid:
-    """Headers, rows of text, and what a reader needs to know before and after.
+    """Headers and rows of text, with a title and notes.
 
     Where a terminal is too narrow for all columns, as many of the first as fit are
     shown, and at least ``essential``.
@@ -45,10 +45,10 @@ class Grid:
 
     def print(self, console: Console) -> None:
         """Print to a terminal, as wide as it is."""
-        said = partial(console.print, markup=False, highlight=False)
-        said(self.title, style="bold")
+        write = partial(console.print, markup=False, highlight=False)
+        write(self.title, style="bold")
         table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-        shown = self._shown(console.width)
+        shown = self._fitting_columns(console.width)
         for i, header in enumerate(self.headers[:shown]):
             table.add_column(
                 header, justify="left" if i == 0 else "right", no_wrap=i == 0
@@ -58,11 +58,11 @@ class Grid:
         console.print(table)
         console.print()
         for note in self.notes:
-            said(note)
+            write(note)
         if shown < len(self.headers):
-            said(f"A wider terminal shows more: {', '.join(self.headers[shown:])}.")
+            write(f"A wider terminal shows more: {', '.join(self.headers[shown:])}.")
 
-    def _shown(self, width: int) -> int:
+    def _fitting_columns(self, width: int) -> int:
         """How many columns fit."""
         columns = zip(self.headers, *self.rows, strict=True)
         needed = accumulate(max(map(cell_len, column)) + 2 for column in columns)
@@ -75,7 +75,7 @@ def _line(cells: tuple[str, ...]) -> str:
 
 
 def plain(text: str) -> str:
-    r"""Return text in which names of users are no tags, links or ends of cells.
+    r"""Return text with everything escaped that Markdown reads as tag, link or cell.
 
     >>> print(plain("a|b <i> [c](d)"))
     a\|b \<i> [c]\(d)

@@ -8,7 +8,7 @@ from truepool.render.tables.grid import Grid
 
 
 def grids(card: Card) -> tuple[Grid, ...]:
-    """Lay out what a pool is and, where it has weights, who counts how much."""
+    """Lay out what a pool is and, where it has them, its weights."""
     explanation = card.explanation
     rows = [
         ("pool", card.pool),

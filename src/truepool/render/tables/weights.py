@@ -11,13 +11,13 @@ def grid(
 ) -> Grid:
     """Lay the weights out, largest first, with the credit behind them if known."""
     order = sorted(weights, key=lambda agent: -weights[agent])
+    shares = [percent(weights[agent]) for agent in order]
     if credit is None:
-        plain = tuple((agent, percent(weights[agent])) for agent in order)
+        plain = tuple(zip(order, shares, strict=True))
         return Grid("Weights", ("agent", "weight"), plain)
     like = max(map(abs, credit.values())) or 1.0
-    rows = tuple(
-        (agent, percent(weights[agent]), signed(credit[agent], like)) for agent in order
-    )
+    signs = [signed(credit[agent], like) for agent in order]
+    rows = tuple(zip(order, shares, signs, strict=True))
     note = (
         f"Credit: by how much the {loss} loss per case would rise without the agent, "
         "on the cases it reported on."

@@ -1,0 +1,154 @@
+"""A config file: options by their long names, in TOML. The command line wins."""
+
+import inspect
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+import typer
+from typer.models import OptionInfo
+
+from truepool.core.errors import SettingError, SourceError, suggestion
+
+NAMES = ("agents",)
+"""Options that take several names in one text; a file may give them as a list."""
+
+KINDS: dict[type, str] = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "text or a number",
+    Path: "the name of a file",
+    list: "a text or a list of texts",
+    tuple: "a list of three texts",
+}
+"""What the value of an option must be, in words."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a verb: its parameter, and the type of its value."""
+
+    parameter: str
+    type: Any
+
+
+VERBS: dict[str, dict[str, Option]] = {}
+"""Options by long name, without dashes, of every verb that takes a config file."""
+
+
+def register(verb: str, parameters: Iterable[inspect.Parameter]) -> None:
+    """Let a config file give the options of a verb."""
+    VERBS[verb] = {
+        name: option for name, option in map(_option, parameters) if option is not None
+    }
+
+
+def _option(parameter: inspect.Parameter) -> tuple[str, Option | None]:
+    type, info = get_args(parameter.annotation)[:2]
+    if not isinstance(info, OptionInfo):
+        return parameter.name, None
+    plain = [part for part in get_args(type) if part is not None.__class__]
+    optional = len(plain) < len(get_args(type))
+    # In an annotation, typer keeps the first flag where a default would stand.
+    flags = [str(flag) for flag in (info.default, *(info.param_decls or ()))]
+    long = next((flag[2:] for flag in flags if flag.startswith("--")), parameter.name)
+    return long.replace("_", "-"), Option(
+        parameter.name, plain[0] if optional else type
+    )
+
+
+def apply(context: typer.Context, path: Path | None) -> Path | None:
+    """Take what a config file gives for what the command line does not."""
+    if path is not None and not context.resilient_parsing:
+        context.default_map = read(path, str(context.info_name))
+    return path
+
+
+def read(path: Path, verb: str) -> dict[str, Any]:
+    """Values of a verb's parameters, by the file; its own section comes first."""
+    general: dict[str, Any] = {}
+    sections: dict[str, Mapping[str, Any]] = {verb: {}}
+    for name, value in _load(path).items():
+        if isinstance(value, dict):
+            if name not in VERBS:
+                known = suggestion(name, VERBS) or f"; known: {', '.join(VERBS)}"
+                raise SettingError(
+                    f"a section of a config file must be a verb; {path} has "
+                    f"[{name}]{known}"
+                )
+            sections[name] = value
+        else:
+            general[name] = value
+    every = {name: option for own in VERBS.values() for name, option in own.items()}
+    for name in general:
+        _check_known(path, name, every, "no verb has such an option")
+    for section, values in sections.items():
+        for name in values:
+            _check_known(path, name, VERBS[section], f"{section} has no such option")
+    own = VERBS[verb]
+    chosen = {name: value for name, value in general.items() if name in own}
+    return {
+        own[name].parameter: _value(path, name, value, own[name].type)
+        for name, value in (chosen | dict(sections[verb])).items()
+    }
+
+
+def _load(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise SourceError(
+            f"there is no config file {str(path)!r}. Name another one."
+        ) from None
+    except OSError as error:
+        raise SourceError(
+            f"the config file {str(path)!r} cannot be read: {error.strerror}"
+        ) from None
+    except UnicodeDecodeError:
+        raise SourceError(
+            f"a config file must be UTF-8 text; {str(path)!r} is not"
+        ) from None
+    except tomllib.TOMLDecodeError as error:
+        raise SourceError(
+            f'a config file must be TOML, as in outcome = "label"; {str(path)!r} is '
+            f"not: {str(error)[:1].lower()}{str(error)[1:]}"
+        ) from None
+
+
+def _check_known(path: Path, name: str, known: Iterable[str], fault: str) -> None:
+    if name not in known:
+        raise SettingError(
+            f"a key of a config file must be an option without its dashes; {path} has "
+            f"{name!r}, and {fault}{suggestion(name, known)}"
+        )
+
+
+def _value(path: Path, name: str, value: Any, type: Any) -> Any:
+    """Return a value as the command line would give it."""
+    kind = get_origin(type) or type
+    texts = isinstance(value, list) and all(isinstance(v, str) for v in value)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if name in NAMES and texts:
+        return ",".join(value)
+    if kind is str and (isinstance(value, str) or number):
+        return str(value)
+    if kind is float and number:
+        return float(value)
+    if kind in (int, bool) and value.__class__ is kind:
+        return value
+    if kind is Path and isinstance(value, str):
+        return value
+    if kind is tuple and texts and len(value) == len(get_args(type)):
+        return value
+    if kind is list and (texts or isinstance(value, str)):
+        return [value] if isinstance(value, str) else value
+    words = KINDS.get(kind, "")
+    if issubclass(kind, Enum):
+        if value in list(kind):
+            return value
+        words = " or ".join(repr(str(member.value)) for member in kind)
+    raise SettingError(f"{name} in {path} must be {words}; got {value!r}")

@@ -1,0 +1,168 @@
+"""Columns of a panel beside the reports: what else is known about each case."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray, read_only
+from truepool.core.errors import PanelError, suggestion
+
+
+@final
+class CaseColumns(Mapping[str, Array]):
+    """Read-only arrays (T,) by name, one value per case.
+
+    >>> columns = CaseColumns({"amount": [120.5, 80.0], "region": ["EU", "US"]}, 2)
+    >>> columns["region"].tolist(), columns.take(np.array([1]))["amount"]
+    (['EU', 'US'], array([80.]))
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, ArrayLike] | None = None,
+        cases: int = 0,
+        *,
+        copy: bool = True,
+    ) -> None:
+        self._arrays = {
+            str(name): read_only(_one_per_case(name, values, cases, copy=copy))
+            for name, values in (columns or {}).items()
+        }
+
+    def __getitem__(self, name: str) -> Array:
+        return self._arrays[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        """Return the number of columns."""
+        return len(self._arrays)
+
+    def __repr__(self) -> str:
+        return f"CaseColumns({', '.join(self._arrays)})"
+
+    def take(self, cases: IntArray | BoolArray) -> "CaseColumns":
+        """Return the columns of some of the cases."""
+        part = {name: values[cases] for name, values in self.items()}
+        T = len(next(iter(part.values()), ()))
+        return CaseColumns(part, T, copy=False)
+
+    def find(self, name: str, purpose: str) -> Array:
+        """Return a column, or refuse with what it was needed for."""
+        if name not in self:
+            known = ", ".join(self) or "none"
+            raise PanelError(
+                f"{purpose} needs the column {name!r} of the cases"
+                f"{suggestion(name, self)}; columns of the cases: {known}. Read it "
+                f"with tp.read_panel(..., columns=({name!r},)) or give "
+                f"columns={{{name!r}: ...}}."
+            )
+        return self[name]
+
+
+def one_number_per_case(
+    what: str, values: ArrayLike | None, cases: int, ids: Array | None
+) -> FloatArray | None:
+    """Return finite numbers (T,), or refuse the first case that has none."""
+    if values is None:
+        return None
+    given = _one_per_case(what, values, cases)
+    if given.dtype.kind in "biuf":
+        numbers = given.astype(np.float64)
+    else:
+        numbers = np.array([_number(value) for value in given.tolist()])
+    fine = np.isfinite(numbers)
+    if not fine.all():
+        t = int(np.argmin(fine))
+        value = given[t].item() if isinstance(given[t], np.generic) else given[t]
+        got = "none" if value is None or value != value else repr(value)
+        raise PanelError(f"{what} must be a number; {case_name(t, ids)} has {got}")
+    return numbers
+
+
+def check_weights(
+    weights: ArrayLike | None, cases: int, ids: Array | None = None
+) -> FloatArray | None:
+    """Weights of the cases (T,), each a positive number; None: all count the same."""
+    numbers = one_number_per_case("the weight of a case", weights, cases, ids)
+    if numbers is not None and not (numbers > 0).all():
+        t = int(np.argmin(numbers > 0))
+        raise PanelError(
+            f"the weight of a case must be positive; {case_name(t, ids)} has "
+            f"{numbers[t]:g}. Leave out cases that should not count."
+        )
+    return numbers
+
+
+def check_propensity(
+    propensity: ArrayLike | None, cases: int, ids: Array | None = None
+) -> FloatArray | None:
+    """Chance (T,) that the outcome of each case became known, in (0, 1]."""
+    numbers = one_number_per_case("the propensity of a case", propensity, cases, ids)
+    if numbers is None:
+        return None
+    fine = (numbers > 0) & (numbers <= 1)
+    if not fine.all():
+        t = int(np.argmin(fine))
+        cure = (
+            "A case that could not be reviewed tells nothing about others like it: "
+            "leave it out, or review some at random (truepool score --explore)."
+            if numbers[t] == 0
+            else "If these are percentages, divide by 100."
+        )
+        raise PanelError(
+            "the propensity of a case, the chance that it was reviewed, must lie "
+            f"above 0 and at most at 1; {case_name(t, ids)} has {numbers[t]:g}. {cure}"
+        )
+    return numbers
+
+
+def check_groups(
+    groups: ArrayLike | None, cases: int, ids: Array | None = None
+) -> Array | None:
+    """Group of each case (T,): a label that cases have in common."""
+    if groups is None:
+        return None
+    labels = _one_per_case("groups", groups, cases)
+    missing = [value is None or value != value for value in labels.tolist()]
+    if any(missing):
+        t = missing.index(True)
+        raise PanelError(f"every case needs a group; {case_name(t, ids)} has none")
+    return labels
+
+
+def case_name(t: int, ids: Array | None) -> str:
+    """What an error calls a case: its number, and its id if it has one.
+
+    >>> case_name(3, None), case_name(0, np.array(["a17"]))
+    ('case 3', "case 0 (id 'a17')")
+    """
+    return f"case {t}" if ids is None else f"case {t} (id {ids.tolist()[t]!r})"
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return float("nan")
+
+
+def one_value_per_case(
+    what: str, values: ArrayLike | None, cases: int, *, copy: bool = True
+) -> Array | None:
+    """Return an array (T,), by default one that shares no memory with the values."""
+    return None if values is None else _one_per_case(what, values, cases, copy=copy)
+
+
+def _one_per_case(
+    what: str, values: ArrayLike, cases: int, *, copy: bool = True
+) -> Array:
+    array = np.asarray(values)
+    if array.shape != (cases,):
+        raise PanelError(
+            f"{what} must hold one value per case, {cases}; got {array.shape}"
+        )
+    return array.copy() if copy else array

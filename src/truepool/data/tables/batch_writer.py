@@ -1,0 +1,82 @@
+"""Tables of any length out: written some thousand cases at a time."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+from pyarrow import csv, parquet
+
+from truepool.core.files import atomic_path
+from truepool.data.tables.batches import Ids, is_json_lines
+from truepool.data.tables.files import file_format
+
+
+@contextmanager
+def open_writer(
+    target: Path | BinaryIO, *, json_lines: bool = False
+) -> Iterator[Callable[[Mapping[str, Ids]], None]]:
+    """Lend a function that writes one batch of columns after another.
+
+    A file is CSV, Parquet or JSON lines by its name, and written whole or not at all.
+    A stream is CSV. Where ``json_lines`` are asked for, either is that.
+    """
+    if isinstance(target, Path):
+        json_lines = json_lines or is_json_lines(target)
+        kind = "json" if json_lines else file_format(target, "written")
+        with atomic_path(target) as unfinished:
+            packed = "gzip" if target.suffix == ".gz" else None
+            with (
+                pa.output_stream(unfinished, compression=packed) as stream,
+                _Writer(stream, kind) as writer,
+            ):
+                yield writer.write
+    else:
+        with _Writer(target, "json" if json_lines else "csv") as writer:
+            yield writer.write
+
+
+class _Writer:
+    """Batches of columns to a stream; the first one says of which types they are."""
+
+    def __init__(self, stream: Any, kind: str) -> None:
+        self.stream, self.kind = stream, kind
+        self.schema: pa.Schema | None = None
+        self.arrow: Any = None
+
+    def __enter__(self) -> "_Writer":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.arrow is not None:
+            self.arrow.close()
+
+    def write(self, columns: Mapping[str, Ids]) -> None:
+        if self.kind == "json":
+            lists = [
+                c if isinstance(c, list) else c.to_pylist() for c in columns.values()
+            ]
+            for row in zip(*lists, strict=True):
+                line = json.dumps(dict(zip(columns, row, strict=True)), default=str)
+                self.stream.write(line.encode() + b"\n")
+            return
+        arrays = {name: _arrow(column) for name, column in columns.items()}
+        if self.schema is None:
+            self.schema = pa.schema({name: a.type for name, a in arrays.items()})
+            if self.kind == "csv":
+                options = csv.WriteOptions(quoting_style="needed")
+                self.arrow = csv.CSVWriter(
+                    self.stream, self.schema, write_options=options
+                )
+            else:
+                self.arrow = parquet.ParquetWriter(self.stream, self.schema)
+        self.arrow.write_table(pa.table(arrays, schema=self.schema))
+
+
+def _arrow(column: Ids) -> pa.Array:
+    """Ids of JSON lines may be of any kind; in a table they are text."""
+    if not isinstance(column, list):
+        return column
+    return pa.array([None if v is None else str(v) for v in column], pa.string())

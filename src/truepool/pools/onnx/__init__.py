@@ -1,0 +1,1 @@
+"""Pools as ONNX files: the graph, and its export."""

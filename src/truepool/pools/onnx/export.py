@@ -1,0 +1,154 @@
+"""Export of fitted pools to ONNX; a file is written only if it pools alike."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from truepool.agents.extras import require
+from truepool.agents.onnx import open_session
+from truepool.core.arrays import FloatArray
+from truepool.core.errors import ExportError
+from truepool.core.files import check_path, write_bytes
+from truepool.pools.card import card_of
+from truepool.pools.interface import Pool
+from truepool.pools.onnx.graph import DOUBLE, Graph, ReportTensors, Tensor
+
+REPORTS, PROBABILITIES = "reports", "probabilities"
+"""What the input and the output are called."""
+METADATA = "truepool-pool"
+"""Key of the metadata, whose value is JSON."""
+OPSET, IR_VERSION = 18, 8
+"""Of December 2022: most runtimes know them."""
+PROBES = 1000
+TOLERANCE = 1e-9
+"""Largest difference of a probability that is allowed: far above rounding in double
+precision, far below what could change a decision."""
+
+
+@dataclass(frozen=True)
+class PoolExport:
+    """The file of an export, and how far its probabilities are from the pool's.
+
+    ``gap`` is max |dp| over ``cases`` random cases, most of them with missing reports.
+    """
+
+    path: Path
+    cases: int
+    gap: float
+
+
+def export(pool: Pool, path: str | Path) -> PoolExport:
+    """Write a fitted pool as an ONNX file, if the two give the same probabilities.
+
+    The graph takes ``reports``, float64 (T, N) or (T, N, K) with NaN where there is no
+    report, and gives ``probabilities`` (T, K); a case without any report gets NaN.
+    They are compared on 1,000 random cases; nothing is written if a probability
+    differs by more than 1e-9.
+
+    Parameters
+    ----------
+    pool : Pool
+        A fitted pool, or one that was loaded.
+    path : path of the file to write
+    """
+    path = check_path(path, ".onnx")
+    pool.explain()  # refuses a pool that has not learned
+    content = _convert(pool)
+    reports = random_reports(len(pool.agents_), len(pool.classes_))
+    (pooled,) = open_session(content, path.name).run(None, {REPORTS: reports})
+    gaps = np.abs(pooled - pool.predict_proba(reports)).max(axis=1)
+    if not gaps.max() <= TOLERANCE:
+        raise ExportError(
+            f"an export must give the probabilities of its pool; {pool.name!r} differs "
+            f"by up to {gaps.max():.2g} (allowed: {TOLERANCE:g}) in "
+            f"{int((~(gaps <= TOLERANCE)).sum())} of {len(gaps):,} cases. Nothing was "
+            "written; please report it."
+        )
+    write_bytes(path, content)
+    return PoolExport(path, len(gaps), float(gaps.max()))
+
+
+def random_reports(agents: int, classes: int) -> FloatArray:
+    """Reports (T, N) or (T, N, K) of all kinds: certain, tied, extreme and missing.
+
+    >>> bool(np.isnan(random_reports(3, 2)).any())
+    True
+    """
+    rng = np.random.default_rng(0)
+    spread = rng.choice([0.5, 2.0, 12.0], (PROBES, 1, 1))
+    odds = np.exp(spread * rng.normal(size=(PROBES, agents, classes)))
+    reports = odds / odds.sum(axis=2, keepdims=True)
+    tied = rng.random(PROBES) < 0.2
+    certain = np.eye(classes)[rng.integers(0, classes, (PROBES, agents))]
+    reports[tied] = certain[tied] + rng.integers(0, 2, (tied.sum(), 1, 1))
+    reports /= reports.sum(axis=2, keepdims=True)
+    missing = rng.random((PROBES, agents)) < rng.choice([0, 0.3, 0.8], (PROBES, 1))
+    missing[np.arange(PROBES), rng.integers(0, agents, PROBES)] = False
+    reports[missing] = np.nan
+    return np.asarray(reports[:, :, 1] if classes == 2 else reports)
+
+
+def _convert(pool: Pool) -> bytes:
+    onnx = require("onnx", "onnx", "exporting a pool")
+    N, K = len(pool.agents_), len(pool.classes_)
+    shape = ["cases", N] if K == 2 else ["cases", N, K]
+    graph = Graph()
+    answer = _answer(pool, Tensor(graph, REPORTS), N, K)
+    make = onnx.helper
+    nodes = [
+        make.make_node(operator, inputs, _outputs(operator, output), **attributes)
+        for operator, inputs, output, attributes in graph.nodes
+    ]
+    nodes.append(make.make_node("Identity", [answer.label], [PROBABILITIES]))
+    known = graph.constants.items()
+    model = make.make_model(
+        make.make_graph(
+            nodes,
+            METADATA,
+            [make.make_tensor_value_info(REPORTS, DOUBLE, shape)],
+            [make.make_tensor_value_info(PROBABILITIES, DOUBLE, ["cases", K])],
+            [onnx.numpy_helper.from_array(array, label) for label, array in known],
+        ),
+        opset_imports=[make.make_opsetid("", OPSET)],
+        ir_version=IR_VERSION,
+        producer_name="truepool",
+    )
+    make.set_model_props(model, {METADATA: json.dumps(metadata(pool))})
+    content: bytes = model.SerializeToString()
+    return content
+
+
+def _outputs(operator: str, output: str) -> list[str]:
+    # TopK also gives the places of its values, which nobody uses.
+    return [output, f"{output}_places"] if operator == "TopK" else [output]
+
+
+def _answer(pool: Pool, given: Tensor, agents: int, classes: int) -> Tensor:
+    """Probabilities (T, K) of the reports given to a graph."""
+    C = 1 if classes == 2 else classes
+    cube = given.expand(2) if C == 1 else given
+    reported = 1.0 - cube.sum(2, keep=True).apply("IsNaN").numbers()
+    values = (reported > 0.0).where(cube, 1.0 / classes)
+    reports = ReportTensors(values, reported, agents, C)
+    pooled = pool.to_onnx(reports).clip(0.0, 1.0)
+    if C == 1:
+        pooled = pooled @ np.array([[-1.0, 1.0]]) + np.array([1.0, 0.0])
+    else:
+        pooled = pooled / pooled.sum(1, keep=True)
+    return (reports.count > 0.0).where(pooled, np.nan)
+
+
+def metadata(pool: Pool) -> dict[str, Any]:
+    """Return what a user of the file must know, ready for JSON."""
+    card = card_of(pool)
+    return {
+        "pool": card.explanation.name,
+        "agents": list(card.agents),
+        "classes": list(card.labels.names),
+        "positive": card.labels.positive,
+        "threshold": card.threshold,
+        "truepool": card.library,
+    }

@@ -1,0 +1,182 @@
+"""Export to ONNX: what the file says, settings that change a formula, refusals."""
+
+import json
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from numpy.testing import assert_allclose
+from panels import random_panel
+from scipy.special import betainc
+from sklearn.exceptions import NotFittedError
+
+import truepool as tp
+from truepool import pools
+from truepool.agents.onnx import OnnxAgent
+from truepool.core.errors import ExportError, SourceError
+from truepool.data.panel import Panel
+from truepool.pools.beta import Beta
+from truepool.pools.boosted import Boosted
+from truepool.pools.confidence import Confidence
+from truepool.pools.extremized import Extremized
+from truepool.pools.interface import FixedPool
+from truepool.pools.isotonic import Isotonic
+from truepool.pools.krum import Krum
+from truepool.pools.mean import Mean
+from truepool.pools.onnx import export
+from truepool.pools.platt import Platt
+from truepool.pools.ridge import Ridge
+from truepool.pools.stacked_lr import StackedLR
+from truepool.pools.trimmed import Trimmed
+from truepool.pools.vote import Vote
+
+PANEL = random_panel(1, agents=5, silent=0.2)
+
+
+class Own(FixedPool):
+    name = "own"
+
+    def combine(self, values):
+        return np.nanmean(values, axis=1)
+
+
+def run(path, reports):
+    (pooled,) = onnxruntime.InferenceSession(path).run(None, {"reports": reports})
+    return pooled
+
+
+@pytest.mark.parametrize(
+    "pool",
+    [
+        Extremized(factor="neyman-roughgarden", base=Platt(base="vcg")),
+        Extremized(factor=1.7),
+        Krum(hostile=1),
+        Ridge(scale="reports"),
+        Trimmed(alpha=0.4),
+        Trimmed(alpha=0.0),
+        Vote(threshold=0.2),
+    ],
+    ids=repr,
+)
+def test_settings_that_change_the_formula_are_exported(pool, tmp_path):
+    pool.fit_panel(PANEL)
+    assert pools.export(pool, tmp_path / "x.onnx").gap < 1e-13
+    new = random_panel(2, agents=5, silent=0.5).reports
+    assert_allclose(run(tmp_path / "x.onnx", new), pool.predict_proba(new), atol=1e-13)
+
+
+def test_a_vote_over_classes_at_unequal_costs_is_exported(tmp_path):
+    panel = random_panel(3, agents=5, classes=4, silent=0.2)
+    matrix = np.array([[0, 1, 2, 3], [5, 0, 1, 1], [1, 1, 0, 9], [1, 1, 1, 0]])
+    pool = Vote(costs=tp.Costs(matrix=matrix)).fit_panel(panel)
+    assert pools.export(pool, tmp_path / "x.onnx").gap < 1e-15
+
+
+@pytest.mark.parametrize("make", [StackedLR, Boosted])
+def test_a_class_that_never_happened_keeps_probability_zero(make, tmp_path):
+    reports = random_panel(3, cases=120, classes=4).reports
+    outcomes = np.arange(120) % 3
+    pool = make().fit(reports, outcomes)
+    pools.export(pool, tmp_path / "x.onnx")
+    assert (run(tmp_path / "x.onnx", reports)[:, 3] == 0).all()
+
+
+def test_a_curve_of_one_corner_is_a_constant(tmp_path):
+    pool = Isotonic().fit_panel(PANEL)
+    pool.curves_ = (np.array([[0.5], [0.3]]),)
+    pools.export(pool, tmp_path / "x.onnx")
+    assert_allclose(run(tmp_path / "x.onnx", PANEL.reports)[:, 1], 0.3)
+
+
+def test_two_agents_and_fifty_agents_are_exported(tmp_path):
+    for agents in (2, 50):
+        for make in (Confidence, Krum, Beta, Boosted):
+            pool = make().fit_panel(random_panel(4, agents=agents, silent=0.3))
+            assert pools.export(pool, tmp_path / "x.onnx").gap < 1e-13
+
+
+@pytest.mark.parametrize("a", [1e-3, 0.4, 7.0, 1096.0])
+@pytest.mark.parametrize("b", [1.0, 1096.0])
+def test_the_incomplete_beta_function_is_that_of_scipy(a, b, tmp_path):
+    pool = Beta().fit([[0.9, 0.6], [0.2, 0.4], [0.7, 0.9], [0.3, 0.1]] * 3, [1, 0] * 6)
+    pool.shape_ = np.array([[a, b]])
+    pools.export(pool, tmp_path / "x.onnx")
+    p = np.r_[0.0, np.logspace(-12, -0.01, 200), 1 - np.logspace(-12, -2, 200), 1.0]
+    pooled = run(tmp_path / "x.onnx", np.column_stack([p, p]))[:, 1]
+    expected = np.clip(betainc(a, b, p), 1e-12, 1 - 1e-12)
+    assert_allclose(pooled, expected, rtol=0, atol=5e-12)
+
+
+def test_the_file_says_what_its_user_must_know(tmp_path):
+    labels = np.array(["ok", "fraud"])[PANEL.outcomes]
+    panel = Panel(PANEL.reports, labels, tuple("abcde"), positive="fraud")
+    pool = Mean(costs=tp.Costs(fn=9, fp=1)).fit_panel(panel)
+    pools.export(pool, tmp_path / "x.onnx")
+    model = onnx.load(tmp_path / "x.onnx")
+    onnx.checker.check_model(model, full_check=True)
+    known = {prop.key: json.loads(prop.value) for prop in model.metadata_props}
+    assert known == {
+        "truepool-pool": {
+            "pool": "mean",
+            "agents": ["a", "b", "c", "d", "e"],
+            "classes": ["ok", "fraud"],
+            "positive": "fraud",
+            "threshold": 0.1,
+            "truepool": tp.__version__,
+        }
+    }
+    assert model.producer_name == "truepool"
+
+
+def test_an_exported_pool_can_be_an_agent(tmp_path):
+    pool = Mean().fit_panel(PANEL)
+    pools.export(pool, tmp_path / "crowd.onnx")
+    agent = OnnxAgent(tmp_path / "crowd.onnx")
+    assert_allclose(
+        agent.predict_proba(PANEL.reports), pool.predict_proba(PANEL.reports)
+    )
+
+
+def test_a_pool_that_cannot_be_exported_says_so_and_lists_those_that_can(tmp_path):
+    pool = Own().fit_panel(PANEL)
+    with pytest.raises(
+        ExportError, match="'own' does not. These do: attention, auto, .*, vcg, vote.$"
+    ):
+        pools.export(pool, tmp_path / "x.onnx")
+    with pytest.raises(ExportError, match="'own' does not"):
+        pools.export(Platt(base=pool).fit_panel(PANEL), tmp_path / "x.onnx")
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_export_that_differs_is_not_written(tmp_path):
+    class Other(Own):
+        def to_onnx(self, reports):
+            return reports.weighted_mean(np.arange(5.0)[:, None])
+
+    with pytest.raises(ExportError, match="differs by up to .* in .* of 1,000 cases"):
+        pools.export(Other().fit_panel(PANEL), tmp_path / "x.onnx")
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_unfitted_pool_and_another_suffix_are_refused(tmp_path):
+    with pytest.raises(NotFittedError):
+        pools.export(Mean(), tmp_path / "x.onnx")
+    with pytest.raises(SourceError, match="must end in .onnx"):
+        pools.export(Mean().fit_panel(PANEL), tmp_path / "x.pool")
+
+
+def test_the_probes_hold_certain_tied_and_missing_reports():
+    reports = export.random_reports(4, 2)
+    assert reports.shape == (1000, 4)
+    assert ((reports == 0) | (reports == 1)).any(axis=1).sum() > 50
+    assert (reports == 0.5).all(axis=1).sum() == 0
+    missing = np.isnan(reports)
+    assert 0.4 < missing.any(axis=1).mean() < 0.8
+    assert not missing.all(axis=1).any()
+    assert (missing.sum(axis=1) == 3).sum() > 50
+
+
+def test_the_promise_of_an_export_is_this():
+    assert (export.TOLERANCE, export.PROBES) == (1e-9, 1000)
+    assert (export.OPSET, export.IR_VERSION) == (18, 8)
