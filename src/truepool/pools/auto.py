@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from typing import ClassVar, final
 
 import numpy as np
@@ -227,7 +225,10 @@ class Auto(Pool):
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph."""
         pairs = zip(self.shares_.tolist(), self.pools_, strict=True)
-        return reduce(add, (pool.to_onnx(reports) * share for share, pool in pairs))
+        pooled, *others = [pool.to_onnx(reports) * share for share, pool in pairs]
+        for other in others:
+            pooled = pooled + other
+        return pooled
 
 
 def mixture_weights(
