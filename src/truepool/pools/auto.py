@@ -224,8 +224,10 @@ class Auto(Pool):
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph."""
-        pairs = zip(self.shares_.tolist(), self.pools_, strict=True)
-        pooled, *others = [pool.to_onnx(reports) * share for share, pool in pairs]
+        pairs = zip(self.shares_, self.pools_, strict=True)
+        pooled, *others = [
+            pool.to_onnx(reports) * float(share) for share, pool in pairs
+        ]
         for other in others:
             pooled = pooled + other
         return pooled
