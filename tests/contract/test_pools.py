@@ -195,8 +195,9 @@ def test_a_class_that_cannot_happen_changes_nothing(name):
     panel = random_panel(3, silent=0.1)
     p = panel.reports
     three = np.stack([1 - p, p, np.where(np.isnan(p), np.nan, 0.0)], axis=2)
-    binary = fitted(name, panel).predict_proba(p)
-    many = pools.make(name, costs=COSTS).fit(three, panel.outcomes)
+    exact = unclipped(name)
+    binary = fitted(name, panel, **exact).predict_proba(p)
+    many = pools.make(name, costs=COSTS, **exact).fit(three, panel.outcomes)
     assert_allclose(many.predict_proba(three)[:, :2], binary, atol=1e-6)
 
 

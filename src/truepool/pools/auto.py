@@ -286,6 +286,6 @@ def _why(table: list[Candidate], cases: int) -> str:
     return (
         f"{len(kept)} of {len(table)} candidates are combined, weighted by how well "
         f"they predicted {cases:,} cases that they had not learned from: "
-        f"{largest.name} has the largest weight ({largest.weight:.0%}), "
+        f"{largest.name} has the largest weight ({100 * largest.weight:.0f} %), "
         f"{best.name} the least log loss ({best.log_loss:.4g} per case)"
     )
