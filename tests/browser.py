@@ -18,7 +18,7 @@ FLAGS = (
 PATIENCE = 60.0
 
 
-def found():
+def find_browser():
     """Path of the browser, or None."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 

@@ -1,18 +1,18 @@
-"""Other people's distributions, for tests: modules and entry points in a folder."""
+"""Distributions with plug-ins, for tests: modules and entry points in a folder."""
 
 from pathlib import Path
 from textwrap import dedent
 
 
-def installed(
+def install(
     folder: Path,
     name: str,
     modules: dict[str, str],
-    offers: dict[str, dict[str, str]],
+    entry_points: dict[str, dict[str, str]],
 ) -> Path:
     """Lay a distribution out as an installer does; the folder goes on the path.
 
-    ``offers`` holds the entry points of each group.
+    ``entry_points`` are by group.
     """
     info = folder / f"{name.replace('-', '_')}-1.0.dist-info"
     info.mkdir(parents=True)
@@ -21,7 +21,7 @@ def installed(
     )
     groups = (
         f"[{group}]\n" + "".join(f"{key} = {value}\n" for key, value in entries.items())
-        for group, entries in offers.items()
+        for group, entries in entry_points.items()
     )
     (info / "entry_points.txt").write_text("\n".join(groups))
     for module, text in modules.items():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from held import needs
+from dataset_requirements import needs
 
 from truepool import datasets
 from truepool.core.engine import cells

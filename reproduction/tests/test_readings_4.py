@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from held import needs
+from dataset_requirements import needs
 from sklearn.model_selection import train_test_split
 
 from truepool import Costs, Panel, agents, datasets, diversity, pools, scores

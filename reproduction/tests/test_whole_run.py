@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from held import needs
+from dataset_requirements import needs
 
 from truepool_paper.expected import paper_tables
 from truepool_paper.experiments import PENDING, every

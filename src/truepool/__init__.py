@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from truepool.data.tables import ReportTable, read_panel, read_reports
     from truepool.measures import credit, diversity, losses, scores
     from truepool.measures.decisions import decide
-    from truepool.online import Stream, Trace, replay
+    from truepool.online import Stream, Trace, load_stream, replay
     from truepool.pooled_classifier import PooledClassifier
     from truepool.pools import load_pool
     from truepool.pools.auto import Auto
@@ -61,6 +61,7 @@ _NAMES = {
     "compare": "comparison",
     "decide": "measures.decisions",
     "load_pool": "pools",
+    "load_stream": "online",
     "read_panel": "data.tables",
     "read_reports": "data.tables",
     "replay": "online",
@@ -90,6 +91,7 @@ __all__ = [
     "games",
     "learners",
     "load_pool",
+    "load_stream",
     "losses",
     "pools",
     "read_panel",

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from silos import features, small
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from training_data import features, small_model
 
 from truepool import agents
 from truepool.agents.zoo import conversion, random_forest
@@ -28,7 +28,9 @@ def test_a_forest_as_the_converter_leaves_it_is_refused(tmp_path, monkeypatch):
     )
     for rows in (X, FULL):
         with pytest.raises(ExportError) as stop:
-            agents.export(trained(small("random-forest"), rows), tmp_path / "a.onnx")
+            agents.export(
+                trained(small_model("random-forest"), rows), tmp_path / "a.onnx"
+            )
         assert "cases with missing values. Nothing was written." in str(stop.value)
     assert list(tmp_path.iterdir()) == []
 
@@ -40,13 +42,15 @@ def test_forests_of_many_trees_are_added_up_in_double(tmp_path):
 
 def test_networks_and_regressions_lose_nothing(tmp_path):
     for name in ("logistic", "mlp"):
-        found = agents.export(trained(small(name)), tmp_path / "a.onnx", 1e6 * X)
+        found = agents.export(trained(small_model(name)), tmp_path / "a.onnx", 1e6 * X)
         assert max(found.gap, found.missing_gap) < 1e-12
 
 
 def test_the_tolerance_is_the_users(tmp_path):
     with pytest.raises(ExportError, match=r"differs by up to .* \(allowed: 1e-12\)"):
-        agents.export(trained(small("xgboost")), tmp_path / "a.onnx", tolerance=1e-12)
+        agents.export(
+            trained(small_model("xgboost")), tmp_path / "a.onnx", tolerance=1e-12
+        )
 
 
 def test_an_agent_that_takes_no_gaps_has_an_export_that_takes_none(tmp_path):
@@ -59,7 +63,7 @@ def test_an_agent_that_takes_no_gaps_has_an_export_that_takes_none(tmp_path):
         copy.predict_proba(np.where(np.arange(240)[:, None] == 3, np.nan, FULL))
 
 
-def test_what_no_converter_knows_is_refused(tmp_path):
+def test_a_model_without_a_converter_is_refused(tmp_path):
     class Mine(KNeighborsClassifier):
         pass
 

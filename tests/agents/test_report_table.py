@@ -5,7 +5,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from silos import features
+from training_data import features
 
 from truepool import agents
 from truepool.agents.report_table import report_columns
@@ -21,18 +21,23 @@ def saved(path, labels, positive=None):
     return trained["tree"]
 
 
-def test_the_columns_are_what_the_agents_say(tmp_path):
+def test_the_columns_are_the_reports_of_the_agents(tmp_path):
     agent = saved(tmp_path / "a.joblib", Y)
     told = []
     frame = nw.from_native(TABLE.append_column("y", pa.array(Y)), eager_only=True)
     columns, labels = report_columns(
-        frame, [tmp_path / "a.joblib"], "y", "id", lambda *s: told.append(s), trust=True
+        frame,
+        [tmp_path / "a.joblib"],
+        "y",
+        {"id": "id"},
+        lambda *s: told.append(s),
+        trust=True,
     )
     assert list(columns) == ["a", "y"]
     assert labels.names == (0, 1)
     assert_allclose(columns["a"], agent.predict_proba(TABLE)[:, 1])
     assert told == [("a", 1, 1)]
-    asked = nw.from_native(TABLE), [tmp_path / "a.joblib"], "y", "id"
+    asked = nw.from_native(TABLE), [tmp_path / "a.joblib"], "y", {"id": "id"}
     assert "y" not in report_columns(*asked, trust=True)[0]
 
 
@@ -41,7 +46,7 @@ def test_agents_of_other_labels_are_not_asked_together(tmp_path):
     saved(tmp_path / "b.joblib", np.where(Y == 1, "bad", "good"), "bad")
     files = [tmp_path / "a.joblib", tmp_path / "b.joblib"]
     with pytest.raises(AgentError, match="some know text, some numbers"):
-        report_columns(nw.from_native(TABLE), files, "y", "id", trust=True)
+        report_columns(nw.from_native(TABLE), files, "y", {"id": "id"}, trust=True)
 
 
 def test_the_report_is_the_probability_of_the_positive_label(tmp_path):
@@ -54,7 +59,7 @@ def test_the_report_is_the_probability_of_the_positive_label(tmp_path):
     ):
         saved(tmp_path / "a.joblib", words, positive)
         columns, labels = report_columns(
-            frame, [tmp_path / "a.joblib"], "y", "id", trust=True
+            frame, [tmp_path / "a.joblib"], "y", {"id": "id"}, trust=True
         )
         assert labels.positive == positive
         assert_allclose(columns["a"], heard)
@@ -67,19 +72,19 @@ def test_agents_must_mean_the_same_by_positive(tmp_path):
     saved(tmp_path / "b.joblib", words, "good")
     files = [tmp_path / "a.joblib", tmp_path / "b.joblib"]
     with pytest.raises(AgentError, match="'a' was trained with 'bad', 'b' with 'good'"):
-        report_columns(nw.from_native(TABLE), files, "y", "id", trust=True)
+        report_columns(nw.from_native(TABLE), files, "y", {"id": "id"}, trust=True)
     for positive, told in ("good", "'bad' for 'a'; got 'good'"), ("ugly", "'ugly'"):
         with pytest.raises((AgentError, OutcomeError), match=told):
             report_columns(
                 nw.from_native(TABLE),
                 files[:1],
                 "y",
-                "id",
+                {"id": "id"},
                 positive=positive,
                 trust=True,
             )
     labels = report_columns(
-        nw.from_native(TABLE), files[:1], "y", "id", positive="bad", trust=True
+        nw.from_native(TABLE), files[:1], "y", {"id": "id"}, positive="bad", trust=True
     )[1]
     assert labels.names == ("good", "bad")
 
@@ -90,7 +95,7 @@ def test_agents_of_many_labels_know_no_positive_one(tmp_path):
         np.where(X[:, 0] > 1, "worse", np.where(Y == 1, "bad", "good")),
     )
     columns, labels = report_columns(
-        nw.from_native(TABLE), [tmp_path / "a.joblib"], "y", "id", trust=True
+        nw.from_native(TABLE), [tmp_path / "a.joblib"], "y", {"id": "id"}, trust=True
     )
     assert list(columns) == ["a:0", "a:1", "a:2"]
     assert labels.names == ("bad", "good", "worse")
@@ -110,12 +115,16 @@ def test_names_of_other_columns_are_refused_before_any_work(names, column, tmp_p
     files = [tmp_path / str(i) / f"{name}.onnx" for i, name in enumerate(names)]
     # Nothing is there to be read, so nothing was.
     with pytest.raises(AgentError, match=f"'{names[0]}' .* of the {column} column"):
-        report_columns(nw.from_native(TABLE), files, "y", "key")
+        report_columns(nw.from_native(TABLE), files, "y", {"id": "key"})
 
 
 def test_a_column_of_one_class_has_no_name_of_another(tmp_path):
     saved(tmp_path / "a.joblib", np.where(X[:, 0] > 1, 2, Y))
     with pytest.raises(AgentError, match="'a:1' is also the name of the id column"):
         report_columns(
-            nw.from_native(TABLE), [tmp_path / "a.joblib"], "y", "a:1", trust=True
+            nw.from_native(TABLE),
+            [tmp_path / "a.joblib"],
+            "y",
+            {"id": "a:1"},
+            trust=True,
         )

@@ -33,7 +33,7 @@ def test_settings_can_be_changed_and_are_shown():
 
 
 @pytest.mark.parametrize("name", ["lightgbm", "catboost", "xgboost", "tabnet"])
-def test_a_model_whose_library_is_absent_says_how_to_get_it(name, monkeypatch):
+def test_the_error_about_a_missing_library_says_how_to_install_it(name, monkeypatch):
     monkeypatch.setattr(extras, "find_spec", lambda library: None)
     extra = "neural" if name == "tabnet" else "agents"
     with pytest.raises(MissingExtraError, match=rf"truepool\[{extra}\]"):
@@ -42,14 +42,14 @@ def test_a_model_whose_library_is_absent_says_how_to_get_it(name, monkeypatch):
 
 def test_tabnet_leaves_torch_as_it_was():
     import torch
-    from silos import features, small
+    from training_data import features, small_model
 
     torch.set_num_threads(2)
     torch.manual_seed(5)
     expected = torch.rand(1)
     torch.manual_seed(5)
     X, y = features(40)
-    small("tabnet").classifier(0).fit(X, y).predict_proba(X)
+    small_model("tabnet").classifier(0).fit(X, y).predict_proba(X)
     assert torch.rand(1) == expected
     assert torch.get_num_threads() == 2
     torch.set_num_threads(1)

@@ -22,6 +22,7 @@ from truepool.audits.recommendation import CHANGED, CURED_BY_A_POOL, recommend
 from truepool.audits.severity import BROKEN
 from truepool.audits.values import Finding
 from truepool.data.panel import Panel
+from truepool.pools import every
 from truepool.stress.degradation import Degradation
 from truepool.stress.drift import quality_panel
 from truepool.stress.sleeper import Sleeper
@@ -117,8 +118,7 @@ def test_the_verdict_says_no_exactly_where_there_is_an_error(told):
 
 def test_that_nothing_drifts_is_not_said_beside_a_finding_that_something_did(told):
     if any(finding.code in CHANGED for finding in told.findings):
-        assert "no drift" not in told.advice
-    assert "no hostile agent" not in told.advice or "upside down" not in told.advice
+        assert "no drift" not in told.recommendation.regime
 
 
 def test_a_pool_at_fault_is_not_kept(told):
@@ -182,9 +182,64 @@ def test_the_best_agent_is_passed_over_where_it_is_at_fault():
     good = sound(cases=800, skills=[4.0, 1.0])
     panel = Panel(np.c_[good.reports[:, :1], noise], good.outcomes, ["ada", *"bcde"])
     evidence = Evidence(panel, Mean(), COSTS, None, 0.95, 30, 0)
-    assert recommend(evidence, ()).agent == "ada"
+    said = recommend(evidence, ())
+    assert (said.pool, said.alternative, said.agent) == ("auto", "best-agent", "ada")
     fault = Finding("drifted", "error", ("ada",), "ada got worse.", "Replace it.")
     beaten = Finding("worse-than-best", "warning", ("ada",), "It is.", "Use ada.")
     said = recommend(evidence, (fault, beaten))
-    assert (said.pool == "best-agent", said.agent) == (False, None)
+    assert "best-agent" not in (said.pool, said.alternative)
+    assert said.agent is None
     assert [fix.code for fix in said.fixes] == ["drifted"]
+
+
+def test_costs_are_those_of_the_comparison(told):
+    """Same quantity, same number."""
+    said, table = told.recommendation, told.comparison
+    if table is None:
+        assert (said.cost, said.saving, said.auto_saving) == (None, None, None)
+        return
+    assert said.cost == table[said.pool].loss.value
+    assert said.cost_in_use == table[said.in_use].loss.value
+    assert said.tested == table.tested
+    leads = {lead.pool: lead for lead in told.significance}
+    assert said.auto_saving == (leads["auto"].saved if "auto" in leads else None)
+    if said.change:
+        assert said.saving == leads[said.pool].saved
+        assert said.p_value == leads[said.pool].holm < 0.05
+        assert said.saving.value > 0
+    else:
+        assert not any(x.holm < 0.05 and x.saved.value > 0 for x in leads.values()
+                       if x.pool != "best-agent")  # fmt: skip
+
+
+def test_auto_is_recommended_wherever_it_costs_significantly_less(told):
+    auto = [lead for lead in told.significance if lead.pool == "auto"]
+    better = any(lead.holm < 0.05 and lead.saved.value > 0 for lead in auto)
+    assert (told.recommendation.pool == "auto") == better
+
+
+def test_the_alternative_is_the_simplest_pool_within_one_standard_error(told):
+    said = told.recommendation
+    if said.pool != "auto":
+        assert said.alternative is None
+        return
+    by_case, known = told.comparison.by_case, every()
+    gaps = {name: cost - by_case["auto"] for name, cost in by_case.items()}
+    faulty = {fix.who[0] for fix in said.errors if fix.who}
+    near = [
+        (known[name].complexity, place, name)  # rows are in the order of their cost
+        for place, name in enumerate(row.pool for row in told.comparison.rows)
+        for gap in [gaps[name]]
+        if name not in ("auto", said.in_use)
+        and known[name].complexity < known["auto"].complexity
+        and gap.mean() <= gap.std(ddof=1) / len(gap) ** 0.5
+        and not (name == "best-agent" and faulty)
+    ]
+    if said.alternative != "best-agent":
+        assert said.alternative == (min(near)[2] if near else None)
+
+
+def test_the_pool_in_use_may_be_auto():
+    panel = sound(0, CASES)
+    said = audit(panel, costs=COSTS, resamples=30, pool="auto").recommendation
+    assert (said.pool, said.change, said.auto_saving) == ("auto", False, None)

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import csv
-from silos import features
+from training_data import features
 
 from truepool import read_panel
 
@@ -48,6 +48,29 @@ def test_from_features_to_a_table_that_can_be_compared(truepool, tables):
     assert panel.agents == ("tree", "logistic")
     assert panel.ids[5] == "5"
     assert truepool("compare", tables / "reports.csv", "--pool", "vcg")[0] == 0
+
+
+def test_ids_and_times_stay_as_the_table_has_them(truepool, tables):
+    days = np.array(["2026-01-01", "2026-01-02", "2026-01-03"]).repeat(40)
+    write(tables / "train.csv", 0, time=days)
+    write(tables / "new.csv", 1, day=days)
+    agent, reports = tables / "tree.joblib", tables / "reports.csv"
+    words = [tables / "train.csv", "--model", "tree", "--ignore", "flag", "-o", agent]
+    assert truepool("agent", "train", *words)[0] == 0
+    words = [agent, "-o", reports, "--trust", "--time", "day", "--id", "id"]
+    assert truepool("agent", "report", tables / "new.csv", *words)[0] == 0
+    kept = csv.read_csv(reports).to_pydict()
+    assert list(kept) == ["id", "day", "tree", "y"]
+    assert [str(day) for day in kept["day"]] == days.tolist()
+    assert kept["id"] == list(range(120))
+    write(tables / "dated.csv", 1, time=days)
+    words = [agent, "-o", reports, "--trust"]
+    assert truepool("agent", "report", tables / "dated.csv", *words)[0] == 0
+    assert list(csv.read_csv(reports).to_pydict()) == ["id", "time", "tree", "y"]
+    words = [agent, "-o", tables / "x.csv", "--trust", "--time", "dya"]
+    code, _, err = truepool("agent", "report", tables / "new.csv", *words)
+    assert (code, "no column 'dya' (did you mean 'day'?)" in err) == (2, True)
+    assert not (tables / "x.csv").exists()
 
 
 def test_export_tells_how_close_it_is_and_is_an_agent(truepool, tables):

@@ -7,8 +7,8 @@ from hashlib import sha256
 from io import StringIO
 
 import pytest
+from http_publisher import publish
 from rich.console import Console
-from served import published
 
 from truepool import datasets
 from truepool.datasets.files import File
@@ -91,7 +91,7 @@ def test_path_prints_the_path_and_nothing_else(truepool, folder):
 
 def test_path_fetches_what_is_not_here(truepool, folder, monkeypatch):
     (folder / "heart.data.gz").unlink()
-    with published({"x": CONTENT}) as address:
+    with publish({"x": CONTENT}) as address:
         file = File("heart.data", sha256(CONTENT).hexdigest(), 1, f"{address}/x")
         monkeypatch.setattr(Heart, "files", (file,))
         code, out, err = truepool("path", "heart")

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from distributions import installed
+from distributions import install
 
 VERB = '''
     """A verb and a group of verbs."""
@@ -146,7 +146,7 @@ OFFERS = {
 def toolbox(tmp_path_factory):
     """Run the command, or code, where the distribution is installed."""
     site = tmp_path_factory.mktemp("site")
-    folder = installed(site, "tool-box", MODULES, OFFERS)
+    folder = install(site, "tool-box", MODULES, OFFERS)
 
     def run(*words, code="from truepool.cli import main; main()"):
         return subprocess.run(
@@ -174,7 +174,7 @@ def test_a_verb_is_run_and_listed(toolbox):
 
 def test_verbs_may_come_as_a_group(monkeypatch, tmp_path, truepool):
     offers = {"truepool.verbs": {"tools": "hardware_verbs:tools"}}
-    site = installed(tmp_path, "hardware", {"hardware_verbs.py": VERB}, offers)
+    site = install(tmp_path, "hardware", {"hardware_verbs.py": VERB}, offers)
     monkeypatch.syspath_prepend(site)
     assert truepool("tools", "saw") == (0, "cut\n", "")
     shown = truepool("tools", "--help")[1]
@@ -222,7 +222,7 @@ def test_without_its_distribution_reproduce_says_how_to_get_it(monkeypatch, true
 
 def test_a_broken_verb_stops_nobody_else(monkeypatch, tmp_path, truepool):
     offers = {"truepool.verbs": {"snap": "broken_verb:snap"}}
-    installed(tmp_path, "snap-tools", {"broken_verb.py": "import nothing_of_that_name"}, offers)  # fmt: skip
+    install(tmp_path, "snap-tools", {"broken_verb.py": "import nothing_of_that_name"}, offers)  # fmt: skip
     monkeypatch.syspath_prepend(tmp_path)
     code, out, err = truepool("snap", "--loudly")
     assert (code, out, err.count("\n")) == (2, "", 1)
@@ -235,7 +235,7 @@ def test_a_broken_verb_stops_nobody_else(monkeypatch, tmp_path, truepool):
 
 def test_a_verb_of_a_taken_name_is_refused(monkeypatch, tmp_path, truepool):
     offers = {"truepool.verbs": {"audit": "other:audit"}}
-    monkeypatch.syspath_prepend(installed(tmp_path, "auditors", {}, offers))
+    monkeypatch.syspath_prepend(install(tmp_path, "auditors", {}, offers))
     code, out, err = truepool("audit")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "the distribution 'auditors' offers 'audit', which 'truepool' has too" in err

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from silos import SMALL, features, small
 from sklearn.metrics import roc_auc_score
+from training_data import SMALL, features, small_model
 
 from truepool import agents
 from truepool.core.errors import FeatureError, OutcomeError, UnknownNameError
@@ -21,7 +21,7 @@ of_classes = pytest.mark.parametrize("classes", [2, 3])
 @cache
 def trained(name, classes=2, gaps=0.1, seed=0):
     X, y = features(classes=classes, gaps=gaps)
-    return agents.train(X, y, {name: small(name)}, seed=seed, cache=False)[name]
+    return agents.train(X, y, {name: small_model(name)}, seed=seed, cache=False)[name]
 
 
 @each
@@ -39,7 +39,7 @@ def test_probabilities_lie_between_0_and_1_and_sum_to_1(name, classes):
 def test_the_labels_are_those_of_training(name):
     X, y = features()
     words = np.array(["other", "fraud"])[y]
-    team = {name: small(name)}
+    team = {name: small_model(name)}
     agent = agents.train(X, words, team, positive="fraud", cache=False)[name]
     assert_array_equal(agent.classes_, ["other", "fraud"])
     assert agent.positive == "fraud"
@@ -106,7 +106,7 @@ def test_it_refuses_a_single_class(name):
     with pytest.raises(
         OutcomeError, match=f"'{name}' would learn from 20 cases of class 1"
     ):
-        agents.train(X, np.ones(20), {name: small(name)})
+        agents.train(X, np.ones(20), {name: small_model(name)})
 
 
 @each
@@ -120,7 +120,7 @@ def test_it_refuses_settings_it_does_not_have(name):
 @each
 @of_classes
 @pytest.mark.parametrize("gaps", [0.0, 0.1])
-def test_its_export_says_what_it_says(name, classes, gaps, tmp_path):
+def test_its_export_gives_the_same_probabilities(name, classes, gaps, tmp_path):
     agent = trained(name, classes, gaps)
     X, _ = features(300, seed=3, gaps=0.2)
     found = agents.export(agent, tmp_path / "agent.onnx", X)
@@ -139,7 +139,7 @@ def test_it_is_asked_by_name_in_any_order(name):
     table = pa.table({f"x{i}": X[:, i] for i in range(5)})
     Xt, y = features()
     named = pa.table({f"x{i}": Xt[:, i] for i in range(5)})
-    agent = agents.train(named, y, {name: small(name)}, cache=False)[name]
+    agent = agents.train(named, y, {name: small_model(name)}, cache=False)[name]
     shuffled = table.select(["x3", "x0", "x4", "x2", "x1"])
     assert_array_equal(agent.predict_proba(shuffled), agent.predict_proba(table))
 

@@ -1,6 +1,7 @@
-"""What every learner owes. Learners are found by folder."""
+"""The contract of every learner. Learners are found by folder."""
 
 import pickle
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from panels import panels, random_panel
 
-from truepool import Stream, learners, replay
+from truepool import Stream, learners, load_stream, replay
 from truepool.core import kernels
 from truepool.core.errors import AgentError, SettingError
 from truepool.data.costs import Costs
@@ -25,7 +26,7 @@ PROMISES = {"asleep", "joining"}
 each = pytest.mark.parametrize("name", EVERY)
 
 
-def owing(promise):
+def promising(promise):
     names = [n for n, cls in learners.every().items() if promise not in cls.exemptions]
     return pytest.mark.parametrize("name", names)
 
@@ -57,13 +58,13 @@ def priced(name, loss):
     return learners.make(name, loss=Loss(loss, Costs(fn=3, fp=1)), horizon=60)
 
 
-def assert_specified(mind, monkeypatch):
+def assert_specified(learner, monkeypatch):
     for classes, silent, delay in product([2, 3], [0.0, 0.3], [0, 4]):
         panel = random_panel(1, cases=60, classes=classes, silent=silent)
-        fast = replay(mind, panel, delay=delay)
+        fast = replay(learner, panel, delay=delay)
         with monkeypatch.context() as patch:
             patch.setattr(kernels, "online", None)
-            slow = replay(mind, panel, delay=delay)
+            slow = replay(learner, panel, delay=delay)
         for found in ("weights", "pooled", "losses"):
             assert_allclose(
                 getattr(fast, found), getattr(slow, found), rtol=1e-9, atol=1e-12
@@ -75,26 +76,48 @@ def test_the_compiled_loop_is_the_specification(name, monkeypatch):
     assert_specified(priced(name, "brier"), monkeypatch)
 
 
-@pytest.mark.parametrize("loss", NAMES)
-@pytest.mark.parametrize("name", ["hedge", "gradient", "marginal", "ema"])
+def suited(names):
+    """Learners with every loss that they accept: slopes need a convex one, wsu a bound."""
+    pairs = []
+    for name, loss in product(names, NAMES):
+        with suppress(SettingError):
+            priced(name, loss)
+            pairs.append((name, loss))
+    assert {"brier", "cost-brier"} <= {loss for _, loss in pairs}
+    return pytest.mark.parametrize(("name", "loss"), pairs)
+
+
+@suited(["hedge", "gradient", "marginal", "ema"])
 def test_every_signal_of_every_loss_is_as_specified(name, loss, monkeypatch):
-    if name == "gradient" and not Loss(loss).convex:
-        pytest.skip("a loss that is not convex has no slopes to follow")
     assert_specified(priced(name, loss), monkeypatch)
+
+
+@contextmanager
+def uncompiled(monkeypatch):
+    """The kernels in plain Python: compiling takes seconds for each loss."""
+    loop.program.cache_clear()
+    with monkeypatch.context() as patch:
+        plain = partial(kernels.online.specialise, compiled=False)
+        patch.setattr(kernels.online, "specialise", plain)
+        with np.errstate(divide="ignore", invalid="ignore"):  # as compiled code does
+            yield
+    loop.program.cache_clear()
+
+
+@suited(EVERY)
+def test_every_kernel_is_as_specified_under_every_loss(name, loss, monkeypatch):
+    with uncompiled(monkeypatch):
+        assert_specified(priced(name, loss), monkeypatch)
 
 
 @each
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_kernel_can_be_stepped_through_in_plain_python(name, classes, monkeypatch):
     panel = random_panel(1, cases=130, classes=classes, silent=0.2)
-    mind = priced(name, "brier")
-    fast = replay(mind, panel, delay=3)
-    plain = partial(kernels.online.specialise, compiled=False)
-    loop.program.cache_clear()
-    monkeypatch.setattr(kernels.online, "specialise", plain)
-    with np.errstate(divide="ignore", invalid="ignore"):  # as compiled code does
-        stepped = replay(mind, panel, delay=3)
-    loop.program.cache_clear()
+    learner = priced(name, "brier")
+    fast = replay(learner, panel, delay=3)
+    with uncompiled(monkeypatch):
+        stepped = replay(learner, panel, delay=3)
     assert_allclose(stepped.weights, fast.weights, rtol=1e-9, atol=1e-12)
     assert_allclose(stepped.losses, fast.losses, rtol=1e-9, atol=1e-12)
 
@@ -103,17 +126,17 @@ def test_a_kernel_can_be_stepped_through_in_plain_python(name, classes, monkeypa
 @given(panel=st.one_of(panels(cases=(2, 6)), panels(classes=3, cases=(2, 6))))
 @settings(max_examples=15)
 def test_the_compiled_loop_is_the_specification_to_the_last_digits(name, panel):
-    mind = learners.make(name, horizon=10)
-    fast = replay(mind, panel).weights
-    state = mind.start(panel.agents, panel.classes)
+    learner = learners.make(name, horizon=10)
+    fast = replay(learner, panel).weights
+    state = learner.start(panel.agents, panel.classes)
     for t in range(len(panel)):
         assert_allclose(fast[t], state.weights, rtol=1e-12, atol=1e-12)
         case = decide(state, panel.values[t])
-        told = feedback(mind, state, case, int(panel.outcomes[t]))
+        feedback_of_case = feedback(learner, state, case, int(panel.outcomes[t]))
         if name == "adahedge":  # its rate is 1 / gap: close losses magnify rounding
-            apart = np.ptp(told.losses[told.awake])
+            apart = np.ptp(feedback_of_case.losses[feedback_of_case.reported])
             assume(apart < 1e-15 or apart > 1e-3)
-        state = mind.update(state, told)
+        state = learner.update(state, feedback_of_case)
 
 
 @each
@@ -129,8 +152,8 @@ def test_a_stream_is_a_replay_bit_for_bit(name, classes):
             if not np.isnan(np.atleast_1d(report)[0])
         }
         pooled = stream.predict_proba_one(x)
-        said = [pooled[1]] if classes == 2 else list(pooled.values())
-        assert_array_equal(said, np.atleast_1d(trace.pooled[t]))
+        expected = [pooled[1]] if classes == 2 else list(pooled.values())
+        assert_array_equal(expected, np.atleast_1d(trace.pooled[t]))
         assert_array_equal(stream.state.weights, trace.weights[t])
         stream.learn_one(x, int(panel.outcomes[t]))
         stream = pickle.loads(pickle.dumps(stream))
@@ -155,7 +178,7 @@ def test_a_late_stream_is_a_late_replay_bit_for_bit(name):
 
 
 @each
-def test_a_delay_of_nought_is_no_delay(name):
+def test_a_delay_of_0_changes_nothing(name):
     panel = random_panel(4, cases=50, silent=0.1)
     assert_array_equal(
         replay(name, panel, delay=np.zeros(50, int)).weights,
@@ -166,12 +189,12 @@ def test_a_delay_of_nought_is_no_delay(name):
 @each
 def test_the_old_state_stays_valid(name):
     panel = random_panel(1)
-    mind = learners.make(name)
-    state = mind.start(panel.agents)
+    learner = learners.make(name)
+    state = learner.start(panel.agents)
     case = decide(state, panel.values[0])
     before = state.copy()
-    first = settle(mind, state, case, 1)
-    again = settle(mind, state, case, 1)
+    first = settle(learner, state, case, 1)
+    again = settle(learner, state, case, 1)
     assert_array_equal(state.weights, before.weights)
     assert_same_memory(state, before)
     assert_array_equal(first.weights, again.weights)
@@ -195,17 +218,17 @@ def test_without_compiled_code_a_stream_is_its_replay(name, monkeypatch):
 
 
 @each
-def test_before_any_case_nothing_is_regretted(name):
-    mind = learners.make(name)
-    bound = mind.bound(mind.start(("a", "b")))
+def test_before_any_case_the_bound_is_0_or_positive(name):
+    learner = learners.make(name)
+    bound = learner.bound(learner.start(("a", "b")))
     assert bound is None or bound >= 0
     if name in ("hedge", "gradient", "fixed-share", "adahedge", "wsu"):
         assert bound == 0
 
 
 def test_an_agent_may_join_before_any_case():
-    mind = learners.make("adahedge")
-    joined = mind.join(mind.start(("a", "b")), "c")
+    learner = learners.make("adahedge")
+    joined = learner.join(learner.start(("a", "b")), "c")
     assert_allclose(joined.weights, 1 / 3)
 
 
@@ -231,29 +254,29 @@ def test_without_the_path_nothing_else_changes(name):
     assert_array_equal(without.state.weights, with_path.state.weights)
 
 
-@owing("asleep")
+@promising("asleep")
 @given(seed=st.integers(0, 50))
 @settings(max_examples=10)
-def test_a_silent_agent_keeps_its_weight_for_the_day_it_speaks(name, seed):
+def test_an_agent_without_a_report_keeps_its_weight(name, seed):
     panel = random_panel(seed, cases=40)
-    # A rate that stays: a new one would move every weight.
+    # With a constant rate: a new one would change every weight.
     rate = (
         {"rate": 0.2} if "rate" in learners.every()[name].__dataclass_fields__ else {}
     )
-    mind = learners.make(name, **rate)
-    state = replay(mind, panel).state
+    learner = learners.make(name, **rate)
+    state = replay(learner, panel).state
     m = random_panel(seed + 1).values[0].copy()
     m[2] = np.nan
-    after = settle(mind, state, decide(state, m), 1)
+    after = settle(learner, state, decide(state, m), 1)
     assert_allclose(after.weights[2], state.weights[2], rtol=1e-12)
 
 
-@owing("joining")
-def test_a_new_agent_enters_at_its_stated_prior(name):
-    mind = learners.make(name)
-    state = replay(mind, random_panel(1, cases=40)).state
+@promising("joining")
+def test_a_new_agent_starts_at_its_prior_weight(name):
+    learner = learners.make(name)
+    state = replay(learner, random_panel(1, cases=40)).state
     for prior in (None, 0.3):
-        joined = mind.join(state, "new", prior)
+        joined = learner.join(state, "new", prior)
         share = 0.2 if prior is None else prior
         assert_allclose(joined.weights[-1], share)
         assert_allclose(joined.weights[:-1], state.weights * (1 - share))
@@ -261,52 +284,56 @@ def test_a_new_agent_enters_at_its_stated_prior(name):
 
 
 @each
-def test_learning_goes_on_after_joining_and_leaving(name):
-    mind = learners.make(name)
-    state = replay(mind, random_panel(1, cases=40)).state
-    state = mind.leave(mind.join(state, "new"), "agent0")
+def test_learning_continues_after_agents_join_and_leave(name):
+    learner = learners.make(name)
+    state = replay(learner, random_panel(1, cases=40)).state
+    state = learner.leave(learner.join(state, "new"), "agent0")
     assert state.agents == ("agent1", "agent2", "agent3", "new")
     for t in range(30):
         m = random_panel(2).values[t]
-        state = settle(mind, state, decide(state, m), int(random_panel(2).outcomes[t]))
+        state = settle(
+            learner, state, decide(state, m), int(random_panel(2).outcomes[t])
+        )
     assert_allclose(state.weights.sum(), 1.0)
     assert np.isfinite(state.weights).all()
 
 
 @each
-def test_leaving_frees_the_weight_in_proportion(name):
-    mind = learners.make(name)
-    state = replay(mind, random_panel(1, cases=40)).state
-    gone = mind.leave(state, "agent3")
+def test_the_weight_of_an_agent_that_leaves_goes_to_the_others_in_proportion(name):
+    learner = learners.make(name)
+    state = replay(learner, random_panel(1, cases=40)).state
+    gone = learner.leave(state, "agent3")
     kept = state.weights[:3]
     assert_allclose(gone.weights, kept / kept.sum() if kept.sum() else 1 / 3)
 
 
 @each
-def test_who_may_join_and_leave(name):
-    mind = learners.make(name)
-    state = mind.start(("ada", "bob"))
-    with pytest.raises(AgentError, match="'ada' is there already"):
-        mind.join(state, "ada")
+def test_impossible_joins_and_leaves_are_refused(name):
+    learner = learners.make(name)
+    state = learner.start(("ada", "bob"))
+    with pytest.raises(AgentError, match="'ada' is taken"):
+        learner.join(state, "ada")
     with pytest.raises(SettingError, match="between 0 and 1"):
-        mind.join(state, "eve", prior=1.0)
+        learner.join(state, "eve", prior=1.0)
     with pytest.raises(AgentError, match="no agent is called 'eve'"):
-        mind.leave(state, "eve")
-    with pytest.raises(AgentError, match="none of 2 can leave"):
-        mind.leave(state, "ada")
-    with pytest.raises(AgentError, match="there is 1"):
-        mind.start(("ada",))
+        learner.leave(state, "eve")
+    with pytest.raises(AgentError, match="one of only 2"):
+        learner.leave(state, "ada")
+    with pytest.raises(AgentError, match="got 1"):
+        learner.start(("ada",))
 
 
 @each
-def test_leaving_of_the_only_weight_leaves_the_others_equal(name):
-    mind = learners.make(name)
-    state = replace(mind.start(("a", "b", "c")), unnormalised=np.array([1.0, 0.0, 0.0]))
-    assert_allclose(mind.leave(state, "a").weights, 0.5)
+def test_when_the_only_agent_with_weight_leaves_the_others_are_equal(name):
+    learner = learners.make(name)
+    state = replace(
+        learner.start(("a", "b", "c")), unnormalised=np.array([1.0, 0.0, 0.0])
+    )
+    assert_allclose(learner.leave(state, "a").weights, 0.5)
 
 
 @each
-def test_a_case_in_which_nobody_spoke_is_skipped_and_counted(name):
+def test_a_case_without_reports_is_skipped_and_counted(name):
     base = random_panel(1, cases=40)
     reports = base.reports.copy()
     reports[[5, 17]] = np.nan
@@ -320,3 +347,28 @@ def test_a_case_in_which_nobody_spoke_is_skipped_and_counted(name):
     alone = replay(learners.make(name, horizon=40), rest)
     assert_array_equal(trace.state.weights, alone.state.weights)
     assert len(trace.regret_to_agent) == 40
+
+
+@each
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_saved_stream_goes_on_as_if_it_had_not_been_saved(name, classes, tmp_path):
+    panel = random_panel(4, cases=40, classes=classes, silent=0.2)
+    cases = [dict(zip("abcd", row, strict=True)) for row in panel.reports]
+    stream = Stream(name, agents="abcd", classes=classes)
+
+    def follow(stream, start):
+        pooled = []
+        for t in range(start, 40):  # outcomes come five cases late
+            pooled.append(stream.predict_proba_one(cases[t], case=t))
+            if t >= 5:
+                stream.settle(t - 5, int(panel.outcomes[t - 5]))
+            if t == 20 and start == 0:
+                stream.save(tmp_path / "x.stream")
+        return pooled
+
+    pooled = follow(stream, 0)
+    again = load_stream(tmp_path / "x.stream")
+    assert follow(again, 21) == pooled[21:]
+    assert_array_equal(again.state.unnormalised, stream.state.unnormalised)
+    assert_same_memory(again.state, stream.state)
+    assert again.outcomes == stream.outcomes

@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from distributions import installed
+from distributions import install
 
 from truepool.audits import topics
 from truepool.core import registry
@@ -57,13 +57,13 @@ OTHERS = """
 @pytest.fixture
 def workshop(tmp_path, monkeypatch):
     """Discover the tools of a package that others add to."""
-    monkeypatch.syspath_prepend(installed(tmp_path / "own", "workshop", TOOLS, {}))
+    monkeypatch.syspath_prepend(install(tmp_path / "own", "workshop", TOOLS, {}))
     before = set(sys.modules)
 
     def discover(**offers):
         for owner, entries in offers.items():
             folder = tmp_path / owner
-            installed(folder, owner, {f"{owner}_tools.py": OTHERS}, {"workshop": entries})  # fmt: skip
+            install(folder, owner, {f"{owner}_tools.py": OTHERS}, {"workshop": entries})  # fmt: skip
             monkeypatch.syspath_prepend(folder)
         return registry.every.__wrapped__("workshop")
 
@@ -76,7 +76,7 @@ def test_classes_with_a_name_are_found_by_file(workshop):
     assert list(workshop()) == ["axe", "saw"]
 
 
-def test_what_others_offer_is_found_too(workshop):
+def test_plug_ins_are_found_too(workshop):
     found = workshop(acme={"drill": "acme_tools:Drill"})
     assert list(found) == ["axe", "drill", "saw"]
     assert found["drill"]().use() == "bore"
@@ -94,7 +94,7 @@ def test_what_others_offer_is_found_too(workshop):
         ({"saw": "acme_tools:Drill"}, "'acme' offers 'saw', which 'truepool' has too"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_used_is_one_sentence_that_names_its_distribution(
+def test_the_error_about_a_broken_plug_in_names_its_distribution(
     workshop, entries, why
 ):
     with pytest.raises(PluginError, match=why) as refused:
@@ -107,7 +107,7 @@ def test_two_distributions_may_not_offer_the_same_name(workshop):
         workshop(acme={"drill": "acme_tools:Drill"}, bolt={"drill": "bolt_tools:Drill"})
 
 
-def test_an_empty_folder_asks_for_nothing(tmp_path, monkeypatch):
+def test_an_empty_folder_has_no_base_class(tmp_path, monkeypatch):
     (tmp_path / "bare").mkdir()
     (tmp_path / "bare" / "__init__.py").write_text("")
     monkeypatch.syspath_prepend(tmp_path)
@@ -124,7 +124,7 @@ def test_every_file_of_the_folder_is_a_topic_with_a_name_of_its_own():
 
 def test_a_check_of_another_distribution_takes_its_place_by_name(tmp_path, monkeypatch):
     offers = {"truepool.checks": {"bias": "bias_checks:check"}}
-    installed(tmp_path, "bias-checks", {"bias_checks.py": "def check(e): ..."}, offers)
+    install(tmp_path, "bias-checks", {"bias_checks.py": "def check(e): ..."}, offers)
     monkeypatch.syspath_prepend(tmp_path)
     found = topics.every.__wrapped__()
     assert list(found) == sorted([*topics.every(), "bias"])
@@ -133,7 +133,7 @@ def test_a_check_of_another_distribution_takes_its_place_by_name(tmp_path, monke
 
 def test_a_check_must_be_a_function(tmp_path, monkeypatch):
     offers = {"truepool.checks": {"age": "age_checks:AGE"}}
-    installed(tmp_path, "age-checks", {"age_checks.py": "AGE = 3"}, offers)
+    install(tmp_path, "age-checks", {"age_checks.py": "AGE = 3"}, offers)
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(PluginError, match=r"'age-checks' must be a function .*; got 3"):
         topics.every.__wrapped__()

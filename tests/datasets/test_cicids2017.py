@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from held import needs
+from dataset_requirements import needs
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal

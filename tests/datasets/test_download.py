@@ -9,8 +9,8 @@ from dataclasses import replace
 from hashlib import sha256
 
 import pytest
+from http_publisher import publish
 from rich.console import Console
-from served import published
 
 from truepool.core.errors import ChecksumError, SourceError
 from truepool.datasets.download import fetch
@@ -29,9 +29,9 @@ def zipped(**members):
     return packed.getvalue()
 
 
-def test_a_file_comes_whole_and_progress_is_told(tmp_path):
+def test_a_file_is_downloaded_and_progress_is_reported(tmp_path):
     told = []
-    with published({"data.csv": CONTENT}) as address:
+    with publish({"data.csv": CONTENT}) as address:
         file = replace(DATA, address=f"{address}/data.csv")
         path = fetch(file, tmp_path / "cache", lambda *step: told.append(step))
     assert path == tmp_path / "cache" / "data.csv"
@@ -43,7 +43,7 @@ def test_a_file_comes_whole_and_progress_is_told(tmp_path):
 
 
 def test_another_sum_is_named_beside_the_right_one_and_the_file_set_aside(tmp_path):
-    with published({"data.csv": CONTENT + b"!"}) as address:
+    with publish({"data.csv": CONTENT + b"!"}) as address:
         file = replace(DATA, address=f"{address}/data.csv")
         with pytest.raises(ChecksumError) as error:
             fetch(file, tmp_path)
@@ -54,23 +54,23 @@ def test_another_sum_is_named_beside_the_right_one_and_the_file_set_aside(tmp_pa
     assert (tmp_path / "data.csv.mismatch").read_bytes() == CONTENT + b"!"
 
 
-def test_a_bad_download_leaves_the_good_file_alone(tmp_path):
+def test_a_bad_download_does_not_replace_the_good_file(tmp_path):
     (tmp_path / "data.csv").write_bytes(CONTENT)
-    with published({"data.csv": b"?"}) as address, pytest.raises(ChecksumError):
+    with publish({"data.csv": b"?"}) as address, pytest.raises(ChecksumError):
         fetch(replace(DATA, address=f"{address}/data.csv"), tmp_path)
     assert (tmp_path / "data.csv").read_bytes() == CONTENT
 
 
 def test_a_download_that_ends_early_leaves_nothing(tmp_path):
-    with published({"data.csv": CONTENT}, cut=10) as address:
+    with publish({"data.csv": CONTENT}, cut=10) as address:
         with pytest.raises(SourceError, match="must be complete|more expected"):
             fetch(replace(DATA, address=f"{address}/data.csv"), tmp_path)
     assert os.listdir(tmp_path) == []
 
 
-def test_a_file_comes_out_of_its_archive(tmp_path):
+def test_a_file_is_extracted_from_its_archive(tmp_path):
     archive = zipped(data__csv=CONTENT, readme__txt=b"")
-    with published({"x.zip": archive}) as address:
+    with publish({"x.zip": archive}) as address:
         file = replace(DATA, address=f"{address}/x.zip", zipped=True)
         assert fetch(file, tmp_path).read_bytes() == CONTENT
 
@@ -90,7 +90,7 @@ def test_a_file_comes_out_of_its_archive(tmp_path):
     ids=["truncated", "damaged", "other", "empty", "two"],
 )
 def test_an_archive_without_the_file_is_refused(tmp_path, archive, fault):
-    with published({"x.zip": archive}) as address:
+    with publish({"x.zip": archive}) as address:
         file = replace(DATA, address=f"{address}/x.zip", zipped=True)
         with pytest.raises(SourceError, match=fault):
             fetch(file, tmp_path)
@@ -98,7 +98,7 @@ def test_an_archive_without_the_file_is_refused(tmp_path, archive, fault):
 
 
 def test_a_publisher_that_has_it_no_more_is_named(tmp_path):
-    with published({}) as address:
+    with publish({}) as address:
         file = replace(DATA, address=f"{address}/gone.csv")
         with pytest.raises(SourceError, match="the answer was 404 Not Found") as error:
             fetch(file, tmp_path)
@@ -130,13 +130,13 @@ def test_a_bar_shows_on_a_terminal(tmp_path, monkeypatch):
     shown = io.StringIO()
     monkeypatch.setattr(sys, "stderr", shown)
     monkeypatch.setattr(Console, "is_terminal", property(lambda _: True))
-    with published({"data.csv": CONTENT}) as address:
+    with publish({"data.csv": CONTENT}) as address:
         fetch(replace(DATA, address=f"{address}/data.csv"), tmp_path)
     assert "Fetching data.csv" in shown.getvalue()
     assert "3.2/3.2 MB" in shown.getvalue()
 
 
-def test_no_bar_where_nobody_looks(tmp_path, capsys):
-    with published({"data.csv": CONTENT}) as address:
+def test_no_progress_bar_without_a_terminal(tmp_path, capsys):
+    with publish({"data.csv": CONTENT}) as address:
         fetch(replace(DATA, address=f"{address}/data.csv"), tmp_path)
     assert capsys.readouterr() == ("", "")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from held import needs
+from dataset_requirements import needs
 
 from truepool.core.errors import SettingError, SourceError
 from truepool.datasets.nsl_kdd import FIFTH, NAMES, TEST, TRAIN, Features, nsl_kdd

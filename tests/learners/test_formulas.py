@@ -62,7 +62,7 @@ def test_exponentiated_gradient(seed, rate):
 
 
 @given(SEEDS)
-def test_the_adaptive_rate_falls_when_the_slopes_seen_double(seed):
+def test_the_adaptive_rate_falls_when_the_squared_slopes_double(seed):
     def step(w, memory, m, y):
         L, seen, budget = memory
         g = slopes(w, m, y)
@@ -100,7 +100,7 @@ def test_marginal_is_the_printed_algorithm(seed, loss):
 
 
 @given(SEEDS)
-def test_mended_marginal_hears_the_uniform_pool(seed):
+def test_uniform_marginal_uses_contributions_to_the_uniform_pool(seed):
     def step(w, memory, m, y):
         base = (m.mean() - y) ** 2
         D = np.array([(np.delete(m, i).mean() - y) ** 2 - base for i in range(AGENTS)])
@@ -224,7 +224,7 @@ def test_window_is_static_vcg_on_the_last_cases(seed):
     )
 
 
-def test_a_newcomer_to_a_full_window_earns_weight_like_anybody_else():
+def test_a_newcomer_to_a_full_window_earns_weight_like_the_others():
     stream = Stream("window", ("ada", "bob"), length=5)
     for _ in range(8):
         stream.learn_one({"ada": 0.6, "bob": 0.5}, 1)
@@ -235,7 +235,7 @@ def test_a_newcomer_to_a_full_window_earns_weight_like_anybody_else():
 
 
 @given(SEEDS)
-def test_ema_is_an_average_that_forgets(seed):
+def test_ema_is_an_exponential_moving_average(seed):
     def step(w, memory, m, y):
         memory = 0.8 * memory + 0.2 * uniform_contributions(m, y)
         return positive_share(memory), memory

@@ -30,7 +30,7 @@ PRICED = [
 
 
 def assert_bound(trace):
-    """Slopes bound the regret to the best weighting, own losses that to the best agent."""
+    """Slopes bound the regret against the best weighting, own losses against an agent."""
     assert np.isfinite(trace.state.weights).all()
     regret = trace.regret if trace.learner.signal == "slope" else trace.regret_to_agent
     assert regret[-1] <= trace.bound + 1e-9
@@ -46,7 +46,7 @@ def test_on_random_sequences(name, settings, loss, classes):
 
 
 @pytest.mark.parametrize("name", UNBOUNDED)
-def test_what_needs_a_bound_on_slopes_refuses_the_log_loss(name):
+def test_learners_that_need_bounded_slopes_refuse_the_log_loss(name):
     with pytest.raises(SettingError, match="signal='own'"):
         replay(name, random_panel(0), loss="log")
 
@@ -70,8 +70,8 @@ def test_certainties_and_huge_rates_leave_weights_finite(name, settings, panel):
     assert_bound(replay(name, panel, **settings))
 
 
-def test_a_great_surprise_after_many_small_ones():
-    # Once the weights were NaN from here on, and the pool quietly the plain mean.
+def test_a_large_loss_after_many_small_ones():
+    # The weights used to be NaN from here on, and the pool silently the plain mean.
     rng = np.random.default_rng(5)
     y = rng.integers(0, 2, 50_000)
     y[:60], y[60] = 0, 1
@@ -86,14 +86,14 @@ def test_on_whatever_hypothesis_finds(name, settings, panel):
     assert_bound(replay(name, panel, **settings))
 
 
-def hostile(learner, cases, agents, seed=0, **settings):
-    """Reports made against the learner: whoever has the weight is wrong next time."""
+def adversarial_panel(learner, cases, agents, seed=0, **settings):
+    """Reports against the learner: the agent with the most weight is always wrong."""
     rng = np.random.default_rng(seed)
-    mind = make(learner, horizon=cases, **settings)
+    learner = make(learner, horizon=cases, **settings)
     names = tuple(f"a{i}" for i in range(agents))
     from truepool.online import decide, settle
 
-    state, reports, outcomes = mind.start(names), [], []
+    state, reports, outcomes = learner.start(names), [], []
     for _ in range(cases):
         m = rng.uniform(0, 1, (agents, 1))
         case = decide(state, m)
@@ -101,7 +101,7 @@ def hostile(learner, cases, agents, seed=0, **settings):
         heavy = state.weights.argmax()
         m[heavy] = 1 - y
         case = decide(state, m)
-        state = settle(mind, state, case, y)
+        state = settle(learner, state, case, y)
         reports.append(m[:, 0])
         outcomes.append(y)
     outcomes[0] = 1 - outcomes[1]
@@ -110,12 +110,14 @@ def hostile(learner, cases, agents, seed=0, **settings):
 
 @each
 @pytest.mark.parametrize("cases", [600, 5000])
-def test_on_sequences_made_against_the_learner(name, settings, cases):
-    assert_bound(replay(name, hostile(name, cases, 4, **settings), **settings))
+def test_on_adversarial_sequences(name, settings, cases):
+    assert_bound(
+        replay(name, adversarial_panel(name, cases, 4, **settings), **settings)
+    )
 
 
 @each
-def test_on_blocks_that_turn_around_for_a_hundred_thousand_cases(name, settings):
+def test_on_alternating_blocks_for_a_hundred_thousand_cases(name, settings):
     # The best agent changes every 2^k cases: hard for every learner with a memory.
     T = 100_000
     turn = np.floor(np.log2(np.arange(T) + 1)).astype(int) % 2
@@ -158,7 +160,7 @@ def test_only_learners_with_a_theorem_claim_a_bound():
     assert replay("hedge", panel, delay=3).bound is None
 
 
-def test_the_printed_algorithm_breaks_the_growth_the_paper_claims_for_it():
+def test_the_printed_algorithm_exceeds_the_growth_that_the_paper_claims():
     def rate(name, cases):
         trace = replay(name, stationary(cases), path=False)
         return trace.regret[-1] / np.sqrt(cases)
@@ -198,7 +200,7 @@ def test_under_wsu_no_misreport_raises_an_agents_expected_weight(loss, seed):
     rng = np.random.default_rng(seed)
     belief = rng.uniform(0.02, 0.98)
     weights, others = rng.dirichlet(np.ones(4)), rng.uniform(0, 1, 4)
-    lies = np.concatenate([
+    misreports = np.concatenate([
         np.clip(belief + np.linspace(-0.5, 0.5, 41), 0, 1),  # constant shifts
         [belief**2, np.sqrt(belief), 1 - belief, 0.5, 0.0, 1.0],  # monotone maps, others
     ])  # fmt: skip
@@ -210,7 +212,7 @@ def test_under_wsu_no_misreport_raises_an_agents_expected_weight(loss, seed):
         )
 
     truth = expected_weight(belief)
-    assert all(expected_weight(lie) <= truth + 1e-12 for lie in lies)
+    assert all(expected_weight(misreport) <= truth + 1e-12 for misreport in misreports)
 
 
 def wsu_weight(report, weights, others, y, loss):
@@ -220,10 +222,10 @@ def wsu_weight(report, weights, others, y, loss):
     from truepool.measures.losses import Loss
     from truepool.online import decide, settle
 
-    mind = make("wsu", rate=0.3, loss=Loss(loss))
-    state = replace(mind.start(tuple("abcd")), unnormalised=weights)
+    learner = make("wsu", rate=0.3, loss=Loss(loss))
+    state = replace(learner.start(tuple("abcd")), unnormalised=weights)
     m = np.append(report, others[1:])[:, None]
-    return settle(mind, state, decide(state, m), y).weights[0]
+    return settle(learner, state, decide(state, m), y).weights[0]
 
 
 def test_under_hedge_an_agent_can_gain_by_shading():
@@ -242,7 +244,7 @@ def test_under_hedge_an_agent_can_gain_by_shading():
     assert abs(best - belief) > 0.02
 
 
-def test_adahedge_makes_no_winner_of_a_rounding_error():
+def test_a_rounding_error_does_not_decide_the_winner_of_adahedge():
     nearly = 0.1 + 0.2  # 0.30000000000000004
     trace = replay("adahedge", Panel([[0.3, nearly, 0.3]] * 50, [0, 1] * 25))
     assert trace.weights == pytest.approx(1 / 3)

@@ -1,4 +1,4 @@
-"""A learner of somebody else's works by its update alone, and fast with a kernel."""
+"""A learner from outside works with an update alone, and fast with a kernel."""
 
 from dataclasses import dataclass
 from types import FunctionType
@@ -19,10 +19,10 @@ from truepool.learners import Learner, every
 
 @dataclass(frozen=True, kw_only=True)
 class Inverse(Learner):
-    """Weights by one over the summed losses, and one more."""
+    """Weights by one over the total loss plus an offset."""
 
     name: ClassVar[str] = "inverse"
-    more: float = 1.0
+    offset: float = 1.0
 
     class Memory(NamedTuple):
         losses: np.ndarray
@@ -36,11 +36,11 @@ class Inverse(Learner):
 
     def update(self, state, feedback):
         losses = state.memory.losses + np.nan_to_num(feedback.losses)
-        return state.after(1 / (self.more + losses), self.Memory(losses))
+        return state.after(1 / (self.offset + losses), self.Memory(losses))
 
 
 class Settings(NamedTuple):
-    more: float
+    offset: float
 
 
 def add(total, loss):
@@ -51,7 +51,7 @@ def inverse(weights, memory, feedback, settings):
     losses = memory.losses
     for i in range(weights.size):
         losses[i] = add(losses[i], feedback.losses[i])
-        weights[i] = 1.0 / (settings.more + losses[i])
+        weights[i] = 1.0 / (settings.offset + losses[i])
     return memory
 
 
@@ -64,51 +64,53 @@ class Compiled(Inverse):
         return inverse
 
     def settings(self, agents, classes):
-        return Settings(self.more)
+        return Settings(self.offset)
 
 
 def by_hand(panel):
-    lost = np.nancumsum((panel.reports - panel.outcomes[:, None]) ** 2, axis=0)
-    weights = 1 / (1 + np.vstack([np.zeros(lost.shape[1]), lost]))
+    losses = np.nancumsum((panel.reports - panel.outcomes[:, None]) ** 2, axis=0)
+    weights = 1 / (1 + np.vstack([np.zeros(losses.shape[1]), losses]))
     return weights / weights.sum(axis=1, keepdims=True)
 
 
-def said(panel, t):
+def reports_of(panel, t):
     row = zip(panel.agents, panel.reports[t], strict=True)
     return {agent: report for agent, report in row if not np.isnan(report)}
 
 
-@pytest.mark.parametrize("mind", [Inverse(), Compiled()], ids=["plain", "compiled"])
-def test_it_learns_what_its_update_says(mind):
+@pytest.mark.parametrize("learner", [Inverse(), Compiled()], ids=["plain", "compiled"])
+def test_it_learns_as_its_update_does(learner):
     panel = random_panel(1, silent=0.2)
-    trace = replay(mind, panel)
-    assert mind.name not in every()
+    trace = replay(learner, panel)
+    assert learner.name not in every()
     assert_allclose(trace.weights, by_hand(panel), rtol=1e-12)
     assert trace.state.settled == len(panel)
 
 
-@pytest.mark.parametrize("mind", [Inverse(), Compiled()], ids=["plain", "compiled"])
-def test_its_stream_is_its_replay_bit_for_bit(mind):
+@pytest.mark.parametrize("learner", [Inverse(), Compiled()], ids=["plain", "compiled"])
+def test_its_stream_is_its_replay_bit_for_bit(learner):
     panel = random_panel(2, silent=0.2)
     late = np.random.default_rng(0).integers(0, 5, len(panel))
-    trace = replay(mind, panel, delay=late)
-    stream = Stream(mind, panel.agents)
+    trace = replay(learner, panel, delay=late)
+    stream = Stream(learner, panel.agents)
     for t in range(len(panel)):
         assert_array_equal(stream.state.weights, trace.weights[t])
-        assert stream.predict_proba_one(said(panel, t), case=t)[1] == trace.pooled[t]
+        assert (
+            stream.predict_proba_one(reports_of(panel, t), case=t)[1] == trace.pooled[t]
+        )
         for case in np.flatnonzero(np.arange(len(panel)) + late == t):
             stream.settle(int(case), int(panel.outcomes[case]))
     assert_array_equal(stream.state.memory.losses, trace.state.memory.losses)
 
 
-def test_a_plain_one_never_reaches_the_compiled_loop(monkeypatch):
+def test_a_learner_without_a_kernel_never_reaches_the_compiled_loop(monkeypatch):
     monkeypatch.setattr(kernels.online, "specialise", None)
     assert_allclose(replay(Inverse(), random_panel(1)).weights[-1].sum(), 1.0)
 
 
-@pytest.mark.parametrize("mind", [Inverse(), Compiled()], ids=["plain", "compiled"])
-def test_agents_join_and_leave_it(mind):
-    stream = Stream(mind, ("ada", "bob"))
+@pytest.mark.parametrize("learner", [Inverse(), Compiled()], ids=["plain", "compiled"])
+def test_agents_can_join_and_leave(learner):
+    stream = Stream(learner, ("ada", "bob"))
     stream.learn_one({"ada": 0.9, "bob": 0.2}, 1)
     stream.join("eve", prior=0.5)
     assert stream.weights["eve"] == pytest.approx(0.5)
@@ -117,8 +119,8 @@ def test_agents_join_and_leave_it(mind):
     assert_allclose(stream.state.memory.losses, [0.02, 0.01])
 
 
-def test_what_is_compiled_is_named_by_all_of_its_code():
-    """So that no change, in whichever function, meets what was compiled before it."""
+def test_compiled_code_is_named_by_all_of_its_source():
+    """So that after any change the cached code of before is not used."""
 
     def name(helper):
         kernel = FunctionType(inverse.__code__, {**globals(), "add": helper}, "inverse")
@@ -130,21 +132,21 @@ def test_what_is_compiled_is_named_by_all_of_its_code():
     assert name(add) != name(lambda total, loss: total + 2 * loss)
 
 
-def test_a_folder_that_cannot_be_written_to_only_costs_time(monkeypatch):
-    compiled, asked = compilation.njit, []
+def test_without_a_writable_cache_everything_still_compiles(monkeypatch):
+    compiled, cache_options = compilation.njit, []
 
-    def refusing(**options):
-        asked.append(options.get("cache"))
+    def njit_without_cache(**options):
+        cache_options.append(options.get("cache"))
         if options.get("cache"):
             raise RuntimeError("cannot cache function: no locator available")
         return compiled(**options)
 
-    monkeypatch.setattr(compilation, "njit", refusing)
+    monkeypatch.setattr(compilation, "njit", njit_without_cache)
     kernels.online.pooling.cache_clear()
     pooled = np.empty((1, 1))
     kernels.online.pooling(True)(np.array([[0.2, 0.6]]), np.array([1.0, 3.0]), pooled)
     kernels.online.pooling.cache_clear()
-    assert asked == [True, None]
+    assert cache_options == [True, None]
     assert pooled[0, 0] == pytest.approx(0.5)
 
 
@@ -159,15 +161,15 @@ class Forgetful(Inverse):
 
 
 @pytest.mark.parametrize(
-    ("mind", "match"),
+    ("learner", "match"),
     [
-        (Broken(), "not all 0; update.. of learner 'inverse' returned array"),
-        (Forgetful(), "must count its cases; .* Return state.after"),
+        (Broken(), "one per agent; update.. of learner 'inverse' returned array"),
+        (Forgetful(), "must count one more case; .* Return state.after"),
     ],
 )
-def test_an_update_that_breaks_the_contract_is_named(mind, match):
+def test_an_update_that_breaks_the_contract_is_refused_by_name(learner, match):
     with pytest.raises(LearnerError, match=match):
-        replay(mind, Panel([[0.2, 0.4], [0.6, 0.8]], [0, 1]))
+        replay(learner, Panel([[0.2, 0.4], [0.6, 0.8]], [0, 1]))
 
 
 def test_a_setting_that_it_does_not_have_is_refused():

@@ -28,7 +28,7 @@ def test_any_learner_can_be_recalibrated(name):
     assert scaled.bound is None
 
 
-def test_it_finds_the_scale_that_was_bent():
+def test_it_recovers_the_true_slope_and_shift():
     rng = np.random.default_rng(0)
     z = rng.normal(size=20_000) * 2
     outcomes = (rng.random(20_000) < expit(2.0 * z + 0.5)).astype(int)
@@ -38,13 +38,13 @@ def test_it_finds_the_scale_that_was_bent():
     assert_allclose(now.scale, [2.0, 0.5], atol=0.15)
 
 
-def test_a_pool_that_means_what_it_says_is_left_nearly_alone():
+def test_a_calibrated_pool_hardly_changes():
     rng = np.random.default_rng(1)
     p = rng.dirichlet(np.full(3, 2.0), 3000)
     outcomes = (rng.random((3000, 1)) > p.cumsum(axis=1)).sum(axis=1)
     now = Recalibration.start(3)
-    for said, y in zip(p, outcomes, strict=True):
-        now = now.learn(said, int(y))
+    for reports, y in zip(p, outcomes, strict=True):
+        now = now.learn(reports, int(y))
     assert_allclose(now.scale, [1.0, 0.0, 0.0], atol=0.2)
 
 
@@ -56,18 +56,18 @@ def test_a_recalibrated_stream_is_its_replay(classes):
     for t in range(60):
         x = dict(zip(panel.agents, panel.reports[t], strict=True))
         pooled = stream.predict_proba_one(x)
-        said = pooled[1] if classes == 2 else list(pooled.values())
-        assert_allclose(said, trace.pooled[t], rtol=1e-9)
+        reports = pooled[1] if classes == 2 else list(pooled.values())
+        assert_allclose(reports, trace.pooled[t], rtol=1e-9)
         stream.learn_one(x, int(panel.outcomes[t]))
 
 
-def test_late_outcomes_teach_late():
+def test_late_outcomes_take_effect_late():
     panel = random_panel(2, cases=40)
     late = replay("hedge", panel, recalibrate=True, delay=40)
     assert_allclose(late.pooled, panel.reports.mean(axis=1))
 
 
-def test_cases_in_which_nobody_spoke_are_passed_over():
+def test_cases_without_reports_are_skipped():
     reports = random_panel(2, cases=40).reports.copy()
     reports[3] = np.nan
     panel = Panel(reports, random_panel(2, cases=40).outcomes, allow_empty_cases=True)
@@ -76,7 +76,7 @@ def test_cases_in_which_nobody_spoke_are_passed_over():
     assert np.isfinite(np.delete(trace.pooled, 3)).all()
 
 
-def test_one_surprise_does_not_turn_the_pool_around():
+def test_one_surprise_does_not_invert_the_pool():
     now = Recalibration.start(2).learn(np.array([0.999]), 0)
     low, high = now.apply(np.array([[0.001], [0.999]]))[:, 0]
     assert low < 0.5 < high

@@ -20,7 +20,7 @@ from truepool.measures.losses import Loss
 NAN = float("nan")
 
 
-def test_regret_is_the_loss_beyond_the_best_fixed_weighting():
+def test_regret_is_the_excess_loss_over_the_best_fixed_weighting():
     panel = random_panel(1)
     trace = replay("gradient", panel)
     best = FixedWeights(panel, Loss("brier")).best()
@@ -53,7 +53,7 @@ def test_a_threshold_decides_what_a_decision_costs():
     assert_allclose(trace.losses[missed], 10.0)
 
 
-def test_pools_of_classes_have_a_column_a_class():
+def test_pooled_classes_have_one_column_per_class():
     trace = replay("gradient", random_panel(1, classes=3))
     assert trace.pooled.shape == (80, 3)
     assert trace.weights.shape == (81, 4)
@@ -67,8 +67,8 @@ def test_cases_are_replayed_in_the_order_of_their_times():
     assert_allclose(replay("hedge", shuffled).weights, replay("hedge", base).weights)
 
 
-def test_an_outcome_that_comes_late_judges_by_the_weights_of_its_own_case():
-    # Two cases are decided at equal weights before the first outcome comes.
+def test_a_late_outcome_is_settled_with_the_weights_of_its_own_case():
+    # Two cases are decided at equal weights before the first outcome is known.
     panel = Panel([[0.9, 0.2], [0.8, 0.4]], [1, 0])
     late = replay("gradient", panel, delay=[1, 0], rate=1.0)
     p = 0.55
@@ -81,8 +81,8 @@ def test_an_outcome_that_comes_late_judges_by_the_weights_of_its_own_case():
 
 @pytest.mark.parametrize("name", ["gradient", "hedge"])
 def test_regret_with_delay_grows_as_theory_says(name):
-    # Joulani et al. (2013): where nothing changes, delay adds what is lost while
-    # nothing is known; against any sequence, at most O(sqrt((T + total delay) ln N)).
+    # Joulani et al. (2013): without drift, delay adds the loss while no outcome is
+    # known; against any sequence, at most O(sqrt((T + total delay) ln N)).
     T, gap = 20_000, 0.24  # the mean of both agents loses 0.25, the better one 0.01
     outcomes = np.arange(T) % 2
     right, wrong = np.where(outcomes, 0.9, 0.1), np.where(outcomes, 0.1, 0.9)
@@ -91,7 +91,9 @@ def test_regret_with_delay_grows_as_theory_says(name):
     for delay in (10, 100, 1000):
         late = replay(name, steady, delay=delay, path=False).regret_to_agent[-1]
         assert gap * delay <= late <= at_once + 2 * gap * delay
-        turn = (np.arange(T) // (delay + 1)) % 2  # when the outcomes come, all is new
+        turn = (
+            np.arange(T) // (delay + 1)
+        ) % 2  # the best agent changes before the outcomes are known
         reports = np.stack(
             [np.where(turn, right, wrong), np.where(turn, wrong, right)], axis=1
         )
@@ -99,21 +101,21 @@ def test_regret_with_delay_grows_as_theory_says(name):
         assert hard.regret[-1] <= np.sqrt(T * (1 + delay) * np.log(2))
 
 
-def test_outcomes_that_never_come_are_counted():
+def test_outcomes_that_are_never_known_are_counted():
     trace = replay("hedge", random_panel(1), delay=10)
     assert trace.unsettled == 10
     assert trace.state.settled == 70
 
 
 @pytest.mark.parametrize("delay", [-1, 0.5, [1, 2], "x"])
-def test_a_delay_is_a_number_of_cases(delay):
+def test_a_delay_must_be_a_number_of_cases(delay):
     with pytest.raises(SettingError, match="whole number of cases"):
         replay("hedge", random_panel(1), delay=delay)
 
 
-def test_a_learner_may_be_given_as_it_is():
-    mind = make("hedge", rate=0.3)
-    assert replay(mind, random_panel(1)).learner is mind
+def test_a_learner_object_may_be_passed():
+    learner = make("hedge", rate=0.3)
+    assert replay(learner, random_panel(1)).learner is learner
     with pytest.raises(UnknownNameError, match="did you mean 'hedge'"):
         replay("hege", random_panel(1))
 
@@ -121,9 +123,9 @@ def test_a_learner_may_be_given_as_it_is():
 def test_settings_that_a_learner_does_not_have_are_refused():
     with pytest.raises(UnknownNameError, match="no setting of window is called"):
         replay("window", random_panel(1), size=5)
-    with pytest.raises(SettingError, match="keeps its settings; leave out rate"):
+    with pytest.raises(SettingError, match="has its own settings; leave out rate"):
         replay(make("hedge"), random_panel(1), rate=0.1)
-    with pytest.raises(SettingError, match="keeps its settings"):
+    with pytest.raises(SettingError, match="has its own settings"):
         Stream(make("hedge"), ("a", "b"), loss="log")
 
 
@@ -161,7 +163,7 @@ def test_reports_are_by_name_and_may_be_missing():
         (lambda s: s.leave("xgb"), AgentError, "no agent is called 'xgb'"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_refused_and_changes_nothing(act, kind, match):
+def test_bad_input_is_refused_and_changes_nothing(act, kind, match):
     stream = stream_of()
     stream.predict_proba_one({"rf": 0.2, "gbm": 0.9}, case="done")
     stream.settle("done", 1)
@@ -194,7 +196,7 @@ def test_a_stream_does_not_take_a_number_for_the_other_label_of_text():
     for wrong in (0, 1, float("nan"), True, None):
         with pytest.raises(
             OutcomeError,
-            match="must be 'fraud' or the other label, of the same kind; got",
+            match="must be 'fraud' or another label of the same type; got",
         ):
             stream.learn_one({"rf": 0.2}, wrong)
     numbers = Stream("gradient", agents=("rf", "gbm"), positive=1)
@@ -238,7 +240,7 @@ def test_agents_join_and_leave_while_cases_wait():
     with pytest.raises(ReportError, match="agents that have left since"):
         stream.predict_proba_one({"b": 0.9}, case="only a")  # it was decided
     before = stream.state
-    stream.settle("only a", 1)  # its outcome teaches nothing, and is no fault
+    stream.settle("only a", 1)  # nothing to learn, but no error
     assert stream.state is before
     with pytest.raises(OutcomeError, match="settled with outcome 1; got 0"):
         stream.settle("only a", 0)
@@ -246,16 +248,16 @@ def test_agents_join_and_leave_while_cases_wait():
     assert sum(stream.weights.values()) == pytest.approx(1)
 
 
-def test_who_streams_has_a_name_of_its_own():
-    with pytest.raises(AgentError, match="name of its own"):
+def test_agent_names_must_be_unique():
+    with pytest.raises(AgentError, match="must be unique"):
         Stream("hedge", agents=("a", "a"))
     with pytest.raises(SettingError, match="at least 2 classes"):
         Stream("hedge", agents=("a", "b"), classes=1)
-    with pytest.raises(SettingError, match="keeps its settings"):
+    with pytest.raises(SettingError, match="has its own settings"):
         Stream(make("marginal"), ("a", "b"), horizon=5)
 
 
-def test_a_case_asked_again_is_answered_alike():
+def test_a_repeated_prediction_of_a_case_is_the_same():
     stream = stream_of()
     first = stream.predict_proba_one({"rf": 0.2, "gbm": 0.9}, case=1)
     stream.learn_one({"rf": 0.2, "gbm": 0.9}, np.True_)
@@ -268,16 +270,16 @@ def test_a_delay_beyond_the_end_needs_no_memory():
     assert trace.state.settled == 0
 
 
-def test_streams_of_classes_answer_for_every_class():
+def test_streams_of_k_classes_give_every_probability():
     stream = Stream("boa", agents=("a", "b"), classes=3)
-    said = {"a": [0.2, 0.3, 0.5], "b": [0.4, 0.3, 0.3]}
-    assert stream.predict_proba_one(said) == pytest.approx({0: 0.3, 1: 0.3, 2: 0.4})
-    stream.learn_one(said, 2)
+    reports = {"a": [0.2, 0.3, 0.5], "b": [0.4, 0.3, 0.3]}
+    assert stream.predict_proba_one(reports) == pytest.approx({0: 0.3, 1: 0.3, 2: 0.4})
+    stream.learn_one(reports, 2)
     assert stream.weights["a"] > stream.weights["b"]
 
 
-def test_best_response_to_drift_is_to_forget():
-    # Sudden: the best agent turns bad half way; sharing follows, hedging cannot.
+def test_fixed_share_adapts_to_drift_and_hedge_does_not():
+    # Sudden drift: the best agent becomes the worst half-way through.
     rng = np.random.default_rng(0)
     T = 2000
     outcomes = rng.integers(0, 2, T)

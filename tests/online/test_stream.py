@@ -1,4 +1,4 @@
-"""What a stream promises about named cases, threads and memory."""
+"""Named cases, threads and memory of a stream."""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -30,7 +30,7 @@ def test_without_a_limit_a_contradiction_is_refused_however_late():
         stream.predict_proba_one(X, case=0)
 
 
-def test_a_limit_drops_the_settled_case_that_is_longest_ago():
+def test_a_limit_drops_the_case_that_was_settled_longest_ago():
     stream = stream_of(memory=3)
     settle(stream, *range(5))
     assert list(stream.outcomes) == [2, 3, 4]
@@ -39,7 +39,7 @@ def test_a_limit_drops_the_settled_case_that_is_longest_ago():
     assert (list(stream.outcomes), list(stream.waiting)) == ([4], ["a", "b"])
 
 
-def test_a_limit_never_drops_a_case_that_waits():
+def test_a_limit_never_drops_a_waiting_case():
     stream = stream_of(memory=2)
     first = stream.predict_proba_one(X, case="a")
     stream.predict_proba_one(X, case="b")
@@ -71,7 +71,7 @@ def test_no_update_of_several_threads_is_lost(learner):
     assert not stream.waiting
 
 
-def test_a_stream_is_pickled_with_the_cases_that_wait():
+def test_a_stream_is_pickled_with_its_waiting_cases():
     stream = stream_of()
     stream.predict_proba_one(X, case="a")
     copy = pickle.loads(pickle.dumps(stream))
@@ -80,14 +80,14 @@ def test_a_stream_is_pickled_with_the_cases_that_wait():
     assert repr(copy) == "Stream(gradient, 2 agents, 1 case settled, 0 waiting)"
 
 
-def test_decisions_go_by_the_costs():
-    dear, even = stream_of(costs=Costs(fn=10, fp=1)), stream_of()
+def test_decisions_depend_on_the_costs():
+    costly, even = stream_of(costs=Costs(fn=10, fp=1)), stream_of()
     x = {"rf": 0.2, "gbm": 0.2}
-    assert (dear.decide_one(x), even.decide_one(x)) == (1, 0)
+    assert (costly.decide_one(x), even.decide_one(x)) == (1, 0)
     low = Stream("hedge", agents=("rf", "gbm"), loss="cost", threshold=0.1)
     assert low.decide_one(x) == 1
     named = stream_of(positive="fraud", costs=Costs(fn=1, fp=1))
-    assert named.decide_one(x, case="c") is None  # no other label has come yet
+    assert named.decide_one(x, case="c") is None  # the negative label is not known yet
     named.settle("c", "genuine")
     assert named.decide_one(x) == "genuine"
     classes = Stream("hedge", agents=("a", "b"), classes=3)

@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import TimeSeriesSplit
 
 import truepool as tp
+from truepool.core import archive
 from truepool.core.errors import PoolFileError, SettingError
 from truepool.data.costs import Costs
 from truepool.measures.losses import Loss
@@ -38,8 +39,8 @@ def saved(tmp_path):
 
 def changed(path, change):
     """Rewrite the manifest; checksums are made to match again."""
-    with zipfile.ZipFile(path) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path) as file:
+        members = {name: file.read(name) for name in file.namelist()}
     manifest = json.loads(members["manifest.json"])
     change(manifest, members)
     members["manifest.json"] = json.dumps(manifest).encode()
@@ -48,11 +49,11 @@ def changed(path, change):
 
 def rewritten(path, members, compression=zipfile.ZIP_STORED):
     members.pop("SHA256SUMS", None)
-    sums = [f"{persistence._sha256(part)}  {name}\n" for name, part in members.items()]
+    sums = [f"{archive._sha256(part)}  {name}\n" for name, part in members.items()]
     members["SHA256SUMS"] = "".join(sums).encode()
-    with zipfile.ZipFile(path, "w", compression) as archive:
+    with zipfile.ZipFile(path, "w", compression) as file:
         for name, part in members.items():
-            archive.writestr(name, part)
+            file.writestr(name, part)
 
 
 def npy(array, **options):
@@ -67,7 +68,7 @@ def test_the_same_pool_gives_the_same_bytes(saved, tmp_path):
     assert again.read_bytes() == saved.read_bytes()
 
 
-def test_settings_labels_and_training_cases_come_back(tmp_path):
+def test_settings_labels_and_training_cases_are_restored(tmp_path):
     costs = Costs(fn=10, fp=1)
     pool = Platt(base=VCG(loss="log"), costs=costs, threshold=0.2)
     labels = np.array(["ok", "fraud"])[PANEL.outcomes]
@@ -99,7 +100,7 @@ def test_settings_labels_and_training_cases_come_back(tmp_path):
         "a loss",
     ],
 )
-def test_settings_of_every_kind_come_back(tmp_path, pool):
+def test_settings_of_every_type_are_restored(tmp_path, pool):
     pool.fit_panel(PANEL).save(tmp_path / "x.pool")
     back = tp.load_pool(tmp_path / "x.pool")
     assert repr(back) == repr(pool)
@@ -131,7 +132,7 @@ def test_numbers_of_numpy_are_saved_as_numbers(tmp_path):
     assert (type(back.factor), type(back.seed)) == (float, int)
 
 
-def test_what_a_class_does_not_declare_is_not_dropped_in_silence(tmp_path):
+def test_an_undeclared_attribute_is_refused(tmp_path):
     pool = Mean().fit_panel(PANEL)
     pool.extra_ = 1
     with pytest.raises(SettingError, match="Mean does not declare 'extra_'"):
@@ -290,8 +291,8 @@ def test_pickled_arrays_are_never_opened(saved):
 
 
 def test_a_compressed_archive_is_refused_so_that_no_small_file_fills_memory(saved):
-    with zipfile.ZipFile(saved) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(saved) as file:
+        members = {name: file.read(name) for name in file.namelist()}
     rewritten(saved, members, zipfile.ZIP_DEFLATED)
     with pytest.raises(PoolFileError, match="damaged"):
         tp.load_pool(saved)
@@ -341,10 +342,10 @@ def test_trees_that_lead_nowhere_are_refused(tmp_path, name, value):
 
 
 def test_the_format_is_the_one_that_is_documented(saved):
-    with zipfile.ZipFile(saved) as archive:
-        names = archive.namelist()
-        manifest = json.loads(archive.read("manifest.json"))
+    with zipfile.ZipFile(saved) as file:
+        names = file.namelist()
+        manifest = json.loads(file.read("manifest.json"))
     assert (names[0], names[-1]) == ("manifest.json", "SHA256SUMS")
-    assert (persistence.FORMAT, persistence.VERSION) == ("truepool-pool", 1)
+    assert (persistence.KIND.format, persistence.KIND.version) == ("truepool-pool", 1)
     assert list(manifest) == ["format", "version", "truepool", "pool"]
     assert list(manifest["pool"]) == ["name", "settings", "learned"]

@@ -4,7 +4,8 @@ import pytest
 from example_audit import audit, estimate, findings, recommendation
 
 from truepool.audits.values import Fix
-from truepool.render.verdict import ACTIONS, advice, costs, sentence
+from truepool.render.advice import ACTIONS
+from truepool.render.verdict import costs, sentence, usual
 
 NONE = {"withheld": ()}
 KEPT = {"pool": "mean", "cost": 0.22, "saving": None, "p_value": None}
@@ -17,6 +18,10 @@ def fixed(*fixes, **changes):
     trust = {"error": "no", "warning": "with care", None: "yes"}[worst]
     told = recommendation(fixes=fixes, trust=trust, **changes)
     return audit(recommendation=told, **NONE)
+
+
+def advice(told):
+    return told.advice
 
 
 def error(code, *who, saving=None, since=None):
@@ -105,18 +110,57 @@ def test_an_error_is_fixed_before_anything_else():
     assert advice(told) == (
         "Before anything else, take ada out of the pool or fix its feed (saves 0.0900 "
         "per case); leave out a or b, which report the same. Until then, use "
-        "stacked-lr: it costs 0.140 per case on cases it had not seen, mean 0.220. That "
-        "saves 80 [50, 110] per 1,000 cases (adjusted p = 0.004); it learns a "
-        "model, and no simpler pool costs as little. "
-        "Compare the pools again after the fix. Where cases are few (569), vcg is the "
-        "usual choice (0.170 per case here)."
+        "stacked-lr: it costs 0.140 per case, mean 0.220 (569 cases, 5-fold "
+        "cross-validation). That saves 0.0800 per case, the cost of 80 false alarms per "
+        "1,000 cases (95 % interval 50 to 110; adjusted p = 0.004); it is the simplest "
+        "of the pools that cost significantly less. Compare the pools again after the "
+        "fix."
     )
+
+
+def test_the_recommended_pool_is_auto_and_the_alternative_says_why():
+    told = advice(fixed(pool="auto", why="it learns how", alternative="best-agent", agent="ada",
+                        alternative_cost=0.15, auto_saving=estimate(0.08)))  # fmt: skip
+    assert told.startswith("Use auto: it costs 0.140 per case, mean 0.220 (")
+    assert told.endswith(
+        "; it learns how. The simplest pool within one standard error of auto is the "
+        "best agent alone (ada), at 0.150 per case: use it if you need a rule that is "
+        "easy to explain."
+    )
+
+
+@pytest.mark.parametrize(
+    ("saving", "words"),
+    [
+        (
+            estimate(-0.02),
+            "auto would cost more: the cost of 20 false alarms per 1,000 cases (95 % "
+            "interval 10 to 30).",
+        ),
+        (
+            estimate(0.005),
+            "auto would save the cost of 5 false alarms per 1,000 cases (95 % interval "
+            "-5 to 15), which is not statistically significant.",
+        ),
+    ],
+)
+def test_what_is_in_use_is_kept_where_auto_is_no_better(saving, words):
+    told = advice(fixed(**KEPT, auto_saving=saving))
+    assert told == (
+        "Keep mean: at 0.220 per case (569 cases, 5-fold cross-validation), none of the "
+        f"9 other pools tried costs significantly less. {words}"
+    )
+
+
+def test_costs_of_dated_cases_are_on_later_cases_than_were_learned_from():
+    told = advice(fixed(forward=True, tested=475))
+    assert "(475 cases, 5 folds, each fitted to earlier cases only)" in told
 
 
 def test_a_pool_is_kept_after_the_fix():
     told = advice(fixed(error("constant-feed", "ada"), **KEPT))
     assert told.startswith("Before anything else, take ada out of the pool or fix its")
-    assert "Then keep mean: at 0.220 per case, none of the 9 other pools tried" in told
+    assert "Then keep mean: at 0.220 per case (569 cases, 5-fold" in told
 
 
 def test_a_pool_at_fault_is_not_kept():
@@ -140,7 +184,7 @@ def test_a_saving_is_named_only_where_it_is_sure():
 def test_warnings_come_after_the_pool():
     told = advice(fixed(warning("biased", "ada"), warning("drifted-pool", since=1500)))
     assert told.startswith("Use stacked-lr: ")
-    assert " Also recalibrate ada; find out what changed around case 1,500. " in told
+    assert " Also recalibrate ada; find out what changed around case 1,500." in told
 
 
 def test_a_code_without_an_action_is_still_named():
@@ -151,10 +195,14 @@ def test_a_code_without_an_action_is_still_named():
 
 def test_too_few_cases_to_compare_are_said():
     told = advice(fixed(pool=None, usual_cost=None))
-    assert told == (
-        "Too few cases to compare pools. Where cases are few (569), vcg is the usual "
-        "choice."
+    assert told == "Too few cases to compare pools."
+
+
+def test_what_the_paper_suggests_has_its_cost_where_it_was_tried():
+    assert usual(fixed()) == (
+        "Where cases are few (569), the paper suggests vcg (0.170 per case here)."
     )
+    assert usual(fixed(usual_cost=None)).endswith("suggests vcg.")
 
 
 def test_the_best_agent_alone_is_named():
@@ -195,4 +243,4 @@ def test_costs_have_a_unit():
     assert costs(audit(costs={"fn": 500.0, "fp": 20.0})) == (
         "A missed case costs 500, a false alarm 20."
     )
-    assert "cost matrix" in costs(audit(threshold=None))
+    assert "cost matrix" in costs(audit(threshold=None, classes=3))

@@ -4,7 +4,7 @@ import json
 import pickle
 
 import pytest
-from held import needs
+from dataset_requirements import needs
 
 from truepool import datasets
 from truepool_paper.expected import paper_tables

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from held import needs
+from dataset_requirements import needs
 
 from truepool_paper.experiments.main_results import (
     CURVE_METHODS,

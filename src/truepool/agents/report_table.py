@@ -17,28 +17,31 @@ def report_columns(
     frame: Any,
     files: Sequence[Path],
     outcome: str,
-    id: str,
+    kept: Mapping[str, str],
     progress: Callable[[str, int, int], None] | None = None,
     *,
     positive: Any = None,
     trust: bool = False,
 ) -> tuple[dict[str, Array], Labels]:
-    """Return columns of id, reports and outcome, as `truepool.read_panel` reads them.
+    """Return columns of reports and outcome, as `truepool.read_panel` reads them.
 
+    ``kept`` are columns that stay as they are, by role: id and time, if there are any.
     Each agent has one column, the probability of the positive label, or ``name:0`` to
     ``name:K-1`` for K > 2 classes; the outcome, where the table has it, becomes a class
     number, 1 for the positive label. The labels are returned too. ``.joblib`` files are
     loaded only with ``trust``.
     """
-    others = {outcome: "outcome", id: "id", "id": "id", "time": "time"}
+    others = {outcome: "outcome", "id": "id", "time": "time"}
+    others |= {name: role for role, name in kept.items()}
     _check_names([path.stem for path in files], others)
     agents = {path.stem: load(path, trust=trust) for path in files}
     labels = _labels(agents, positive)
     names = {name: _columns(name, len(labels.names)) for name in agents}
     _check_names([column for own in names.values() for column in own], others)
     columns: dict[str, Array] = {}
-    if id in frame.columns:
-        columns[id] = np.asarray(frame[id].to_list(), dtype=object)
+    for name in kept.values():
+        if name in frame.columns:
+            columns[name] = np.asarray(frame[name].to_list(), dtype=object)
     table = frame.to_native()
     known = None
     if outcome in frame.columns:

@@ -2,7 +2,12 @@
 
 from truepool.audits.evidence import Evidence
 from truepool.audits.severity import FEEDS
-from truepool.audits.topics.comparison import choose_pool, compare_pools
+from truepool.audits.topics.comparison import (
+    RECOMMENDED,
+    choose_pool,
+    compare_pools,
+    pool_leads,
+)
 from truepool.audits.values import Finding, Fix, Recommendation, Trust
 from truepool.core.formatting import percent
 from truepool.measures.diversity import mean_over_pairs
@@ -33,29 +38,37 @@ def recommend(evidence: Evidence, findings: tuple[Finding, ...]) -> Recommendati
     are not listed again, nor are those about an agent that is to be fixed anyway.
     """
     faulty = {f.who[0] for f in findings if f.severity == "error" and f.who}
-    chosen, table = choose_pool(evidence, faulty), evidence.compute(compare_pools)
+    choice, table = choose_pool(evidence, faulty), evidence.compute(compare_pools)
     usual, because = regime(evidence, findings)
     in_use = evidence.pool.name
-    if chosen is None or table is None:
+    if choice is None or table is None:
         fixes = _fixes(findings, faulty, change=False)
         trust = _trust(findings, blind=evidence.shortage is not None)
         return Recommendation(trust, fixes, in_use, None, regime=because, usual=usual)
-    change = chosen.pool != in_use
+    lead, other = choice.lead, choice.alternative
+    auto = {lead.pool: lead.saved for lead in evidence.compute(pool_leads)}
+    alone = "best-agent" in (choice.pool, other)
     return Recommendation(
         _trust(findings, blind=False),
-        _fixes(findings, faulty, change=change),
+        _fixes(findings, faulty, change=lead is not None),
         in_use,
-        chosen.pool,
-        evidence.best_agent if chosen.pool == "best-agent" else None,
-        table[chosen.pool].loss.value,
-        table[in_use].loss.value,
-        chosen.saved if change else None,
-        chosen.p_value,
-        len(table.rows) - 1,
-        chosen.why,
-        because,
-        usual,
-        table[usual].loss.value,
+        choice.pool,
+        agent=evidence.best_agent if alone else None,
+        cost=table[choice.pool].loss.value,
+        cost_in_use=table[in_use].loss.value,
+        saving=None if lead is None else lead.saved,
+        p_value=None if lead is None else lead.holm,
+        why=choice.why,
+        alternative=other,
+        alternative_cost=None if other is None else table[other].loss.value,
+        auto_saving=auto.get(RECOMMENDED),
+        tried=len(table.rows) - 1,
+        tested=table.tested,
+        folds=len(evidence.validation.folds),
+        forward=evidence.panel.times is not None,
+        regime=because,
+        usual=usual,
+        usual_cost=table[usual].loss.value,
     )
 
 

@@ -112,6 +112,8 @@ class CostCurve:
     never: FloatArray
     """Of the pool, the best agent, and of deciding always 1 or 0, at each ratio's own
     threshold, as a share of the more expensive of the two errors."""
+    implied: float
+    """Threshold that the costs imply; where they differ, that of an average case."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,8 +189,9 @@ class Recommendation:
 
     ``fixes`` are the errors and then the warnings, in the order of the findings; no
     pool cures an error, so errors come before ``pool``, which is None where cases are
-    too few to compare pools. ``saving`` is per case, against the pool in use, with the
-    ``p_value`` adjusted for the ``tried`` pools.
+    too few to compare pools. Costs and savings are per case, on ``tested`` cases that
+    no pool learned from; ``saving`` is against the pool in use, with the ``p_value``
+    adjusted for the ``tried`` pools.
     """
 
     trust: Trust
@@ -196,13 +199,22 @@ class Recommendation:
     in_use: str
     pool: str | None
     agent: str | None = None
-    """Name of the agent, where the best agent alone is recommended."""
+    """Who, where the best agent alone is recommended or the alternative."""
     cost: float | None = None
     cost_in_use: float | None = None
     saving: Estimate | None = None
     p_value: float | None = None
-    tried: int = 0
     why: str = ""
+    alternative: str | None = None
+    """The simplest pool within one standard error of the recommended one."""
+    alternative_cost: float | None = None
+    auto_saving: Estimate | None = None
+    """What `auto` would save; below 0 it costs more. None where it is in use."""
+    tried: int = 0
+    tested: int = 0
+    folds: int = 0
+    forward: bool = False
+    """Whether every fold learned from earlier cases than it was tested on."""
     regime: str = ""
     usual: str = ""
     """The pool that the paper's table of regimes names here, and its cost per case."""
@@ -300,14 +312,19 @@ class Audit:
     @property
     def advice(self) -> str:
         """What to fix first and which pool to use, in one paragraph."""
-        return str(display.render("verdict", "advice", self))
+        return " ".join(self.steps)
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """What to do, step by step: `advice` in parts."""
+        return tuple(display.render("advice", "steps", self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and strings, ready for JSON; see docs/audit.md."""
         plain = asdict(self) | {"schema": SCHEMA}
         del plain["labels"], plain["label_cases"]
         plain["outcome_labels"] = self.labels.to_dict(self.label_cases)
-        words = {"verdict": self.verdict, "advice": self.advice}
+        words = {"verdict": self.verdict, "advice": self.advice, "steps": self.steps}
         plain["recommendation"] = words | plain["recommendation"]
         plain["comparison"] = self.comparison and self.comparison.to_dict()
         return cast(dict[str, Any], _plain(plain))

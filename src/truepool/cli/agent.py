@@ -132,6 +132,7 @@ def report(
     outcome: options.Outcome = "y",
     positive: options.Positive = None,
     id: options.Id = None,
+    time: options.Time = None,
     trust: options.Trust = False,
     json_file: options.Json = None,
 ) -> None:
@@ -145,9 +146,11 @@ def report(
         file_format(output, "written")
     check_files([table, *agent], [output, json_file])
     frame = read_frame(table, id)
+    _check_columns(frame, id, time)
+    kept = {"id": id or "id", "time": time or "time"}
     with progress_bar("Collecting reports") as progress:
         columns, known = report_columns(
-            frame, agent, outcome, id or "id", progress, positive=positive, trust=trust
+            frame, agent, outcome, kept, progress, positive=positive, trust=trust
         )
     write_cases(output, columns)
     summary = {"cases": len(frame), "agents": len(agent), "output": str(output)}
@@ -242,16 +245,20 @@ def _files(output: Path, kinds: list[str]) -> dict[str, Path]:
 def _features(
     frame: Any, outcome: str, id: str | None, time: str | None, ignore: list[str]
 ) -> Any:
+    _check_columns(frame, *ignore, id, time)
+    excluded = {outcome, id or "id", time or "time", *ignore}
+    return frame.select([n for n in frame.columns if n not in excluded]).to_native()
+
+
+def _check_columns(frame: Any, *names: str | None) -> None:
     from truepool.core.errors import SourceError, suggestion
 
-    for name in [*ignore, *filter(None, (id, time))]:
-        if name not in frame.columns:
+    for name in names:
+        if name is not None and name not in frame.columns:
             raise SourceError(
                 f"there is no column {name!r}{suggestion(name, frame.columns)}; "
                 f"columns: {', '.join(frame.columns)}"
             )
-    excluded = {outcome, id or "id", time or "time", *ignore}
-    return frame.select([n for n in frame.columns if n not in excluded]).to_native()
 
 
 def _show(

@@ -8,7 +8,6 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
-import typer
 from typer.models import OptionInfo
 
 from truepool.core.errors import SettingError, SourceError, suggestion
@@ -61,13 +60,6 @@ def _option(parameter: inspect.Parameter) -> tuple[str, Option | None]:
     )
 
 
-def apply(context: typer.Context, path: Path | None) -> Path | None:
-    """Take what a config file gives for what the command line does not."""
-    if path is not None and not context.resilient_parsing:
-        context.default_map = read(path, str(context.info_name))
-    return path
-
-
 def read(path: Path, verb: str) -> dict[str, Any]:
     """Values of a verb's parameters, by the file; its own section comes first."""
     general: dict[str, Any] = {}
@@ -102,7 +94,8 @@ def _load(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise SourceError(
-            f"there is no config file {str(path)!r}. Name another one."
+            f"there is no config file {str(path)!r}. Write one with truepool init "
+            "TABLE."
         ) from None
     except OSError as error:
         raise SourceError(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from truepool.audits.values import Audit
     from truepool.cli.demo_panels import DemoPanels
-    from truepool.comparison import Comparison, Estimate
+    from truepool.comparison import Comparison
     from truepool.data.panel import Panel
     from truepool.online import Trace
 
@@ -104,17 +104,20 @@ def _compare(console: "Console", panels: "DemoPanels", seed: int) -> None:
 
 def comparison_sentence(result: "Comparison") -> str:
     """Say what the best significantly better pool saves, and in which errors."""
-    from truepool.render.numbers import percent
+    from truepool.comparison import Estimate
+    from truepool.render.numbers import per_thousand, percent
 
     mean = result["mean"]
     for row in result.rows:
-        if row.to_mean.value < 0 and row.p_mean < 1 - result.level:
+        gap = row.to_mean
+        if gap.value < 0 and row.p_mean < 1 - result.level:
+            saved = Estimate(-gap.value, -gap.high, -gap.low)
             return (
                 f"how you combine the same models matters: {row.pool} finds "
                 f"{percent(row.recall)} of the cancers at {percent(row.fp_rate)} false "
                 f"alarms, the plain mean {percent(mean.recall)} at "
                 f"{percent(mean.fp_rate)}; {row.pool} saves "
-                f"{_per_thousand(row.to_mean, sign=-1)}."
+                f"{per_thousand(saved, result.level, 'false alarms')}."
             )
     return "no pool is significantly better than the plain mean on these cases."
 
@@ -158,8 +161,9 @@ def _audit(console: "Console", panels: "DemoPanels", seed: int) -> "Audit":
     from truepool.audits import audit
     from truepool.cli.screen import progress_bar
     from truepool.data.costs import Costs
-    from truepool.render.tables.audit import MARKS, print_block
-    from truepool.render.verdict import advice, sentence
+    from truepool.render.advice import steps
+    from truepool.render.tables.audit import MARKS, print_block, print_steps
+    from truepool.render.verdict import sentence
 
     _print_step(console, 4, "Audit the plain mean on the same cases")
     with progress_bar("Auditing") as progress:
@@ -167,36 +171,28 @@ def _audit(console: "Console", panels: "DemoPanels", seed: int) -> "Audit":
             panels.faulty, costs=Costs(fn=COST_FN), seed=seed, progress=progress
         )
     console.print(sentence(result), style="bold", highlight=False)
-    for finding in result.findings[:SHOWN]:
+    print_steps(console, steps(result))
+    console.print("Findings:", style="bold")
+    for finding, _ in result.groups[:SHOWN]:
         word, style = MARKS[finding.severity]
         print_block(console, Text(finding.sentence), Text(f"{word:>7} ", style))
-    console.print(f"Advice. {advice(result)}", highlight=False, markup=False)
     _print_takeaway(console, saving_sentence(result))
     return result
 
 
 def saving_sentence(audit: "Audit") -> str:
     """Say what following the recommendation saves per 1,000 cases."""
-    recommended = audit.recommendation
-    if not recommended.change or recommended.saving is None:
-        return f"no other pool is significantly better than {recommended.in_use} here."
-    pool = recommended.pool
-    if recommended.agent is not None:
-        pool = f"{recommended.agent} alone"
-    until = " until the broken models are fixed" if recommended.errors else ""
-    return (
-        f"the audit finds what broke and what to do; using {pool} instead of "
-        f"{recommended.in_use}{until} saves {_per_thousand(recommended.saving)}."
-    )
+    from truepool.render.advice import recommended, unit
+    from truepool.render.numbers import per_thousand
 
-
-def _per_thousand(saving: "Estimate", sign: int = 1) -> str:
-    """Write a saving per case as one per 1,000 cases, with its interval."""
-    value, *ends = (1000 * sign * x for x in (saving.value, saving.low, saving.high))
-    low, high = sorted(ends)
+    said = audit.recommendation
+    if said.saving is None:
+        return f"no other pool is significantly better than {said.in_use} here."
+    until = " until the broken models are fixed" if said.errors else ""
     return (
-        f"the cost of {value:,.0f} false alarms per 1,000 cases "
-        f"[95 % interval {low:,.0f} to {high:,.0f}]"
+        f"the audit finds what broke and what to do; using {recommended(said)} instead "
+        f"of {said.in_use}{until} saves "
+        f"{per_thousand(said.saving, audit.level, unit(audit))}."
     )
 
 

@@ -10,6 +10,7 @@
     │   └── SourceError                 a file or frame that cannot be read
     │       └── ChecksumError           a data file that is not the published one
     ├── PoolFileError (ValueError)      a saved pool that is damaged, newer or unknown
+    ├── StreamFileError (ValueError)    a saved stream that is damaged, newer or unknown
     ├── FeatureError (ValueError)       features that no agent can be trained on
     ├── ExportError (ValueError)        an agent or pool without a faithful export
     ├── CostError (ValueError)          costs that are not positive, or of another K
@@ -59,6 +60,10 @@ class ChecksumError(SourceError):
 
 class PoolFileError(TruepoolError, ValueError):
     """A saved pool that is damaged, of a newer format, or of an unknown pool."""
+
+
+class StreamFileError(TruepoolError, ValueError):
+    """A saved stream that is damaged, of a newer format, or of an unknown learner."""
 
 
 class FeatureError(TruepoolError, ValueError):

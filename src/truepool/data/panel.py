@@ -141,7 +141,7 @@ class Panel:
         K = classes(C)
         names = names or tuple(f"agent{i}" for i in range(N))
         if T < 2:
-            raise PanelError(f"a panel needs at least 2 cases; it has {T}")
+            raise PanelError(f"a panel needs at least 2 cases; got {T}")
         if silent:
             counts, _, _ = kernels.report_counts(values)
             if not counts.all():
@@ -309,6 +309,17 @@ class Panel:
         """
         silent = int(np.isnan(reports).sum()) if self.silent else 0
         return self._replace(reports=_squeezed(reports), silent=silent)
+
+    def with_columns(self, columns: Mapping[str, ArrayLike]) -> Self:
+        """Return the panel with more columns of the cases.
+
+        >>> panel = Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0])
+        >>> panel.with_columns({"amount": [120, 80]}).columns
+        CaseColumns(amount)
+        """
+        own = CaseColumns(columns, len(self))
+        both = {**self.columns, **own}
+        return self._replace(columns=CaseColumns(both, len(self), copy=False))
 
     def with_labels(self, labels: Labels) -> Self:
         """Return the panel with other labels for the same class numbers.

@@ -1,4 +1,4 @@
-"""Learners: weights that follow, case by case. The folder is the registry."""
+"""Learners: weights updated online, case by case. The folder is the registry."""
 
 from typing import Any, cast
 

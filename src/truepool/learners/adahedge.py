@@ -1,4 +1,4 @@
-"""AdaHedge: exponential weights that set their own rate."""
+"""AdaHedge: exponential weights with a self-tuning rate."""
 
 from dataclasses import dataclass
 from math import log, sqrt
@@ -19,18 +19,18 @@ from truepool.core.kernels.arithmetic import (
     total,
 )
 from truepool.core.kernels.arithmetic import log as exact_log
-from truepool.data.weights import NOISE
+from truepool.data.weights import ROUNDING_ERROR
 from truepool.learners.interface import FLOOR, Feedback, Kernel, Learner, State
 
 
 class Memory(NamedTuple):
-    """What each agent has lost, the mixability gap, and what the bound is made of."""
+    """Cumulative losses, the mixability gap, and the terms of the bound."""
 
     losses: FloatArray
     rate: float  # inf while the gap is 0
     gap: float
-    squares: float  # of the ranges of the losses
-    widest: float  # range of the losses of a case
+    squares: float  # sum of squared loss ranges
+    widest: float  # the largest loss range of a case
 
 
 class Settings(NamedTuple):
@@ -45,13 +45,13 @@ class AdaHedge(Learner):
     r"""Parameter-free exponential weights (de Rooij et al., JMLR 2014).
 
     The rate is :math:`\ln N / \Delta` with :math:`\Delta` the mixability gap so far: it
-    stays high on easy sequences. Regret at most :math:`\sqrt{\ln N \sum_t s_t^2} +
-    S(\tfrac43 \ln N + 2)`, whatever the scale of the losses.
+    stays high on easy sequences. The regret is at most :math:`\sqrt{\ln N \sum_t s_t^2}
+    + S(\tfrac43 \ln N + 2)`, whatever the scale of the losses.
     """
 
     name: ClassVar[str] = "adahedge"
     exemptions: ClassVar = {
-        "asleep": "its rate may change after any case, which moves every weight"
+        "asleep": "its rate may change after any case, which changes every weight"
     }
     signal: Literal["own", "slope"] = "slope"
 
@@ -71,16 +71,16 @@ class AdaHedge(Learner):
     def update(self, state: State, feedback: Feedback) -> State:
         """Return the state after one more case."""
         losses, rate, gap, squares, widest = state.memory
-        awake, g = feedback.awake, _above_least(feedback.losses)
-        weights = state.weights[awake]
-        mean = weights @ g[awake] / weights.sum()
+        reported, g = feedback.reported, _excess_losses(feedback.losses)
+        weights = state.weights[reported]
+        mean = weights @ g[reported] / weights.sum()
         if rate == np.inf:
-            mix = g[awake][weights > FLOOR].min()
+            mix = g[reported][weights > FLOOR].min()
         else:
             logs = np.log(weights)
-            mix = (logsumexp(logs) - logsumexp(logs - rate * g[awake])) / rate
-        losses = losses + np.where(awake, g, mix)
-        reach = float(g[awake].max())
+            mix = (logsumexp(logs) - logsumexp(logs - rate * g[reported])) / rate
+        losses = losses + np.where(reported, g, mix)
+        span = float(g[reported].max())
         gap += max(0.0, float(mean - mix))
         rate = log(len(state.agents)) / gap if gap > 0 else np.inf
         if rate == np.inf:
@@ -88,17 +88,17 @@ class AdaHedge(Learner):
             after = np.where(leads, 1.0, FLOOR)
         else:
             after = np.maximum(np.exp(-rate * (losses - losses.min())), FLOOR)
-        memory = Memory(losses, rate, gap, squares + reach**2, max(widest, reach))
+        memory = Memory(losses, rate, gap, squares + span**2, max(widest, span))
         return state.after(after, memory)
 
     def bound(self, state: State) -> float | None:
-        """Regret that theory allows after this state."""
+        """Upper bound on the regret up to this state."""
         log_n = log(len(state.agents))
         root = sqrt(log_n * state.memory.squares)
         return float(root + state.memory.widest * (4 / 3 * log_n + 2))
 
     def _newcomer(self, state: State, share: float) -> Memory:
-        """Charged as much as gives it just this share at the present rate."""
+        """Give the newcomer the loss that yields this share at the current rate."""
         losses, rate, *_ = state.memory
         charged = losses.mean()
         if np.isfinite(rate):
@@ -106,13 +106,13 @@ class AdaHedge(Learner):
         return Memory(np.array([charged]), 0.0, 0.0, 0.0, 0.0)
 
 
-def _above_least(losses: FloatArray) -> FloatArray:
-    """Losses above the least one; all 0 where rounding alone may tell them apart.
+def _excess_losses(losses: FloatArray) -> FloatArray:
+    """Losses minus the smallest one; all 0 where they differ by rounding only.
 
-    A rate without a floor would make a winner of a rounding error.
+    With an unbounded rate a rounding error would decide the winner.
     """
     above = losses - np.nanmin(losses)
-    if np.nanmax(above) <= NOISE * np.nanmax(np.abs(losses)):
+    if np.nanmax(above) <= ROUNDING_ERROR * np.nanmax(np.abs(losses)):
         return np.where(np.isnan(losses), np.nan, 0.0)
     return np.asarray(above)
 
@@ -123,9 +123,9 @@ def _kernel(
     g, charged, rate = feedback.losses, memory.losses, memory.rate
     N = weights.size
     low, high = least(g), largest(g)
-    apart = high - low > NOISE * max(abs(low), abs(high))
-    reach = high - low if apart else 0.0
-    for i in range(N):  # above the least; those without a report follow below
+    apart = high - low > ROUNDING_ERROR * max(abs(low), abs(high))
+    span = high - low if apart else 0.0
+    for i in range(N):  # minus the smallest; NaN without a report
         g[i] = (g[i] - low if apart else 0.0) if g[i] == g[i] else np.nan
     mass, charge = feedback.mass, 0.0
     if feedback.complete:
@@ -143,8 +143,8 @@ def _kernel(
             if g[i] == g[i] and weights[i] > FLOOR * mass:
                 mix = min(mix, g[i])
     else:
-        # The weights are made anew below, so the mixture may be formed in their place.
-        small = rate * reach <= SMALL
+        # The weights are recomputed below, so the mixture can be formed in place.
+        small = rate * span <= SMALL
         if small:
             for i in range(N):
                 weights[i] *= small_exp(-rate * g[i])
@@ -158,7 +158,7 @@ def _kernel(
             for i in range(N):
                 mixed += weights[i] if g[i] == g[i] else 0.0
         lost = small_log(mixed, mass) if small else exact_log(mixed / mass)
-        mix = -lost * (1.0 / rate)  # a quotient that waits for nothing
+        mix = -lost * (1.0 / rate)  # a division that does not wait for the logarithm
     for i in range(N):
         charged[i] += g[i] if g[i] == g[i] else mix
     gap = memory.gap + max(0.0, mean - mix)
@@ -170,5 +170,5 @@ def _kernel(
     else:
         for i in range(N):
             weights[i] = max(exp(-rate * (charged[i] - best)), FLOOR)
-    squares, widest = memory.squares + reach * reach, max(memory.widest, reach)
+    squares, widest = memory.squares + span * span, max(memory.widest, span)
     return Memory(charged, rate, gap, squares, widest)

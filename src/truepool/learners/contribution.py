@@ -1,4 +1,4 @@
-"""Weights by contributions to the uniform pool: no guarantee, easy to explain."""
+"""Weights by contributions to the uniform pool: no bound, but easy to explain."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -7,24 +7,24 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.core.kernels.arithmetic import total
-from truepool.data.weights import NOISE, by_credit
+from truepool.data.weights import ROUNDING_ERROR, by_credit
 from truepool.learners.interface import Learner, Signal
 
-RECOUNTED = {
-    "asleep": "weights are shares of all positive credit, which others may add to",
+EXEMPTIONS = {
+    "asleep": "weights are shares of all positive credit, which others change",
     "joining": "a newcomer without a contribution has no weight",
 }
 
 
 class Memory(NamedTuple):
-    """By agent: the sum, or average, of contributions, and how many there were."""
+    """Per agent: the sum, or average, of contributions, and their number."""
 
     credit: FloatArray
     counts: FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
-class Credited(Learner):
+class CreditLearner(Learner):
     """A learner whose weights are proportional to positive mean contributions."""
 
     @property
@@ -38,7 +38,7 @@ class Credited(Learner):
 
 
 def by_mean_credit(credit: FloatArray, counts: FloatArray, span: float) -> FloatArray:
-    """Weights by positive mean credit in units of the loss; equal if there is none."""
+    """Weights by positive mean credit, in units of the span; equal if none is."""
     return by_credit(credit / np.where(counts > 0, counts, 1.0) / span)
 
 
@@ -48,6 +48,6 @@ def set_by_mean_credit(
     """`by_mean_credit`, for kernels."""
     for i in range(weights.size):
         mean = credit[i] / max(counts[i], 1.0)
-        weights[i] = mean if mean > NOISE * span else 0.0
+        weights[i] = mean if mean > ROUNDING_ERROR * span else 0.0
     if not total(weights) > 0.0:
         weights[:] = 1.0

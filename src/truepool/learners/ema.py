@@ -8,8 +8,8 @@ import numpy as np
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError
 from truepool.learners.contribution import (
-    RECOUNTED,
-    Credited,
+    EXEMPTIONS,
+    CreditLearner,
     Memory,
     by_mean_credit,
     set_by_mean_credit,
@@ -18,7 +18,7 @@ from truepool.learners.interface import Feedback, Kernel, State
 
 
 class Settings(NamedTuple):
-    """How much the last case counts, and how far apart losses can lie."""
+    """The weight of the last case, and the span of losses."""
 
     alpha: float
     span: float
@@ -26,17 +26,17 @@ class Settings(NamedTuple):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class EMA(Credited):
+class EMA(CreditLearner):
     r"""Weights by :math:`D_i \leftarrow (1 - \alpha) D_i + \alpha \Delta_i`."""
 
     name: ClassVar[str] = "ema"
-    exemptions: ClassVar = RECOUNTED
+    exemptions: ClassVar = EXEMPTIONS
     alpha: float = 0.1
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 < self.alpha <= 1:
-            raise SettingError(f"alpha must lie in (0, 1]; it is {self.alpha!r}")
+            raise SettingError(f"alpha must lie in (0, 1]; got {self.alpha!r}")
 
     def settings(self, agents: int, classes: int) -> Settings:
         """Return the numbers that the kernel needs."""
@@ -51,8 +51,8 @@ class EMA(Credited):
         """Return the state after one more case."""
         credit, counts = state.memory
         moved = (1 - self.alpha) * credit - self.alpha * feedback.losses
-        credit = np.where(feedback.awake, moved, credit)
-        counts = np.maximum(counts, feedback.awake)
+        credit = np.where(feedback.reported, moved, credit)
+        counts = np.maximum(counts, feedback.reported)
         weights = by_mean_credit(credit, counts, self.span(state.classes))
         return state.after(weights, Memory(credit, counts))
 

@@ -1,10 +1,10 @@
 r"""Exponential weights, the step that many learners share.
 
-:math:`w_i \propto e^{-\eta L_i}` with :math:`L_i` what the agent has lost so far. An
-agent without a report is charged what the pool pays, so its weight waits unchanged
-(specialists; Freund et al. 1997). For any rates that never rise, chosen before each
+:math:`w_i \propto e^{-\eta L_i}` with :math:`L_i` the cumulative loss of the agent. An
+agent without a report is charged the mix loss of the pool, so its weight does not
+change (specialists; Freund et al. 1997). For non-increasing rates, chosen before each
 case, the regret is at most :math:`\ln N / \eta_T + \sum_t \min(\eta_t s_t^2 / 8, s_t)`
-with :math:`s_t` the reach of case t (Hoeffding).
+with :math:`s_t` the span of the losses of case t (Hoeffding).
 """
 
 from abc import abstractmethod
@@ -29,17 +29,17 @@ from truepool.learners.interface import (
 
 
 class Memory(NamedTuple):
-    """Rate of the last case, and the sums that the bound is made of."""
+    """Rate of the last case, and the terms of the bound."""
 
     rate: float = 0.0
-    limit: float = 1.0  # of the squares, beyond which the rate falls
-    squares: float = 0.0  # of the reaches
-    slack: float = 0.0  # sum of min(rate reach^2 / 8, reach)
-    shared: float = 0.0  # what dealing out has cost
+    limit: float = 1.0  # of the squares; above it the rate is lowered
+    squares: float = 0.0  # sum of squared spans
+    slack: float = 0.0  # sum of min(rate span^2 / 8, span)
+    shared: float = 0.0  # the cost of mixing with equal weights
 
 
 class Settings(NamedTuple):
-    """A constant rate, the share that is dealt out and its cost, and ln N."""
+    """A constant rate, the share that is redistributed and its cost, and ln N."""
 
     rate: float
     share: float
@@ -52,12 +52,12 @@ class Exponential(Learner):
     """Exponential weights at a constant rate."""
 
     @abstractmethod
-    def pace(self, agents: int, classes: int) -> float:
-        """Rate."""
+    def learning_rate(self, agents: int, classes: int) -> float:
+        """The learning rate."""
 
     @property
-    def sharing(self) -> float:
-        """Share of the weight that is dealt out evenly after each case."""
+    def mixing_rate(self) -> float:
+        """Share of the weight that is redistributed equally after each case."""
         return 0.0
 
     def memory(self, agents: int) -> Memory:
@@ -66,9 +66,9 @@ class Exponential(Learner):
 
     def settings(self, agents: int, classes: int) -> Settings:
         """Return the numbers that the kernel needs."""
-        cost = -log1p(-self.sharing)
-        rate = self.pace(agents, classes)
-        return Settings(rate, self.sharing, cost, exact_log(agents))
+        cost = -log1p(-self.mixing_rate)
+        rate = self.learning_rate(agents, classes)
+        return Settings(rate, self.mixing_rate, cost, exact_log(agents))
 
     @property
     def kernel(self) -> Kernel | None:
@@ -77,16 +77,18 @@ class Exponential(Learner):
 
     def update(self, state: State, feedback: Feedback) -> State:
         """Return the state after one more case."""
-        rate = self.pace(len(state.agents), state.classes)
-        weights = tilted(state, feedback, rate)
-        spent = _spend(state.memory, rate, feedback.reach)
-        if self.sharing:
-            spent = spent._replace(shared=spent.shared - log1p(-self.sharing) / rate)
-            weights = (1 - self.sharing) * weights + self.sharing / weights.size
-        return state.after(weights, spent)
+        rate = self.learning_rate(len(state.agents), state.classes)
+        weights = tilted_weights(state, feedback, rate)
+        terms = _update_bound(state.memory, rate, feedback.span)
+        if self.mixing_rate:
+            terms = terms._replace(
+                shared=terms.shared - log1p(-self.mixing_rate) / rate
+            )
+            weights = (1 - self.mixing_rate) * weights + self.mixing_rate / weights.size
+        return state.after(weights, terms)
 
     def bound(self, state: State) -> float | None:
-        """Regret that theory allows after this state."""
+        """Upper bound on the regret up to this state."""
         if not state.settled:
             return 0.0
         rate, _, _, slack, shared = state.memory
@@ -94,11 +96,11 @@ class Exponential(Learner):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Paced(Exponential):
+class AdaptiveExponential(Exponential):
     """Exponential weights at a given rate, or at one that adapts and needs no horizon.
 
-    Without a rate, the learner lowers its own whenever the sum of squared reaches has
-    doubled.
+    Without a rate, the learner starts high and lowers it whenever the sum of squared
+    spans has doubled.
     """
 
     rate: float | None = None
@@ -107,13 +109,13 @@ class Paced(Exponential):
         super().__post_init__()
         check_rate(self.rate)
 
-    def pace(self, agents: int, classes: int) -> float:
-        """Rate, where it is constant."""
+    def learning_rate(self, agents: int, classes: int) -> float:
+        """The learning rate, if it is constant."""
         return self.rate or 0.0
 
     @property
     def kernel(self) -> Kernel | None:
-        """One step, at the rate given or at one that falls."""
+        """One step, at the given rate or at one that falls."""
         return _constant if self.rate else _doubling
 
     def update(self, state: State, feedback: Feedback) -> State:
@@ -122,24 +124,24 @@ class Paced(Exponential):
             return super().update(state, feedback)
         log_n = log(len(state.agents))
         rate = state.memory.rate if state.settled else sqrt(8 * log_n)
-        weights = tilted(state, feedback, rate)
-        spent = _spend(state.memory, rate, feedback.reach)
-        if spent.squares > spent.limit:
-            limit = _doubled(spent.limit, spent.squares)
-            spent = spent._replace(rate=sqrt(8 * log_n / limit), limit=limit)
-            # exp(-rate L) at the new rate is a power of what it was at the old one.
-            tempered = spent.rate / rate * np.log(weights)
+        weights = tilted_weights(state, feedback, rate)
+        terms = _update_bound(state.memory, rate, feedback.span)
+        if terms.squares > terms.limit:
+            limit = _doubled_limit(terms.limit, terms.squares)
+            terms = terms._replace(rate=sqrt(8 * log_n / limit), limit=limit)
+            # exp(-rate L) at the new rate is a power of its value at the old rate.
+            tempered = terms.rate / rate * np.log(weights)
             weights = np.maximum(np.exp(tempered - logsumexp(tempered)), FLOOR)
-        return state.after(weights, spent)
+        return state.after(weights, terms)
 
 
-def tilted(state: State, feedback: Feedback, rate: float) -> FloatArray:
+def tilted_weights(state: State, feedback: Feedback, rate: float) -> FloatArray:
     """Weights after one step of exponential weights at this rate."""
-    awake, logs = feedback.awake, state.log_weights
-    before = logsumexp(logs[awake])
-    after = logsumexp(logs[awake] - rate * feedback.losses[awake])
+    reported, logs = feedback.reported, state.log_weights
+    before = logsumexp(logs[reported])
+    after = logsumexp(logs[reported] - rate * feedback.losses[reported])
     mix = (before - after) / rate
-    charged = np.where(awake, feedback.losses, mix)
+    charged = np.where(reported, feedback.losses, mix)
     return np.asarray(np.maximum(np.exp(logs - rate * (charged - mix)), FLOOR))
 
 
@@ -150,7 +152,7 @@ def _constant(
     weights: FloatArray, memory: Memory, feedback: Feedback, settings: Settings
 ) -> Memory:
     tilt(weights, feedback, settings.rate)
-    after = _spend(memory, settings.rate, feedback.reach)
+    after = _update_bound(memory, settings.rate, feedback.span)
     if not settings.share > 0.0:
         return after
     even = settings.share * total(weights) / weights.size
@@ -165,10 +167,10 @@ def _doubling(
 ) -> Memory:
     rate = memory.rate if feedback.settled > 0 else sqrt(8.0 * settings.log_agents)
     tilt(weights, feedback, rate)
-    after = _spend(memory, rate, feedback.reach)
+    after = _update_bound(memory, rate, feedback.span)
     if after.squares <= after.limit:
         return after
-    limit = _doubled(after.limit, after.squares)
+    limit = _doubled_limit(after.limit, after.squares)
     slower = sqrt(8.0 * settings.log_agents / limit)
     mass = total(weights)
     for i in range(weights.size):  # a power of the weights at the old rate
@@ -182,8 +184,8 @@ def _doubling(
 def tilt(weights: FloatArray, feedback: Feedback, rate: float) -> None:
     """Multiply the weights of those who reported by exp(-rate loss), up to a factor."""
     losses, floor = feedback.losses, FLOOR * feedback.mass
-    before = 1.0 if feedback.complete else _mass_awake(weights, losses)
-    if rate * feedback.reach <= SMALL:
+    before = 1.0 if feedback.complete else _reported_mass(weights, losses)
+    if rate * feedback.span <= SMALL:
         for i in range(weights.size):
             tilted = max(weights[i], floor) * small_exp(-rate * losses[i])
             weights[i] = tilted if losses[i] == losses[i] else weights[i]
@@ -192,13 +194,13 @@ def tilt(weights: FloatArray, feedback: Feedback, rate: float) -> None:
         for i in range(weights.size):
             tilted = max(weights[i], floor) * exp(-rate * (losses[i] - low))
             weights[i] = tilted if losses[i] == losses[i] else weights[i]
-    if not feedback.complete:  # those without a report keep their weight
-        scale = before / _mass_awake(weights, losses)
+    if not feedback.complete:  # agents without a report keep their weight
+        scale = before / _reported_mass(weights, losses)
         for i in range(weights.size):
             weights[i] *= scale if losses[i] == losses[i] else 1.0
 
 
-def _mass_awake(weights: FloatArray, losses: FloatArray) -> float:
+def _reported_mass(weights: FloatArray, losses: FloatArray) -> float:
     mass = 0.0
     for i in range(weights.size):
         if losses[i] == losses[i]:
@@ -206,13 +208,13 @@ def _mass_awake(weights: FloatArray, losses: FloatArray) -> float:
     return mass
 
 
-def _spend(memory: Memory, rate: float, reach: float) -> Memory:
-    squares = memory.squares + reach * reach
-    slack = memory.slack + min(rate * reach * reach / 8.0, reach)
+def _update_bound(memory: Memory, rate: float, span: float) -> Memory:
+    squares = memory.squares + span * span
+    slack = memory.slack + min(rate * span * span / 8.0, span)
     return Memory(rate, memory.limit, squares, slack, memory.shared)
 
 
-def _doubled(limit: float, squares: float) -> float:
+def _doubled_limit(limit: float, squares: float) -> float:
     while limit < squares:
         limit *= 2.0
     return limit

@@ -3,18 +3,18 @@
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from truepool.learners.exponential import Paced
+from truepool.learners.exponential import AdaptiveExponential
 from truepool.learners.interface import Signal
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Hedge(Paced):
+class Hedge(AdaptiveExponential):
     """Exponential weights on own losses (Freund & Schapire 1997).
 
-    Follows the best single agent: its regret against that agent is O(sqrt(T ln N))
-    for every sequence. Without a rate it halves its own whenever the sum of squared
-    reaches has doubled, so it needs no horizon.
+    Learns the best single agent: its regret against that agent is O(sqrt(T ln N))
+    for every sequence. Without a rate it lowers its own whenever the sum of squared
+    spans has doubled, so it needs no horizon.
     """
 
     name: ClassVar[str] = "hedge"

@@ -1,4 +1,4 @@
-"""What every learner is: settings, a state that goes in and comes out, a guarantee."""
+"""The interface of learners: settings, an update of the state, a regret bound."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -19,15 +19,15 @@ Memory: TypeAlias = Any
 """A NamedTuple of numbers, and of arrays whose last axis is the agents."""
 
 FLOOR = 1e-30
-"""No weight falls below this: far too little to matter, and never 0/0."""
+"""No weight falls below this: negligible, but it avoids 0/0."""
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What a learner knows after some settled cases. Old states stay valid.
+    """The state of a learner after some settled cases. Old states stay valid.
 
     ``unnormalised`` (N,) are the weights up to a common factor: with few agents,
-    scaling them would take most of a case's time. ``memory`` is the learner's own.
+    normalising them would take most of the time. ``memory`` belongs to the learner.
     """
 
     unnormalised: FloatArray
@@ -58,32 +58,32 @@ class State:
         )
 
     def copy(self) -> "State":
-        """Return the same knowledge in arrays of its own."""
-        memory = by_field(np.copy, self.memory)
+        """Return the same state with arrays of its own."""
+        memory = map_arrays(np.copy, self.memory)
         return replace(self, unnormalised=self.unnormalised.copy(), memory=memory)
 
 
 class Feedback(NamedTuple):
-    """What the outcome of one case says about each agent.
+    """What a learner gets about each agent once the outcome of a case is known.
 
-    ``losses`` (N,) are smaller for the better, NaN where there was no report; ``reach``
-    bounds how far apart they can lie; ``mean`` is their mean under ``used`` (N,), the
-    unnormalised weights that the case was decided with; ``settled`` counts the cases
-    before it; ``complete`` says whether everybody reported; ``mass`` is the sum of the
-    unnormalised weights now.
+    ``losses`` (N,) are smaller for better agents, NaN without a report; ``span`` bounds
+    their range; ``mean`` is their mean under ``decision_weights`` (N,), the
+    unnormalised weights that decided the case; ``settled`` is the number of cases
+    before it; ``complete`` tells whether all agents reported; ``mass`` is the sum of
+    the current unnormalised weights.
     """
 
     losses: FloatArray
-    reach: float
+    span: float
     mean: float
-    used: FloatArray
+    decision_weights: FloatArray
     settled: int
     complete: bool
     mass: float
 
     @property
-    def awake(self) -> BoolArray:
-        """Who reported."""
+    def reported(self) -> BoolArray:
+        """Which agents reported."""
         return ~np.isnan(self.losses)
 
 
@@ -95,15 +95,15 @@ Kernel: TypeAlias = Callable[[FloatArray, Any, Feedback, Any], Any]
 class Learner(ABC):
     """Online weights.
 
-    A learner is written by what it is told about each case (`signal`) and by `update`,
-    which is all it needs. A `kernel`, the same update for numba, makes it fast.
+    A learner needs a `signal`, what it gets about each agent, and an `update`. A
+    `kernel`, the same update for numba, makes it fast.
 
     Parameters
     ----------
     loss : Loss
-        What is to be kept small.
+        The loss to minimise.
     horizon : int
-        How many cases are expected; rates that need it use it.
+        The expected number of cases, for learning rates that depend on it.
     """
 
     name: ClassVar[str]
@@ -114,31 +114,31 @@ class Learner(ABC):
 
     def __post_init__(self) -> None:
         if self.horizon < 1:
-            raise SettingError(f"the horizon must be at least 1; it is {self.horizon}")
+            raise SettingError(f"the horizon must be at least 1; got {self.horizon}")
         if self.signal == "slope" and not self.loss.convex:
             raise SettingError(
-                f"{self.name} follows slopes, which need a convex loss; "
-                f"{self.loss.name!r} is not. Use brier, log or cost-brier."
+                f"{self.name} needs a convex loss; {self.loss.name!r} is not convex. "
+                "Use brier, log or cost-brier."
             )
         if self.signal == "slope" and self.loss.name == "log" and self._needs_span:
             raise SettingError(
-                f"{self.name} scales by how far slopes can lie apart, which the log "
-                "loss does not bound. Use signal='own', or gradient or adahedge."
+                f"{self.name} needs a loss with bounded slopes; those of the log loss "
+                "are unbounded. Use signal='own', or gradient or adahedge."
             )
 
     @property
     def _needs_span(self) -> bool:
-        """Whether the learner must know beforehand how far signals can lie apart."""
+        """Whether the learner must know the range of its signals in advance."""
         return False
 
     @property
     @abstractmethod
     def signal(self) -> Signal:
-        """What the learner is told about each agent.
+        """What the learner gets about each agent.
 
-        Its ``own`` loss, the ``slope`` of the pool's loss (so that it learns the best
-        mixture), or minus its contribution: the ``marginal`` one to the pool as it is,
-        or that to the ``uniform`` pool.
+        Its ``own`` loss, the ``slope`` of the pool's loss (to learn the best
+        weighting), or minus its contribution, to the current pool (``marginal``) or to
+        the ``uniform`` pool.
         """
 
     @abstractmethod
@@ -165,40 +165,38 @@ class Learner(ABC):
         return ()
 
     def bound(self, state: State) -> float | None:
-        """Regret that theory allows after this state, or None where none holds.
+        """Upper bound on the regret up to this state, or None if there is no theorem.
 
-        For agents that were there from the start: who joins later brings no theorem.
+        It holds for the agents present from the start, not for those that join later.
         """
         return None
 
     def start(self, agents: tuple[str, ...], classes: int = 2) -> State:
-        """State before any case: equal weights."""
+        """Return the state before any case: equal weights."""
         if len(agents) < 2:
-            raise AgentError(f"pooling needs at least 2 agents; there is {len(agents)}")
+            raise AgentError(f"pooling needs at least 2 agents; got {len(agents)}")
         if len(set(agents)) < len(agents):
-            raise AgentError(f"every agent needs a name of its own; got {agents}")
+            raise AgentError(f"agent names must be unique; got {agents}")
         if classes < 2:
             raise SettingError(f"there must be at least 2 classes; got {classes}")
         N = len(agents)
         return State(uniform(N), self.memory(N), agents, classes)
 
     def span(self, classes: int) -> float:
-        """How far apart two agents' signals of one case can lie."""
+        """Return the largest possible difference between the signals of two agents."""
         return self.loss.span(classes, of_slopes=self.signal == "slope")
 
     def join(self, state: State, agent: str, prior: float | None = None) -> State:
-        """Let an agent in at weight ``prior`` (1 / N by default); others make room."""
+        """Add an agent with weight ``prior``, 1 / N by default; scale the others."""
         if agent in state.agents:
-            raise AgentError(f"agent {agent!r} is there already")
+            raise AgentError(f"the new agent must have a new name; {agent!r} is taken")
         N = len(state.agents) + 1
         share = 1.0 / N if prior is None else prior
         if not 0 < share < 1:
-            raise SettingError(
-                f"a prior weight must lie between 0 and 1; it is {share}"
-            )
+            raise SettingError(f"a prior weight must lie between 0 and 1; got {share}")
         weights = np.append(state.weights * (1 - share), share)
         fresh = self._newcomer(state, share)
-        memory = by_field(
+        memory = map_arrays(
             lambda old, new: np.concatenate([old, new[..., -1:]], axis=-1),
             state.memory,
             fresh,
@@ -208,30 +206,32 @@ class Learner(ABC):
         )
 
     def leave(self, state: State, agent: str) -> State:
-        """Let an agent go; its weight goes to the others in proportion."""
+        """Remove an agent; its weight goes to the others in proportion."""
         if agent not in state.agents:
             raise AgentError(
                 f"no agent is called {agent!r}; known: {', '.join(state.agents)}"
             )
         if len(state.agents) == 2:
-            raise AgentError("pooling needs at least 2 agents; none of 2 can leave")
+            raise AgentError(
+                f"pooling needs at least 2 agents; {agent!r} is one of only 2"
+            )
         i = state.agents.index(agent)
         weights = np.delete(state.weights, i)
         total = weights.sum()
         weights = weights / total if total > 0 else uniform(weights.size)
         agents = tuple(name for name in state.agents if name != agent)
-        memory = by_field(lambda old: np.delete(old, i, axis=-1), state.memory)
+        memory = map_arrays(lambda old: np.delete(old, i, axis=-1), state.memory)
         return replace(state, unnormalised=weights, memory=memory, agents=agents)
 
     def _newcomer(self, state: State, share: float) -> Memory:
-        """Memory whose last agent is the one that joins now."""
+        """Return a memory whose last agent is the new one."""
         return self.memory(len(state.agents) + 1)
 
 
-def by_field(
+def map_arrays(
     change: Callable[..., FloatArray], memory: Memory, *others: Memory
 ) -> Memory:
-    """Return the memory with its arrays changed and its numbers as they are."""
+    """Apply a function to the arrays of a memory and keep its numbers."""
     fields = [
         change(old, *more) if isinstance(old, np.ndarray) else old
         for old, *more in zip(memory, *others, strict=True)
@@ -249,6 +249,6 @@ def horizon_rate(agents: int, horizon: int) -> float:
 
 
 def check_rate(rate: float | None) -> None:
-    """Refuse a rate that is not positive."""
+    """Check that a rate is positive."""
     if rate is not None and not (np.isfinite(rate) and rate > 0):
-        raise SettingError(f"a rate must be a positive number; it is {rate!r}")
+        raise SettingError(f"a rate must be a positive number; got {rate!r}")

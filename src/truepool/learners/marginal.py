@@ -12,12 +12,12 @@ from truepool.learners.interface import Signal, State, check_rate, horizon_rate
 class Marginal(Exponential):
     r"""alg:vcg as printed: :math:`w_i \leftarrow w_i e^{\eta \Delta_i} / Z`.
 
-    :math:`\Delta_i = \ell(p_{-i}, y) - \ell(p, y)` at the weights as they are, and by
+    :math:`\Delta_i = \ell(p_{-i}, y) - \ell(p, y)` at the current weights, and by
     default :math:`\eta = \sqrt{\ln N / T}` (thm:regret). It does **not** have the
     regret bound that the paper states for it: to first order :math:`\Delta_i` is
-    proportional to :math:`w_i / (1 - w_i)`, so an agent of small weight hardly learns,
-    and the step shrinks like 1 / N (READINGS 3). Where an agent has nearly all the
-    weight, the others count equally in its absence, which keeps the update finite.
+    proportional to :math:`w_i / (1 - w_i)`, so small weights hardly change, and the
+    step shrinks like 1 / N (READINGS 3). If one agent has nearly all the weight, the
+    others are weighted equally in its absence, which keeps the update finite.
 
     Parameters
     ----------
@@ -26,8 +26,8 @@ class Marginal(Exponential):
     scale : float
         Multiplies the default rate; 0.5 is the paper's choice under drift.
     uniform : bool
-        Contributions to the *uniform* pool, times N - 1, and a small share dealt out
-        evenly: neither N nor the weights themselves then set the pace.
+        Use contributions to the *uniform* pool, times N - 1, and redistribute a small
+        share equally: the step then depends neither on N nor on the weights.
     """
 
     name: ClassVar[str] = "marginal"
@@ -42,16 +42,16 @@ class Marginal(Exponential):
 
     @property
     def signal(self) -> Signal:
-        """Contributions to the pool as it is, or to the uniform pool."""
+        """Contributions to the current pool, or to the uniform pool."""
         return "uniform" if self.uniform else "marginal"
 
     @property
-    def sharing(self) -> float:
-        """One thousandth with contributions to the uniform pool."""
+    def mixing_rate(self) -> float:
+        """One thousandth with contributions to the uniform pool, else 0."""
         return 1e-3 if self.uniform else 0.0
 
-    def pace(self, agents: int, classes: int) -> float:
-        """Rate: the one given, or that of thm:regret; times N - 1 if uniform."""
+    def learning_rate(self, agents: int, classes: int) -> float:
+        """The given rate, or that of thm:regret; times N - 1 if uniform."""
         rate = self.rate
         if rate is None:
             rate = self.scale * horizon_rate(agents, self.horizon)

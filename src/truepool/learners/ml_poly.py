@@ -1,4 +1,4 @@
-"""ML-Poly: weights by positive regret, nothing to tune."""
+"""ML-Poly: weights by positive regret, without tuning."""
 
 from dataclasses import dataclass
 from math import log, sqrt
@@ -10,11 +10,11 @@ from truepool.core.arrays import FloatArray
 from truepool.core.kernels.arithmetic import total
 from truepool.data.weights import proportional
 from truepool.learners.interface import Feedback, Kernel, State
-from truepool.learners.regret import Regretting, Settings
+from truepool.learners.regret import RegretLearner, Settings
 
 
 class Memory(NamedTuple):
-    """Sums of the regrets towards each agent, and of their squares."""
+    """Sums of the regrets against each agent, and of their squares."""
 
     regrets: FloatArray
     squares: FloatArray
@@ -22,19 +22,19 @@ class Memory(NamedTuple):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class MLPoly(Regretting):
-    r"""Polynomially weighted averages with a rate for each agent (ML-Poly).
+class MLPoly(RegretLearner):
+    r"""Polynomially weighted averages with one rate per agent (ML-Poly).
 
     :math:`w_i \propto (R_i)_+ / (1 + \sum_s r_{is}^2)` with :math:`r_{is}` the regret
-    of case s towards agent i, scaled to [-1, 1], and :math:`R_i` its sum (Gaillard,
-    Stoltz & van Erven, COLT 2014). Regret towards agent i at most
+    of case s against agent i, scaled to [-1, 1], and :math:`R_i` its sum (Gaillard,
+    Stoltz & van Erven, COLT 2014). The regret against agent i is at most
     :math:`\sqrt{N (1 + \ln(1 + T)) (1 + \sum_s r_{is}^2)}`.
     """
 
     name: ClassVar[str] = "ml-poly"
     exemptions: ClassVar = {
-        "asleep": "weights are shares of all positive regret, which others may add to",
-        "joining": "a newcomer that nobody regrets yet has no weight",
+        "asleep": "weights are shares of all positive regret, which others change",
+        "joining": "a newcomer has no regret yet, and so no weight",
     }
 
     def memory(self, agents: int) -> Memory:
@@ -55,7 +55,7 @@ class MLPoly(Regretting):
         return state.after(weights, Memory(regrets, squares))
 
     def bound(self, state: State) -> float | None:
-        """Regret that theory allows after this state."""
+        """Upper bound on the regret up to this state."""
         N, T = len(state.agents), state.settled
         room = N * (1 + log(1 + T)) * (1 + state.memory.squares.max())
         return float(self.span(state.classes) * sqrt(room))

@@ -1,4 +1,4 @@
-"""Learners that look at the regret towards each agent, scaled to [-1, 1]."""
+"""Learners that look at the regret against each agent, scaled to [-1, 1]."""
 
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -11,15 +11,15 @@ from truepool.learners.interface import Feedback, Learner
 
 
 class Settings(NamedTuple):
-    """How far apart losses can lie, and ln N."""
+    """The span of losses, and ln N."""
 
     span: float
     log_agents: float
 
 
 @dataclass(frozen=True, kw_only=True)
-class Regretting(Learner):
-    """A learner that keeps sums of regrets, of slopes or of own losses."""
+class RegretLearner(Learner):
+    """A learner based on cumulative regrets, of slopes or of own losses."""
 
     signal: Literal["own", "slope"] = "slope"
 
@@ -33,5 +33,5 @@ class Regretting(Learner):
 
     def _regret(self, feedback: Feedback, classes: int) -> FloatArray:
         """How much worse the pool did than each agent (N,); 0 without a report."""
-        gap = np.where(feedback.awake, feedback.mean - feedback.losses, 0.0)
+        gap = np.where(feedback.reported, feedback.mean - feedback.losses, 0.0)
         return np.asarray(gap / self.span(classes))

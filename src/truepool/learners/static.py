@@ -1,4 +1,4 @@
-"""Weights that are learned once and then stay."""
+"""Weights that are learned once and then fixed."""
 
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, final
@@ -8,7 +8,7 @@ import numpy as np
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError
 from truepool.learners.contribution import (
-    Credited,
+    CreditLearner,
     Memory,
     by_mean_credit,
     set_by_mean_credit,
@@ -17,7 +17,7 @@ from truepool.learners.interface import Feedback, Kernel, State
 
 
 class Settings(NamedTuple):
-    """How many cases are learned from, and how far apart losses can lie."""
+    """The number of cases to learn from, and the span of losses."""
 
     warmup: int
     span: float
@@ -25,8 +25,8 @@ class Settings(NamedTuple):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Static(Credited):
-    """VCG weights of the first ``warmup`` settled cases, then fixed; 0: equal ones."""
+class Static(CreditLearner):
+    """VCG weights of the first ``warmup`` cases, then fixed; equal if it is 0."""
 
     name: ClassVar[str] = "static"
     warmup: int = 100
@@ -34,7 +34,7 @@ class Static(Credited):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.warmup < 0:
-            raise SettingError(f"warmup must not be negative; it is {self.warmup}")
+            raise SettingError(f"warmup must not be negative; got {self.warmup}")
 
     def settings(self, agents: int, classes: int) -> Settings:
         """Return the numbers that the kernel needs."""
@@ -50,7 +50,7 @@ class Static(Credited):
         if state.settled >= self.warmup:
             return state.after(state.unnormalised)
         credit = state.memory.credit - np.nan_to_num(feedback.losses)
-        counts = state.memory.counts + feedback.awake
+        counts = state.memory.counts + feedback.reported
         weights = state.unnormalised
         if state.settled + 1 == self.warmup:
             weights = by_mean_credit(credit, counts, self.span(state.classes))

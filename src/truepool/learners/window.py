@@ -1,4 +1,4 @@
-"""Static VCG weights, recomputed on a sliding window."""
+"""VCG weights over a sliding window."""
 
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, final
@@ -8,8 +8,8 @@ import numpy as np
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError
 from truepool.learners.contribution import (
-    RECOUNTED,
-    Credited,
+    EXEMPTIONS,
+    CreditLearner,
     by_mean_credit,
     set_by_mean_credit,
 )
@@ -17,7 +17,7 @@ from truepool.learners.interface import Feedback, Kernel, State
 
 
 class Memory(NamedTuple):
-    """By agent: the sum and number of recent contributions, and these themselves."""
+    """Per agent: the sum and number of recent contributions, and the contributions."""
 
     credit: FloatArray
     counts: FloatArray
@@ -25,27 +25,27 @@ class Memory(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """How far apart losses can lie."""
+    """The span of losses."""
 
     span: float
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Window(Credited):
+class Window(CreditLearner):
     """VCG weights of the last ``length`` settled cases (the paper's adaptive weights).
 
-    Equal weights before anybody has contributed.
+    Equal weights while no agent has contributed.
     """
 
     name: ClassVar[str] = "window"
-    exemptions: ClassVar = RECOUNTED
+    exemptions: ClassVar = EXEMPTIONS
     length: int = 50
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.length < 1:
-            raise SettingError(f"a window needs at least 1 case; it is {self.length}")
+            raise SettingError(f"a window needs at least 1 case; got {self.length}")
 
     def memory(self, agents: int) -> Memory:
         """Return the memory before any case."""
@@ -81,7 +81,9 @@ def _kernel(
         credit[i] += (new if new == new else 0.0) - (old if old == old else 0.0)
         counts[i] += (1.0 if new == new else 0.0) - (1.0 if old == old else 0.0)
         recent[place, i] = new
-    if place == length - 1:  # once a turn summed anew: no rounding piles up
+    if (
+        place == length - 1
+    ):  # sum afresh once per pass, so that rounding does not accumulate
         credit[:] = 0.0
         for row in range(length):
             for i in range(N):

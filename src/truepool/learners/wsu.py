@@ -1,4 +1,4 @@
-"""Weighted-score update: the learner that gives agents no reason to shade."""
+"""Weighted-score update: the learner that gives agents no reason to misreport."""
 
 from dataclasses import dataclass
 from math import log
@@ -21,14 +21,14 @@ from truepool.learners.interface import (
 
 
 class Memory(NamedTuple):
-    """Squared gaps of each agent to the mean loss, and the rate of the last case."""
+    """Sums of squared distances to the mean loss, and the rate of the last case."""
 
     spread: FloatArray
     rate: float
 
 
 class Settings(NamedTuple):
-    """The rate, and how far apart losses can lie."""
+    """The rate, and the span of losses."""
 
     rate: float
     span: float
@@ -53,17 +53,15 @@ class WSU(Learner):
         super().__post_init__()
         check_rate(self.rate)
         if self.rate is not None and self.rate > 0.5:
-            raise SettingError(
-                f"the rate of wsu must be at most 0.5; it is {self.rate}"
-            )
+            raise SettingError(f"the rate of wsu must be at most 0.5; got {self.rate}")
 
     @property
     def signal(self) -> Signal:
         """Own losses."""
         return "own"
 
-    def pace(self, agents: int) -> float:
-        """Rate: the one given, or sqrt(ln N / horizon)."""
+    def learning_rate(self, agents: int) -> float:
+        """The given rate, or sqrt(ln N / horizon), at most 0.5."""
         if self.rate is not None:
             return self.rate
         return min(0.5, horizon_rate(agents, self.horizon))
@@ -74,7 +72,7 @@ class WSU(Learner):
 
     def settings(self, agents: int, classes: int) -> Settings:
         """Return the numbers that the kernel needs."""
-        return Settings(self.pace(agents), self.span(classes))
+        return Settings(self.learning_rate(agents), self.span(classes))
 
     @property
     def kernel(self) -> Kernel | None:
@@ -83,16 +81,16 @@ class WSU(Learner):
 
     def update(self, state: State, feedback: Feedback) -> State:
         """Return the state after one more case."""
-        rate, awake = self.pace(len(state.agents)), feedback.awake
-        gaps = np.where(awake, feedback.losses - feedback.mean, 0.0)
+        rate, reported = self.learning_rate(len(state.agents)), feedback.reported
+        gaps = np.where(reported, feedback.losses - feedback.mean, 0.0)
         gaps = gaps / self.span(state.classes)
         weights = state.weights * (1 - rate * gaps)
-        weights[awake] *= state.weights[awake].sum() / weights[awake].sum()
+        weights[reported] *= state.weights[reported].sum() / weights[reported].sum()
         weights = np.maximum(weights, FLOOR)
         return state.after(weights, Memory(state.memory.spread + gaps**2, rate))
 
     def bound(self, state: State) -> float | None:
-        """Regret against the best agent that theory allows after this state."""
+        """Upper bound on the regret against the best agent, up to this state."""
         if not state.settled:
             return 0.0
         rate, spread = state.memory.rate, state.memory.spread.max()
@@ -114,7 +112,7 @@ def _kernel(
         gap = unit * (losses[i] - mean) if losses[i] == losses[i] else 0.0
         spread[i] += gap * gap
         weights[i] = max(weights[i], floor) * (1.0 - rate * gap)
-    if not feedback.complete:  # those without a report keep their weight
+    if not feedback.complete:  # agents without a report keep their weight
         for i in range(weights.size):
             if losses[i] == losses[i]:
                 after += weights[i]

@@ -1,4 +1,4 @@
-"""One case: decide before the outcome, compute the feedback after it."""
+"""One case: the decision before the outcome, and the feedback after it."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,14 +13,14 @@ from truepool.learners.interface import Feedback, Learner, State
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """One case as it was decided: the reports (N, C), and the weights then (N,)."""
+    """The reports (N, C) of one case, and the weights (N,) that decided it."""
 
     reports: FloatArray
     unnormalised: FloatArray
 
     @cached_property
     def pooled(self) -> FloatArray:
-        """The pool, as coordinates (C,)."""
+        """The pooled probability, as coordinates (C,)."""
         if kernels.online is None:
             values = read_only(self.reports[None])
             return np.asarray(kernels.linear(values, self.unnormalised)[0])
@@ -31,7 +31,7 @@ class Decision:
 
 
 def decide(state: State, reports: FloatArray) -> Decision | None:
-    """Pool the reports (N, C) of one case; None where nobody reported.
+    """Pool the reports (N, C) of one case; None if no agent reported.
 
     >>> from truepool.learners import make
     >>> state = make("hedge").start(("ada", "bob"))
@@ -46,30 +46,30 @@ def decide(state: State, reports: FloatArray) -> Decision | None:
 def feedback(
     learner: Learner, state: State, decision: Decision, outcome: int
 ) -> Feedback:
-    """Return what an outcome says about each agent: the plain specification."""
+    """Compute the feedback of an outcome, in numpy: the specification."""
     m, used, p = decision.reports, decision.unnormalised, decision.pooled
     loss, y, N = learner.loss, np.array(outcome), len(decision.reports)
     silent = np.isnan(m[:, 0])
     K = 2 if m.shape[1] == 1 else m.shape[1]
-    reach = loss.span(K)
+    span = loss.span(K)
     if learner.signal == "own":
         losses = loss.of(np.nan_to_num(m, nan=0.5), np.full(N, outcome))
     elif learner.signal == "slope":
         slope = loss.slope(p, y)
         losses = m @ slope
-        reach = float(np.ptp(slope)) if slope.size > 1 else abs(float(slope[0]))
+        span = float(np.ptp(slope)) if slope.size > 1 else abs(float(slope[0]))
     else:
-        at = uniform(N) if learner.signal == "uniform" else used
+        base_weights = uniform(N) if learner.signal == "uniform" else used
         prior = np.full(m.shape[1], 1.0 / K)
-        rest = kernels.without(read_only(m[None]), at, prior)[0]
-        base = kernels.linear(read_only(m[None]), at)[0]
-        losses = loss.of(base, y) - loss.of(rest, np.full(N, outcome))
+        others = kernels.without(read_only(m[None]), base_weights, prior)[0]
+        base = kernels.linear(read_only(m[None]), base_weights)[0]
+        losses = loss.of(base, y) - loss.of(others, np.full(N, outcome))
     weights = used[~silent]
     if not weights.sum() > 0:  # agents without weight are pooled equally
         weights = np.ones(weights.size)
     return Feedback(
         np.where(silent, np.nan, losses),
-        reach,
+        span,
         float(weights @ losses[~silent] / weights.sum()),
         used,
         state.settled,

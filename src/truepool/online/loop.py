@@ -1,4 +1,4 @@
-"""Any number of cases in their order: one compiled call, or one update per case."""
+"""The loop over cases: one compiled call, or one update per case."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,7 +9,7 @@ import numpy as np
 from truepool.core import kernels
 from truepool.core.arrays import FloatArray, IntArray, read_only
 from truepool.core.errors import LearnerError
-from truepool.learners.interface import Feedback, Learner, State, by_field
+from truepool.learners.interface import Feedback, Learner, State, map_arrays
 from truepool.measures.losses import Loss
 from truepool.online.decision import Decision, decide, feedback
 
@@ -19,7 +19,7 @@ NO_PATH = np.empty((0, 0))
 
 @dataclass(frozen=True, eq=False)
 class Delay:
-    """Which cases settle after which decision, and where their weights wait."""
+    """Which cases are settled after which decision, and where their weights are."""
 
     due: IntArray
     first: IntArray
@@ -28,15 +28,15 @@ class Delay:
 
 
 AT_ONCE = Delay(NONE, NONE, NONE, NO_PATH)
-# One late case, due after this call's only decision: its weights are in the last row.
+# One late case, due after the only decision; its weights are in the last row.
 ONE, FIRST, LAST = np.array([0]), np.array([0, 1]), np.array([-1])
 
 
 def settle(learner: Learner, state: State, decision: Decision, outcome: int) -> State:
-    """Return the state after the outcome of a case has come.
+    """Return the state after the outcome of a case.
 
-    The case is judged by its own reports and by the weights it was decided with,
-    however late its outcome comes.
+    The feedback is computed from the reports and the weights that decided the case,
+    however late its outcome is.
 
     >>> from truepool.learners import make
     >>> learner = make("hedge", rate=1.0)
@@ -45,16 +45,16 @@ def settle(learner: Learner, state: State, decision: Decision, outcome: int) -> 
     >>> settle(learner, state, case, 1).weights.round(3)
     array([0.382, 0.618])
     """
-    if not compiles(learner):
-        return updated(learner, state, decision, outcome)
-    plan = AT_ONCE
+    if not is_compiled(learner):
+        return apply_update(learner, state, decision, outcome)
+    delay = AT_ONCE
     if decision.unnormalised is not state.unnormalised:
-        plan = Delay(ONE, FIRST, LAST, decision.unnormalised[None])
+        delay = Delay(ONE, FIRST, LAST, decision.unnormalised[None])
     values, outcomes = read_only(decision.reports[None]), np.array([outcome])
-    return run(learner, state, values, outcomes, plan, NO_PATH)[0]
+    return run(learner, state, values, outcomes, delay, NO_PATH)[0]
 
 
-def compiles(learner: Learner) -> bool:
+def is_compiled(learner: Learner) -> bool:
     """Whether the learner runs in the compiled loop, or one update per case."""
     return kernels.online is not None and learner.kernel is not None
 
@@ -64,54 +64,58 @@ def run(
     state: State,
     values: FloatArray,
     outcomes: IntArray,
-    plan: Delay,
+    delay: Delay,
     path: FloatArray,
 ) -> tuple[State, FloatArray, FloatArray, int]:
-    """Decide and settle every case: the last state, pools, losses, how many skipped."""
+    """Decide and settle every case: last state, pooled, losses, number skipped."""
     T, N, C = values.shape
     pooled, losses = np.empty((T, C)), np.empty(T)
-    if not compiles(learner):
+    if not is_compiled(learner):
         state, skipped = _run_plain(
-            learner, state, values, outcomes, plan, path, pooled, losses
+            learner, state, values, outcomes, delay, path, pooled, losses
         )
         return state, pooled, losses, skipped
     loop, settings, *costs = program(learner, N, state.classes)
-    weights, memory = state.unnormalised.copy(), by_field(np.copy, state.memory)
+    weights, memory = state.unnormalised.copy(), map_arrays(np.copy, state.memory)
     memory, settled, skipped = loop(
         settings,
         tuple(memory),
         state.settled,
         weights,
         values.reshape(T, N * C),
-        read_only(outcomes),  # one signature, one compiled loop, for all who call it
+        read_only(
+            outcomes
+        ),  # one signature, so that one compiled loop serves all callers
         *costs,
         pooled,
         losses,
         path,
-        plan.due,
-        plan.first,
-        plan.slots,
-        plan.kept,
+        delay.due,
+        delay.first,
+        delay.slots,
+        delay.kept,
     )
     state = State(weights, memory, state.agents, state.classes, settled)
     return state, pooled, losses, skipped
 
 
-def updated(learner: Learner, state: State, decision: Decision, outcome: int) -> State:
-    """Return the state after one plain update, checked."""
+def apply_update(
+    learner: Learner, state: State, decision: Decision, outcome: int
+) -> State:
+    """Return the state after one update in numpy, and check it."""
     after = learner.update(state, feedback(learner, state, decision, outcome))
     weights = after.unnormalised
     sound = weights.shape == decision.unnormalised.shape and np.isfinite(weights).all()
     if not (sound and (weights >= 0).all() and weights.sum() > 0):
         raise LearnerError(
-            "weights after an update must be finite, one per agent, not negative and "
-            f"not all 0; update() of learner {learner.name!r} returned "
+            "the weights after an update must be finite, non-negative, not all 0 and "
+            f"one per agent; update() of learner {learner.name!r} returned "
             f"{weights!r:.200} after case {state.settled}"
         )
     if after.settled != state.settled + 1:
         raise LearnerError(
-            f"a state must count its cases; update() of learner {learner.name!r} "
-            f"returned one with {after.settled} cases after {state.settled}. "
+            f"every update must count one more case; update() of learner "
+            f"{learner.name!r} went from {state.settled} to {after.settled}. "
             "Return state.after(weights, memory)."
         )
     return after
@@ -122,7 +126,7 @@ def _run_plain(
     state: State,
     values: FloatArray,
     outcomes: IntArray,
-    plan: Delay,
+    delay: Delay,
     path: FloatArray,
     pooled: FloatArray,
     losses: FloatArray,
@@ -141,11 +145,15 @@ def _run_plain(
         else:
             losses[t] = learner.loss.of(case.pooled, outcomes[t])
             waiting[t] = case
-        ready = plan.due[plan.first[t] : plan.first[t + 1]] if plan.first.size else [t]
-        for done in ready:
-            decision = waiting.pop(int(done), None)
+        ready = (
+            delay.due[delay.first[t] : delay.first[t + 1]] if delay.first.size else [t]
+        )
+        for case_number in ready:
+            decision = waiting.pop(int(case_number), None)
             if decision is not None:
-                state = updated(learner, state, decision, int(outcomes[done]))
+                state = apply_update(
+                    learner, state, decision, int(outcomes[case_number])
+                )
     if path.size:
         path[-1] = state.unnormalised
     return state, skipped
@@ -153,7 +161,7 @@ def _run_plain(
 
 @lru_cache(maxsize=256)
 def program(learner: Learner, agents: int, classes: int) -> tuple[Any, ...]:
-    """Return the compiled loop and the numbers of a learner, made once."""
+    """Return the compiled loop of a learner, and its constant arguments."""
     online: Any = kernels.online
     loss, settings = learner.loss, learner.settings(agents, classes)
     tuples = (Feedback, type(learner.memory(agents)), type(settings))

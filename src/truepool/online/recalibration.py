@@ -1,4 +1,4 @@
-"""Logistic scaling of the pooled probability, updated case by case."""
+"""Logistic recalibration of the pooled probability, updated case by case."""
 
 from dataclasses import dataclass
 
@@ -7,23 +7,23 @@ import numpy as np
 from truepool.core.arrays import FloatArray, IntArray, from_log_scale
 from truepool.measures.calibration import clipped_log_scale, newton_terms
 
-FIRMNESS = 5.0
-"""How firmly no change is believed in before any case."""
+PRIOR_PRECISION = 5.0
+"""Precision of the prior, which is centred at no recalibration."""
 
-FADING = 0.998
-"""What is kept, a case, of the confidence in the scale so far: some 500 cases count."""
+DISCOUNT = 0.998
+"""Share of the precision that is kept per case: a memory of about 500 cases."""
 
-STRIDE, LEAST = 0.25, 0.1
-"""No single case moves the scale further, or turns the pool around."""
+MAX_STEP, MIN_SLOPE = 0.25, 0.1
+"""The largest step per case, and the smallest slope: the pool is never inverted."""
 
 
 @dataclass(frozen=True, eq=False)
 class Recalibration:
     r"""A factor a and a shift b for the log-odds: :math:`a\,\mathrm{logit}\,p + b`.
 
-    Learned by one Newton step a settled case on the log loss, from no change (a = 1,
-    b = 0), and following when the pool changes. K classes share a and have a shift
-    each. Pure: `learn` returns another one.
+    Starts at a = 1, b = 0, takes one Newton step on the log loss per settled case, and
+    discounts old cases. K classes share a and have one shift each. Immutable: `learn`
+    returns a new one.
 
     >>> start = Recalibration.start(classes=2)
     >>> start.apply(np.array([0.8]))
@@ -37,39 +37,39 @@ class Recalibration:
 
     @classmethod
     def start(cls, classes: int) -> "Recalibration":
-        """No change yet."""
+        """Return the identity."""
         size = classes  # one factor and K - 1 shifts
         scale = np.zeros(size)
         scale[0] = 1.0
-        return cls(scale, FIRMNESS * np.eye(size))
+        return cls(scale, PRIOR_PRECISION * np.eye(size))
 
     def apply(self, pooled: FloatArray) -> FloatArray:
-        """Scaled coordinates of pooled ones, (C,) or (T, C)."""
+        """Recalibrate pooled coordinates, (C,) or (T, C)."""
         z = clipped_log_scale(pooled)
         return from_log_scale(self.scale[0] * z + self.scale[1:])
 
     def learn(self, pooled: FloatArray, outcome: int) -> "Recalibration":
-        """Return the scaling after one more case."""
+        """Return the recalibration after one more case."""
         z = clipped_log_scale(pooled)[None]  # (1, K - 1)
-        came = np.arange(1, z.size + 1)[None] == outcome
-        gradient, curve = newton_terms(self.scale, z, came, np.ones(1))
-        firm = FIRMNESS * np.eye(len(self.scale))
-        # What was learned at an older scale fades: it was learned at the wrong place.
-        faded = firm + FADING * (self.precision - firm)
-        precision = faded + curve
+        truth = np.arange(1, z.size + 1)[None] == outcome
+        gradient, curve = newton_terms(self.scale, z, truth, np.ones(1))
+        prior = PRIOR_PRECISION * np.eye(len(self.scale))
+        # The curvature of old cases is discounted: it was taken at other parameters.
+        discounted = prior + DISCOUNT * (self.precision - prior)
+        precision = discounted + curve
         step = np.linalg.solve(precision, gradient)
-        step *= min(1.0, STRIDE / max(float(np.abs(step).max()), STRIDE))
+        step *= min(1.0, MAX_STEP / max(float(np.abs(step).max()), MAX_STEP))
         scale = self.scale - step
-        scale[0] = max(scale[0], LEAST)
+        scale[0] = max(scale[0], MIN_SLOPE)
         return Recalibration(scale, precision)
 
 
-def recalibrated(
+def recalibrate_series(
     pooled: FloatArray, outcomes: IntArray, arrivals: list[IntArray], classes: int
 ) -> tuple[FloatArray, Recalibration]:
-    """Scale a whole series (T, C), each case by what was settled before it.
+    """Recalibrate a series (T, C), each case by the cases settled before it.
 
-    ``arrivals[t]`` are the cases whose outcome comes after decision t.
+    ``arrivals[t]`` are the cases whose outcome becomes known after decision t.
     """
     now = Recalibration.start(classes)
     scaled = np.full_like(pooled, np.nan)

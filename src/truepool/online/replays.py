@@ -1,4 +1,4 @@
-"""Run a learner over a settled panel, as it would have run."""
+"""Replay a panel with a learner, as it would have run in production."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from truepool.learners import make
 from truepool.learners.interface import Learner
 from truepool.measures.losses import Loss, as_loss
 from truepool.online.loop import AT_ONCE, Delay, run
-from truepool.online.recalibration import recalibrated
+from truepool.online.recalibration import recalibrate_series
 from truepool.online.trace import Trace
 
 
@@ -30,23 +30,22 @@ def replay(
     recalibrate: bool = False,
     **settings: Any,
 ) -> Trace:
-    """Run a learner over the cases of a panel in their order (by time if they have it).
+    """Run a learner over a panel, in time order if it has times, else as listed.
 
     Parameters
     ----------
     learner : str or Learner
         A name of `truepool.learners.every`, with ``settings`` for its parameters.
     panel : Panel
-        Cases in which nobody spoke are skipped and counted.
+        Cases without any report are skipped and counted.
     loss, costs, threshold
-        What the learner keeps small: Brier by default.
+        What the learner minimises: Brier by default.
     delay : int or array-like (T,)
-        How many further cases are decided before each outcome comes.
+        How many further cases are decided before each outcome is known.
     path : bool
         Keep the weights of every case, (T + 1, N).
     recalibrate : bool
-        Scale the pooled log-odds by what the settled cases have shown; the weights
-        are learned as without it.
+        Recalibrate the pooled log-odds online; the weights do not change.
 
     Examples
     --------
@@ -69,10 +68,10 @@ def replay(
     )
     if recalibrate:
         arrivals = _arrivals(np.zeros(T, int) if late is None else late, T)
-        pooled, _ = recalibrated(pooled, panel.outcomes, arrivals, panel.classes)
-        spoken = ~np.isnan(losses)
-        losses[spoken] = chosen.loss.of(pooled[spoken], panel.outcomes[spoken])
-    covered = chosen.loss.convex and late is None and not recalibrate
+        pooled, _ = recalibrate_series(pooled, panel.outcomes, arrivals, panel.classes)
+        reported = ~np.isnan(losses)
+        losses[reported] = chosen.loss.of(pooled[reported], panel.outcomes[reported])
+    has_bound = chosen.loss.convex and late is None and not recalibrate
     return Trace(
         chosen,
         panel,
@@ -82,18 +81,18 @@ def replay(
         state,
         skipped,
         0 if late is None else _unsettled(late, losses),
-        chosen.bound(state) if covered else None,
+        chosen.bound(state) if has_bound else None,
     )
 
 
 def _delays(delay: int | ArrayLike, cases: int) -> IntArray | None:
-    """Delay of each case, or None where every outcome comes at once."""
+    """Delay of each case, or None if every outcome is known at once."""
     late = np.asarray(delay)
     fits = late.ndim == 0 or late.shape == (cases,)
     if not fits or late.dtype.kind not in "iu" or (late < 0).any():
         raise SettingError(
-            f"a delay is a whole number of cases, 0 or more, one for each of the "
-            f"{cases} cases or one for all; got {late!r:.60}"
+            f"a delay must be a whole number of cases, 0 or more: one for all, or one "
+            f"for each of the {cases} cases; got {late!r:.60}"
         )
     if not late.any():
         return None
@@ -106,7 +105,7 @@ def _unsettled(late: IntArray, losses: FloatArray) -> int:
 
 
 def _arrivals(late: IntArray, T: int) -> list[IntArray]:
-    """Cases whose outcome comes after each decision."""
+    """Cases whose outcome becomes known after each decision."""
     arrival = np.arange(T) + late
     due = np.argsort(arrival, kind="stable")
     return np.split(due, np.searchsorted(arrival[due], np.arange(1, T + 1)))[:T]
@@ -132,13 +131,15 @@ def as_learner(
     settings: Mapping[str, Any],
     horizon: int,
 ) -> Learner:
-    """Return a learner as it is, or make the one of that name with these settings."""
+    """Return the given learner, or make the one of that name with these settings."""
     if isinstance(learner, Learner):
         if settings or (loss, costs, threshold) != (None, None, None):
             raise SettingError(
-                f"a learner that is made already keeps its settings; leave out "
-                f"{', '.join([*settings, 'loss, costs and threshold'])}, or name it"
+                f"a learner object has its own settings; leave out "
+                f"{', '.join([*settings, 'loss, costs and threshold'])}, or pass its "
+                "name instead"
             )
         return learner
     priced = as_loss(loss or "brier", costs, threshold)
+    priced.costs.check_constant("online learners need")
     return make(learner, **{"loss": priced, "horizon": horizon, **settings})

@@ -1,6 +1,7 @@
-"""A learner fed one case at a time."""
+"""A stream: a learner that gets one case at a time."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from threading import RLock
 from typing import Any
 
@@ -11,10 +12,11 @@ from truepool.core.errors import AgentError, OutcomeError, ReportError, SettingE
 from truepool.core.formatting import pluralize
 from truepool.data.costs import Costs
 from truepool.data.labels import check_labels, format_choice
-from truepool.data.reports import ROUNDING
+from truepool.data.reports import SUM_TOLERANCE
 from truepool.learners.interface import Learner
 from truepool.measures.decisions import choose
 from truepool.measures.losses import Loss
+from truepool.online import persistence
 from truepool.online.decision import Decision, decide
 from truepool.online.loop import settle
 from truepool.online.recalibration import Recalibration
@@ -22,34 +24,33 @@ from truepool.online.replays import as_learner
 
 
 class Stream:
-    """A learner that is given one case at a time, as river's models are.
+    """A learner that gets one case at a time, like a model of river.
 
     Reports are dicts of agent to probability (of class 1, or one per class); an agent
     that is not in the dict has no report. A case with a name may get its outcome late:
-    it is decided once and settled once, with the weights it was decided with. A second
+    it is decided once and settled once, with the weights that decided it. A second
     decision with other reports, and a second outcome that contradicts the first, are
-    refused. Several threads may share a stream: calls take turns.
+    refused. A stream is thread-safe.
 
     Parameters
     ----------
     learner : str or Learner
         As for `replay`; ``settings`` are the learner's.
     agents : sequence of str
-        Who may report.
+        Names of the agents.
     classes : int
-        How many classes there are.
+        Number of classes.
     positive, negative : label, optional
-        What the outcomes of two classes are called, where not 1 and 0. Reports are
-        probabilities of the positive one. Without a ``negative`` one the first other
-        label to come is it; a third label is refused.
+        Labels of the outcomes, for two classes other than 1 and 0. Reports are
+        probabilities of the positive one. Without ``negative``, the first other label
+        is the negative one; a third label is refused.
     recalibrate : bool
-        Scale the pooled log-odds by what the cases with a known outcome have shown.
+        Recalibrate the pooled log-odds by the cases with a known outcome.
     memory : int, optional
-        How many named cases are held, those that wait for an outcome and the settled
-        ones together; all of them by default. When there are more, the settled case
-        that is longest ago is dropped, and what it was settled with is no longer known.
-        Cases that wait are never dropped: when they fill the memory, a new one is
-        refused.
+        Maximum number of named cases to remember, waiting and settled ones together;
+        no limit by default. Above it, the case settled longest ago is dropped, and its
+        outcome is no longer known. Waiting cases are never dropped: when they fill the
+        memory, a new one is refused.
 
     Examples
     --------
@@ -60,14 +61,14 @@ class Stream:
     >>> stream.weights["gbm"] > stream.weights["rf"]
     True
 
-    Outcomes that come late belong to a named case:
+    A late outcome needs a named case:
 
     >>> _ = stream.predict_proba_one({"rf": 0.1}, case="c1")
     >>> stream
     Stream(gradient, 2 agents, 1 case settled, 1 waiting)
     >>> stream.settle("c1", 0)
 
-    Outcomes may have names, and decisions go by the costs:
+    Outcomes may have labels, and decisions depend on the costs:
 
     >>> costs = Costs(fn=10, fp=1)
     >>> stream = Stream("gradient", ("rf", "gbm"), positive="fraud", costs=costs)
@@ -93,52 +94,53 @@ class Stream:
     ) -> None:
         if memory is not None and not memory >= 1:
             raise SettingError(f"memory must be at least 1 case; got {memory!r}")
-        by_name = isinstance(learner, str)  # one that is made already keeps its own
+        by_name = isinstance(learner, str)  # a learner object has its own horizon
         horizon = settings.pop("horizon", 10_000) if by_name else 0
         self.learner = as_learner(learner, loss, costs, threshold, settings, horizon)
         self.state = self.learner.start(tuple(agents), classes)
         self.numbers = _numbers(classes, positive, negative)
-        self.scaling = Recalibration.start(classes) if recalibrate else None
+        self.recalibration = Recalibration.start(classes) if recalibrate else None
         self.memory = memory
-        self.waiting: dict[Any, Decision | None] = {}  # None: all who reported left
+        # None where all agents that reported on the case have left.
+        self.waiting: dict[Any, Decision | None] = {}
         self.outcomes: dict[Any, int] = {}
         self._lock = RLock()
 
     @property
     def weights(self) -> dict[str, float]:
-        """Weight of each agent now."""
+        """Current weight of each agent."""
         state = self.state
         return dict(zip(state.agents, state.weights.tolist(), strict=True))
 
     def predict_proba_one(
         self, x: Mapping[str, Any], case: Any = None
     ) -> dict[int, float]:
-        """Pool the reports of one case; with a ``case`` its outcome may come late.
+        """Pool the reports of one case; with a ``case`` name its outcome may be late.
 
-        The probability of every class number; of two, 1 is the positive one.
+        Returns the probability of every class number; of two, 1 is the positive one.
         """
         return dict(enumerate(to_classes(self._pooled(x, case)).tolist()))
 
     def decide_one(self, x: Mapping[str, Any], case: Any = None) -> Any:
-        """Decide one case at the least expected cost: a label, or a class number.
+        """Decide one case at the lowest expected cost: a label, or a class number.
 
-        Where the negative label is not known yet, it is None.
+        The negative decision is None while the negative label is not known.
         """
         loss = self.learner.loss
         number = int(choose(self._pooled(x, case), loss.costs, loss.threshold))
         return {k: label for label, k in self.numbers.items()}.get(number)
 
     def learn_one(self, x: Mapping[str, Any], y: Any) -> None:
-        """Settle a case at once."""
+        """Learn from a case whose outcome is known."""
         with self._lock:
             outcome = self._outcome(y)
-            self._settle(self._decided(x), outcome)
+            self._settle(self._decision(x), outcome)
 
     def settle(self, case: Any, y: Any) -> None:
         """Settle a case that was predicted by name, in any order, at any time.
 
-        The same outcome twice changes nothing; another outcome is refused. Where all
-        who reported on the case have left, there is nothing to learn from it.
+        The same outcome twice changes nothing; a different one is refused. If all
+        agents that reported on the case have left, there is nothing to learn from it.
         """
         with self._lock:
             outcome = self._outcome(y)
@@ -158,14 +160,14 @@ class Stream:
             self.outcomes[case] = outcome
 
     def drop(self, case: Any) -> None:
-        """Give up a case that will never have an outcome."""
+        """Remove a case that will never have an outcome."""
         with self._lock:
             if case not in self.waiting:
                 raise OutcomeError(f"no case {case!r} is waiting for its outcome")
             del self.waiting[case]
 
     def join(self, agent: str, prior: float | None = None) -> None:
-        """Let an agent in; it has no report in the cases that still wait."""
+        """Add an agent; it has no report in the cases that are still waiting."""
         with self._lock:
             self.state = self.learner.join(self.state, agent, prior)
             for case, d in self.waiting.items():
@@ -175,7 +177,7 @@ class Stream:
                     self.waiting[case] = Decision(np.vstack([d.reports, none]), weights)
 
     def leave(self, agent: str) -> None:
-        """Let an agent go; its reports in the cases that still wait are dropped."""
+        """Remove an agent, and its reports in the cases that are still waiting."""
         with self._lock:
             i = self.state.agents.index(agent) if agent in self.state.agents else -1
             self.state = self.learner.leave(self.state, agent)
@@ -185,6 +187,13 @@ class Stream:
                     rest = Decision(reports, np.delete(d.unnormalised, i))
                     alone = bool(np.isnan(reports[:, 0]).all())
                     self.waiting[case] = None if alone else rest
+
+    def save(self, path: str | Path) -> None:
+        """Write the stream to a file, with the cases that wait, whole or not at all.
+
+        `truepool.load_stream` goes on from there as if nothing had happened.
+        """
+        persistence.save(self.__getstate__(), path)
 
     def __repr__(self) -> str:
         settled = pluralize(self.state.settled, "case")
@@ -206,39 +215,41 @@ class Stream:
         vars(self).update(state, _lock=RLock())
 
     def _pooled(self, x: Mapping[str, Any], case: Any) -> FloatArray:
-        """Pooled coordinates (C,) of a case, which waits from now on if it is named."""
+        """Pooled coordinates (C,) of a case; a named one waits for its outcome."""
         with self._lock:
-            decision = self._decided(x)
+            decision = self._decision(x)
             if case is not None:
-                decision = self._waiting(case, decision)
-            scaling = self.scaling
-        return scaling.apply(decision.pooled) if scaling else decision.pooled
+                decision = self._named_decision(case, decision)
+            recalibration = self.recalibration
+        return (
+            recalibration.apply(decision.pooled) if recalibration else decision.pooled
+        )
 
-    def _waiting(self, case: Any, decision: Decision) -> Decision:
-        """Return the decision of a named case: the first one made."""
+    def _named_decision(self, case: Any, decision: Decision) -> Decision:
+        """Return the first decision of a named case."""
         if case in self.outcomes:
             raise OutcomeError(
-                f"case {case!r} is settled; reports that come after it change nothing"
+                f"a case is decided before its outcome; case {case!r} is settled"
             )
         if case in self.waiting:
             first = self.waiting[case]
             if first is None:
                 raise ReportError(
-                    f"case {case!r} was decided by agents that have left since, and "
-                    "waits for its outcome; a case is decided once"
+                    f"a case is decided once; case {case!r} was decided by agents that "
+                    "have left since, and waits for its outcome"
                 )
             if not np.array_equal(first.reports, decision.reports, equal_nan=True):
                 raise ReportError(
-                    f"case {case!r} was decided with other reports and waits for its "
-                    "outcome; a case is decided once"
+                    f"a case is decided once; case {case!r} was decided with other "
+                    "reports and waits for its outcome"
                 )
             return first
         if self.memory is not None:
             if len(self.waiting) >= self.memory:
                 raise SettingError(
                     f"at most {self.memory:,} cases may wait for an outcome (memory); "
-                    f"case {case!r} is one more. Settle or drop() others first, or "
-                    "give the stream a larger memory."
+                    f"case {case!r} is one too many. Settle or drop() others first, or "
+                    "make the stream with a larger memory."
                 )
             while len(self.waiting) + len(self.outcomes) >= self.memory:
                 del self.outcomes[next(iter(self.outcomes))]
@@ -247,10 +258,10 @@ class Stream:
 
     def _settle(self, decision: Decision, outcome: int) -> None:
         self.state = settle(self.learner, self.state, decision, outcome)
-        if self.scaling is not None:
-            self.scaling = self.scaling.learn(decision.pooled, outcome)
+        if self.recalibration is not None:
+            self.recalibration = self.recalibration.learn(decision.pooled, outcome)
 
-    def _decided(self, x: Mapping[str, Any]) -> Decision:
+    def _decision(self, x: Mapping[str, Any]) -> Decision:
         decision = decide(self.state, self._reports(x))
         if decision is None:
             raise SettingError(
@@ -283,8 +294,8 @@ class Stream:
             (positive,) = self.numbers
             if not label or isinstance(y, str) != isinstance(positive, str):
                 raise OutcomeError(
-                    f"an outcome must be {positive!r} or the other label, of the same "
-                    f"kind; got {y!r}"
+                    f"an outcome must be {positive!r} or another label of the same "
+                    f"type; got {y!r}"
                 )
             self.numbers[check_labels([y])[0].item()] = 0
             return 0
@@ -296,13 +307,24 @@ class Stream:
         )
 
 
+def load_stream(path: str | Path) -> Stream:
+    """Return the stream that `Stream.save` wrote to a file.
+
+    It goes on to the last bit as the saved one would have. No file can make it run
+    code: learners are found by name, and only plain numbers and text are read.
+    """
+    stream = Stream.__new__(Stream)
+    stream.__setstate__(persistence.load(path))
+    return stream
+
+
 def _numbers(classes: int, positive: Any, negative: Any) -> dict[Any, int]:
-    """Class number of each label that is known from the start."""
+    """Class number of each label that is known at the start."""
     if positive is None and negative is None:
         return {k: k for k in range(classes)}
     if classes != 2 or positive is None or positive == negative:
         raise SettingError(
-            "positive and negative are the two labels of two classes; got "
+            "positive and negative must be the two labels of two classes; got "
             f"positive={positive!r} and negative={negative!r} for {classes} classes"
         )
     return {positive: 1} if negative is None else {negative: 0, positive: 1}
@@ -319,10 +341,10 @@ def _coordinates(agent: str, report: Any, classes: int) -> FloatArray:
     inside = bool(((value >= 0) & (value <= 1)).all())
     if inside and classes == 2 and value.shape == (1,):
         return value
-    if inside and value.shape == (classes,) and abs(value.sum() - 1) <= ROUNDING:
+    if inside and value.shape == (classes,) and abs(value.sum() - 1) <= SUM_TOLERANCE:
         exact = abs(value.sum() - 1) <= 1e-12
         return from_classes(value if exact else value / value.sum())
     raise ReportError(
-        f"a report must lie in [0, 1], or be one number per class that sum to 1; agent "
-        f"{agent!r} has {report!r}"
+        f"a report must lie in [0, 1], or be one number per class that sum to 1; "
+        f"agent {agent!r} has {report!r}"
     )

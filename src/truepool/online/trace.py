@@ -1,4 +1,4 @@
-"""What happened in a replay, and how it compares with what hindsight knows."""
+"""The trace of a replay, and its regret against the best choice in hindsight."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,8 +19,8 @@ class Trace:
     """What happened when a learner was replayed over a panel.
 
     ``pooled`` is (T,) for two classes, else (T, K); ``weights`` (T + 1, N), or None
-    without the path; ``losses`` (T,), NaN where nobody spoke; ``bound`` the regret
-    theory allows, or None where no theorem covers the run.
+    without the path; ``losses`` (T,), NaN in cases without reports; ``bound`` an upper
+    bound on the regret, or None if no theorem applies.
     """
 
     learner: Learner
@@ -35,65 +35,64 @@ class Trace:
 
     @cached_property
     def best_weights(self) -> FloatArray | None:
-        """Fixed weights of least loss in hindsight; None if the loss is not convex."""
+        """Fixed weights with the lowest loss in hindsight; None if it is not convex."""
         if not self.learner.loss.convex:
             return None
-        return FixedWeights(self._filled, self.learner.loss).best()
+        return FixedWeights(self._filled_panel, self.learner.loss).best()
 
     @cached_property
     def regret(self) -> FloatArray | None:
-        """Cumulative loss beyond that of the best fixed weighting, (T,).
+        """Cumulative loss minus that of the best fixed weighting, (T,).
 
-        In hindsight a silent agent is taken to agree with the pool: nobody can be
-        blamed for not having followed what was not said.
+        In hindsight an agent without a report is taken to agree with the pool.
         """
         if self.best_weights is None:
             return None
-        pooled = np.einsum("n,tnc->tc", self.best_weights, self._filled.values)
-        return self._beyond(pooled)
+        pooled = np.einsum("n,tnc->tc", self.best_weights, self._filled_panel.values)
+        return self._excess_loss(pooled)
 
     @cached_property
     def best_agent(self) -> str:
-        """Agent of least mean loss over the cases in which it spoke."""
-        lost = agent_losses(self.panel.take(self._spoken), self.learner.loss)
+        """Agent with the lowest mean loss over the cases it reported on."""
+        lost = agent_losses(self.panel.take(self._reported), self.learner.loss)
         return self.panel.agents[int(np.argmin(lost))]
 
     @cached_property
     def regret_to_agent(self) -> FloatArray:
-        """Cumulative loss beyond the best single agent's, (T,), where it spoke."""
+        """Cumulative loss minus that of the best agent, where it reported, (T,)."""
         i = self.panel.agents.index(self.best_agent)
-        return self._beyond(self._filled.values[:, i])
+        return self._excess_loss(self._filled_panel.values[:, i])
 
     @property
     def effective_agents(self) -> float:
-        """How many equal agents the last weights amount to."""
+        """Effective number of agents under the final weights."""
         return effective_number(self.state.weights)
 
     @cached_property
-    def _spoken(self) -> IntArray:
+    def _reported(self) -> IntArray:
         return np.flatnonzero(~np.isnan(self.losses))
 
     @cached_property
-    def _filled(self) -> Panel:
-        """Cases with a report; agents without one agree with the pool."""
-        words = self.pooled[self._spoken]
-        words = words[:, None] if words.ndim == 1 else words
-        return self.panel.take(self._spoken).fill_missing(words)
+    def _filled_panel(self) -> Panel:
+        """Panel of the cases with reports; missing reports are those of the pool."""
+        pooled = self.pooled[self._reported]
+        pooled = pooled[:, None] if pooled.ndim == 1 else pooled
+        return self.panel.take(self._reported).fill_missing(pooled)
 
-    def _beyond(self, pooled: FloatArray) -> FloatArray:
-        """Cumulative loss beyond that of another series of pooled probabilities."""
+    def _excess_loss(self, pooled: FloatArray) -> FloatArray:
+        """Cumulative loss minus that of another series of pooled probabilities."""
         gap = np.zeros(len(self.losses))
-        other = self.learner.loss.of(pooled, self._filled.outcomes)
-        gap[self._spoken] = self.losses[self._spoken] - other
+        other = self.learner.loss.of(pooled, self._filled_panel.outcomes)
+        gap[self._reported] = self.losses[self._reported] - other
         return np.asarray(gap.cumsum())
 
     def _repr_html_(self) -> str:
         return str(display.render("html.notebook", "trace", self))
 
     def __repr__(self) -> str:
-        spoken = self.losses[~np.isnan(self.losses)]
+        losses = self.losses[~np.isnan(self.losses)]
         return (
             f"Trace({self.learner.name}, {len(self.losses):,} cases, mean "
-            f"{self.learner.loss.name} {spoken.mean():.4g}, "
+            f"{self.learner.loss.name} {losses.mean():.4g}, "
             f"{self.effective_agents:.1f} effective agents)"
         )

@@ -19,8 +19,9 @@ from truepool.measures.folds import (
     stratify,
 )
 from truepool.measures.losses import Loss, outcome_probability
-from truepool.pools.interface import Explanation, Pool, configure
+from truepool.pools.interface import Pool, configure
 from truepool.pools.onnx.graph import ReportTensors, Tensor
+from truepool.pools.result import Explanation
 from truepool.pools.ridge import Ridge
 
 CANDIDATES: tuple[str | Pool, ...] = (
@@ -218,7 +219,7 @@ class Auto(Pool):
         return Explanation(self.name, self.why_, members=members, loss="log")
 
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
         pairs = zip(self.shares_, self.pools_, strict=True)
         return np.asarray(sum(share * pool.combine(values) for share, pool in pairs))
 

@@ -26,13 +26,13 @@ class Bayes(Pool):
     r"""Naive Bayes on log-odds: every report adds its evidence beyond the prior.
 
     :math:`\mathrm{logit}\, p = \mathrm{logit}\,\pi + \sum_i (\mathrm{logit}\, r_i -
-    \mathrm{logit}\,\pi)`. Right when the agents' signals are independent given the
+    \mathrm{logit}\,\pi)`. Correct when the agents' signals are independent given the
     outcome; over-confident when they are not, which is the usual case.
 
     Parameters
     ----------
     prior : array-like (K,) or float, optional
-        Probability of each class (or of class 1) before anybody speaks; by default
+        Probability of each class (or of class 1) before any report; by default
         the share of each class among the outcomes.
     clip : float, optional
         How close to 0 and 1 a report may count. By default 0.02, or a tenth of the
@@ -84,14 +84,14 @@ class Bayes(Pool):
             share = as_pooled(given[None] if given.ndim else given.reshape(1))[0]
             if share.size != panel.values.shape[2]:
                 raise SettingError(
-                    f"the prior must speak of the panel's {panel.classes} classes; "
-                    f"{self.prior!r} does not"
+                    f"the prior must have the {panel.classes} classes of the panel; "
+                    f"got {self.prior!r}"
                 )
         self.prior_ = share
         self.clip_ = choose_clip(self.clip, panel, case_weights)
 
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
         start = log_scale(self.prior_)
         evidence = np.nansum(log_scale(values, self.clip_) - start, axis=1)
         return from_log_scale(start + evidence)

@@ -9,13 +9,14 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.weights import pool_by_case, proportional
 from truepool.measures.losses import agent_losses, as_loss
-from truepool.pools.interface import Explanation, Pool, by_agent
+from truepool.pools.interface import Pool, by_agent
 from truepool.pools.onnx.graph import ReportTensors, Tensor
+from truepool.pools.result import Explanation
 
 
 @final
 class BestAgent(Pool):
-    """The agent with the least loss of its own; if it is silent, the next best.
+    """The agent with the lowest loss; where it has no report, the next best.
 
     Agents that tie count equally.
 
@@ -59,7 +60,7 @@ class BestAgent(Pool):
         return Explanation(self.name, weights=weights, loss=self.loss)
 
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
         reported = ~np.isnan(values[:, :, 0])
         return pool_by_case(values, _least(np.where(reported, self.losses_, np.inf)))
 

@@ -8,7 +8,8 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.fixed_weights import FixedWeights
 from truepool.measures.losses import as_loss
-from truepool.pools.interface import Explanation, LinearPool
+from truepool.pools.interface import LinearPool
+from truepool.pools.result import Explanation
 
 
 @final

@@ -1,8 +1,7 @@
-"""What every pool is: a scikit-learn classifier whose features are probabilities."""
+"""The interface of pools: scikit-learn classifiers whose features are probabilities."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
@@ -22,100 +21,32 @@ from truepool.core.arrays import (
 )
 from truepool.core.errors import (
     AgentError,
+    CostError,
     ExportError,
     ReportError,
     SettingError,
-    suggestion,
 )
 from truepool.data.costs import Costs
 from truepool.data.labels import Labels
 from truepool.data.panel import Panel
-from truepool.data.reports import check_reports, column_names
+from truepool.data.reports import column_names
 from truepool.measures.decisions import check_threshold, choose
 from truepool.pools import persistence
+from truepool.pools.agent_reports import match_columns, match_one
 from truepool.pools.onnx.graph import ReportTensors, Tensor
+from truepool.pools.result import Explanation, PoolResult, Training
 
 NO_COSTS = Costs()
-"""What decides where no costs are given: a missed case and a false alarm cost 1."""
-
-
-@dataclass(frozen=True, eq=False)
-class PoolResult:
-    """What a pool makes of T cases.
-
-    Attributes
-    ----------
-    probabilities : (T, K)
-        Pooled probability of every class.
-    decisions : (T,)
-        Class of least expected cost; for two classes 1 where p > threshold.
-    """
-
-    probabilities: FloatArray
-    decisions: IntArray
-
-
-@dataclass(frozen=True)
-class Training:
-    """The cases that a pool learned from.
-
-    Attributes
-    ----------
-    cases : int
-        How many there were.
-    counts : tuple of int
-        How many of them each class had.
-    missing : float
-        Share of the reports that were missing.
-    """
-
-    cases: int
-    counts: tuple[int, ...]
-    missing: float
-
-    @property
-    def base_rates(self) -> tuple[float, ...]:
-        """Share of each class.
-
-        >>> Training(4, (3, 1), 0.0).base_rates
-        (0.75, 0.25)
-        """
-        return tuple(count / self.cases for count in self.counts)
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """What a fitted pool is; None where something does not apply.
-
-    Attributes
-    ----------
-    name : str
-        Name of the pool; of `simplest`, name of the pool that it chose.
-    why : str, optional
-        Why it was chosen, in one sentence.
-    weights, credit : mapping of agent to number, optional
-        Weights on the simplex, and the credit that they follow from.
-    loss : str, optional
-        The loss by which the pool learned; credit is counted in it.
-    members : mapping of pool to number, optional
-        The pools that it combines, with their weights.
-    """
-
-    name: str
-    why: str | None = None
-    weights: Mapping[str, float] | None = None
-    credit: Mapping[str, float] | None = None
-    loss: str | None = None
-    members: Mapping[str, float] | None = None
+"""The default costs: a missed case and a false alarm cost 1 each."""
 
 
 class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Many probabilities in, one out.
 
-    A pool is written by two methods: `_learn`, which sees a sound panel, and
-    `combine`, which sees sound reports. Checks, names and decisions are done here,
+    A pool defines two methods: `_learn`, which gets a checked panel, and
+    `combine`, which gets checked reports. Checks, names and decisions are done here,
     once: `predict_proba` and `predict` check the reports and show what `pool` makes of
-    them. Reports are (T, N) or (T, N, K), NaN where an agent is silent.
+    them. Reports are (T, N) or (T, N, K), NaN where an agent has no report.
 
     Attributes
     ----------
@@ -169,24 +100,26 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         sample_weight: ArrayLike | None = None,
         *,
         positive: Any = None,
+        columns: Mapping[str, ArrayLike] | None = None,
     ) -> Self:
         """Learn from reports (T, N) or (T, N, K) and outcomes (T,).
 
         ``positive`` is which of two labels the reports are probabilities of, where
         the outcomes are not 0 and 1; decisions are 1 for it and 0 for the other.
+        ``columns`` (T,) of the cases are needed where the costs name any.
         """
-        panel = Panel(reports, outcomes, positive=positive, copy=False)
+        panel = Panel(reports, outcomes, positive=positive, columns=columns, copy=False)
         self.fit_panel(panel, as_case_weights(sample_weight, len(panel)))
         self.has_names_ = bool(column_names(reports))
         return self
 
     def fit_panel(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
-        """Learn from a panel that is known to be sound."""
+        """Learn from a checked panel."""
         K = panel.classes
         missing = panel.silent / panel.reports.size
         training = Training(len(panel), panel.counts, missing)
         check_threshold(self.threshold, K)
-        (self.costs or NO_COSTS).table(K)
+        self._check_costs(panel)
         self.classes_ = np.arange(K)
         self.agents_ = panel.agents
         self.has_names_ = True
@@ -196,8 +129,36 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self._learn(panel, case_weights)
         return self
 
-    def pool(self, values: FloatArray) -> PoolResult:
-        """Pool reports that were checked already, coordinates (T, N, C).
+    def _check_costs(self, panel: Panel) -> None:
+        """Refuse costs that do not fit the panel, or that new cases would not have."""
+        costs = self.costs or NO_COSTS
+        costs.check_classes(panel.classes)
+        if costs.cases is not None:
+            raise CostError(
+                "a pool decides new cases too, so its costs must be numbers or name "
+                f"columns of the cases; got {costs.cases} numbers. Write "
+                "Costs(fn='amount') and fit(..., columns={'amount': amounts})."
+            )
+        costs.resolve(panel.columns, panel.ids)
+
+    def pool(
+        self, values: FloatArray, columns: Mapping[str, ArrayLike] | None = None
+    ) -> PoolResult:
+        """Pool reports that were checked already, coordinates (T, N, C), and decide.
+
+        Where the costs name ``columns`` (T,) of the cases, decisions need them, unless
+        there is a threshold.
+        """
+        probabilities = self.probabilities(values)
+        costs = NO_COSTS if self.costs is None else self.costs
+        if costs.columns and self.threshold is None:
+            costs = costs.resolve({} if columns is None else columns)
+            costs.check_cases(len(values))
+        coordinates = from_classes(probabilities)
+        return PoolResult(probabilities, choose(coordinates, costs, self.threshold))
+
+    def probabilities(self, values: FloatArray) -> FloatArray:
+        """Pool reports that were checked already, coordinates (T, N, C), into (T, K).
 
         What `combine` answers is made a probability by `as_probabilities`: rounding
         may carry a sum of shares a last bit above 1.
@@ -215,21 +176,23 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
                 f"{type(self).__name__} learned {len(self.classes_)} classes; "
                 f"got reports of {K}"
             )
-        probabilities = as_probabilities(self.combine(values))
-        coordinates = from_classes(probabilities)
-        costs = NO_COSTS if self.costs is None else self.costs
-        return PoolResult(probabilities, choose(coordinates, costs, self.threshold))
+        return as_probabilities(self.combine(values))
 
     def predict_proba(self, reports: ArrayLike) -> FloatArray:
         """Pooled probability of every class, (T, K).
 
         Columns of a frame are matched to the agents by name, in any order.
         """
-        return self.pool(self._checked(reports)).probabilities
+        return self.probabilities(self._checked(reports))
 
-    def predict(self, reports: ArrayLike) -> IntArray:
-        """Class of least expected cost, (T,); binary: 1 where p > threshold."""
-        return self.pool(self._checked(reports)).decisions
+    def predict(
+        self, reports: ArrayLike, columns: Mapping[str, ArrayLike] | None = None
+    ) -> IntArray:
+        """Class with the lowest expected cost, (T,); binary: 1 where p > threshold.
+
+        ``columns`` (T,) of the cases are needed where the costs name any.
+        """
+        return self.pool(self._checked(reports), columns).decisions
 
     def predict_proba_one(self, reports: Mapping[str, Any]) -> dict[int, float]:
         """Pooled probability of every class of one case, by class number.
@@ -247,9 +210,15 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             return {0: 1.0 - p, 1: p}
         return dict(enumerate(as_probabilities(pooled)[0].tolist()))
 
-    def decide_one(self, reports: Mapping[str, Any]) -> int:
-        """Class of least expected cost of one case, by its number."""
-        return int(self.pool(self._one(reports)).decisions[0])
+    def decide_one(
+        self, reports: Mapping[str, Any], columns: Mapping[str, Any] | None = None
+    ) -> int:
+        """Class with the lowest expected cost of one case, by its number.
+
+        ``columns`` has what the costs need to know of the case, as in {"amount": 120}.
+        """
+        known = {name: [value] for name, value in (columns or {}).items()}
+        return int(self.pool(self._one(reports), known).decisions[0])
 
     def contributions(self, reports: ArrayLike) -> FloatArray:
         """What each agent changed: pooled probability with minus without its report.
@@ -268,7 +237,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def contributions_of(self, values: FloatArray) -> FloatArray:
         """Contributions of reports that were checked already, coordinates (T, N, C)."""
-        pooled = from_classes(self.pool(values).probabilities)
+        pooled = from_classes(self.probabilities(values))
         base_rate = from_classes(np.array(self.training_.base_rates))
         reported = ~np.isnan(values[:, :, 0])
         alone = reported.sum(axis=1) == 1
@@ -279,7 +248,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             others = values[changed].copy()
             others[~alone[changed], i] = np.nan
             if len(others):
-                without = from_classes(self.pool(read_only(others)).probabilities)
+                without = from_classes(self.probabilities(read_only(others)))
                 without[alone[changed]] = base_rate
                 changes[changed, i] = pooled[changed] - without
         return changes
@@ -319,7 +288,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
                     yield inner
 
     def explain(self) -> Explanation:
-        """Say what the fitted pool is: its name, its weights, and what they rest on."""
+        """Explain the fitted pool: its name, its weights, and their basis."""
         self._check_fitted()
         return self._explanation()
 
@@ -334,34 +303,12 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _checked(self, reports: ArrayLike) -> FloatArray:
         """Coordinates (T, N, C) of raw reports, in the order of the agents."""
         self._check_fitted()
-        names = column_names(reports) if self.has_names_ else ()
-        values, _ = check_reports(reports, names or self._known_as(reports))
-        if names and names != self.agents_:
-            values = read_only(values[:, self._order(names)])
-        return values
+        return match_columns(reports, self.agents_, by_name=self.has_names_)
 
     def _one(self, reports: Mapping[str, Any]) -> FloatArray:
         """Coordinates (1, N, C) of the reports on one case."""
         self._check_fitted()
-        unknown = [name for name in reports if name not in self.agents_]
-        if unknown:
-            raise AgentError(
-                f"reports must be by the agents learned from; got {unknown[0]!r}"
-                f"{suggestion(str(unknown[0]), self.agents_)}; "
-                f"known: {', '.join(self.agents_)}"
-            )
-        given = [reports.get(agent) for agent in self.agents_]
-        K = len(self.classes_)
-        if K > 2:
-            given = [[np.nan] * K if report is None else report for report in given]
-        values, _ = check_reports(np.array([given], dtype=np.float64), self.agents_)
-        return values
-
-    def _known_as(self, reports: ArrayLike) -> tuple[str, ...]:
-        """Agents' names for a message, where the reports have the right width."""
-        shape = np.shape(reports)
-        fits = len(shape) > 1 and shape[1] == len(self.agents_)
-        return self.agents_ if fits else ()
+        return match_one(reports, self.agents_, len(self.classes_))
 
     @abstractmethod
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
@@ -369,7 +316,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph: `combine`, written for ONNX.
@@ -382,20 +329,6 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             f"an exported pool must say how it is written in ONNX; {self.name!r} does "
             f"not. These do: {', '.join(able)}."
         )
-
-    def _order(self, names: tuple[str, ...]) -> list[int]:
-        missing = [name for name in self.agents_ if name not in names]
-        unknown = [name for name in names if name not in self.agents_]
-        if missing or unknown:
-            raise AgentError(
-                "the agents must be the ones learned from; "
-                + "; ".join(
-                    f"{what} {', '.join(map(repr, which))}"
-                    for what, which in (("missing", missing), ("unknown", unknown))
-                    if which
-                )
-            )
-        return [names.index(name) for name in self.agents_]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -418,7 +351,7 @@ def configure(
 
     By its name it is made with those of ``costs``, ``threshold`` and ``seed`` that it
     takes, and with its own ``settings``, of which an unknown one is refused. A pool
-    that is made already is copied, and gets the costs and the threshold if it has none.
+    object is copied, and gets the costs and the threshold if it has none.
 
     >>> from truepool.pools.mean import Mean
     >>> configure("mean", threshold=0.3, seed=1), configure(Mean(), threshold=0.3)
@@ -427,8 +360,8 @@ def configure(
     if not isinstance(pool, str):
         if settings:
             raise SettingError(
-                "a pool that is made already keeps its settings; got "
-                f"{', '.join(settings)}. Set them where it is made, or give its name."
+                "a pool object has its own settings; got "
+                f"{', '.join(settings)}. Set them in its constructor, or give its name."
             )
         copy: Pool = clone(pool)
         copy.costs = costs if copy.costs is None else copy.costs
@@ -446,7 +379,7 @@ def by_agent(agents: tuple[str, ...], numbers: FloatArray) -> dict[str, float]:
 
 
 class FixedPool(Pool):
-    """A pool that learns nothing: what it does follows from the reports alone."""
+    """A pool that learns nothing: it depends on the reports alone."""
 
     complexity: ClassVar[int] = 0
 
@@ -457,7 +390,7 @@ class FixedPool(Pool):
 class LinearPool(Pool):
     """A pool that learns one weight per agent, ``weights_``, on the simplex.
 
-    Where an agent is silent the weights renormalise over those who reported; where all
+    Where an agent has no report the weights renormalise over the others; where all
     who reported have weight zero they count equally.
     """
 
@@ -465,7 +398,7 @@ class LinearPool(Pool):
 
     @abstractmethod
     def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
-        """Weights (N,) from a sound panel."""
+        """Weights (N,) from a checked panel."""
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         self.weights_ = self._weigh(panel, case_weights)
@@ -483,7 +416,7 @@ class LinearPool(Pool):
             raise ValueError("the weights do not lie on the simplex")
 
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
         return np.asarray(kernels.linear(values, self.weights_))
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:

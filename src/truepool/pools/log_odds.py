@@ -59,7 +59,7 @@ class LogOdds(Pool):
         self.clip_ = choose_clip(self.clip, panel, case_weights)
 
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
         return from_log_scale(np.nanmean(log_scale(values, self.clip_), axis=1))
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:

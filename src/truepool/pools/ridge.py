@@ -23,9 +23,9 @@ from truepool.pools.stacked import (
 )
 
 STRENGTHS = np.logspace(-4, 2, 7)
-"""Inverse penalties that are tried."""
+"""The grid of inverse penalties."""
 DEFAULT = 1.0
-"""Inverse penalty where the cases are too few for folds."""
+"""The inverse penalty where the cases are too few for folds."""
 SCALES = {"log-odds": log_odds_features, "reports": report_features}
 ONNX_SCALES = {"log-odds": log_odds_onnx, "reports": reports_onnx}
 
@@ -100,7 +100,7 @@ class Ridge(Pool):
         self.coefficients_ = solve(data, 1.0 / self.strength_)
 
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
         features = SCALES[self.scale](values)
         slopes, intercepts = self.coefficients_[:, :-1], self.coefficients_[:, -1]
         return probabilities_of(features @ slopes.T + intercepts)

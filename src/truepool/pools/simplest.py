@@ -13,8 +13,9 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.folds import Folds, evaluation_cases, out_of_fold, splits
 from truepool.measures.losses import Loss, as_loss
-from truepool.pools.interface import Explanation, Pool, configure
+from truepool.pools.interface import Pool, configure
 from truepool.pools.onnx.graph import ReportTensors, Tensor
+from truepool.pools.result import Explanation
 
 CANDIDATES = (
     "mean",
@@ -93,7 +94,7 @@ class Simplest(Pool):
     table_: list[Trial]
     pool_: Pool
     records: ClassVar = (Trial,)
-    exemptions: ClassVar = {"unanimity": "it may choose a pool that does not owe it"}
+    exemptions: ClassVar = {"unanimity": "it may choose a pool that is exempt"}
 
     def __init__(
         self,
@@ -113,7 +114,7 @@ class Simplest(Pool):
         self.seed = seed
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
-        loss = as_loss(self.loss, self.costs, self.threshold)
+        loss = as_loss(self.loss, self.costs, self.threshold).on(panel)
         if isinstance(self.candidates, str):
             raise SettingError(
                 f"candidates must be a list of pools; got {self.candidates!r}"
@@ -127,7 +128,7 @@ class Simplest(Pool):
         except SettingError as error:
             kept = pools[0]
             self.table_ = []
-            self.why_ = f"{kept.name} was kept untried: {error}"
+            self.why_ = f"{kept.name} was kept without a comparison: {error}"
         else:
             kept = self._best(pools, panel, pairs, loss, case_weights)
         self.choice_ = kept.name
@@ -156,10 +157,10 @@ class Simplest(Pool):
         if not tried:
             self.table_, self.why_ = (
                 [],
-                f"{pools[0].name} was kept: there are too few cases to try any",
+                f"{pools[0].name} was kept: there are too few cases to compare pools",
             )
             return pools[0]
-        losses = [loss.of(p, outcomes) for p in pooled]
+        losses = [loss.take(rows).of(p, outcomes) for p in pooled]
         # The Brier loss breaks ties that a loss counted in whole errors leaves.
         rank = [
             (case_mean(lost, cases), case_mean(Loss("brier").of(p, outcomes), cases))
@@ -181,7 +182,7 @@ class Simplest(Pool):
         return replace(chosen, why=self.why_)
 
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
         return np.asarray(self.pool_.combine(values))
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
@@ -211,12 +212,12 @@ def _trial(
 def _why(kept: Trial, best: Trial, loss: Loss) -> str:
     if kept == best:
         return (
-            f"{kept.name} has the least {loss.name} loss out of fold "
+            f"{kept.name} has the lowest {loss.name} loss out of fold "
             f"({kept.loss:.4g} per case), and no simpler pool comes within one "
             "standard error of it"
         )
     return (
         f"{kept.name} loses {kept.loss:.4g} per case ({loss.name}), within one "
         f"standard error ({kept.behind_error:.2g}) of the best, {best.name} "
-        f"({best.loss:.4g}), and is the simplest that does"
+        f"({best.loss:.4g}), and is the simplest such pool"
     )

@@ -13,6 +13,7 @@ __all__ = [
     "format_interval",
     "format_p_value",
     "number",
+    "per_thousand",
     "percent",
     "setting",
     "signed",
@@ -66,3 +67,34 @@ def setting(value: Any) -> str:
     ('0.5', 'all', '3')
     """
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def per_thousand(
+    saving: Estimate, level: float, unit: str = "", p_value: float | None = None
+) -> str:
+    """Return a saving per case as one per 1,000 cases, with its interval.
+
+    >>> print(per_thousand(Estimate(0.0761, 0.009, 0.105), 0.95, "false alarms"))
+    the cost of 76 false alarms per 1,000 cases (95 % interval 9 to 105)
+    >>> print(per_thousand(Estimate(6.5, 2.0, 9.0), 0.9, p_value=0.004))
+    6,500 per 1,000 cases (90 % interval 2,000 to 9,000; adjusted p = 0.004)
+    """
+    value, low, high = (1000 * x for x in (saving.value, saving.low, saving.high))
+    places = 0 if max(abs(low), abs(high)) >= 10 else 2
+    shown = f"{value:,.{places}f}"
+    what = f"the cost of {shown} {unit}" if unit else shown
+    test = "" if p_value is None else f"; adjusted {equation('p', p_value)}"
+    return (
+        f"{what} per 1,000 cases ({100 * level:g} % interval {low:,.{places}f} to "
+        f"{high:,.{places}f}{test})"
+    )
+
+
+def equation(name: str, p_value: float) -> str:
+    """Return a p-value in a sentence.
+
+    >>> equation("p", 0.0412), equation("p", 1e-9)
+    ('p = 0.041', 'p < 0.001')
+    """
+    shown = format_p_value(p_value)
+    return f"{name} {shown}" if shown.startswith("<") else f"{name} = {shown}"

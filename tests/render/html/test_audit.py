@@ -79,7 +79,7 @@ def test_the_verdict_is_the_first_thing_said():
     assert page.text["header"].startswith(
         "Can this pool be trusted?Do not trust this pool as it is: 2 errors"
     )
-    assert "What to do: Before anything else, " in page.text["header"]
+    assert "What to doBefore anything else, " in page.text["header"]
     assert (
         told.index("Agent tree is over-confident")
         < told.index("The threshold in use")

@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from browser import Browser, found
+from browser import Browser, find_browser
 from example_audit import AGENTS, audit
 
 ODD = "<script>alert(1)</script>"
@@ -12,7 +12,7 @@ NEEDED = "TRUEPOOL_NEED_BROWSER"
 
 @pytest.fixture(scope="module")
 def browser():
-    path = found()
+    path = find_browser()
     if path is None:
         if os.environ.get(NEEDED):
             pytest.fail(f"{NEEDED} is set and there is no Chromium")

@@ -31,11 +31,25 @@ from truepool.measures.inference import (
     paired_p_values,
     signed_rank_p_value,
 )
+from truepool.measures.losses import Loss
 from truepool.pools import every
-from truepool.pools.simplest import CANDIDATES
 
-POOLS = tuple(name for name in CANDIDATES if name != "beta")
-"""Pools compared with the one in use; `platt` stands for logistic recalibration."""
+RECOMMENDED = "auto"
+"""The pool to use wherever it costs significantly less than the one in use."""
+POOLS = (
+    "mean",
+    "median",
+    "log-odds",
+    "best-agent",
+    "extremized",
+    "platt",
+    "brier",
+    "vcg",
+    "convex",
+    "stacked-lr",
+    RECOMMENDED,
+)
+"""What is tried beside the pool in use: each family once."""
 COMPARISON_CASES = 10_000
 """Largest number of cases on which pools are compared."""
 SIGNIFICANT = 0.05
@@ -63,7 +77,8 @@ def compare_pools(evidence: Evidence) -> Comparison | None:
         return None
     own, panel = evidence.pool, evidence.panel
     chosen = {name: name for name in POOLS} | {own.name: own}
-    pools = choose_pools(chosen, evidence.loss, evidence.seed)
+    loss = Loss("cost", evidence.costs, evidence.threshold)
+    pools = choose_pools(chosen, loss, evidence.seed)
     try:
         pairs = evidence.compute(folds)
         known = {own.name: evidence.validation.pooled_of(evaluation_cases(pairs))}
@@ -75,7 +90,7 @@ def compare_pools(evidence: Evidence) -> Comparison | None:
         panel,
         pairs,
         pooled,
-        evidence.loss,
+        loss,
         level=evidence.level,
         resamples=evidence.resamples,
         seed=evidence.seed,
@@ -122,70 +137,79 @@ def _diebold_mariano(evidence: Evidence, gap: FloatArray) -> float | None:
 
 @dataclass(frozen=True)
 class Choice:
-    """A pool, what it would save per case against the one in use, and why."""
+    """The pool to use; ``lead`` is over the pool in use, None where that is kept.
+
+    ``alternative`` is a simpler pool that does about as well.
+    """
 
     pool: str
-    description: str
-    saved: Estimate
-    why: str
-    p_value: float | None = None
+    lead: Lead | None = None
+    why: str = ""
+    alternative: str | None = None
 
 
 def choose_pool(evidence: Evidence, faulty: Collection[str] = ()) -> Choice | None:
-    """Choose the simplest pool that costs significantly less than the one in use.
+    """Choose `RECOMMENDED` where it costs significantly less than the pool in use.
 
-    Cheaper: by a paired t-test, adjusted (Bonferroni) for the number of pools tried.
-    Among those that do not differ significantly from the best, the simplest: the best
-    agent alone comes before weights, and weights before a model. A faulty agent is not
-    recommended alone.
+    Significantly: a paired t-test, adjusted (Holm) for the pools tried. Where another
+    pool passes that test and `RECOMMENDED` does not, the simplest of those that cannot
+    be told from the best. Where none passes, the pool in use is kept. An agent that is
+    at fault is not recommended alone.
     """
     table = evidence.compute(compare_pools)
     if table is None:
         return None
+    barred = {"best-agent"} if evidence.best_agent in faulty else set()
     first = table.by_case[table.rows[0].pool]
-    eligible = [
-        lead
+    cheaper = {
+        lead.pool: lead
         for lead in evidence.compute(pool_leads)
-        if lead.bonferroni < SIGNIFICANT
-        and lead.saved.value > 0
-        and not (lead.pool == "best-agent" and evidence.best_agent in faulty)
-        and _p_value(table.by_case[lead.pool] - first) >= SIGNIFICANT
+        if lead.holm < SIGNIFICANT and lead.saved.value > 0 and lead.pool not in barred
+    }
+    if RECOMMENDED in cheaper or (evidence.pool.name == RECOMMENDED and not cheaper):
+        return Choice(
+            RECOMMENDED,
+            cheaper.get(RECOMMENDED),
+            "it learns from your cases how to combine the agents",
+            _simplest(evidence, RECOMMENDED, barred),
+        )
+    best = [
+        lead
+        for lead in cheaper.values()
+        if _p_value(table.by_case[lead.pool] - first) >= SIGNIFICANT
     ]
-    if not eligible:
-        own, nothing = evidence.pool.name, Estimate(0.0, 0.0, 0.0)
-        return Choice(own, own, nothing, "no pool tried costs significantly less")
-    best = min(eligible, key=lambda lead: (_complexity(lead), -lead.saved.value))
-    description = _describe(evidence, best.pool)
-    return Choice(best.pool, description, best.saved, _why(best), best.bonferroni)
+    if not best:
+        return Choice(evidence.pool.name)
+    kept = min(best, key=lambda lead: (_complexity(lead.pool), -lead.saved.value))
+    why = "it is the simplest of the pools that cost significantly less"
+    return Choice(kept.pool, kept, why)
 
 
-def _describe(evidence: Evidence, pool: str) -> str:
-    return (
-        f"the best agent alone ({evidence.best_agent})"
-        if pool == "best-agent"
-        else pool
-    )
+def _simplest(evidence: Evidence, pool: str, barred: Collection[str]) -> str | None:
+    """Simplest pool within one standard error of another that is less simple."""
+    table = evidence.compute(compare_pools)
+    if table is None:
+        raise AssertionError("a pool is chosen from a comparison")
+    near = [
+        row.pool
+        for row in table.rows
+        if row.pool not in (evidence.pool.name, *barred)
+        and _complexity(row.pool) < _complexity(pool)
+        and _within_one_error(table.by_case[row.pool] - table.by_case[pool])
+    ]
+    return min(near, key=_complexity, default=None)  # of equals, the cheapest is first
 
 
-def _complexity(lead: Lead) -> int:
-    return every()[lead.pool].complexity
+def _within_one_error(gaps: FloatArray) -> bool:
+    return bool(gaps.mean() <= gaps.std(ddof=1) / np.sqrt(len(gaps)))
+
+
+def _complexity(pool: str) -> int:
+    return every()[pool].complexity
 
 
 def _p_value(gaps: FloatArray) -> float:
     return float(paired_p_values(gaps[:, None])[0])
-
-
-def _why(lead: Lead) -> str:
-    kinds = (
-        "it learns nothing",
-        "it learns a number or two",
-        "it learns weights",
-        "it learns a model",
-    )
-    simple = kinds[_complexity(lead)]
-    if lead.pool == "best-agent":
-        simple = "it learns only who that is"
-    return f"{simple}, and no simpler pool costs as little"
 
 
 def check(evidence: Evidence) -> Iterator[Suspicion]:
@@ -193,19 +217,21 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
 
     The comparison adjusts its own tests for the number of pools it tries.
     """
-    advice = evidence.compute(choose_pool)
-    if advice is None:
+    choice = evidence.compute(choose_pool)
+    if choice is None:
         return
+    lead = choice.lead
     # That the best agent alone is better has a test and a sentence of its own.
-    if advice.pool not in (evidence.pool.name, "best-agent"):
+    if lead is not None and choice.pool != "best-agent":
+        saved = lead.saved
         yield Suspicion(
             "better-pool",
             (),
-            f"{advice.description} would cost {number(advice.saved.value)} less per "
-            f"case than {evidence.pool.name} on cases it had not seen.",
-            f"Use {advice.description}: {advice.why}.",
+            f"{choice.pool} would cost {number(saved.value)} less per case than "
+            f"{evidence.pool.name} on cases it had not seen.",
+            f"Use {choice.pool}: {choice.why}.",
             least="note",
-            price=lambda: advice.saved,
+            price=lambda: saved,
             figure="comparison",
         )
     yield from _best(evidence)

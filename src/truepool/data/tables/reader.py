@@ -132,7 +132,7 @@ def load_panel(
     source: Any, written: TableFormat, *, allow_empty_cases: bool = False
 ) -> tuple[Panel, TableSummary]:
     """Return the panel of a table, and what was found while reading it."""
-    frame, separator = _read_source(source, written)
+    frame, separator = read_source(source, written)
     if written.outcome not in frame.columns:
         raise OutcomeError(
             f"the table needs an outcome column; there is no {written.outcome!r}"
@@ -209,7 +209,7 @@ def load_reports(
     labels: Labels | None = None,
 ) -> ReportTable:
     """Return the reports of known agents on new cases; empty cases are left out."""
-    frame, separator = _read_source(source, written)
+    frame, separator = read_source(source, written)
     reports, _, _ = _table(frame, written.of_new_cases(frame.columns))
     missing = [name for name in agents if name not in reports.agents]
     unknown = [name for name in reports.agents if name not in agents]
@@ -244,7 +244,7 @@ def load_reports(
 
 def load_table(source: Any, written: TableFormat) -> ReportTable:
     """Return the reports of all agents of a table, outcomes left aside."""
-    frame, _ = _read_source(source, written)
+    frame, _ = read_source(source, written)
     return _table(frame, written)[0]
 
 
@@ -261,12 +261,13 @@ def read_column_names(source: str | os.PathLike[str], **written: Any) -> list[st
 
 def read_frame(source: Any, id: str | None = None) -> nw.DataFrame[Any]:
     """Return the table of a file or a frame, its names checked; ``id`` stays text."""
-    return _read_source(source, TableFormat(id=id))[0]
+    return read_source(source, TableFormat(id=id))[0]
 
 
-def _read_source(
+def read_source(
     source: Any, written: TableFormat
 ) -> tuple[nw.DataFrame[Any], str | None]:
+    """Return the table of a file or a frame, and the separator that was detected."""
     separator = None
     if isinstance(source, str | os.PathLike):
         source, separator = read_file(Path(source), written)
@@ -274,7 +275,7 @@ def _read_source(
     twice = {name for name in names if names.count(name) > 1}
     if twice:
         raise AgentError(
-            "every column needs a name of its own; got "
+            "column names must be unique; got "
             f"{', '.join(map(repr, sorted(twice)))} more than once. Rename one."
         )
     try:
@@ -393,7 +394,9 @@ def _wide_table(
 def _is_chosen(name: str, patterns: tuple[str, ...]) -> bool:
     agent = name.rpartition(":")[0] or name
     return not patterns or any(
-        fnmatchcase(name, pattern) or fnmatchcase(agent, pattern)
+        pattern in (name, agent)
+        or fnmatchcase(name, pattern)
+        or fnmatchcase(agent, pattern)
         for pattern in patterns
     )
 

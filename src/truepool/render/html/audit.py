@@ -22,6 +22,7 @@ from truepool.comparison import Comparison
 from truepool.core.arrays import FloatArray
 from truepool.core.files import write_text
 from truepool.render import figures, labels
+from truepool.render.advice import steps
 from truepool.render.html.layout import Section, fragment, page
 from truepool.render.numbers import format_estimate, percent
 from truepool.render.tables import comparison as compared
@@ -78,6 +79,7 @@ def _verdict(audit: Audit) -> dict[str, Any]:
     return {
         "audit": audit,
         "verdict": sentence(audit),
+        "steps": steps(audit),
         "severity": severity or "unsure",
         "changes": changes(audit),
         "labels": labels.sentence(audit.labels, audit.label_cases),
@@ -192,8 +194,7 @@ def _others(matrix: FloatArray) -> FloatArray:
 
 def _costs(audit: Audit, curve: CostCurve) -> Section:
     """What deciding costs: at every threshold, and for other costs."""
-    fn, fp = audit.costs["fn"], audit.costs["fp"]
-    asked = fp / (fp + fn)
+    asked = curve.implied
     used = asked if audit.threshold is None else audit.threshold
     return _section(
         "costs", "Costs", "What does the threshold cost?",
@@ -202,7 +203,7 @@ def _costs(audit: Audit, curve: CostCurve) -> Section:
         least=float(curve.thresholds[int(np.nanargmin(curve.cost))]),
         figures={
             "threshold": figures.threshold(curve, used, asked),
-            "decision": figures.decision(curve, fn / fp),
+            "decision": figures.decision(curve, (1 - asked) / asked if asked else None),
         },
     )  # fmt: skip
 

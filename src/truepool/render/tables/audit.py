@@ -8,8 +8,9 @@ from rich.text import Text
 
 from truepool.audits.values import Audit, Finding, Severity
 from truepool.render import labels
+from truepool.render.advice import steps
+from truepool.render.costs import describe
 from truepool.render.numbers import (
-    amount,
     format_estimate,
     format_p_value,
     number,
@@ -17,7 +18,7 @@ from truepool.render.numbers import (
 )
 from truepool.render.tables.evidence import grids
 from truepool.render.tables.grid import plain
-from truepool.render.verdict import FIXED, advice, changes, sentence, withheld
+from truepool.render.verdict import FIXED, changes, sentence, withheld
 
 MARKS: dict[Severity, tuple[str, str]] = {
     "error": ("ERROR", "bold red"),
@@ -31,7 +32,8 @@ def show(audit: Audit, console: Console) -> None:
     # Names come from users: nothing in them is markup.
     write = partial(console.print, highlight=False, markup=False)
     write(sentence(audit), style="bold")
-    write(f"What to do: {advice(audit)}\n")
+    print_steps(console, steps(audit))
+    console.print()
     for line in changes(audit):
         write(line)
     write(scope(audit))
@@ -51,8 +53,9 @@ def show(audit: Audit, console: Console) -> None:
 def markdown(audit: Audit) -> str:
     """Return the same as a Markdown page."""
     named = labels.sentence(audit.labels, audit.label_cases)
-    lines = [f"# {sentence(audit)}", "", f"**What to do:** {plain(advice(audit))}", ""]
-    lines += [f"{plain(line)}  " for line in changes(audit)]
+    lines = [f"# {sentence(audit)}", "", "**What to do:**", ""]
+    lines += [f"{place}. {plain(s)}" for place, s in enumerate(steps(audit), start=1)]
+    lines += ["", *(f"{plain(line)}  " for line in changes(audit))]
     lines += [plain(f"{scope(audit)} {named}"), "", "## Findings", ""]
     for place, (finding, explained) in enumerate(audit.groups, start=1):
         lines.append(_item(finding, f"{place}. "))
@@ -88,16 +91,15 @@ def scope(audit: Audit) -> str:
         text += f", {percent(audit.positives / audit.cases)} of them positive"
     if audit.missing:
         text += f", {percent(audit.missing)} of reports missing"
-    if audit.threshold is None:
+    if audit.classes > 2:
         return (
             f"{text}; {audit.classes} classes; the class with the lowest expected "
             "cost is decided."
         )
-    return (
-        f"{text}; a missed case costs {amount(audit.costs['fn'])}, a false alarm "
-        f"{amount(audit.costs['fp'])}; positive is decided above "
-        f"{number(audit.threshold)}."
-    )
+    line = "where that costs less in the case at hand"
+    if audit.threshold is not None:
+        line = f"above {number(audit.threshold)}"
+    return f"{text}; {describe(audit.costs)}; positive is decided {line}."
 
 
 def details(finding: Finding) -> Iterator[str]:
@@ -119,6 +121,13 @@ def omissions(audit: Audit) -> Iterator[str]:
     for why, what in withheld(audit).items():
         yield f"Withheld: {what}; {why}."
     yield from audit.sampled
+
+
+def print_steps(console: Console, steps: list[str]) -> None:
+    """Print what to do, one numbered step after another."""
+    console.print("What to do:", style="bold", highlight=False)
+    for place, step in enumerate(steps, start=1):
+        print_block(console, Text(step), Text(f"{place:>2}. "))
 
 
 def print_block(console: Console, text: Text, mark: Text) -> None:

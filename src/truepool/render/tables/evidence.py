@@ -3,6 +3,7 @@
 from truepool.audits.values import Audit, Drift
 from truepool.render.numbers import format_estimate, format_p_value, number, percent
 from truepool.render.tables.grid import Grid
+from truepool.render.verdict import usual
 
 
 def grids(audit: Audit) -> tuple[Grid, ...]:
@@ -73,29 +74,24 @@ def standings(audit: Audit) -> Grid:
 
 
 def significance(audit: Audit) -> Grid:
-    """Whether other pools cost significantly less."""
-    dated = any(lead.diebold_mariano is not None for lead in audit.significance)
+    """Whether other pools cost significantly less: the rest of the tests is in JSON."""
     rows = tuple(
         (
             lead.pool,
             format_estimate(lead.saved, sign=True),
             format_p_value(lead.holm),
-            format_p_value(lead.bonferroni),
             format_p_value(lead.paired_t),
-            format_p_value(lead.signed_rank),
-            *([format_p_value(lead.diebold_mariano)] if dated else []),
         )
         for lead in audit.significance
     )
-    headers = ["pool", "saves per case", "Holm", "Bonferroni", "paired t", "Wilcoxon"]
-    headers += ["Diebold-Mariano"] if dated else []
+    headers = ("pool", "saves per case", "adjusted p", "p")
     notes = (
-        f"Against {audit.pool}, out of fold, with BCa intervals. p-values: paired "
-        "t adjusted for the number of pools (Holm, Bonferroni) and unadjusted; the "
-        "others are unadjusted. Wilcoxon is about the typical case, not the mean.",
+        f"Against {audit.pool}, on cases that neither had seen; below 0 it costs more. "
+        "p: paired t-test; adjusted p: for the number of pools tried (Holm).",
+        usual(audit),
     )
     title = "Does another pool cost significantly less?"
-    return Grid(title, tuple(headers), rows, notes, essential=2)
+    return Grid(title, headers, rows, notes, essential=2)
 
 
 def robustness(audit: Audit) -> Grid:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from truepool.pools.interface import Explanation
+from truepool.pools.result import Explanation
 from truepool.render.numbers import percent, signed
 from truepool.render.tables.grid import Grid
 

@@ -1,4 +1,4 @@
-"""Rows to train agents on: tiny, seeded, with signal, noise and gaps."""
+"""Tables to train agents on: small, seeded, with signal, noise and missing cells."""
 
 import numpy as np
 
@@ -16,16 +16,16 @@ SMALL = {
 }
 
 
-def small(name):
+def small_model(name):
     return zoo.make(name, **SMALL.get(name, {}))
 
 
-def features(rows=240, classes=2, gaps=0.0, seed=0):
+def features(cases=240, classes=2, gaps=0.0, seed=0):
     """Features (T, 5) and labels (T,); a share of the cells is missing."""
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(rows, 5))
-    X[:, 4] = rng.integers(0, 4, rows)
-    score = X[:, 0] + 0.5 * X[:, 1] + rng.normal(size=rows)
+    X = rng.normal(size=(cases, 5))
+    X[:, 4] = rng.integers(0, 4, cases)
+    score = X[:, 0] + 0.5 * X[:, 1] + rng.normal(size=cases)
     y = np.digitize(score, [0.0, 1.0][: classes - 1])
     X[rng.random(X.shape) < gaps] = np.nan
     return X, y

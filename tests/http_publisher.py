@@ -7,8 +7,8 @@ from threading import Thread
 
 
 @contextmanager
-def published(contents: dict[str, bytes], cut: int = 0) -> Iterator[str]:
-    """Serve contents by name; ``cut`` bytes of each are promised and never sent."""
+def publish(contents: dict[str, bytes], cut: int = 0) -> Iterator[str]:
+    """Serve contents by name; the last ``cut`` bytes of each are announced, not sent."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):

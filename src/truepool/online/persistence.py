@@ -1,0 +1,167 @@
+"""Saved streams: an archive of a learner, its state and the cases that still wait.
+
+The learner is found in the registry by its name, as pools are; see docs/saved_pools.md.
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from truepool.core import archive, registry
+from truepool.core.arrays import Array, FloatArray
+from truepool.core.errors import SettingError, StreamFileError, TruepoolError
+from truepool.learners.interface import Learner, State
+from truepool.online.decision import Decision
+from truepool.online.recalibration import Recalibration
+from truepool.pools.persistence import RECORDS, make_record
+
+KIND = archive.Kind("stream", 1, StreamFileError)
+HELD = {record.__name__: record for record in (*RECORDS, Recalibration)}
+"""Dataclasses that a stream may hold, by name."""
+
+
+def save(stream: Mapping[str, Any], path: str | Path) -> None:
+    """Write the attributes of a stream to a file, whole or not at all."""
+    writer = _Writer()
+    content = {"stream": writer.mapping(_plain(stream), "stream")}
+    archive.write(path, KIND, content, writer.arrays)
+
+
+def load(path: str | Path) -> dict[str, Any]:
+    """Return the attributes of the stream that a file holds."""
+    path = Path(path)
+    manifest, members = archive.read(path, KIND)
+    try:
+        return _stream(_Reader(members).mapping(manifest["stream"]))
+    except TruepoolError as error:
+        raise StreamFileError(f"{path} cannot be used: {error}") from error
+    except archive.DAMAGE as error:
+        raise KIND.damaged(path, "its numbers do not fit together") from error
+
+
+def _plain(stream: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of a stream by name; cases are lists and arrays."""
+    state: State = stream["state"]
+    N, C = len(state.agents), 1 if state.classes == 2 else state.classes
+    # A case without a report of anybody who is still here has nothing but its name.
+    nothing = Decision(np.full((N, C), np.nan), np.zeros(N))
+    waiting = [decision or nothing for decision in stream["waiting"].values()]
+    return {
+        "learner": stream["learner"],
+        "agents": list(state.agents),
+        "classes": state.classes,
+        "settled": state.settled,
+        "weights": state.unnormalised,
+        "memory": list(state.memory),
+        "labels": list(stream["numbers"]),
+        "numbers": list(stream["numbers"].values()),
+        "recalibration": stream["recalibration"],
+        "limit": stream["memory"],
+        "waiting": list(stream["waiting"]),
+        "reports": np.array([d.reports for d in waiting]).reshape(-1, N, C),
+        "used": np.array([d.unnormalised for d in waiting]).reshape(-1, N),
+        "known": list(stream["outcomes"]),
+        "outcomes": np.array(list(stream["outcomes"].values()), dtype=np.int64),
+    }
+
+
+def _stream(saved: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes of a stream; values that do not fit together are a ValueError."""
+    learner: Learner = saved["learner"]
+    fresh = learner.start(tuple(saved["agents"]), saved["classes"])
+    N, K = len(fresh.agents), fresh.classes
+    C = 1 if K == 2 else K
+    reports, used = saved["reports"], saved["used"]
+    W = len(saved["waiting"])
+    weights = _checked(saved["weights"], (N,))
+    _check(np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0)
+    _checked(reports, (W, N, C))
+    _check((np.isnan(reports) | ((reports >= 0) & (reports <= 1))).all())
+    _check(isinstance(saved["settled"], int) and saved["settled"] >= 0)
+    outcomes = saved["outcomes"]
+    _check(outcomes.shape == (len(saved["known"]),))
+    _check(((outcomes >= 0) & (outcomes < K)).all())
+    _check(set(saved["numbers"]) <= set(range(K)))
+    recalibration: Recalibration | None = saved["recalibration"]
+    if recalibration is not None:
+        _checked(recalibration.scale, (K,))
+        _checked(recalibration.precision, (K, K))
+    decisions = [
+        None if np.isnan(r[:, 0]).all() else Decision(r, u)
+        for r, u in zip(reports, _checked(used, (W, N)), strict=True)
+    ]
+    return {
+        "learner": learner,
+        "state": State(
+            weights,
+            _memory(fresh.memory, saved["memory"]),
+            fresh.agents,
+            K,
+            saved["settled"],
+        ),
+        "numbers": dict(zip(saved["labels"], saved["numbers"], strict=True)),
+        "recalibration": recalibration,
+        "memory": saved["limit"],
+        "waiting": dict(zip(saved["waiting"], decisions, strict=True)),
+        "outcomes": dict(zip(saved["known"], outcomes.tolist(), strict=True)),
+    }
+
+
+def _memory(fresh: Any, saved: list[Any]) -> Any:
+    """Memory of a learner, of the shapes that it has at the start."""
+    _check(len(fresh) == len(saved))
+    for new, old in zip(fresh, saved, strict=True):
+        if isinstance(new, np.ndarray):
+            _checked(old, new.shape)
+        else:
+            _check(isinstance(old, int | float))
+    return type(fresh)(*saved) if saved else fresh
+
+
+def _checked(array: Array, shape: tuple[int, ...]) -> FloatArray:
+    _check(array.shape == shape and array.dtype == np.float64)
+    return array
+
+
+def _check(fits: Any) -> None:
+    if not fits:
+        raise ValueError("values that do not fit together")
+
+
+class _Writer(archive.Writer):
+    def __init__(self) -> None:
+        super().__init__()
+        self.records = HELD
+
+    def other(self, value: Any, where: str) -> Any:
+        if isinstance(value, Learner):
+            if registry.names("learner").get(value.name) is not type(value):
+                raise SettingError(
+                    "a learner that is saved must be found by its name when it is "
+                    f"loaded; {type(value).__name__} is not registered. Add it by an "
+                    "entry point of the group 'truepool.learners'."
+                )
+            held = {field.name: vars(value)[field.name] for field in fields(value)}
+            return {"learner": value.name, "settings": self.mapping(held, value.name)}
+        raise SettingError(
+            "the cases and labels of a saved stream must be named by text, numbers or "
+            f"tuples of these; {where} has {value!r:.60}. Name them by str(...)."
+        )
+
+
+class _Reader(archive.Reader):
+    def __init__(self, members: Mapping[str, bytes]) -> None:
+        super().__init__(members)
+        self.records = HELD
+
+    def record(self, kind: type, held: dict[str, Any]) -> Any:
+        return make_record(kind, held)
+
+    def other(self, value: Any) -> Any:
+        match value:
+            case {"learner": str(name), "settings": dict(held)}:
+                return registry.make("learner", name, **self.mapping(held))
+        raise ValueError(f"unknown value {value!r:.60}")

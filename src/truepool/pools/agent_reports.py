@@ -1,0 +1,60 @@
+"""Raw reports, in the order of the agents that a pool learned from."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from truepool.core.arrays import FloatArray, read_only
+from truepool.core.errors import AgentError, suggestion
+from truepool.data.reports import check_reports, column_names
+
+
+def match_columns(
+    reports: ArrayLike, agents: tuple[str, ...], *, by_name: bool
+) -> FloatArray:
+    """Coordinates (T, N, C) of raw reports; columns of a frame may be in any order."""
+    names = column_names(reports) if by_name else ()
+    values, _ = check_reports(reports, names or _if_as_wide(reports, agents))
+    if names and names != agents:
+        values = read_only(values[:, _order(names, agents)])
+    return values
+
+
+def match_one(
+    reports: Mapping[str, Any], agents: tuple[str, ...], classes: int
+) -> FloatArray:
+    """Coordinates (1, N, C) of the reports on one case, by agent."""
+    unknown = [name for name in reports if name not in agents]
+    if unknown:
+        raise AgentError(
+            f"every report must be by an agent learned from; got {unknown[0]!r}"
+            f"{suggestion(str(unknown[0]), agents)}; known: {', '.join(agents)}"
+        )
+    given = [reports.get(agent) for agent in agents]
+    if classes > 2:
+        given = [[np.nan] * classes if report is None else report for report in given]
+    values, _ = check_reports(np.array([given], dtype=np.float64), agents)
+    return values
+
+
+def _if_as_wide(reports: ArrayLike, agents: tuple[str, ...]) -> tuple[str, ...]:
+    """Agents' names for a message, where the reports have the right width."""
+    shape = np.shape(reports)
+    return agents if len(shape) > 1 and shape[1] == len(agents) else ()
+
+
+def _order(names: tuple[str, ...], agents: tuple[str, ...]) -> list[int]:
+    missing = [name for name in agents if name not in names]
+    unknown = [name for name in names if name not in agents]
+    if missing or unknown:
+        raise AgentError(
+            "the agents must be the ones learned from; "
+            + "; ".join(
+                f"{what} {', '.join(map(repr, which))}"
+                for what, which in (("missing", missing), ("unknown", unknown))
+                if which
+            )
+        )
+    return [names.index(name) for name in agents]

@@ -1,0 +1,165 @@
+"""The advice of an audit: what to fix first, which pool to use, what that saves."""
+
+from collections.abc import Sequence
+
+from truepool.audits.recommendation import CURED_BY_A_POOL
+from truepool.audits.topics.comparison import RECOMMENDED
+from truepool.audits.values import Audit, Fix, Recommendation
+from truepool.comparison import Estimate
+from truepool.core.formatting import pluralize
+from truepool.render.costs import unit as costs_unit
+from truepool.render.numbers import number, per_thousand
+
+FEED = "take {who} out of the pool or fix its feed"
+ACTIONS = {
+    "constant-feed": FEED,
+    "stopped-feed": "find out why {who} stopped reporting",
+    "repeated-feed": FEED,
+    "changed-feed": FEED,
+    "rescaled-feed": "ask whether {who} was retrained or rescaled, and recalibrate it",
+    "upside-down": "take {who} out of the pool or reverse its reports",
+    "drifted": FEED,
+    "copy": "leave out {who} or {other}, which report the same",
+    "harmful": "take {who} out of the pool",
+    "over-confident": "recalibrate {who}",
+    "under-confident": "recalibrate {who}",
+    "biased": "recalibrate {who}",
+    "tempted": "pay {who} and the others by a proper score of their own reports",
+    "worse-than-best": "use {who} alone, or a pool that relies on it more",
+    "threshold": "decide at the threshold that the costs imply",
+    "under-confident-pool": "recalibrate the pool",
+    "over-confident-pool": "recalibrate the pool",
+    "biased-pool": "recalibrate the pool",
+    "drifted-pool": "find out what changed around case {since:,}",
+    "outcome-rate": "find out why the share of positive outcomes changed around case "
+    "{since:,}",
+}
+"""What to do about a finding, in the imperative, by its code."""
+
+
+def steps(audit: Audit) -> list[str]:
+    """Say what to fix first, then which pool to use, then what else to do."""
+    said = audit.recommendation
+    parts = (_first(said), _pool(audit), _alternative(said), _also(said))
+    return [part for part in parts if part]
+
+
+def recommended(said: Recommendation) -> str:
+    """Name the recommended pool."""
+    return _name(str(said.pool), said)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Join names as in a sentence."""
+    *most, last = names or ("",)
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def unit(audit: Audit) -> str:
+    """Name what costs are counted in, where that is known."""
+    currency = str(audit.costs.get("currency", ""))
+    return costs_unit(audit.costs) if audit.classes == 2 else currency
+
+
+def _first(said: Recommendation) -> str:
+    """Say what must be fixed before anything else; a better pool fixes a pool."""
+    steps = [fix for fix in said.errors if not _cured(said, fix)]
+    return f"Before anything else, {_join(steps)}." if steps else ""
+
+
+def _pool(audit: Audit) -> str:
+    said = audit.recommendation
+    if said.pool is None or said.cost is None or said.cost_in_use is None:
+        return "Too few cases to compare pools."
+    if said.saving is None:
+        return f"{_keep(said, said.cost)}{_auto(audit)}"
+    sick = any(fix.who for fix in said.errors)
+    opening = "Until then, use" if sick else "Use"
+    again = " Compare the pools again after the fix." if sick else ""
+    cured = any(_cured(said, fix) for fix in said.errors)
+    instead = f" instead of {said.in_use}, which is at fault" if cured else ""
+    return (
+        f"{opening} {recommended(said)}{instead}: it costs {number(said.cost)} per "
+        f"case, {said.in_use} {number(said.cost_in_use)} ({_validation(said)}). That "
+        f"saves {number(said.saving.value)} per case, "
+        f"{_per_thousand(audit, said.saving, said.p_value)}; {said.why}."
+        f"{_auto(audit)}{again}"
+    )
+
+
+def _keep(said: Recommendation, cost: float) -> str:
+    others = f"none of the {said.tried} other pools tried costs significantly less"
+    basis = f"({_validation(said)})"
+    if any(not fix.who for fix in said.errors):
+        return f"{others[:1].upper()}{others[1:]} {basis}."
+    then = "Then keep" if said.errors else "Keep"
+    return f"{then} {said.in_use}: at {number(cost)} per case {basis}, {others}."
+
+
+def _auto(audit: Audit) -> str:
+    """Say how `auto` would do where it is not recommended."""
+    said = audit.recommendation
+    saving = said.auto_saving
+    if saving is None or said.pool == RECOMMENDED:
+        return ""
+    if saving.value < 0:
+        more = Estimate(-saving.value, -saving.high, -saving.low)
+        return f" auto would cost more: {_per_thousand(audit, more)}."
+    told = _per_thousand(audit, saving)
+    return f" auto would save {told}, which is not statistically significant."
+
+
+def _per_thousand(audit: Audit, saving: Estimate, p: float | None = None) -> str:
+    return per_thousand(saving, audit.level, unit(audit), p)
+
+
+def _alternative(said: Recommendation) -> str:
+    if said.alternative is None or said.alternative_cost is None:
+        return ""
+    return (
+        f"The simplest pool within one standard error of {said.pool} is "
+        f"{_name(said.alternative, said)}, at {number(said.alternative_cost)} per "
+        "case: use it if you need a rule that is easy to explain."
+    )
+
+
+def _validation(said: Recommendation) -> str:
+    """On which cases costs were measured, and how."""
+    cases = pluralize(said.tested, "case")
+    if said.forward:
+        return f"{cases}, {said.folds} folds, each fitted to earlier cases only"
+    return f"{cases}, {said.folds}-fold cross-validation"
+
+
+def _also(said: Recommendation) -> str:
+    steps = [fix for fix in said.fixes if fix.severity != "error"]
+    return f"Also {_join(steps)}." if steps else ""
+
+
+def _cured(said: Recommendation, fix: Fix) -> bool:
+    return said.change and fix.code in CURED_BY_A_POOL
+
+
+def _join(fixes: Sequence[Fix]) -> str:
+    """List what to do, the same action once, with what each saves for sure."""
+    return "; ".join(dict.fromkeys(_action(fix) + _saved(fix) for fix in fixes))
+
+
+def _action(fix: Fix) -> str:
+    if fix.code not in ACTIONS:
+        return f"look into {listed(fix.who) or 'the pool'} (`{fix.code}`)"
+    who, other = (*fix.who, "", "")[:2]
+    # Who turned upside down was sound before: its reports must not all be reversed.
+    turned = fix.code == "upside-down" and fix.since is not None
+    action = FEED if turned else ACTIONS[fix.code]
+    return action.format(who=who, other=other, since=fix.since or 0)
+
+
+def _saved(fix: Fix) -> str:
+    if fix.saving is None or not fix.saving.low > 0:
+        return ""
+    return f" (saves {number(fix.saving.value)} per case)"
+
+
+def _name(pool: str, said: Recommendation) -> str:
+    return f"the best agent alone ({said.agent})" if pool == "best-agent" else pool
