@@ -180,10 +180,3 @@ def test_an_unknown_candidate_is_refused():
         Auto(candidates=("vgc",)).fit([[0.9, 0.5], [0.1, 0.5]], [1, 0])
     with pytest.raises(SettingError, match="list of pools"):
         Auto(candidates="mean").fit([[0.9, 0.5], [0.1, 0.5]], [1, 0])
-
-
-def test_the_numbers_of_the_method_are_these():
-    assert module.PRIOR == 5.0
-    assert module.SMALLEST_WEIGHT == 0.01
-    assert module.FEWEST_CASES == 10
-    assert module.SELECTION_CASES == 20_000
