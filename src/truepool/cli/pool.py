@@ -10,6 +10,7 @@ from truepool.cli import options
 from truepool.cli.options import option
 
 if TYPE_CHECKING:
+    from truepool.data.labels import Labels
     from truepool.data.tables import TableFormat
     from truepool.pools import Explanation, Pool, PoolResult
 
@@ -50,7 +51,7 @@ def pool(
     result = rule.fit_panel(panel).pool(reports.coordinates, reports.columns)
     name = table_format.long[0] if table_format.long else table_format.id or "id"
     ids = {} if reports.ids is None else {name: reports.ids}
-    write_cases(output, ids | _pooled_columns(result))
+    write_cases(output, ids | _pooled_columns(result, panel.labels))
     explanation = rule.explain()
     summary = _summary(explanation, result, output)
     counts = panel.counts
@@ -70,13 +71,15 @@ def _check_id(id: str | None) -> None:
         )
 
 
-def _pooled_columns(result: "PoolResult") -> dict[str, Any]:
+def _pooled_columns(result: "PoolResult", labels: "Labels") -> dict[str, Any]:
+    """Two classes: that of the positive one, 1 for it. More: each by its name."""
+    import numpy as np
+
     pooled = result.probabilities
     if pooled.shape[1] == 2:
-        columns = {"pooled": pooled[:, 1]}
-    else:
-        columns = {f"pooled:{k}": column for k, column in enumerate(pooled.T)}
-    return columns | {"decision": result.decisions}
+        return {"pooled": pooled[:, 1], "decision": result.decisions}
+    columns = {f"pooled:{k}": p for k, p in zip(labels.names, pooled.T, strict=True)}
+    return columns | {"decision": np.array(labels.names)[result.decisions]}
 
 
 def _summary(

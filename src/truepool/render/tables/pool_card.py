@@ -21,6 +21,8 @@ def grids(card: Card) -> tuple[Grid, ...]:
         ("missing reports", percent(card.training.missing)),
         ("truepool", card.library),
     ]
+    if card.table is not None and card.table.options():
+        rows.append(("its table", " ".join(card.table.options())))
     if card.threshold is not None:
         rows.insert(3, ("decides positive above", f"{card.threshold:.4g}"))
     if explanation.name != card.pool:
