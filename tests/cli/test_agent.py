@@ -73,6 +73,21 @@ def test_ids_and_times_stay_as_the_table_has_them(truepool, tables):
     assert not (tables / "x.csv").exists()
 
 
+def test_reports_go_to_standard_output_and_nothing_else_does(truepool, tables):
+    agent = tables / "tree.joblib"
+    assert (
+        truepool(
+            "agent", "train", tables / "train.csv", "--model", "tree", "-o", agent
+        )[0]
+        == 0
+    )
+    words = ["agent", "report", tables / "new.csv", agent, "--trust"]
+    assert truepool(*words, "-o", tables / "reports.csv")[0] == 0
+    code, out, err = truepool(*words, "-o", "-")
+    assert (code, err) == (0, "")
+    assert out == (tables / "reports.csv").read_text()
+
+
 def test_export_tells_how_close_it_is_and_is_an_agent(truepool, tables):
     agent, onnx = tables / "agent.joblib", tables / "agent.onnx"
     words = ["--model", "random-forest", "-o", agent, "--json"]
