@@ -12,7 +12,7 @@ from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.measures.folds import Folds, splits
+from truepool.measures.folds import Folds, panel_splits
 from truepool.pools.interface import Pool
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
@@ -98,7 +98,7 @@ class Ridge(Pool):
             )
         features = SCALES[self.scale](panel.values)
         try:
-            pairs = splits(panel.outcomes, self.cv, self.seed, times=panel.times)
+            pairs = panel_splits(panel, self.cv, self.seed)
             strengths = STRENGTHS
         except SettingError:  # too few cases for folds: nothing to choose by
             everything = np.arange(len(panel))
