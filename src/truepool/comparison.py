@@ -70,7 +70,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Every pool on one panel, lowest loss first; ``untried`` had too few cases.
+    """Every pool on one panel, lowest loss first; ``skipped`` had too few cases.
 
     ``by_case`` holds the loss of every tested case by pool, for tests of your own; of
     weighted or grouped cases, their independent parts of the mean loss
@@ -86,7 +86,7 @@ class Comparison:
     tested: int
     agents: tuple[str, ...]
     classes: int
-    untried: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
     by_case: Mapping[str, FloatArray] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -163,7 +163,7 @@ def compare(
     pooled = cross_validate(chosen, panel, pairs, weights, progress=progress)
     return tabulate(
         panel, pairs, pooled, ranking_loss, weights, level=level, resamples=resamples,
-        seed=seed, untried=tuple(name for name in chosen if name not in pooled),
+        seed=seed, skipped=tuple(name for name in chosen if name not in pooled),
     )  # fmt: skip
 
 
@@ -205,7 +205,7 @@ def tabulate(
     level: float,
     resamples: int,
     seed: int,
-    untried: tuple[str, ...] = (),
+    skipped: tuple[str, ...] = (),
 ) -> Comparison:
     """Compare cross-validated pools, lowest loss first."""
     cases = evaluation_cases(pairs)
@@ -228,7 +228,7 @@ def tabulate(
         len(cases),
         panel.agents,
         panel.classes,
-        untried,
+        skipped,
         {name: losses[:, i] for i, name in enumerate(pooled)},
     )
 

@@ -199,7 +199,7 @@ def test_fit_prints_the_same_card_as_json(folder, truepool):
     _, shown, _ = truepool("show", "a.pool", "--json")
     assert json.loads(out) == json.loads(shown)
     _, text, _ = truepool("show", "a.pool")
-    assert "auto chose" in text
+    assert "candidates are combined" in text
 
 
 def test_a_matrix_of_costs_is_shown(folder, truepool):

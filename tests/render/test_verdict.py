@@ -177,7 +177,7 @@ def test_another_pool_is_the_fix_of_a_pool_at_fault():
 
 
 def test_a_saving_is_named_only_where_it_is_sure():
-    unsure = fixed(error("upside-down", "ada", saving=estimate(0.0)))
+    unsure = fixed(error("reversed", "ada", saving=estimate(0.0)))
     assert "reverse its reports. Until" in advice(unsure)
 
 

@@ -311,34 +311,26 @@ _configure_pool.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
 )
 
 
-TRAINING = (
-    "outcome",
-    "positive",
-    "agents",
-    "ignore",
-    "weight",
-    "group",
-    "propensity",
-)
-"""What is said of a table to learn from only; new cases need none of it."""
+def _collect_new_table(
+    id: Id = None,
+    time: Time = None,
+    time_format: Annotated[str | None, option("--time-format")] = None,
+    sep: Annotated[str | None, option("--sep")] = None,
+    decimal: Annotated[str | None, option("--decimal")] = None,
+    percent: Annotated[
+        bool | None,
+        typer.Option("--percent/--no-percent", help=SPELLINGS["--percent"].help),
+    ] = None,
+    long: Annotated[tuple[str, str, str] | None, option("--long")] = None,
+    decision_time: Annotated[str | None, option("--decision-time")] = None,
+) -> dict[str, Any]:
+    """What is said about the table of new cases; the pool knows the rest."""
+    return {name: value for name, value in locals().items() if value is not None}
 
-
-def _parse_new_table(**given: Any) -> "TableFormat":
-    """How new cases are written; the pool knows its agents and labels."""
-    return _parse_table(**given)
-
-
-_parse_new_table.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-    [
-        parameter
-        for name, parameter in inspect.signature(_parse_table).parameters.items()
-        if name not in TRAINING
-    ]
-)
 
 GROUPS: dict[str, Callable[..., Any]] = {
     "table_format": _parse_table,
-    "new_format": _parse_new_table,
+    "new_format": _collect_new_table,
     "costs": _parse_costs,
     "rule": _configure_pool,
 }

@@ -165,16 +165,17 @@ class Panel:
                 f"per agent, that of {named.positive!r}."
             )
         labels = one_value_per_case("ids", ids, T, copy=copy)
+        moments = one_value_per_case("times", times, T, copy=copy)
         self._set(
-            reports=_squeezed(values),
-            outcomes=_own(numbers, outcomes) if copy else numbers,
-            agents=names,
-            ids=labels,
-            times=check_times(one_value_per_case("times", times, T, copy=copy)),
             columns=CaseColumns(columns, T, copy=copy),
             weights=check_weights(weights, T, labels),
             groups=check_groups(groups, T, labels),
             propensity=check_propensity(propensity, T, labels),
+            reports=_squeezed(values),
+            outcomes=_own(numbers, outcomes) if copy else numbers,
+            agents=names,
+            ids=labels,
+            times=check_times(moments),
             silent=silent,
             labels=named,
             pending=None,

@@ -43,7 +43,7 @@ def independent_units(
 
     >>> by_case = np.array([[1.0], [3.0], [5.0]])
     >>> independent_units(by_case, np.array([1.0, 1.0, 2.0])).ravel()
-    array([1.4375, 3.125 , 6.0625])
+    array([1.625, 3.125, 5.75 ])
     >>> independent_units(by_case, groups=np.array(["a", "b", "b"])).ravel()
     array([1.66666667, 4.33333333])
     """
