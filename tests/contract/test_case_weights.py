@@ -32,7 +32,7 @@ def repeated(panel, counts=COUNTS):
 
 PLAIN = random_panel(7, cases=60, silent=0.15)
 FOLDED = {
-    "auto", "beta", "extremized", "isotonic", "platt", "shrunk", "boosted",
+    "auto", "simplest", "beta", "extremized", "isotonic", "platt", "shrunk", "boosted",
     "stacked-lr", "stacked-mlp", "ridge", "bayes",
 }  # fmt: skip
 """Pools that cross-fit, or draw cases by chance: repeated cases fall into other folds."""
@@ -114,7 +114,7 @@ def test_an_audit_counts_integer_weights_as_repeated_cases():
     )
     assert_allclose(one.curve.cost, two.curve.cost)
     assert_allclose(one.curve.always, two.curve.always)
-    for a, b in zip(one.standings, two.standings, strict=True):
+    for a, b in zip(one.agent_summaries, two.agent_summaries, strict=True):
         assert_allclose(a.brier, b.brier)
         assert_allclose(a.leave_one_out.value, b.leave_one_out.value, atol=1e-12)
     for a, b in zip(one.calibration[:5], two.calibration[:5], strict=True):
@@ -191,7 +191,7 @@ def test_a_pool_that_cross_fits_keeps_groups_together():
     twice = half.take(np.repeat(np.arange(60), 2))
     pairs = np.repeat(np.arange(60), 2)
     panel = Panel(twice.reports, twice.outcomes, groups=pairs)
-    for name in ("stacked-lr", "platt", "auto"):
+    for name in ("stacked-lr", "platt", "simplest"):
         pool = pools.make(name).fit_panel(panel)
         assert pool.probabilities(panel.values).shape == (120, 2)
     table = compare(panel, pools=["vcg"], cv=3, resamples=50, seed=int(rng.integers(9)))
