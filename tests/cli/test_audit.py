@@ -98,12 +98,12 @@ def test_a_page_is_asked_of_the_audit(truepool, reports, tmp_path, monkeypatch):
     [
         (["--json=nowhere/told.json"], "nowhere' to write into"),
         (["--markdown", "."], "is a folder; name a file in it"),
-        (["--json=same", "--markdown", "same"], "'same' is named twice"),
+        (["--json=same", "--markdown", "same"], "got 'same' twice"),
         (["--pool", "vgc"], "did you mean 'vcg'"),
         (["--threshold", "2"], "a threshold must lie in [0, 1]"),
         (["--level", "1"], "between 0 and 1"),
         (["--cost-fn", "-1"], "a cost must be a positive number"),
-        (["--outcome", "z"], "columns belong to a table"),
+        (["--outcome", "z"], "options that describe a table need one"),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_code_2(
@@ -121,7 +121,7 @@ def test_bad_input_is_one_sentence_and_exit_code_2(
 def test_the_table_itself_is_never_written_over(truepool, reports):
     before = reports.read_bytes()
     code, _, err = truepool("audit", reports, f"--json={reports}")
-    assert (code, "is named twice" in err) == (2, True)
+    assert (code, "twice. Name another file" in err) == (2, True)
     assert reports.read_bytes() == before
 
 

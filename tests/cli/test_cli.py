@@ -359,7 +359,7 @@ def test_a_column_of_one_table_only_can_be_ignored(truepool, tables):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["-o", "{tables}/train.csv"], "is named twice"),
+        (["-o", "{tables}/train.csv"], "twice. Name another file"),
         (["-o", "{tables}"], "is written as"),
         (["-o", "{tables}/out.csv", "--id", "pooled"], "rename the id column"),
         (["-o", "{tables}/out.csv", "--pool", "median", "--loss", "log"], "no setting of median is called 'loss'"),

@@ -98,11 +98,11 @@ class Evidence:
             return None
         if len(positive) < FEWEST_CASES:
             what = "outcomes" if len(positive) == len(self.panel) else "tested outcomes"
-            return f"{len(positive)} {what} are fewer than the {FEWEST_CASES} it takes"
+            return f"at least {FEWEST_CASES} {what} are needed, got {len(positive)}"
         ones = int(positive.sum())
         what = "positives" if ones < FEWEST_OF_A_CLASS else "negatives"
         few = min(ones, len(positive) - ones)
-        return f"{few} {what} are fewer than the {FEWEST_OF_A_CLASS} it takes"
+        return f"at least {FEWEST_OF_A_CLASS} {what} are needed, got {few}"
 
     # The pool on cases it did not learn from
 

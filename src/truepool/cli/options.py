@@ -37,11 +37,13 @@ SPELLINGS = {
         "The outcome label that reports are probabilities of. Required unless the "
         "labels are 0 and 1, or false and true.",
     ),
-    "--id": Spelling("COLUMN", "Column that names the cases (default: 'id' if any)."),
+    "--id": Spelling(
+        "COLUMN", "Column that names the cases (default: 'id' if present)."
+    ),
     "--time": Spelling(
         "COLUMN",
-        "Column that dates the cases (default: 'time' if any). With dates, pools are "
-        "always tested on later cases than they were fitted on.",
+        "Column that dates the cases (default: 'time' if present). With dates, pools "
+        "are always tested on later cases than they were fitted on.",
     ),
     "--ignore": Spelling("COLUMN", "Column to leave out. Repeatable."),
     "--weight": Spelling(
@@ -110,7 +112,7 @@ SPELLINGS = {
     ),
     "--pool": Spelling("NAME", "Which pool."),
     "--learner": Spelling("NAME", "Which online learner."),
-    "--payment": Spelling("NAME", "What agents are paid by. Repeatable."),
+    "--payment": Spelling("NAME", "How agents are paid. Repeatable."),
     "--loss": Spelling("NAME", "Loss: brier, log, spherical, cost or cost-brier."),
     "--level": Spelling("NUMBER", "Confidence level of the intervals.", type=float),
     "--seed": Spelling("NUMBER", "The same seed gives the same numbers.", type=int),
@@ -455,6 +457,6 @@ def check_no_columns(table_format: "TableFormat", purpose: str) -> None:
 
     if table_format != TableFormat():
         raise SourceError(
-            f"columns belong to a table; name the table too, or leave them out to "
-            f"{purpose}"
+            "options that describe a table need one; name the table as well, or leave "
+            f"these options out to {purpose}"
         )
