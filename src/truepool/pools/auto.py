@@ -15,7 +15,7 @@ from truepool.measures.folds import (
     Folds,
     evaluation_cases,
     out_of_fold,
-    splits,
+    panel_splits,
     stratify,
 )
 from truepool.measures.losses import Loss, outcome_probability
@@ -172,7 +172,7 @@ class Auto(Pool):
         part = panel.take(cases) if len(cases) < T else panel
         counted = None if case_weights is None else case_weights[cases]
         try:
-            pairs = splits(part.outcomes, self.cv, self.seed, times=part.times)
+            pairs = panel_splits(part, self.cv, self.seed)
         except SettingError as error:
             return self._alone("shrunk", f"the pools could not be compared: {error}")
         rows = evaluation_cases(pairs)

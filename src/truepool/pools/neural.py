@@ -16,7 +16,7 @@ from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.calibration import clipped_log_scale
-from truepool.measures.folds import splits
+from truepool.measures.folds import panel_splits
 from truepool.pools.interface import Pool
 from truepool.pools.networks.training import (
     Config,
@@ -174,7 +174,7 @@ class NeuralPool(Pool):
             return everything, nothing
         folds = max(2, round(1 / self.held_out))
         try:
-            pairs = splits(panel.outcomes, folds, self.seed, times=panel.times)
+            pairs = panel_splits(panel, folds, self.seed)
         except SettingError:  # a class too rare to be in both parts
             return everything, nothing
         learn, held_out_cases = pairs[-1]

@@ -20,7 +20,7 @@ def test_errors_are_counted_as_decisions_are_made(seed):
     p = rng.choice([0.0, 0.25, 0.5, 1.0], 30)
     y = rng.integers(0, 2, 30)
     lines = np.array([0.0, 0.25, 0.4, 1.0])
-    missed, alarms = error_rates(p, y, lines)
+    missed, alarms = error_rates(p, y, lines, np.ones(30))
     for i, line in enumerate(lines):
         assert_allclose(missed[i], ((y == 1) & ~(p > line)).mean())
         assert_allclose(alarms[i], ((y == 0) & (p > line)).mean())
