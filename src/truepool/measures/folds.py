@@ -170,9 +170,9 @@ def _grouped(
         return
     for learn, test in _forward(times, outcomes, folds):
         for f in range(parts):
-            seen, held = learn[part[learn] != f], test[part[test] == f]
-            if held.size and len(np.unique(outcomes[seen])) > 1:
-                yield seen, held
+            seen, held_out = learn[part[learn] != f], test[part[test] == f]
+            if held_out.size and len(np.unique(outcomes[seen])) > 1:
+                yield seen, held_out
 
 
 def _forward(
