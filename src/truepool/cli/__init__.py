@@ -21,6 +21,7 @@ from truepool.cli import (
     score,
     show,
 )
+from truepool.cli.outputs import print_note
 from truepool.cli.verbs import Verbs
 from truepool.core.errors import TruepoolError
 
@@ -74,5 +75,5 @@ def main() -> None:
     try:
         app()
     except TruepoolError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print_note(f"error: {error}")
         sys.exit(2)
