@@ -51,6 +51,11 @@ def splits(
     >>> [test.tolist() for _, test in splits(np.array([0, 0, 1, 1]), cv=2)]
     [[0, 2], [1, 3]]
     """
+    if len(outcomes) and outcomes.min() == outcomes.max():
+        raise SettingError(
+            "folds need cases of at least two classes; every outcome is class "
+            f"{outcomes[0]}. Add cases with another outcome."
+        )
     if isinstance(cv, int | np.integer):
         if cv < 2:
             raise SettingError(f"there must be at least 2 folds; got cv={cv}")
