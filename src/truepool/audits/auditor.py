@@ -104,7 +104,7 @@ def audit(
         findings=findings,
         pool=evidence.pool.name,
         costs=asdict(evidence.costs),
-        threshold=_threshold(evidence),
+        threshold=evidence.line,
         level=level,
         cases=len(panel),
         positives=int((panel.outcomes > 0).sum()),
@@ -150,10 +150,3 @@ def _evidence(
     Resamples(len(panel), resamples)
     rule = configure(pool, costs=costs, threshold=threshold, seed=seed)
     return Evidence(panel, rule, costs, threshold, level, resamples, seed)
-
-
-def _threshold(evidence: Evidence) -> float | None:
-    if evidence.panel.classes != 2:
-        return None
-    threshold = evidence.threshold
-    return evidence.costs.threshold if threshold is None else threshold

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
+from scipy.special import expit
 
 from truepool.audits.evidence import Evidence
 from truepool.audits.suspicion import Suspicion
@@ -11,13 +12,19 @@ from truepool.audits.topic import Topic
 from truepool.audits.values import CostCurve
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import amount, number
+from truepool.data.costs import Costs
 from truepool.measures.decisions import EDGE
 from truepool.measures.inference import paired_p_values
 from truepool.measures.losses import Loss
 
-POINTS = 101
+POINTS, FARTHEST = 101, 12.0
+"""Thresholds of the figure: so many evenly between 0 and 1, and so many evenly in
+log-odds up to this far, because costs and rare events can put them close to 0."""
 RATIOS = np.geomspace(0.01, 100.0, 41)
 """Ratios of costs, of a missed case to a false alarm, that the figure shows."""
+
+POOL_FAULTS = ("under-confident-pool", "over-confident-pool", "biased-pool")
+"""Why another threshold than the costs' own can cost less."""
 
 NOTICEABLE = 0.05
 """A saving below this share of the pool's cost does not matter."""
@@ -30,7 +37,8 @@ def cost_curve(evidence: Evidence) -> CostCurve | None:
     """
     if evidence.panel.classes != 2:
         return None
-    thresholds = np.linspace(0.0, 1.0, POINTS)
+    spread = expit(np.linspace(-FARTHEST, FARTHEST, POINTS))
+    thresholds = np.union1d(np.linspace(0.0, 1.0, POINTS), spread)
     y = evidence.outcomes
     missed, alarms = error_rates(evidence.pooled[:, 0], y, thresholds)
     costs = evidence.costs
@@ -45,7 +53,20 @@ def cost_curve(evidence: Evidence) -> CostCurve | None:
         _over_ratios(best[known], panel.outcomes[known]),
         (1 - y.mean()) / np.maximum(RATIOS, 1.0),
         RATIOS * y.mean() / np.maximum(RATIOS, 1.0),
+        best_threshold(evidence.pooled[:, 0], y, costs),
     )
+
+
+def best_threshold(p: FloatArray, outcomes: IntArray, costs: Costs) -> float:
+    """Threshold of least cost on these cases, half-way to the next report.
+
+    >>> best_threshold(np.array([0.2, 0.6, 0.8]), np.array([0, 1, 1]), Costs())
+    0.4
+    """
+    edges = np.r_[0.0, np.unique(p), 1.0]
+    lines = (edges[1:] + edges[:-1]) / 2
+    missed, alarms = error_rates(p, outcomes, lines)
+    return float(lines[np.argmin(costs.fn * missed + costs.fp * alarms)])
 
 
 def error_rates(
