@@ -108,7 +108,7 @@ def test_the_incomplete_beta_function_is_that_of_scipy(a, b, tmp_path):
     assert_allclose(pooled, expected, rtol=0, atol=5e-12)
 
 
-def test_the_file_says_what_its_user_must_know(tmp_path):
+def test_the_file_documents_itself(tmp_path):
     labels = np.array(["ok", "fraud"])[PANEL.outcomes]
     panel = Panel(PANEL.reports, labels, tuple("abcde"), positive="fraud")
     pool = Mean(costs=tp.Costs(fn=9, fp=1)).fit_panel(panel)
@@ -127,6 +127,15 @@ def test_the_file_says_what_its_user_must_know(tmp_path):
         }
     }
     assert model.producer_name == "truepool"
+
+
+@pytest.mark.parametrize("make", [Vote, Mean])
+def test_costs_of_each_case_leave_the_threshold_to_the_user(make, tmp_path):
+    columns = {"amount": np.linspace(1, 50, len(PANEL))}
+    pool = make(costs=tp.Costs(fn="amount", fp=5))
+    pool.fit(PANEL.reports, PANEL.outcomes, columns=columns)
+    assert pools.export(pool, tmp_path / "x.onnx").gap < 1e-15
+    assert export.metadata(pool)["threshold"] is None
 
 
 def test_an_exported_pool_can_be_an_agent(tmp_path):

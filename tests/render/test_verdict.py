@@ -177,7 +177,7 @@ def test_another_pool_is_the_fix_of_a_pool_at_fault():
 
 
 def test_a_saving_is_named_only_where_it_is_sure():
-    unsure = fixed(error("upside-down", "ada", saving=estimate(0.0)))
+    unsure = fixed(error("reversed", "ada", saving=estimate(0.0)))
     assert "reverse its reports. Until" in advice(unsure)
 
 
@@ -257,4 +257,4 @@ def test_costs_have_a_unit():
     assert costs(audit(costs={"fn": 500.0, "fp": 20.0})) == (
         "A missed case costs 500, a false alarm 20."
     )
-    assert "cost matrix" in costs(audit(threshold=None))
+    assert "cost matrix" in costs(audit(threshold=None, classes=3))

@@ -14,7 +14,7 @@ from truepool.pools.log_odds import LogOdds
 from truepool.pools.stacked_lr import StackedLR
 from truepool.pools.stacked_mlp import StackedMLP
 from truepool.pools.vote import Vote
-from truepool_paper.settings import COSTS, THRESHOLD
+from truepool_paper.settings import COSTS, THRESHOLD, UNCLIPPED
 
 METHODS_READING = (
     "VCG by the 0/1 cost loss (FN 10, FP 1) at the table's threshold, Brier by inverse "
@@ -41,7 +41,7 @@ def methods(threshold: float = THRESHOLD, seed: int = 0) -> dict[str, Pool]:
         "Externality": Externality(),
         "Majority Vote": Vote(threshold=threshold),
         "Conf-Weighted": Confidence(),
-        "Log-Odds": LogOdds(),
+        "Log-Odds": LogOdds(clip=UNCLIPPED),
         "Stacking-LR": StackedLR(seed=seed),
         "Stacking-MLP": StackedMLP(seed=seed),
         "Best Individual": BestAgent(loss="cost", costs=COSTS, threshold=threshold),

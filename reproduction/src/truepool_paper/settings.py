@@ -12,3 +12,6 @@ SILO_SHARE = 0.6
 """Share of the features that an agent sees (sec:experiments)."""
 SKILLS = (2.0, 1.5, 1.5, 1.0, 0.5)
 """Skills of the five synthetic agents: the default of `truepool.datasets.synthetic`."""
+
+UNCLIPPED = 1e-12
+"""How close to 0 and 1 reports count: the paper clips none."""

@@ -15,6 +15,7 @@ from truepool.cli import (
     export,
     fit,
     game,
+    init,
     pool,
     replay,
     score,
@@ -54,6 +55,7 @@ def _root(
 
 
 app.command("demo")(demo.demo)
+app.command("init")(init.init)
 app.command("pool")(pool.pool)
 app.command("fit")(fit.fit)
 app.command("score")(score.score)

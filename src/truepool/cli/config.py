@@ -8,7 +8,6 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
-import typer
 from typer.models import OptionInfo
 
 from truepool.core.errors import SettingError, SourceError, suggestion
@@ -56,16 +55,9 @@ def _option(parameter: inspect.Parameter) -> tuple[str, Option | None]:
     # In an annotation, typer keeps the first flag where a default would stand.
     flags = [str(flag) for flag in (info.default, *(info.param_decls or ()))]
     long = next((flag[2:] for flag in flags if flag.startswith("--")), parameter.name)
-    return long.replace("_", "-"), Option(
+    return long.partition("/")[0].replace("_", "-"), Option(
         parameter.name, plain[0] if optional else type
     )
-
-
-def apply(context: typer.Context, path: Path | None) -> Path | None:
-    """Take what a config file gives for what the command line does not."""
-    if path is not None and not context.resilient_parsing:
-        context.default_map = read(path, str(context.info_name))
-    return path
 
 
 def read(path: Path, verb: str) -> dict[str, Any]:
@@ -102,7 +94,8 @@ def _load(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise SourceError(
-            f"there is no config file {str(path)!r}. Name another one."
+            f"there is no config file {str(path)!r}. Write one with truepool init "
+            "TABLE."
         ) from None
     except OSError as error:
         raise SourceError(

@@ -1,8 +1,10 @@
 """``truepool score``: apply a saved pool to new cases."""
 
 import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
@@ -13,6 +15,10 @@ if TYPE_CHECKING:
     from truepool.data.tables import TableFormat
     from truepool.data.tables.batches import Batch, Ids
     from truepool.pools import Pool
+
+WRITTEN = ("time_format", "sep", "decimal", "percent")
+LONG = ("long", "decision_time")
+"""What new cases take from the table of the fit: how it is written, and its layout."""
 
 
 @options.with_table
@@ -36,7 +42,7 @@ def score(
         ),
     ] = None,
     *,
-    new_format: "TableFormat",
+    new_format: dict[str, Any],
     contributions: Annotated[
         bool,
         typer.Option(
@@ -57,23 +63,33 @@ def score(
     from truepool.cli.outputs import STDOUT, check_files
     from truepool.core.errors import SettingError
     from truepool.core.formatting import pluralize
+    from truepool.data.tables import TableFormat
     from truepool.data.tables.batch_writer import open_writer
     from truepool.data.tables.batches import is_json_lines, read_batches
-    from truepool.pools.persistence import load
+    from truepool.pools import persistence
 
     if output is not None and json_file is not None:
         raise SettingError("cases are written once; give either --output or --json")
-    name = new_format.long[0] if new_format.long else new_format.id or "id"
-    _check_id(name)
     place = output or json_file or STDOUT
     check_files([file, None if new == STDOUT else new], [place])
-    pool = load(file)
+    pool = persistence.load(file)
+    fitted_on = persistence.table_format(file) or TableFormat()
     source = sys.stdin.buffer if new == STDOUT else new
     target = sys.stdout.buffer if place == STDOUT else place
+    written = _format_of_new(source, new_format, fitted_on)
+    written = replace(written, columns=_columns(pool))
+    usual_id = fitted_on.id or "id"
+    name = written.long[0] if written.long else written.id or usual_id
+    _check_id(name)
+    batches = read_batches(
+        source, pool.agents_, pool.labels_, written, usual_id=usual_id
+    )
+    if written.percent and "percent" not in new_format:
+        batches = _check_unit(batches)
     cases = empty = 0
     lines = json_file is not None or (output is None and is_json_lines(source))
     with open_writer(target, json_lines=lines) as write:
-        for batch in read_batches(source, pool.agents_, pool.labels_, new_format):
+        for batch in batches:
             columns, skipped = _score_batch(pool, batch, name, contributions)
             write(columns)
             cases, empty = cases + len(batch.values), empty + skipped
@@ -85,6 +101,41 @@ def score(
         typer.echo(sentence, err=place == STDOUT)
 
 
+def _format_of_new(
+    source: Path | BinaryIO, given: dict[str, Any], fitted_on: "TableFormat"
+) -> "TableFormat":
+    """How the new cases are written: as was said, else like the table of the fit.
+
+    They need not have its id column, nor be a long table because it was one.
+    """
+    from truepool.data.tables import TableFormat, read_column_names
+    from truepool.data.tables.batches import is_json_lines
+
+    same = {name: vars(fitted_on)[name] for name in ("time", *WRITTEN, *LONG)}
+    known = same | given
+    if fitted_on.long and "long" not in given:
+        names: list[str] = []
+        if isinstance(source, Path) and not is_json_lines(source):
+            names = read_column_names(source, sep=known["sep"])
+        if not set(fitted_on.long) <= set(names):
+            known |= dict.fromkeys(LONG)
+    return TableFormat(**known)
+
+
+def _check_unit(batches: Iterator["Batch"]) -> Iterator["Batch"]:
+    """Refuse reports that may be probabilities, where percentages are expected."""
+    from truepool.core.errors import ReportError
+
+    for batch in batches:
+        if batch.start == 0 and not (batch.values > 0.01).any():
+            raise ReportError(
+                "the pool was fitted on percentages, and here all reports up to case "
+                f"{len(batch.values) - 1} are at most 1, so they may be probabilities. "
+                "Pass --percent if they are percentages, or --no-percent."
+            )
+        yield batch
+
+
 def _check_id(id: str) -> None:
     from truepool.core.errors import SourceError
 
@@ -92,6 +143,13 @@ def _check_id(id: str) -> None:
         raise SourceError(
             f"the result has a column {id!r} of its own; rename the id column"
         )
+
+
+def _columns(pool: "Pool") -> tuple[str, ...]:
+    """Columns of the cases that its decisions need."""
+    if pool.costs is None or pool.threshold is not None:
+        return ()
+    return pool.costs.columns
 
 
 def _score_batch(
@@ -102,10 +160,10 @@ def _score_batch(
     import pyarrow as pa
 
     from truepool.core.arrays import from_classes
-    from truepool.core.errors import ReportError
+    from truepool.core.errors import CostError, ReportError
     from truepool.data.reports import check_reports
 
-    known = ~np.isnan(batch.values).all(axis=(1, 2))
+    known = np.asarray(~np.isnan(batch.values).all(axis=(1, 2)))
     T, _, C = batch.values.shape
     pooled = np.zeros((T, C))
     decisions = np.zeros(T, dtype=np.int64)
@@ -115,19 +173,21 @@ def _score_batch(
             reports = batch.values[known]
             squeezed = reports[:, :, 0] if C == 1 else reports
             values, _ = check_reports(squeezed, pool.agents_)
-        except ReportError as error:
+            result = pool.pool(values, batch.columns.take(known))
+        except (CostError, ReportError) as error:
             first = batch.start + int(np.argmax(known))
-            raise ReportError(f"{error} (counted from case {first})") from None
-        result = pool.pool(values)
+            raise type(error)(f"{error} (counted from case {first})") from None
         pooled[known] = from_classes(result.probabilities)
         decisions[known] = result.decisions
         if contributions:
             changes[known] = pool.contributions_of(values)
     columns: dict[str, Any] = {} if batch.ids is None else {id: batch.ids}
-    suffixes = [""] if C == 1 else [f":{k}" for k in range(C)]
+    names = pool.labels_.names
+    suffixes = [""] if C == 1 else [f":{name}" for name in names]
     for k, suffix in enumerate(suffixes):
         columns[f"pooled{suffix}"] = pa.array(pooled[:, k], mask=~known)
-    columns["decision"] = pa.array(decisions, mask=~known)
+    labels = decisions if C == 1 else np.array(names)[decisions]
+    columns["decision"] = pa.array(labels, mask=~known)
     for i, agent in enumerate(pool.agents_ if contributions else ()):
         for k, suffix in enumerate(suffixes):
             name = f"contribution:{agent}{suffix}"

@@ -26,8 +26,8 @@ def show(
     from truepool.pools.card import card_of
 
     check_files([file], [json_file])
-    library = persistence.library(file)
-    card = card_of(persistence.load(file, probe=False), library)
+    pool = persistence.load(file, probe=False)
+    card = card_of(pool, persistence.library(file), persistence.table_format(file))
     write_json(json_file, card.to_dict())
     if json_file != STDOUT:
         print_card(card)

@@ -15,29 +15,36 @@ decides."""
 def decide(
     pooled: ArrayLike, costs: Costs | None = None, threshold: float | None = None
 ) -> IntArray:
-    r"""Decide for the class of least expected cost, given pooled (T,) or (T, K).
+    r"""Decide for the class with the lowest expected cost, given pooled (T,) or (T, K).
 
     Two classes: 1 exactly when p > ``threshold``, by default ``costs.threshold``.
     K classes: :math:`\arg\min_k \sum_y p_y\, cost[y, k]`, the first of equals.
 
     >>> decide([0.05, 0.2], Costs(fn=10, fp=1))
     array([0, 1])
+    >>> decide([0.2, 0.2], Costs(fn=[10, 1], fp=1))
+    array([1, 0])
     >>> decide([[0.5, 0.3, 0.2]])
     array([0])
     >>> decide([[0.5, 0.3, 0.2]], Costs(fn=10, fp=1))
     array([1])
     """
     check_threshold(threshold)
-    return choose(as_pooled(pooled), costs or Costs(), threshold)
+    coordinates, costs = as_pooled(pooled), costs or Costs()
+    costs.check_cases(len(coordinates))
+    return choose(coordinates, costs, threshold)
 
 
 def choose(pooled: FloatArray, costs: Costs, threshold: float | None) -> IntArray:
-    """Decide for coordinates (..., C), without checks."""
+    """Decide for coordinates (..., C), without checks.
+
+    Costs per case have the shape (...) of the cases, or one that extends to it.
+    """
     if pooled.shape[-1] == 1:
         line = costs.threshold if threshold is None else threshold
         return (pooled[..., 0] > line + EDGE).astype(np.int64)
     check_threshold(threshold, pooled.shape[-1])
-    expected = pooled @ costs.table(pooled.shape[-1])
+    expected = costs.expected(pooled)
     least = expected.min(axis=-1, keepdims=True)
     return np.asarray(np.argmax(expected <= least + EDGE, axis=-1), dtype=np.int64)
 

@@ -1,4 +1,4 @@
-"""What a fitted pool is, on one card: for people who use a pool that others fitted."""
+"""A summary card of a fitted pool, for people who use a pool that others fitted."""
 
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -6,6 +6,7 @@ from typing import Any
 
 from truepool.data.costs import Costs
 from truepool.data.labels import Labels
+from truepool.data.tables.table_format import TableFormat
 from truepool.pools.interface import NO_COSTS, Pool
 from truepool.pools.result import Explanation, Training
 
@@ -21,9 +22,13 @@ class Card:
     settings : dict
         What else its constructor was given, as text where JSON has no form for it.
     threshold : float, optional
-        Where two classes are decided: the one that was set, or the costs'.
+        Where two classes are decided: the one that was set, or the costs'. None where
+        the costs of each case decide.
     library : str
         Version of truepool that fitted it.
+    table : TableFormat, optional
+        How the table was written that it was fitted on; `truepool score` expects new
+        cases to be written alike.
     """
 
     pool: str
@@ -35,6 +40,7 @@ class Card:
     threshold: float | None
     training: Training
     library: str
+    table: TableFormat | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and strings, ready for JSON."""
@@ -45,7 +51,9 @@ class Card:
         return values
 
 
-def card_of(pool: Pool, library: str | None = None) -> Card:
+def card_of(
+    pool: Pool, library: str | None = None, table: TableFormat | None = None
+) -> Card:
     """Return the card of a fitted pool.
 
     >>> from truepool.pools.mean import Mean
@@ -55,7 +63,8 @@ def card_of(pool: Pool, library: str | None = None) -> Card:
     """
     costs = NO_COSTS if pool.costs is None else pool.costs
     binary = len(pool.classes_) == 2
-    given = costs.threshold if pool.threshold is None and binary else pool.threshold
+    implied = pool.threshold is None and binary and costs.constant
+    given = float(costs.threshold) if implied else pool.threshold
     return Card(
         pool.name,
         pool.explain(),
@@ -70,6 +79,7 @@ def card_of(pool: Pool, library: str | None = None) -> Card:
         given,
         pool.training_,
         version("truepool") if library is None else library,
+        table,
     )
 
 

@@ -1,4 +1,4 @@
-"""A pool pushed away from the middle."""
+"""A pool with its log-odds extremised."""
 
 from typing import ClassVar, final
 
@@ -12,7 +12,7 @@ from truepool.measures.folds import Folds
 from truepool.pools.interface import Pool
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.recalibrated import BENDS, RecalibratedPool
+from truepool.pools.recalibrated import RECALIBRATED, RecalibratedPool
 
 
 @final
@@ -21,17 +21,17 @@ class Extremized(RecalibratedPool):
 
     :math:`\mathrm{logit}\, p' = a\, \mathrm{logit}\, p`, for K classes
     :math:`p'_k \propto p_k^a`.
-    Repairs the under-confidence of a mean of distinct calibrated agents (Ranjan &
+    Corrects the under-confidence of a mean of distinct calibrated agents (Ranjan &
     Gneiting 2010; Baron et al. 2014).
 
     Parameters
     ----------
     factor : "fit", "neyman-roughgarden" or float
-        ``fit`` takes the a of least log loss. ``neyman-roughgarden`` needs no outcome:
-        :math:`a = n(\sqrt{3n^2 - 3n + 1} - 2) / (n^2 - n - 1)` for the n agents that
-        reported, from 1 at n = 1 towards :math:`\sqrt 3`. Neyman & Roughgarden (2022)
-        derive it for a mean moved away from a known prior; here, as forecasters use it,
-        it scales log-odds away from even.
+        ``fit`` takes the a with the lowest log loss. ``neyman-roughgarden`` needs no
+        outcome: :math:`a = n(\sqrt{3n^2 - 3n + 1} - 2) / (n^2 - n - 1)` for the n
+        agents that reported, from 1 at n = 1 towards :math:`\sqrt 3`. Neyman &
+        Roughgarden (2022) derive it for a mean moved away from a known prior; here, as
+        forecasters use it, it scales log-odds away from even.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class Extremized(RecalibratedPool):
     """
 
     name: ClassVar[str] = "extremized"
-    exemptions: ClassVar = BENDS
+    exemptions: ClassVar = RECALIBRATED
 
     factor_: float
 
@@ -53,11 +53,14 @@ class Extremized(RecalibratedPool):
         factor: float | str = "fit",
         base: Pool | str = "mean",
         cv: Folds = 5,
+        clip: float | None = None,
         costs: Costs | None = None,
         threshold: float | None = None,
         seed: int = 0,
     ) -> None:
-        super().__init__(base=base, cv=cv, costs=costs, threshold=threshold, seed=seed)
+        super().__init__(
+            base=base, cv=cv, clip=clip, costs=costs, threshold=threshold, seed=seed
+        )
         self.factor = factor
 
     def _correct(
@@ -65,7 +68,7 @@ class Extremized(RecalibratedPool):
     ) -> None:
         if self.factor == "fit":
             self.factor_, _ = fit_scaling(
-                log_scale(pooled), outcomes, cases, shift=False
+                log_scale(pooled, self.clip_), outcomes, cases, shift=False
             )
         elif self.factor == "neyman-roughgarden":
             self.factor_ = np.nan  # one for each case, by who speaks
@@ -81,7 +84,7 @@ class Extremized(RecalibratedPool):
         reported = (~np.isnan(values[:, :, :1])).sum(axis=1)
         unseen = np.isnan(self.factor_)
         factor = neyman_roughgarden(reported) if unseen else self.factor_
-        return from_log_scale(factor * log_scale(pooled))
+        return from_log_scale(factor * log_scale(pooled, self.clip_))
 
     def _corrected_onnx(self, pooled: Tensor, reports: ReportTensors) -> Tensor:
         C = reports.coordinates
@@ -91,7 +94,7 @@ class Extremized(RecalibratedPool):
             factor = reports.values.graph.constant(factors).take(
                 reports.count.indices()
             )
-        return graph.from_log_scale(factor * graph.log_scale(pooled, C), C)
+        return graph.from_log_scale(factor * graph.log_scale(pooled, C, self.clip_), C)
 
 
 def neyman_roughgarden(agents: IntArray) -> FloatArray:

@@ -1,7 +1,7 @@
-"""What every pool is: a scikit-learn classifier whose features are probabilities."""
+"""The interface of pools: scikit-learn classifiers whose features are probabilities."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
@@ -21,6 +21,7 @@ from truepool.core.arrays import (
 )
 from truepool.core.errors import (
     AgentError,
+    CostError,
     ExportError,
     ReportError,
     SettingError,
@@ -36,16 +37,16 @@ from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.result import Explanation, PoolResult, Training
 
 NO_COSTS = Costs()
-"""What decides where no costs are given: a missed case and a false alarm cost 1."""
+"""The default costs: a missed case and a false alarm cost 1 each."""
 
 
 class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Many probabilities in, one out.
 
-    A pool is written by two methods: `_learn`, which sees a sound panel, and
-    `combine`, which sees sound reports. Checks, names and decisions are done here,
+    A pool defines two methods: `_learn`, which gets a checked panel, and
+    `combine`, which gets checked reports. Checks, names and decisions are done here,
     once: `predict_proba` and `predict` check the reports and show what `pool` makes of
-    them. Reports are (T, N) or (T, N, K), NaN where an agent is silent.
+    them. Reports are (T, N) or (T, N, K), NaN where an agent has no report.
 
     Attributes
     ----------
@@ -99,24 +100,26 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         sample_weight: ArrayLike | None = None,
         *,
         positive: Any = None,
+        columns: Mapping[str, ArrayLike] | None = None,
     ) -> Self:
         """Learn from reports (T, N) or (T, N, K) and outcomes (T,).
 
         ``positive`` is which of two labels the reports are probabilities of, where
         the outcomes are not 0 and 1; decisions are 1 for it and 0 for the other.
+        ``columns`` (T,) of the cases are needed where the costs name any.
         """
-        panel = Panel(reports, outcomes, positive=positive, copy=False)
+        panel = Panel(reports, outcomes, positive=positive, columns=columns, copy=False)
         self.fit_panel(panel, as_case_weights(sample_weight, len(panel)))
         self.has_names_ = bool(column_names(reports))
         return self
 
     def fit_panel(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
-        """Learn from a panel that is known to be sound."""
+        """Learn from a checked panel."""
         K = panel.classes
         missing = panel.silent / panel.reports.size
         training = Training(len(panel), panel.counts, missing)
         check_threshold(self.threshold, K)
-        (self.costs or NO_COSTS).table(K)
+        self._check_costs(panel)
         self.classes_ = np.arange(K)
         self.agents_ = panel.agents
         self.has_names_ = True
@@ -126,8 +129,36 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self._learn(panel, case_weights)
         return self
 
-    def pool(self, values: FloatArray) -> PoolResult:
-        """Pool reports that were checked already, coordinates (T, N, C).
+    def _check_costs(self, panel: Panel) -> None:
+        """Refuse costs that do not fit the panel, or that new cases would not have."""
+        costs = self.costs or NO_COSTS
+        costs.check_classes(panel.classes)
+        if costs.cases is not None:
+            raise CostError(
+                "a pool decides new cases too, so its costs must be numbers or name "
+                f"columns of the cases; got {costs.cases} numbers. Write "
+                "Costs(fn='amount') and fit(..., columns={'amount': amounts})."
+            )
+        costs.resolve(panel.columns, panel.ids)
+
+    def pool(
+        self, values: FloatArray, columns: Mapping[str, ArrayLike] | None = None
+    ) -> PoolResult:
+        """Pool reports that were checked already, coordinates (T, N, C), and decide.
+
+        Where the costs name ``columns`` (T,) of the cases, decisions need them, unless
+        there is a threshold.
+        """
+        probabilities = self.probabilities(values)
+        costs = NO_COSTS if self.costs is None else self.costs
+        if costs.columns and self.threshold is None:
+            costs = costs.resolve({} if columns is None else columns)
+            costs.check_cases(len(values))
+        coordinates = from_classes(probabilities)
+        return PoolResult(probabilities, choose(coordinates, costs, self.threshold))
+
+    def probabilities(self, values: FloatArray) -> FloatArray:
+        """Pool reports that were checked already, coordinates (T, N, C), into (T, K).
 
         What `combine` answers is made a probability by `as_probabilities`: rounding
         may carry a sum of shares a last bit above 1.
@@ -145,21 +176,23 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
                 f"{type(self).__name__} learned {len(self.classes_)} classes; "
                 f"got reports of {K}"
             )
-        probabilities = as_probabilities(self.combine(values))
-        coordinates = from_classes(probabilities)
-        costs = NO_COSTS if self.costs is None else self.costs
-        return PoolResult(probabilities, choose(coordinates, costs, self.threshold))
+        return as_probabilities(self.combine(values))
 
     def predict_proba(self, reports: ArrayLike) -> FloatArray:
         """Pooled probability of every class, (T, K).
 
         Columns of a frame are matched to the agents by name, in any order.
         """
-        return self.pool(self._checked(reports)).probabilities
+        return self.probabilities(self._checked(reports))
 
-    def predict(self, reports: ArrayLike) -> IntArray:
-        """Class of least expected cost, (T,); binary: 1 where p > threshold."""
-        return self.pool(self._checked(reports)).decisions
+    def predict(
+        self, reports: ArrayLike, columns: Mapping[str, ArrayLike] | None = None
+    ) -> IntArray:
+        """Class with the lowest expected cost, (T,); binary: 1 where p > threshold.
+
+        ``columns`` (T,) of the cases are needed where the costs name any.
+        """
+        return self.pool(self._checked(reports), columns).decisions
 
     def predict_proba_one(self, reports: Mapping[str, Any]) -> dict[int, float]:
         """Pooled probability of every class of one case, by class number.
@@ -177,9 +210,15 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             return {0: 1.0 - p, 1: p}
         return dict(enumerate(as_probabilities(pooled)[0].tolist()))
 
-    def decide_one(self, reports: Mapping[str, Any]) -> int:
-        """Class of least expected cost of one case, by its number."""
-        return int(self.pool(self._one(reports)).decisions[0])
+    def decide_one(
+        self, reports: Mapping[str, Any], columns: Mapping[str, Any] | None = None
+    ) -> int:
+        """Class with the lowest expected cost of one case, by its number.
+
+        ``columns`` has what the costs need to know of the case, as in {"amount": 120}.
+        """
+        known = {name: [value] for name, value in (columns or {}).items()}
+        return int(self.pool(self._one(reports), known).decisions[0])
 
     def contributions(self, reports: ArrayLike) -> FloatArray:
         """What each agent changed: pooled probability with minus without its report.
@@ -198,7 +237,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def contributions_of(self, values: FloatArray) -> FloatArray:
         """Contributions of reports that were checked already, coordinates (T, N, C)."""
-        pooled = from_classes(self.pool(values).probabilities)
+        pooled = from_classes(self.probabilities(values))
         base_rate = from_classes(np.array(self.training_.base_rates))
         reported = ~np.isnan(values[:, :, 0])
         alone = reported.sum(axis=1) == 1
@@ -209,7 +248,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             others = values[changed].copy()
             others[~alone[changed], i] = np.nan
             if len(others):
-                without = from_classes(self.pool(read_only(others)).probabilities)
+                without = from_classes(self.probabilities(read_only(others)))
                 without[alone[changed]] = base_rate
                 changes[changed, i] = pooled[changed] - without
         return changes
@@ -235,14 +274,21 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             and len(self.labels_.names) == len(self.training_.counts) == K
         ):
             raise ValueError("the agents or the classes are not what they should be")
-        for inner in vars(self).values():
-            if isinstance(inner, Pool) and "classes_" in vars(inner):
+        for inner in self._inner_pools():
+            if "classes_" in vars(inner):
                 if inner.agents_ != self.agents_ or len(inner.classes_) != K:
                     raise ValueError("a pool inside is about other agents")
                 inner.check_learned()
 
+    def _inner_pools(self) -> Iterator["Pool"]:
+        """Pools among the attributes, alone or in tuples."""
+        for value in vars(self).values():
+            for inner in value if isinstance(value, tuple) else (value,):
+                if isinstance(inner, Pool):
+                    yield inner
+
     def explain(self) -> Explanation:
-        """Say what the fitted pool is: its name, its weights, and what they rest on."""
+        """Explain the fitted pool: its name, its weights, and their basis."""
         self._check_fitted()
         return self._explanation()
 
@@ -270,7 +316,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph: `combine`, written for ONNX.
@@ -305,7 +351,7 @@ def configure(
 
     By its name it is made with those of ``costs``, ``threshold`` and ``seed`` that it
     takes, and with its own ``settings``, of which an unknown one is refused. A pool
-    that is made already is copied, and gets the costs and the threshold if it has none.
+    object is copied, and gets the costs and the threshold if it has none.
 
     >>> from truepool.pools.mean import Mean
     >>> configure("mean", threshold=0.3, seed=1), configure(Mean(), threshold=0.3)
@@ -314,8 +360,8 @@ def configure(
     if not isinstance(pool, str):
         if settings:
             raise SettingError(
-                "a pool that is made already keeps its settings; got "
-                f"{', '.join(settings)}. Set them where it is made, or give its name."
+                "a pool object has its own settings; got "
+                f"{', '.join(settings)}. Set them in its constructor, or give its name."
             )
         copy: Pool = clone(pool)
         copy.costs = costs if copy.costs is None else copy.costs
@@ -333,7 +379,7 @@ def by_agent(agents: tuple[str, ...], numbers: FloatArray) -> dict[str, float]:
 
 
 class FixedPool(Pool):
-    """A pool that learns nothing: what it does follows from the reports alone."""
+    """A pool that learns nothing: it depends on the reports alone."""
 
     complexity: ClassVar[int] = 0
 
@@ -344,7 +390,7 @@ class FixedPool(Pool):
 class LinearPool(Pool):
     """A pool that learns one weight per agent, ``weights_``, on the simplex.
 
-    Where an agent is silent the weights renormalise over those who reported; where all
+    Where an agent has no report the weights renormalise over the others; where all
     who reported have weight zero they count equally.
     """
 
@@ -352,7 +398,7 @@ class LinearPool(Pool):
 
     @abstractmethod
     def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
-        """Weights (N,) from a sound panel."""
+        """Weights (N,) from a checked panel."""
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         self.weights_ = self._weigh(panel, case_weights)
@@ -370,7 +416,7 @@ class LinearPool(Pool):
             raise ValueError("the weights do not lie on the simplex")
 
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
         return np.asarray(kernels.linear(values, self.weights_))
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:

@@ -6,7 +6,7 @@ from truepool.core.arrays import FloatArray, IntArray, from_log_scale, log_scale
 from truepool.measures.calibration import fit_scaling
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.recalibrated import BENDS, RecalibratedPool
+from truepool.pools.recalibrated import RECALIBRATED, RecalibratedPool
 
 
 @final
@@ -32,7 +32,7 @@ class Platt(RecalibratedPool):
     """
 
     name: ClassVar[str] = "platt"
-    exemptions: ClassVar = BENDS
+    exemptions: ClassVar = RECALIBRATED
 
     factor_: float
     shift_: FloatArray
@@ -41,13 +41,15 @@ class Platt(RecalibratedPool):
         self, pooled: FloatArray, outcomes: IntArray, cases: FloatArray
     ) -> None:
         self.factor_, self.shift_ = fit_scaling(
-            log_scale(pooled), outcomes, cases, shift=True
+            log_scale(pooled, self.clip_), outcomes, cases, shift=True
         )
 
     def _corrected(self, pooled: FloatArray, values: FloatArray) -> FloatArray:
-        return from_log_scale(self.factor_ * log_scale(pooled) + self.shift_)
+        return from_log_scale(
+            self.factor_ * log_scale(pooled, self.clip_) + self.shift_
+        )
 
     def _corrected_onnx(self, pooled: Tensor, reports: ReportTensors) -> Tensor:
         C = reports.coordinates
-        scale = self.factor_ * graph.log_scale(pooled, C) + self.shift_
+        scale = self.factor_ * graph.log_scale(pooled, C, self.clip_) + self.shift_
         return graph.from_log_scale(scale, C)

@@ -24,7 +24,7 @@ from truepool.pools.result import Explanation
 class Shapley(LinearPool):
     """Weights proportional to positive Shapley credit; equal when there is none.
 
-    Exact up to 14 agents, sampled above. Two agents that say the same share their
+    Exact up to 14 agents, sampled above. Two identical agents share their
     credit, where leave-one-out would give neither any.
 
     Attributes
@@ -61,7 +61,7 @@ class Shapley(LinearPool):
         self.seed = seed
 
     def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
-        loss = as_loss(self.loss, self.costs, self.threshold)
+        loss = as_loss(self.loss, self.costs, self.threshold).on(panel)
         if len(panel.agents) <= EXACT_LIMIT:
             credit = shapley(panel, loss=loss, sample_weight=case_weights)
             self.standard_errors_ = np.zeros(len(credit))

@@ -7,6 +7,7 @@ from truepool.audits.topics.comparison import RECOMMENDED
 from truepool.audits.values import Audit, Fix, Recommendation
 from truepool.comparison import Estimate
 from truepool.core.formatting import pluralize
+from truepool.render.costs import unit as costs_unit
 from truepool.render.numbers import number, per_thousand
 
 FEED = "take {who} out of the pool or fix its feed"
@@ -16,14 +17,14 @@ ACTIONS = {
     "repeated-feed": FEED,
     "changed-feed": FEED,
     "rescaled-feed": "ask whether {who} was retrained or rescaled, and recalibrate it",
-    "upside-down": "take {who} out of the pool or reverse its reports",
+    "reversed": "take {who} out of the pool or reverse its reports",
     "drifted": FEED,
     "copy": "leave out {who} or {other}, which report the same",
     "harmful": "take {who} out of the pool",
     "over-confident": "recalibrate {who}",
     "under-confident": "recalibrate {who}",
     "biased": "recalibrate {who}",
-    "tempted": "pay {who} and the others by a proper score of their own reports",
+    "misreport-gain": "pay {who} and the others by a proper score of their own reports",
     "worse-than-best": "use {who} alone, or a pool that relies on it more",
     "threshold": "decide at the threshold that the costs imply",
     "under-confident-pool": "recalibrate the pool",
@@ -56,8 +57,8 @@ def listed(names: Sequence[str]) -> str:
 
 def unit(audit: Audit) -> str:
     """Name what costs are counted in, where that is known."""
-    alarms = audit.threshold is not None and audit.costs["fp"] == 1
-    return "false alarms" if alarms else ""
+    currency = str(audit.costs.get("currency", ""))
+    return costs_unit(audit.costs) if audit.classes == 2 else currency
 
 
 def _first(said: Recommendation) -> str:
@@ -151,8 +152,8 @@ def _action(fix: Fix) -> str:
     if fix.code not in ACTIONS:
         return f"look into {listed(fix.who) or 'the pool'} (`{fix.code}`)"
     who, other = (*fix.who, "", "")[:2]
-    # Who turned upside down was sound before: its reports must not all be reversed.
-    turned = fix.code == "upside-down" and fix.since is not None
+    # Who was reversed midway was sound before: its reports must not all be reversed.
+    turned = fix.code == "reversed" and fix.since is not None
     action = FEED if turned else ACTIONS[fix.code]
     when = f"case {fix.since or 0:,}" + (f" ({fix.date})" if fix.date else "")
     return action.format(who=who, other=other, when=when)

@@ -10,13 +10,13 @@ from itertools import pairwise
 import pytest
 from example_audit import (
     AGENTS,
+    agent_summaries,
     audit,
     calibration,
     curve,
     drift,
     estimate,
     findings,
-    standings,
 )
 from panels import random_panel
 
@@ -201,7 +201,7 @@ def test_what_cannot_be_told_is_left_out():
     bare = audit(
         findings=(), curve=None, comparison=None, drift=None, robustness=(), threshold=None, missing=0.0, withheld=(), sampled=(),
         calibration=tuple(replace(calibration(agent), slope=None, bias=None, p_value=None, reliability=None) for agent in AGENTS),
-        standings=tuple(replace(one, leave_one_out=None, shapley=None, weight=None, gain=None) for one in standings()),
+        agent_summaries=tuple(replace(one, leave_one_out=None, shapley=None, weight=None, gain=None) for one in agent_summaries()),
     )  # fmt: skip
     page = Page(html(bare))
     assert "Nothing was found." in page.text["main"]

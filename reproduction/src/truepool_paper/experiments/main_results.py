@@ -39,7 +39,7 @@ from truepool_paper.real_task import (
     Task,
     task,
 )
-from truepool_paper.settings import COSTS, THRESHOLD
+from truepool_paper.settings import COSTS, THRESHOLD, UNCLIPPED
 from truepool_paper.significance import by_seed, comparison_rows
 
 if TYPE_CHECKING:
@@ -211,7 +211,11 @@ def _task(cell: Cell) -> Task:
 def _outputs(
     validation: Panel, test: Panel, threshold: float, seed: int
 ) -> dict[str, FloatArray]:
-    pools = {**methods(threshold, seed), "Mean": Mean(), "Platt on log-odds": Platt()}
+    pools = {
+        **methods(threshold, seed),
+        "Mean": Mean(),
+        "Platt on log-odds": Platt(clip=UNCLIPPED),
+    }
     outputs = {name: pool_with(pool, validation, test) for name, pool in pools.items()}
     scaled = {
         PLATT: platt_scaled(validation, test),
@@ -268,7 +272,11 @@ def _by_method(
 
 
 def _three() -> dict[str, Pool]:
-    return {"VCG": vcg(), "Bayesian log-odds": Bayes(), "Simple average": Mean()}
+    return {
+        "VCG": vcg(),
+        "Bayesian log-odds": Bayes(clip=UNCLIPPED),
+        "Simple average": Mean(),
+    }
 
 
 def _curves(

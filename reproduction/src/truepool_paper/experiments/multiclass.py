@@ -15,7 +15,7 @@ from truepool.pools.confidence import Confidence
 from truepool.pools.externality import Externality
 from truepool.pools.vote import Vote
 from truepool_paper.interface import Experiment, Reading, Size, row
-from truepool_paper.settings import COSTS
+from truepool_paper.settings import COSTS, UNCLIPPED
 from truepool_paper.synthetic_task import panels
 
 TASK = (
@@ -99,7 +99,11 @@ def _methods() -> dict[str, Pool]:
 
 def _averages() -> dict[str, Pool]:
     vcg = VCG(loss="cost", costs=COSTS)
-    return {"Simple average": Mean(), "Bayesian log-odds": Bayes(), "VCG": vcg}
+    return {
+        "Simple average": Mean(),
+        "Bayesian log-odds": Bayes(clip=UNCLIPPED),
+        "VCG": vcg,
+    }
 
 
 def _decided(

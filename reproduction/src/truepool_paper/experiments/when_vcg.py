@@ -11,7 +11,7 @@ from truepool.pools import configure
 from truepool.stress.constant import ConstantLow
 from truepool.stress.drift import quality_panel
 from truepool_paper.interface import Experiment, Reading, Size, row
-from truepool_paper.settings import COSTS, SKILLS, THRESHOLD
+from truepool_paper.settings import COSTS, SKILLS, THRESHOLD, UNCLIPPED
 
 TABLE = "tab:when_vcg"
 METHODS = {
@@ -73,6 +73,9 @@ class WhenVCG(Experiment):
 
 def _compared(panel: Panel, threshold: float | None) -> str:
     pools = {n: configure(n, costs=COSTS, threshold=threshold) for n in METHODS}
+    pools["log-odds"] = configure(
+        "log-odds", costs=COSTS, threshold=threshold, clip=UNCLIPPED
+    )
     pools["vcg"] = configure("vcg", costs=COSTS, threshold=threshold, loss="cost")
     found = compare(panel, pools=pools, resamples=2, costs=COSTS, threshold=threshold)
     return METHODS[min((found[name] for name in METHODS), key=lambda r: r.cost).pool]

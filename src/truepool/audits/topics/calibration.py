@@ -6,17 +6,16 @@ from functools import partial
 import numpy as np
 from scipy.special import chdtrc, ndtri
 
+from truepool.audits.candidate import Candidate
 from truepool.audits.cross_validation import recalibrate
 from truepool.audits.evidence import Evidence, enough_cases
 from truepool.audits.reliability import reliability, worst_group
 from truepool.audits.severity import BROKEN, SURE
-from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
 from truepool.audits.values import Calibration, Finding
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.measures.calibration import cox
-from truepool.measures.losses import Loss
 from truepool.measures.scores import ece, smooth_ece
 
 SLOPES = (0.8, 1.25)
@@ -123,7 +122,7 @@ def _interval(value: float, reach: float) -> Estimate:
 # Check
 
 
-def check(evidence: Evidence) -> Iterator[Suspicion]:
+def check(evidence: Evidence) -> Iterator[Candidate]:
     """One test per agent and one of the pool: intercept 0 and slope 1 together."""
     *agents, pool = evidence.compute(calibrations)[: len(evidence.panel.agents) + 1]
     for i, found in enumerate(agents):
@@ -138,10 +137,10 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
         yield _miscalibrated(evidence, pool)
 
 
-def _agent(evidence: Evidence, i: int, found: Calibration) -> Suspicion:
+def _agent(evidence: Evidence, i: int, found: Calibration) -> Candidate:
     code, words = describe(found, evidence.panel.classes, evidence.line)
     steep = code.endswith("confident")
-    return Suspicion(
+    return Candidate(
         code,
         (found.who,),
         f"{found.who} {words}.",
@@ -160,7 +159,7 @@ def _agent(evidence: Evidence, i: int, found: Calibration) -> Suspicion:
 
 def _under_confident(
     evidence: Evidence, agents: Sequence[Calibration], found: Calibration
-) -> Suspicion:
+) -> Candidate:
     """Averaging causes under-confidence, so this is at most a warning."""
     sound = not any(
         matters(one) and one.p_value is not None and one.p_value < SURE
@@ -171,7 +170,7 @@ def _under_confident(
     else:
         start = f"The pool ({evidence.pool.name}) is under-confident"
     slope = found.slope
-    return Suspicion(
+    return Candidate(
         "under-confident-pool",
         (),
         f"{start}: {worst_group(found, evidence.panel.classes, evidence.line)}.",
@@ -187,10 +186,10 @@ def _under_confident(
     )
 
 
-def _miscalibrated(evidence: Evidence, found: Calibration) -> Suspicion:
+def _miscalibrated(evidence: Evidence, found: Calibration) -> Candidate:
     sure = found.slope is not None and found.slope.high < 1
     what = "is over-confident" if sure else "is biased"
-    return Suspicion(
+    return Candidate(
         "over-confident-pool" if sure else "biased-pool",
         (),
         f"The pool ({evidence.pool.name}) {what}: "
@@ -261,7 +260,7 @@ def _pool_saving(evidence: Evidence) -> Estimate | None:
     Both decide at the threshold that the costs imply: another threshold is a separate
     finding, and the two savings add up.
     """
-    loss = Loss("cost", evidence.costs)
+    loss = evidence.implied_loss
     as_is, fixed = (
         loss.of(pooled, evidence.outcomes)
         for pooled in (evidence.pooled, evidence.compute(recalibrated_pool))

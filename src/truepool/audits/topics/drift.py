@@ -7,9 +7,9 @@ from importlib.util import find_spec
 import numpy as np
 
 from truepool.audits.attribution import dates
+from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import FEWEST_CASES, Evidence
 from truepool.audits.severity import BROKEN
-from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
 from truepool.audits.values import Drift, Finding
 from truepool.comparison import Estimate
@@ -47,7 +47,7 @@ def losses_over_time(evidence: Evidence, loss: Loss) -> tuple[FloatArray, FloatA
     pool = np.full(len(panel), np.nan)
     known = np.flatnonzero(evidence.validation.fold >= 0)
     pooled = evidence.validation.predict(panel.values[known], known)
-    pool[known] = loss.of(pooled, panel.outcomes[known])
+    pool[known] = loss.take(known).of(pooled, panel.outcomes[known])
     return agents[order], pool[order]
 
 
@@ -118,7 +118,7 @@ def _block_means(column: FloatArray, cuts: IntArray) -> FloatArray:
     return np.where(size > 0, sums / np.maximum(size, 1), np.nan)
 
 
-def check(evidence: Evidence) -> Iterator[Suspicion]:
+def check(evidence: Evidence) -> Iterator[Candidate]:
     """One test per agent, of its cost and its discrimination beside the others'.
 
     Cases may get harder for all agents: that is drift of the pool, not of an agent. The
@@ -182,11 +182,11 @@ def _cost_drift(
     changed: tuple[Change, IntArray],
     beside: FloatArray,
     p: float,
-) -> Suspicion:
+) -> Candidate:
     found, known = changed
     since, order = int(known[found.place]), evidence.panel.order
     gap = _gap(beside[known], found)
-    return Suspicion(
+    return Candidate(
         "drifted",
         (agent,),
         f"{agent} got worse from {evidence.describe_case(since)} on: deciding by it "
@@ -213,10 +213,10 @@ def _discrimination_drift(
     between: tuple[int, int],
     areas: list[float],
     p: float,
-) -> Suspicion:
+) -> Candidate:
     before, after = areas
     order = evidence.panel.order
-    return Suspicion(
+    return Candidate(
         "drifted",
         (agent,),
         f"{agent} got worse from {evidence.describe_case(since)} on: it tells "
@@ -280,16 +280,16 @@ def _share(
         late = panel.order[cause.since :]
         values[late, panel.agents.index(cause.who[0])] = np.nan
     pooled = evidence.validation.predict(values[cases], cases)
-    cost = evidence.loss.of(pooled, panel.outcomes[cases])
+    cost = evidence.loss.take(cases).of(pooled, panel.outcomes[cases])
     rise = _gap(cost, found)
     return 1 - rise / (found.after - found.before)
 
 
 def _pool(
     evidence: Evidence, found: Change, pool: FloatArray, known: IntArray
-) -> Suspicion:
+) -> Candidate:
     since, order = int(known[found.place]), evidence.panel.order
-    return Suspicion(
+    return Candidate(
         "drifted-pool",
         (),
         f"The pool got worse from {evidence.describe_case(since)} on: it cost "

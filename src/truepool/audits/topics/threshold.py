@@ -1,21 +1,23 @@
 """What decisions cost at every threshold, and at the one in use."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 from scipy.special import expit
 
+from truepool.audits.candidate import Candidate
+from truepool.audits.cross_validation import FOLDS
 from truepool.audits.evidence import Evidence
-from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
 from truepool.audits.values import CostCurve
 from truepool.core.arrays import FloatArray, IntArray
-from truepool.core.formatting import amount, number
+from truepool.core.formatting import number
 from truepool.data.costs import Costs
 from truepool.measures.decisions import EDGE
+from truepool.measures.folds import stratify
 from truepool.measures.inference import paired_p_values
-from truepool.measures.losses import Loss
 
 POINTS, FARTHEST = 101, 12.0
 """Thresholds of the figure: so many evenly between 0 and 1, and so many evenly in
@@ -39,20 +41,18 @@ def cost_curve(evidence: Evidence) -> CostCurve | None:
         return None
     spread = expit(np.linspace(-FARTHEST, FARTHEST, POINTS))
     thresholds = np.union1d(np.linspace(0.0, 1.0, POINTS), spread)
-    y = evidence.outcomes
-    missed, alarms = error_rates(evidence.pooled[:, 0], y, thresholds)
-    costs = evidence.costs
-    panel = evidence.panel
+    y, panel, costs = evidence.outcomes, evidence.panel, evidence.tested_loss.costs
     best = panel.values[:, panel.agents.index(evidence.best_agent), 0]
     known = ~np.isnan(best)
     return CostCurve(
         thresholds,
-        costs.fn * missed + costs.fp * alarms,
+        costs_at(evidence.pooled[:, 0], y, costs, thresholds),
         RATIOS,
         _over_ratios(evidence.pooled[:, 0], y),
         _over_ratios(best[known], panel.outcomes[known]),
         (1 - y.mean()) / np.maximum(RATIOS, 1.0),
         RATIOS * y.mean() / np.maximum(RATIOS, 1.0),
+        float(costs.mean().threshold),
         best_threshold(evidence.pooled[:, 0], y, costs),
     )
 
@@ -65,8 +65,26 @@ def best_threshold(p: FloatArray, outcomes: IntArray, costs: Costs) -> float:
     """
     edges = np.r_[0.0, np.unique(p), 1.0]
     lines = (edges[1:] + edges[:-1]) / 2
-    missed, alarms = error_rates(p, outcomes, lines)
-    return float(lines[np.argmin(costs.fn * missed + costs.fp * alarms)])
+    return float(lines[np.argmin(costs_at(p, outcomes, costs, lines))])
+
+
+def costs_at(
+    p: FloatArray, outcomes: IntArray, costs: Costs, thresholds: FloatArray
+) -> FloatArray:
+    """Cost per case of deciding 1 above each threshold, the same for all cases.
+
+    >>> costs = Costs(fn=[10, 1, 1], fp=1)
+    >>> p, y = np.array([0.2, 0.6, 0.8]), np.array([1, 0, 1])
+    >>> costs_at(p, y, costs, np.array([0.1, 0.5, 0.9])).round(3)
+    array([0.333, 3.667, 3.667])
+    """
+    order = np.argsort(p)
+    no, yes = (costs.paid(outcomes, np.full(len(p), k), 2)[order] for k in (0, 1))
+    below = np.searchsorted(p[order], thresholds + EDGE, side="right")
+    paid = np.r_[0.0, np.cumsum(no)][below] + (
+        yes.sum() - np.r_[0.0, np.cumsum(yes)][below]
+    )
+    return np.asarray(paid / len(p))
 
 
 def error_rates(
@@ -90,22 +108,57 @@ def _over_ratios(p: FloatArray, outcomes: IntArray) -> FloatArray:
     return np.asarray((RATIOS * missed + alarms) / np.maximum(RATIOS, 1.0))
 
 
-def check(evidence: Evidence) -> Iterator[Suspicion]:
+def check(evidence: Evidence) -> Iterator[Candidate]:
+    """Two tests: of a threshold that the costs do not imply, and of all others."""
+    if evidence.line is not None and evidence.shortage is None:
+        yield _other_threshold(evidence, evidence.line)
+    yield from _implied_threshold(evidence)
+
+
+def _other_threshold(evidence: Evidence, line: float) -> Candidate:
+    """Test thresholds chosen on other cases, so that chance gains nothing by it."""
+    p, y = evidence.pooled[:, 0], evidence.outcomes
+    part, loss = stratify(y, FOLDS, evidence.seed), evidence.tested_loss
+    moved = np.empty(len(y))
+    for fold in range(FOLDS):
+        own, rest = np.flatnonzero(part == fold), np.flatnonzero(part != fold)
+        chosen = best_threshold(p[rest], y[rest], loss.take(rest).costs)
+        moved[own] = replace(loss.take(own), threshold=chosen).of(p[own, None], y[own])
+    saved = evidence.cost - moved
+    saving = float(saved.mean())
+    best = number(best_threshold(p, y, loss.costs))
+    return Candidate(
+        "other-threshold",
+        (),
+        f"Deciding above {best} instead of {number(line)} would cost {number(saving)} "
+        "less per case, on cases that it was not chosen on: the pool's probabilities "
+        "are off.",
+        f"Recalibrate the pool, or decide above {best} until you have.",
+        p_value=float(paired_p_values(saved[:, None])[0]) if saving > 0 else 1.0,
+        matters=saving >= NOTICEABLE * evidence.stake,
+        most="warning",
+        price=partial(evidence.estimate, saved),
+        figure="threshold",
+        explained_by=("threshold", *POOL_FAULTS),
+    )
+
+
+def _implied_threshold(evidence: Evidence) -> Iterator[Candidate]:
     """One test, if a threshold was given that differs from the one the costs imply."""
-    line = evidence.threshold
-    if line is None or abs(line - evidence.costs.threshold) < 1e-9:
+    line, costs = evidence.threshold, evidence.implied_loss.costs
+    if line is None or np.abs(line - costs.threshold).max() < 1e-9:
         return
-    implied = evidence.costs.threshold
-    best = Loss("cost", evidence.costs).of(evidence.pooled, evidence.outcomes)
+    implied = number(costs.threshold) if costs.constant else "each case's own threshold"
+    best = evidence.implied_loss.of(evidence.pooled, evidence.outcomes)
     saved = evidence.cost - best
     saving = float(saved.mean())
     few = evidence.shortage is not None
     if saving <= 0:
-        yield Suspicion(
-            "threshold-kept",
+        yield Candidate(
+            "implied-threshold",
             (),
             f"Deciding above {number(line)} costs {number(-saving)} less per case "
-            f"than at {number(implied)}, which the costs imply: the pool's "
+            f"than at {implied}, which the costs imply: the pool's "
             "probabilities are off.",
             "Recalibrate the pool and decide at the threshold that the costs imply.",
             least="note",
@@ -113,16 +166,15 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
             figure="threshold",
         )
         return
-    yield Suspicion(
+    yield Candidate(
         "threshold",
         (),
         f"Deciding above {number(line)} costs {number(saving)} more per case than "
-        f"at {number(implied)}, where a missed case at {amount(evidence.costs.fn)} and "
-        f"a false alarm at {amount(evidence.costs.fp)} balance.",
-        f"Decide above {number(implied)}{_alternative(line)}.",
+        f"at {implied}, where the costs of a missed case and of a false alarm balance.",
+        f"Decide above {implied}{_alternative(line) if costs.constant else ''}.",
         p_value=None if few else float(paired_p_values(saved[:, None])[0]),
         least="note" if few else None,
-        matters=saving >= NOTICEABLE * float(evidence.cost.mean()),
+        matters=saving >= NOTICEABLE * evidence.stake,
         price=partial(evidence.estimate, saved),
         figure="threshold",
     )

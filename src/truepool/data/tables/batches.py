@@ -4,7 +4,7 @@ import csv as text
 import gzip
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
@@ -16,14 +16,16 @@ from pyarrow import csv, parquet
 
 from truepool.core.arrays import Array, FloatArray
 from truepool.core.errors import AgentError, ReportError, SourceError, suggestion
+from truepool.data.case_columns import CaseColumns
 from truepool.data.labels import Labels, format_names
 from truepool.data.panel import check_times
+from truepool.data.tables.agent_columns import renormalize
 from truepool.data.tables.files import detect_separator, file_format, read_file
-from truepool.data.tables.numbers import parse_reports, parse_times
-from truepool.data.tables.reader import load_table, renormalize
+from truepool.data.tables.numbers import parse_column, parse_reports, parse_times
+from truepool.data.tables.reader import load_table
 from truepool.data.tables.table_format import TableFormat
 
-CASES = 20_000
+BATCH_SIZE = 20_000
 """Cases in a batch of JSON lines or Parquet; of CSV, what a megabyte holds."""
 JSON_LINES = (".jsonl", ".ndjson")
 
@@ -36,27 +38,29 @@ class Batch:
     """Some consecutive cases: the first one's place in the table, reports and ids.
 
     ``values`` are coordinates (T, N, C), not checked yet; NaN: no report. ``times``
-    (T,) are there if they were asked for.
+    and ``columns`` (T,) are there if they were asked for.
     """
 
     start: int
     values: FloatArray
     ids: Ids | None
     times: Array | None = None
+    columns: CaseColumns = field(default_factory=CaseColumns)
 
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What is read of a table: reports of agents on classes, the id, the time."""
+    """What is read of a table: reports of agents on classes, id, time and columns."""
 
     agents: tuple[str, ...]
     labels: Labels
     written: TableFormat
     time: str | None
+    usual_id: str
 
     @property
     def id(self) -> str:
-        return self.written.id or "id"
+        return self.written.id or self.usual_id
 
     def reports(self, names: Collection[str]) -> list[str]:
         """Columns with the reports: one of each agent, or one per class."""
@@ -69,7 +73,11 @@ class _Wanted:
         return [f"{agent}:{k}" for agent in self.agents for k in range(len(classes))]
 
     def batch(
-        self, reports: Sequence[FloatArray], ids: Ids | None, times: Array | None
+        self,
+        reports: Sequence[FloatArray],
+        ids: Ids | None,
+        times: Array | None,
+        columns: Mapping[str, Array],
     ) -> Batch:
         """Return a batch of the reports of each column."""
         values = np.stack(reports, axis=1)
@@ -78,7 +86,8 @@ class _Wanted:
             values, _ = renormalize(values, self.agents)
         if values.shape[2] == 2:
             values = values[:, :, 1:]
-        return Batch(0, values, ids, check_times(times))
+        own = CaseColumns(columns, len(values), copy=False)
+        return Batch(0, values, ids, check_times(times), own)
 
 
 def read_batches(
@@ -88,15 +97,17 @@ def read_batches(
     written: TableFormat,
     *,
     dated: bool = False,
+    usual_id: str = "id",
 ) -> Iterator[Batch]:
-    """Read reports of known agents, with times if ``dated``; no other columns.
+    """Read reports of known agents, with times if ``dated``, and ``written.columns``.
 
+    The column ``usual_id``, if there is one, names the cases where the format does not.
     ``source`` is a CSV, TSV, Excel, Parquet or JSON-lines file, or a stream of CSV or
     JSON lines. A long table and a sheet of Excel are read whole, the others batch by
     batch.
     """
     time = (written.time or "time") if dated else None
-    wanted = _Wanted(tuple(agents), labels, written, time)
+    wanted = _Wanted(tuple(agents), labels, written, time, usual_id)
     start = 0
     for batch in _batches(source, wanted):
         if len(batch.values):
@@ -159,6 +170,7 @@ def _csv(stream: BinaryIO, wanted: _Wanted) -> Iterator[Batch]:
         return
     kind = pa.string() if written.percent else pa.float64()
     types = dict.fromkeys(wanted.reports(names), kind) | {wanted.id: pa.string()}
+    types |= dict.fromkeys(written.columns, pa.float64())
     options = csv.ConvertOptions(
         include_columns=chosen, column_types=types, decimal_point=written.decimal
     )
@@ -179,7 +191,7 @@ def _parquet(path: Path, wanted: _Wanted) -> Iterator[Batch]:
     try:
         with parquet.ParquetFile(path) as file:
             names = _check_columns(file.schema_arrow.names, wanted)
-            for batch in file.iter_batches(CASES, columns=names):
+            for batch in file.iter_batches(BATCH_SIZE, columns=names):
                 yield _parse(batch, wanted)
     except (pa.ArrowException, OSError) as error:
         raise _unreadable("Parquet", error) from None
@@ -192,7 +204,8 @@ def _parse(batch: pa.RecordBatch, wanted: _Wanted) -> Batch:
     ids = batch.column(wanted.id) if wanted.id in frame.columns else None
     time = wanted.time
     times = None if time is None else parse_times(frame[time], wanted.written)
-    return wanted.batch([*reports.values()], ids, times)
+    columns = {name: parse_column(frame[name]) for name in wanted.written.columns}
+    return wanted.batch([*reports.values()], ids, times, columns)
 
 
 def _long(path: Path, wanted: _Wanted) -> Batch:
@@ -207,13 +220,14 @@ def _long(path: Path, wanted: _Wanted) -> Batch:
     by_agent = dict(zip(table.agents, table.values.T, strict=True))
     reports = [by_agent.get(agent, gone) for agent in wanted.agents]
     ids = [] if table.ids is None else table.ids.tolist()
-    return wanted.batch(reports, ids, table.times if wanted.time else None)
+    times = table.times if wanted.time else None
+    return wanted.batch(reports, ids, times, table.columns)
 
 
 def _json(stream: BinaryIO, wanted: _Wanted) -> Iterator[Batch]:
     start, reports = 0, None
     share = 100.0 if wanted.written.percent else 1.0
-    while lines := list(islice(stream, CASES)):
+    while lines := list(islice(stream, BATCH_SIZE)):
         rows = [_object(line, start + t) for t, line in enumerate(lines)]
         keys = {key for row in rows for key in row}
         reports = reports or wanted.reports(keys)
@@ -229,7 +243,11 @@ def _json(stream: BinaryIO, wanted: _Wanted) -> Iterator[Batch]:
                 wanted.time, [row.get(wanted.time) for row in rows], backend="pyarrow"
             )
             times = parse_times(column, wanted.written)
-        yield wanted.batch(values, ids, times)
+        columns = {
+            name: np.array([row.get(name) for row in rows], dtype=object)
+            for name in wanted.written.columns
+        }
+        yield wanted.batch(values, ids, times, columns)
         start += len(rows)
 
 
@@ -266,17 +284,19 @@ def _check_columns(names: Sequence[str], wanted: _Wanted) -> list[str]:
             f"missing: {', '.join(map(repr, missing))}{suggestion(missing[0], names)}; "
             f"columns: {', '.join(names)}"
         )
-    for role, name in (("id", wanted.written.id), ("time", wanted.time)):
+    roles = [("id", wanted.written.id), ("time", wanted.time)]
+    roles += [("case", name) for name in wanted.written.columns]
+    for role, name in roles:
         if name is not None and name not in names:
             raise SourceError(
                 f"there is no {role} column {name!r}{suggestion(name, names)}; "
                 f"columns: {', '.join(names)}"
             )
-    others = {wanted.id, wanted.time}
+    others = {wanted.id, wanted.time, *wanted.written.columns}
     twice = {name for name in names if names.count(name) > 1} & {*reports, *others}
     if twice:
         raise AgentError(
-            "every column needs a name of its own; got "
+            "column names must be unique; got "
             f"{', '.join(map(repr, sorted(twice)))} more than once. Rename one."
         )
     return [*reports, *(name for name in names if name in others)]

@@ -12,11 +12,11 @@ from markupsafe import Markup
 
 from truepool.audits.values import (
     SCHEMA,
+    AgentSummary,
     Audit,
     Calibration,
     CostCurve,
     Drift,
-    Standing,
 )
 from truepool.comparison import Comparison
 from truepool.core.arrays import FloatArray
@@ -40,7 +40,7 @@ LINKS = {
     "reliability": "calibration",
     "weights": "figure-weights",
     "credit": "figure-credit",
-    "incentives": "standing",
+    "incentives": "agents",
     "correlation": "redundancy",
     "threshold": "figure-threshold",
     "decision": "figure-decision",
@@ -97,7 +97,7 @@ def _section(name: str, link: str, title: str, **shown: Any) -> Section:
 def _evidence(audit: Audit) -> Iterator[Section]:
     """Yield what there is evidence for, in the order of a reader's questions."""
     yield _calibration(audit)
-    yield _standing(audit)
+    yield _agents(audit)
     yield _redundancy(audit)
     if audit.curve is not None:
         yield _costs(audit, audit.curve)
@@ -139,9 +139,9 @@ def _worst(known: list[Calibration], agents: tuple[str, ...]) -> list[Calibratio
     return ranked[: DIAGRAMS - len(pools)] + pools
 
 
-def _standing(audit: Audit) -> Section:
+def _agents(audit: Audit) -> Section:
     """Weights, credit, and what each agent is worth."""
-    ranked = sorted(audit.standings, key=_weight)
+    ranked = sorted(audit.agent_summaries, key=_weight)
     weighed = [one for one in ranked if one.weight is not None]
     known = [one for one in ranked if one.leave_one_out or one.shapley][:MOST_ROWS]
     heaviest = weighed[:MOST_ROWS]
@@ -151,7 +151,7 @@ def _standing(audit: Audit) -> Section:
     if known:
         drawn["credit"] = figures.credit(known)
     return _section(
-        "standing", "Agents", "What is each agent worth?",
+        "agents", "Agents", "What is each agent worth?",
         weights=_spoken((one.agent, format_estimate(one.weight)) for one in heaviest),
         credit=_spoken(
             (one.agent, format_estimate(one.leave_one_out or one.shapley))
@@ -159,11 +159,11 @@ def _standing(audit: Audit) -> Section:
         ),
         heaviest=len(heaviest) if len(heaviest) < len(weighed) else None,
         figures=drawn,
-        tables=[evidence.standings(audit)],
+        tables=[evidence.agents(audit)],
     )  # fmt: skip
 
 
-def _weight(one: Standing) -> float:
+def _weight(one: AgentSummary) -> float:
     """What puts the heaviest first."""
     return 0.0 if one.weight is None else -one.weight.value
 
@@ -199,8 +199,7 @@ def _others(matrix: FloatArray) -> FloatArray:
 
 def _costs(audit: Audit, curve: CostCurve) -> Section:
     """What deciding costs: at every threshold, and for other costs."""
-    fn, fp = audit.costs["fn"], audit.costs["fp"]
-    asked = fp / (fp + fn)
+    asked = curve.implied
     used = asked if audit.threshold is None else audit.threshold
     least = float(curve.thresholds[int(np.nanargmin(curve.cost))])
     if curve.lowest is not None:
@@ -217,7 +216,7 @@ def _costs(audit: Audit, curve: CostCurve) -> Section:
             "threshold": figures.threshold(
                 curve, used, asked, lowest=None if other is None else least, axis=axis
             ),
-            "decision": figures.decision(curve, fn / fp),
+            "decision": figures.decision(curve, (1 - asked) / asked if asked else None),
         },
     )  # fmt: skip
 

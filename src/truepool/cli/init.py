@@ -1,0 +1,82 @@
+"""``truepool init``: write a config file after a look at a table."""
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from truepool.cli import options
+from truepool.cli.options import option
+
+if TYPE_CHECKING:
+    from truepool.data.tables.profile import TableProfile
+
+FILE = Path("pool.toml")
+
+
+def init(
+    table: Annotated[
+        Path, typer.Argument(metavar="TABLE", help="Table with reports and outcomes.")
+    ],
+    output: Annotated[
+        Path | None,
+        option("--output", f"File to write; - is standard output (default: {FILE})."),
+    ] = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write a config file after a look at TABLE.
+
+    What the table cannot say, such as which label is positive, is left for you to fill
+    in.
+    """
+    from truepool.cli.outputs import STDOUT, check_files
+    from truepool.core.errors import SourceError
+    from truepool.core.files import write_text
+    from truepool.data.tables.profile import profile_table
+    from truepool.render.config import config_text
+
+    if output is None and FILE.exists():
+        raise SourceError(
+            f"{str(FILE)!r} is there already; it is overwritten only if you name it "
+            f"(-o {FILE})"
+        )
+    place = output or FILE
+    check_files([table], [place])
+    profile = profile_table(table)
+    text = config_text(profile, table.name)
+    if place == STDOUT:
+        typer.echo(text, nl=False)
+    else:
+        write_text(place, text)
+    if not quiet:
+        _show(profile, table, place, err=place == STDOUT)
+
+
+def _show(profile: "TableProfile", table: Path, place: Path, *, err: bool) -> None:
+    """Print what was found, what to fill in, and the next command."""
+    from truepool.core.formatting import pluralize
+    from truepool.data.labels import format_names
+
+    lines = [f"{table.name}: {pluralize(profile.rows, 'row')}."]
+    for name, value in profile.options.items():
+        shown = format_names(value) if isinstance(value, list) else value
+        lines.append(f"  {name}: {'yes' if value is True else shown} "
+                     f"({profile.reasons[name]})")  # fmt: skip
+    if profile.unused:
+        lines.append(f"  not used: {format_names(list(profile.unused))}")
+    command = shlex.join(["truepool", "audit", str(table), "--config", str(place)])
+    for question in profile.questions:
+        choices = [repr(value) for value, _ in question.choices if value is not True]
+        may = "To fill in" if question.required else "If you like"
+        listed = f" {format_names(choices)}." if choices else ""
+        lines.append(f"{may}: {question.sentence}{listed}")
+        if question.required:
+            flag = f"--{question.option}"
+            command += f" {flag} {options.SPELLINGS[flag].value}".rstrip()
+    if profile.problem is not None:
+        lines.append(f"The table cannot be read yet: {profile.problem}")
+    if not err:
+        lines += [f"Wrote {place}.", f"Next: {command}"]
+    for line in lines:
+        typer.echo(line, err=err)

@@ -1,0 +1,171 @@
+"""One column of an unknown table: which values it has, and what it could be."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.formatting import pluralize
+from truepool.data.tables.agent_columns import looks_like_id
+from truepool.data.tables.numbers import MISSING
+
+NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)?\s*%?")
+DATES = (
+    "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d",
+    "%d %b %Y", "%b %d, %Y",
+)  # fmt: skip
+TIMES = ("", " %H:%M", " %H:%M:%S")
+"""Times are looked for in ISO 8601, then as each of these dates with each of these."""
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnProfile:
+    """Values of a column, as trimmed text.
+
+    ``distinct`` holds them in order of appearance, ``codes`` (T,) the number of each
+    row's value, -1 where there is none; ``dated`` columns have a type of times.
+    """
+
+    name: str
+    distinct: tuple[str, ...]
+    codes: IntArray
+    dated: bool
+
+    @property
+    def rows(self) -> int:
+        """Number of rows, T."""
+        return len(self.codes)
+
+    @cached_property
+    def complete(self) -> bool:
+        """Whether every row has a value."""
+        return bool((self.codes >= 0).all())
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How often each value occurs."""
+        found = np.bincount(self.codes[self.codes >= 0], minlength=len(self.distinct))
+        return dict(zip(self.distinct, found.tolist(), strict=True))
+
+    @cached_property
+    def numbers(self) -> FloatArray | None:
+        """Distinct values as numbers, percentages as written; None if they are not."""
+        try:
+            return np.array([_number(value) for value in self.distinct], np.float64)
+        except ValueError:
+            return None
+
+    @property
+    def by_row(self) -> FloatArray:
+        """Numbers (T,), NaN where there is none."""
+        numbers = np.empty(0) if self.numbers is None else self.numbers
+        return np.append(numbers, np.nan)[self.codes]
+
+    @property
+    def percent(self) -> bool:
+        """Whether numbers carry a percent sign."""
+        return self.numbers is not None and any(v.endswith("%") for v in self.distinct)
+
+    @property
+    def comma(self) -> bool:
+        """Whether numbers have a decimal comma."""
+        return self.numbers is not None and any("," in v for v in self.distinct)
+
+    def lies_within(self, limit: float) -> bool:
+        """Whether the values are more than two numbers between 0 and a limit."""
+        n = self.numbers
+        return n is not None and len(n) > 2 and bool(n.min() >= 0 and n.max() <= limit)
+
+    @property
+    def is_report(self) -> bool:
+        """Whether the values could be probabilities: in [0, 1], or with a % sign."""
+        return self.lies_within(100.0 if self.percent else 1.0)
+
+    @property
+    def is_amount(self) -> bool:
+        """Whether the values are numbers from 0 on, some above 1, that may repeat."""
+        n = self.numbers
+        if n is None or self.percent or self.is_id or len(n) <= 2:
+            return False
+        return bool(n.min() >= 0 and n.max() > 1)
+
+    @property
+    def is_id(self) -> bool:
+        """Whether every row has a value of its own: text, or a whole number."""
+        if not self.complete or len(self.distinct) < self.rows or self.time_formats:
+            return False
+        return self.numbers is None or looks_like_id(self.numbers)
+
+    @cached_property
+    def time_formats(self) -> tuple[str, ...]:
+        """Ways in which all values can be read as times; "" is ISO 8601."""
+        if not self.complete:
+            return ()
+        if self.dated or (self.numbers is not None and self.name == "time"):
+            return ("",)
+        if self.numbers is not None:
+            return ()
+        formats = ["", *(day + time for day in DATES for time in TIMES)]
+        for value in self.distinct:
+            formats = [written for written in formats if _is_time(value, written)]
+        return tuple(formats)
+
+    def is_constant_by(self, other: "ColumnProfile") -> bool:
+        """Whether there is one value for each value of another column; gaps aside."""
+        known = (self.codes >= 0) & (other.codes >= 0)
+        keys = other.codes[known]
+        pairs = keys * len(self.distinct) + self.codes[known]
+        return len(np.unique(pairs)) == len(np.unique(keys))
+
+    def describe(self) -> str:
+        """Say in a few words what the values are."""
+        if len(self.distinct) <= 2:
+            return " and ".join(map(repr, self.distinct)) or "empty"
+        if self.is_id:
+            return "a different value in each row"
+        if self.time_formats:
+            return "times"
+        kind = "text" if self.numbers is None else "numbers"
+        return f"{kind}, {pluralize(len(self.distinct), 'different value')}"
+
+
+def profile_columns(table: pa.Table) -> dict[str, ColumnProfile]:
+    """Return the profile of each column of a table that holds plain values."""
+    columns = zip(table.column_names, table.columns, strict=True)
+    return {
+        name: _profile(name, column)
+        for name, column in columns
+        if not (pa.types.is_nested(column.type) or pa.types.is_binary(column.type))
+    }
+
+
+def _profile(name: str, column: pa.ChunkedArray) -> ColumnProfile:
+    text = pc.utf8_trim_whitespace(column.cast(pa.string()))
+    gone = pc.is_in(text, value_set=pa.array(["", *MISSING]))
+    text = pc.if_else(gone, pa.scalar(None, pa.string()), text)
+    encoded = text.combine_chunks().dictionary_encode()
+    codes = encoded.indices.fill_null(-1).to_numpy().astype(np.int64)
+    distinct = tuple(encoded.dictionary.to_pylist())
+    return ColumnProfile(name, distinct, codes, pa.types.is_temporal(column.type))
+
+
+def _number(value: str) -> float:
+    if NUMBER.fullmatch(value):
+        value = value.rstrip("% ").replace(",", ".")
+    return float(value)
+
+
+def _is_time(value: str, written: str) -> bool:
+    try:
+        if written:
+            datetime.strptime(value, written)
+        else:
+            datetime.fromisoformat(value)
+    except ValueError:
+        return False
+    return True

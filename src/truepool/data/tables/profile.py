@@ -1,0 +1,266 @@
+"""A look at an unknown table: what its columns may mean, and what it cannot say.
+
+What can be read off the table is decided: a column with probabilities is an agent. What
+cannot, which label is positive above all, becomes a question.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from truepool.core.errors import TruepoolError
+from truepool.data.tables.column_profile import ColumnProfile, profile_columns
+from truepool.data.tables.files import NAMES
+from truepool.data.tables.reader import INDEXES, load_panel, read_source
+from truepool.data.tables.table_format import TableFormat
+
+OUTCOMES = (
+    "y", "outcome", "label", "target", "class", "truth", "resolved", "resolution",
+    "result", "fraud", "attack", "default", "churn",
+)  # fmt: skip
+"""Of several columns with two values, one of such a name is the outcome."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a table cannot say about an option, and the values it could have."""
+
+    option: str
+    sentence: str
+    choices: tuple[tuple[Any, str], ...]
+    """Values, each with what speaks for it."""
+    required: bool = True
+    """Whether the table cannot be read without an answer."""
+
+
+@dataclass(frozen=True)
+class TableProfile:
+    """What was found in a table, as options by name, each with the reason.
+
+    ``questions`` are for the user to answer; ``problem`` is why the table cannot be
+    read even then; ``unused`` says of the other columns what they hold.
+    """
+
+    rows: int
+    options: Mapping[str, Any]
+    reasons: Mapping[str, str]
+    questions: tuple[Question, ...]
+    unused: Mapping[str, str]
+    amounts: tuple[str, ...]
+    problem: str | None = None
+
+
+@dataclass
+class _Look:
+    """Columns without a meaning yet, and what was found so far."""
+
+    open: dict[str, ColumnProfile]
+    reports: list[ColumnProfile] = field(default_factory=list)
+    classes: set[str] = field(default_factory=set)
+    options: dict[str, Any] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+    questions: list[Question] = field(default_factory=list)
+
+    def set(self, option: str, value: Any, reason: str, *used: str) -> None:
+        self.options[option], self.reasons[option] = value, reason
+        for name in used:
+            del self.open[name]
+
+    def ask(self, option: str, sentence: str, *choices: tuple[Any, str]) -> None:
+        self.questions.append(Question(option, sentence, choices))
+
+    @property
+    def times(self) -> list[str]:
+        return [name for name, column in self.open.items() if column.time_formats]
+
+
+def profile_table(path: Path) -> TableProfile:
+    """Look at a table of which nothing is known yet."""
+    frame, separator = read_source(path, TableFormat())
+    columns = profile_columns(frame.to_native())
+    look = _Look({name: c for name, c in columns.items() if name not in INDEXES})
+    if not _find_long(look):
+        _find_agents(look)
+        _find_outcome(look, look.open)
+        _find_id(look)
+        _find_time(look)
+    if separator is not None:
+        name = "tab" if separator == "\t" else separator
+        look.set("sep", name, f"{NAMES[separator]} in the header")
+    if any(column.comma for column in look.reports):
+        look.set("decimal", ",", "decimal commas in the reports")
+    if any(column.percent for column in look.reports):
+        look.set("percent", True, "percent signs in the reports")
+    profile = TableProfile(
+        len(frame),
+        look.options,
+        look.reasons,
+        tuple(look.questions),
+        {name: column.describe() for name, column in look.open.items()},
+        tuple(name for name, column in look.open.items() if column.is_amount),
+    )
+    return replace(profile, problem=_problem(path, profile))
+
+
+def _problem(path: Path, profile: TableProfile) -> str | None:
+    """Return why a table cannot be read with what was found, None if it can."""
+    options = {name.replace("-", "_"): v for name, v in profile.options.items()}
+    for question in profile.questions:
+        if not question.required:
+            continue
+        if question.option not in ("positive", "percent"):
+            return None
+        options[question.option] = question.choices[0][0]
+    try:
+        load_panel(path, TableFormat(**options))
+    except TruepoolError as error:
+        return str(error)
+    return None
+
+
+def _find_agents(look: _Look) -> None:
+    by_agent = _columns_by_class(look.open)
+    look.classes = {n.rpartition(":")[2] for names in by_agent.values() for n in names}
+    if not by_agent:
+        by_agent = {n: [n] for n, column in look.open.items() if column.is_report}
+    if len(by_agent) < 2:
+        _ask_for_agents(look)
+        return
+    used = [name for names in by_agent.values() for name in names]
+    look.reports = [look.open[name] for name in used]
+    percent = any(column.percent for column in look.reports)
+    reason = "percentages" if percent else "numbers between 0 and 1"
+    look.set("agents", list(by_agent), reason, *used)
+
+
+def _ask_for_agents(look: _Look) -> None:
+    """Ask which columns are agents where fewer than two look like probabilities."""
+    large = {n: c for n, c in look.open.items() if c.lies_within(100.0) and not c.is_id}
+    choices = ((n, c.describe()) for n, c in (large or look.open).items())
+    look.ask("agents", "which columns hold the reports of agents?", *choices)
+    if large:
+        reason = (True, "if the reports lie between 0 and 100")
+        look.ask("percent", "are the reports percentages?", reason)
+
+
+def _columns_by_class(columns: Mapping[str, ColumnProfile]) -> dict[str, list[str]]:
+    """Columns of each agent that has one per class, ``agent:class``."""
+    agents: dict[str, list[str]] = {}
+    for name, column in columns.items():
+        agent, colon, label = name.rpartition(":")
+        if colon and agent and label and column.lies_within(100.0):
+            agents.setdefault(agent, []).append(name)
+    classes = {tuple(n.rpartition(":")[2] for n in names) for names in agents.values()}
+    return agents if len(classes) == 1 and len(*classes) > 1 else {}
+
+
+def _find_outcome(look: _Look, columns: Mapping[str, ColumnProfile]) -> None:
+    fit = [
+        column for column in columns.values()
+        if (set(column.distinct) <= look.classes if look.classes
+            else len(column.distinct) == 2) and column.distinct
+    ]  # fmt: skip
+    usual = [column for column in fit if _is_usual(column.name)]
+    chosen = usual if len(fit) > 1 else fit
+    if len(chosen) != 1:
+        none = " None has two different values." if not fit else ""
+        choices = ((column.name, column.describe()) for column in fit)
+        look.ask("outcome", f"which column holds the outcome?{none}", *choices)
+        return
+    column = chosen[0]
+    rest = " and ".join(repr(other.name) for other in fit if other is not column)
+    also = f"; {rest} could be one too" if rest else ""
+    counts = ", ".join(f"{k!r} in {n:,} rows" for k, n in column.counts.items())
+    look.set("outcome", column.name, counts + also, column.name)
+    labels = {label.casefold() for label in column.distinct}
+    if len(labels) == 2 and labels not in (
+        {"0", "1"},
+        {"0.0", "1.0"},
+        {"false", "true"},
+    ):
+        sentence = "which label are the reports probabilities of?"
+        choices = ((k, _mean_report(look, column, k)) for k in column.distinct)
+        look.ask("positive", sentence, *choices)
+
+
+def _is_usual(name: str) -> bool:
+    parts = name.casefold().replace(" ", "_").replace("-", "_").split("_")
+    return any(part in OUTCOMES for part in parts)
+
+
+def _mean_report(look: _Look, outcome: ColumnProfile, label: str) -> str:
+    """Say what agents report on average where this label was the outcome."""
+    rows = outcome.codes == outcome.distinct.index(label)
+    reports = [c for c in look.reports if not look.classes or c.name.endswith(label)]
+    values = np.array([column.by_row[rows] for column in reports])
+    count = f"{outcome.counts[label]:,} rows"
+    if not np.isfinite(values).any():
+        return count
+    return f"{count}; the mean report there is {np.nanmean(values):.3g}"
+
+
+def _find_id(look: _Look) -> None:
+    ids = [name for name, column in look.open.items() if column.is_id]
+    if "id" in look.open:
+        look.set("id", "id", "names the cases", "id")
+    elif ids:
+        look.set("id", ids[0], "a different value in each row", ids[0])
+
+
+def _find_time(look: _Look) -> None:
+    times = ["time"] if "time" in look.times else look.times
+    if len(times) > 1:
+        choices = ((name, f"as in {look.open[name].distinct[0]!r}") for name in times)
+        sentence = "which column dates the cases?"
+        look.questions.append(Question("time", sentence, tuple(choices), False))
+    elif times:
+        _set_time(look, times[0], "dates the cases")
+
+
+def _set_time(look: _Look, name: str, reason: str) -> None:
+    column = look.open[name]
+    look.set("time", name, reason, name)
+    example = f"as in {column.distinct[0]!r}"
+    if len(column.time_formats) > 1:
+        choices = ((written, example) for written in column.time_formats)
+        look.ask("time-format", "how are the times written?", *choices)
+    elif column.time_formats[0]:
+        look.set("time-format", column.time_formats[0], example)
+
+
+def _find_long(look: _Look) -> bool:
+    """Find out whether there is one row per report, several of them on each case."""
+    reports = [name for name, column in look.open.items() if column.is_report]
+    times = look.times
+    if len(reports) != 1:
+        return False
+    keys = {
+        name: column for name, column in look.open.items()
+        if name not in (*reports, *times) and column.complete
+        and 2 <= len(column.distinct) < column.rows
+    }  # fmt: skip
+    for case, column in keys.items():
+        fixed = {n: c for n, c in look.open.items() if c.is_constant_by(column)}
+        agents = [name for name in keys if name not in fixed]
+        outcomes = {
+            n: c for n, c in fixed.items() if len(c.distinct) == 2 and n != case
+        }
+        if len(agents) != 1 or not outcomes:
+            continue
+        cases, several = len(column.distinct), len(keys[agents[0]].distinct)
+        reason = f"one row per report: {cases:,} cases, {several:,} agents"
+        look.reports = [look.open[reports[0]]]
+        columns = [case, agents[0], reports[0]]
+        look.set("long", columns, reason, *columns)
+        _find_outcome(look, outcomes)
+        moving = [name for name in times if name not in fixed]
+        if len(moving) == 1:
+            _set_time(look, moving[0], "when each report was made")
+            ends = [name for name in times if name in fixed]
+            if len(ends) == 1:
+                look.set("decision-time", ends[0], "later reports do not count", *ends)
+        return True
+    return False

@@ -1,0 +1,77 @@
+"""A config file in TOML, with the reason for every line."""
+
+import json
+from typing import Any
+
+from truepool.data.tables.profile import Question, TableProfile
+
+HEADINGS = {
+    "What the columns mean": (
+        "outcome", "positive", "agents", "long", "id", "time", "time-format",
+        "decision-time",
+    ),
+    "How the table is written": ("sep", "decimal", "percent"),
+}  # fmt: skip
+COSTS = (
+    "# What errors cost, in any unit; both are 1 by default",
+    "# cost-fn = 10  # a missed case",
+    "# cost-fp = 1  # a false alarm",
+)
+WIDTH = 88
+"""Lists that are longer than a line have one value per line."""
+
+
+def config_text(profile: TableProfile, source: str) -> str:
+    """Return the text of a config file for a table."""
+    lines = [
+        f"# Options for truepool, after a look at {source!r} ({profile.rows:,} rows).",
+        "# A key is an option without its dashes; the command line wins.",
+    ]
+    questions = {question.option: question for question in profile.questions}
+    for heading, options in HEADINGS.items():
+        part: list[str] = []
+        for option in options:
+            if option in questions:
+                part += _question(questions[option])
+                part.append("")
+            elif option in profile.options:
+                part += [f"{_line(option, profile.options[option])}  "
+                         f"# {profile.reasons[option]}"]  # fmt: skip
+        if part:
+            lines += ["", f"# {heading}", *part[: -1 if part[-1] == "" else None]]
+    lines += ["", *COSTS]
+    if profile.unused:
+        lines += ["", "# Not used"]
+        lines += [f"# {name!r}: {what}" for name, what in profile.unused.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _question(question: Question) -> list[str]:
+    may = "To fill in" if question.required else "If you like"
+    lines = ["", f"# {may}: {question.sentence} Remove the # of one line."]
+    if question.option == "agents":
+        names = [value for value, _ in question.choices]
+        reasons = [f"# {value!r}: {reason}" for value, reason in question.choices]
+        lines = ["", f"# To fill in: {question.sentence} Leave out the others."]
+        listed = _line("agents", names).replace("\n", "\n# ")
+        return [*lines, *reasons, f"# {listed}"]
+    choices = question.choices or (("", "name it"),)
+    shown = [f"# {_line(question.option, v)}  # {reason}" for v, reason in choices]
+    return [*lines, *shown]
+
+
+def _line(option: str, value: Any) -> str:
+    line = f"{option} = {_value(value)}"
+    if option != "agents":
+        return line
+    # One text of agents is split at commas; a question mark stands for any character.
+    names = [_value(name.replace(",", "?")) for name in value]
+    line = f"{option} = [{', '.join(names)}]"
+    if len(line) <= WIDTH or not names:
+        return line
+    return f"{option} = [\n    " + ",\n    ".join(names) + ",\n]"
+
+
+def _value(value: Any) -> str:
+    """Return a value in TOML; its texts are written as in JSON."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,150 @@
+"""init writes a config file with which the other verbs read the table."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from messy_tables import CASES, TABLES, write
+
+KINDS = pytest.mark.parametrize("kind", TABLES)
+POSITIVE = {"bank.csv": "ja", "soc.tsv": "yes"}
+"""What a user fills in: the one thing that these tables cannot say."""
+
+
+@pytest.fixture
+def start(tmp_path, monkeypatch, truepool):
+    """Write a table and its config file; return its name and what was printed."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(kind):
+        name = write(tmp_path, kind).name
+        code, out, err = truepool("init", name)
+        assert (code, err) == (0, "")
+        return name, out
+
+    return run
+
+
+def fill_in(name):
+    """Remove the # of the one line that is to be filled in, if there is one."""
+    file = Path("pool.toml")
+    text = file.read_text()
+    if name in POSITIVE:
+        line = f'# positive = "{POSITIVE[name]}"'
+        assert line in text
+        text = text.replace(line, line[2:])
+    file.write_text(text)
+
+
+@KINDS
+def test_after_init_the_other_verbs_need_the_config_file_only(start, truepool, kind):
+    name, _ = start(kind)
+    fill_in(name)
+    by_file = ("--config", "pool.toml")
+    pools = ("--pool", "mean", "--pool", "vcg", "--json")
+    code, found, err = truepool("compare", name, *by_file, *pools)
+    assert code == 0, err
+    by_options = truepool("compare", name, *TABLES[kind].options, *pools)[1]
+    assert found == by_options
+    code, _, err = truepool("fit", name, *by_file, "--pool", "vcg", "-o", "a.pool")
+    assert code == 0, err
+    code, out, err = truepool("score", "a.pool", name, *by_file)
+    assert code == 0, err
+    assert len(out.splitlines()) == 1 + CASES
+
+
+@KINDS
+def test_the_command_that_init_prints_works_when_it_is_pasted(start, truepool, kind):
+    name, out = start(kind)
+    (command,) = re.findall(r"^Next: truepool (.+)$", out, re.MULTILINE)
+    if name in POSITIVE:
+        assert "To fill in: which label are the reports probabilities of?" in out
+        assert command.endswith(" --positive LABEL")
+        command = command.replace("LABEL", POSITIVE[name])
+    else:
+        assert "To fill in" not in out
+    code, shown, err = truepool(*shlex.split(command), "--json")
+    assert code == 0, err
+    assert json.loads(shown)["cases"] == TABLES[kind].cases
+
+
+def test_a_label_that_is_not_filled_in_is_asked_for(start, truepool):
+    name, _ = start("tabs, yes and no, newest outcomes missing")
+    code, out, err = truepool("compare", name, "--config", "pool.toml")
+    assert (code, out) == (2, "")
+    assert "one of two outcome labels must be named as positive" in err
+
+
+def test_a_file_that_was_not_named_is_not_overwritten(start, truepool):
+    name, _ = start("a sheet of Excel")
+    Path("pool.toml").write_text("mine")
+    code, out, err = truepool("init", name)
+    assert (code, out) == (2, "")
+    assert err == (
+        "error: 'pool.toml' is there already; it is overwritten only if you name it "
+        "(-o pool.toml)\n"
+    )
+    assert Path("pool.toml").read_text() == "mine"
+    assert truepool("init", name, "-o", "pool.toml", "--quiet") == (0, "", "")
+    assert 'outcome = "relapse"' in Path("pool.toml").read_text()
+
+
+def test_a_config_file_can_be_printed(start, truepool):
+    name, _ = start("a sheet of Excel")
+    code, out, err = truepool("init", name, "-o", "-")
+    assert code == 0
+    assert out == Path("pool.toml").read_text()
+    assert "outcome: relapse" in err
+    assert "Next" not in err
+
+
+def test_what_a_table_cannot_say_is_one_line_each(truepool, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    y = np.arange(40) % 2
+    days = pd.date_range("2026-01-01", periods=40).astype(str)
+    table = {"a": 30.5 + y, "b": 20.5 + y, "seen": y, "kept": y, "d": days, "e": days}
+    table["a"][0], table["b"][0] = 99.0, 1.0
+    pd.DataFrame(table).to_csv("t.csv", index=False)
+    code, out, _ = truepool("init", "t.csv")
+    assert code == 0
+    assert "To fill in: are the reports percentages?\n" in out
+    assert "To fill in: which column holds the outcome? 'seen', 'kept'.\n" in out
+    assert "If you like: which column dates the cases? 'd', 'e'.\n" in out
+    assert "To fill in: which columns hold the reports of agents? 'a', 'b'.\n" in out
+    end = "--config pool.toml --agents NAMES --percent --outcome COLUMN\n"
+    assert out.endswith(end)
+    words = "--agents a,b --percent --outcome seen --pool mean --json".split()
+    assert truepool("compare", "t.csv", "--config", "pool.toml", *words)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["none.csv"], "there is no file 'none.csv'"),
+        (["t.csv", "-o", "t.csv"], "'t.csv' is named twice"),
+        (["t.csv", "-o", "none/pool.toml"], "there is no folder"),
+        (["twice.csv"], "every column needs a name of its own; got 'a' more than once"),
+    ],
+)
+def test_bad_input_is_one_sentence(truepool, tmp_path, monkeypatch, words, sentence):
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("a,b,y\n.1,.2,0\n")
+    Path("twice.csv").write_text("a,a,y\n.1,.2,0\n")
+    code, out, err = truepool("init", *words)
+    assert (code, out) == (2, "")
+    assert sentence in err
+    assert err.count("\n") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv", "twice.csv"]
+
+
+def test_a_table_that_cannot_be_read_yet_says_why(truepool, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{t % 7 / 10}%,{t % 5 / 10},{t % 2}" for t in range(20)]
+    Path("t.csv").write_text("\n".join(["a,b,y", *rows]) + "\n")
+    code, out, _ = truepool("init", "t.csv")
+    assert code == 0
+    assert "The table cannot be read yet: with --percent either all reports" in out

@@ -1,0 +1,215 @@
+"""A look at an unknown table: what can be read off is decided, the rest is asked."""
+
+import tomllib
+from datetime import date, timedelta
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from messy_tables import TABLES, write
+
+from truepool.data.tables import TableFormat, load_panel
+from truepool.data.tables.profile import OUTCOMES, Question, TableProfile, profile_table
+from truepool.render.config import config_text
+
+T = 60
+RNG = np.random.default_rng(0)
+Y = np.arange(T) % 2
+REPORTS = {f"m{i}": np.clip(0.2 + 0.6 * Y + RNG.normal(0, 0.1, T), 0, 1).round(3)
+           for i in range(3)}  # fmt: skip
+
+
+def look(folder, columns, **written):
+    path = folder / "table.csv"
+    pd.DataFrame(columns).to_csv(path, index=False, **written)
+    return profile_table(path)
+
+
+def asked(profile):
+    return [question.option for question in profile.questions]
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_messy_table_is_read_as_its_options_say(tmp_path, kind):
+    path = write(tmp_path, kind)
+    profile = profile_table(path)
+    assert profile.problem is None
+    words = dict(profile.options)
+    for question in profile.questions:
+        assert question.option == "positive"
+        words["positive"] = next(v for v, _ in question.choices if v in ("ja", "yes"))
+    found, _ = load_panel(
+        path, TableFormat(**{k.replace("-", "_"): v for k, v in words.items()})
+    )
+    assert found.agents == TABLES[kind].agents
+    assert len(found) == TABLES[kind].cases
+
+
+def test_the_positive_label_is_never_guessed(tmp_path):
+    labels = np.where(Y, "yes", "no")
+    profile = look(tmp_path, REPORTS | {"y": labels})
+    (question,) = profile.questions
+    assert question.option == "positive"
+    assert [value for value, _ in question.choices] == ["no", "yes"]
+    low, high = (float(reason.split()[-1]) for _, reason in question.choices)
+    values = np.stack(list(REPORTS.values()))
+    assert low == pytest.approx(values[:, Y == 0].mean(), abs=1e-3)
+    assert high == pytest.approx(values[:, Y == 1].mean(), abs=1e-3)
+    for plain in (Y, Y.astype(bool), Y.astype(float)):
+        assert look(tmp_path, REPORTS | {"y": plain}).questions == ()
+
+
+def test_of_two_named_classes_one_has_to_be_named_positive(tmp_path):
+    columns = {f"{name}:{label}": p if label == "bad" else 1 - p
+               for name, p in REPORTS.items() for label in ("good", "bad")}  # fmt: skip
+    profile = look(tmp_path, columns | {"kind": np.where(Y, "bad", "good")})
+    assert profile.options["agents"] == ["m0", "m1", "m2"]
+    (question,) = profile.questions
+    assert question.option == "positive"
+    assert profile.problem is None
+
+
+def test_of_several_columns_with_two_values_a_usual_name_decides(tmp_path):
+    profile = look(tmp_path, REPORTS | {"reviewed": Y, "is_fraud": 1 - Y})
+    assert profile.options["outcome"] == "is_fraud"
+    assert "'reviewed' could be one too" in profile.reasons["outcome"]
+    profile = look(tmp_path, REPORTS | {"reviewed": Y, "flag": 1 - Y})
+    (question,) = profile.questions
+    assert (question.option, "outcome" in profile.options) == ("outcome", False)
+    assert [value for value, _ in question.choices] == ["reviewed", "flag"]
+    profile = look(tmp_path, REPORTS)
+    assert "None has two different values" in profile.questions[0].sentence
+
+
+def test_the_usual_names_of_an_outcome_are_these():
+    assert OUTCOMES == (
+        "y", "outcome", "label", "target", "class", "truth", "resolved", "resolution",
+        "result", "fraud", "attack", "default", "churn",
+    )  # fmt: skip
+
+
+def test_numbers_up_to_100_may_be_percentages_and_are_asked_about(tmp_path):
+    profile = look(tmp_path, {n: 100 * p for n, p in REPORTS.items()} | {"y": Y})
+    assert asked(profile) == ["agents", "percent"]
+    choices = [name for name, _ in profile.questions[0].choices]
+    assert choices == ["m0", "m1", "m2"]
+
+
+def test_a_table_without_agents_asks_which_columns_they_are(tmp_path):
+    label = np.where(Y, "yes", "no")
+    profile = look(tmp_path, {"a": np.arange(T) * 1000.5, "b": ["x"] * T, "y": label})
+    assert asked(profile) == ["agents", "positive"]
+    assert [name for name, _ in profile.questions[0].choices] == ["a", "b", "y"]
+    assert profile.questions[1].choices == (("no", "30 rows"), ("yes", "30 rows"))
+
+
+def test_one_column_of_reports_is_not_always_a_long_table(tmp_path):
+    cases = np.repeat(np.arange(T // 4), 4)
+    long = {"case": cases, "p": REPORTS["m0"], "y": cases % 2}
+    agents = {"who": list("abcd") * (T // 4)}
+    profile = look(tmp_path, long | agents)
+    assert profile.options["long"] == ["case", "who", "p"]
+    profile = look(tmp_path, long | agents | {"where": list("xyzx") * (T // 4)})
+    assert "long" not in profile.options
+    assert asked(profile)[0] == "agents"
+
+
+def test_dates_that_can_be_read_two_ways_are_asked_about(tmp_path):
+    days = [date(2026, 1, 1) + timedelta(days=31 * (t % 12)) for t in range(T)]
+    clear = [f"{d:%d/%m/%Y}" for d in days]
+    clear[0] = "31/01/2026"
+    profile = look(tmp_path, REPORTS | {"y": Y, "day": clear})
+    assert profile.options["time-format"] == "%d/%m/%Y"
+    unclear = [f"{1 + t % 12:02}/{1 + t // 12:02}/2026" for t in range(T)]
+    profile = look(tmp_path, REPORTS | {"y": Y, "day": unclear})
+    (question,) = profile.questions
+    assert question.option == "time-format"
+    assert [value for value, _ in question.choices] == ["%d/%m/%Y", "%m/%d/%Y"]
+
+
+def test_of_several_dates_none_is_taken_and_none_is_needed(tmp_path):
+    days = pd.date_range("2026-01-01", periods=T).astype(str)
+    profile = look(tmp_path, REPORTS | {"y": Y, "opened": days, "closed": days[::-1]})
+    (question,) = profile.questions
+    assert (question.option, question.required) == ("time", False)
+    assert "time" not in profile.options
+    assert profile.problem is None
+    profile = look(tmp_path, REPORTS | {"y": Y, "opened": days, "time": np.arange(T)})
+    assert (profile.options["time"], profile.questions) == ("time", ())
+
+
+def test_what_each_other_column_holds_is_said(tmp_path):
+    others = {
+        "case": [f"c{t}" for t in range(T)],
+        "key": [f"k{t}" for t in range(T)],
+        "amount": RNG.lognormal(4, 1, T).round(2),
+        "country": ["DE", "FR", "IT"] * (T // 3),
+        "empty": [None] * T,
+        "day": [None, *pd.date_range("2026-01-01", periods=T - 1).astype(str)],
+        "debt": -np.arange(T) / 7,
+    }
+    profile = look(tmp_path, REPORTS | {"y": Y} | others)
+    assert profile.options["id"] == "case"
+    assert profile.amounts == ("amount",)
+    assert profile.unused["key"] == "a different value in each row"
+    assert profile.unused["country"] == "text, 3 different values"
+    assert profile.unused["empty"] == "empty"
+    assert profile.unused["amount"].startswith("numbers")
+    assert "time" not in profile.options
+
+
+def test_columns_without_plain_values_are_left_aside(tmp_path):
+    path = tmp_path / "t.parquet"
+    nested = {"list": [[1, 2]] * T, "raw": [b"\xff"] * T}
+    pd.DataFrame(REPORTS | {"y": Y} | nested).to_parquet(path)
+    profile = profile_table(path)
+    assert profile.options["agents"] == ["m0", "m1", "m2"]
+    assert profile.unused == {}
+
+
+def test_a_table_that_cannot_be_read_says_why(tmp_path):
+    mixed = REPORTS | {"m0": [f"{100 * p}%" for p in REPORTS["m0"]]}
+    profile = look(tmp_path, mixed | {"y": Y})
+    assert "either all reports carry a percent sign or none" in profile.problem
+
+
+@given(
+    st.lists(st.text(min_size=1, max_size=9), min_size=2, max_size=12, unique=True),
+    st.text(max_size=9),
+)
+def test_any_names_and_labels_make_valid_toml(names, label):
+    profile = TableProfile(
+        9,
+        {"agents": names, "id": label, "percent": True},
+        dict.fromkeys(("agents", "id", "percent"), "because"),
+        (
+            Question("positive", "which?", ((label, repr(label)), ("b", "3 rows"))),
+            Question("outcome", "which?", ()),
+        ),
+        {label: "numbers"},
+        (),
+    )
+    text = config_text(profile, label)
+    read = tomllib.loads(text)
+    assert read == {
+        "agents": [name.replace(",", "?") for name in names],
+        "id": label,
+        "percent": True,
+    }
+    answered = text.replace("# positive = ", "positive = ", 1)
+    assert tomllib.loads(answered)["positive"] == label
+
+
+@given(st.lists(st.text(min_size=1, max_size=30), min_size=2, max_size=20, unique=True))
+def test_an_open_list_of_agents_stays_a_comment_until_it_is_answered(names):
+    choices = tuple((name, "numbers") for name in names)
+    question = Question("agents", "which columns?", choices)
+    text = config_text(TableProfile(9, {}, {}, (question,), {}, ()), "t.csv")
+    assert tomllib.loads(text) == {}
+    start = text.index("# agents = ")
+    end = text.index("\n\n", start)
+    answered = "\n".join(line[2:] for line in text[start:end].split("\n"))
+    found = tomllib.loads(answered)["agents"]
+    assert found == [name.replace(",", "?") for name in names]
