@@ -9,39 +9,46 @@ GROUPS = 10
 """Groups of a reliability diagram."""
 
 
-def reliability(p: FloatArray, outcomes: IntArray, level: float) -> Reliability:
+def reliability(
+    p: FloatArray, outcomes: IntArray, level: float, weights: FloatArray | None = None
+) -> Reliability:
     """Frequencies in groups of similar reports, with consistency bands.
 
     The bands contain the frequency of calibrated reports at this level (Bröcker & Smith
-    2007), from the binomial distribution at the group's mean report.
+    2007), from the binomial distribution at the group's mean report. Weighted cases
+    count as their effective number.
     """
     from scipy.stats import binom
 
-    group = _groups(p)
-    cases = np.bincount(group)
+    w = np.ones(len(p)) if weights is None else weights * (len(p) / weights.sum())
+    group = _groups(p, w)
+    cases = np.asarray(np.bincount(group, w), dtype=np.float64)
     filled = cases > 0
     cases = cases[filled]
-    mean = np.clip(np.bincount(group, p)[filled] / cases, 0.0, 1.0)
+    mean = np.clip(np.bincount(group, w * p)[filled] / cases, 0.0, 1.0)
+    number = np.maximum(np.floor(cases**2 / np.bincount(group, w * w)[filled]), 1.0)
     low, high = (
-        binom.ppf(q, cases, mean) / cases for q in ((1 - level) / 2, (1 + level) / 2)
+        binom.ppf(q, number, mean) / number for q in ((1 - level) / 2, (1 + level) / 2)
     )
-    frequency = np.bincount(group, outcomes)[filled] / cases
-    return Reliability(mean, frequency, cases.astype(np.float64), low, high)
+    frequency = np.bincount(group, w * outcomes)[filled] / cases
+    return Reliability(mean, frequency, cases, low, high)
 
 
-def _groups(p: FloatArray) -> IntArray:
+def _groups(p: FloatArray, weights: FloatArray) -> IntArray:
     """Group of each report (T,); equal reports are in one group.
 
     Groups hold equal shares of the cases and of the uncertainty p (1 - p), half and
     half: where events are rare, groups of equal size would show one point.
     """
-    values, place, count = np.unique(p, return_inverse=True, return_counts=True)
+    values, place = np.unique(p, return_inverse=True)
+    count = np.bincount(place, weights)
     spread = count * values * (1 - values)
-    share = count / len(p)
+    share = count / count.sum()
     if spread.sum() > 0:
         share = (share + spread / spread.sum()) / 2
     middle = np.cumsum(share) - share / 2
-    return np.minimum((GROUPS * middle).astype(np.int64), GROUPS - 1)[place]
+    group = np.minimum((GROUPS * middle).astype(np.int64), GROUPS - 1)
+    return np.asarray(group[place])
 
 
 def worst_group(found: Calibration, classes: int = 2, line: float | None = None) -> str:

@@ -126,7 +126,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self.n_features_in_ = len(panel.agents)
         self.labels_ = panel.labels
         self.training_ = training
-        self._learn(panel, case_weights)
+        self._learn(panel, panel.case_weights(case_weights))
         return self
 
     def _check_costs(self, panel: Panel) -> None:

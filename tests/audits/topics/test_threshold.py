@@ -24,11 +24,11 @@ def findings_of(panel=PANEL, **settings):
 def test_its_cost_is_the_difference_of_the_two_thresholds():
     (finding,) = findings_of(threshold=0.5)
     pooled = PANEL.reports.mean(axis=1)[:, None]
-    at, asked = (
+    at, at_implied = (
         Loss("cost", COSTS, line).of(pooled, PANEL.outcomes).mean()
         for line in (0.5, None)
     )
-    assert_allclose(finding.cost.value, at - asked)
+    assert_allclose(finding.cost.value, at - at_implied)
     assert "a missed case at 1.00 false alarms" in finding.advice
 
 
@@ -70,7 +70,7 @@ def test_no_threshold_costs_less_than_the_best_one(seed):
     rng = np.random.default_rng(seed)
     p, y = rng.integers(0, 8, 25) / 8, rng.integers(0, 2, 25)
     costs = Costs(fn=float(rng.integers(1, 9)), fp=1)
-    best = best_threshold(p, y, costs)
+    best = best_threshold(p, y, costs, np.ones(25))
 
     def cost(line):
         return np.where(p > line, costs.fp * (1 - y), costs.fn * y).mean()

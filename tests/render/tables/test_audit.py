@@ -17,9 +17,9 @@ QUICK = {"costs": COSTS, "resamples": 50}
 TOLD = audit(flipped(cases=500), **QUICK)
 
 
-def shown(told, width=120):
+def shown(result, width=120):
     screen = io.StringIO()
-    show(told, Console(file=screen, width=width))
+    show(result, Console(file=screen, width=width))
     return screen.getvalue()
 
 
@@ -98,7 +98,7 @@ def test_what_was_withheld_and_sampled_is_said(monkeypatch):
     lines = [line for line in shown(few, 200).splitlines() if "Withheld" in line]
     assert lines == [
         "Withheld: calibration, comparison, harm, incentives, reversed reports, "
-        "robustness, credit and weights; 3 outcomes are fewer than the 30 it takes."
+        "robustness, credit and weights; at least 30 outcomes are needed, got 3."
     ]
     monkeypatch.setattr(evidence, "SAMPLE_CASES", 100)
     some = audit(sound(cases=200), **QUICK)

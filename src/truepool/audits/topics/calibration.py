@@ -14,8 +14,9 @@ from truepool.audits.severity import BROKEN, SURE
 from truepool.audits.topic import Topic
 from truepool.audits.values import Calibration, Finding
 from truepool.comparison import Estimate
-from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.measures.calibration import cox
+from truepool.measures.inference import independent_units
 from truepool.measures.scores import ece, smooth_ece
 
 SLOPES = (0.8, 1.25)
@@ -40,49 +41,74 @@ AGENT_FAULTS = (*BROKEN, "drifted", "over-confident", "under-confident", "biased
 
 def calibrations(evidence: Evidence) -> tuple[Calibration, ...]:
     """Calibration of every agent, of the pool and of the pool recalibrated."""
-    panel, level = evidence.panel, evidence.level
+    panel = evidence.panel
     agents = [
-        calibration(agent, panel.values[:, i], panel.outcomes, level)
+        _calibration(evidence, agent, panel.values[:, i], np.arange(len(panel)))
         for i, agent in enumerate(panel.agents)
     ]
     pools = [(evidence.label, evidence.pooled)]
     if not evidence.shortage:
         p = evidence.compute(recalibrated_pool)
         pools.append((f"{evidence.label}, recalibrated", p))
-    outcomes = evidence.outcomes
-    return (*agents, *(calibration(who, p, outcomes, level) for who, p in pools))
+    cases = evidence.cases
+    return (*agents, *(_calibration(evidence, who, p, cases) for who, p in pools))
+
+
+def _calibration(
+    evidence: Evidence, who: str, reports: FloatArray, cases: IntArray
+) -> Calibration:
+    """Compare probabilities of these cases with their outcomes, by their weights."""
+    panel = evidence.panel.take(cases)
+    return calibration(
+        who,
+        reports,
+        panel.outcomes,
+        evidence.level,
+        panel.case_weights(),
+        panel.groups,
+    )
 
 
 def recalibrated_pool(evidence: Evidence) -> FloatArray:
     """Pooled probabilities, recalibrated out of fold, (T', C)."""
-    return recalibrate(evidence.pooled, evidence.outcomes, evidence.sampling)
+    tested = evidence.panel.take(evidence.cases)
+    return recalibrate(evidence.pooled, tested, evidence.sampling)
 
 
 def calibration(
-    who: str, reports: FloatArray, outcomes: IntArray, level: float
+    who: str,
+    reports: FloatArray,
+    outcomes: IntArray,
+    level: float,
+    weights: FloatArray | None = None,
+    groups: Array | None = None,
 ) -> Calibration:
     """Compare probabilities (T, C) with outcomes (T,); NaN where there is no report.
 
     With K classes: the probability of the likeliest class, and whether it happened.
     """
-    p, y = _likeliest(reports, outcomes)
+    known = ~np.isnan(reports[:, 0])
+    p, y = _likeliest(reports[known], outcomes[known])
+    w = None if weights is None else weights[known]
+    g = None if groups is None else groups[known]
     errors = (
-        max(0.0, ece(p, y, debias=True)) if len(p) else float("nan"),
-        smooth_ece(p, y) if len(p) else float("nan"),
+        max(0.0, ece(p, y, debias=True, sample_weight=w)) if len(p) else float("nan"),
+        smooth_ece(p, y, sample_weight=w) if len(p) else float("nan"),
     )
     if not enough_cases(y):
         return Calibration(who, len(p), *errors, None, None, None, None)
-    fit = cox(p, y)
+    fit = cox(p, y, w, g)
     z = float(ndtri((1 + level) / 2))
-    error = (p - y).std(ddof=1) / np.sqrt(len(p))
+    bias = independent_units((p - y)[:, None], w, g)[:, 0]
+    error = bias.std(ddof=1) / np.sqrt(len(bias))
     return Calibration(
         who,
         len(p),
         *errors,
-        _interval(float((p - y).mean()), z * float(error)),
+        _interval(float(bias.mean()), z * float(error)),
         _interval(fit.slope, z * fit.slope_error) if np.isfinite(fit.slope) else None,
         float(chdtrc(fit.degrees_of_freedom, max(fit.likelihood_ratio, 0.0))),
-        reliability(p, y, level),
+        reliability(p, y, level, w),
     )
 
 
@@ -108,8 +134,6 @@ def bias_matters(found: Calibration) -> bool:
 
 def _likeliest(reports: FloatArray, outcomes: IntArray) -> tuple[FloatArray, IntArray]:
     """Probability (T',) of an event and whether it happened (T',), where reported."""
-    known = ~np.isnan(reports[:, 0])
-    reports, outcomes = reports[known], outcomes[known]
     if reports.shape[1] == 1:
         return reports[:, 0], outcomes
     return reports.max(axis=1), (reports.argmax(axis=1) == outcomes).astype(np.int64)
@@ -235,8 +259,8 @@ def _share_since(evidence: Evidence, agent: int, causes: Sequence[Finding]) -> f
     """
     panel = evidence.panel
     early = panel.order[: min(cause.since or 0 for cause in causes)]
-    reports, outcomes = panel.values[early, agent], panel.outcomes[early]
-    before = calibration(panel.agents[agent], reports, outcomes, evidence.level)
+    who = panel.agents[agent]
+    before = _calibration(evidence, who, panel.values[early, agent], early)
     whole = evidence.compute(calibrations)[agent]
     steep = describe(whole)[0].endswith("confident")
     then, now = ((c.slope if steep else c.bias) for c in (before, whole))
@@ -249,7 +273,7 @@ def _share_since(evidence: Evidence, agent: int, causes: Sequence[Finding]) -> f
 def _agent_saving(evidence: Evidence, agent: int) -> Estimate | None:
     """What recalibrating this agent would save per case."""
     reports = evidence.panel.values[:, agent]
-    fixed = recalibrate(reports, evidence.panel.outcomes, evidence.sampling)
+    fixed = recalibrate(reports, evidence.panel, evidence.sampling)
     changed = evidence.with_reports(agent, fixed)
     return evidence.estimate(evidence.cost - evidence.cost_of(changed))
 

@@ -257,8 +257,6 @@ def _is_uninformative(evidence: Evidence, agent: int, cases: IntArray) -> bool:
     part = evidence.panel.take(cases)
     reports = part.values[:, agent]
     known = ~np.isnan(reports[:, 0])
-    if not known.any():
-        return False
     outcomes, brier = part.outcomes[known], Loss("brier")
     rate = part.base_rate()
     plain = np.broadcast_to(rate, (len(outcomes), len(rate)))

@@ -74,7 +74,10 @@ def summary(audit: Audit) -> Markup:
 def _verdict(audit: Audit) -> dict[str, Any]:
     """What verdict and findings are shown by."""
     severity = audit.worst()
-    if severity in (None, "note"):  # nothing said is praise only where all was asked
+    if severity in (
+        None,
+        "note",
+    ):  # no finding is good news only if no check was withheld
         severity = None if audit.withheld else "note"
     return {
         "audit": audit,
@@ -176,9 +179,9 @@ def _redundancy(audit: Audit) -> Section:
     """Correlation of those agents that a heat map has room for."""
     others = _others(audit.correlation)
     nearest = _others(np.abs(audit.correlation)).max(axis=1)
-    kept = np.sort(np.argsort(-nearest, kind="stable")[:MOST_ROWS])
-    agents = [audit.agents[i] for i in kept]
-    drawn = figures.correlation(agents, audit.correlation[np.ix_(kept, kept)])
+    rows = np.sort(np.argsort(-nearest, kind="stable")[:MOST_ROWS])
+    agents = [audit.agents[i] for i in rows]
+    drawn = figures.correlation(agents, audit.correlation[np.ix_(rows, rows)])
     i, j = np.unravel_index(int(others.argmax()), others.shape)
     return _section(
         "redundancy", "Redundancy", "Which agents say the same?",
@@ -199,24 +202,25 @@ def _others(matrix: FloatArray) -> FloatArray:
 
 def _costs(audit: Audit, curve: CostCurve) -> Section:
     """What deciding costs: at every threshold, and for other costs."""
-    asked = curve.implied
-    used = asked if audit.threshold is None else audit.threshold
     least = float(curve.thresholds[int(np.nanargmin(curve.cost))])
     if curve.lowest is not None:
         least = curve.lowest
     other = next((f for f in audit.findings if f.code == "other-threshold"), None)
-    axis = figures.reliability_axis(audit.calibration, min(used, asked))
+    implied = curve.implied
+    ratio = (1 - implied) / implied if implied else None
+    used = implied if audit.threshold is None else audit.threshold
+    axis = figures.reliability_axis(audit.calibration, min(used, implied))
     return _section(
         "costs", "Costs", "What does the threshold cost?",
-        asked=asked,
+        implied=implied,
         used=used,
         least=least,
         other=other,
         figures={
             "threshold": figures.threshold(
-                curve, used, asked, lowest=None if other is None else least, axis=axis
+                curve, used, implied, lowest=None if other is None else least, axis=axis
             ),
-            "decision": figures.decision(curve, (1 - asked) / asked if asked else None),
+            "decision": figures.decision(curve, ratio),
         },
     )  # fmt: skip
 
