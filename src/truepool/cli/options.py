@@ -69,6 +69,12 @@ SPELLINGS = {
     "--decision-time": Spelling(
         "COLUMN", "For a long table: reports after this time do not count."
     ),
+    "--updates": Spelling(
+        "RULE",
+        "Of a long table, what counts when an agent reports on a case more than once: "
+        "last (default), or time-weighted: each report for as long as it stood, until "
+        "the decision time.",
+    ),
     "--cost-fn": Spelling(
         "NUMBER|COLUMN",
         "Cost of a missed case: a number, or the column that has it for each case.",
@@ -207,6 +213,7 @@ def _parse_table(
     percent: Annotated[bool, option("--percent")] = False,
     long: Annotated[tuple[str, str, str] | None, option("--long")] = None,
     decision_time: Annotated[str | None, option("--decision-time")] = None,
+    updates: Annotated[str, option("--updates")] = "last",
 ) -> "TableFormat":
     from truepool.data.tables import TableFormat
 
@@ -223,6 +230,7 @@ def _parse_table(
         percent=percent,
         long=long,
         decision_time=decision_time,
+        updates=updates,
     )
 
 
