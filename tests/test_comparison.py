@@ -86,9 +86,9 @@ def test_with_times_the_first_cases_only_teach():
 
 def test_a_comparison_is_plain_data():
     result = compare(random_panel(1, classes=3), pools=FEW, resamples=20)
-    told = json.loads(json.dumps(result.to_dict()))
-    assert told["rows"][0]["pool"] == result.rows[0].pool
-    assert told["classes"] == 3
+    plain = json.loads(json.dumps(result.to_dict()))
+    assert plain["rows"][0]["pool"] == result.rows[0].pool
+    assert plain["classes"] == 3
     assert "pools on 80 cases" in repr(result)
 
 
@@ -132,9 +132,9 @@ def test_pools_that_cannot_be_tried_are_named():
     outcomes[[5, 100]] = 1
     rare = Panel(panel.reports, outcomes)
     result = compare(rare, pools=["mean", Platt(base="vcg")], resamples=20)
-    assert result.untried == ("platt",)
+    assert result.skipped == ("platt",)
     assert "platt" in grid(result).notes[0]
-    assert json.loads(json.dumps(result.to_dict(), allow_nan=False))["untried"] == [
+    assert json.loads(json.dumps(result.to_dict(), allow_nan=False))["skipped"] == [
         "platt"
     ]
 

@@ -12,17 +12,17 @@ from truepool.core import display
 from truepool.core.arrays import (
     FloatArray,
     IntArray,
-    as_case_weights,
     case_mean,
     to_classes,
 )
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.measures.folds import Folds, evaluation_cases, out_of_fold, splits
+from truepool.measures.folds import Folds, evaluation_cases, out_of_fold, panel_splits
 from truepool.measures.inference import (
     bootstrap_means,
     holm,
+    independent_units,
     paired_p_values,
     percentile_interval,
 )
@@ -70,9 +70,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Every pool on one panel, lowest loss first; ``untried`` had too few cases.
+    """Every pool on one panel, lowest loss first; ``skipped`` had too few cases.
 
-    ``by_case`` holds the loss of every tested case by pool, for tests of your own.
+    ``by_case`` holds the loss of every tested case by pool, for tests of your own; of
+    weighted or grouped cases, their independent parts of the mean loss
+    (`truepool.measures.inference.independent_units`).
     """
 
     rows: tuple[Row, ...]
@@ -84,7 +86,7 @@ class Comparison:
     tested: int
     agents: tuple[str, ...]
     classes: int
-    untried: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
     by_case: Mapping[str, FloatArray] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -156,12 +158,12 @@ def compare(
     costs.resolve(panel.columns, panel.ids)
     ranking_loss = as_loss(loss, costs, threshold)
     chosen = choose_pools(pools, ranking_loss, seed)
-    weights = as_case_weights(sample_weight, len(panel))
-    pairs = splits(panel.outcomes, cv, seed, times=panel.times)
+    weights = panel.case_weights(sample_weight)
+    pairs = panel_splits(panel, cv, seed)
     pooled = cross_validate(chosen, panel, pairs, weights, progress=progress)
     return tabulate(
         panel, pairs, pooled, ranking_loss, weights, level=level, resamples=resamples,
-        seed=seed, untried=tuple(name for name in chosen if name not in pooled),
+        seed=seed, skipped=tuple(name for name in chosen if name not in pooled),
     )  # fmt: skip
 
 
@@ -203,18 +205,19 @@ def tabulate(
     level: float,
     resamples: int,
     seed: int,
-    untried: tuple[str, ...] = (),
+    skipped: tuple[str, ...] = (),
 ) -> Comparison:
     """Compare cross-validated pools, lowest loss first."""
     cases = evaluation_cases(pairs)
     outcomes = panel.outcomes[cases]
+    weights = panel.case_weights(weights)
     test_weights = None if weights is None else weights[cases]
     ranking = ranking_loss.on(panel).take(cases)
     cost = Loss("cost", ranking_loss.costs, ranking_loss.threshold)
     cost = cost.on(panel).take(cases)
     losses = np.stack([ranking.of(p, outcomes) for p in pooled.values()], axis=1)
-    if test_weights is not None:
-        losses *= (test_weights / test_weights.mean())[:, None]
+    groups = None if panel.groups is None else panel.groups[cases]
+    losses = independent_units(losses, test_weights, groups)
     return Comparison(
         _rows(pooled, losses, outcomes, test_weights, cost, level, resamples, seed),
         ranking_loss.name,
@@ -225,7 +228,7 @@ def tabulate(
         len(cases),
         panel.agents,
         panel.classes,
-        untried,
+        skipped,
         {name: losses[:, i] for i, name in enumerate(pooled)},
     )
 

@@ -30,11 +30,11 @@ def test_game_takes_every_parameter(truepool):
         "--order", "simultaneous", "--sees", 1, "--rounds", 2, "--seed", 3, "--json",
     )  # fmt: skip
     assert (code, err) == (0, "")
-    (told,) = json.loads(out)
-    assert told["payment"] == "vcg"
-    assert len(told["shifts"]) == 3
-    assert told["rounds"] <= 2
-    assert set(told["price_cost"]) == {"ratio", "difference", "defined"}
+    (result,) = json.loads(out)
+    assert result["payment"] == "vcg"
+    assert len(result["shifts"]) == 3
+    assert result["rounds"] <= 2
+    assert set(result["price_cost"]) == {"ratio", "difference", "defined"}
 
 
 def test_game_sweeps_and_draws(truepool, tmp_path):
@@ -62,10 +62,10 @@ def test_game_tells_a_sweep_in_json(truepool):
     code, out, _ = truepool(
         "game", *QUICK, "--payment", "wsu", "--sweep", "tau=0.1,0.2", "--json"
     )
-    told = json.loads(out)
+    result = json.loads(out)
     assert code == 0
-    assert told["over"] == {"threshold": [0.1, 0.2]}
-    assert len(told["points"]) == 2
+    assert result["over"] == {"threshold": [0.1, 0.2]}
+    assert len(result["points"]) == 2
 
 
 def test_game_takes_beliefs_from_a_table(truepool, tmp_path):
@@ -122,7 +122,7 @@ def test_game_warns_of_clipping_in_one_line(truepool):
         (["--cases", 10**12], "at most 100,000,000 beliefs"),
         (["--rounds", 0], "a whole number of rounds, at least 1; got 0"),
         (["--cost-fn", 1e308], "costs in a game may be at most 1e+100"),
-        (["--outcome", "hit"], "columns belong to a table"),
+        (["--outcome", "hit"], "options that describe a table need one"),
         (["--cost-fn", 0], "a cost must be a positive number"),
     ],
 )

@@ -44,14 +44,14 @@ def test_every_messy_table_is_pooled(tmp_path, truepool, kind):
 
 def options_of_new(kind):
     """Options of the table that new cases need too: the pool knows the others."""
-    words, kept = list(TABLES[kind].options), []
+    words, remaining = list(TABLES[kind].options), []
     while words:
         size = next((i for i, w in enumerate(words[1:]) if w.startswith("--")), None)
         option = words[: len(words) if size is None else size + 1]
         words = words[len(option) :]
         if option[0].removeprefix("--") in config.VERBS["score"]:
-            kept += option
-    return kept
+            remaining += option
+    return remaining
 
 
 @KINDS
@@ -78,12 +78,12 @@ def test_every_messy_table_is_fitted_and_scored_as_it_is_pooled(
 @KINDS
 def test_a_saved_pool_remembers_how_its_table_was_written(tmp_path, truepool, kind):
     path, table = write(tmp_path, kind), TABLES[kind]
-    saved, said, scored = tmp_path / "a.pool", tmp_path / "b.csv", tmp_path / "c.csv"
+    saved, pooled, scored = tmp_path / "a.pool", tmp_path / "b.csv", tmp_path / "c.csv"
     truepool("fit", path, *table.options, "--pool", "vcg", "-o", saved)
-    assert truepool("score", saved, path, *options_of_new(kind), "-o", said)[0] == 0
+    assert truepool("score", saved, path, *options_of_new(kind), "-o", pooled)[0] == 0
     code, _, err = truepool("score", saved, path, "-o", scored)
     assert code == 0, err
-    assert scored.read_bytes() == said.read_bytes()
+    assert scored.read_bytes() == pooled.read_bytes()
 
 
 BANK = "semicolons and decimal commas, in percent"
@@ -173,3 +173,26 @@ def test_new_cases_written_otherwise_are_refused_with_the_cure(
     assert (code, out) == (2, "")
     assert sentence in err
     assert err.count("\n") == 1
+
+
+FORECASTS = "long forecasts with updates"
+
+
+def test_forecasts_are_scored_by_the_time_they_stood(truepool, tmp_path):
+    words = [write(tmp_path, FORECASTS), *TABLES[FORECASTS].options, "--pool", "mean"]
+    code, out, err = truepool("compare", *words, "--json")
+    last = json.loads(out)["rows"][0]["brier"]
+    code, out, err = truepool("compare", *words, "--json", "--updates", "time-weighted")
+    assert code == 0
+    assert "300 cases split into 600 intervals between updates" in err
+    stood = json.loads(out)["rows"][0]["brier"]
+    assert stood > last  # the first forecasts were half noise
+
+
+@pytest.mark.parametrize("verb", ["replay", "game"])
+def test_verbs_that_count_every_case_once_refuse_other_rules(truepool, tmp_path, verb):
+    path = write(tmp_path, FORECASTS)
+    words = [*TABLES[FORECASTS].options, "--updates", "time-weighted"]
+    code, _, err = truepool(verb, *([path] if verb == "replay" else []), *words)
+    assert code == 2
+    assert "got --updates time-weighted. Leave it out." in err

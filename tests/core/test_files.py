@@ -13,6 +13,7 @@ import pytest
 from platformdirs.macos import MacOS
 from platformdirs.unix import Unix
 
+from truepool.core import files
 from truepool.core.errors import SourceError
 from truepool.core.files import (
     DiskCache,
@@ -54,13 +55,13 @@ def test_paths_that_cannot_be_written_are_refused(tmp_path, monkeypatch):
         check_path("agent.joblib", ".onnx")
     with pytest.raises(SourceError, match="there is no folder"):
         check_path(tmp_path / "no" / "page.html")
-    monkeypatch.setattr(os, "access", lambda *asked: False)
+    monkeypatch.setattr(os, "access", lambda *arguments: False)
     with pytest.raises(SourceError, match="cannot be written into"):
         check_path(tmp_path / "page.html")
 
 
 def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path, monkeypatch):
-    def full(**asked):
+    def full(**arguments):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("tempfile.mkstemp", full)
@@ -92,14 +93,14 @@ def test_the_cache_folder_is_that_of_the_user_or_the_platform(
     assert cache_folder() == Path(folder).expanduser()
 
 
-def unix_cache(name, **asked):
-    return Unix(name, **asked).user_cache_path
+def unix_cache(name, **arguments):
+    return Unix(name, **arguments).user_cache_path
 
 
 def test_other_platforms_have_their_own_cache_folder():
     # As docs/data.md says; Windows asks the system, which is not here to be asked.
-    asked = {"appauthor": False, "opinion": False}
-    found = MacOS("truepool", **asked).user_cache_path
+    arguments = {"appauthor": False, "opinion": False}
+    found = MacOS("truepool", **arguments).user_cache_path
     assert found == Path("~/Library/Caches/truepool").expanduser()
 
 
@@ -273,3 +274,9 @@ def test_sigterm_leaves_no_temporary_folder(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
     assert (done.returncode, os.listdir(tmp_path)) == (128 + signal.SIGTERM, [])
+
+
+def test_a_signal_ends_the_process_as_a_shell_expects():
+    with pytest.raises(SystemExit) as exit_of:
+        files._exit(15, None)
+    assert exit_of.value.code == 143

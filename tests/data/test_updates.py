@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import truepool as tp
 from truepool.core.errors import SettingError, SourceError
 from truepool.data.tables import TableFormat, load_panel, read_reports
+from truepool.measures.losses import Loss, agent_losses
 
 LONG = ("question", "forecaster", "probability")
 WRITTEN = {"long": LONG, "time": "made", "decision_time": "closes"}
@@ -64,6 +65,19 @@ def test_a_score_is_the_average_over_the_life_of_the_question(seed):
             if stood.any():
                 found = np.average(losses[own, i][stood], weights=weights[stood])
                 assert_allclose(found, mean)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_over_all_questions_a_score_counts_each_by_the_time_covered(seed):
+    table = forecasts(seed)
+    panel = time_weighted(table)
+    scores = [
+        [integrate(table, question, name) for question in table.question.unique()]
+        for name in panel.agents
+    ]
+    losses, covered = np.nan_to_num(scores).transpose(2, 0, 1)
+    expected = np.average(losses, axis=1, weights=covered)
+    assert_allclose(agent_losses(panel, Loss("brier")), expected)
 
 
 def test_intervals_of_a_question_are_a_group_and_share_its_time():

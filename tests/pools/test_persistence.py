@@ -25,6 +25,7 @@ from truepool.pools.extremized import Extremized
 from truepool.pools.interface import FixedPool
 from truepool.pools.mean import Mean
 from truepool.pools.platt import Platt
+from truepool.pools.simplest import Simplest
 from truepool.pools.vcg import VCG
 
 PANEL = random_panel(1)
@@ -84,13 +85,21 @@ def test_settings_labels_and_training_cases_are_restored(tmp_path):
 @pytest.mark.parametrize(
     "pool",
     [
-        Auto(candidates=("mean", VCG(loss="log")), loss="brier"),
+        Auto(candidates=("mean", VCG(loss="log"))),
+        Simplest(candidates=("mean", VCG(loss="log")), loss="brier"),
         Bayes(prior=np.array([0.4])),
         Extremized(factor="neyman-roughgarden", base=Platt(base="vcg")),
         VCG(costs=Costs(matrix=[[0, 1], [5, 0]])),
         VCG(loss=Loss("cost", Costs(fn=10))),
     ],
-    ids=["candidates", "an array", "NaN and two pools inside", "a matrix", "a loss"],
+    ids=[
+        "pools inside",
+        "candidates",
+        "an array",
+        "NaN and two pools inside",
+        "a matrix",
+        "a loss",
+    ],
 )
 def test_settings_of_every_type_are_restored(tmp_path, pool):
     pool.fit_panel(PANEL).save(tmp_path / "x.pool")

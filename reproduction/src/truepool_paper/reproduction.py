@@ -30,8 +30,8 @@ def reproduce(
 ) -> Reproduction:
     """Re-run tables and figures of the paper: all of them, or those named.
 
-    Rows go to ``out/rows`` as soon as they are measured; what is there already is not
-    measured again. Whatever cannot be run here and now is pending, with the reason.
+    Rows are written to ``out/rows`` as soon as they are measured, and are not measured
+    again. Tables that cannot be run now are pending, with the reason.
     """
     wanted = list(dict.fromkeys(labels)) or list(paper_tables())
     ready = [find(label) for label in wanted if obstacle(label) is None]
@@ -40,7 +40,7 @@ def reproduce(
     batches = {name: _batch(e, size, out) for name, e in experiments.items()}
     run(list(batches.values()), jobs=jobs, progress=progress)
     rows = {
-        name: (*batch.rows, *experiments[name].derived(batch.rows))
+        name: (*batch.rows, *experiments[name].derive(batch.rows))
         for name, batch in batches.items()
     }
     answers = tuple(_answer(label, size, experiments, rows) for label in wanted)
@@ -49,9 +49,13 @@ def reproduce(
 
 
 def _batch(experiment: Experiment, size: Size, out: Path) -> Batch:
-    kept = RowFile(out / "rows" / f"{experiment.name}-{size}.jsonl", experiment.version)
+    row_file = RowFile(
+        out / "rows" / f"{experiment.name}-{size}.jsonl", experiment.version
+    )
     cells = experiment.cells(size)
-    return Batch(experiment.measure, cells, kept, experiment.effort, experiment.alone)
+    return Batch(
+        experiment.measure, cells, row_file, experiment.effort, experiment.alone
+    )
 
 
 def _answer(
@@ -64,7 +68,7 @@ def _answer(
     if reason is not None or kind is None:
         return Answer(table, Reading("", reason or ""), {}, "pending")
     reading, mine = kind.readings[label].for_size(size), rows[kind.name]
-    drawn = table.kind == "figure"  # of many points, none of them printed
+    drawn = table.kind == "figure"  # its points are not printed in the paper
     ours = {} if drawn else summarise(mine, label)
     cells = judge(table, ours, reading.methods)
     return Answer(table, reading, cells, overall(cells), mine, experiments[kind.name])
@@ -76,7 +80,7 @@ def _environment(command: str) -> dict[str, str]:
         "command": command,
         "seeds": SEEDS,
         "python": platform.python_version(),
-        **{name: held for name, held in found.items() if held},
+        **{name: installed for name, installed in found.items() if installed},
         "system": f"{platform.system()} {platform.machine()}",
         "cores": str(os.cpu_count()),
     }

@@ -58,7 +58,10 @@ def train(
     ] = False,
     calibration: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="platt, isotonic or temperature."),
+        typer.Option(
+            metavar="NAME",
+            help="Calibrate on held-out cases: platt, isotonic or temperature.",
+        ),
     ] = None,
     unseen: Annotated[
         str,
@@ -147,10 +150,10 @@ def report(
     check_files([table, *agent], [output, json_file])
     frame = read_frame(table, id)
     _check_columns(frame, id, time)
-    kept = {"id": id or "id", "time": time or "time"}
+    copied = {"id": id or "id", "time": time or "time"}
     with progress_bar("Collecting reports") as progress:
         columns, known = report_columns(
-            frame, agent, outcome, kept, progress, positive=positive, trust=trust
+            frame, agent, outcome, copied, progress, positive=positive, trust=trust
         )
     write_cases(output, columns)
     summary = {"cases": len(frame), "agents": len(agent), "output": str(output)}
@@ -233,11 +236,6 @@ def _files(output: Path, kinds: list[str]) -> dict[str, Path]:
                 f"{len(kinds)} agents need a folder; {str(output)!r} is a single file"
             )
         return {kinds[0]: output}
-    if output.is_file() or not output.parent.is_dir():
-        raise SourceError(
-            f"agents are saved as a .joblib file or in a folder; {str(output)!r} is "
-            "neither"
-        )
     check_folder(output)
     return {kind: output / f"{kind}.joblib" for kind in kinds}
 

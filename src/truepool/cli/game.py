@@ -29,7 +29,7 @@ def game(
     ] = None,
     payment: Annotated[
         list[str] | None,
-        option("--payment", "What agents are paid by. Repeatable. Default: all."),
+        option("--payment", "How agents are paid (default: every way). Repeatable."),
     ] = None,
     agent_count: Annotated[int, _game_option("NUMBER", "Number of agents.")] = 5,
     correlation: Annotated[
@@ -117,6 +117,7 @@ def game(
         check_path(plot)
     costs = Costs(*map(options.parse_cost, (cost_fn, cost_fp)))
     costs.check_constant("a game needs")
+    options.check_unweighted(table_format, "a game counts")
     decision: dict[str, Any] = {"threshold": threshold, "costs": costs, "pool": pool}
     if panel is not None:
         if sweep:

@@ -37,13 +37,28 @@ SPELLINGS = {
         "The outcome label that reports are probabilities of. Required unless the "
         "labels are 0 and 1, or false and true.",
     ),
-    "--id": Spelling("COLUMN", "Column that names the cases (default: 'id' if any)."),
+    "--id": Spelling(
+        "COLUMN", "Column that names the cases (default: 'id' if present)."
+    ),
     "--time": Spelling(
         "COLUMN",
-        "Column that dates the cases (default: 'time' if any). With dates, pools are "
-        "always tested on later cases than they were fitted on.",
+        "Column that dates the cases (default: 'time' if present). With dates, pools "
+        "are always tested on later cases than they were fitted on.",
     ),
     "--ignore": Spelling("COLUMN", "Column to leave out. Repeatable."),
+    "--weight": Spelling(
+        "COLUMN", "Column with how much each case counts, a positive number."
+    ),
+    "--group": Spelling(
+        "COLUMN",
+        "Column with what cases have in common, such as a customer: cases of one group "
+        "stay in one fold, and intervals resample whole groups.",
+    ),
+    "--propensity": Spelling(
+        "COLUMN",
+        "Column with the chance, above 0 and at most 1, that the outcome of the case "
+        "became known. Each case counts by its weight over this.",
+    ),
     "--agents": Spelling(
         "NAMES",
         "Columns that are agents: names or patterns, separated by commas, as in "
@@ -103,7 +118,7 @@ SPELLINGS = {
     ),
     "--pool": Spelling("NAME", "Which pool."),
     "--learner": Spelling("NAME", "Which online learner."),
-    "--payment": Spelling("NAME", "What agents are paid by. Repeatable."),
+    "--payment": Spelling("NAME", "How agents are paid. Repeatable."),
     "--loss": Spelling("NAME", "Loss: brier, log, spherical, cost or cost-brier."),
     "--level": Spelling("NUMBER", "Confidence level of the intervals.", type=float),
     "--seed": Spelling("NUMBER", "The same seed gives the same numbers.", type=int),
@@ -214,6 +229,9 @@ def _parse_table(
     long: Annotated[tuple[str, str, str] | None, option("--long")] = None,
     decision_time: Annotated[str | None, option("--decision-time")] = None,
     updates: Annotated[str, option("--updates")] = "last",
+    weight: Annotated[str | None, option("--weight")] = None,
+    group: Annotated[str | None, option("--group")] = None,
+    propensity: Annotated[str | None, option("--propensity")] = None,
 ) -> "TableFormat":
     from truepool.data.tables import TableFormat
 
@@ -231,6 +249,9 @@ def _parse_table(
         long=long,
         decision_time=decision_time,
         updates=updates,
+        weight=weight,
+        group=group,
+        propensity=propensity,
     )
 
 
@@ -424,6 +445,20 @@ def note(summary: "TableSummary") -> None:
     NOTES.extend(f"warning: {text}" for text in summary.warnings())
 
 
+def check_unweighted(table_format: "TableFormat", who: str) -> None:
+    """Refuse weights, groups and propensities where every case counts once."""
+    from truepool.core.errors import SettingError
+    from truepool.data.tables import TableFormat
+
+    for name in ("weight", "group", "propensity", "updates"):
+        value = getattr(table_format, name)
+        if value != getattr(TableFormat(), name):
+            raise SettingError(
+                f"{who} every case once and for itself; got --{name} {value}. Leave "
+                "it out."
+            )
+
+
 def check_no_columns(table_format: "TableFormat", purpose: str) -> None:
     """Refuse options that describe a table where no table is given."""
     from truepool.core.errors import SourceError
@@ -431,6 +466,6 @@ def check_no_columns(table_format: "TableFormat", purpose: str) -> None:
 
     if table_format != TableFormat():
         raise SourceError(
-            f"columns belong to a table; name the table too, or leave them out to "
-            f"{purpose}"
+            "options that describe a table need one; name the table as well, or leave "
+            f"these options out to {purpose}"
         )

@@ -93,6 +93,7 @@ def _summary(
         "pool": explanation.name,
         "why": explanation.why,
         "weights": explanation.weights,
+        "members": explanation.members,
         "cases": len(result.decisions),
         "decisions": {str(k): count for k, count in enumerate(counts)},
         "output": str(output),
@@ -104,14 +105,13 @@ def _show(
 ) -> None:
     from truepool.cli.screen import console, print_line
     from truepool.render.labels import sentence
-    from truepool.render.tables.weights import grid
+    from truepool.render.tables.weights import explanation_grids
 
     print_line(sentence(labels, counts))
-    name, why, weights = explanation.name, explanation.why, explanation.weights
-    if why is not None:
-        console().print(f"auto chose {name}: {why}.", highlight=False)
-    if weights is not None:
-        grid(weights, explanation.credit, explanation.loss).print(console())
+    if explanation.why is not None:
+        console().print(f"Why: {explanation.why}.", highlight=False)
+    for table in explanation_grids(explanation):
+        table.print(console())
     decisions = zip(labels.names, summary["decisions"].values(), strict=True)
     totals = ", ".join(f"{name} in {count:,}" for name, count in decisions)
     print_line(

@@ -1,4 +1,4 @@
-"""``truepool show``: what a saved pool is."""
+"""``truepool show``: the contents of a saved pool."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,10 +17,7 @@ def show(
     ],
     json_file: options.Json = None,
 ) -> None:
-    """Print what a saved pool is.
-
-    Its agents, weights, costs and training cases.
-    """
+    """Print the agents, weights and costs of a saved pool."""
     from truepool.cli.outputs import STDOUT, check_files, write_json
     from truepool.pools import persistence
     from truepool.pools.card import card_of

@@ -13,6 +13,7 @@ from truepool.core.arrays import (
     Array,
     FloatArray,
     IntArray,
+    as_case_weights,
     classes,
     fill_missing,
     read_only,
@@ -212,10 +213,27 @@ class Panel:
 
     def base_rate(self, case_weights: FloatArray | None = None) -> FloatArray:
         """Share of each class, each case counted by its weight, as coordinates (C,)."""
+        weights = self.case_weights(case_weights)
         if self.classes == 2:
-            return np.array([np.average(self.outcomes, weights=case_weights)])
-        counts = np.bincount(self.outcomes, case_weights, minlength=self.classes)
+            return np.array([np.average(self.outcomes, weights=weights)])
+        counts = np.bincount(self.outcomes, weights, minlength=self.classes)
         return np.asarray(counts / counts.sum(), dtype=np.float64)
+
+    def case_weights(self, sample_weight: ArrayLike | None = None) -> FloatArray | None:
+        """How much each case counts (T,), None where all count the same.
+
+        As given, or else by the panel: the weight of a case over its propensity, so
+        that a case that was likely to stay unknown stands for more of its kind.
+
+        >>> panel = Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0], propensity=[1.0, 0.25])
+        >>> panel.case_weights()
+        array([1., 4.])
+        """
+        if sample_weight is not None:
+            return as_case_weights(sample_weight, len(self))
+        if self.propensity is None:
+            return self.weights
+        return (1.0 if self.weights is None else self.weights) / self.propensity
 
     def take(self, cases: IntArray) -> Self:
         """Return the panel of some of the cases, in the order given.

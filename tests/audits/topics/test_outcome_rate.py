@@ -7,7 +7,7 @@ from truepool.data.panel import Panel
 QUICK = {"costs": COSTS, "resamples": 50}
 
 
-def find_faults(panel):
+def findings_of(panel):
     return [f for f in audit(panel, **QUICK).findings if f.code == "outcome-rate"]
 
 
@@ -18,25 +18,25 @@ def test_a_share_of_positives_that_doubles_is_a_warning_and_nobodys_fault():
     panel = Panel(
         np.r_[early.reports, late.reports], np.r_[early.outcomes, late.outcomes]
     )
-    (finding,) = find_faults(timed(panel))
+    (finding,) = findings_of(timed(panel))
     assert (finding.severity, finding.who) == ("warning", ())
     assert abs(finding.since - len(rare)) < 100
-    assert find_faults(panel) == []  # rows without times
+    assert findings_of(panel) == []  # rows without times
 
 
 def test_shares_that_stay_are_not_mentioned():
-    assert find_faults(timed(sound())) == []
+    assert findings_of(timed(sound())) == []
 
 
 def test_the_class_whose_share_changed_is_named():
     rng = np.random.default_rng(0)
     outcomes = np.r_[rng.integers(0, 2, 800), rng.integers(0, 3, 800)]
     weights = np.eye(3)[outcomes][:, None, :] + rng.exponential(size=(1600, 3, 3))
-    said = weights / weights.sum(axis=2, keepdims=True)
+    reports = weights / weights.sum(axis=2, keepdims=True)
     (finding,) = [
         f
         for f in audit(
-            Panel(said, outcomes, times=np.arange(1600)), resamples=50
+            Panel(reports, outcomes, times=np.arange(1600)), resamples=50
         ).findings
         if f.code == "outcome-rate"
     ]

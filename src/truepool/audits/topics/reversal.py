@@ -8,13 +8,13 @@ import numpy as np
 from scipy.special import ndtri
 
 from truepool.audits.attribution import dates
+from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence, enough_cases
 from truepool.audits.severity import LIKELY, SURE
-from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray, to_classes
-from truepool.measures.inference import paired_p_values
+from truepool.measures.inference import independent_units, paired_p_values
 from truepool.measures.scores import auc
 from truepool.online.alarms.change_point import change
 from truepool.stress.label_flip import LabelFlip
@@ -23,14 +23,16 @@ REVERSED = 0.45
 """AUC below which an agent is reversed and not just uninformative."""
 
 
-def check(evidence: Evidence) -> Iterator[Suspicion]:
+def check(evidence: Evidence) -> Iterator[Candidate]:
     r"""One test per agent: does it give outcomes *less* probability than chance would.
 
     :math:`\sum_k \mathrm{cov}(p_k, 1[y = k])`, by a t-test over the cases; its sign is
     that of AUC - 1/2 for two classes, and K classes need no other.
     """
     panel, order = evidence.panel, evidence.panel.order
-    share = np.bincount(panel.outcomes, minlength=panel.classes) / len(panel)
+    counted, groups = panel.case_weights(), panel.groups
+    weights = np.ones(len(panel)) if counted is None else counted
+    share = np.bincount(panel.outcomes, weights, panel.classes) / weights.sum()
     for i, agent in enumerate(panel.agents):
         places = np.flatnonzero(~np.isnan(panel.values[order, i, 0]))
         reports, outcomes = (
@@ -38,13 +40,21 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
             panel.outcomes[order[places]],
         )
         excess = _excess(reports, outcomes, share)
-        below = len(excess) > 1 and excess.mean() < 0
-        p = float(paired_p_values(excess[:, None])[0]) if below else 1.0
-        area = auc(to_classes(reports), outcomes) if p < LIKELY else 0.5
-        suspicion = Suspicion(
-            "upside-down",
+        own = order[places]
+        parts = independent_units(
+            excess[:, None],
+            None if counted is None else counted[own],
+            None if groups is None else groups[own],
+        )
+        below = len(parts) > 1 and parts.mean() < 0
+        p = float(paired_p_values(parts)[0]) if below else 1.0
+        area = 0.5
+        if p < LIKELY:
+            area = auc(to_classes(reports), outcomes, sample_weight=weights[own])
+        candidate = Candidate(
+            "reversed",
             (agent,),
-            f"{agent} is upside down: the higher its report, the less likely the event "
+            f"{agent} is reversed: the higher its report, the less likely the event "
             f"(AUC {area:.2f}).",
             f"Ask which class {agent} means by 1; until then leave it out, or use one "
             "minus its report.",
@@ -56,30 +66,30 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
             figure="credit",
         )
         if p < LIKELY and panel.times is not None:
-            suspicion = _add_date(suspicion, evidence, i, places, excess)
-        yield suspicion
+            candidate = _add_date(candidate, evidence, i, places, excess)
+        yield candidate
 
 
 def _add_date(
-    suspicion: Suspicion,
+    candidate: Candidate,
     evidence: Evidence,
     agent: int,
     places: IntArray,
     excess: FloatArray,
-) -> Suspicion:
-    """Return the suspicion with its date, if the agent was sound before.
+) -> Candidate:
+    """Return the candidate with its date, if the agent was sound before.
 
     Reversing all its reports would then spoil the sound ones.
     """
     found = change(excess)
     if not (found.p_value < SURE and found.before > 0):
-        return suspicion
-    who, order = suspicion.who[0], evidence.panel.order
+        return candidate
+    who, order = candidate.who[0], evidence.panel.order
     since = int(places[found.place])
     first, last = dates(excess, found.place)
     return replace(
-        suspicion,
-        sentence=f"{who} turned upside down at case {since:,} of {len(order):,}: since "
+        candidate,
+        sentence=f"{who} was reversed at case {since:,} of {len(order):,}: since "
         "then, the higher its report, the less likely the event.",
         advice=f"Leave {who} out and find out what changed then. Its reports before "
         "that case were sound: do not reverse them.",
