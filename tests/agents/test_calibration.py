@@ -38,10 +38,10 @@ def drawn(classes, seed=0, rows=40_000):
 @pytest.mark.parametrize("classes", [2, 3])
 def test_an_overconfident_agent_is_recalibrated(method, classes):
     X, y = drawn(classes)
-    mended = agents.calibrate(Told(3.0, classes), X, y, method)
+    calibrated_agent = agents.calibrate(Told(3.0, classes), X, y, method)
     truth = Told(1.0, classes).predict_proba(X)
     loud = np.abs(Told(3.0, classes).predict_proba(X) - truth).mean()
-    assert np.abs(mended.predict_proba(X) - truth).mean() < 0.15 * loud
+    assert np.abs(calibrated_agent.predict_proba(X) - truth).mean() < 0.15 * loud
 
 
 @pytest.mark.parametrize("method", ["platt", "temperature"])
@@ -72,9 +72,9 @@ def test_calibration_does_not_depend_on_the_labels(method):
     plain = agents.train(X, y, ["tree"], cache=False)["tree"]
     named = agents.train(X, words, ["tree"], positive="fraud", cache=False)["tree"]
     expected = agents.calibrate(plain, X, y, method).predict_proba(X)
-    mended = agents.calibrate(named, X, words, method)
-    assert mended.classes_.tolist() == ["fraud", "genuine"]
-    assert_allclose(mended.predict_proba(X)[:, 0], expected[:, 1], atol=1e-6)
+    calibrated_agent = agents.calibrate(named, X, words, method)
+    assert calibrated_agent.classes_.tolist() == ["fraud", "genuine"]
+    assert_allclose(calibrated_agent.predict_proba(X)[:, 0], expected[:, 1], atol=1e-6)
 
 
 def test_held_out_cases_are_a_fifth_of_every_class():

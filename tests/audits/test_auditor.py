@@ -208,9 +208,9 @@ def test_large_panels_say_what_was_sampled(monkeypatch):
     monkeypatch.setattr(credit, "WORK", 0)
     monkeypatch.setattr(drift, "DRIFT_CASES", 200)
     finding = audit(timed(sound(cases=1000)), **QUICK, pool="vcg")
-    said = " ".join(finding.sampled)
+    text = " ".join(finding.sampled)
     for number in ("400", "450", "300", "350", "250", "200"):
-        assert number in said
+        assert number in text
     assert len(finding.sampled) == len(set(finding.sampled)) == 6
     assert finding.comparison.tested == 350
 
@@ -288,10 +288,10 @@ def test_the_json_form_is_plain_and_holds_what_the_docs_list():
     for part in ("findings", "calibration", "agent_summaries", "robustness"):
         for key in plain[part][0]:
             assert f"`{key}`" in page, key
-    said = plain["recommendation"]
-    for key in (*said, *said["fixes"][0]):
+    text = plain["recommendation"]
+    for key in (*text, *text["fixes"][0]):
         assert f"`{key}`" in page, key
-    assert (said["verdict"], said["advice"]) == (finding.verdict, finding.advice)
+    assert (text["verdict"], text["advice"]) == (finding.verdict, finding.advice)
     assert plain["schema"] == Audit.schema == 4
 
 

@@ -52,16 +52,16 @@ def test_compare_reads_a_table(truepool):
 
 def test_compare_tells_machines_in_json(truepool):
     code, out, _ = truepool("compare", "--json", "--loss", "brier", *QUICK)
-    told = json.loads(out)
+    result = json.loads(out)
     assert code == 0
-    assert told["loss"] == "brier"
-    assert {row["pool"] for row in told["rows"]} == {
+    assert result["loss"] == "brier"
+    assert {row["pool"] for row in result["rows"]} == {
         "vcg",
         "platt",
         "mean",
         "best-agent",
     }
-    assert told["rows"][0]["loss"]["low"] <= told["rows"][0]["loss"]["value"]
+    assert result["rows"][0]["loss"]["low"] <= result["rows"][0]["loss"]["value"]
 
 
 def test_compare_writes_markdown(truepool, tmp_path):
@@ -121,11 +121,11 @@ def test_pool_tells_machines_in_json(truepool, tables):
         "pool", tables / "train.csv", tables / "new.csv", "-o", tables / "out.csv",
         "--pool", "brier", "--json",
     )  # fmt: skip
-    told = json.loads(out)
+    result = json.loads(out)
     assert code == 0
-    assert told["pool"] == "brier"
-    assert sum(told["weights"].values()) == pytest.approx(1)
-    assert sum(told["decisions"].values()) == 10
+    assert result["pool"] == "brier"
+    assert sum(result["weights"].values()) == pytest.approx(1)
+    assert sum(result["decisions"].values()) == 10
 
 
 def test_pool_of_classes_writes_a_column_a_class(truepool, tmp_path):
@@ -180,10 +180,10 @@ def test_replay_of_decisions_leaves_out_learners_that_need_slopes(truepool):
 
 def test_replay_tells_machines_in_json(truepool):
     code, out, _ = truepool("replay", "--json", "--learner", "boa", "--recalibrate")
-    told = json.loads(out)
+    result = json.loads(out)
     assert code == 0
-    assert told["learner"] == "boa"
-    assert sum(told["weights"].values()) == pytest.approx(1)
+    assert result["learner"] == "boa"
+    assert sum(result["weights"].values()) == pytest.approx(1)
     assert isinstance(json.loads(truepool("replay", "--json", "--all")[1]), list)
 
 

@@ -138,8 +138,8 @@ def test_cases_without_a_report_are_left_out_and_counted():
     assert (len(panel), len(panel.pending), found.empty_cases) == (2, 1, 2)
     assert "2 cases have no report at all: left out." in found.notes()
     assert panel.pending.position.tolist() == [2]
-    kept, _ = load_panel(table, TableFormat(), allow_empty_cases=True)
-    assert (len(kept), len(kept.pending)) == (3, 2)
+    with_empty, _ = load_panel(table, TableFormat(), allow_empty_cases=True)
+    assert (len(with_empty), len(with_empty.pending)) == (3, 2)
     new = load_reports(table, ("ada", "bob"), TableFormat())
     assert (len(new.values), new.summary.empty_cases) == (3, 2)
     with pytest.raises(ReportError, match="every case needs at least one report"):

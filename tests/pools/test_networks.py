@@ -36,13 +36,13 @@ class Line(torch.nn.Module):
         return scale[:, :, 0] @ self.slope + self.shift
 
 
-def _data(rng, held=0):
+def _data(rng, held_out=0):
     scale = rng.normal(size=(50, 3, 1))
     outcomes = rng.integers(0, 2, 50)
     rows = np.arange(50)
     inputs = Inputs(scale, np.ones((50, 3)))
     cases = rng.uniform(0.5, 2, 50)
-    return TrainingData(inputs, outcomes, cases, rows[held:], rows[:held])
+    return TrainingData(inputs, outcomes, cases, rows[held_out:], rows[:held_out])
 
 
 def _config(**changes):

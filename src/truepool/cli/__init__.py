@@ -33,8 +33,8 @@ app = typer.Typer(
 )
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         print(f"truepool {version('truepool')}")
         raise typer.Exit
 

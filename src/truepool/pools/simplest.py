@@ -127,13 +127,13 @@ class Simplest(Pool):
         try:
             pairs = panel_splits(panel, self.cv, self.seed)
         except SettingError as error:
-            kept = pools[0]
+            choice = pools[0]
             self.table_ = []
-            self.why_ = f"{kept.name} was kept without a comparison: {error}"
+            self.why_ = f"{choice.name} was kept without a comparison: {error}"
         else:
-            kept = self._best(pools, panel, pairs, loss, case_weights)
-        self.choice_ = kept.name
-        self.pool_ = clone(kept).fit_panel(panel, case_weights)
+            choice = self._best(pools, panel, pairs, loss, case_weights)
+        self.choice_ = choice.name
+        self.pool_ = clone(choice).fit_panel(panel, case_weights)
 
     def _best(
         self,
@@ -175,10 +175,10 @@ class Simplest(Pool):
             for i, pool in enumerate(tried)
         ]
         eligible = [i for i, trial in enumerate(trials) if trial.eligible]
-        kept = min(eligible, key=lambda i: (tried[i].complexity, rank[i]))
+        choice = min(eligible, key=lambda i: (tried[i].complexity, rank[i]))
         self.table_ = [trials[i] for i in order]
-        self.why_ = _why(trials[kept], trials[best], loss)
-        return tried[kept]
+        self.why_ = _why(trials[choice], trials[best], loss)
+        return tried[choice]
 
     def _explanation(self) -> Explanation:
         chosen: Explanation = self.pool_.explain()
@@ -219,15 +219,15 @@ def _trial(
     )
 
 
-def _why(kept: Trial, best: Trial, loss: Loss) -> str:
-    if kept == best:
+def _why(choice: Trial, best: Trial, loss: Loss) -> str:
+    if choice == best:
         return (
-            f"{kept.name} has the lowest {loss.name} loss out of fold "
-            f"({kept.loss:.4g} per case), and no simpler pool comes within one "
+            f"{choice.name} has the lowest {loss.name} loss out of fold "
+            f"({choice.loss:.4g} per case), and no simpler pool comes within one "
             "standard error of it"
         )
     return (
-        f"{kept.name} loses {kept.loss:.4g} per case ({loss.name}), within one "
-        f"standard error ({kept.behind_error:.2g}) of the best, {best.name} "
+        f"{choice.name} loses {choice.loss:.4g} per case ({loss.name}), within one "
+        f"standard error ({choice.behind_error:.2g}) of the best, {best.name} "
         f"({best.loss:.4g}), and is the simplest such pool"
     )

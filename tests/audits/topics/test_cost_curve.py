@@ -40,16 +40,16 @@ def test_over_a_range_of_costs_each_decides_at_its_own_threshold():
     for i in (0, 20, 40):
         ratio = float(CURVE.ratios[i])
         costs = Costs(fn=ratio, fp=1)
-        dearer = max(ratio, 1.0)
+        largest = max(ratio, 1.0)
         pairs = [
             (CURVE.pool, PANEL.reports.mean(axis=1)[:, None]),
             (CURVE.best, best),
             (CURVE.always, np.ones((200, 1))),
             (CURVE.never, np.zeros((200, 1))),
         ]
-        for shown, said in pairs:
-            cost = Loss("cost", costs).of(said, PANEL.outcomes).mean()
-            assert_allclose(shown[i], cost / dearer, atol=1e-12)
+        for shown, reports in pairs:
+            cost = Loss("cost", costs).of(reports, PANEL.outcomes).mean()
+            assert_allclose(shown[i], cost / largest, atol=1e-12)
 
 
 def test_a_silent_best_agent_is_judged_where_it_speaks():

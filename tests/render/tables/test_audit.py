@@ -17,9 +17,9 @@ QUICK = {"costs": COSTS, "resamples": 50}
 TOLD = audit(flipped(cases=500), **QUICK)
 
 
-def shown(told, width=120):
+def shown(result, width=120):
     screen = io.StringIO()
-    show(told, Console(file=screen, width=width))
+    show(result, Console(file=screen, width=width))
     return screen.getvalue()
 
 
