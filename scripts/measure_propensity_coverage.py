@@ -18,15 +18,16 @@ from truepool.data.panel import Panel
 from truepool.measures.decisions import decide
 from truepool.measures.losses import cost
 
-COSTS = Costs(fn=5, fp=1)
+COSTS = Costs(fn=3, fp=1)
 EXPLORED = 0.3
 POPULATION = 2_000_000
 
 
 def draw(rng: np.random.Generator, cases: int) -> tuple[FloatArray, IntArray]:
     """Return reports (T, 3) and outcomes of cases from the population."""
-    outcomes = (rng.random(cases) < 0.1).astype(np.int64)
-    signal = 2.0 * outcomes[:, None] - 2.5 + rng.normal(size=(cases, 3))
+    outcomes = (rng.random(cases) < 0.2).astype(np.int64)
+    shared = rng.normal(size=(cases, 1))
+    signal = 1.5 * outcomes[:, None] - 2.5 + shared + rng.normal(size=(cases, 3))
     return 1 / (1 + np.exp(-signal)), outcomes
 
 
