@@ -219,8 +219,7 @@ BAD = {
     "outcome 2": (settled(GOOD.replace("5,1\n", "5,2\n")), "got the labels 0 and 2. Pass positive=0 (--positive 0)"),
     "text": (settled(GOOD.replace(".9", "high")), "'high' in row 0"),
     "infinity": (settled(GOOD.replace(".9", "inf")), "Infinity"),
-    "never spoke": (settled("m0,m1,m2,m3,y\n.9,.6,.5,,1\n.2,.4,.5,,0\n"), "'m3' has none"),
-    "one class": (settled(GOOD.replace("5,1\n", "5,0\n")), "every outcome is 0"),
+    "one text label": (settled(GOOD.replace("5,1\n", "5,a\n").replace("5,0\n", "5,a\n")), "every outcome is 'a'"),
     "one case": (settled("m0,m1,m2,m3,y\n.9,.6,.5,.5,1\n"), "at least 2 cases"),
     "one agent": (settled("m0,y\n.9,1\n.2,0\n"), "at least 2 agents"),
     "names twice": (settled(GOOD.replace("m1", "m0")), "got 'm0' more than once"),
@@ -228,6 +227,19 @@ BAD = {
     "other agents": (settled(GOOD.replace("m3", "m9")), "missing: 'm9'; not known: 'm3'"),
     "empty": (settled(""), "is empty"),
 }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["m0,m1,m2,m3,y\n.9,.6,.5,,1\n.2,.4,.5,,0\n", GOOD.replace("5,1\n", "5,0\n")],
+    ids=["an agent without reports", "one class"],
+)
+def test_a_pool_learns_from_what_there_is(truepool, tables, table):
+    settled(table)(tables)
+    code, _, err = truepool(
+        "pool", tables / "train.csv", tables / "new.csv", "-o", tables / "out.csv"
+    )
+    assert (code, err) == (0, "Agents: m0, m1, m2, m3.\n")
 
 
 @pytest.mark.parametrize("case", BAD)
