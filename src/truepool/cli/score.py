@@ -80,6 +80,10 @@ def score(
     if output is not None and json_file is not None:
         raise SettingError("cases are written once; give either --output or --json")
     share = None if explore is None else _share(explore)
+    if new.suffix == ".pool" and file.suffix != ".pool":
+        raise SettingError(
+            f"the saved pool comes first; try truepool score {new} {file}"
+        )
     place = output or json_file or STDOUT
     check_files([file, None if new == STDOUT else new], [place])
     pool = persistence.load(file)
