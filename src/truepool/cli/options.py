@@ -413,6 +413,7 @@ def panel_or_example(
 
     if table is None:
         check_no_columns(table_format, "see the bundled example")
+        NOTES.append("No table was given: these are the cases of the bundled example.")
         return example()
     return read_panel(table, table_format, allow_empty_cases=allow_empty_cases)
 
