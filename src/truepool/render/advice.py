@@ -31,6 +31,8 @@ ACTIONS = {
     "over-confident-pool": "recalibrate the pool",
     "biased-pool": "recalibrate the pool",
     "drifted-pool": "find out what changed around case {since:,}",
+    "selective-labels": "review some cases at random and account for the review "
+    "(--propensity)",
     "outcome-rate": "find out why the share of positive outcomes changed around case "
     "{since:,}",
 }
