@@ -153,6 +153,7 @@ def compare(
     >>> compare(panel, pools=["vcg"], loss="brier")
     Comparison(3 pools on 60 cases; least brier: vcg 0.02)
     """
+    panel.check_classes_occur("a comparison")
     panel, costs = (costs or Costs()).attach(panel)
     costs.check_classes(panel.classes)
     costs.resolve(panel.columns, panel.ids)
@@ -329,9 +330,9 @@ def _summary(
 
 
 def _plain(value: Any) -> Any:
-    """Values with None for NaN, which JSON cannot express."""
+    """Values with None for NaN and infinity, which JSON cannot express."""
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    return None if isinstance(value, float) and np.isnan(value) else value
+    return None if isinstance(value, float) and not np.isfinite(value) else value

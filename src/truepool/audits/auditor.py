@@ -82,6 +82,11 @@ def audit(
         evidence.sampling.note(
             f"{count} {has} no outcome yet: used for feed checks only."
         )
+    if panel.propensity is not None:
+        evidence.sampling.note(
+            "Each case counts by its weight over its propensity, the chance that its "
+            "outcome became known: figures are those of all cases, reviewed or not."
+        )
     every = topics.every()
     parts = (*every, "credit", "advice")
     candidates: list[Candidate] = []
@@ -145,6 +150,7 @@ def _evidence(
     seed: int,
 ) -> Evidence:
     """Check every setting before anything is computed."""
+    panel.check_classes_occur("an audit")
     panel, costs = (costs or Costs()).attach(panel)
     costs.check_classes(panel.classes)
     costs.resolve(panel.columns, panel.ids)

@@ -33,6 +33,8 @@ ACTIONS = {
     "drifted-pool": "find out what changed around {when}",
     "outcome-rate": "find out why the share of positive outcomes changed around {when}",
     "other-threshold": "recalibrate the pool, or move the threshold",
+    "selective-labels": "review some cases at random and account for the review "
+    "(--propensity)",
 }
 """What to do about a finding, in the imperative, by its code."""
 

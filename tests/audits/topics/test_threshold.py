@@ -55,9 +55,9 @@ def test_few_cases_make_it_a_note_without_an_interval():
     assert (finding.severity, finding.p_value, finding.cost) == ("note", None, None)
 
 
-def test_dear_errors_are_told_without_powers_of_ten():
-    dear = Costs(fn=3_000_000, fp=2500)
-    finding = audit(PANEL, costs=dear, threshold=0.5, resamples=50)
+def test_large_costs_are_written_without_powers_of_ten():
+    large = Costs(fn=3_000_000, fp=2500)
+    finding = audit(PANEL, costs=large, threshold=0.5, resamples=50)
     words = " ".join(
         [f.sentence + f.advice for f in finding.findings] + [finding.advice]
     )

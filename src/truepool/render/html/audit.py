@@ -31,9 +31,9 @@ from truepool.render.verdict import FIXED, changes, costs, sentence, withheld
 
 DIAGRAMS = 24
 """Reliability diagrams that are drawn; the table has everybody."""
-MOST_ROWS = 30
+MAX_ROWS = 30
 """Rows a figure has room for; tables show all."""
-MOST_SPOKEN = 8
+MAX_READ_ALOUD = 8
 """Numbers that are read aloud for a figure."""
 PACKAGES = ("truepool", "numpy", "scipy", "scikit-learn")
 LINKS = {
@@ -146,8 +146,8 @@ def _agents(audit: Audit) -> Section:
     """Weights, credit, and what each agent is worth."""
     ranked = sorted(audit.agent_summaries, key=_weight)
     weighed = [one for one in ranked if one.weight is not None]
-    known = [one for one in ranked if one.leave_one_out or one.shapley][:MOST_ROWS]
-    heaviest = weighed[:MOST_ROWS]
+    known = [one for one in ranked if one.leave_one_out or one.shapley][:MAX_ROWS]
+    heaviest = weighed[:MAX_ROWS]
     drawn = {}
     if weighed:
         drawn["weights"] = figures.weights(heaviest)
@@ -172,14 +172,14 @@ def _weight(one: AgentSummary) -> float:
 
 
 def _spoken(pairs: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
-    return list(islice(pairs, MOST_SPOKEN))
+    return list(islice(pairs, MAX_READ_ALOUD))
 
 
 def _redundancy(audit: Audit) -> Section:
     """Correlation of those agents that a heat map has room for."""
     others = _others(audit.correlation)
     nearest = _others(np.abs(audit.correlation)).max(axis=1)
-    rows = np.sort(np.argsort(-nearest, kind="stable")[:MOST_ROWS])
+    rows = np.sort(np.argsort(-nearest, kind="stable")[:MAX_ROWS])
     agents = [audit.agents[i] for i in rows]
     drawn = figures.correlation(agents, audit.correlation[np.ix_(rows, rows)])
     i, j = np.unravel_index(int(others.argmax()), others.shape)
@@ -258,7 +258,7 @@ def _robustness(audit: Audit) -> Section:
         "robustness", "What if", "What if an agent fails?",
         worst=max(audit.robustness, key=lambda one: one.rise.value),
         beside=[evidence.robustness(audit)],
-        figures={"robustness": figures.robustness(audit.robustness[:MOST_ROWS])},
+        figures={"robustness": figures.robustness(audit.robustness[:MAX_ROWS])},
     )  # fmt: skip
 
 
