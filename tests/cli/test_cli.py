@@ -10,10 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import typer
+from command import EXAMPLE_NOTE
 from panels import random_panel
 from pyarrow import csv
 
-from truepool import learners
+from truepool import cli, learners
 from truepool.data.tables import write_table
 
 EXAMPLE = str(files("truepool.datasets") / "example.csv")
@@ -34,7 +36,7 @@ def tables(tmp_path):
 
 def test_compare_prints_a_table_a_stranger_can_read(truepool):
     code, out, err = truepool("compare", "--cost-fn", 10, *QUICK)
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, EXAMPLE_NOTE)
     assert "4 pools of 5 agents on 569 cases" in out
     assert (
         "A missed case costs 10, a false alarm 1; positive is decided above 0.0909"
@@ -143,7 +145,7 @@ def test_pool_of_classes_writes_a_column_a_class(truepool, tmp_path):
 
 def test_replay_shows_regret_and_weights(truepool, tmp_path):
     code, out, err = truepool("replay", "--plot", tmp_path / "weights.svg")
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, EXAMPLE_NOTE)
     assert "569 cases replayed in order, 5 agents" in out
     assert re.search(r"^gradient +0\.\d+ +[+-]\d", out, re.MULTILINE)
     assert "best in hindsight" in out
@@ -259,7 +261,7 @@ def test_bad_input_gets_one_sentence_and_nothing_is_written(truepool, tables, ca
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["--cost-fn", 0], "got 0.0 for fn"),
+        (["--cost-fn", 0], "got 0 for fn"),
         (["--cost-fp", -1], "got -1.0 for fp"),
         (["--cost-matrix", "0,1,1;1,0,1;1,1,0"], "K = 2"),
         (["--cost-matrix", "0,x;1,0"], "rows of numbers"),
@@ -352,7 +354,7 @@ def test_progress_is_shown_to_those_who_look(monkeypatch):
 def test_columns_without_a_table_are_refused(truepool, verb):
     code, _, err = truepool(verb, "--outcome", "fraud")
     assert code == 2
-    assert "name the table too" in err
+    assert "name the table as well" in err
 
 
 def test_a_column_of_one_table_only_can_be_ignored(truepool, tables):
@@ -412,3 +414,36 @@ def test_a_handful_of_cases_is_enough_to_pool(truepool, tables, cases):
     )
     assert (code, err) == (0, "Agents: m0, m1, m2, m3.\n")
     assert "Pooled 10 cases" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("demo --out x", "error: no such option: --out"),
+        ("fit", "error: missing argument 'PANEL'; see truepool fit --help"),
+        ("game --rounds many", "error: invalid value for '--rounds': "),
+        (
+            "score new.csv f.pool",
+            "the saved pool comes first; try truepool score f.pool",
+        ),
+        ("compare .", "'.' is a folder; name a file in it"),
+    ],
+)
+def test_words_that_are_not_understood_get_one_line(truepool, words, sentence):
+    code, out, err = truepool(*words.split())
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert sentence in err
+
+
+def test_without_a_verb_the_help_is_shown(truepool):
+    code, _, err = truepool()
+    assert code == 2
+    assert err.startswith("Usage: truepool")
+
+
+def test_an_interrupted_question_ends_the_command(truepool, monkeypatch):
+    def stop(**settings):
+        raise typer.Abort
+
+    monkeypatch.setattr(cli, "app", stop)
+    assert truepool("demo") == (2, "", "error: stopped\n")

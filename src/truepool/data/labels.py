@@ -282,7 +282,7 @@ def _whole(labels: Array) -> Array:
         t = int(np.argmax(wrong))
         raise OutcomeError(
             f"a label must be a whole number or text; got {labels[t].item()!r} in "
-            f"case {t}"
+            f"case {t}. Name the column of outcomes (--outcome), not one of reports."
         )
     return labels.astype(np.int64)
 
