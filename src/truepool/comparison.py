@@ -16,6 +16,7 @@ from truepool.core.arrays import (
     to_classes,
 )
 from truepool.core.errors import SettingError
+from truepool.core.seeds import check_seed
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.folds import Folds, evaluation_cases, out_of_fold, panel_splits
@@ -153,6 +154,7 @@ def compare(
     >>> compare(panel, pools=["vcg"], loss="brier")
     Comparison(3 pools on 60 cases; least brier: vcg 0.02)
     """
+    check_seed(seed)
     panel.check_classes_occur("a comparison")
     panel, costs = (costs or Costs()).attach(panel)
     costs.check_classes(panel.classes)

@@ -20,6 +20,7 @@ from truepool.audits.topics.threshold import cost_curve
 from truepool.audits.values import Audit
 from truepool.core.errors import SettingError
 from truepool.core.formatting import pluralize
+from truepool.core.seeds import check_seed
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.decisions import check_threshold
@@ -150,6 +151,7 @@ def _evidence(
     seed: int,
 ) -> Evidence:
     """Check every setting before anything is computed."""
+    check_seed(seed)
     panel.check_classes_occur("an audit")
     panel, costs = (costs or Costs()).attach(panel)
     costs.check_classes(panel.classes)

@@ -26,6 +26,7 @@ from truepool.core.errors import (
     ReportError,
     SettingError,
 )
+from truepool.core.seeds import check_seed
 from truepool.data.costs import Costs
 from truepool.data.labels import Labels
 from truepool.data.panel import Panel
@@ -120,6 +121,8 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         missing = panel.silent / panel.reports.size
         training = Training(len(panel), panel.counts, missing)
         check_threshold(self.threshold, K)
+        if "seed" in vars(self):
+            check_seed(vars(self)["seed"])
         self._check_costs(panel)
         self.classes_ = np.arange(K)
         self.agents_ = panel.agents
