@@ -149,7 +149,7 @@ def rewrite(path, change):
         ("agents", ["a", "b"]),
         ("agents", ["a"]),
         ("numbers", [0, 7]),
-        ("scaling", [1, 2]),
+        ("recalibration", [1, 2]),
         ("learner", {"learner": "os.system", "settings": {}}),
         ("learner", {"learner": "hedge", "settings": {"rate": -1}}),
         ("learner", {"eval": "1"}),
@@ -181,7 +181,7 @@ def test_the_format_is_the_one_that_is_documented(saved):
     assert list(manifest) == ["format", "version", "truepool", "stream"]
     assert list(manifest["stream"]) == [
         "learner", "agents", "classes", "settled", "weights", "memory", "labels",
-        "numbers", "scaling", "limit", "waiting", "reports", "used", "known",
+        "numbers", "recalibration", "limit", "waiting", "reports", "used", "known",
         "outcomes",
     ]  # fmt: skip
     assert np.array_equal(manifest["stream"]["known"], ["c20"])

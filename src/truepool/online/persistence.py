@@ -19,6 +19,8 @@ from truepool.online.recalibration import Recalibration
 from truepool.pools.persistence import RECORDS, make_record
 
 KIND = archive.Kind("stream", 1, StreamFileError)
+HELD = {record.__name__: record for record in (*RECORDS, Recalibration)}
+"""Dataclasses that a stream may hold, by name."""
 
 
 def save(stream: Mapping[str, Any], path: str | Path) -> None:
@@ -47,7 +49,6 @@ def _plain(stream: Mapping[str, Any]) -> dict[str, Any]:
     # A case without a report of anybody who is still here has nothing but its name.
     nothing = Decision(np.full((N, C), np.nan), np.zeros(N))
     waiting = [decision or nothing for decision in stream["waiting"].values()]
-    scaling: Recalibration | None = stream["scaling"]
     return {
         "learner": stream["learner"],
         "agents": list(state.agents),
@@ -57,7 +58,7 @@ def _plain(stream: Mapping[str, Any]) -> dict[str, Any]:
         "memory": list(state.memory),
         "labels": list(stream["numbers"]),
         "numbers": list(stream["numbers"].values()),
-        "scaling": None if scaling is None else [scaling.scale, scaling.precision],
+        "recalibration": stream["recalibration"],
         "limit": stream["memory"],
         "waiting": list(stream["waiting"]),
         "reports": np.array([d.reports for d in waiting]).reshape(-1, N, C),
@@ -84,10 +85,10 @@ def _stream(saved: Mapping[str, Any]) -> dict[str, Any]:
     _check(outcomes.shape == (len(saved["known"]),))
     _check(((outcomes >= 0) & (outcomes < K)).all())
     _check(set(saved["numbers"]) <= set(range(K)))
-    scaling = None
-    if saved["scaling"] is not None:
-        scale, precision = saved["scaling"]
-        scaling = Recalibration(_checked(scale, (K,)), _checked(precision, (K, K)))
+    recalibration: Recalibration | None = saved["recalibration"]
+    if recalibration is not None:
+        _checked(recalibration.scale, (K,))
+        _checked(recalibration.precision, (K, K))
     decisions = [
         None if np.isnan(r[:, 0]).all() else Decision(r, u)
         for r, u in zip(reports, _checked(used, (W, N)), strict=True)
@@ -102,7 +103,7 @@ def _stream(saved: Mapping[str, Any]) -> dict[str, Any]:
             saved["settled"],
         ),
         "numbers": dict(zip(saved["labels"], saved["numbers"], strict=True)),
-        "scaling": scaling,
+        "recalibration": recalibration,
         "memory": saved["limit"],
         "waiting": dict(zip(saved["waiting"], decisions, strict=True)),
         "outcomes": dict(zip(saved["known"], outcomes.tolist(), strict=True)),
@@ -133,7 +134,7 @@ def _check(fits: Any) -> None:
 class _Writer(archive.Writer):
     def __init__(self) -> None:
         super().__init__()
-        self.records = {record.__name__: record for record in RECORDS}
+        self.records = HELD
 
     def other(self, value: Any, where: str) -> Any:
         if isinstance(value, Learner):
@@ -154,7 +155,7 @@ class _Writer(archive.Writer):
 class _Reader(archive.Reader):
     def __init__(self, members: Mapping[str, bytes]) -> None:
         super().__init__(members)
-        self.records = {record.__name__: record for record in RECORDS}
+        self.records = HELD
 
     def record(self, kind: type, held: dict[str, Any]) -> Any:
         return make_record(kind, held)
