@@ -36,7 +36,7 @@ def drawn(classes, seed=0, rows=40_000):
 
 @each
 @pytest.mark.parametrize("classes", [2, 3])
-def test_an_overconfident_agent_is_mended(method, classes):
+def test_an_overconfident_agent_is_recalibrated(method, classes):
     X, y = drawn(classes)
     mended = agents.calibrate(Told(3.0, classes), X, y, method)
     truth = Told(1.0, classes).predict_proba(X)
@@ -53,7 +53,7 @@ def test_a_calibrated_agent_stays_as_it_is(method):
 
 
 @each
-def test_agents_are_calibrated_on_rows_held_out(method):
+def test_agents_are_calibrated_on_held_out_cases(method):
     X, y = features(400)
     trained = agents.train(X, y, ["logistic"], calibration=method, cache=False)
     agent = trained["logistic"]
@@ -66,7 +66,7 @@ def test_agents_are_calibrated_on_rows_held_out(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_what_the_labels_are_called_changes_no_calibration(method):
+def test_calibration_does_not_depend_on_the_labels(method):
     X, y = features()
     words = np.array(["genuine", "fraud"])[y]  # the positive one sorts first
     plain = agents.train(X, y, ["tree"], cache=False)["tree"]
@@ -77,7 +77,7 @@ def test_what_the_labels_are_called_changes_no_calibration(method):
     assert_allclose(mended.predict_proba(X)[:, 0], expected[:, 1], atol=1e-6)
 
 
-def test_held_out_rows_are_a_fifth_of_every_class():
+def test_held_out_cases_are_a_fifth_of_every_class():
     y = np.array([0] * 80 + [1] * 20 + [2] * 2)
     learn, rest = calibration_split(y, 3, "ada")
     assert np.bincount(y[rest]).tolist() == [16, 4, 1]
@@ -86,7 +86,7 @@ def test_held_out_rows_are_a_fifth_of_every_class():
         calibration_split(np.array([0, 0, 1]), 0, "ada")
 
 
-def test_log_odds_learn_nothing_and_are_the_agents():
+def test_log_odds_are_those_of_the_agent():
     X, y = drawn(3, rows=20)
     spoken = LogOdds(Told(1.0, 3)).fit(X, 2 - y)
     power = np.exp(spoken.decision_function(X))

@@ -26,7 +26,7 @@ def test_a_class_that_an_agent_never_met_gets_no_probability():
     assert heard.tolist() == [[0.25, 0, 0.75]] * 2
 
 
-def test_an_agent_is_heard_in_the_order_of_the_labels_not_in_its_own():
+def test_reports_are_in_the_order_of_the_labels():
     labels = Labels(("genuine", "fraud"))
     heard = class_probabilities(
         Fixed([0.2, 0.8], ["fraud", "genuine"]), np.zeros((1, 1)), labels
@@ -52,6 +52,6 @@ def test_an_agent_without_predict_proba_is_refused_in_one_sentence():
         (Fixed([np.nan, 0.9]), ReportError, "sum to 1"),
     ],
 )  # fmt: skip
-def test_what_is_no_report_is_refused(agent, kind, expected):
+def test_invalid_reports_are_refused(agent, kind, expected):
     with pytest.raises(kind, match=expected):
         class_probabilities(agent, np.zeros((2, 1)), Labels.of_numbers(2), "ada")

@@ -46,7 +46,7 @@ def test_a_file_from_elsewhere_is_an_agent(tmp_path, kind, precision):
     assert_array_equal(pickle.loads(pickle.dumps(named)).classes_, ["a", "b", "c"])
 
 
-def test_a_width_that_the_file_leaves_open_is_two_classes_unless_said():
+def test_an_unspecified_width_means_two_classes_by_default():
     content = made([("x", F, ["n", "f"])], [("p", F, ["n", "k"])], [SOFTMAX])
     assert len(agents.OnnxAgent(content).classes_) == 2
     assert len(agents.OnnxAgent(content, classes=range(4)).classes_) == 4
@@ -64,7 +64,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("case", OTHERS)
-def test_other_inputs_and_outputs_are_told_with_what_is_needed(case):
+def test_the_error_about_other_inputs_and_outputs_states_the_requirements(case):
     with pytest.raises(SourceError) as stop:
         agents.OnnxAgent(OTHERS[case])
     told = str(stop.value)
@@ -138,7 +138,7 @@ def test_an_export_is_plain_onnx(tmp_path):
     assert [end.name for end in model.graph.output] == ["probabilities"]
 
 
-def test_a_file_that_does_not_say_which_label_is_positive_is_refused():
+def test_a_file_without_a_positive_label_is_refused():
     X, y = features()
     trained = agents.train(X, y, ["random-forest"], cache=False)["random-forest"]
     model = onnx.load_from_string(_convert(trained, True))

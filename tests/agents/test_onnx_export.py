@@ -63,7 +63,7 @@ def test_an_agent_that_takes_no_gaps_has_an_export_that_takes_none(tmp_path):
         copy.predict_proba(np.where(np.arange(240)[:, None] == 3, np.nan, FULL))
 
 
-def test_what_no_converter_knows_is_refused(tmp_path):
+def test_a_model_without_a_converter_is_refused(tmp_path):
     class Mine(KNeighborsClassifier):
         pass
 

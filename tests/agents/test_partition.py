@@ -19,7 +19,7 @@ def test_silos_are_the_first_draws_of_one_legacy_generator():
         assert_array_equal(silo, drawn)
 
 
-def test_an_agent_more_leaves_the_others_silos_alone():
+def test_one_more_agent_does_not_change_the_other_silos():
     five, six = feature_silos(41, 5, 0.6), feature_silos(41, 6, 0.6)
     for a, b in zip(five, six, strict=False):
         assert_array_equal(a, b)
@@ -39,7 +39,7 @@ def test_silos_of_many_features_overlap_as_the_paper_prints():
 def test_overlap_is_one_for_equal_silos_and_zero_for_disjoint_ones():
     assert overlap([[1, 2], [2, 1]]) == 1
     assert overlap([[1, 2], [3], [4]]) == 0
-    with pytest.raises(SettingError, match="at least 2 silos; there is 1"):
+    with pytest.raises(SettingError, match="at least 2 silos; got 1"):
         overlap([[1, 2]])
 
 
@@ -71,7 +71,7 @@ def test_sample_silos_follow_the_seed():
     assert (case_silos(labels, 2, 1)[0] != case_silos(labels, 2, 2)[0]).any()
 
 
-def test_too_few_of_a_class_for_all_silos_is_said():
+def test_too_few_cases_of_a_class_are_refused():
     with pytest.raises(SettingError, match="9 x 0, 2 x 1 into 3 silos leaves silo"):
         case_silos([0] * 9 + [1] * 2, 3)
     with pytest.raises(SettingError, match="at least 1 silo"):

@@ -41,7 +41,7 @@ def test_the_same_question_is_answered_without_training(tmp_path, fits):
     assert_array_equal(first, again)
 
 
-def test_nothing_is_trained_before_it_is_asked(tmp_path, fits):
+def test_no_agent_is_trained_before_it_is_needed(tmp_path, fits):
     X, y = features()
     found = train(tmp_path, X, y)
     assert fits == []
@@ -51,7 +51,7 @@ def test_nothing_is_trained_before_it_is_asked(tmp_path, fits):
     assert fits == ["tree", "logistic"]
 
 
-def test_what_is_kept_is_what_an_uncached_agent_says(tmp_path):
+def test_cached_reports_equal_uncached_ones(tmp_path):
     X, y = features()
     for _ in range(2):
         kept = train(tmp_path, X, y).reports(X)
@@ -72,7 +72,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_whatever_changes_trains_again(tmp_path, fits, change):
+def test_any_change_trains_again(tmp_path, fits, change):
     X, y = features()
     train(tmp_path, X, y).reports(X[:50])
     rows, labels, options = CHANGES[change](X, y)
@@ -103,7 +103,7 @@ def test_an_agent_more_trains_only_that(tmp_path, fits):
     [lambda b: b"", lambda b: b[:20], lambda b: b[:-1], lambda b: b[:99] + bytes([b[99] ^ 1]) + b[100:]],
     ids=["empty", "no digest", "cut", "one bit"],
 )  # fmt: skip
-def test_damaged_entries_are_found_out_and_made_again(tmp_path, fits, damage):
+def test_damaged_entries_are_detected_and_rebuilt(tmp_path, fits, damage):
     X, y = features()
     first = train(tmp_path, X, y, ["tree"]).reports(X)
     (entry,) = tmp_path.iterdir()
@@ -157,12 +157,12 @@ def test_code_without_a_version_is_never_cached(tmp_path, fits):
         object(),
     ],
 )
-def test_settings_that_cannot_be_told_are_not_cached(agent):
+def test_settings_without_a_fingerprint_are_not_cached(agent):
     assert cache.fingerprint(agent) is None
     assert cache.key(agent) is None
 
 
-def test_estimators_are_told_with_what_is_inside_them():
+def test_the_fingerprint_of_an_estimator_includes_nested_ones():
     one, two = (AdaBoostClassifier(GaussianNB(var_smoothing=s)) for s in (1e-9, 1e-8))
     assert cache.fingerprint(one) == cache.fingerprint(AdaBoostClassifier(GaussianNB()))
     assert cache.fingerprint(one) != cache.fingerprint(two)

@@ -21,7 +21,7 @@ def saved(path, labels, positive=None):
     return trained["tree"]
 
 
-def test_the_columns_are_what_the_agents_say(tmp_path):
+def test_the_columns_are_the_reports_of_the_agents(tmp_path):
     agent = saved(tmp_path / "a.joblib", Y)
     told = []
     frame = nw.from_native(TABLE.append_column("y", pa.array(Y)), eager_only=True)

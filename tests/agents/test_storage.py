@@ -14,7 +14,7 @@ from truepool.core.errors import AgentError, SourceError
 X, Y = features()
 
 
-def test_a_saved_agent_says_the_same(tmp_path):
+def test_a_saved_agent_gives_the_same_reports(tmp_path):
     agent = agents.train(X, Y, ["tree"], cache=False)["tree"]
     assert agents.save(agent, tmp_path / "tree.joblib") == tmp_path / "tree.joblib"
     copy = agents.load(tmp_path / "tree.joblib", trust=True)

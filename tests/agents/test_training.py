@@ -31,7 +31,7 @@ def train(team=("tree", "logistic"), X=X, y=Y, **options):
     return agents.train(X, y, team, cache=False, **options)
 
 
-def test_a_panel_comes_out():
+def test_an_ensemble_makes_a_panel():
     trained = train()
     panel = trained.panel(NEW, NEW_Y, ids=np.arange(80))
     assert panel.agents == ("tree", "logistic")
@@ -40,7 +40,7 @@ def test_a_panel_comes_out():
     assert repr(trained) == "Ensemble(tree, logistic)"
 
 
-def test_an_agent_says_what_scikit_learn_says_of_its_silo():
+def test_an_agent_is_the_scikit_learn_model_of_its_silo():
     silos = [[0, 1, 4], [2, 3]]
     reports = train(
         {"a": GaussianNB(), "b": LogisticRegression()}, features=silos
@@ -74,7 +74,7 @@ def test_rows_may_be_a_mask():
     assert_array_equal(by_mask, by_number)
 
 
-def test_an_agent_that_never_met_a_class_gives_it_nothing():
+def test_a_class_unknown_to_an_agent_gets_probability_0():
     X3, y3 = features(300, classes=3)
     some = [np.flatnonzero(y3 != 1), np.arange(300)]
     team = {"xgboost": small_model("xgboost"), "bayes": GaussianNB()}
@@ -84,7 +84,7 @@ def test_an_agent_that_never_met_a_class_gives_it_nothing():
     assert (reports[:, 1, 1] > 0).all()
 
 
-def test_two_labels_of_text_are_what_the_user_says_they_are():
+def test_the_user_names_the_positive_one_of_two_text_labels():
     words, new = np.where(Y == 1, "bad", "good"), np.where(NEW_Y == 1, "bad", "good")
     trained = train(y=words, positive="bad")
     panel = trained.panel(NEW, new)
@@ -153,7 +153,7 @@ def test_fitted_agents_are_taken_as_they_are(tmp_path):
     assert trained["half"] is team["half"]
 
 
-def test_agents_trained_in_parallel_say_the_same_and_progress_is_told():
+def test_agents_trained_in_parallel_are_the_same_and_progress_is_reported():
     told = []
     team = {
         "forest": RandomForestClassifier(5),
@@ -166,7 +166,7 @@ def test_agents_trained_in_parallel_say_the_same_and_progress_is_told():
     assert {step[0] for step in told} == set(team)
 
 
-def test_what_takes_longest_is_started_first():
+def test_the_slowest_models_are_started_first():
     told = []
     team = {name: small_model(name) for name in ("tree", "mlp", "random-forest")}
     train(team, progress=lambda name, *_: told.append(name))
@@ -187,7 +187,7 @@ def test_classifiers_of_your_own_get_the_seed():
     assert forest.random_state is None
 
 
-def test_a_fitted_agent_tells_what_it_is():
+def test_the_representation_of_a_fitted_agent():
     agent = train()["tree"]
     assert (
         repr(agent)

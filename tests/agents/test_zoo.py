@@ -33,7 +33,7 @@ def test_settings_can_be_changed_and_are_shown():
 
 
 @pytest.mark.parametrize("name", ["lightgbm", "catboost", "xgboost", "tabnet"])
-def test_a_model_whose_library_is_absent_says_how_to_get_it(name, monkeypatch):
+def test_the_error_about_a_missing_library_says_how_to_install_it(name, monkeypatch):
     monkeypatch.setattr(extras, "find_spec", lambda library: None)
     extra = "neural" if name == "tabnet" else "agents"
     with pytest.raises(MissingExtraError, match=rf"truepool\[{extra}\]"):

@@ -171,7 +171,7 @@ def test_a_table_of_any_length_takes_the_memory_of_a_batch(
         return original(self, values)
 
     monkeypatch.setattr(type(fitted), "pool", pool)
-    monkeypatch.setattr(batches, "CASES", 40)
+    monkeypatch.setattr(batches, "BATCH_SIZE", 40)
     pd.read_csv("new.csv").to_json("new.jsonl", orient="records", lines=True)
     assert truepool("score", "v.pool", "new.jsonl", "-o", "out.jsonl")[0] == 0
     assert sizes[1:] == [40, 40, 10]  # the first two cases are tried on loading
@@ -217,8 +217,8 @@ def test_a_matrix_of_costs_is_shown(folder, truepool):
     ("words", "message"),
     [
         ("score none.pool new.csv", "none.pool cannot be read"),
-        ("score train.csv new.csv", "is damaged or something else"),
-        ("show train.csv", "is damaged or something else"),
+        ("score train.csv new.csv", "must be an undamaged saved pool"),
+        ("show train.csv", "must be an undamaged saved pool"),
         ("score v.pool none.csv", "there is no file 'none.csv'"),
         ("score v.pool new.xls", "a table is read as"),
         ("score v.pool new.csv -o new.csv", "'new.csv' is named twice"),
@@ -238,7 +238,7 @@ def test_a_matrix_of_costs_is_shown(folder, truepool):
         ("score v.pool broken.jsonl", "line 1 must be JSON"),
         ("export v.pool --onnx v.txt", "must end in .onnx"),
         ("export v.pool --onnx v.pool", "named twice"),
-        ("export new.csv --onnx v.onnx", "damaged or something else"),
+        ("export new.csv --onnx v.onnx", "must be an undamaged saved pool"),
         ("fit train.csv -o train.csv --outcome label --positive fraud", "named twice"),
         ("fit train.csv -o - --outcome label --positive fraud", "name one instead"),
         ("fit train.csv -o none/x.pool --outcome label --positive fraud", "no folder"),

@@ -120,7 +120,7 @@ def test_it_refuses_settings_it_does_not_have(name):
 @each
 @of_classes
 @pytest.mark.parametrize("gaps", [0.0, 0.1])
-def test_its_export_says_what_it_says(name, classes, gaps, tmp_path):
+def test_its_export_gives_the_same_probabilities(name, classes, gaps, tmp_path):
     agent = trained(name, classes, gaps)
     X, _ = features(300, seed=3, gaps=0.2)
     found = agents.export(agent, tmp_path / "agent.onnx", X)

@@ -57,7 +57,7 @@ def values(data):
 
 
 @held(EVERY)
-def test_its_size_is_what_it_says(name):
+def test_its_size_is_as_declared(name):
     data = full(name)
     assert isinstance(data, Features | Panel)
     assert values(data).shape[:2] == (EVERY[name].rows, EVERY[name].columns)
@@ -115,7 +115,7 @@ def test_more_rows_than_there_are_cannot_be_had(name):
 
 
 @held([name for name in READ if name not in ("credit-card", "governors")])
-def test_rows_made_ready_are_numbers_and_know_only_the_training_rows(name):
+def test_encoded_rows_are_numbers_and_depend_only_on_the_training_rows(name):
     data = full(name)
     half = len(data) // 2
     ready = data.encoder().fit(data.values[:half])
@@ -133,7 +133,7 @@ def test_a_setting_it_does_not_have_is_refused(name):
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_it_says_where_it_comes_from(name):
+def test_its_source_is_stated(name):
     one = EVERY[name]
     assert min(len(one.source), len(one.licence)) > 2
     assert len(one.cite) > 20
@@ -177,7 +177,7 @@ def test_a_table_of_something_else_is_refused_in_one_sentence(name, bare):
 
 
 @pytest.mark.parametrize("name", READ)
-def test_what_is_not_here_is_fetched_and_must_have_its_sum(name, bare, monkeypatch):
+def test_a_missing_file_is_fetched_and_its_checksum_verified(name, bare, monkeypatch):
     with publish({"file": b"not the data"}) as address:
         monkeypatch.setattr(
             READ[name],

@@ -169,7 +169,7 @@ def test_no_way_in_guesses_which_label_is_positive(way, pair, tmp_path):
 
 @ways
 @all_pairs
-def test_every_way_in_means_what_it_means_for_0_and_1(way, pair, tmp_path):
+def test_every_entry_point_gives_the_same_result_as_with_0_and_1(way, pair, tmp_path):
     negative, positive = pair
     plain = WAYS[way](tmp_path, Y, None, R)
     same = WAYS[way](tmp_path, named(Y, pair), positive, R)
@@ -185,7 +185,7 @@ def test_every_way_in_refuses_a_label_that_does_not_occur(way, tmp_path):
 
 
 @all_pairs
-def test_a_stream_means_what_it_means_for_0_and_1(pair):
+def test_a_stream_gives_the_same_result_as_with_0_and_1(pair):
     agents = ("m0", "m1", "m2")
     streams = [
         tp.Stream("gradient", agents),
@@ -294,7 +294,7 @@ def words_of(verb, folder, outcomes, reports=R):
     ]
 
 
-def test_every_verb_that_takes_an_outcome_is_asked_here():
+def test_every_verb_that_takes_an_outcome_is_tested_here():
     assert set(VERBS) == {*ON_PANEL, "fit", "pool", "agent train", "agent report"}
 
 
@@ -350,7 +350,9 @@ NAMED = {"text": ("genuine", "fraud"), "-1 and 1": (-1, 1), "1 and 2": (2, 1)}
 
 @pytest.mark.parametrize("verb", ASKING)
 @pytest.mark.parametrize("pair", NAMED.values(), ids=NAMED)
-def test_every_verb_says_what_it_says_for_0_and_1(verb, pair, truepool, tmp_path):
+def test_every_verb_gives_the_same_result_as_with_0_and_1(
+    verb, pair, truepool, tmp_path
+):
     if verb == "audit" and pair != NAMED["text"]:
         pytest.skip("an audit takes seconds, and the panel is the same")
     plain, natural, columns = asked(truepool, tmp_path, verb, Y)
@@ -367,7 +369,9 @@ def test_every_verb_says_what_it_says_for_0_and_1(verb, pair, truepool, tmp_path
 
 
 @pytest.mark.parametrize("verb", ["compare", "replay", "pool", "game", "agent train"])
-def test_every_verb_means_the_opposite_when_told_the_opposite(verb, truepool, tmp_path):
+def test_every_verb_gives_the_opposite_with_the_opposite_label(
+    verb, truepool, tmp_path
+):
     pair = PAIRS["text"]
     plain, _, columns = asked(truepool, tmp_path, verb, Y)
     turned, labels, again = asked(

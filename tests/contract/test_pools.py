@@ -73,7 +73,7 @@ def test_only_pools_that_recalibrate_or_learn_a_model_are_exempt_from_unanimity(
 @owing("unanimity")
 @given(p=st.floats(0, 1), seed=st.integers(0, 20), silent=st.sampled_from([0, 0.3]))
 @settings(max_examples=20)
-def test_unanimous_agents_are_believed(name, p, seed, silent):
+def test_unanimous_reports_are_returned(name, p, seed, silent):
     pool = fitted(name, random_panel(seed, silent=silent))
     said = np.where(np.isnan(random_panel(seed, silent=0.3).reports), np.nan, p)
     assert_allclose(pool.predict_proba(said)[:, 1], p, atol=1e-9)
@@ -111,7 +111,7 @@ def test_pools_are_probabilities_and_weights_lie_on_the_simplex(
 @each
 @given(data=st.data())
 @settings(max_examples=12)
-def test_ties_certainties_and_silences_break_nothing(name, data):
+def test_ties_certainties_and_missing_reports_are_handled(name, data):
     panel = data.draw(st.one_of(panels(), panels(classes=3)))
     pooled = fitted(name, panel).predict_proba(panel.reports)
     assert ((pooled >= 0) & (pooled <= 1)).all()
@@ -279,7 +279,7 @@ def test_one_case_is_pooled_as_it_is_among_others(name):
     "name", [n for n, c in pools.every().items() if issubclass(c, FixedPool)]
 )
 @pytest.mark.parametrize("classes", [2, 3])
-def test_a_silent_agent_is_as_good_as_absent(name, classes):
+def test_an_agent_without_reports_counts_as_absent(name, classes):
     panel = random_panel(7, classes=classes)
     said = panel.reports.copy()
     said[:, 2] = np.nan
@@ -301,7 +301,7 @@ def test_weights_renormalise_over_those_who_reported(name):
 
 
 @each
-def test_an_agent_silent_from_now_on_leaves_a_pool_of_the_others(name):
+def test_without_the_reports_of_an_agent_the_pool_is_that_of_the_others(name):
     panel = random_panel(8)
     pool = fitted(name, panel)
     said = panel.reports.copy()
@@ -391,12 +391,12 @@ def test_common_settings_go_to_the_pools_that_take_them(name):
     assert pool.get_params().get("seed", 7) == 7
 
 
-def test_a_pool_that_is_made_keeps_what_it_was_given():
+def test_a_pool_object_keeps_its_settings():
     own = pools.make("vcg", threshold=0.2, seed=3)
     copy = pools.configure(own, costs=COSTS, threshold=0.3, seed=7)
     assert (copy.costs, copy.threshold, copy.seed) == (COSTS, 0.2, 3)
     assert own.costs is None
-    with pytest.raises(SettingError, match="keeps its settings; got loss"):
+    with pytest.raises(SettingError, match="has its own settings; got loss"):
         pools.configure(own, loss="log")
 
 
@@ -434,7 +434,7 @@ def test_settings_can_be_read_and_set(name):
     ],
     ids=["percentages", "logits", "no reports", "one agent", "flat", "infinite"],
 )
-def test_what_is_no_report_is_refused_both_to_learn_and_to_pool(name, change, kind):
+def test_invalid_reports_are_refused_by_fit_and_by_predict(name, change, kind):
     panel = random_panel(1)
     bad = change(panel.reports)
     with pytest.raises(kind):
@@ -508,7 +508,7 @@ def test_these_pools_have_weights_credit_and_a_loss_to_explain():
 
 
 @each
-def test_a_pool_that_has_not_learned_says_so(name):
+def test_an_unfitted_pool_raises_not_fitted(name):
     pool = pools.make(name)
     panel = random_panel(1)
     for ask in (pool.explain, lambda: pool.pool(panel.values)):

@@ -38,7 +38,7 @@ def test_a_setting_that_nothing_takes_is_refused(kind, name):
 @pytest.mark.parametrize(
     ("kind", "name"), [k for k in EVERYTHING if k[0] != "data set"]
 )
-def test_everything_is_made_by_its_name_alone(kind, name):
+def test_everything_can_be_made_by_its_name_alone(kind, name):
     assert registry.make(kind, name) is not None
 
 

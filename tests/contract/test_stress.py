@@ -36,7 +36,9 @@ def test_the_stresses_are_these():
 @each
 @given(panel=ANY_PANEL, seed=SEEDS, data=st.data())
 @settings(max_examples=25)
-def test_others_are_left_alone_and_silence_stays_silence(name, panel, seed, data):
+def test_other_agents_are_unchanged_and_missing_reports_stay_missing(
+    name, panel, seed, data
+):
     some = st.sets(st.sampled_from(panel.agents[1:]), min_size=1)
     who = data.draw(some)
     before = panel.reports.copy()
@@ -53,7 +55,7 @@ def test_others_are_left_alone_and_silence_stays_silence(name, panel, seed, data
 @each
 @given(panel=ANY_PANEL, seed=SEEDS)
 @settings(max_examples=25)
-def test_what_is_said_is_a_sound_report(name, panel, seed):
+def test_stressed_reports_are_valid(name, panel, seed):
     after = stress.make(name)(panel, panel.agents[1:], seed=seed)
     said = after.values[~np.isnan(after.values)]
     assert ((said >= 0) & (said <= 1)).all()
@@ -94,7 +96,7 @@ def test_ids_and_times_are_kept(name):
 
 
 @each
-def test_a_case_in_which_nobody_spoke_stays_one(name):
+def test_a_case_without_reports_stays_one(name):
     reports = random_panel().reports.copy()
     reports[5] = np.nan
     panel = Panel(reports, random_panel().outcomes, allow_empty_cases=True)
@@ -102,7 +104,7 @@ def test_a_case_in_which_nobody_spoke_stays_one(name):
 
 
 @each
-def test_nobody_under_stress_is_the_panel_itself(name):
+def test_stress_on_no_agent_returns_the_panel(name):
     panel = random_panel()
     assert stress.make(name)(panel, 0.0) is panel
     assert stress.make(name)(panel, []) is panel
@@ -157,7 +159,7 @@ def test_another_seed_may_choose_others():
     assert len(found) > 5
 
 
-def test_different_stresses_on_different_agents_may_come_in_any_order():
+def test_stresses_on_different_agents_commute():
     panel = random_panel(2, cases=40, classes=3, silent=0.1)
     flip, low = stress.make("label-flip"), stress.make("constant-low")
     one = flip(low(panel, "agent0"), "agent1")
@@ -165,7 +167,7 @@ def test_different_stresses_on_different_agents_may_come_in_any_order():
     assert_array_equal(one.reports, other.reports)
 
 
-def test_on_one_agent_the_later_sees_what_the_earlier_left():
+def test_stresses_on_one_agent_are_applied_in_order():
     panel = random_panel(2, cases=40)
     flip, low = stress.make("label-flip"), stress.make("constant-low")
     assert_allclose(flip(low(panel, "agent0"), "agent0").reports[:, 0], 0.99)

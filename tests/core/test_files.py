@@ -35,7 +35,7 @@ def test_a_file_takes_the_place_of_the_old_one(tmp_path):
 @pytest.mark.parametrize(
     "error", [KeyboardInterrupt(), OSError(28, "No space left on device")]
 )
-def test_what_goes_wrong_leaves_the_old_file(tmp_path, error):
+def test_after_an_error_the_old_file_is_unchanged(tmp_path, error):
     place = tmp_path / "page.html"
     write_text(place, "old")
     expected = SourceError if isinstance(error, OSError) else KeyboardInterrupt
@@ -47,7 +47,7 @@ def test_what_goes_wrong_leaves_the_old_file(tmp_path, error):
         assert str(caught.value).endswith("cannot be written: No space left on device")
 
 
-def test_places_where_nothing_can_be_written_are_refused(tmp_path, monkeypatch):
+def test_paths_that_cannot_be_written_are_refused(tmp_path, monkeypatch):
     with pytest.raises(SourceError, match="is a folder; name a file in it"):
         check_path(tmp_path)
     with pytest.raises(SourceError, match=r"must end in .onnx; got 'agent.joblib'"):
@@ -59,7 +59,7 @@ def test_places_where_nothing_can_be_written_are_refused(tmp_path, monkeypatch):
         check_path(tmp_path / "page.html")
 
 
-def test_a_folder_that_takes_no_file_is_told(tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path, monkeypatch):
     def full(**asked):
         raise OSError(28, "No space left on device")
 
@@ -82,7 +82,7 @@ def test_half_a_letter_does_not_stop_a_page(tmp_path):
         ("TRUEPOOL_CACHE", "", "~/.cache/truepool"),
     ],
 )
-def test_the_cache_lies_where_the_user_says_or_the_platform(
+def test_the_cache_folder_is_that_of_the_user_or_the_platform(
     variable, named, folder, monkeypatch
 ):
     for name in ("TRUEPOOL_CACHE", "XDG_CACHE_HOME"):
@@ -115,7 +115,7 @@ def cache(tmp_path):
     return DiskCache(tmp_path / "new" / "folder", read, write)
 
 
-def test_a_cache_gives_back_what_was_stored_and_nothing_else(cache):
+def test_a_cache_returns_the_stored_value_and_nothing_else(cache):
     assert cache.load("a") is None
     cache.store("a", 5)
     assert cache.load("a") == 5
@@ -211,7 +211,7 @@ def test_a_device_stays_a_device():
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 
 
-def test_what_cannot_be_written_through_is_refused(tmp_path, monkeypatch):
+def test_a_link_that_cannot_be_followed_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "socket"
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))

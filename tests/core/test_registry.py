@@ -76,7 +76,7 @@ def test_classes_with_a_name_are_found_by_file(workshop):
     assert list(workshop()) == ["axe", "saw"]
 
 
-def test_what_others_offer_is_found_too(workshop):
+def test_plug_ins_are_found_too(workshop):
     found = workshop(acme={"drill": "acme_tools:Drill"})
     assert list(found) == ["axe", "drill", "saw"]
     assert found["drill"]().use() == "bore"
@@ -94,7 +94,7 @@ def test_what_others_offer_is_found_too(workshop):
         ({"saw": "acme_tools:Drill"}, "'acme' offers 'saw', which 'truepool' has too"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_used_is_one_sentence_that_names_its_distribution(
+def test_the_error_about_a_broken_plug_in_names_its_distribution(
     workshop, entries, why
 ):
     with pytest.raises(PluginError, match=why) as refused:
@@ -107,7 +107,7 @@ def test_two_distributions_may_not_offer_the_same_name(workshop):
         workshop(acme={"drill": "acme_tools:Drill"}, bolt={"drill": "bolt_tools:Drill"})
 
 
-def test_an_empty_folder_asks_for_nothing(tmp_path, monkeypatch):
+def test_an_empty_folder_has_no_base_class(tmp_path, monkeypatch):
     (tmp_path / "bare").mkdir()
     (tmp_path / "bare" / "__init__.py").write_text("")
     monkeypatch.syspath_prepend(tmp_path)

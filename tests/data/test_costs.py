@@ -23,7 +23,7 @@ def test_swapping_the_question_mirrors_the_threshold(fn, fp):
     assert_allclose(costs.swap().threshold, 1 - costs.threshold)
 
 
-def test_a_binary_matrix_says_the_same_as_fn_and_fp():
+def test_a_binary_matrix_is_equivalent_to_fn_and_fp():
     costs = Costs(matrix=[[0, 1], [10, 0]])
     assert (costs.fn, costs.fp, costs.threshold) == (10, 1, 1 / 11)
     assert_allclose(costs.table(2), Costs(fn=10, fp=1).table(2))

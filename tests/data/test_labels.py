@@ -16,7 +16,7 @@ from truepool.data.labels import (
 @pytest.mark.parametrize(
     "outcomes", [[0, 1, 1], [0.0, 1.0], [False, True], np.array([1, 0], dtype=object)]
 )
-def test_zero_and_one_say_themselves_which_is_positive(outcomes):
+def test_of_the_labels_0_and_1_the_positive_one_is_1(outcomes):
     numbers, labels = encode_outcomes(outcomes, 2)
     assert numbers.tolist() == [int(outcome) for outcome in outcomes]
     assert (labels.negative, labels.positive) == (0, 1)
@@ -38,7 +38,7 @@ def test_zero_and_one_say_themselves_which_is_positive(outcomes):
         (True, False),
     ],
 )
-def test_any_other_two_labels_are_positive_as_the_user_says(negative, positive):
+def test_of_any_other_two_labels_the_user_names_the_positive_one(negative, positive):
     outcomes = np.array([positive, negative, negative])
     for said in (positive, str(positive)):  # the command line knows text only
         numbers, labels = encode_outcomes(outcomes, 2, said)
@@ -66,14 +66,14 @@ def test_the_likelier_of_a_usual_pair_is_offered_whatever_its_case(negative, pos
         Labels.of([positive.title(), negative.upper()])
 
 
-def test_unusual_pairs_are_offered_nothing():
+def test_for_unusual_pairs_no_label_is_suggested():
     with pytest.raises(OutcomeError) as refusal:
         Labels.of(["blue", "two words"])
     assert "likelier" not in str(refusal.value)
     assert "--positive 'two words'" in str(refusal.value)
 
 
-def test_what_is_offered_is_settled():
+def test_the_suggested_label_works():
     # A pair that goes is a user who is helped less; one that turns is one misled.
     turned = {(b, a) for a, b in USUAL}
     assert not turned & set(USUAL)
@@ -115,7 +115,7 @@ def test_more_than_two_labels_are_named_where_two_are_needed():
 @pytest.mark.parametrize(
     ("outcomes", "classes"), [([2, 2], 2), (["a"] * 2, 2), ([1, 1], 3)]
 )
-def test_one_label_teaches_nothing(outcomes, classes):
+def test_a_single_label_is_refused(outcomes, classes):
     with pytest.raises(OutcomeError, match=f"every outcome is {outcomes[0]!r}"):
         encode_outcomes(outcomes, classes)
     with pytest.raises(OutcomeError, match="every outcome is 'a'"):
@@ -192,7 +192,7 @@ def test_a_missing_label_is_named(labels):
         (np.array(["2026-01-01"], dtype="M8[D]"), "got .*2026-01-01"),
     ],
 )
-def test_what_is_no_label_is_refused(labels, told):
+def test_invalid_labels_are_refused(labels, told):
     with pytest.raises(OutcomeError, match=f"whole number or text; {told}"):
         check_labels(labels)
 
@@ -202,19 +202,19 @@ def test_text_and_numbers_do_not_mix():
         check_labels(np.array([1, 0, "no"], dtype=object))
 
 
-def test_labels_stand_in_one_column():
+def test_labels_must_be_one_column():
     with pytest.raises(
         OutcomeError, match=r"one label per case; got an array of shape \(2, 1\)"
     ):
         check_labels([[1], [0]])
 
 
-def test_objects_and_bytes_become_what_they_are():
+def test_objects_and_bytes_are_converted():
     assert check_labels(np.array([1, 0], dtype=object)).dtype == np.int64
     assert check_labels(np.array([b"no", b"yes"])).tolist() == ["no", "yes"]
 
 
-def test_what_a_label_may_be_is_said_shortly():
+def test_long_lists_of_labels_are_shortened():
     assert format_choice([1, 2]) == "1 or 2"
     assert (
         format_choice("abcdefgh") == "one of 'a', 'b', 'c', 'd', 'e', 'f' and 2 others"

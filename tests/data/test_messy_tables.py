@@ -121,7 +121,7 @@ def test_ten_different_whole_numbers_look_like_an_id(cases, like):
     assert summary.ID_CASES == 10
 
 
-def test_all_agents_may_say_0_or_1():
+def test_all_agents_may_report_0_or_1():
     table = {"ada": [0, 1, 1], "bob": [1, 0, None], "y": [0, 1, 1]}
     assert load_panel(pa.table(table), TableFormat())[1].warnings() == []
 

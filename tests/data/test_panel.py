@@ -20,7 +20,7 @@ def test_a_panel_cannot_be_written_to(panel):
         panel.reports[0, 0] = 0.5
 
 
-def test_what_happens_to_an_array_afterwards_does_not_change_the_panel():
+def test_later_changes_to_an_array_do_not_change_the_panel():
     reports = np.array(GOOD)
     panel = Panel(reports, [1, 0])
     reports[0, 0] = 0.1
@@ -84,12 +84,12 @@ def test_times_that_give_no_order_are_refused(times, match):
         Panel(GOOD, [1, 0], times=times)
 
 
-def test_silence_of_two_spelled_out_classes_is_counted_once():
+def test_a_missing_report_on_two_classes_is_counted_once():
     spelled = np.array([[[0.1, 0.9], [NAN, NAN]], [[0.8, 0.2], [0.6, 0.4]]])
     assert Panel(spelled, [1, 0]).silent == 1
 
 
-def test_two_classes_spelled_out_are_kept_as_binary():
+def test_two_probabilities_per_report_are_stored_as_binary():
     spelled = np.stack([1 - np.array(GOOD), np.array(GOOD)], axis=2)
     assert_array_equal(Panel(spelled, [1, 0]).reports, GOOD)
 
@@ -99,7 +99,7 @@ def test_a_frame_names_the_agents():
     assert Panel(frame, [1, 0]).agents == ("ada", "bob")
 
 
-def test_objects_with_none_are_numbers_with_silence():
+def test_none_in_an_object_array_is_a_missing_report():
     panel = Panel(np.array([[0.9, None], [0.2, 0.4]], dtype=object), [1, 0])
     assert np.isnan(panel.reports[0, 1])
     assert panel.silent == 1
@@ -158,9 +158,9 @@ def test_the_base_rate_counts_cases_by_weight():
         (np.full((2, 2, 1), 0.5), [1, 0], ReportError, "K of at least 2"),
         ([[NAN, NAN], [0.2, 0.4], [0.3, 0.1]], [1, 0, 1], ReportError, "there is none in case 0"),
         ([[NAN, 0.6], [NAN, 0.4]], [1, 0], AgentError, "'agent0' has none"),
-        ([[0.9], [0.2]], [1, 0], AgentError, "at least 2 agents; there is 1, 'agent0'"),
-        (np.empty((2, 0)), [1, 0], AgentError, "at least 2 agents; there is 0"),
-        ([[0.9, 0.6]], [1], PanelError, "at least 2 cases; it has 1"),
+        ([[0.9], [0.2]], [1, 0], AgentError, "at least 2 agents; got 1, 'agent0'"),
+        (np.empty((2, 0)), [1, 0], AgentError, "at least 2 agents; got 0"),
+        ([[0.9, 0.6]], [1], PanelError, "at least 2 cases; got 1"),
         (np.empty((0, 2)), [], PanelError, "at least one case"),
         (GOOD, [1, 2], OutcomeError, "labels 1 and 2.*--positive 2"),
         (GOOD, [1, -1], OutcomeError, "labels -1 and 1.*--positive -1.*1 is the likelier"),
@@ -175,7 +175,7 @@ def test_the_base_rate_counts_cases_by_weight():
         ([[[0.5, NAN, 0.5]] * 2] * 2, [0, 1], ReportError, "'agent0' left some out in case 0"),
     ],
 )  # fmt: skip
-def test_what_makes_no_panel_is_refused_in_one_sentence(reports, outcomes, kind, match):
+def test_invalid_panels_are_refused_in_one_sentence(reports, outcomes, kind, match):
     with pytest.raises(kind, match=match) as refusal:
         Panel(reports, outcomes)
     assert "\n" not in str(refusal.value)
@@ -225,12 +225,12 @@ def test_a_panel_keeps_its_labels_in_every_part():
     assert "2 classes (positive: 'bad'), 0.0 % missing" in repr(panel)
 
 
-def test_a_panel_without_silence_is_already_filled():
+def test_a_panel_without_missing_reports_is_already_filled():
     panel = random_panel()
     assert panel.fill_missing() is panel
 
 
-def test_cases_that_wait_for_an_outcome_go_with_the_panel_and_not_with_its_parts():
+def test_pending_cases_belong_to_the_panel_and_not_to_its_parts():
     panel = Panel([[0.9, 0.6], [0.2, 0.1], [0.4, 0.3]], [1, 0, 0], times=[3, 1, 2])
     panel = panel.with_pending([[0.5, np.nan]], ids=["new"], times=[4])
     assert len(panel.pending) == 1
@@ -240,7 +240,7 @@ def test_cases_that_wait_for_an_outcome_go_with_the_panel_and_not_with_its_parts
     assert len(panel) == 3
 
 
-def test_cases_that_wait_for_an_outcome_are_checked():
+def test_pending_cases_are_checked():
     panel = Panel([[0.9, 0.6], [0.2, 0.1]], [1, 0])
     with pytest.raises(ReportError, match="87"):
         panel.with_pending([[0.5, 87.0]])

@@ -70,7 +70,7 @@ def test_columns_can_be_ignored():
     assert read_panel(table, ignore=["note"]).agents == ("ada", "bob")
 
 
-def test_classes_stand_in_columns_of_their_own():
+def test_each_class_has_its_own_column():
     table = pa.table({
         "ada:0": [0.5, 0.2], "ada:1": [0.3, 0.3], "ada:2": [0.2, 0.5],
         "bob:0": [0.1, 0.2], "bob:2": [0.1, 0.4], "bob:1": [0.8, 0.4],
@@ -99,7 +99,7 @@ def test_booleans_and_whole_numbers_are_reports_too():
         ("ada,bob,outcomes\n.9,,1\n.2,,0\n", AgentError, "'bob' has none"),
         ("ada,bob,outcomes\n.9,.6,yes\n.2,.1,no\n", OutcomeError, "labels 'no' and 'yes'.*--positive yes"),
         ("ada,bob,outcomes\n.9,.6,\n.2,.1,\n", OutcomeError, "'outcomes' is empty in all 2 rows"),
-        ("ada,outcomes\n.9,1\n.2,0\n", AgentError, "at least 2 agents; there is 1, 'ada'"),
+        ("ada,outcomes\n.9,1\n.2,0\n", AgentError, "at least 2 agents; got 1, 'ada'"),
         ("outcomes\n1\n0\n", AgentError, "no column is left"),
         ("ada,bob,outcomes\n.9,.6,1\n", PanelError, "at least 2 cases"),
         ("ada:0,ada:1,bob:0,bob:2,outcomes\n.9,.1,.5,.5,1\n.2,.8,.5,.5,0\n", ReportError, "'bob' has bob:0, bob:2"),
@@ -120,7 +120,7 @@ def test_a_table_that_makes_no_panel_is_refused(tmp_path, text, kind, match):
         (42, "got int"),
     ],
 )
-def test_what_is_no_table_is_refused(source, match):
+def test_a_source_that_is_not_a_table_is_refused(source, match):
     with pytest.raises(SourceError, match=match):
         read_panel(source)
 
@@ -199,7 +199,7 @@ def test_numbers_written_as_text_are_numbers():
     assert_array_equal(read_panel(table).reports[:, 0], [0.9, np.nan, np.nan])
 
 
-def test_ids_come_through_as_they_are(tmp_path):
+def test_ids_are_kept_unchanged(tmp_path):
     text = "id,ada,bob,y\n007,.9,.6,1\n9007199254740993,.2,.1,0\n"
     panel = read_panel(csv_file(tmp_path, text))
     assert panel.ids.tolist() == ["007", "9007199254740993"]
@@ -260,7 +260,7 @@ def test_a_folder_that_may_not_be_written_into_is_refused(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("text", [True, False], ids=["file", "frame"])
-def test_rows_with_an_empty_outcome_wait_for_one(tmp_path, text):
+def test_rows_with_an_empty_outcome_become_pending_cases(tmp_path, text):
     if text:
         rows = "id,ada,bob,y\na,.9,.6,1\nb,.3,.4,\nc,.2,.1,0\nd,.5,.5,\n"
         panel = read_panel(csv_file(tmp_path, rows))
@@ -278,7 +278,7 @@ def test_rows_with_an_empty_outcome_wait_for_one(tmp_path, text):
     assert panel.pending.position.tolist() == [1, 2]
 
 
-def test_an_empty_text_is_no_outcome():
+def test_an_empty_string_is_a_missing_outcome():
     frame = {"ada": [0.9, 0.3, 0.2], "bob": [0.6, 0.4, 0.1], "y": ["1", " ", "0"]}
     panel = read_panel(pa.table(frame), positive="1")
     assert (len(panel), len(panel.pending)) == (2, 1)

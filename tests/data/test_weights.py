@@ -27,7 +27,7 @@ def test_the_smallest_merits_keep_their_proportions():
     )
 
 
-def test_an_infinite_loss_earns_nothing():
+def test_an_infinite_loss_earns_no_weight():
     assert_allclose(weights.inverse(np.array([0.1, np.inf])), [1.0, 0.0])
 
 

@@ -21,7 +21,7 @@ def path(request, tmp_path):
     return file
 
 
-def test_columns_come_by_name_packed_or_not(path):
+def test_columns_are_read_by_name_compressed_or_not(path):
     table = read_columns(path, ["c", "b", "a"], ["b"])
     assert table.column_names == ["c", "b", "a"]
     np.testing.assert_array_equal(
@@ -48,7 +48,7 @@ def test_another_number_of_columns_is_no_published_file(path):
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
-def test_a_truncated_archive_is_told_from_a_wrong_one(tmp_path, pack):
+def test_a_truncated_archive_and_a_wrong_one_have_different_errors(tmp_path, pack):
     whole = pack(b"a,b\n" + np.random.default_rng(0).bytes(100_000).hex().encode())
     path = tmp_path / ("t.csv.gz" if pack is gzip.compress else "t.csv.xz")
     path.write_bytes(whole[: len(whole) // 2])

@@ -32,7 +32,7 @@ def test_every_fraud_is_kept_and_the_rest_is_drawn():
 
 
 @pytest.mark.usefixtures("payments")
-def test_all_payments_come_in_the_order_of_time_or_of_a_seed():
+def test_all_payments_are_in_time_order_or_shuffled_by_the_seed():
     assert credit_card(None, seed=None).values[:, 0].tolist() == list(range(40))
     shuffled = credit_card(None, seed=3).values[:, 0]
     assert sorted(shuffled) == list(range(40))

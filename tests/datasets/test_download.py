@@ -29,7 +29,7 @@ def zipped(**members):
     return packed.getvalue()
 
 
-def test_a_file_comes_whole_and_progress_is_told(tmp_path):
+def test_a_file_is_downloaded_and_progress_is_reported(tmp_path):
     told = []
     with publish({"data.csv": CONTENT}) as address:
         file = replace(DATA, address=f"{address}/data.csv")
@@ -54,7 +54,7 @@ def test_another_sum_is_named_beside_the_right_one_and_the_file_set_aside(tmp_pa
     assert (tmp_path / "data.csv.mismatch").read_bytes() == CONTENT + b"!"
 
 
-def test_a_bad_download_leaves_the_good_file_alone(tmp_path):
+def test_a_bad_download_does_not_replace_the_good_file(tmp_path):
     (tmp_path / "data.csv").write_bytes(CONTENT)
     with publish({"data.csv": b"?"}) as address, pytest.raises(ChecksumError):
         fetch(replace(DATA, address=f"{address}/data.csv"), tmp_path)
@@ -68,7 +68,7 @@ def test_a_download_that_ends_early_leaves_nothing(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_a_file_comes_out_of_its_archive(tmp_path):
+def test_a_file_is_extracted_from_its_archive(tmp_path):
     archive = zipped(data__csv=CONTENT, readme__txt=b"")
     with publish({"x.zip": archive}) as address:
         file = replace(DATA, address=f"{address}/x.zip", zipped=True)
@@ -136,7 +136,7 @@ def test_a_bar_shows_on_a_terminal(tmp_path, monkeypatch):
     assert "3.2/3.2 MB" in shown.getvalue()
 
 
-def test_no_bar_where_nobody_looks(tmp_path, capsys):
+def test_no_progress_bar_without_a_terminal(tmp_path, capsys):
     with publish({"data.csv": CONTENT}) as address:
         fetch(replace(DATA, address=f"{address}/data.csv"), tmp_path)
     assert capsys.readouterr() == ("", "")

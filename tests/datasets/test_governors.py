@@ -54,7 +54,7 @@ def test_a_year_without_three_models_is_refused():
 
 
 @pytest.mark.parametrize("extra", [said(2018, 7, "Eve", 1, 0.5), LINES[:1]])
-def test_each_model_must_speak_once_of_every_candidate_and_day(given, extra):
+def test_each_model_must_report_once_per_candidate_and_day(given, extra):
     given(Governors, HEADER, *LINES, *extra)
     with pytest.raises(
         SourceError, match="one forecast by each of lite, classic, deluxe"

@@ -90,7 +90,7 @@ def test_the_best_recall_against_benign_is_the_closed_form():
         assert abs(caught - best) < 4 * np.sqrt(best * (1 - best) / len(theirs))
 
 
-def test_another_seed_makes_another_world():
+def test_another_seed_gives_other_data():
     assert not np.array_equal(intrusion(100, 1).values, intrusion(100, 2).values)
     made = intrusion(100, np.random.default_rng(1))
     assert_array_equal(made.values, intrusion(100, 1).values)
@@ -106,6 +106,6 @@ def test_another_seed_makes_another_world():
         ({"seed": -1}, "must not be negative"),
     ],
 )
-def test_what_cannot_be_made_is_refused(settings, fault):
+def test_impossible_settings_are_refused(settings, fault):
     with pytest.raises(SettingError, match=fault):
         Intrusion.load(**settings)

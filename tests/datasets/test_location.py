@@ -21,14 +21,16 @@ def test_the_named_folder_comes_before_the_cache(nowhere, tmp_path, monkeypatch)
     assert locate(FILE) == tmp_path / "some.csv.gz"
 
 
-def test_what_the_named_folder_lacks_is_found_in_the_cache(nowhere, monkeypatch):
+def test_files_missing_from_the_named_folder_are_found_in_the_cache(
+    nowhere, monkeypatch
+):
     nowhere.mkdir(parents=True)
     (nowhere / "some.csv").touch()
     monkeypatch.setenv("TRUEPOOL_DATA", str(nowhere / "gone"))
     assert find_local(FILE) == ("cache", nowhere / "some.csv")
 
 
-def test_what_is_nowhere_is_fetched_into_the_cache_once(nowhere):
+def test_a_missing_file_is_fetched_into_the_cache_once(nowhere):
     assert find_local(FILE) is None
     with publish({"x": b"right"}) as address:
         file = File(FILE.name, FILE.sha256, 5, f"{address}/x")

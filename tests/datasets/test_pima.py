@@ -13,7 +13,7 @@ LINES = (
 )
 
 
-def test_a_zero_nobody_can_have_is_missing(given):
+def test_an_impossible_zero_is_a_missing_value(given):
     given(Pima, *LINES)
     rows = pima(seed=None)
     assert_array_equal(np.isnan(rows.values).sum(axis=0), [0, 1, 1, 1, 2, 1, 0, 0])

@@ -21,7 +21,7 @@ def test_some_rows_are_a_part_of_all(there, seed, data):
 
 
 @given(outcomes=st.lists(st.integers(0, 2), min_size=3, max_size=40), data=st.data())
-def test_of_each_class_come_as_many_as_wanted(outcomes, data):
+def test_each_class_has_the_requested_number_of_rows(outcomes, data):
     there = np.bincount(outcomes, minlength=3)
     wanted = [data.draw(st.integers(0, int(n))) for n in there]
     drawn = sample_by_class(np.array(outcomes), wanted, 0, "abc")

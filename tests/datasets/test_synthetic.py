@@ -53,7 +53,7 @@ def test_the_base_rate_is_the_share_of_ones():
     assert abs(panel.outcomes.mean() - 0.1) < 4 * np.sqrt(0.09 / CASES)
 
 
-def test_bias_and_further_agents_leave_the_rest_alone():
+def test_bias_and_further_agents_do_not_change_the_rest():
     plain = synthetic(100, skill=[1, 2])
     more = synthetic(100, skill=[1, 2, 3], bias=[0, 0.7, 0])
     assert_array_equal(more.outcomes, plain.outcomes)
@@ -73,7 +73,7 @@ def test_bias_and_further_agents_leave_the_rest_alone():
         ({"seed": -1}, "must not be negative"),
     ],
 )
-def test_what_cannot_be_made_is_refused(settings, fault):
+def test_impossible_settings_are_refused(settings, fault):
     with pytest.raises(SettingError, match=fault):
         synthetic(**settings)
 

@@ -75,7 +75,7 @@ def test_a_cache_that_cannot_be_written_into_is_no_fault(nowhere, slow):
     assert read.times == 2
 
 
-def test_a_disk_that_fills_leaves_nothing_behind(nowhere, slow, monkeypatch):
+def test_a_full_disk_leaves_no_file_behind(nowhere, slow, monkeypatch):
     def full(*args, **settings):
         raise OSError(28, "No space left on device")
 

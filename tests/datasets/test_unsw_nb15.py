@@ -26,7 +26,7 @@ def test_a_byte_order_mark_a_dash_and_carriage_returns_are_no_trouble(given):
     assert rows.values[:, 1].tolist() == [1.0, 0.0]
 
 
-def test_what_gives_the_outcome_away_is_no_feature(given):
+def test_columns_that_reveal_the_outcome_are_no_features(given):
     given(UNSWNB15, HEADER, line(1, "udp", 0), line(2, "arp", 1))
     assert not {"id", "attack_cat", "label"} & set(unsw_nb15().names)
 

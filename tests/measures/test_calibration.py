@@ -55,7 +55,7 @@ def test_the_standard_error_is_the_spread_of_slopes():
 def test_many_cases_are_put_together_without_harm(monkeypatch):
     p, came = drawn(2, 30_000, slope=0.8)
     together = cox(p, came)
-    monkeypatch.setattr(calibration, "CONDENSED_ABOVE", 10**9)
+    monkeypatch.setattr(calibration, "MAX_UNBINNED", 10**9)
     single = cox(p, came)
     # Neighbours a thousandth apart shift a slope by far less than its error, .008.
     assert_allclose(together[:3], single[:3], atol=1e-4)
@@ -72,7 +72,7 @@ def test_one_report_for_all_has_no_slope_and_a_test_of_its_mean(rate):
     assert_allclose(fit.likelihood_ratio, gained)
 
 
-def test_outcomes_told_apart_have_no_slope():
+def test_separated_outcomes_have_no_slope():
     p = np.r_[np.full(20, 0.2), np.full(20, 0.7)]
     fit = cox(p, np.repeat([0, 1], 20))
     assert np.isnan(fit.slope)
@@ -107,7 +107,7 @@ def price(x, z, outcomes, cases):
 
 @pytest.mark.parametrize("shift", [True, False])
 @pytest.mark.parametrize("classes", [2, 3, 5])
-def test_a_scaling_is_what_a_plain_search_finds(classes, shift):
+def test_scaling_agrees_with_a_generic_optimiser(classes, shift):
     z, outcomes, cases = scaled(classes)
     start = np.append(1.0, np.zeros(classes - 1))
     free = slice(None) if shift else slice(0, 1)
@@ -140,14 +140,14 @@ def test_the_terms_of_a_newton_step_are_the_derivatives_of_the_log_loss(classes)
     assert_allclose(curve, approx_fprime(x, slopes, 1e-7), atol=1e-4)
 
 
-def test_outcomes_told_apart_do_not_scale_without_bound():
+def test_separated_outcomes_have_bounded_coefficients():
     z = np.repeat([[-1.0], [1.0]], 20, axis=0)
     factor, _ = fit_scaling(z, np.repeat([0, 1], 20), np.ones(40), shift=True)
     assert 5 < factor < 10
 
 
-def test_what_is_certain_is_taken_as_a_thousand_to_one():
+def test_reports_of_0_and_1_count_as_a_thousand_to_one():
     assert calibration.LOG_ODDS_LIMIT == 7.0
     assert calibration.RIDGE == 0.01
     assert (calibration.CLIP, calibration.MIN_PRECISION) == (1e-6, 1e-6)
-    assert (calibration.CONDENSED_ABOVE, calibration.WIDTH) == (20_000, 1e-3)
+    assert (calibration.MAX_UNBINNED, calibration.BIN_WIDTH) == (20_000, 1e-3)

@@ -25,7 +25,7 @@ def test_two_classes_are_decided_at_the_threshold(p, fn, fp):
     assert decide([p], costs)[0] == (p > costs.threshold)
 
 
-def test_at_the_threshold_nothing_is_alarmed():
+def test_at_the_threshold_the_decision_is_0():
     assert decide([0.3], threshold=0.3)[0] == 0
 
 
@@ -35,6 +35,6 @@ def test_a_threshold_between_three_classes_is_refused():
 
 
 @pytest.mark.parametrize("bad", [[1.2], [np.nan], [[[0.5]]]])
-def test_what_is_no_probability_is_refused(bad):
+def test_invalid_probabilities_are_refused(bad):
     with pytest.raises(ReportError):
         decide(bad)

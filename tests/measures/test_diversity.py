@@ -34,13 +34,13 @@ NAN = float("nan")
 
 
 @given(seed=st.integers(0, 1000), agents=st.integers(2, 7))
-def test_without_silence_it_is_numpys_corrcoef(seed, agents):
+def test_without_missing_reports_it_is_numpys_corrcoef(seed, agents):
     panel = random_panel(seed, cases=30, agents=agents)
     assert_allclose(correlation(panel), np.corrcoef(panel.reports.T), atol=1e-13)
 
 
 @given(seed=st.integers(0, 1000), silent=st.floats(0.05, 0.7))
-def test_with_silence_it_is_pandas_pairwise_complete_corr(seed, silent):
+def test_with_missing_reports_it_is_pandas_pairwise_complete_corr(seed, silent):
     panel = random_panel(seed, cases=25, silent=silent)
     frame = pd.DataFrame(panel.reports)
     assert_allclose(correlation(panel), frame.corr(min_periods=2), atol=1e-11)
@@ -90,7 +90,7 @@ def test_tiny_and_lopsided_reports_do_not_cancel():
 
 
 @pytest.mark.parametrize("silent", [0.0, 0.3])
-def test_who_always_says_the_same_correlates_with_nobody(silent):
+def test_a_constant_agent_has_no_correlation(silent):
     panel = random_panel(1, silent=silent)
     reports = panel.reports.copy()
     reports[:, 2] = np.where(np.isnan(reports[:, 2]), np.nan, 0.1)
@@ -101,7 +101,7 @@ def test_who_always_says_the_same_correlates_with_nobody(silent):
     assert_allclose(found[kept], correlation(panel)[kept])
 
 
-def test_who_never_spoke_together_cannot_be_compared():
+def test_agents_without_common_cases_cannot_be_compared():
     panel = Panel(
         [[0.1, NAN, 0.3], [0.8, NAN, 0.4], [NAN, 0.5, 0.6], [NAN, 0.9, 0.2]],
         [0, 1, 0, 1],
@@ -180,7 +180,7 @@ def test_equally_correlated_agents_have_a_closed_form(rho, agents):
     assert_allclose(mean_over_pairs(matrix), rho)
 
 
-def test_who_always_says_the_same_does_not_count():
+def test_a_constant_agent_does_not_count():
     rho = np.array([[1.0, 0.0, NAN], [0.0, 1.0, NAN], [NAN, NAN, NAN]])
     assert effective_agents(rho) == 2.0
     assert mean_over_pairs(rho) == 0.0
@@ -206,7 +206,7 @@ def test_a_miscalibrated_agent_agrees_on_decisions_but_not_wholly_on_reports():
     assert 0.9 < found.correlation[0, 1] < 1.0
 
 
-def test_it_says_what_it_found():
+def test_its_representation():
     said = repr(diversity(random_panel(1)))
     assert said.startswith("Diversity(4 agents, mean correlation 0.")
     assert said.endswith(" effective)")

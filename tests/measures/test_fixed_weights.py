@@ -61,14 +61,14 @@ def test_weights_of_cases_count_as_repeats():
     assert_allclose(counted, repeated.best(), atol=1e-9)
 
 
-def test_agents_that_say_the_same_get_the_same_weight():
+def test_identical_agents_get_the_same_weight():
     panel = random_panel(2, agents=3)
     twins = type(panel)(panel.reports[:, [0, 0, 1, 2]], panel.outcomes)
     best = FixedWeights(twins, Loss("brier")).best()
     assert_allclose(best[0], best[1], atol=1e-6)
 
 
-def test_silence_does_not_make_the_best_worse_than_equal_weights():
+def test_with_missing_reports_the_best_weights_are_no_worse_than_equal_ones():
     panel = random_panel(9, silent=0.3)
     for loss in CONVEX:
         past = FixedWeights(panel, loss)

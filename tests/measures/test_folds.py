@@ -58,7 +58,7 @@ def test_any_splitter_will_do():
     assert not np.isnan(pooled[15:]).any()
 
 
-def test_a_held_out_case_cannot_teach_the_pool_about_itself():
+def test_no_pool_learns_from_its_own_test_cases():
     # The first agent is right in the tested case only; out of fold it is not chosen.
     reports = np.array([[0.0, 0.9], [1.0, 0.1]] * 10)
     reports[0] = [1.0, 0.0]
@@ -109,7 +109,7 @@ def test_a_moment_is_never_cut_in_two(seed):
 
 
 @given(st.integers(0, 50))
-def test_forward_folds_wait_until_both_classes_came(seed):
+def test_forward_folds_start_once_both_classes_occurred(seed):
     outcomes = (np.random.default_rng(seed).random(400) < 0.02).astype(int)
     outcomes[[150, 300]] = 1
     pairs = splits(outcomes, 5, times=np.arange(400))
@@ -117,7 +117,7 @@ def test_forward_folds_wait_until_both_classes_came(seed):
     assert pairs[-1][1][-1] == 399
 
 
-def test_moments_that_are_all_one_leave_nothing_to_test():
+def test_equal_times_leave_nothing_to_test():
     with pytest.raises(SettingError, match="too few cases to test on"):
         splits(np.array([0, 1, 0, 1]), 2, times=np.zeros(4))
 

@@ -60,7 +60,7 @@ def test_deciding_by_the_truth_costs_least(seed):
     assert own <= lie + 1e-12
 
 
-def test_cost_brier_is_not_proper_and_says_so():
+def test_cost_brier_is_not_proper_as_documented():
     p = np.linspace(0, 1, 1001)
     truth = 0.2
     expected = truth * losses.cost_brier(p, np.ones(1001, int), COSTS)
@@ -94,7 +94,7 @@ def test_slopes_are_the_derivatives(name, classes):
         assert_allclose(found[t], numeric, rtol=1e-4, atol=1e-5)
 
 
-def test_a_loss_without_a_slope_says_so():
+def test_the_slope_of_a_loss_that_is_not_convex_is_refused():
     with pytest.raises(SettingError, match="not convex"):
         losses.Loss("spherical").slope(np.array([[0.5]]), np.array([1]))
 

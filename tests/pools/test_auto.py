@@ -39,7 +39,7 @@ def test_auto_leaves_the_mean_where_one_agent_is_all_that_counts():
     assert not hasattr(auto.pool_, "choice_")
 
 
-def test_auto_says_what_it_tried_and_why():
+def test_auto_reports_its_trials_and_the_reason():
     panel = random_panel(2, cases=200)
     auto = Auto(costs=Costs(fn=10, fp=1)).fit(panel.reports, panel.outcomes)
     assert {trial.name for trial in auto.table_} == set(CANDIDATES)

@@ -13,7 +13,7 @@ from truepool.pools.boosted import Boosted
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_it_answers_what_scikit_learn_answers(classes):
+def test_it_agrees_with_scikit_learn(classes):
     panel = random_panel(1, cases=400, classes=classes, silent=0.2)
     pool = Boosted().fit_panel(panel)
     features = boosted._features(panel.values, pool.always_)
@@ -25,7 +25,7 @@ def test_it_answers_what_scikit_learn_answers(classes):
     assert_allclose(pooled, model.predict_proba(features), atol=1e-12)
 
 
-def test_it_finds_what_no_weighted_sum_can():
+def test_it_learns_what_no_weighted_sum_can():
     # The second agent is right only where the first is unsure.
     rng = np.random.default_rng(0)
     unsure = rng.random(4000) < 0.5

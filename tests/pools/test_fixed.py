@@ -25,7 +25,7 @@ def fitted(pool, panel):
 
 
 @given(panels())
-def test_median_is_numpys_over_those_who_spoke(panel):
+def test_median_is_numpys_over_the_reports(panel):
     expected = np.nanmedian(panel.reports, axis=1)
     assert_allclose(fitted(Median(), panel)[:, 1], expected)
 

@@ -63,7 +63,7 @@ def test_vcg_by_the_cost_of_decisions(seed):
     assert_allclose(pool.weights_, expected, atol=1e-12)
 
 
-def test_vcg_is_equal_when_nobody_contributes():
+def test_vcg_weights_are_equal_when_no_agent_contributes():
     # Copies: leaving one out changes nothing.
     reports = np.repeat(random_panel(1, agents=2).reports[:, :1], 3, axis=1)
     pool = VCG().fit(reports, random_panel(1, agents=2).outcomes)
@@ -86,7 +86,7 @@ def test_iterating_recomputes_credit_at_the_learned_weights():
     assert_allclose(twice.credit_, at, atol=1e-15)
 
 
-def test_iterating_stops_when_nothing_moves():
+def test_iteration_stops_at_convergence():
     reports = np.repeat(random_panel(1).reports[:, :1], 2, axis=1)
     pool = VCG(iterations=10**9).fit(reports, random_panel(1).outcomes)
     assert_allclose(pool.weights_, 0.5)
@@ -102,7 +102,7 @@ def test_all_removals_are_exact_and_few_are_near(silent):
     assert np.abs(few.weights_ - exact.weights_).max() < 0.2
 
 
-def test_an_agent_that_is_often_silent_is_weighed_by_what_it_says():
+def test_an_agent_with_few_reports_is_weighted_by_these_reports():
     panel = random_panel(5, cases=4000, agents=3)
     seldom = panel.reports.copy()
     seldom[np.arange(4000) % 10 > 0, 0] = np.nan
@@ -137,14 +137,14 @@ def test_externality_weights_are_inverse_to_the_gap_from_the_others(seed):
     assert_allclose(pool.weights_, expected)
 
 
-def test_externality_looks_at_no_outcome():
+def test_externality_uses_no_outcomes():
     panel = random_panel(1)
     there = Externality().fit(panel.reports, panel.outcomes).weights_
     back = Externality().fit(panel.reports, 1 - panel.outcomes).weights_
     assert_allclose(there, back)
 
 
-def test_best_takes_the_next_when_the_best_is_silent():
+def test_without_a_report_of_the_best_agent_the_next_one_counts():
     panel = random_panel(1, cases=500)
     pool = BestAgent().fit(panel.reports, panel.outcomes)
     assert pool.weights_.tolist() == [1, 0, 0, 0]

@@ -98,7 +98,7 @@ def test_predictions_in_blocks_are_the_predictions(monkeypatch):
     assert_allclose(whole, inputs.scale[..., 0] @ known["slope"] + 1)
 
 
-def test_the_number_of_threads_changes_nothing_and_is_left_alone():
+def test_the_number_of_threads_changes_nothing_and_is_restored():
     panel = random_panel(1, cases=400)
     found = []
     before = torch.get_num_threads()
@@ -113,7 +113,7 @@ def test_the_number_of_threads_changes_nothing_and_is_left_alone():
     assert_array_equal(*found)
 
 
-def test_the_chance_of_others_is_left_alone():
+def test_the_global_random_state_is_unchanged():
     panel = random_panel(1)
     torch.manual_seed(3)
     before = torch.random.get_rng_state()

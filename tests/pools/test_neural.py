@@ -90,7 +90,7 @@ AGAIN = {MLP2: _mlp, MLP4: _mlp, DeepSets: _deep_sets, Attention: _attention}
 
 @each
 @pytest.mark.parametrize("classes", [2, 4])
-def test_a_pool_answers_what_its_network_says_case_by_case(cls, classes):
+def test_a_pool_is_its_network_case_by_case(cls, classes):
     panel = random_panel(1, cases=60, classes=classes, silent=0.3)
     pool = cls(**QUICK, rate=0.02).fit(panel.reports, panel.outcomes)
     odds = [AGAIN[cls](pool.parameters_, z) for z in _inputs(pool, panel.reports)]
@@ -112,7 +112,7 @@ def test_before_the_first_lesson_the_answer_is_the_base_rate(cls):
 
 @settings(max_examples=20)
 @given(seed=st.integers(0, 1000), classes=st.sampled_from([2, 3]))
-def test_deep_sets_give_the_same_answer_in_whatever_order_agents_speak(seed, classes):
+def test_deep_sets_do_not_depend_on_the_order_of_agents(seed, classes):
     panel = random_panel(seed, cases=30, classes=classes, silent=0.3)
     trained = DeepSets(**QUICK, rate=0.02, held_out=0.0)  # whatever is held out says
     pool = trained.fit(panel.reports, panel.outcomes)
@@ -124,7 +124,7 @@ def test_deep_sets_give_the_same_answer_in_whatever_order_agents_speak(seed, cla
 
 
 @pytest.mark.parametrize("cls", [MLP2, MLP4, Attention])
-def test_the_other_networks_know_who_is_speaking(cls):
+def test_the_other_networks_distinguish_agents(cls):
     panel = random_panel(1, cases=200)
     pool = cls(**QUICK, rate=0.02).fit(panel.reports, panel.outcomes)
     said = pool.predict_proba([[0.9, 0.5, 0.5, 0.5], [0.5, 0.5, 0.5, 0.9]])[:, 1]
@@ -132,7 +132,7 @@ def test_the_other_networks_know_who_is_speaking(cls):
 
 
 @pytest.mark.parametrize("cls", [MLP2, MLP4])
-def test_a_silence_never_heard_before_means_agreement(cls):
+def test_a_report_missing_for_the_first_time_counts_as_agreement(cls):
     panel = random_panel(1, cases=100)
     pool = cls(**QUICK).fit(panel.reports, panel.outcomes)
     nan = float("nan")
@@ -141,7 +141,7 @@ def test_a_silence_never_heard_before_means_agreement(cls):
 
 
 @each
-def test_a_silence_that_tells_the_outcome_is_learned(cls):
+def test_informative_missing_reports_are_learned(cls):
     # Agent 0 knows nothing, but is silent when nothing happens.
     rng = np.random.default_rng(0)
     outcomes = rng.integers(0, 2, 1000)
@@ -184,7 +184,7 @@ def test_a_case_of_weight_two_counts_as_two_where_none_are_held_out(cls, classes
 
 
 @each
-def test_the_network_kept_is_the_one_that_lost_least_on_the_cases_held_out(cls):
+def test_the_network_with_the_lowest_held_out_loss_is_kept(cls):
     panel = random_panel(3, cases=150)
     pool = cls(hidden=8, rate=0.03, patience=4).fit(panel.reports, panel.outcomes)
     _, held = splits(panel.outcomes, 5)[-1]
@@ -222,7 +222,7 @@ def test_a_class_too_rare_to_be_in_both_parts_is_learned_from_all():
     assert np.isnan(pool.held_out_losses_).all()
 
 
-def test_cases_that_count_nothing_cannot_say_when_to_stop():
+def test_cases_of_weight_0_do_not_stop_training():
     panel = random_panel(1, cases=60)
     _, held = splits(panel.outcomes, 5)[-1]
     weights = np.ones(60)
@@ -231,7 +231,7 @@ def test_cases_that_count_nothing_cannot_say_when_to_stop():
     assert np.isnan(pool.held_out_losses_).all()
 
 
-def test_agents_that_all_say_the_same_are_not_blown_up():
+def test_identical_reports_are_not_scaled_up():
     reports = np.full((40, 3), 0.3)
     pool = MLP2(**QUICK).fit(reports, np.arange(40) % 4 == 0)
     assert_allclose(pool.predict_proba(reports)[:, 1], 0.25, atol=0.05)
@@ -272,7 +272,7 @@ def test_another_seed_is_another_network(cls):
 
 
 @each
-def test_what_was_learned_is_plain_numbers(cls):
+def test_the_parameters_are_numpy_arrays(cls):
     panel = random_panel(1)
     pool = cls(**QUICK).fit(panel.reports, panel.outcomes)
     assert all(type(v) is np.ndarray for v in pool.parameters_.values())
@@ -290,14 +290,14 @@ def test_listing_and_making_pools_does_not_import_torch():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_auto_does_not_try_networks_unless_it_is_told_to():
+def test_auto_tries_networks_only_on_request():
     assert all(pools.every()[name].by_default for name in CANDIDATES)
     panel = random_panel(1)
     auto = pools.make("auto", candidates=(MLP2(**QUICK),))
     assert auto.fit(panel.reports, panel.outcomes).choice_ == "mlp-2"
 
 
-def test_another_batch_size_changes_the_path_but_not_the_promise():
+def test_another_batch_size_changes_the_path_but_not_the_quality():
     panel = random_panel(1, cases=300)
     lost = [
         scores.loss(

@@ -108,7 +108,7 @@ def test_the_incomplete_beta_function_is_that_of_scipy(a, b, tmp_path):
     assert_allclose(pooled, expected, rtol=0, atol=5e-12)
 
 
-def test_the_file_says_what_its_user_must_know(tmp_path):
+def test_the_file_documents_itself(tmp_path):
     labels = np.array(["ok", "fraud"])[PANEL.outcomes]
     panel = Panel(PANEL.reports, labels, tuple("abcde"), positive="fraud")
     pool = Mean(costs=tp.Costs(fn=9, fp=1)).fit_panel(panel)

@@ -67,7 +67,7 @@ def test_the_same_pool_gives_the_same_bytes(saved, tmp_path):
     assert again.read_bytes() == saved.read_bytes()
 
 
-def test_settings_labels_and_training_cases_come_back(tmp_path):
+def test_settings_labels_and_training_cases_are_restored(tmp_path):
     costs = Costs(fn=10, fp=1)
     pool = Platt(base=VCG(loss="log"), costs=costs, threshold=0.2)
     labels = np.array(["ok", "fraud"])[PANEL.outcomes]
@@ -91,7 +91,7 @@ def test_settings_labels_and_training_cases_come_back(tmp_path):
     ],
     ids=["candidates", "an array", "NaN and two pools inside", "a matrix", "a loss"],
 )
-def test_settings_of_every_kind_come_back(tmp_path, pool):
+def test_settings_of_every_type_are_restored(tmp_path, pool):
     pool.fit_panel(PANEL).save(tmp_path / "x.pool")
     back = tp.load_pool(tmp_path / "x.pool")
     assert repr(back) == repr(pool)
@@ -123,7 +123,7 @@ def test_numbers_of_numpy_are_saved_as_numbers(tmp_path):
     assert (type(back.factor), type(back.seed)) == (float, int)
 
 
-def test_what_a_class_does_not_declare_is_not_dropped_in_silence(tmp_path):
+def test_an_undeclared_attribute_is_refused(tmp_path):
     pool = Mean().fit_panel(PANEL)
     pool.extra_ = 1
     with pytest.raises(SettingError, match="Mean does not declare 'extra_'"):

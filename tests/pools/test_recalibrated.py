@@ -55,7 +55,7 @@ def test_recalibration_mends_it(cls):
 
 @pytest.mark.parametrize("cls", RECALIBRATED)
 @pytest.mark.parametrize("classes", [2, 3])
-def test_a_calibrated_pool_is_left_nearly_alone(cls, classes):
+def test_a_calibrated_pool_hardly_changes(cls, classes):
     rng = np.random.default_rng(3)
     p = rng.dirichlet(np.full(classes, 2.0), 20_000)
     outcomes = (rng.random((20_000, 1)) > p.cumsum(axis=1)).sum(axis=1)
@@ -110,7 +110,7 @@ def test_the_factor_that_needs_no_outcome():
     assert_allclose(neyman_roughgarden(n)[[0, -1]], [1, np.sqrt(3)], rtol=1e-5)
 
 
-def test_the_unseen_factor_counts_those_who_spoke():
+def test_the_neyman_roughgarden_factor_counts_the_reports():
     pool = Extremized(factor="neyman-roughgarden")
     pool.fit(random_panel(1).reports, random_panel(1).outcomes)
     nan = float("nan")

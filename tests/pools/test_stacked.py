@@ -23,7 +23,7 @@ def test_stacking_is_the_mean_of_the_models_of_each_fold():
     assert_allclose(pool.predict_proba(panel.reports), expected)
 
 
-def test_a_silent_agent_is_taken_to_agree_with_those_who_spoke():
+def test_a_missing_report_counts_as_agreement_with_the_others():
     panel = random_panel(1, cases=200)
     pool = StackedLR().fit(panel.reports, panel.outcomes)
     nan = float("nan")

@@ -7,7 +7,7 @@ import numpy as np
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import AgentError, OutcomeError, ReportError
 from truepool.data.labels import Labels
-from truepool.data.reports import ROUNDING
+from truepool.data.reports import SUM_TOLERANCE
 
 
 class Agent(Protocol):
@@ -55,8 +55,8 @@ def class_probabilities(
             f"{name or type(agent).__name__!r} returned {answer.shape}"
         )
     total = answer.sum(axis=1)
-    if not (np.abs(total - 1) <= ROUNDING).all():
-        t = int(np.argmin(np.abs(total - 1) <= ROUNDING))
+    if not (np.abs(total - 1) <= SUM_TOLERANCE).all():
+        t = int(np.argmin(np.abs(total - 1) <= SUM_TOLERANCE))
         raise ReportError(
             "the probabilities of a report must sum to 1; "
             f"{name or type(agent).__name__!r} has {answer[t].tolist()} in case {t}"

@@ -10,7 +10,7 @@ from truepool.agents.extras import require
 from truepool.core.arrays import Array, FloatArray
 from truepool.core.errors import FeatureError, ReportError, SourceError
 from truepool.data.features.encoding import Encoder
-from truepool.data.reports import ROUNDING
+from truepool.data.reports import SUM_TOLERANCE
 
 NEEDED = (
     "an ONNX agent takes one table of numbers (cases x features, float or double) and "
@@ -95,7 +95,10 @@ class OnnxAgent:
                 f"{len(self.classes_)} classes"
             )
         total = answer.sum(axis=1)
-        wrong = ~((np.abs(total - 1) <= ROUNDING) & (answer.min(axis=1) >= -ROUNDING))
+        wrong = ~(
+            (np.abs(total - 1) <= SUM_TOLERANCE)
+            & (answer.min(axis=1) >= -SUM_TOLERANCE)
+        )
         if wrong.any():
             raise ReportError(
                 f"{NEEDED}; {self.name!r} returned {answer[int(np.argmax(wrong))]} in "

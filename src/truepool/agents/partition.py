@@ -25,7 +25,7 @@ def feature_silos(
     """
     if not 0 < share <= 1:
         raise SettingError(
-            f"the share of features an agent sees must lie in (0, 1]; it is {share!r}"
+            f"the share of features an agent sees must lie in (0, 1]; got {share!r}"
         )
     # The legacy generator on purpose: it is the one that drew the paper's silos.
     rng = np.random.RandomState(seed)
@@ -40,7 +40,7 @@ def overlap(silos: Sequence[ArrayLike]) -> float:
     0.5
     """
     if len(silos) < 2:
-        raise SettingError(f"an overlap needs at least 2 silos; there is {len(silos)}")
+        raise SettingError(f"an overlap needs at least 2 silos; got {len(silos)}")
     sets = [frozenset(np.asarray(silo).tolist()) for silo in silos]
     pairs = [len(a & b) / len(a | b) for a, b in combinations(sets, 2)]
     return float(np.mean(pairs))

@@ -58,7 +58,7 @@ class Kind:
     def damaged(self, path: Path, why: str) -> TruepoolError:
         """Return the error about a file that is not what it should be."""
         return self.error(
-            f"a saved {self.name} must be whole; {path} is damaged or something else: "
+            f"{path} must be an undamaged saved {self.name}; it is not: "
             f"{why}. Save the {self.name} again, or copy the file again."
         )
 

@@ -45,7 +45,7 @@ USUAL = (
 )
 """Pairs of labels whose second is usually the positive one: offered, never assumed."""
 
-SHOWN = 6
+MAX_SHOWN = 6
 """So many labels are shown where there are more than two."""
 
 
@@ -303,8 +303,8 @@ def format_labels(labels: Iterable[Any]) -> str:
     ('1, 2', '0, 1, 2, 3, 4, 5 and 3 others')
     """
     known = list(labels)
-    first = ", ".join(map(repr, known[:SHOWN]))
-    rest = len(known) - SHOWN
+    first = ", ".join(map(repr, known[:MAX_SHOWN]))
+    rest = len(known) - MAX_SHOWN
     return f"{first} and {rest} others" if rest > 0 else first
 
 
@@ -314,8 +314,8 @@ def format_names(names: Sequence[str]) -> str:
     >>> format_names(["rf", "gbm"]), format_names(list("abcdefgh"))
     ('rf, gbm', 'a, b, c, d, e, f and 2 others')
     """
-    rest = len(names) - SHOWN
-    first = ", ".join(names[:SHOWN])
+    rest = len(names) - MAX_SHOWN
+    first = ", ".join(names[:MAX_SHOWN])
     return f"{first} and {rest} others" if rest > 0 else first
 
 

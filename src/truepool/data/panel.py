@@ -141,7 +141,7 @@ class Panel:
         K = classes(C)
         names = names or tuple(f"agent{i}" for i in range(N))
         if T < 2:
-            raise PanelError(f"a panel needs at least 2 cases; it has {T}")
+            raise PanelError(f"a panel needs at least 2 cases; got {T}")
         if silent:
             counts, _, _ = kernels.report_counts(values)
             if not counts.all():

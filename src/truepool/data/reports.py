@@ -10,10 +10,10 @@ from truepool.core import kernels
 from truepool.core.arrays import FloatArray, from_classes, read_only
 from truepool.core.errors import AgentError, PanelError, ReportError
 
-ROUNDING = 1e-3
+SUM_TOLERANCE = 1e-3
 """How far from 1 the K probabilities of one report may sum (CSV files round)."""
 
-SLACK = 1e-6
+CLIP_TOLERANCE = 1e-6
 """How far outside [0, 1] single precision may carry a probability; it is clipped."""
 
 
@@ -44,7 +44,7 @@ def check_reports(
     names = _agent_names(agents, N)
     if N < 2:
         raise AgentError(
-            f"pooling needs at least 2 agents; there is {N}"
+            f"pooling needs at least 2 agents; got {N}"
             + (f", {names[0]!r}" if N else "")
         )
     if T == 0:
@@ -57,7 +57,7 @@ def check_reports(
     outside, silent = kernels.scan(values)
     if outside:
         near = np.clip(values, 0.0, 1.0)
-        if not np.nanmax(np.abs(near - values)) <= SLACK:
+        if not np.nanmax(np.abs(near - values)) <= CLIP_TOLERANCE:
             raise ReportError(_outside(values, names))
         values = cast(FloatArray, read_only(near))
     if values.shape[2] > 1:
@@ -120,7 +120,7 @@ def _agent_names(agents: tuple[str, ...], count: int) -> tuple[str, ...]:
     if len(set(names)) < count:
         twice = next(name for name in names if names.count(name) > 1)
         raise AgentError(
-            f"every agent needs a name of its own; got {twice!r} "
+            f"agent names must be unique; got {twice!r} "
             f"{names.count(twice)} times. Rename one."
         )
     return names
@@ -157,8 +157,8 @@ def _checked_classes(values: FloatArray, names: tuple[str, ...]) -> FloatArray:
             f"{names[i]!r} left some out in case {t}. Fill them in, or leave all empty."
         )
     gap = np.nan_to_num(np.abs(totals - 1))
-    if gap.max() > ROUNDING:
-        t, i = (int(index) for index in np.argwhere(gap > ROUNDING)[0])
+    if gap.max() > SUM_TOLERANCE:
+        t, i = (int(index) for index in np.argwhere(gap > SUM_TOLERANCE)[0])
         raise ReportError(
             f"the {values.shape[2]} probabilities of a report must sum to 1; agent "
             f"{names[i]!r} sums to {totals[t, i]:g} in case {t}. Divide by the sum."

@@ -6,10 +6,10 @@ from numpy.typing import ArrayLike
 from truepool.core.arrays import BoolArray, FloatArray
 from truepool.core.errors import SettingError
 
-SLACK = 1e-9
+SUM_TOLERANCE = 1e-9
 """How far from 1 the sum of given weights may lie."""
 
-NOISE = 1e-12
+ROUNDING_ERROR = 1e-12
 """Credit that rounding alone can produce."""
 
 
@@ -42,12 +42,13 @@ def proportional(merits: FloatArray) -> FloatArray:
 def by_credit(credit: FloatArray) -> FloatArray:
     """Weights proportional to positive credit; equal when no agent has any.
 
-    Credit up to `NOISE` is what rounding leaves of no difference, and counts as none.
+    Credit up to `ROUNDING_ERROR` is what rounding leaves of no difference, and counts
+    as none.
 
     >>> by_credit(np.array([0.03, 0.01, -0.02, 1e-17]))
     array([0.75, 0.25, 0.  , 0.  ])
     """
-    return proportional(np.where(credit > NOISE, credit, 0.0))
+    return proportional(np.where(credit > ROUNDING_ERROR, credit, 0.0))
 
 
 def inverse(losses: FloatArray, floor: float = 1e-12) -> FloatArray:
@@ -104,7 +105,7 @@ def as_weights(weights: ArrayLike, agents: int) -> FloatArray:
             f"weights must hold one number for each of the {agents} agents; "
             f"got an array of shape {array.shape}"
         )
-    if not (np.all(array >= 0) and abs(array.sum() - 1) <= SLACK):
+    if not (np.all(array >= 0) and abs(array.sum() - 1) <= SUM_TOLERANCE):
         raise SettingError(
             "weights must not be negative and must sum to 1; "
             f"got {array.tolist()}, which sums to {array.sum():g}. Divide by the sum."

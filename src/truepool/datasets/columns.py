@@ -9,7 +9,7 @@ from pyarrow import csv
 
 from truepool.core.arrays import Array, FloatArray
 from truepool.core.errors import SourceError, suggestion
-from truepool.datasets.files import PACKED, content
+from truepool.datasets.files import COMPRESSED_SUFFIXES, content
 from truepool.datasets.table_cache import read_cached
 
 
@@ -35,7 +35,9 @@ def _parse(
     types = {name: pa.string() if name in text else pa.float64() for name in names}
     try:
         table = csv.read_csv(
-            pa.py_buffer(content(path)) if path.suffix in PACKED else str(path),
+            pa.py_buffer(content(path))
+            if path.suffix in COMPRESSED_SUFFIXES
+            else str(path),
             csv.ReadOptions(column_names=None if header else list(names)),
             convert_options=csv.ConvertOptions(
                 column_types=types, null_values=[missing, ""]

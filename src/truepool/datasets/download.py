@@ -14,12 +14,12 @@ from zipfile import BadZipFile, ZipFile
 
 from truepool.core.errors import ChecksumError, SourceError
 from truepool.core.files import temporary_folder
-from truepool.datasets.files import BROKEN, CHUNK, File
+from truepool.datasets.files import CHUNK_SIZE, READ_ERRORS, File
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with the name, the bytes so far and the bytes in all (0 if not known)."""
 
-PATIENCE = 30.0
+TIMEOUT = 30.0
 """Seconds without a byte after which a publisher counts as out of reach."""
 
 
@@ -55,7 +55,7 @@ def fetch(file: File, folder: Path, progress: Progress | None = None) -> Path:
 def _download(file: File, address: str, path: Path, progress: Progress) -> None:
     request = Request(address, headers={"User-Agent": "truepool"})
     try:
-        with urlopen(request, timeout=PATIENCE) as answer, path.open("wb") as out:
+        with urlopen(request, timeout=TIMEOUT) as answer, path.open("wb") as out:
             total = int(answer.headers.get("Content-Length") or 0)
             done = _copy(answer, out, lambda done: progress(file.name, done, total))
     except (OSError, HTTPException) as error:
@@ -75,7 +75,7 @@ def _download(file: File, address: str, path: Path, progress: Progress) -> None:
 
 def _copy(source: IO[bytes], out: IO[bytes], report: Callable[[int], None]) -> int:
     done = 0
-    while chunk := source.read(CHUNK):
+    while chunk := source.read(CHUNK_SIZE):
         out.write(chunk)
         done += len(chunk)
         report(done)
@@ -96,8 +96,8 @@ def _unzip(file: File, archive: Path) -> Path:
                     f"holds {', '.join(names) or 'nothing'}"
                 )
             with inside.open(fitting[0]) as member, path.open("wb") as out:
-                shutil.copyfileobj(member, out, CHUNK)
-    except (BadZipFile, *BROKEN) as error:
+                shutil.copyfileobj(member, out, CHUNK_SIZE)
+    except (BadZipFile, *READ_ERRORS) as error:
         raise SourceError(
             f"{file.name!r} must be in a complete zip archive; the one from "
             f"{file.address} is cut short or damaged: {_reason(error)}. Try again."
@@ -108,7 +108,7 @@ def _unzip(file: File, archive: Path) -> Path:
 def _store(file: File, part: Path, path: Path) -> Path:
     with part.open("rb") as stream:
         total = sha256()
-        while chunk := stream.read(CHUNK):
+        while chunk := stream.read(CHUNK_SIZE):
             total.update(chunk)
     if total.hexdigest() == file.sha256:
         os.replace(part, path)

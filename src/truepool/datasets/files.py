@@ -12,13 +12,13 @@ from typing import IO
 
 from truepool.core.errors import ChecksumError, SourceError
 
-PACKED = ("", ".gz", ".xz")
+COMPRESSED_SUFFIXES = ("", ".gz", ".xz")
 """How a file may be packed, by what is added to its name."""
 
-BROKEN = (EOFError, lzma.LZMAError, zlib.error, OSError)
+READ_ERRORS = (EOFError, lzma.LZMAError, zlib.error, OSError)
 """What reading a packed file raises when it is cut short or damaged."""
 
-CHUNK = 1 << 20
+CHUNK_SIZE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def names_of(file: File) -> tuple[str, ...]:
     >>> names_of(File("heart.data", "", 0))
     ('heart.data', 'heart.data.gz', 'heart.data.xz')
     """
-    return tuple(file.name + suffix for suffix in PACKED)
+    return tuple(file.name + suffix for suffix in COMPRESSED_SUFFIXES)
 
 
 @contextmanager
@@ -61,7 +61,7 @@ def open_content(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile | lzma.LZMAFi
     try:
         with _open(path) as stream:
             yield stream
-    except BROKEN as error:
+    except READ_ERRORS as error:
         raise SourceError(
             f"{str(path)!r} must be a whole file; it is cut short or damaged: "
             f"{_reason(error)}. Fetch it again."
@@ -78,7 +78,7 @@ def content_sum(path: Path) -> str:
     """Sum (sha256) of the content of a file, unpacked."""
     total = sha256()
     with open_content(path) as stream:
-        while chunk := stream.read(CHUNK):
+        while chunk := stream.read(CHUNK_SIZE):
             total.update(chunk)
     return total.hexdigest()
 

@@ -14,7 +14,7 @@ NAMES = (
     "Pregnancies Glucose BloodPressure SkinThickness Insulin BMI "
     "DiabetesPedigreeFunction Age"
 ).split()
-NEVER_ZERO = ("Glucose", "BloodPressure", "SkinThickness", "Insulin", "BMI")
+ZERO_MEANS_MISSING = ("Glucose", "BloodPressure", "SkinThickness", "Insulin", "BMI")
 """Nobody alive has a 0 here: it was written where nothing was measured."""
 
 
@@ -68,7 +68,7 @@ class Pima(Dataset):
         table = read_columns(path, [*NAMES, "Outcome"])
         values = number_columns(table, NAMES)
         if not zeros:
-            measured = [NAMES.index(name) for name in NEVER_ZERO]
+            measured = [NAMES.index(name) for name in ZERO_MEANS_MISSING]
             part = values[:, measured]
             values[:, measured] = np.where(part == 0, np.nan, part)
         every = Features(

@@ -19,7 +19,7 @@ from truepool.core.kernels.arithmetic import (
     total,
 )
 from truepool.core.kernels.arithmetic import log as exact_log
-from truepool.data.weights import NOISE
+from truepool.data.weights import ROUNDING_ERROR
 from truepool.learners.interface import FLOOR, Feedback, Kernel, Learner, State
 
 
@@ -112,7 +112,7 @@ def _excess_losses(losses: FloatArray) -> FloatArray:
     With an unbounded rate a rounding error would decide the winner.
     """
     above = losses - np.nanmin(losses)
-    if np.nanmax(above) <= NOISE * np.nanmax(np.abs(losses)):
+    if np.nanmax(above) <= ROUNDING_ERROR * np.nanmax(np.abs(losses)):
         return np.where(np.isnan(losses), np.nan, 0.0)
     return np.asarray(above)
 
@@ -123,7 +123,7 @@ def _kernel(
     g, charged, rate = feedback.losses, memory.losses, memory.rate
     N = weights.size
     low, high = least(g), largest(g)
-    apart = high - low > NOISE * max(abs(low), abs(high))
+    apart = high - low > ROUNDING_ERROR * max(abs(low), abs(high))
     span = high - low if apart else 0.0
     for i in range(N):  # minus the smallest; NaN without a report
         g[i] = (g[i] - low if apart else 0.0) if g[i] == g[i] else np.nan

@@ -7,7 +7,7 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.core.kernels.arithmetic import total
-from truepool.data.weights import NOISE, by_credit
+from truepool.data.weights import ROUNDING_ERROR, by_credit
 from truepool.learners.interface import Learner, Signal
 
 EXEMPTIONS = {
@@ -48,6 +48,6 @@ def set_by_mean_credit(
     """`by_mean_credit`, for kernels."""
     for i in range(weights.size):
         mean = credit[i] / max(counts[i], 1.0)
-        weights[i] = mean if mean > NOISE * span else 0.0
+        weights[i] = mean if mean > ROUNDING_ERROR * span else 0.0
     if not total(weights) > 0.0:
         weights[:] = 1.0

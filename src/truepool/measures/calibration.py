@@ -25,7 +25,7 @@ RIDGE = 0.01
 """Penalty on the squared distance from no change: it matters only with a handful of
 cases, or with separated data, where an unbounded correction would fit best."""
 
-STEPS, LARGEST = 50, 1e3
+MAX_STEPS, MAX_COEFFICIENT = 50, 1e3
 """Limits of Newton's method: the number of steps, and the size of a coefficient. One of
 a thousand means that the outcomes are separated."""
 
@@ -37,7 +37,7 @@ MIN_PRECISION = 1e-6
 """A slope of less precision (one over its variance) is unknown: nearly all reports are
 the same, or the outcomes are separated."""
 
-CONDENSED_ABOVE, WIDTH = 20_000, 1e-3
+MAX_UNBINNED, BIN_WIDTH = 20_000, 1e-3
 """Above so many cases, log-odds are binned; the second number is the width of a bin."""
 
 
@@ -63,7 +63,7 @@ def clipped_log_scale(values: FloatArray) -> FloatArray:
 def fit_scaling(
     scale: FloatArray, outcomes: IntArray, cases: FloatArray, *, shift: bool
 ) -> tuple[float, FloatArray]:
-    r"""Factor a and shift b of least log loss for :math:`a z + b` on the log scale.
+    r"""Factor a and shift b of :math:`a z + b` with the lowest log loss.
 
     They are shrunk towards no change (a = 1, b = 0) by `RIDGE`.
 
@@ -163,7 +163,7 @@ def _fit(
     cases: FloatArray,
     ridge: float = 0.0,
 ) -> tuple[FloatArray, float]:
-    """Coefficients of least log loss by Newton's method, and their likelihood ratio.
+    """Coefficients with the lowest log loss, by Newton's method; likelihood ratio.
 
     Coefficients that are not free keep their start; ``ridge`` shrinks the others to it.
     """
@@ -176,7 +176,7 @@ def _fit(
 
     found = start.copy()
     level = first = objective(found)
-    for _ in range(STEPS):
+    for _ in range(MAX_STEPS):
         gradient, curve = newton_terms(found, scale, truth, cases)
         gradient += 2 * ridge * (found - start)
         curve[np.diag_indices(len(found))] += 2 * ridge + 1e-9
@@ -190,7 +190,7 @@ def _fit(
             break
         found, level = found - step, fallen
         # The error after a step of Newton's method is about its square.
-        if np.abs(step).max() < 1e-6 or np.abs(found).max() > LARGEST:
+        if np.abs(step).max() < 1e-6 or np.abs(found).max() > MAX_COEFFICIENT:
             break
     return found, 2 * (first - level)
 
@@ -206,12 +206,12 @@ def _condensed(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return binned log-odds, with the positive cases and all cases of each bin.
 
-    A million cases then take no longer than ten thousand, and `WIDTH` is far too small
-    to affect a slope.
+    A million cases then take no longer than ten thousand, and `BIN_WIDTH` is far too
+    small to affect a slope.
     """
-    if len(z) <= CONDENSED_ABOVE:
+    if len(z) <= MAX_UNBINNED:
         return z, outcomes.astype(np.float64), np.ones(len(z))
-    cell = ((z - z.min()) / WIDTH).astype(np.int64)
+    cell = ((z - z.min()) / BIN_WIDTH).astype(np.int64)
     total = np.bincount(cell).astype(np.float64)
     filled = total > 0
     total = total[filled]

@@ -15,7 +15,7 @@ decides."""
 def decide(
     pooled: ArrayLike, costs: Costs | None = None, threshold: float | None = None
 ) -> IntArray:
-    r"""Decide for the class of least expected cost, given pooled (T,) or (T, K).
+    r"""Decide for the class with the lowest expected cost, given pooled (T,) or (T, K).
 
     Two classes: 1 exactly when p > ``threshold``, by default ``costs.threshold``.
     K classes: :math:`\arg\min_k \sum_y p_y\, cost[y, k]`, the first of equals.

@@ -13,10 +13,10 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.decisions import check_threshold, choose
 
-ROUNDING = 1e-13
+ROUNDING_ERROR = 1e-13
 """Share of a sum of squares that rounding can leave where the variance is 0."""
 
-FAINT = 1e-14
+MIN_DEVIATION = 1e-14
 """Standard deviation of reports that differ in their last bit only."""
 
 
@@ -186,7 +186,11 @@ def _moments(panel: Panel) -> tuple[FloatArray, FloatArray, FloatArray]:
     count = np.maximum(both, 1.0)
     centred = (cross - sums * sums.transpose(0, 2, 1) / count).sum(axis=0)
     own = (squares - np.square(sums) / count).sum(axis=0)
-    return centred, own, ROUNDING * squares.sum(axis=0) + both[0] * FAINT**2
+    return (
+        centred,
+        own,
+        ROUNDING_ERROR * squares.sum(axis=0) + both[0] * MIN_DEVIATION**2,
+    )
 
 
 def _design(apart: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-r"""Loss of fixed weights on a panel, and the weights of least loss.
+r"""Loss of fixed weights on a panel, and the weights with the lowest loss.
 
 For a squared loss and no missing reports, the errors E of the agents are enough: with
 :math:`G = E^\top E / T`, the loss of weights w is :math:`w^\top G w`. One pass over the
@@ -15,7 +15,7 @@ from truepool.data.panel import Panel
 from truepool.data.weights import proportional, uniform
 from truepool.measures.losses import Loss, indicator
 
-DUST = 1e-6
+MIN_WEIGHT = 1e-6
 """Best weights below this are error of the solver."""
 
 
@@ -70,7 +70,7 @@ class FixedWeights:
             complete = self.panel.fill_missing()
             return FixedWeights(complete, self.loss, self.case_weights).best()
         found = self._descend() if self.gram is None else _least_squares(self.gram)
-        return proportional(np.where(found < DUST, 0.0, found))
+        return proportional(np.where(found < MIN_WEIGHT, 0.0, found))
 
     def _gram(self) -> FloatArray:
         N, K = len(self.panel.agents), self.panel.classes

@@ -12,7 +12,7 @@ from truepool.core.errors import AgentError, OutcomeError, ReportError, SettingE
 from truepool.core.formatting import pluralize
 from truepool.data.costs import Costs
 from truepool.data.labels import check_labels, format_choice
-from truepool.data.reports import ROUNDING
+from truepool.data.reports import SUM_TOLERANCE
 from truepool.learners.interface import Learner
 from truepool.measures.decisions import choose
 from truepool.measures.losses import Loss
@@ -341,7 +341,7 @@ def _coordinates(agent: str, report: Any, classes: int) -> FloatArray:
     inside = bool(((value >= 0) & (value <= 1)).all())
     if inside and classes == 2 and value.shape == (1,):
         return value
-    if inside and value.shape == (classes,) and abs(value.sum() - 1) <= ROUNDING:
+    if inside and value.shape == (classes,) and abs(value.sum() - 1) <= SUM_TOLERANCE:
         exact = abs(value.sum() - 1) <= 1e-12
         return from_classes(value if exact else value / value.sum())
     raise ReportError(

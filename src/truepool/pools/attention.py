@@ -1,4 +1,4 @@
-"""A network that learns whom to listen to, case by case."""
+"""A network that learns which agents to attend to, case by case."""
 
 from math import sqrt
 from typing import Any, ClassVar, final
@@ -13,14 +13,14 @@ from truepool.pools.onnx.graph import ReportTensors, Tensor, dense
 class Attention(NeuralPool):
     r"""Agents attend to each other, then the pool attends to the agents.
 
-    An agent is what it said plus who it is, :math:`h_i = relu(A z_i + a + u_i)`. Agents
-    read each other by scaled dot products (Vaswani et al. 2017),
+    An agent is embedded by its report and its identity, :math:`h_i = relu(A z_i + a +
+    u_i)`. Agents read each other by scaled dot products (Vaswani et al. 2017),
 
     .. math:: h'_i = h_i + \sum_j \operatorname{softmax}_j
               \Bigl( \frac{(Q h_i)^\top K h_j}{\sqrt d} \Bigr) V h_j,
 
     and a learned question q reads them all in the same way; two dense layers make the
-    answer. Nobody attends to a silent agent. The :math:`u_i` start at zero, so
+    answer. Agents without a report are masked. The :math:`u_i` start at zero, so
     that agents differ only in what they say until the outcomes tell them apart. They
     are half as wide as the hidden layer of the answer.
 

@@ -1,4 +1,4 @@
-"""The pool to start with: it tries the others and keeps the simplest good one."""
+"""The default pool: it compares the others and keeps the simplest good one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -91,7 +91,7 @@ class Auto(Pool):
     table_: list[Trial]
     pool_: Pool
     records: ClassVar = (Trial,)
-    exemptions: ClassVar = {"unanimity": "it may choose a pool that does not owe it"}
+    exemptions: ClassVar = {"unanimity": "it may choose a pool that is exempt"}
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ class Auto(Pool):
         except SettingError as error:
             kept = pools[0]
             self.table_ = []
-            self.why_ = f"{kept.name} was kept untried: {error}"
+            self.why_ = f"{kept.name} was kept without a comparison: {error}"
         else:
             kept = self._best(pools, panel, pairs, loss, case_weights)
         self.choice_ = kept.name
@@ -154,7 +154,7 @@ class Auto(Pool):
         if not tried:
             self.table_, self.why_ = (
                 [],
-                f"{pools[0].name} was kept: there are too few cases to try any",
+                f"{pools[0].name} was kept: there are too few cases to compare pools",
             )
             return pools[0]
         losses = [loss.of(p, outcomes) for p in pooled]
@@ -179,7 +179,7 @@ class Auto(Pool):
         return replace(chosen, why=self.why_)
 
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
         return np.asarray(self.pool_.combine(values))
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
@@ -209,12 +209,12 @@ def _trial(
 def _why(kept: Trial, best: Trial, loss: Loss) -> str:
     if kept == best:
         return (
-            f"{kept.name} has the least {loss.name} loss out of fold "
+            f"{kept.name} has the lowest {loss.name} loss out of fold "
             f"({kept.loss:.4g} per case), and no simpler pool comes within one "
             "standard error of it"
         )
     return (
         f"{kept.name} loses {kept.loss:.4g} per case ({loss.name}), within one "
         f"standard error ({kept.behind_error:.2g}) of the best, {best.name} "
-        f"({best.loss:.4g}), and is the simplest that does"
+        f"({best.loss:.4g}), and is the simplest such pool"
     )

@@ -25,13 +25,13 @@ class Bayes(Pool):
     r"""Naive Bayes on log-odds: every report adds its evidence beyond the prior.
 
     :math:`\mathrm{logit}\, p = \mathrm{logit}\,\pi + \sum_i (\mathrm{logit}\, r_i -
-    \mathrm{logit}\,\pi)`. Right when the agents' signals are independent given the
+    \mathrm{logit}\,\pi)`. Correct when the agents' signals are independent given the
     outcome; over-confident when they are not, which is the usual case.
 
     Parameters
     ----------
     prior : array-like (K,) or float, optional
-        Probability of each class (or of class 1) before anybody speaks; by default
+        Probability of each class (or of class 1) before any report; by default
         the share of each class among the outcomes.
 
     Examples
@@ -72,13 +72,13 @@ class Bayes(Pool):
             share = as_pooled(given[None] if given.ndim else given.reshape(1))[0]
             if share.size != panel.values.shape[2]:
                 raise SettingError(
-                    f"the prior must speak of the panel's {panel.classes} classes; "
-                    f"{self.prior!r} does not"
+                    f"the prior must have the {panel.classes} classes of the panel; "
+                    f"got {self.prior!r}"
                 )
         self.prior_ = share
 
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
         start = log_scale(self.prior_)
         evidence = np.nansum(log_scale(values) - start, axis=1)
         return from_log_scale(start + evidence)

@@ -16,7 +16,7 @@ from truepool.pools.result import Explanation
 
 @final
 class BestAgent(Pool):
-    """The agent with the least loss of its own; if it is silent, the next best.
+    """The agent with the lowest loss; where it has no report, the next best.
 
     Agents that tie count equally.
 
@@ -60,7 +60,7 @@ class BestAgent(Pool):
         return Explanation(self.name, weights=weights, loss=self.loss)
 
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
         reported = ~np.isnan(values[:, :, 0])
         return pool_by_case(values, _least(np.where(reported, self.losses_, np.inf)))
 

@@ -18,18 +18,18 @@ from truepool.measures.calibration import RIDGE
 from truepool.measures.losses import indicator
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.recalibrated import BENDS, RecalibratedPool
+from truepool.pools.recalibrated import RECALIBRATED, RecalibratedPool
 
-GROUPS = 10_000
+MAX_GROUPS = 10_000
 
 
 @final
 class Beta(RecalibratedPool):
-    r"""Another pool, bent by a beta distribution: :math:`p' = H_{a,b}(p)`.
+    r"""Another pool, transformed by a beta distribution: :math:`p' = H_{a,b}(p)`.
 
     With the mean inside, the beta-transformed linear pool of Ranjan & Gneiting (2010):
-    a = b > 1 repairs under-confidence, :math:`a \ne b` a tilt. a and b have the least
-    log loss. K classes are bent one against the rest.
+    a = b > 1 corrects under-confidence, :math:`a \ne b` a bias. a and b have the least
+    log loss. K classes are transformed one against the rest.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Beta(RecalibratedPool):
     """
 
     name: ClassVar[str] = "beta"
-    exemptions: ClassVar = BENDS
+    exemptions: ClassVar = RECALIBRATED
 
     shape_: FloatArray
 
@@ -67,7 +67,7 @@ class Beta(RecalibratedPool):
 
 
 def _fit(pooled: FloatArray, outcomes: IntArray, cases: FloatArray) -> FloatArray:
-    """Shape (a, b) of least log loss for one class."""
+    """Shape (a, b) with the lowest log loss for one class."""
     pooled, mass = _condensed(np.clip(pooled, SMALLEST, 1 - SMALLEST), outcomes, cases)
     pull = RIDGE / case_count(cases)
 
@@ -90,13 +90,13 @@ def _fit(pooled: FloatArray, outcomes: IntArray, cases: FloatArray) -> FloatArra
 def _condensed(
     pooled: FloatArray, outcomes: IntArray, cases: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """At most `GROUPS` groups of near probabilities, and how often 0 and 1 happened.
+    """At most `MAX_GROUPS` groups of close probabilities, and the cases of 0 and 1.
 
     Each call of the incomplete beta function is slow; a curve of two parameters does
     not need a million of them.
     """
     order = np.argsort(pooled, kind="stable")
-    ends = np.linspace(0, len(pooled), min(len(pooled), GROUPS), endpoint=False)
+    ends = np.linspace(0, len(pooled), min(len(pooled), MAX_GROUPS), endpoint=False)
     starts = ends.astype(np.int64)
     share = (cases / cases.sum())[order]
     hit = outcomes[order] == 1

@@ -21,8 +21,8 @@ from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.stacked import MODEL, probabilities_of
 
-LEAF = 20
-"""Fewest cases in a leaf."""
+MIN_LEAF_SIZE = 20
+"""The smallest number of cases in a leaf."""
 NODES = ("feature", "cut", "left", "right", "missing_left", "value")
 """Arrays with one entry per node."""
 
@@ -107,7 +107,7 @@ class Boosted(Pool):
             max_iter=self.trees,
             max_leaf_nodes=self.leaves,
             learning_rate=self.rate,
-            min_samples_leaf=LEAF,
+            min_samples_leaf=MIN_LEAF_SIZE,
             early_stopping=False,
             random_state=self.seed,
         )
@@ -149,7 +149,7 @@ class Boosted(Pool):
             raise ValueError("a tree leads nowhere")
 
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
         scale = np.tile(self.baseline_, (len(values), 1))
         features = _features(values, self.always_)
         scale[:, self.columns_] += kernels.trees(

@@ -1,4 +1,4 @@
-"""What a fitted pool is, on one card: for people who use a pool that others fitted."""
+"""A summary card of a fitted pool, for people who use a pool that others fitted."""
 
 from dataclasses import asdict, dataclass
 from importlib.metadata import version

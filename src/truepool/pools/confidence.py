@@ -1,4 +1,4 @@
-"""Weights case by case, by how far each report is from a shrug."""
+"""Weights case by case, by the confidence of each report."""
 
 from typing import ClassVar, final
 
@@ -15,7 +15,7 @@ class Confidence(FixedPool):
     r"""In each case, weights proportional to confidence.
 
     :math:`w_{ti} \propto \max_k r_{tik} - 1/K`, which for two classes is
-    :math:`|r_{ti} - 1/2|`. Where nobody is confident, all count equally.
+    :math:`|r_{ti} - 1/2|`. Where no agent is confident, all count equally.
 
     >>> pool = Confidence().fit([[0.9, 0.5], [0.1, 0.5]], [1, 0])
     >>> pool.predict_proba([[0.9, 0.6]])[:, 1].round(3)
@@ -25,7 +25,7 @@ class Confidence(FixedPool):
     name: ClassVar[str] = "confidence"
 
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
         C = values.shape[2]
         if C == 1:
             confidence = np.abs(values[:, :, 0] - 0.5)

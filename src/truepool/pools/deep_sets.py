@@ -1,4 +1,4 @@
-"""A network that sees a set of reports, not who reported what."""
+"""A network that sees the set of reports, not which agent made which."""
 
 from typing import Any, ClassVar, final
 
@@ -8,14 +8,14 @@ from truepool.pools.onnx.graph import ReportTensors, Tensor, dense
 
 @final
 class DeepSets(NeuralPool):
-    r"""DeepSets (Zaheer et al. 2017): the same answer in whatever order agents speak.
+    r"""DeepSets (Zaheer et al. 2017): invariant to the order of the agents.
 
     .. math:: \rho \Bigl( \frac1{|S|} \sum_{i \in S} \phi(z_i),\;
               1 - \frac{|S|}{N} \Bigr),
 
     over the set S of those who reported, with two dense layers each for :math:`\phi`
     (half as wide) and :math:`\rho`. Every agent counts alike; what is learned is how to
-    read their spread. The slopes of the share of silent agents start at zero.
+    read their spread. The slopes of the share of missing reports start at zero.
 
     >>> reports = [[0.9, 0.6], [0.2, 0.4], [0.7, 0.9], [0.3, 0.1]] * 5
     >>> pool = DeepSets(epochs=50, rate=0.01).fit(reports, [1, 0, 1, 0] * 5)

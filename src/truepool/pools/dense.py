@@ -11,9 +11,9 @@ COLUMNS = "the network starts from random numbers that belong to columns"
 
 
 class DensePool(NeuralPool):
-    """A multi-layer perceptron on all log-odds of a case, and on who is silent.
+    """A multi-layer perceptron on the log-odds of a case, and on which are missing.
 
-    The slopes of silence start at zero and stay there as long as nobody was silent,
+    The slopes of missing reports start at zero and stay there if none was missing,
     so that a silence never seen before only means agreement with those who reported.
     """
 

@@ -14,11 +14,11 @@ from truepool.pools.interface import LinearPool
 
 @final
 class Externality(LinearPool):
-    r"""Weights inverse to the gap from the others, looking at no outcome.
+    r"""Weights inverse to the distance from the others; no outcomes are used.
 
     :math:`w_i \propto 1 / \overline{(r_i - \bar r_{-i})^2}`, with
     :math:`\bar r_{-i}` the mean of the others who reported (READINGS 4, "Externality").
-    It rewards consensus, so an agent that alone is right is weighed down.
+    It rewards consensus, so an agent that alone is right gets little weight.
 
     >>> reports = [[0.8, 0.7, 0.1], [0.3, 0.2, 0.9]]
     >>> Externality().fit(reports, [1, 0]).weights_.round(2)

@@ -1,4 +1,4 @@
-"""A pool pushed away from the middle."""
+"""A pool with its log-odds extremised."""
 
 from typing import ClassVar, final
 
@@ -12,7 +12,7 @@ from truepool.measures.folds import Folds
 from truepool.pools.interface import Pool
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.recalibrated import BENDS, RecalibratedPool
+from truepool.pools.recalibrated import RECALIBRATED, RecalibratedPool
 
 
 @final
@@ -21,17 +21,17 @@ class Extremized(RecalibratedPool):
 
     :math:`\mathrm{logit}\, p' = a\, \mathrm{logit}\, p`, for K classes
     :math:`p'_k \propto p_k^a`.
-    Repairs the under-confidence of a mean of distinct calibrated agents (Ranjan &
+    Corrects the under-confidence of a mean of distinct calibrated agents (Ranjan &
     Gneiting 2010; Baron et al. 2014).
 
     Parameters
     ----------
     factor : "fit", "neyman-roughgarden" or float
-        ``fit`` takes the a of least log loss. ``neyman-roughgarden`` needs no outcome:
-        :math:`a = n(\sqrt{3n^2 - 3n + 1} - 2) / (n^2 - n - 1)` for the n agents that
-        reported, from 1 at n = 1 towards :math:`\sqrt 3`. Neyman & Roughgarden (2022)
-        derive it for a mean moved away from a known prior; here, as forecasters use it,
-        it scales log-odds away from even.
+        ``fit`` takes the a with the lowest log loss. ``neyman-roughgarden`` needs no
+        outcome: :math:`a = n(\sqrt{3n^2 - 3n + 1} - 2) / (n^2 - n - 1)` for the n
+        agents that reported, from 1 at n = 1 towards :math:`\sqrt 3`. Neyman &
+        Roughgarden (2022) derive it for a mean moved away from a known prior; here, as
+        forecasters use it, it scales log-odds away from even.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class Extremized(RecalibratedPool):
     """
 
     name: ClassVar[str] = "extremized"
-    exemptions: ClassVar = BENDS
+    exemptions: ClassVar = RECALIBRATED
 
     factor_: float
 

@@ -19,8 +19,8 @@ from truepool.pools.result import Explanation
 class Greedy(LinearPool):
     """Ensemble selection with replacement (Caruana et al. 2004).
 
-    Starting from nobody, the agent whose report lowers the loss of the bag's mean most
-    is added, an agent possibly many times; the best bag on the way is kept. Agents
+    Starting from an empty bag, the agent whose report lowers the loss of the bag's mean
+    most is added, an agent possibly many times; the best bag on the way is kept. Agents
     that tie are added together, so that their order does not matter.
 
     >>> reports = [[0.9, 0.6, 0.5], [0.2, 0.4, 0.5], [0.7, 0.9, 0.5], [0.3, 0.1, 0.5]]
@@ -46,7 +46,9 @@ class Greedy(LinearPool):
 
     def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
         if self.rounds < 1:
-            raise SettingError(f"there must be at least 1 round; rounds={self.rounds}")
+            raise SettingError(
+                f"there must be at least 1 round; got rounds={self.rounds}"
+            )
         loss = as_loss(self.loss, self.costs, self.threshold)
         past = FixedWeights(panel, loss, case_weights)
         N = len(panel.agents)

@@ -1,4 +1,4 @@
-"""What every pool is: a scikit-learn classifier whose features are probabilities."""
+"""The interface of pools: scikit-learn classifiers whose features are probabilities."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -36,16 +36,16 @@ from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.result import Explanation, PoolResult, Training
 
 NO_COSTS = Costs()
-"""What decides where no costs are given: a missed case and a false alarm cost 1."""
+"""The default costs: a missed case and a false alarm cost 1 each."""
 
 
 class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Many probabilities in, one out.
 
-    A pool is written by two methods: `_learn`, which sees a sound panel, and
-    `combine`, which sees sound reports. Checks, names and decisions are done here,
+    A pool defines two methods: `_learn`, which gets a checked panel, and
+    `combine`, which gets checked reports. Checks, names and decisions are done here,
     once: `predict_proba` and `predict` check the reports and show what `pool` makes of
-    them. Reports are (T, N) or (T, N, K), NaN where an agent is silent.
+    them. Reports are (T, N) or (T, N, K), NaN where an agent has no report.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return self
 
     def fit_panel(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
-        """Learn from a panel that is known to be sound."""
+        """Learn from a checked panel."""
         K = panel.classes
         missing = panel.silent / panel.reports.size
         training = Training(len(panel), panel.counts, missing)
@@ -158,7 +158,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return self.pool(self._checked(reports)).probabilities
 
     def predict(self, reports: ArrayLike) -> IntArray:
-        """Class of least expected cost, (T,); binary: 1 where p > threshold."""
+        """Class with the lowest expected cost, (T,); binary: 1 where p > threshold."""
         return self.pool(self._checked(reports)).decisions
 
     def predict_proba_one(self, reports: Mapping[str, Any]) -> dict[int, float]:
@@ -178,7 +178,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return dict(enumerate(as_probabilities(pooled)[0].tolist()))
 
     def decide_one(self, reports: Mapping[str, Any]) -> int:
-        """Class of least expected cost of one case, by its number."""
+        """Class with the lowest expected cost of one case, by its number."""
         return int(self.pool(self._one(reports)).decisions[0])
 
     def contributions(self, reports: ArrayLike) -> FloatArray:
@@ -242,7 +242,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
                 inner.check_learned()
 
     def explain(self) -> Explanation:
-        """Say what the fitted pool is: its name, its weights, and what they rest on."""
+        """Explain the fitted pool: its name, its weights, and their basis."""
         self._check_fitted()
         return self._explanation()
 
@@ -270,7 +270,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph: `combine`, written for ONNX.
@@ -305,7 +305,7 @@ def configure(
 
     By its name it is made with those of ``costs``, ``threshold`` and ``seed`` that it
     takes, and with its own ``settings``, of which an unknown one is refused. A pool
-    that is made already is copied, and gets the costs and the threshold if it has none.
+    object is copied, and gets the costs and the threshold if it has none.
 
     >>> from truepool.pools.mean import Mean
     >>> configure("mean", threshold=0.3, seed=1), configure(Mean(), threshold=0.3)
@@ -314,8 +314,8 @@ def configure(
     if not isinstance(pool, str):
         if settings:
             raise SettingError(
-                "a pool that is made already keeps its settings; got "
-                f"{', '.join(settings)}. Set them where it is made, or give its name."
+                "a pool object has its own settings; got "
+                f"{', '.join(settings)}. Set them in its constructor, or give its name."
             )
         copy: Pool = clone(pool)
         copy.costs = costs if copy.costs is None else copy.costs
@@ -333,7 +333,7 @@ def by_agent(agents: tuple[str, ...], numbers: FloatArray) -> dict[str, float]:
 
 
 class FixedPool(Pool):
-    """A pool that learns nothing: what it does follows from the reports alone."""
+    """A pool that learns nothing: it depends on the reports alone."""
 
     complexity: ClassVar[int] = 0
 
@@ -344,7 +344,7 @@ class FixedPool(Pool):
 class LinearPool(Pool):
     """A pool that learns one weight per agent, ``weights_``, on the simplex.
 
-    Where an agent is silent the weights renormalise over those who reported; where all
+    Where an agent has no report the weights renormalise over the others; where all
     who reported have weight zero they count equally.
     """
 
@@ -352,7 +352,7 @@ class LinearPool(Pool):
 
     @abstractmethod
     def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
-        """Weights (N,) from a sound panel."""
+        """Weights (N,) from a checked panel."""
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         self.weights_ = self._weigh(panel, case_weights)
@@ -370,7 +370,7 @@ class LinearPool(Pool):
             raise ValueError("the weights do not lie on the simplex")
 
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
         return np.asarray(kernels.linear(values, self.weights_))
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:

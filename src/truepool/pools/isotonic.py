@@ -15,7 +15,7 @@ from truepool.core.arrays import (
 from truepool.measures.losses import indicator
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.recalibrated import BENDS, RecalibratedPool
+from truepool.pools.recalibrated import RECALIBRATED, RecalibratedPool
 
 
 @final
@@ -38,7 +38,7 @@ class Isotonic(RecalibratedPool):
     """
 
     name: ClassVar[str] = "isotonic"
-    exemptions: ClassVar = BENDS
+    exemptions: ClassVar = RECALIBRATED
     complexity: ClassVar[int] = 2
 
     curves_: tuple[FloatArray, ...]

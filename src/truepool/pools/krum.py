@@ -1,4 +1,4 @@
-"""The report that the most others stand close to."""
+"""The report with the closest neighbours."""
 
 from typing import ClassVar, final
 
@@ -22,13 +22,13 @@ class Krum(Pool):
 
     Of n reports, up to f of which may be hostile, take the one whose n - f - 2 nearest
     others are closest in squared distance. Reports that tie are averaged, so the order
-    of the agents does not matter; with one or two who speak, Krum is the mean.
+    of the agents does not matter; with one or two reports, Krum is the mean.
 
     Parameters
     ----------
     hostile : int, optional
-        How many agents may be hostile; by default as many as Krum can bear,
-        (n - 3) // 2. Never more than that is assumed in a case with silent agents.
+        How many agents may be hostile; by default as many as Krum tolerates,
+        (n - 3) // 2. Never more than that is assumed in a case with missing reports.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Krum(Pool):
             )
 
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
         parts = blocks(len(values), values.shape[1] * values[0].size)
         return np.concatenate([self._closest(values[part]) for part in parts])
 

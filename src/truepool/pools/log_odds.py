@@ -26,7 +26,7 @@ class LogOdds(FixedPool):
     name: ClassVar[str] = "log-odds"
 
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
         return from_log_scale(np.nanmean(log_scale(values), axis=1))
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:

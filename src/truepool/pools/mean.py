@@ -13,7 +13,7 @@ class Mean(LinearPool):
     r"""Equal weights: :math:`p = \frac{1}{N} \sum_i r_i` over those who reported.
 
     The pool to beat. The mean of agents that are calibrated but distinct is itself
-    under-confident (Ranjan & Gneiting 2010); `Extremized` and `Beta` repair that.
+    under-confident (Ranjan & Gneiting 2010); `Extremized` and `Beta` correct that.
 
     >>> Mean().fit([[0.9, 0.5], [0.1, 0.5]], [1, 0]).predict_proba([[0.8, 0.4]])
     array([[0.4, 0.6]])

@@ -14,7 +14,7 @@ class Median(FixedPool):
     """Middle report in each case; the mean of the two middle ones for an even number.
 
     For K classes the median of each class, scaled to sum to 1. Up to half of the
-    agents can say anything without carrying the pool beyond the others' reports.
+    agents can report anything without moving the pool beyond the others' reports.
 
     >>> pool = Median().fit([[0.9, 0.5, 0.8], [0.1, 0.5, 0.2]], [1, 0])
     >>> pool.predict_proba([[0.9, 0.5, 0.8]])[:, 1]
@@ -24,7 +24,7 @@ class Median(FixedPool):
     name: ClassVar[str] = "median"
 
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
         return trimmed_mean(values, 0.5)
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:

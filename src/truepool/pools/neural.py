@@ -31,11 +31,11 @@ from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.stacked import MODEL
 
-ENOUGH = 2
-"""Fewer held-out cases than this say nothing."""
+MIN_HELD_OUT = 2
+"""With fewer held-out cases than this, there is no early stopping."""
 
-LEAST_SPREAD = 1e-3
-"""Agents that all say the same are not blown up to look different."""
+MIN_SPREAD = 1e-3
+"""Reports are never scaled by less than this: identical reports stay identical."""
 
 CLASSES = "the network starts from random numbers that belong to classes"
 
@@ -45,8 +45,8 @@ class NeuralPool(Pool):
 
     It needs torch (``pip install 'truepool[neural]'``) and uses a GPU if there is one.
     A fifth of the cases is held out, the last ones where cases have times, and the
-    network is kept that lost least on them; where they are too few for that, all are
-    learned from, in ``patience`` epochs. What was learned is kept as numpy arrays.
+    network with the lowest loss on them is kept; where they are too few for that, all
+    are used, for ``patience`` epochs. The parameters are kept as numpy arrays.
 
     Parameters
     ----------
@@ -59,14 +59,14 @@ class NeuralPool(Pool):
     rate, decay : float
         Adam's rate, and how fast it pulls parameters to zero.
     held_out : float
-        Share of the cases that say when to stop; 0 for none: then all epochs are run.
+        Share of the cases for early stopping; 0 for none: then all epochs are run.
     device : str
-        ``auto``, or what torch calls a device.
+        ``auto``, or a device of torch.
 
     Attributes
     ----------
     parameters_ : dict of str to array
-        What was learned.
+        The parameters.
     held_out_losses_ : (E,)
         Log loss of the held-out cases after each epoch; NaN where none were.
     """
@@ -135,7 +135,7 @@ class NeuralPool(Pool):
         )
 
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
         inputs = self._inputs(clipped_log_scale(values))
         odds = predict(self._network(), self.parameters_, inputs, self.device)
         return from_log_scale(odds)
@@ -160,7 +160,7 @@ class NeuralPool(Pool):
         ]
 
     def _inputs(self, scale: FloatArray) -> Inputs:
-        """Centre and scale all agents alike; the silent agree with the others."""
+        """Centre and scale all agents alike; missing reports agree with the others."""
         scale = (scale - self.centre_) / self.spread_
         reported = (~np.isnan(scale[:, :, 0])).astype(np.float64)
         return Inputs(fill_missing(scale), reported)
@@ -168,7 +168,7 @@ class NeuralPool(Pool):
     def _split(self, panel: Panel, cases: FloatArray) -> tuple[IntArray, IntArray]:
         """Cases to learn from, and cases held out."""
         everything, nothing = np.arange(len(panel)), np.arange(0)
-        if self.held_out * len(panel) < ENOUGH:
+        if self.held_out * len(panel) < MIN_HELD_OUT:
             return everything, nothing
         folds = max(2, round(1 / self.held_out))
         try:
@@ -206,11 +206,11 @@ class NeuralPool(Pool):
 def _standard(scale: FloatArray, cases: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Mean and standard deviation (J,) of all reports, the same for all agents.
 
-    Scaling each agent by itself would let the order of agents in, and hide who is bold.
+    Scaling each agent by itself would hide which agents are more extreme.
     """
     share = np.where(np.isnan(scale), 0.0, cases[:, None, None])
     mass = share.sum(axis=(0, 1))
     centre = (np.nan_to_num(scale) * share).sum(axis=(0, 1)) / mass
     apart = np.nan_to_num(scale - centre) ** 2
     spread = np.sqrt((apart * share).sum(axis=(0, 1)) / mass)
-    return centre, np.maximum(spread, LEAST_SPREAD)
+    return centre, np.maximum(spread, MIN_SPREAD)

@@ -148,4 +148,4 @@ def _try(pool: Any) -> None:
     values[1, 0] = np.nan
     pooled = pool.pool(values).probabilities
     if pooled.shape != (2, K) or not np.isfinite(pooled).all():
-        raise ValueError("it does not answer with probabilities")
+        raise ValueError("it does not return probabilities")

@@ -6,7 +6,7 @@ from truepool.core.arrays import FloatArray, IntArray, from_log_scale, log_scale
 from truepool.measures.calibration import fit_scaling
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.recalibrated import BENDS, RecalibratedPool
+from truepool.pools.recalibrated import RECALIBRATED, RecalibratedPool
 
 
 @final
@@ -32,7 +32,7 @@ class Platt(RecalibratedPool):
     """
 
     name: ClassVar[str] = "platt"
-    exemptions: ClassVar = BENDS
+    exemptions: ClassVar = RECALIBRATED
 
     factor_: float
     shift_: FloatArray

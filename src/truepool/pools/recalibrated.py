@@ -1,4 +1,4 @@
-"""Pools that wrap another pool and make its probabilities mean what they say."""
+"""Pools that wrap another pool and recalibrate its probabilities."""
 
 from abc import abstractmethod
 from typing import ClassVar
@@ -13,7 +13,7 @@ from truepool.measures.folds import Folds, out_of_fold, splits
 from truepool.pools.interface import Pool, configure
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 
-BENDS = {
+RECALIBRATED = {
     "unanimity": "when all say p, a recalibrated pool answers how often the event "
     "happened when the pool said p"
 }
@@ -64,7 +64,7 @@ class RecalibratedPool(Pool):
         self._correct(pooled[tested], panel.outcomes[tested], cases[tested])
 
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
         return self._corrected(self.pool_.combine(values), values)
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:

@@ -27,11 +27,11 @@ from truepool.pools.stacked import (
 )
 
 STRENGTHS = np.logspace(-4, 2, 13)
-"""Inverse penalties that are tried."""
+"""The grid of inverse penalties."""
 PRECISION = 1e-8
 """Largest gradient at which the regression has converged."""
 DEFAULT = np.array([1.0])
-"""Where the cases are too few for folds."""
+"""The inverse penalty where the cases are too few for folds."""
 SCALES = {"log-odds": log_odds_features, "reports": report_features}
 ONNX_SCALES = {"log-odds": log_odds_onnx, "reports": reports_onnx}
 
@@ -56,7 +56,7 @@ class Ridge(Pool):
     coefficients_ : (C, F)
         Slopes; C is 1 for two classes.
     intercepts_ : (C,)
-        Where a case with all features 0 lies, on the log scale.
+        The score of a case with all features 0.
     strength_ : float
         Inverse of the penalty chosen.
 
@@ -125,7 +125,7 @@ class Ridge(Pool):
         )
 
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
         features = SCALES[self.scale](values)
         return probabilities_of(features @ self.coefficients_.T + self.intercepts_)
 

@@ -24,7 +24,7 @@ from truepool.pools.result import Explanation
 class Shapley(LinearPool):
     """Weights proportional to positive Shapley credit; equal when there is none.
 
-    Exact up to 14 agents, sampled above. Two agents that say the same share their
+    Exact up to 14 agents, sampled above. Two identical agents share their
     credit, where leave-one-out would give neither any.
 
     Attributes

@@ -20,21 +20,21 @@ STRETCHES = (0.0, 0.3, 1.0)
 TILTS = (0.0, 0.1, 0.3, 1.0)
 """Prior standard deviations that are tried: of the shift b, of the stretch a - 1 and of
 each agent's tilt d. They were fixed on a study of 17 panels and checked on 6 others."""
-NEGLIGIBLE = 1e-3
-"""What a prior standard deviation of 0 stands for."""
-WIDE = 1.0
+ZERO_WIDTH = 1e-3
+"""The standard deviation that stands for 0."""
+WIDE_PRIOR = 1.0
 """A prior this wide or wider costs half a unit of log evidence more."""
-KEPT = 0.01
+MIN_SHARE = 0.01
 """Settings below this share of the largest weight are dropped."""
-LARGEST_CLIP = 0.02
+MAX_CLIP = 0.02
 RARE_SHARE = 0.1
 """Reports are clipped at 2 %, or at a tenth of the share of the rarest class."""
-STEPS, SMALLEST_STEP, PRECISION = 50, 1e-6, 1e-10
+MAX_STEPS, MIN_STEP, PRECISION = 50, 1e-6, 1e-10
 
 
 @final
 class Shrunk(Pool):
-    r"""Log-odds weights that stay near equal until the cases say otherwise.
+    r"""Log-odds weights that stay near equal until there is evidence against it.
 
     With :math:`x_i` the log-odds of agent i and :math:`z_0` their mean over those who
     reported,
@@ -54,7 +54,7 @@ class Shrunk(Pool):
     Parameters
     ----------
     clip : float, optional
-        How close to 0 and 1 a report may count. By default 0.02, or a tenth of the
+        Reports are clipped this far from 0 and 1. By default 0.02, or a tenth of the
         share of the rarest class if that is less.
 
     Attributes
@@ -79,8 +79,8 @@ class Shrunk(Pool):
     complexity: ClassVar[int] = 2
     by_default: ClassVar[bool] = False
     exemptions: ClassVar = {
-        "unanimity": "it also learns how sure the crowd should be: when all say p it "
-        "answers how often the event came when the crowd said p"
+        "unanimity": "it also learns how sure the crowd should be: if all report p it "
+        "gives how often the event happened when the crowd reported p"
     }
 
     fits_: FloatArray
@@ -106,7 +106,7 @@ class Shrunk(Pool):
             )
         rates = to_classes(panel.base_rate(case_weights)[None])[0]
         rarest = float(rates[rates > 0].min())
-        self.clip_ = self.clip or min(LARGEST_CLIP, RARE_SHARE * rarest)
+        self.clip_ = self.clip or min(MAX_CLIP, RARE_SHARE * rarest)
         cases = np.ones(len(panel)) if case_weights is None else case_weights
         design = _design(panel.values, self.clip_)
         fits, scores = [], []
@@ -117,12 +117,12 @@ class Shrunk(Pool):
             fits.append(fit)
             scores.append(evidence - _complexity(widths))
         weights = np.exp(np.array(scores) - max(scores))
-        kept = weights >= KEPT
+        kept = weights >= MIN_SHARE
         self.fits_ = np.array(fits)[kept]
         self.shares_ = weights[kept] / weights[kept].sum()
 
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
         design = _design(values, self.clip_)
         fitted = (_probabilities(design, fit) for fit in self.fits_)
         pairs = zip(self.shares_, fitted, strict=True)
@@ -184,11 +184,11 @@ def posterior_mode(
         return float(cases @ np.log(chances) - theta @ (precision * theta) / 2)
 
     theta, value = start, value_at(start)
-    for _ in range(STEPS):
+    for _ in range(MAX_STEPS):
         gradient, hessian = _slopes(design, outcomes, cases, precision, theta)
         step = np.linalg.solve(hessian, gradient)
         size = 1.0
-        while size > SMALLEST_STEP and value_at(theta + size * step) < value:
+        while size > MIN_STEP and value_at(theta + size * step) < value:
             size /= 2
         theta = theta + size * step
         before, value = value, value_at(theta)
@@ -201,7 +201,7 @@ def posterior_mode(
 
 def _precisions(design: Design, widths: tuple[float, float, float]) -> FloatArray:
     C, P = design.parts.shape[1:]
-    shift, stretch, tilt = (max(width, NEGLIGIBLE) for width in widths)
+    shift, stretch, tilt = (max(width, ZERO_WIDTH) for width in widths)
     # K shifts of half the variance each give every pair of classes the width asked for.
     shifts = [(1.0 if C == 1 else 2.0) / shift**2] * C
     tilts = [1.0 / tilt**2] * (P - C - 1)
@@ -246,4 +246,4 @@ def _given(pooled: FloatArray, outcomes: IntArray) -> FloatArray:
 def _complexity(widths: tuple[float, float, float]) -> float:
     """Log evidence that a setting must earn: one per width, half more if wide."""
     used = np.array(widths)
-    return float((used > 0).sum() + (used >= WIDE).sum() / 2)
+    return float((used > 0).sum() + (used >= WIDE_PRIOR).sum() / 2)

@@ -1,4 +1,4 @@
-"""Pools that hand the reports to a second model."""
+"""Pools that learn a second model on the reports."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar, TypeAlias
@@ -27,7 +27,7 @@ Parameters: TypeAlias = dict[str, FloatArray]
 MODEL = (
     "a learned model answers how often the event happened when the agents said p, not p"
 )
-"""Why a model that was learned does not owe unanimity."""
+"""Why a learned model is exempt from unanimity."""
 
 
 class StackedPool(Pool):
@@ -74,7 +74,7 @@ class StackedPool(Pool):
 
     @abstractmethod
     def _scores(self, features: FloatArray, parameters: Parameters) -> FloatArray:
-        """Log scale (T, C) that one model answers."""
+        """Scores (T, C) of one model, on the log scale."""
 
     @abstractmethod
     def _scores_onnx(self, features: Tensor, parameters: Parameters) -> Tensor:
@@ -97,7 +97,7 @@ class StackedPool(Pool):
         }
 
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
         features = log_odds_features(values)
         models = self._models()
         total = np.zeros((len(values), values.shape[2]))

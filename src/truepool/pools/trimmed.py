@@ -47,7 +47,7 @@ class Trimmed(Pool):
             )
 
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
         return trimmed_mean(values, self.alpha)
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
@@ -58,7 +58,7 @@ class Trimmed(Pool):
 def trimmed_mean(values: FloatArray, share: float) -> FloatArray:
     """Mean of (T, N, C) over agents, without this share of them at each end: (T, C).
 
-    A share of 0.5 leaves the middle one or two: the median. Silent agents do not
+    A share of 0.5 leaves the middle one or two: the median. Missing reports do not
     count. For K classes each class is cut by itself and the rest scaled to sum to 1.
 
     >>> trimmed_mean(np.array([[[0.1], [0.2], [0.9]]]), 0.5)

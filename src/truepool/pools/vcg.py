@@ -1,4 +1,4 @@
-"""Weights by contribution: what the pool would lose without each agent."""
+"""Weights by contribution: how much worse the pool is without each agent."""
 
 from dataclasses import replace
 from typing import ClassVar, final
@@ -21,7 +21,7 @@ class VCG(LinearPool):
     r"""Weights proportional to positive leave-one-out credit.
 
     :math:`D_i = \overline{\ell(p_{-i}, y) - \ell(p, y)}` at equal weights and
-    :math:`w_i \propto \max(D_i, 0)`; equal weights when nobody contributes. The
+    :math:`w_i \propto \max(D_i, 0)`; equal weights when no agent contributes. The
     contribution-weighted model of Budescu & Chen (Management Science 2015), and the
     static VCG weights of the paper (READINGS 4).
 
@@ -33,8 +33,8 @@ class VCG(LinearPool):
     removals : int, optional
         Try only this many removals per case, at random (k-LOO, apd:approx_vcg).
     iterations : int
-        How often credit is computed anew at the weights learned so far; 1 is the
-        model above. An agent that lost all weight does not come back.
+        How often credit is recomputed at the weights learned so far; 1 is the
+        model above. An agent without weight never regains any.
     seed : int
         For ``removals``.
 

@@ -19,7 +19,7 @@ class Vote(FixedPool):
 
     A mean of reports on one side of the threshold stays on that side, so the decision
     of this pool *is* the majority vote (the plurality for K classes), and the
-    probability still means something. Where the vote is tied everybody counts.
+    probability still means something. Where the vote is tied all agents count.
 
     >>> pool = Vote().fit([[0.9, 0.8, 0.2], [0.1, 0.2, 0.3]], [1, 0])
     >>> pool.predict_proba([[0.9, 0.7, 0.1]])[:, 1].round(3)
@@ -29,7 +29,7 @@ class Vote(FixedPool):
     name: ClassVar[str] = "vote"
 
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool sound reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C)."""
         T, N, C = values.shape
         K = classes(C)
         reported = ~np.isnan(values[:, :, 0])

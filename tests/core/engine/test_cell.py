@@ -9,7 +9,7 @@ SETTINGS = st.dictionaries(st.text(), st.integers() | st.text() | st.floats(0, 1
 
 
 @given(SETTINGS, SETTINGS, st.integers(0, 99), st.text())
-def test_what_is_drawn_depends_on_axis_and_repeat_alone(one, other, repeat, axis):
+def test_random_draws_depend_only_on_the_axis_and_the_repeat(one, other, repeat, axis):
     here = Cell("x", tuple(one.items()), repeat)
     there = Cell("x", tuple(other.items()), repeat)
     assert here.seed(axis) == there.seed(axis)

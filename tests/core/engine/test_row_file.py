@@ -27,7 +27,7 @@ def test_rows_of_another_version_stay_but_are_not_used(tmp_path):
 
 
 @pytest.mark.parametrize("end", [1, 10, -1])
-def test_a_line_cut_short_is_dropped_and_the_next_run_goes_on(tmp_path, end):
+def test_an_incomplete_line_is_dropped_and_the_next_run_continues(tmp_path, end):
     path = tmp_path / "rows.jsonl"
     file = RowFile(path, "1")
     file.add(ONE, ROWS)
@@ -47,7 +47,7 @@ def test_a_file_of_something_else_is_refused(tmp_path, line):
 
 
 @pytest.mark.parametrize("made", [lambda p: p.mkdir(), lambda p: p.write_bytes(b"\xff\n")])  # fmt: skip
-def test_what_is_no_text_is_refused_in_one_sentence(tmp_path, made):
+def test_a_file_that_is_not_text_is_refused(tmp_path, made):
     path = tmp_path / "rows.jsonl"
     made(path)
     with pytest.raises(SourceError, match="remove it to measure them again"):

@@ -30,13 +30,13 @@ def batch(path, measure=squares, **settings):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_rows_come_in_the_order_of_their_cells(tmp_path, jobs):
+def test_rows_are_in_the_order_of_their_cells(tmp_path, jobs):
     work = batch(tmp_path)
     run([work], jobs=jobs)
     assert [row["value"] for row in work.rows] == [1, 4, 9, 1, 4, 9]
 
 
-def test_what_was_done_before_an_interruption_is_not_done_again(tmp_path):
+def test_finished_cells_are_not_measured_again_after_an_interruption(tmp_path):
     with pytest.raises(RuntimeError):
         run([batch(tmp_path, fails)])
     again = batch(tmp_path)
@@ -63,7 +63,7 @@ def test_many_quick_cells_do_not_wait_for_a_slow_one(tmp_path):
     assert all(cell in file for cell in quick[:900])
 
 
-def test_what_measures_time_runs_alone_in_this_process_after_the_rest(tmp_path):
+def test_cells_that_measure_time_run_alone_in_this_process_after_the_rest(tmp_path):
     timed = batch(tmp_path / "timed", alone=True)
     rest = batch(tmp_path / "rest")
     seen = []
@@ -87,6 +87,6 @@ def test_progress_counts_effort_with_rows_in_the_file_as_done(tmp_path):
     assert seen[-1] == ("x", 12.0, 12.0)
 
 
-def test_nothing_to_do_is_soon_done(tmp_path):
+def test_a_run_without_missing_cells_measures_nothing(tmp_path):
     run([])
     assert not (tmp_path / "rows.jsonl").exists()

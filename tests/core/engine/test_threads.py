@@ -14,7 +14,7 @@ def test_libraries_loaded_before_or_after_use_one_thread():
         assert {os.environ[name] for name in POOLS} == {"1"}
 
 
-def test_what_was_set_before_is_set_again(monkeypatch):
+def test_earlier_settings_are_restored(monkeypatch):
     monkeypatch.setenv(POOLS[0], "7")
     monkeypatch.delenv(POOLS[1], raising=False)
     with pytest.raises(RuntimeError), one_thread():

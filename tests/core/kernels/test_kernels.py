@@ -34,7 +34,7 @@ def weights_for(draw, panel):
         elements=st.floats(-2, 3) | st.sampled_from([np.nan, np.inf, -np.inf, 0, 1]),
     )
 )
-def test_scan_counts_the_same_faults_and_silences(flat):
+def test_scan_counts_the_same_faults_and_missing_reports(flat):
     cube = read_only(flat[:, None, None])
     assert compiled.scan(cube) == reference.scan(cube)
 
@@ -111,7 +111,7 @@ def credit_arguments(data, panel):
     return panel.reports, panel.outcomes, weights, scale, cases
 
 
-def test_where_nobody_spoke_the_pool_is_nan():
+def test_the_pool_of_a_case_without_reports_is_nan():
     nobody = np.full((1, 2, 1), np.nan)
     weights = np.array([0.5, 0.5])
     assert np.isnan(reference.linear(nobody, weights)).all()

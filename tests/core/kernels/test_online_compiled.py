@@ -57,7 +57,7 @@ def test_the_rate_falls_as_specified(name, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["hedge", "wsu"])
-def test_an_agent_on_the_floor_comes_back_as_specified(name, monkeypatch):
+def test_an_agent_at_the_weight_floor_recovers_as_specified(name, monkeypatch):
     """It falls to the floor in one half of the cases and rises from it in the other."""
     half = 2000
     outcomes = np.tile([0, 1], half)

@@ -121,20 +121,20 @@ def test_a_column_may_be_empty_where_it_held_numbers():
         (pa.table({}), "at least one feature"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_said(rows, expected):
+def test_features_that_do_not_fit_are_refused(rows, expected):
     encoder = Encoder().fit(pa.table({"size": [1.0], "flag": ["SF"]}))
     with pytest.raises(FeatureError, match=expected):
         encoder.transform(rows)
 
 
-def test_rows_without_columns_teach_nothing():
+def test_rows_without_columns_are_refused():
     with pytest.raises(FeatureError, match="one row per case"):
         Encoder().fit(np.zeros((3, 0)))
     with pytest.raises(FeatureError, match="the 2 features of training; they have 3"):
         Encoder().fit(np.zeros((3, 2))).transform(np.zeros((3, 3)))
 
 
-def test_text_of_training_may_come_back_as_numbers():
+def test_categories_may_change_from_text_to_numbers():
     # A file whose codes all look like numbers is read as numbers.
     encoder = Encoder().fit(pa.table({"code": ["7", "A1"]}))
     assert_array_equal(
@@ -194,7 +194,7 @@ def test_columns_of_categories_are_those_of_scikit_learn(values):
 
 
 @given(train=NUMBERS, late=NUMBERS, gaps=GAPS)
-def test_rows_that_came_later_change_nothing_that_was_learned(train, late, gaps):
+def test_later_rows_do_not_change_the_encoder(train, late, gaps):
     gaps[0] = False
     rows = np.where(gaps, np.nan, train)
     ready = Filling([1]).fit(rows)

@@ -10,7 +10,7 @@ X = [[1.0, 0.0], [2.0, 1.0], [np.nan, 1.0]]
 Y = [0, 1, 2]
 
 
-def test_names_and_labels_are_given_where_none_came():
+def test_default_names_and_labels():
     rows = Features(X, Y)
     assert (rows.names, rows.labels, rows.classes) == (("x0", "x1"), ("0", "1", "2"), 3)
     assert (len(rows), rows.missing, rows.categorical) == (3, 1, ())
@@ -23,7 +23,7 @@ def test_a_label_may_have_no_row():
     np.testing.assert_allclose(rows.shares(), [1 / 3, 2 / 3, 0])
 
 
-def test_nobody_can_write_into_features_from_outside_or_inside():
+def test_features_are_read_only():
     mine = np.array(X)
     rows = Features(mine, Y)
     mine[0, 0] = 99.0
@@ -32,7 +32,7 @@ def test_nobody_can_write_into_features_from_outside_or_inside():
         rows.values[0, 0] = 99.0
 
 
-def test_arrays_that_nobody_writes_to_are_not_copied():
+def test_read_only_arrays_are_not_copied():
     mine = np.array(X)
     assert np.shares_memory(Features(mine, Y, copy=False).values, mine)
 
@@ -73,7 +73,7 @@ def test_columns_of_text_become_categories():
         ([[0.0], [0.5]], {"levels": {"x0": "ab"}}, "got 0.5"),
     ],
 )
-def test_unsound_features_are_refused_in_one_sentence(values, settings, fault):
+def test_invalid_features_are_refused_in_one_sentence(values, settings, fault):
     with pytest.raises(FeatureError, match=fault):
         Features(values, [0, 1], **settings)
 
@@ -96,7 +96,7 @@ def test_text_that_spells_numbers_is_taken_as_numbers():
         ([0.5, 1, 0], None, "got 0.5 in case 0"),
     ],
 )
-def test_unsound_outcomes_are_refused_in_one_sentence(outcomes, labels, fault):
+def test_invalid_outcomes_are_refused_in_one_sentence(outcomes, labels, fault):
     with pytest.raises(OutcomeError, match=fault):
         Features(X, outcomes, labels=labels)
 

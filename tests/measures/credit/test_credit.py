@@ -108,7 +108,9 @@ def test_shapley_is_the_mean_over_all_orders(loss, panel):
 @EACH
 @pytest.mark.parametrize("silent", [0.0, 0.3])
 @pytest.mark.parametrize("classes", [2, 3])
-def test_shapley_credit_sums_to_what_the_pool_gains_on_the_prior(loss, silent, classes):
+def test_shapley_credit_sums_to_the_gain_of_the_pool_over_the_prior(
+    loss, silent, classes
+):
     panel = random_panel(5, agents=6, silent=silent, classes=classes)
     gain = value(panel, [], loss) - value(panel, list(range(6)), loss)
     assert_allclose(credit.shapley(panel, loss=loss).sum(), gain, atol=1e-12)
@@ -135,7 +137,7 @@ def test_a_case_of_weight_two_counts_as_two_cases(loss, whole, silent):
     assert_allclose(weighted, whole(double, loss=loss), atol=1e-12)
 
 
-def test_agents_that_say_the_same_share_shapley_credit_alike():
+def test_identical_agents_share_shapley_credit_equally():
     panel = random_panel(0, agents=3)
     twins = Panel(panel.reports[:, [0, 0, 1]], panel.outcomes)
     found = credit.shapley(twins)
@@ -154,7 +156,7 @@ def test_sampled_shapley_agrees_with_exact_within_its_errors(loss, silent):
     assert (np.abs(found.credit - exact) <= 4 * found.standard_errors + 1e-12).all()
 
 
-def test_sampling_stops_where_it_is_told_to():
+def test_sampling_stops_at_the_given_limits():
     panel = random_panel(7, agents=7)
     few = credit.sample_shapley(panel, tolerance=0.0, orders=(4, 10))
     assert (few.orders, few.converged) == (10, False)
@@ -259,7 +261,7 @@ def test_shapley_by_case_of_many_agents_is_the_mean_over_the_same_orders(loss, s
 
 
 @pytest.mark.parametrize("silent", [0.0, 0.3])
-def test_random_orders_come_near_exact_shapley_credit(silent, monkeypatch):
+def test_random_orders_approximate_exact_shapley_credit(silent, monkeypatch):
     panel = random_panel(2, cases=300, agents=5, silent=silent)
     exact = credit.contributions(panel, method="shapley").mean(axis=0)
     monkeypatch.setattr(shapley_values, "EXACT_LIMIT", 4)
@@ -302,7 +304,7 @@ def test_a_loss_keeps_its_own_costs():
         credit.leave_one_out(random_panel(), loss=Loss("cost"), costs=COSTS)
 
 
-def test_sampled_weights_say_how_sure_they_are():
+def test_sampled_weights_have_standard_errors():
     panel = random_panel(7, agents=16)
     pool = Shapley().fit(panel.reports, panel.outcomes)
     assert (pool.standard_errors_ > 0).all()

@@ -78,7 +78,7 @@ def test_groups_vary_as_cases_do():
     assert_allclose(values.mean(), (low + high) / 2, atol=0.1 * reach)
 
 
-def test_the_interval_covers_as_often_as_it_says():
+def test_the_interval_has_its_nominal_coverage():
     rng = np.random.default_rng(3)
     held = []
     for seed in range(300):

@@ -34,7 +34,7 @@ def test_signed_ranks_are_scipys(seed, ties):
     assert_allclose(signed_rank_p_value(gaps), theirs, rtol=1e-9)
 
 
-def test_signed_ranks_of_nothing_say_nothing():
+def test_signed_ranks_without_differences_give_1():
     assert signed_rank_p_value(np.zeros(5)) == 1.0
 
 
@@ -82,7 +82,7 @@ def test_trying_many_pools_rarely_finds_a_difference_that_is_not_there():
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
-def test_adjusting_keeps_the_order_and_never_makes_surer(p):
+def test_adjustment_keeps_the_order_and_never_lowers_a_p_value(p):
     p = np.array(p)
     adjusted = holm(p)
     assert (adjusted >= p).all()

@@ -45,7 +45,7 @@ def test_decisions_score_as_scikit_learn_scores_them(classes, weighted, seed):
 
 
 @given(SEEDS)
-def test_misses_and_alarms_are_rates_of_what_happened(seed):
+def test_error_rates_are_relative_to_the_outcomes(seed):
     pooled, outcomes, _ = series(seed)
     counts = scores.confusion(pooled, outcomes)
     decided = decide(pooled)
@@ -63,7 +63,7 @@ def test_cost_is_the_mean_cost_of_the_decisions(seed, fn):
     assert_allclose(counts.cost(costs), np.average(spent, weights=weights))
 
 
-def test_rare_classes_are_those_that_come_seldom():
+def test_rare_classes_have_few_cases():
     outcomes = np.array([0] * 96 + [1] * 2 + [2] * 2)
     pooled = np.eye(3)[np.where(np.arange(100) == 96, 0, outcomes)]
     counts = scores.confusion(pooled, outcomes)
@@ -105,13 +105,13 @@ def test_ece_is_the_mean_gap_over_bins(bins, seed):
     assert_allclose(scores.ece(pooled, outcomes, bins=bins), total, atol=1e-12)
 
 
-def test_ece_of_classes_is_about_the_likeliest():
+def test_ece_of_k_classes_is_of_the_most_likely_class():
     pooled = np.array([[0.8, 0.1, 0.1]] * 10)
     outcomes = [0] * 6 + [1] * 2 + [2] * 2
     assert_allclose(scores.ece(pooled, outcomes), 0.2)
 
 
-def test_debiased_ece_of_a_calibrated_pool_is_nearer_to_nought():
+def test_debiased_ece_of_a_calibrated_pool_is_closer_to_0():
     plain, mended = [], []
     for seed in range(40):
         rng = np.random.default_rng(seed)

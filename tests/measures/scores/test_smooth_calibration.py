@@ -43,7 +43,7 @@ def test_one_constant_report_is_off_by_its_gap(p, ones):
     assert_allclose(smooth_ece(np.full(45, p), y), abs(p - ones / 45), atol=2e-3)
 
 
-def test_calibrated_reports_come_close_to_nothing_as_cases_grow():
+def test_the_error_of_calibrated_reports_tends_to_0():
     rng = np.random.default_rng(0)
     errors = []
     for cases in (500, 50_000):
@@ -53,7 +53,7 @@ def test_calibrated_reports_come_close_to_nothing_as_cases_grow():
     assert errors[1] < 0.01
 
 
-def test_cases_count_by_weight_and_classes_by_the_likeliest():
+def test_cases_count_by_weight_and_classes_by_the_most_likely_one():
     p, y = np.array([0.2, 0.7, 0.9]), np.array([1, 0, 1])
     twice = smooth_ece(np.r_[p, p[0]], np.r_[y, y[0]])
     assert_allclose(smooth_ece(p, y, sample_weight=[2.0, 1.0, 1.0]), twice)

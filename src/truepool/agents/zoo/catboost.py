@@ -31,7 +31,7 @@ class CatBoost(Model):
         return require("catboost", "agents", self.name).CatBoostClassifier
 
     def to_onnx(self, fitted: Any, width: int) -> Any:
-        """Return a fitted classifier over so many features as an ONNX model."""
+        """Return a fitted classifier with this many features as an ONNX model."""
         onnx = require("onnx", "onnx", "exporting")
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "catboost.onnx")

@@ -54,7 +54,7 @@ class Model(ABC):
 
     @abstractmethod
     def to_onnx(self, fitted: Any, width: int) -> Any:
-        """Return a fitted classifier over so many features as an ONNX model."""
+        """Return a fitted classifier with this many features as an ONNX model."""
 
     def __repr__(self) -> str:
         settings = ", ".join(f"{key}={value!r}" for key, value in self.settings.items())

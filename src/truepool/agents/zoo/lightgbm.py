@@ -30,5 +30,5 @@ class LightGBM(Model):
         return require("lightgbm", "agents", self.name).LGBMClassifier
 
     def to_onnx(self, fitted: Any, width: int) -> Any:
-        """Return a fitted classifier over so many features as an ONNX model."""
+        """Return a fitted classifier with this many features as an ONNX model."""
         return from_booster("lightgbm", fitted, width, zipmap=False)

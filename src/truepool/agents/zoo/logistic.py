@@ -26,5 +26,5 @@ class Logistic(Model):
         )
 
     def to_onnx(self, fitted: Any, width: int) -> Any:
-        """Return a fitted classifier over so many features as an ONNX model."""
+        """Return a fitted classifier with this many features as an ONNX model."""
         return from_imputed(fitted, width)

@@ -32,5 +32,5 @@ class MLP(Model):
         return scale_before(MLPClassifier(**{"random_state": seed, **self.settings}))
 
     def to_onnx(self, fitted: Any, width: int) -> Any:
-        """Return a fitted classifier over so many features as an ONNX model."""
+        """Return a fitted classifier with this many features as an ONNX model."""
         return from_imputed(fitted, width)

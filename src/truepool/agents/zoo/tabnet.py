@@ -43,7 +43,7 @@ class TabNet(Model):
         return scale_before(Network(seed, self.settings))
 
     def to_onnx(self, fitted: Any, width: int) -> Any:
-        """Return a fitted classifier over so many features as an ONNX model."""
+        """Return a fitted classifier with this many features as an ONNX model."""
         torch = require("torch", "neural", self.name)
         onnx = require("onnx", "onnx", "exporting")
         fill, scale, network = (step for _, step in fitted.steps)

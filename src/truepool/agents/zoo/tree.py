@@ -23,5 +23,5 @@ class Tree(Model):
         return DecisionTreeClassifier(**{"random_state": seed, **self.settings})
 
     def to_onnx(self, fitted: Any, width: int) -> Any:
-        """Return a fitted classifier over so many features as an ONNX model."""
+        """Return a fitted classifier with this many features as an ONNX model."""
         return from_trees(fitted, [fitted], width)

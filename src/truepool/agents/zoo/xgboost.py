@@ -27,5 +27,5 @@ class XGBoost(Model):
         return require("xgboost", "agents", self.name).XGBClassifier
 
     def to_onnx(self, fitted: Any, width: int) -> Any:
-        """Return a fitted classifier over so many features as an ONNX model."""
+        """Return a fitted classifier with this many features as an ONNX model."""
         return from_booster("xgboost", fitted, width)

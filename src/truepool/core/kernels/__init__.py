@@ -11,7 +11,7 @@ from importlib.util import find_spec
 fast = find_spec("numba") and os.environ.get("TRUEPOOL_KERNELS") != "reference"
 chosen = import_module(f"truepool.core.kernels.{'compiled' if fast else 'reference'}")
 online = import_module("truepool.core.kernels.online_compiled") if fast else None
-"""The compiled round loop; without it `truepool.online` steps in plain numpy."""
+"""The compiled loop over cases; without it `truepool.online` runs in plain numpy."""
 shading = import_module(
     f"truepool.core.kernels.shading_{'compiled' if fast else 'reference'}"
 )

@@ -1,17 +1,17 @@
 # mypy: disable-error-code=no-untyped-def
 """The hot loops of `reference`, compiled by numba: one pass, no temporaries.
 
-A row in which everybody spoke takes the short way (the weights of the others are
-then the same in every case); a row with a silence takes `_without_row`.
+A case with all reports takes a shortcut (the weights of the others are then the same in
+every case); one with a missing report takes `_without_row`.
 """
 
 import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.core.kernels.compilation import jit
-from truepool.core.kernels.reference import EDGE, NOTHING_LEFT
+from truepool.core.kernels.reference import EDGE, MIN_SHARE
 
-# Sums may be reordered and contracted; NaN stays NaN, for it means silence.
+# Sums may be reordered and contracted; NaN stays NaN, because it is a missing report.
 _jit = jit(
     nogil=True,
     error_model="numpy",
@@ -40,25 +40,25 @@ def scan(values: FloatArray) -> tuple[int, int]:
 def report_counts(values):
     """Mirror of `reference.report_counts`."""
     T, N, _ = values.shape
-    spoken = np.zeros(N, dtype=np.int64)
+    counts = np.zeros(N, dtype=np.int64)
     first = -1
-    mute = 0
+    empty = 0
     for t in range(T):
         count = 0
         for i in range(N):
-            spoke = values[t, i, 0] == values[t, i, 0]
-            spoken[i] += spoke
-            count += spoke
+            reported = values[t, i, 0] == values[t, i, 0]
+            counts[i] += reported
+            count += reported
         if count == 0:
-            mute += 1
+            empty += 1
             if first < 0:
                 first = t
-    return spoken, first, mute
+    return counts, first, empty
 
 
 @_jit
-def _heard(row, weights, c):
-    """Mass, weighted sum, plain sum and number of those who spoke."""
+def _totals(row, weights, c):
+    """Total weight, weighted sum, plain sum and number of the reports."""
     mass = 0.0
     total = 0.0
     plain = 0.0
@@ -75,7 +75,7 @@ def _heard(row, weights, c):
 
 @_jit
 def _linear_row(row, weights, c):
-    mass, total, plain, count = _heard(row, weights, c)
+    mass, total, plain, count = _totals(row, weights, c)
     if mass > 0.0:
         return min(total / mass, 1.0)
     return min(plain / count, 1.0) if count else np.nan
@@ -102,7 +102,7 @@ def linear(values, weights):
 @_jit
 def _without_row(row, weights, prior, c, out):
     """Fill ``out`` with the pools of the others; return the pool of all."""
-    mass, total, plain, count = _heard(row, weights, c)
+    mass, total, plain, count = _totals(row, weights, c)
     pooled = np.nan
     if mass > 0.0:
         pooled = total / mass
@@ -116,7 +116,7 @@ def _without_row(row, weights, prior, c, out):
             out[i] = prior
         else:
             others = mass - weights[i]
-            if others > NOTHING_LEFT * mass:
+            if others > MIN_SHARE * mass:
                 rest = (total - weights[i] * v) / others
             else:
                 rest = (plain - v) / (count - 1)
@@ -125,17 +125,17 @@ def _without_row(row, weights, prior, c, out):
 
 
 @_jit
-def _rests(row, weights, heaviest, prior, out):
-    """`_without_row` for one binary case with silences, without a branch an agent."""
+def _without_binary(row, weights, heaviest, prior, out):
+    """`_without_row` for one binary case with missing reports, without branches."""
     N = weights.size
     mass = 0.0
     total = 0.0
     for i in range(N):
         v = row[i]
-        spoke = v == v
-        mass += weights[i] if spoke else 0.0
-        total += weights[i] * v if spoke else 0.0
-    if not heaviest < 0.999999 * mass:  # somebody may have nobody beside them
+        reported = v == v
+        mass += weights[i] if reported else 0.0
+        total += weights[i] * v if reported else 0.0
+    if not heaviest < 0.999999 * mass:  # an agent may have no others
         return _without_row(row.reshape(N, 1), weights, prior, 0, out)
     pooled = min(total / mass, 1.0)
     for i in range(N):
@@ -162,7 +162,7 @@ def _inverse_mass_of_others(weights):
     mass = weights.sum()
     inverse = np.empty(weights.size)
     for i in range(weights.size):
-        if not mass - weights[i] > NOTHING_LEFT * mass:
+        if not mass - weights[i] > MIN_SHARE * mass:
             return np.empty(0)
         inverse[i] = 1.0 / (mass - weights[i])
     return inverse
@@ -191,7 +191,7 @@ def squared_credit(values, outcomes, weights, scale, prior, case_weights):
                 error = (total - weights[i] * values[t, i]) * inverse[i] - y
                 credit[i] += factor * (error * error - base)
         else:
-            pooled = _rests(values[t], weights, heaviest, prior, rest)
+            pooled = _without_binary(values[t], weights, heaviest, prior, rest)
             base = (pooled - y) ** 2
             for i in range(N):
                 credit[i] += factor * ((rest[i] - y) ** 2 - base)
@@ -209,7 +209,7 @@ def threshold_credit(values, outcomes, weights, scale, threshold, prior, case_we
     inverse = _inverse_mass_of_others(weights)
     heaviest = weights.max()
     for t in range(T):
-        # Saying 1 costs nothing more than saying 0 when y = 1: the sign of the rise.
+        # When y = 1, deciding 1 lowers the cost: the sign of the rise.
         factor = scale[outcomes[t]]
         if outcomes[t] == 1:
             factor = -factor
@@ -222,14 +222,14 @@ def threshold_credit(values, outcomes, weights, scale, threshold, prior, case_we
             base = 1.0 if total / mass > line else 0.0
             for i in range(N):
                 others = (total - weights[i] * values[t, i]) * inverse[i]
-                says = 1.0 if others > line else 0.0
-                credit[i] += factor * (says - base)
+                decision = 1.0 if others > line else 0.0
+                credit[i] += factor * (decision - base)
         else:
-            pooled = _rests(values[t], weights, heaviest, prior, rest)
+            pooled = _without_binary(values[t], weights, heaviest, prior, rest)
             base = 1.0 if pooled > line else 0.0
             for i in range(N):
-                says = 1.0 if rest[i] > line else 0.0
-                credit[i] += factor * (says - base)
+                decision = 1.0 if rest[i] > line else 0.0
+                credit[i] += factor * (decision - base)
     return credit
 
 

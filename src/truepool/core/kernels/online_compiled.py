@@ -30,10 +30,10 @@ from truepool.core.kernels import lanes_compiled
 from truepool.core.kernels.arithmetic import dot, dot_row, log, total
 from truepool.core.kernels.compilation import jit
 from truepool.core.kernels.lanes_compiled import LANED, OPTIONS, inline
-from truepool.core.kernels.reference import EDGE, NOTHING_LEFT
+from truepool.core.kernels.reference import EDGE, MIN_SHARE
 
-CROWDED = 0.999998
-"""Squared weights above this part of the squared sum: nearly all is one agent's."""
+MAX_CONCENTRATION = 0.999998
+"""Squared weights above this part of the squared sum: one agent has nearly all."""
 
 # Left open, and filled in by `specialise`.
 loss: Any = None
@@ -226,12 +226,12 @@ def _marginal(reports, case, y, w, p, heard, count, span, table, line, scratch, 
         m = reports[case, i]
         rest = (sum_ - w[i] * m) / (heard - w[i])
         g[i] = base - loss(rest, y, table, line) if m == m else np.nan
-    if count == N and dot(w, w) < CROWDED * heard * heard:
+    if count == N and dot(w, w) < MAX_CONCENTRATION * heard * heard:
         return span, _mean(w, g, heard, count)
     for i in range(N):  # where nearly nothing is left, it is summed up exactly
         m = reports[case, i]
         if m == m and not heard - w[i] > 1e-6 * heard:
-            equal = not heard - w[i] > NOTHING_LEFT * heard
+            equal = not heard - w[i] > MIN_SHARE * heard
             others, part = 0.0, 0.0
             for j in range(N):
                 m = reports[case, j]
@@ -325,7 +325,7 @@ def _marginal_of_classes(
         for c in range(C):
             scratch[c] = (p[c] * heard - w[i] * reports[case, i * C + c]) / left
         if not left > 1e-6 * heard:
-            equal = not left > NOTHING_LEFT * heard
+            equal = not left > MIN_SHARE * heard
             for c in range(C):
                 others, part = 0.0, 0.0
                 for j in range(N):

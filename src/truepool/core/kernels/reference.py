@@ -1,73 +1,73 @@
 """The specification of every hot loop, in plain numpy.
 
-`compiled` mirrors this file function for function; tests hold the two together to
-1e-12. Arrays are float64, C-contiguous and already checked; NaN is silence.
+`compiled` mirrors this file function by function; tests compare the two to 1e-12.
+Arrays are float64, C-contiguous and already checked; NaN is a missing report.
 """
 
 import numpy as np
 
 from truepool.core.arrays import FloatArray, IntArray
 
-NOTHING_LEFT = 1e-12
+MIN_SHARE = 1e-12
 """Share of the weight below which the others count as having none."""
 
 EDGE = 1e-12
-"""A pool this close to the threshold lies on it: truepool.measures.decisions.EDGE."""
+"""A pool this close to the threshold counts as equal, as in measures.decisions."""
 
 
 def scan(values: FloatArray) -> tuple[int, int]:
-    """Count the entries outside [0, 1] and the silent ones (NaN)."""
+    """Count the entries outside [0, 1] and the missing ones (NaN)."""
     silent = np.isnan(values)
     outside = ~((values >= 0) & (values <= 1)) & ~silent
     return int(outside.sum()), int(silent.sum())
 
 
 def report_counts(values: FloatArray) -> tuple[IntArray, int, int]:
-    """In how many cases each agent spoke (N,); the first mute case; how many there are.
+    """Number of reports of each agent (N,), the first empty case, and their number.
 
-    The first mute case is -1 where somebody spoke in every case.
+    The first empty case is -1 if every case has a report.
     """
-    spoke = ~np.isnan(values[:, :, 0])
-    mute = ~spoke.any(axis=1)
-    first = int(np.argmax(mute)) if mute.any() else -1
-    return spoke.sum(axis=0), first, int(mute.sum())
+    reported = ~np.isnan(values[:, :, 0])
+    empty = ~reported.any(axis=1)
+    first = int(np.argmax(empty)) if empty.any() else -1
+    return reported.sum(axis=0), first, int(empty.sum())
 
 
 def linear(values: FloatArray, weights: FloatArray) -> FloatArray:
-    r"""Weighted mean of those who spoke, (T, N, C) and (N,) -> (T, C).
+    r"""Weighted mean of the reports, (T, N, C) and (N,) -> (T, C).
 
-    :math:`p_t = \sum_i w_i r_{ti} / \sum_i w_i` over the agents i that spoke in
-    case t. Where all who spoke have weight zero they count equally; where nobody
-    spoke the answer is NaN.
+    :math:`p_t = \sum_i w_i r_{ti} / \sum_i w_i` over the agents i that reported on
+    case t. Where all of these have weight zero they count equally; where no agent
+    reported the result is NaN.
     """
-    spoke = ~np.isnan(values[:, :, 0])
-    heard = np.where(np.isnan(values), 0.0, values)
-    mass = spoke @ weights
-    share = np.where((mass > 0)[:, None], spoke * weights, spoke)
+    reported = ~np.isnan(values[:, :, 0])
+    filled = np.where(np.isnan(values), 0.0, values)
+    mass = reported @ weights
+    share = np.where((mass > 0)[:, None], reported * weights, reported)
     with np.errstate(invalid="ignore"):
         share = share / share.sum(axis=1, keepdims=True)
-    return np.asarray(np.minimum(np.einsum("tn,tnc->tc", share, heard), 1.0))
+    return np.asarray(np.minimum(np.einsum("tn,tnc->tc", share, filled), 1.0))
 
 
 def without(values: FloatArray, weights: FloatArray, prior: FloatArray) -> FloatArray:
     r"""Pool of the others, for each agent: (T, N, C).
 
     :math:`p_{-i} = (\sum_j w_j r_j - w_i r_i) / (\sum_j w_j - w_i)`: one shared sum
-    serves all N removals. A silent agent leaves the pool as it is; where the others
+    serves all N removals. An agent without a report changes nothing; where the others
     have no weight they count equally; where there are no others, the prior (C,).
     """
-    spoke = ~np.isnan(values[:, :, 0])  # (T, N)
-    heard = np.where(np.isnan(values), 0.0, values)
-    share = spoke * weights
-    total = np.einsum("tn,tnc->tc", share, heard)[:, None, :]
+    reported = ~np.isnan(values[:, :, 0])  # (T, N)
+    filled = np.where(np.isnan(values), 0.0, values)
+    share = reported * weights
+    total = np.einsum("tn,tnc->tc", share, filled)[:, None, :]
     mass = share.sum(axis=1, keepdims=True)
     others = mass - share
-    count = spoke.sum(axis=1, keepdims=True) - spoke
-    plain = heard.sum(axis=1, keepdims=True) - heard
+    count = reported.sum(axis=1, keepdims=True) - reported
+    plain = filled.sum(axis=1, keepdims=True) - filled
     with np.errstate(divide="ignore", invalid="ignore"):
-        pooled = (total - share[:, :, None] * heard) / others[:, :, None]
+        pooled = (total - share[:, :, None] * filled) / others[:, :, None]
         equal = plain / count[:, :, None]
-    weighty = (others > NOTHING_LEFT * mass)[:, :, None]
+    weighty = (others > MIN_SHARE * mass)[:, :, None]
     pooled = np.where(weighty, pooled, equal)
     pooled = np.where(count[:, :, None] > 0, pooled, prior)
     return np.asarray(np.clip(pooled, 0.0, 1.0))

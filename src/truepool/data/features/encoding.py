@@ -17,10 +17,10 @@ from truepool.core.errors import FeatureError, SettingError, suggestion
 Encoding: TypeAlias = Literal["ordinal", "one-hot"]
 Unseen: TypeAlias = Literal["refuse", "missing"]
 
-NOWHERE = -1.0
+MISSING_CODE = -1.0
 """The number of a missing category where gaps are filled."""
 
-SHOWN = 5
+MAX_SHOWN = 5
 """So many known categories are listed in a message."""
 
 
@@ -107,7 +107,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if j in chosen:
                 values, gone = _categories(column)
                 self.categories_[name] = np.unique(values[~gone])
-                self.fills_[name] = NOWHERE
+                self.fills_[name] = MISSING_CODE
             elif self.fill:
                 numbers = self._checked(_numbers(name, column)[:, None], name)
                 self.fills_[name] = _median(name, numbers)
@@ -249,8 +249,8 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         strange = np.isnan(codes) & ~gone
         if self.unseen == "refuse" and strange.any():
             t = int(np.argmax(strange))
-            shown = ", ".join(map(str, known[:SHOWN]))
-            more = ", ..." if known.size > SHOWN else ""
+            shown = ", ".join(map(str, known[:MAX_SHOWN]))
+            more = ", ..." if known.size > MAX_SHOWN else ""
             raise FeatureError(
                 f"a category must have been seen in training; column {name!r} says "
                 f"{values[t]!r} in row {t}; known: {shown}{more} ({known.size}). Train "

@@ -218,7 +218,7 @@ def _names(names: Sequence[str] | None, count: int) -> tuple[str, ...]:
     if len(set(known)) < count:
         twice = next(key for key in known if known.count(key) > 1)
         raise FeatureError(
-            f"every feature needs a name of its own; got {twice!r} "
+            f"feature names must be unique; got {twice!r} "
             f"{known.count(twice)} times. Rename one."
         )
     return known

@@ -23,7 +23,7 @@ from truepool.data.tables.numbers import parse_reports, parse_times
 from truepool.data.tables.reader import load_table, renormalize
 from truepool.data.tables.table_format import TableFormat
 
-CASES = 20_000
+BATCH_SIZE = 20_000
 """Cases in a batch of JSON lines or Parquet; of CSV, what a megabyte holds."""
 JSON_LINES = (".jsonl", ".ndjson")
 
@@ -179,7 +179,7 @@ def _parquet(path: Path, wanted: _Wanted) -> Iterator[Batch]:
     try:
         with parquet.ParquetFile(path) as file:
             names = _check_columns(file.schema_arrow.names, wanted)
-            for batch in file.iter_batches(CASES, columns=names):
+            for batch in file.iter_batches(BATCH_SIZE, columns=names):
                 yield _parse(batch, wanted)
     except (pa.ArrowException, OSError) as error:
         raise _unreadable("Parquet", error) from None
@@ -213,7 +213,7 @@ def _long(path: Path, wanted: _Wanted) -> Batch:
 def _json(stream: BinaryIO, wanted: _Wanted) -> Iterator[Batch]:
     start, reports = 0, None
     share = 100.0 if wanted.written.percent else 1.0
-    while lines := list(islice(stream, CASES)):
+    while lines := list(islice(stream, BATCH_SIZE)):
         rows = [_object(line, start + t) for t, line in enumerate(lines)]
         keys = {key for row in rows for key in row}
         reports = reports or wanted.reports(keys)
@@ -276,7 +276,7 @@ def _check_columns(names: Sequence[str], wanted: _Wanted) -> list[str]:
     twice = {name for name in names if names.count(name) > 1} & {*reports, *others}
     if twice:
         raise AgentError(
-            "every column needs a name of its own; got "
+            "column names must be unique; got "
             f"{', '.join(map(repr, sorted(twice)))} more than once. Rename one."
         )
     return [*reports, *(name for name in names if name in others)]

@@ -275,7 +275,7 @@ def read_source(
     twice = {name for name in names if names.count(name) > 1}
     if twice:
         raise AgentError(
-            "every column needs a name of its own; got "
+            "column names must be unique; got "
             f"{', '.join(map(repr, sorted(twice)))} more than once. Rename one."
         )
     try:

@@ -19,14 +19,14 @@ from truepool.core.errors import MissingExtraError, SettingError
 BLOCK = 1 << 15
 """Cases pooled at a time: what a network holds between layers stays small."""
 
-SLIGHT = 1e-3
-"""Share of the held-out loss that is too little to go on for."""
+MIN_IMPROVEMENT = 1e-3
+"""The smallest relative improvement of the held-out loss that counts."""
 
-FADE = (0.9, 0.999)
-"""Adam's memory of slopes and of their squares, as in Kingma & Ba (2015)."""
+BETAS = (0.9, 0.999)
+"""Adam's decay rates of the gradient and its square, as in Kingma & Ba (2015)."""
 
 Parameters: TypeAlias = dict[str, FloatArray]
-"""What a network has learned, by name."""
+"""Parameters of a network, by name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ def train(
 
     Where cases are held out, the parameters are those of the epoch in which these lost
     least, and training ends once that was ``patience`` epochs ago; else those of the
-    last epoch. A held-out loss that is not smaller by `SLIGHT` is not smaller.
+    last epoch. A held-out loss that is not smaller by `MIN_IMPROVEMENT` is not smaller.
     """
     torch = import_torch()
     with _one_thread(torch):
@@ -79,7 +79,7 @@ def train(
                 trainer.step(batch)
             history.append(trainer.held_loss())
             since += 1
-            if not history[-1] >= least * (1 - SLIGHT):
+            if not history[-1] >= least * (1 - MIN_IMPROVEMENT):
                 best, least, since = trainer.parameters(), history[-1], 0
     return best, np.array(history)
 
@@ -158,8 +158,8 @@ class _Trainer:
                 self.steps,
                 foreach=False,
                 amsgrad=False,
-                beta1=FADE[0],
-                beta2=FADE[1],
+                beta1=BETAS[0],
+                beta2=BETAS[1],
                 lr=self.config.rate,
                 weight_decay=self.config.decay,
                 eps=1e-8,
