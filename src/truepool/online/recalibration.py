@@ -1,4 +1,4 @@
-"""Logistic scaling of the pooled probability, apply_update case by case."""
+"""Logistic recalibration of the pooled probability, updated case by case."""
 
 from dataclasses import dataclass
 

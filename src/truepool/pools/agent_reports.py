@@ -29,7 +29,7 @@ def match_one(
     unknown = [name for name in reports if name not in agents]
     if unknown:
         raise AgentError(
-            f"reports must be by the agents learned from; got {unknown[0]!r}"
+            f"every report must be by an agent learned from; got {unknown[0]!r}"
             f"{suggestion(str(unknown[0]), agents)}; known: {', '.join(agents)}"
         )
     given = [reports.get(agent) for agent in agents]

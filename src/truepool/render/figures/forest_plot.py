@@ -77,18 +77,18 @@ def comparison(found: Comparison, used: str | None = None) -> "Figure":
 
 
 @house_style
-def robustness(studies: Sequence[FailureScenario]) -> "Figure":
+def robustness(scenarios: Sequence[FailureScenario]) -> "Figure":
     """Draw how much the cost rises when an agent fails."""
-    figure, ax = canvas(0.7 + 1.2 * ROW * len(studies))
-    _draw_intervals(ax, [study.rise for study in studies], 0.0, "D", SERIES[1])
+    figure, ax = canvas(0.7 + 1.2 * ROW * len(scenarios))
+    _draw_intervals(ax, [scenario.rise for scenario in scenarios], 0.0, "D", SERIES[1])
     ax.axvline(0, color=INK, linewidth=0.8)
-    names = [_describe(study) for study in studies]
+    names = [_describe(scenario) for scenario in scenarios]
     _rows(ax, names, "rise in cost per case")
     return figure
 
 
-def _describe(study: FailureScenario) -> str:
-    return f"{shorten(study.who)} {study.what}".strip()
+def _describe(scenario: FailureScenario) -> str:
+    return f"{shorten(scenario.who)} {scenario.what}".strip()
 
 
 def _credit_value(standing: Standing) -> float:
