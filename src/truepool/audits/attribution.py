@@ -24,6 +24,7 @@ OWN = (
     "biased",
     "harmful",
     "tempted",
+    "fails-in-segment",
 )
 """Findings about an agent that a deeper fault of the same agent explains. Being a copy,
 or the best of all, is explained by none of its faults."""
@@ -40,6 +41,7 @@ BECAUSE = {
     "over-confident": "{who} is over-confident",
     "under-confident": "{who} is under-confident",
     "biased": "{who} is biased",
+    "fails-in-segment": "{who} fails in some of the groups",
     "under-confident-pool": "the pool is under-confident",
     "threshold": "the threshold is not the one that the costs imply",
 }

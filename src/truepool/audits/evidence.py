@@ -1,7 +1,7 @@
 """What the checks share, computed once and only when it is needed."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
@@ -14,8 +14,10 @@ from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.measures.capacity import Capacity
+from truepool.measures.decisions import choose
 from truepool.measures.diversity import correlation
-from truepool.measures.inference import Resamples
+from truepool.measures.inference import Resamples, percentile_interval
 from truepool.measures.losses import Loss, agent_losses
 from truepool.online.alarms.change_point import Change
 from truepool.pools.interface import Pool
@@ -47,6 +49,20 @@ class Evidence:
     level: float
     resamples: int
     seed: int
+    by: str | None = None
+    """Column of the panel that divides the cases into groups."""
+    capacity: Capacity | None = None
+    """How many cases can be decided positive."""
+
+    def part(self, chosen: IntArray) -> "Evidence":
+        """Return the evidence on some of the tested cases, by their places."""
+        panel = self.panel.take(self.cases[chosen])
+        validation = CrossValidation(panel, self.pool, self.sampling)
+        known = {"cases": np.arange(len(chosen)), "pooled": self.pooled[chosen]}
+        vars(validation).update(known)
+        other = replace(self, panel=panel)
+        vars(other)["validation"] = validation
+        return other
 
     def compute(self, quantity: Callable[["Evidence"], A]) -> A:
         """Return a quantity of this evidence, computed on first use."""
@@ -116,6 +132,23 @@ class Evidence:
     def cost(self) -> FloatArray:
         """Cost of each tested case, (T',)."""
         return self.loss.of(self.pooled, self.outcomes)
+
+    @cached_property
+    def decisions(self) -> IntArray:
+        """Decision on each tested case, (T',)."""
+        return choose(self.pooled, self.costs, self.threshold)
+
+    def recall(self, decisions: IntArray) -> Estimate | None:
+        """Share of the positive tested cases that are decided positive."""
+        if self.shortage or self.panel.classes != 2:
+            return None
+        found = np.stack([self.outcomes * decisions, self.outcomes], axis=1) * 1.0
+        draws = self.bootstrap.means(found)
+        positive = draws[:, 1] > 0
+        shares = draws[positive, 0] / draws[positive, 1]
+        low, high = percentile_interval(shares[:, None], self.level)
+        value = found[:, 0].sum() / found[:, 1].sum()
+        return Estimate(float(value), float(low[0]), float(high[0]))
 
     def cost_of(self, panel: Panel) -> FloatArray:
         """Cost of each tested case with other reports, the pool fitted to them."""

@@ -63,6 +63,14 @@ class Capacity:
         number = f"{amount(100 * self.limit)}% of cases" if self.share else cases
         return f"{number} per {self.period}" if self.period else number
 
+    def check_classes(self, classes: int) -> None:
+        """Refuse more than two classes, of which none is the positive one."""
+        if classes != 2:
+            raise SettingError(
+                "a capacity limits positive decisions between two classes; there are "
+                f"{classes}. Leave it out (--capacity)."
+            )
+
     def scale(self, part: float) -> "Capacity":
         """Return the capacity for a part of the cases; only a plain number changes."""
         if self.share or self.period:
@@ -92,7 +100,7 @@ class Capacity:
     def select(
         self, values: FloatArray, wanted: BoolArray, periods: IntArray
     ) -> BoolArray:
-        """Return the most valuable of the wanted cases within each period's limit, (T,).
+        """Return the most valuable of the wanted cases that fit into each period, (T,).
 
         The first of equally valuable cases come first. A share counts all cases of the
         period and is rounded down.

@@ -29,6 +29,9 @@ ACTIONS = {
     "under-confident-pool": "recalibrate the pool",
     "over-confident-pool": "recalibrate the pool",
     "biased-pool": "recalibrate the pool",
+    "fails-in-segment": "take {who} out of the pool in the groups where it fails, or "
+    "fix its feed there",
+    "biased-segment": "recalibrate the pool within groups",
     "drifted-pool": "find out what changed around case {since:,}",
     "outcome-rate": "find out why the share of positive outcomes changed around case "
     "{since:,}",

@@ -1,0 +1,68 @@
+"""What the pool costs and finds when only so many cases can be decided positive."""
+
+from collections.abc import Iterator
+
+from truepool.audits.evidence import Evidence
+from truepool.audits.suspicion import Suspicion
+from truepool.audits.topic import Topic
+from truepool.audits.values import AtCapacity
+from truepool.core.formatting import number, percent
+from truepool.measures.decisions import limit_decisions
+
+
+def at_capacity(evidence: Evidence) -> AtCapacity | None:
+    """Recall and cost of the pool within the capacity; None where there is none."""
+    if evidence.capacity is None:
+        return None
+    panel, cases, decided = evidence.panel, evidence.cases, evidence.decisions
+    limit = evidence.capacity.scale(len(cases) / len(panel))
+    times = None if panel.times is None else panel.times[cases]
+    within = limit_decisions(decided, evidence.pooled, evidence.costs, limit, times)
+    hits = int((within * evidence.outcomes).sum())
+    cost = evidence.costs.table(2)[evidence.outcomes, within]
+    return AtCapacity(
+        str(evidence.capacity),
+        int(decided.sum()),
+        int(within.sum()),
+        evidence.recall(within),
+        hits / int(within.sum()) if within.any() else float("nan"),
+        evidence.estimate(cost),
+        evidence.estimate(cost - evidence.cost),
+        float(decided @ evidence.outcomes / max(int(evidence.outcomes.sum()), 1)),
+    )
+
+
+def check(evidence: Evidence) -> Iterator[Suspicion]:
+    """A note of what the capacity costs, if there is one."""
+    found = evidence.compute(at_capacity)
+    if found is None or found.recall is None or found.cost is None:
+        return
+    limit = f"With a capacity of {found.capacity}"
+    if found.decided == found.wanted:
+        yield Suspicion(
+            "capacity",
+            (),
+            f"{limit}, all {found.wanted:,} positive decisions fit.",
+            "Nothing: the capacity is enough.",
+            least="note",
+            figure="capacity",
+        )
+        return
+    now = found.cost.value - (0.0 if found.rise is None else found.rise.value)
+    yield Suspicion(
+        "capacity",
+        (),
+        f"{limit}, {found.decided:,} of {found.wanted:,} positive decisions fit: "
+        f"{percent(found.recall.value)} of the positives are found instead of "
+        f"{percent(found.recall_without_limit)}, and a case costs "
+        f"{number(found.cost.value)} instead of {number(now)}.",
+        "Decide the most valuable cases first, as truepool score --capacity does, or "
+        "weigh more capacity against what the limit costs.",
+        least="note",
+        number=found.rise,
+        unit="cost of the limit per case",
+        figure="capacity",
+    )
+
+
+topic = Topic("capacity", check)
