@@ -147,6 +147,7 @@ def curve():
         thresholds, 0.2 + 0.9 * (thresholds - 0.1) ** 2, ratios,
         0.05 / (1 + np.abs(np.log(ratios))), 0.08 / (1 + np.abs(np.log(ratios))),
         (1 - share) / np.maximum(1, ratios), share * ratios / np.maximum(1, ratios),
+        1 / 11,
     )  # fmt: skip
 
 

@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from truepool.core import display
-from truepool.core.arrays import FloatArray, IntArray, as_case_weights, to_classes
+from truepool.core.arrays import (
+    FloatArray,
+    IntArray,
+    as_case_weights,
+    case_mean,
+    to_classes,
+)
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -145,6 +151,9 @@ def compare(
     >>> compare(panel, pools=["vcg"], loss="brier")
     Comparison(3 pools on 60 cases; least brier: vcg 0.02)
     """
+    panel, costs = (costs or Costs()).attach(panel)
+    costs.check_classes(panel.classes)
+    costs.resolve(panel.columns, panel.ids)
     ranking_loss = as_loss(loss, costs, threshold)
     chosen = choose_pools(pools, ranking_loss, seed)
     weights = as_case_weights(sample_weight, len(panel))
@@ -200,13 +209,14 @@ def tabulate(
     cases = evaluation_cases(pairs)
     outcomes = panel.outcomes[cases]
     test_weights = None if weights is None else weights[cases]
-    losses = np.stack([ranking_loss.of(p, outcomes) for p in pooled.values()], axis=1)
+    ranking = ranking_loss.on(panel).take(cases)
+    cost = Loss("cost", ranking_loss.costs, ranking_loss.threshold)
+    cost = cost.on(panel).take(cases)
+    losses = np.stack([ranking.of(p, outcomes) for p in pooled.values()], axis=1)
     if test_weights is not None:
         losses *= (test_weights / test_weights.mean())[:, None]
     return Comparison(
-        _rows(
-            pooled, losses, outcomes, test_weights, ranking_loss, level, resamples, seed
-        ),
+        _rows(pooled, losses, outcomes, test_weights, cost, level, resamples, seed),
         ranking_loss.name,
         ranking_loss.costs,
         ranking_loss.threshold,
@@ -225,7 +235,7 @@ def _rows(
     losses: FloatArray,
     outcomes: IntArray,
     test_weights: FloatArray | None,
-    ranking_loss: Loss,
+    cost: Loss,
     level: float,
     resamples: int,
     seed: int,
@@ -241,7 +251,7 @@ def _rows(
             for j in baselines
         )
         estimate = _estimate(losses[:, i], draws[:, i], level)
-        summary = _summary(pooled[name], outcomes, test_weights, ranking_loss)
+        summary = _summary(pooled[name], outcomes, test_weights, cost)
         chances = (float(p_mean[i]), float(p_best[i]))
         rows.append(Row(name, estimate, to_mean, to_best, *chances, **summary))
     return tuple(sorted(rows, key=lambda row: (row.loss.value, row.brier)))
@@ -293,21 +303,18 @@ def _estimate(by_case: FloatArray, draws: FloatArray, level: float) -> Estimate:
 
 
 def _summary(
-    pooled: FloatArray,
-    outcomes: IntArray,
-    test_weights: FloatArray | None,
-    ranking_loss: Loss,
+    pooled: FloatArray, outcomes: IntArray, test_weights: FloatArray | None, cost: Loss
 ) -> dict[str, float]:
     probabilities = to_classes(pooled)
     counts = confusion(
         probabilities,
         outcomes,
-        costs=ranking_loss.costs,
-        threshold=ranking_loss.threshold,
+        costs=cost.costs,
+        threshold=cost.threshold,
         sample_weight=test_weights,
     )
     return {
-        "cost": counts.cost(ranking_loss.costs),
+        "cost": case_mean(cost.of(pooled, outcomes), test_weights),
         "brier": loss(probabilities, outcomes, "brier", sample_weight=test_weights),
         "log": loss(probabilities, outcomes, "log", sample_weight=test_weights),
         "ece": ece(probabilities, outcomes, sample_weight=test_weights),

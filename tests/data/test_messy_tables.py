@@ -19,7 +19,7 @@ from truepool.core.errors import (
     SourceError,
     TruepoolError,
 )
-from truepool.data.tables import TableFormat, TableWarning, load_panel, reader, summary
+from truepool.data.tables import TableFormat, TableWarning, agent_columns, load_panel
 from truepool.data.tables.reader import load_reports
 
 WIDE = {"ada": [0.9, 0.2, 0.5], "bob": [0.6, 0.4, 0.1], "y": [1, 0, 0]}
@@ -116,9 +116,9 @@ def test_columns_that_look_like_no_agents_are_pointed_out():
 
 @pytest.mark.parametrize(("cases", "like"), [(9, False), (10, True)])
 def test_ten_different_whole_numbers_look_like_an_id(cases, like):
-    assert summary.looks_like_id(np.arange(cases) + 5.0) == like
-    assert not summary.looks_like_id(np.repeat(np.arange(10.0), 2))
-    assert summary.ID_CASES == 10
+    assert agent_columns.looks_like_id(np.arange(cases) + 5.0) == like
+    assert not agent_columns.looks_like_id(np.repeat(np.arange(10.0), 2))
+    assert agent_columns.ID_CASES == 10
 
 
 def test_all_agents_may_report_0_or_1():
@@ -248,7 +248,7 @@ def test_three_classes_by_name_keep_their_names(tmp_path):
 def test_sums_within_one_percent_are_rescaled(total, fine):
     table = {f"{a}:{k}": [p] * 3 for a in "ab" for k, p in enumerate((0.5, 0.25, total - 0.75))}  # fmt: skip
     table = pa.table({**table, "y": [0, 1, 2]})
-    assert reader.SUM_TOLERANCE == 0.01
+    assert agent_columns.SUM_TOLERANCE == 0.01
     if fine:
         assert load_panel(table, TableFormat())[1].renormalized == 6
     else:

@@ -243,4 +243,4 @@ def test_costs_have_a_unit():
     assert costs(audit(costs={"fn": 500.0, "fp": 20.0})) == (
         "A missed case costs 500, a false alarm 20."
     )
-    assert "cost matrix" in costs(audit(threshold=None))
+    assert "cost matrix" in costs(audit(threshold=None, classes=3))

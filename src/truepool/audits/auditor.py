@@ -159,8 +159,9 @@ def _evidence(
     capacity: str | int | None,
 ) -> Evidence:
     """Check every setting before anything is computed."""
-    costs = costs or Costs()
-    costs.table(panel.classes)
+    panel, costs = (costs or Costs()).attach(panel)
+    costs.check_classes(panel.classes)
+    costs.resolve(panel.columns, panel.ids)
     check_threshold(threshold, panel.classes)
     if not 0 < level < 1:
         raise SettingError(f"a level must lie between 0 and 1; got {level!r}")
@@ -179,5 +180,6 @@ def _evidence(
 def _threshold(evidence: Evidence) -> float | None:
     if evidence.panel.classes != 2:
         return None
-    threshold = evidence.threshold
-    return evidence.costs.threshold if threshold is None else threshold
+    if evidence.threshold is not None or not evidence.costs.constant:
+        return evidence.threshold
+    return float(evidence.costs.threshold)

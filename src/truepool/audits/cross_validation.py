@@ -95,8 +95,8 @@ class CrossValidation:
             own = np.flatnonzero((folds == f) & ~empty)
             if own.size:
                 whole = own.size == len(cases)
-                result = pool.pool(values if whole else values[own])
-                pooled[own] = from_classes(result.probabilities)
+                answer = pool.probabilities(values if whole else values[own])
+                pooled[own] = from_classes(answer)
         pooled[empty] = self.panel.base_rate()
         return pooled
 

@@ -81,8 +81,18 @@ class Evidence:
 
     @cached_property
     def loss(self) -> Loss:
-        """What decisions cost."""
-        return Loss("cost", self.costs, self.threshold)
+        """What decisions cost, in each case of the panel."""
+        return Loss("cost", self.costs, self.threshold).on(self.panel)
+
+    @cached_property
+    def tested_loss(self) -> Loss:
+        """What decisions cost in the tested cases, at the threshold in use."""
+        return self.loss.take(self.cases)
+
+    @cached_property
+    def implied_loss(self) -> Loss:
+        """What decisions cost in the tested cases, at the threshold of the costs."""
+        return Loss("cost", self.costs).on(self.panel).take(self.cases)
 
     @cached_property
     def label(self) -> str:
@@ -131,7 +141,14 @@ class Evidence:
     @cached_property
     def cost(self) -> FloatArray:
         """Cost of each tested case, (T',)."""
-        return self.loss.of(self.pooled, self.outcomes)
+        return self.tested_loss.of(self.pooled, self.outcomes)
+
+    @cached_property
+    def stake(self) -> float:
+        """What errors cost more than right decisions would have, per tested case."""
+        y = self.outcomes
+        right = self.tested_loss.costs.paid(y, y, self.panel.classes)
+        return float((self.cost - right).mean())
 
     @cached_property
     def decisions(self) -> IntArray:
@@ -155,7 +172,7 @@ class Evidence:
         validation = self.validation
         values = panel.values[self.cases]
         pooled = validation.predict(values, self.cases, validation.fit(panel))
-        return self.loss.of(pooled, self.outcomes)
+        return self.tested_loss.of(pooled, self.outcomes)
 
     def with_reports(self, agent: int, values: FloatArray) -> Panel:
         """Return the panel with the reports of one agent (T, C) replaced."""
@@ -236,7 +253,7 @@ class Evidence:
         for agent in agents:
             values[affected, agent] = np.nan
         pooled = self.validation.predict(values, self.sample)
-        return self.loss.of(pooled, self.panel.outcomes[self.sample])
+        return self.loss.take(self.sample).of(pooled, self.panel.outcomes[self.sample])
 
     def saving_without(
         self, agent: int, cases: IntArray | None = None

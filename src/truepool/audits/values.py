@@ -112,6 +112,8 @@ class CostCurve:
     never: FloatArray
     """Of the pool, the best agent, and of deciding always 1 or 0, at each ratio's own
     threshold, as a share of the more expensive of the two errors."""
+    implied: float
+    """Threshold that the costs imply; where they differ, that of an average case."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -71,8 +71,8 @@ def game(
     ] = False,
     cases: Annotated[int, _game_option("NUMBER", "Number of cases.")] = 10_000,
     threshold: options.Threshold = None,
-    cost_fn: options.CostFn = 1.0,
-    cost_fp: options.CostFp = 1.0,
+    cost_fn: options.CostFn = "1",
+    cost_fp: options.CostFp = "1",
     pool: Annotated[str, option("--pool", "How reports are pooled.")] = "mean",
     response: Annotated[
         str,
@@ -115,9 +115,9 @@ def game(
     check_files([panel], [json_file, plot])
     if plot is not None:
         check_path(plot)
-    decision: dict[str, Any] = {
-        "threshold": threshold, "costs": Costs(fn=cost_fn, fp=cost_fp), "pool": pool,
-    }  # fmt: skip
+    costs = Costs(*map(options.parse_cost, (cost_fn, cost_fp)))
+    costs.check_constant("a game needs")
+    decision: dict[str, Any] = {"threshold": threshold, "costs": costs, "pool": pool}
     if panel is not None:
         if sweep:
             raise SettingError(

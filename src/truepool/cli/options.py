@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -69,8 +69,21 @@ SPELLINGS = {
     "--decision-time": Spelling(
         "COLUMN", "For a long table: reports after this time do not count."
     ),
-    "--cost-fn": Spelling("NUMBER", "Cost of a missed case.", type=float),
-    "--cost-fp": Spelling("NUMBER", "Cost of a false alarm.", type=float),
+    "--cost-fn": Spelling(
+        "NUMBER|COLUMN",
+        "Cost of a missed case: a number, or the column that has it for each case.",
+    ),
+    "--cost-fp": Spelling("NUMBER|COLUMN", "Cost of a false alarm, likewise."),
+    "--cost-tp": Spelling(
+        "NUMBER|COLUMN", "Cost of a hit, likewise; a benefit is negative."
+    ),
+    "--cost-tn": Spelling(
+        "NUMBER|COLUMN",
+        "Cost of leaving a negative case alone, likewise; a benefit is negative.",
+    ),
+    "--currency": Spelling(
+        "NAME", "Unit of the costs, as in EUR (default: false alarms)."
+    ),
     "--cost-matrix": Spelling(
         "ROWS",
         "Costs for K classes, one row per true class and one column per decision: "
@@ -154,9 +167,8 @@ Positive: TypeAlias = Annotated[str | None, option("--positive")]
 Id: TypeAlias = Annotated[str | None, option("--id")]
 Time: TypeAlias = Annotated[str | None, option("--time")]
 Ignore: TypeAlias = Annotated[list[str] | None, option("--ignore")]
-CostFn: TypeAlias = Annotated[float, option("--cost-fn")]
-CostFp: TypeAlias = Annotated[float, option("--cost-fp")]
-CostMatrix: TypeAlias = Annotated[str | None, option("--cost-matrix")]
+CostFn: TypeAlias = Annotated[str, option("--cost-fn")]
+CostFp: TypeAlias = Annotated[str, option("--cost-fp")]
 Threshold: TypeAlias = Annotated[float | None, option("--threshold")]
 Level: TypeAlias = Annotated[float, option("--level")]
 Seed: TypeAlias = Annotated[int, option("--seed", min=0)]
@@ -214,14 +226,33 @@ def _parse_table(
     )
 
 
+def parse_cost(text: str) -> float | str:
+    """Return the number that a cost is, or the column that has it for each case.
+
+    >>> parse_cost("10"), parse_cost("amount")
+    (10.0, 'amount')
+    """
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 def _parse_costs(
-    cost_fn: CostFn = 1.0, cost_fp: CostFp = 1.0, cost_matrix: CostMatrix = None
+    cost_fn: CostFn = "1",
+    cost_fp: CostFp = "1",
+    cost_tp: Annotated[str, option("--cost-tp")] = "0",
+    cost_tn: Annotated[str, option("--cost-tn")] = "0",
+    cost_matrix: Annotated[str | None, option("--cost-matrix")] = None,
+    currency: Annotated[str | None, option("--currency")] = None,
 ) -> "Costs":
     from truepool.core.errors import CostError
     from truepool.data.costs import Costs
 
+    fn, fp, tp, tn = map(parse_cost, (cost_fn, cost_fp, cost_tp, cost_tn))
+    unit = currency or ""
     if cost_matrix is None:
-        return Costs(fn=cost_fn, fp=cost_fp)
+        return Costs(fn, fp, tp=tp, tn=tn, currency=unit)
     try:
         rows = [
             [float(cell) for cell in row.split(",")] for row in cost_matrix.split(";")
@@ -235,25 +266,30 @@ def _parse_costs(
         raise CostError(
             f"the rows of a cost matrix must be equally long; got {cost_matrix!r}"
         )
-    return Costs(cost_fn, cost_fp, matrix=rows)
+    return Costs(fn, fp, tp=tp, tn=tn, matrix=rows, currency=unit)
 
 
 def _configure_pool(
     pool: Annotated[str, option("--pool")] = "auto",
-    cost_fn: CostFn = 1.0,
-    cost_fp: CostFp = 1.0,
-    cost_matrix: CostMatrix = None,
     threshold: Threshold = None,
     loss: Annotated[
         str | None, option("--loss", "Loss to fit the pool by, if it has one.")
     ] = None,
     seed: Seed = 0,
+    **costs: Any,
 ) -> "Pool":
     from truepool.pools import configure
 
-    costs = _parse_costs(cost_fn, cost_fp, cost_matrix)
     own = {} if loss is None else {"loss": loss}
-    return configure(pool, costs=costs, threshold=threshold, seed=seed, **own)
+    paid = _parse_costs(**costs)
+    return configure(pool, costs=paid, threshold=threshold, seed=seed, **own)
+
+
+_own = [*inspect.signature(_configure_pool).parameters.values()]
+_costs = inspect.signature(_parse_costs).parameters.values()
+_configure_pool.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    [_own[0], *_costs, *_own[1:-1]]
+)
 
 
 def _parse_new_table(**given: Any) -> "TableFormat":
@@ -312,6 +348,7 @@ def with_table(verb: Callable[..., None]) -> Callable[..., None]:
             name: parse(**{option: given.pop(option) for option in options})
             for name, (parse, options) in groups.items()
         }
+        _add_cost_columns(values)
         NOTES.clear()
         try:
             verb(**given, **values)
@@ -324,6 +361,15 @@ def with_table(verb: Callable[..., None]) -> Callable[..., None]:
     command.__signature__ = signature  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters}
     return command
+
+
+def _add_cost_columns(values: dict[str, Any]) -> None:
+    """Let the table keep the columns that the costs name."""
+    costs = values["rule"].costs if "rule" in values else values.get("costs")
+    if costs is not None and costs.columns:
+        written = values["table_format"]
+        columns = (*written.columns, *costs.columns)
+        values["table_format"] = replace(written, columns=columns)
 
 
 def panel_or_example(

@@ -47,7 +47,7 @@ def pool(
     panel = options.read_panel(train, _train_format(table_format, train, new))
     reports = load_reports(new, panel.agents, table_format, panel.labels)
     options.NOTES.extend(f"{new.name}: {line}" for line in reports.summary.notes())
-    result = rule.fit_panel(panel).pool(reports.coordinates)
+    result = rule.fit_panel(panel).pool(reports.coordinates, reports.columns)
     name = table_format.long[0] if table_format.long else table_format.id or "id"
     ids = {} if reports.ids is None else {name: reports.ids}
     write_cases(output, ids | _pooled_columns(result))

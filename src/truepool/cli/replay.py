@@ -60,6 +60,7 @@ def replay(
 
     check_files([panel], [json_file, plot])
     cases = options.panel_or_example(panel, table_format, allow_empty_cases=True)
+    costs.check_constant("online learners need")
     minimised = as_loss(loss, costs, threshold)
     chosen = []
     for name in learners.every() if every else [learner]:

@@ -1,6 +1,7 @@
 """``truepool score``: apply a saved pool to new cases."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -73,7 +74,8 @@ def score(
     cases = empty = 0
     lines = json_file is not None or (output is None and is_json_lines(source))
     with open_writer(target, json_lines=lines) as write:
-        for batch in read_batches(source, pool.agents_, pool.labels_, new_format):
+        written = replace(new_format, columns=_columns(pool))
+        for batch in read_batches(source, pool.agents_, pool.labels_, written):
             columns, skipped = _score_batch(pool, batch, name, contributions)
             write(columns)
             cases, empty = cases + len(batch.values), empty + skipped
@@ -94,6 +96,13 @@ def _check_id(id: str) -> None:
         )
 
 
+def _columns(pool: "Pool") -> tuple[str, ...]:
+    """Columns of the cases that its decisions need."""
+    if pool.costs is None or pool.threshold is not None:
+        return ()
+    return pool.costs.columns
+
+
 def _score_batch(
     pool: "Pool", batch: "Batch", id: str, contributions: bool
 ) -> "tuple[dict[str, Ids], int]":
@@ -102,10 +111,10 @@ def _score_batch(
     import pyarrow as pa
 
     from truepool.core.arrays import from_classes
-    from truepool.core.errors import ReportError
+    from truepool.core.errors import CostError, ReportError
     from truepool.data.reports import check_reports
 
-    known = ~np.isnan(batch.values).all(axis=(1, 2))
+    known = np.asarray(~np.isnan(batch.values).all(axis=(1, 2)))
     T, _, C = batch.values.shape
     pooled = np.zeros((T, C))
     decisions = np.zeros(T, dtype=np.int64)
@@ -115,10 +124,10 @@ def _score_batch(
             reports = batch.values[known]
             squeezed = reports[:, :, 0] if C == 1 else reports
             values, _ = check_reports(squeezed, pool.agents_)
-        except ReportError as error:
+            result = pool.pool(values, batch.columns.take(known))
+        except (CostError, ReportError) as error:
             first = batch.start + int(np.argmax(known))
-            raise ReportError(f"{error} (counted from case {first})") from None
-        result = pool.pool(values)
+            raise type(error)(f"{error} (counted from case {first})") from None
         pooled[known] = from_classes(result.probabilities)
         decisions[known] = result.decisions
         if contributions:

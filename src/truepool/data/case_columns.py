@@ -64,11 +64,9 @@ class CaseColumns(Mapping[str, Array]):
 
 
 def one_number_per_case(
-    what: str, values: ArrayLike | None, cases: int, ids: Array | None
-) -> FloatArray | None:
+    what: str, values: ArrayLike, cases: int, ids: Array | None
+) -> FloatArray:
     """Return finite numbers (T,), or refuse the first case that has none."""
-    if values is None:
-        return None
     given = _one_per_case(what, values, cases)
     if given.dtype.kind in "biuf":
         numbers = given.astype(np.float64)
@@ -87,8 +85,10 @@ def check_weights(
     weights: ArrayLike | None, cases: int, ids: Array | None = None
 ) -> FloatArray | None:
     """Weights of the cases (T,), each a positive number; None: all count the same."""
+    if weights is None:
+        return None
     numbers = one_number_per_case("the weight of a case", weights, cases, ids)
-    if numbers is not None and not (numbers > 0).all():
+    if not (numbers > 0).all():
         t = int(np.argmin(numbers > 0))
         raise PanelError(
             f"the weight of a case must be positive; {case_name(t, ids)} has "
@@ -101,9 +101,9 @@ def check_propensity(
     propensity: ArrayLike | None, cases: int, ids: Array | None = None
 ) -> FloatArray | None:
     """Chance (T,) that the outcome of each case became known, in (0, 1]."""
-    numbers = one_number_per_case("the propensity of a case", propensity, cases, ids)
-    if numbers is None:
+    if propensity is None:
         return None
+    numbers = one_number_per_case("the propensity of a case", propensity, cases, ids)
     fine = (numbers > 0) & (numbers <= 1)
     if not fine.all():
         t = int(np.argmin(fine))

@@ -164,16 +164,17 @@ class Panel:
                 f"per agent, that of {named.positive!r}."
             )
         labels = one_value_per_case("ids", ids, T, copy=copy)
+        moments = one_value_per_case("times", times, T, copy=copy)
         self._set(
-            reports=_squeezed(values),
-            outcomes=_own(numbers, outcomes) if copy else numbers,
-            agents=names,
-            ids=labels,
-            times=check_times(one_value_per_case("times", times, T, copy=copy)),
             columns=CaseColumns(columns, T, copy=copy),
             weights=check_weights(weights, T, labels),
             groups=check_groups(groups, T, labels),
             propensity=check_propensity(propensity, T, labels),
+            reports=_squeezed(values),
+            outcomes=_own(numbers, outcomes) if copy else numbers,
+            agents=names,
+            ids=labels,
+            times=check_times(moments),
             silent=silent,
             labels=named,
             pending=None,
@@ -309,6 +310,17 @@ class Panel:
         """
         silent = int(np.isnan(reports).sum()) if self.silent else 0
         return self._replace(reports=_squeezed(reports), silent=silent)
+
+    def with_columns(self, columns: Mapping[str, ArrayLike]) -> Self:
+        """Return the panel with more columns of the cases.
+
+        >>> panel = Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0])
+        >>> panel.with_columns({"amount": [120, 80]}).columns
+        CaseColumns(amount)
+        """
+        own = CaseColumns(columns, len(self))
+        both = {**self.columns, **own}
+        return self._replace(columns=CaseColumns(both, len(self), copy=False))
 
     def with_labels(self, labels: Labels) -> Self:
         """Return the panel with other labels for the same class numbers.

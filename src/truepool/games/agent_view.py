@@ -122,7 +122,7 @@ class AgentView:
 def pooled_probability(pool: Pool, reports: FloatArray) -> FloatArray:
     """Probability (T,) of a positive outcome that a pool makes of reports (T, N)."""
     values = np.ascontiguousarray(reports)[:, :, None]
-    return pool.pool(values).probabilities[:, 1]
+    return pool.probabilities(values)[:, 1]
 
 
 def expected_savings(chance: FloatArray, costs: Costs) -> FloatArray:

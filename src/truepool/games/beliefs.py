@@ -207,7 +207,12 @@ def check_seed(seed: int) -> None:
 
 
 def check_costs(costs: Costs) -> None:
-    """Refuse costs whose sum over many cases overflows."""
+    """Refuse costs per case, benefits, and costs whose sum overflows."""
+    if not costs.constant or (costs.tp, costs.tn) != (0.0, 0.0):
+        raise SettingError(
+            "agents' incentives are known for one cost of a missed case and one of a "
+            f"false alarm; got {costs!r:.80}. Give two numbers, fn and fp."
+        )
     if max(costs.fn, costs.fp) > MAX_COST:
         raise SettingError(
             f"costs in a game may be at most {MAX_COST:g}; got fn={costs.fn:g}, "

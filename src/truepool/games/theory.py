@@ -76,7 +76,7 @@ def vcg_threshold(costs: Costs) -> float:
     >>> round(vcg_threshold(Costs(fn=10, fp=1)), 4)
     0.0909
     """
-    return costs.threshold
+    return float(costs.threshold)
 
 
 def vcg_shift(threshold: float, costs: Costs) -> float:
@@ -88,7 +88,7 @@ def vcg_shift(threshold: float, costs: Costs) -> float:
     >>> round(vcg_shift(0.3, Costs(fn=10, fp=1)), 3)
     0.209
     """
-    return threshold - costs.threshold
+    return float(threshold - costs.threshold)
 
 
 def miss_rates(

@@ -34,6 +34,8 @@ def decide(
     array([0, 1])
     >>> decide([0.3, 0.9, 0.6], Costs(fn=10, fp=1), capacity=2)
     array([0, 1, 1])
+    >>> decide([0.2, 0.2], Costs(fn=[10, 1], fp=1))
+    array([1, 0])
     >>> decide([[0.5, 0.3, 0.2]])
     array([0])
     >>> decide([[0.5, 0.3, 0.2]], Costs(fn=10, fp=1))
@@ -41,6 +43,7 @@ def decide(
     """
     check_threshold(threshold)
     coordinates, costs = as_pooled(pooled), costs or Costs()
+    costs.check_cases(len(coordinates))
     decisions = choose(coordinates, costs, threshold)
     if capacity is None:
         return decisions
@@ -50,12 +53,15 @@ def decide(
 
 
 def choose(pooled: FloatArray, costs: Costs, threshold: float | None) -> IntArray:
-    """Decide for coordinates (..., C), without checks."""
+    """Decide for coordinates (..., C), without checks.
+
+    Costs per case have the shape (...) of the cases, or one that extends to it.
+    """
     if pooled.shape[-1] == 1:
         line = costs.threshold if threshold is None else threshold
         return (pooled[..., 0] > line + EDGE).astype(np.int64)
     check_threshold(threshold, pooled.shape[-1])
-    expected = pooled @ costs.table(pooled.shape[-1])
+    expected = costs.expected(pooled)
     least = expected.min(axis=-1, keepdims=True)
     return np.asarray(np.argmax(expected <= least + EDGE, axis=-1), dtype=np.int64)
 
@@ -69,12 +75,12 @@ def limit_decisions(
 ) -> IntArray:
     r"""Keep the most valuable positive decisions (T,) within a capacity.
 
-    The value is the expected cost saved, :math:`p\, fn - (1 - p)\, fp`, for pooled
-    (T, 1); of equally valuable cases the first come first.
+    The value is the expected cost saved, :math:`p\, (fn - tp) - (1 - p)\, (fp - tn)`,
+    for pooled (T, 1); of equally valuable cases the first come first.
     """
     capacity.check_classes(classes(pooled.shape[-1]))
-    p = pooled[:, 0]
-    saved = p * costs.fn - (1 - p) * costs.fp
+    p, errors = pooled[:, 0], costs.errors
+    saved = p * errors.fn - (1 - p) * errors.fp
     periods = capacity.periods(times, len(p))
     return capacity.select(saved, decisions == 1, periods).astype(np.int64)
 

@@ -109,17 +109,16 @@ def disagreement(
     array([[0. , 0.5],
            [0.5, 0. ]])
     """
-    costs = costs or Costs()
+    costs = (costs or Costs()).resolve(panel.columns, panel.ids)
     check_threshold(threshold)
-    costs.table(panel.classes)
+    costs.check_classes(panel.classes)
     T, N, C = panel.values.shape
     alike, both = np.zeros((2, N, N))
     for part in blocks(T, N * C):
         values = panel.values[part]
         present = ~np.isnan(values[:, :, 0])
         values = np.nan_to_num(values) if panel.silent else values
-        decisions = choose(values.reshape(-1, C), costs, threshold)
-        decisions = decisions.reshape(present.shape)
+        decisions = choose(values, costs.take(part).shape((-1, 1)), threshold)
         for k in range(panel.classes):
             these = ((decisions == k) & present).astype(np.float64)
             alike += these.T @ these

@@ -34,7 +34,7 @@ class FixedWeights:
         self, panel: Panel, loss: Loss, case_weights: FloatArray | None = None
     ) -> None:
         self.panel = panel
-        self.loss = loss
+        self.loss = loss.on(panel)
         cases = np.ones(len(panel)) if case_weights is None else case_weights
         self.case_weights = cases / cases.sum()
         self.prior = panel.base_rate(case_weights)
@@ -51,7 +51,8 @@ class FixedWeights:
             pooled, mass = linear_pools(values, rows)
             equal = kernels.linear(values, uniform(rows.shape[1]))
             pooled = np.where(mass[..., None] > 0, pooled, equal)
-            by_case = self.loss.of(pooled, self.panel.outcomes[cases])
+            loss = self.loss.take(cases)
+            by_case = loss.of(pooled, self.panel.outcomes[cases])
             total += by_case @ self.case_weights[cases]
         return total
 
@@ -77,7 +78,7 @@ class FixedWeights:
         gram = np.zeros((N, N))
         for cases in blocks(len(self.panel), self.panel.values[0].size):
             outcomes = self.panel.outcomes[cases]
-            factors = self.loss.factors(outcomes, K)
+            factors = self.loss.take(cases).factors(outcomes, K)
             root = np.sqrt(factors * self.case_weights[cases, None])
             errors = self.panel.values[cases] - indicator(outcomes, K)[:, None, :]
             errors *= root[:, None, :]
@@ -106,9 +107,12 @@ class FixedWeights:
         value, slope = 0.0, np.zeros(weights.size)
         for cases in blocks(len(self.panel), self.panel.values[0].size):
             values, outcomes = self.panel.values[cases], self.panel.outcomes[cases]
-            pooled = np.einsum("n,tnc->tc", weights, values)
-            lost = self.loss.of(pooled, outcomes)
-            rise = self.loss.slope(pooled, outcomes) * self.case_weights[cases, None]
+            pooled, loss = (
+                np.einsum("n,tnc->tc", weights, values),
+                self.loss.take(cases),
+            )
+            lost = loss.of(pooled, outcomes)
+            rise = loss.slope(pooled, outcomes) * self.case_weights[cases, None]
             value += float(self.case_weights[cases] @ lost)
             slope += np.einsum("tc,tnc->n", rise, values)
         return value, slope

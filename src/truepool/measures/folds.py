@@ -22,8 +22,8 @@ class PoolEstimator(Protocol):
     def fit_panel(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
         """Learn from a checked panel."""
 
-    def pool(self, values: FloatArray) -> Any:
-        """Pool reports (T, N, C); the result has ``probabilities`` (T, K)."""
+    def probabilities(self, values: FloatArray) -> FloatArray:
+        """Pool reports (T, N, C) into probabilities (T, K)."""
 
 
 L = TypeVar("L", bound=PoolEstimator)
@@ -93,7 +93,7 @@ def out_of_fold(
         weights = None if case_weights is None else case_weights[learn]
         copy = clone(pool).fit_panel(panel.take(learn), weights)
         values = panel.take(test).values
-        total[test] += from_classes(copy.pool(values).probabilities)
+        total[test] += from_classes(copy.probabilities(values))
         count[test] += 1
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 

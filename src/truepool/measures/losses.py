@@ -19,8 +19,9 @@ report that minimises it is the *cost-weighted* probability, not the probability
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -74,12 +75,40 @@ class Loss:
     def __call__(self, pooled: ArrayLike, outcomes: ArrayLike) -> FloatArray:
         """Loss of each case, (T,), for pooled (T,) or (T, K)."""
         coordinates = as_pooled(pooled)
+        self.check_cases(len(coordinates))
         return self.of(
             coordinates, as_outcomes(outcomes, classes(coordinates.shape[-1]))
         )
 
+    def check_cases(self, cases: int) -> None:
+        """Refuse costs that are not known for each of so many cases."""
+        if "cost" in self.name:
+            self.costs.check_cases(cases)
+
+    @property
+    def per_case(self) -> bool:
+        """Whether it weighs errors by costs that differ between cases."""
+        return "cost" in self.name and not self.costs.constant
+
+    def on(self, panel: Panel) -> "Loss":
+        """Return the loss with the costs of each case of a panel, where they differ."""
+        if not self.per_case:
+            return self
+        costs = self.costs.resolve(panel.columns, panel.ids)
+        costs.check_cases(len(panel))
+        return replace(self, costs=costs)
+
+    def take(self, cases: Any) -> "Loss":
+        """Return the loss of some of the cases."""
+        if not self.per_case:
+            return self
+        return replace(self, costs=self.costs.take(cases))
+
     def of(self, pooled: FloatArray, outcomes: IntArray) -> FloatArray:
-        """Loss of coordinates (..., C) given outcomes (...), without checks."""
+        """Loss of coordinates (..., C) given outcomes (...), without checks.
+
+        Costs per case are those of the outcomes, in their order.
+        """
         match self.name:
             case "brier":
                 return _brier(pooled, outcomes)
@@ -93,9 +122,9 @@ class Loss:
                 size = np.sqrt(_size(pooled))
                 return np.asarray(1.0 - _outcome_probability(pooled, outcomes) / size)
             case "cost":
-                table = self.costs.table(classes(pooled.shape[-1]))
-                decisions = choose(pooled, self.costs, self.threshold)
-                return np.asarray(table[outcomes, decisions])
+                costs = self.costs.shape(np.shape(outcomes))
+                decisions = choose(pooled, costs, self.threshold)
+                return costs.paid(outcomes, decisions, classes(pooled.shape[-1]))
             case _:
                 K = classes(pooled.shape[-1])
                 errors = (pooled - indicator(outcomes, K)) ** 2
@@ -103,8 +132,12 @@ class Loss:
 
     def span(self, classes: int, *, of_slopes: bool = False) -> float:
         """Largest difference of the losses (or slopes) of two agents in one case."""
-        table = self.costs.table(classes)
-        worst = float(table.max()) if "cost" in self.name else 1.0
+        worst = 1.0
+        if "cost" in self.name:
+            costs = self.costs.errors if self.squared else self.costs
+            happened = (np.full(costs.cases or (), y) for y in range(classes))
+            rows = [costs.given(outcomes, classes) for outcomes in happened]
+            worst = float(np.ptp(rows, axis=-1).max())
         if self.name == "log":
             return 1.0 / SMALLEST if of_slopes else -float(np.log(SMALLEST))
         if of_slopes:
@@ -132,21 +165,21 @@ class Loss:
         """Weight of each squared error in a squared loss, (..., C)."""
         if self.name == "brier":
             return np.ones(1 if classes == 2 else classes)
+        errors = self.costs.errors
         if classes == 2:
-            return self.scale[outcomes][..., None]
-        table = self.costs.table(classes)
-        np.fill_diagonal(table, table.sum(axis=1) / (classes - 1))
-        return np.asarray(table[outcomes])
+            costs = errors.shape(outcomes.shape)
+            return costs.paid(outcomes, 1 - outcomes, classes)[..., None]
+        rows = errors.given(outcomes, classes)
+        missing = rows.sum(axis=-1, keepdims=True) / (classes - 1)
+        return np.where(indicator(outcomes, classes) > 0, missing, rows)
 
     @property
     def scale(self) -> FloatArray:
         """Binary: cost of an error for outcomes 0 and 1 (1 for plain Brier)."""
-        return np.array([1.0, 1.0] if self.name == "brier" else self._binary_costs)
-
-    @property
-    def _binary_costs(self) -> list[float]:
-        table = self.costs.table(2)
-        return [table[0, 1].item(), table[1, 0].item()]
+        if self.name == "brier":
+            return np.ones(2)
+        table = self.costs.errors.table(2)
+        return np.array([table[0, 1], table[1, 0]])
 
 
 def every() -> dict[str, Callable[..., Loss]]:
@@ -265,10 +298,10 @@ def agent_losses(
     >>> agent_losses(Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0]), Loss("brier")).round(3)
     array([0.01, 0.25])
     """
-    lost = np.empty(panel.values.shape[:2])
+    lost, loss = np.empty(panel.values.shape[:2]), loss.on(panel)
     for part in blocks(len(panel), panel.values[0].size):
         values = np.nan_to_num(panel.values[part], nan=0.5)
-        lost[part] = loss.of(values, panel.outcomes[part][:, None])
+        lost[part] = loss.take(part).of(values, panel.outcomes[part][:, None])
     lost[np.isnan(panel.values[:, :, 0])] = np.nan
     return mean_over_reports(lost, case_weights)
 

@@ -141,4 +141,5 @@ def as_learner(
             )
         return learner
     priced = as_loss(loss or "brier", costs, threshold)
+    priced.costs.check_constant("online learners need")
     return make(learner, **{"loss": priced, "horizon": horizon, **settings})

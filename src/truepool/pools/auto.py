@@ -111,7 +111,7 @@ class Auto(Pool):
         self.seed = seed
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
-        loss = as_loss(self.loss, self.costs, self.threshold)
+        loss = as_loss(self.loss, self.costs, self.threshold).on(panel)
         if isinstance(self.candidates, str):
             raise SettingError(
                 f"candidates must be a list of pools; got {self.candidates!r}"
@@ -157,7 +157,7 @@ class Auto(Pool):
                 f"{pools[0].name} was kept: there are too few cases to compare pools",
             )
             return pools[0]
-        losses = [loss.of(p, outcomes) for p in pooled]
+        losses = [loss.take(rows).of(p, outcomes) for p in pooled]
         # The Brier loss breaks ties that a loss counted in whole errors leaves.
         rank = [
             (case_mean(lost, cases), case_mean(Loss("brier").of(p, outcomes), cases))

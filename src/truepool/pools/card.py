@@ -21,7 +21,8 @@ class Card:
     settings : dict
         What else its constructor was given, as text where JSON has no form for it.
     threshold : float, optional
-        Where two classes are decided: the one that was set, or the costs'.
+        Where two classes are decided: the one that was set, or the costs'. None where
+        the costs of each case decide.
     library : str
         Version of truepool that fitted it.
     """
@@ -55,7 +56,8 @@ def card_of(pool: Pool, library: str | None = None) -> Card:
     """
     costs = NO_COSTS if pool.costs is None else pool.costs
     binary = len(pool.classes_) == 2
-    given = costs.threshold if pool.threshold is None and binary else pool.threshold
+    implied = pool.threshold is None and binary and costs.constant
+    given = float(costs.threshold) if implied else pool.threshold
     return Card(
         pool.name,
         pool.explain(),

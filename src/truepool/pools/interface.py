@@ -21,6 +21,7 @@ from truepool.core.arrays import (
 )
 from truepool.core.errors import (
     AgentError,
+    CostError,
     ExportError,
     ReportError,
     SettingError,
@@ -99,13 +100,15 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         sample_weight: ArrayLike | None = None,
         *,
         positive: Any = None,
+        columns: Mapping[str, ArrayLike] | None = None,
     ) -> Self:
         """Learn from reports (T, N) or (T, N, K) and outcomes (T,).
 
         ``positive`` is which of two labels the reports are probabilities of, where
         the outcomes are not 0 and 1; decisions are 1 for it and 0 for the other.
+        ``columns`` (T,) of the cases are needed where the costs name any.
         """
-        panel = Panel(reports, outcomes, positive=positive, copy=False)
+        panel = Panel(reports, outcomes, positive=positive, columns=columns, copy=False)
         self.fit_panel(panel, as_case_weights(sample_weight, len(panel)))
         self.has_names_ = bool(column_names(reports))
         return self
@@ -116,7 +119,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         missing = panel.silent / panel.reports.size
         training = Training(len(panel), panel.counts, missing)
         check_threshold(self.threshold, K)
-        (self.costs or NO_COSTS).table(K)
+        self._check_costs(panel)
         self.classes_ = np.arange(K)
         self.agents_ = panel.agents
         self.has_names_ = True
@@ -126,8 +129,36 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self._learn(panel, case_weights)
         return self
 
-    def pool(self, values: FloatArray) -> PoolResult:
-        """Pool reports that were checked already, coordinates (T, N, C).
+    def _check_costs(self, panel: Panel) -> None:
+        """Refuse costs that do not fit the panel, or that new cases would not have."""
+        costs = self.costs or NO_COSTS
+        costs.check_classes(panel.classes)
+        if costs.cases is not None:
+            raise CostError(
+                "a pool decides new cases too, so its costs must be numbers or name "
+                f"columns of the cases; got {costs.cases} numbers. Write "
+                "Costs(fn='amount') and fit(..., columns={'amount': amounts})."
+            )
+        costs.resolve(panel.columns, panel.ids)
+
+    def pool(
+        self, values: FloatArray, columns: Mapping[str, ArrayLike] | None = None
+    ) -> PoolResult:
+        """Pool reports that were checked already, coordinates (T, N, C), and decide.
+
+        Where the costs name ``columns`` (T,) of the cases, decisions need them, unless
+        there is a threshold.
+        """
+        probabilities = self.probabilities(values)
+        costs = NO_COSTS if self.costs is None else self.costs
+        if costs.columns and self.threshold is None:
+            costs = costs.resolve({} if columns is None else columns)
+            costs.check_cases(len(values))
+        coordinates = from_classes(probabilities)
+        return PoolResult(probabilities, choose(coordinates, costs, self.threshold))
+
+    def probabilities(self, values: FloatArray) -> FloatArray:
+        """Pool reports that were checked already, coordinates (T, N, C), into (T, K).
 
         What `combine` answers is made a probability by `as_probabilities`: rounding
         may carry a sum of shares a last bit above 1.
@@ -145,21 +176,23 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
                 f"{type(self).__name__} learned {len(self.classes_)} classes; "
                 f"got reports of {K}"
             )
-        probabilities = as_probabilities(self.combine(values))
-        coordinates = from_classes(probabilities)
-        costs = NO_COSTS if self.costs is None else self.costs
-        return PoolResult(probabilities, choose(coordinates, costs, self.threshold))
+        return as_probabilities(self.combine(values))
 
     def predict_proba(self, reports: ArrayLike) -> FloatArray:
         """Pooled probability of every class, (T, K).
 
         Columns of a frame are matched to the agents by name, in any order.
         """
-        return self.pool(self._checked(reports)).probabilities
+        return self.probabilities(self._checked(reports))
 
-    def predict(self, reports: ArrayLike) -> IntArray:
-        """Class with the lowest expected cost, (T,); binary: 1 where p > threshold."""
-        return self.pool(self._checked(reports)).decisions
+    def predict(
+        self, reports: ArrayLike, columns: Mapping[str, ArrayLike] | None = None
+    ) -> IntArray:
+        """Class with the lowest expected cost, (T,); binary: 1 where p > threshold.
+
+        ``columns`` (T,) of the cases are needed where the costs name any.
+        """
+        return self.pool(self._checked(reports), columns).decisions
 
     def predict_proba_one(self, reports: Mapping[str, Any]) -> dict[int, float]:
         """Pooled probability of every class of one case, by class number.
@@ -177,9 +210,15 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             return {0: 1.0 - p, 1: p}
         return dict(enumerate(as_probabilities(pooled)[0].tolist()))
 
-    def decide_one(self, reports: Mapping[str, Any]) -> int:
-        """Class with the lowest expected cost of one case, by its number."""
-        return int(self.pool(self._one(reports)).decisions[0])
+    def decide_one(
+        self, reports: Mapping[str, Any], columns: Mapping[str, Any] | None = None
+    ) -> int:
+        """Class with the lowest expected cost of one case, by its number.
+
+        ``columns`` has what the costs need to know of the case, as in {"amount": 120}.
+        """
+        known = {name: [value] for name, value in (columns or {}).items()}
+        return int(self.pool(self._one(reports), known).decisions[0])
 
     def contributions(self, reports: ArrayLike) -> FloatArray:
         """What each agent changed: pooled probability with minus without its report.
@@ -198,7 +237,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def contributions_of(self, values: FloatArray) -> FloatArray:
         """Contributions of reports that were checked already, coordinates (T, N, C)."""
-        pooled = from_classes(self.pool(values).probabilities)
+        pooled = from_classes(self.probabilities(values))
         base_rate = from_classes(np.array(self.training_.base_rates))
         reported = ~np.isnan(values[:, :, 0])
         alone = reported.sum(axis=1) == 1
@@ -209,7 +248,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             others = values[changed].copy()
             others[~alone[changed], i] = np.nan
             if len(others):
-                without = from_classes(self.pool(read_only(others)).probabilities)
+                without = from_classes(self.probabilities(read_only(others)))
                 without[alone[changed]] = base_rate
                 changes[changed, i] = pooled[changed] - without
         return changes

@@ -137,7 +137,7 @@ class _Reader(archive.Reader):
 def make_record(kind: type, held: dict[str, Any]) -> Any:
     """Make a dataclass of its fields."""
     if kind is Costs and held["matrix"] is not None:
-        return Costs(matrix=held["matrix"])
+        held = {name: held.get(name, "") for name in ("matrix", "currency")}
     return kind(**{name: value for name, value in held.items() if value is not None})
 
 
@@ -146,6 +146,6 @@ def _try(pool: Any) -> None:
     N, K = len(pool.agents_), len(pool.classes_)
     values = np.full((2, N, 1 if K == 2 else K), 1.0 / K)
     values[1, 0] = np.nan
-    pooled = pool.pool(values).probabilities
+    pooled = pool.probabilities(values)
     if pooled.shape != (2, K) or not np.isfinite(pooled).all():
         raise ValueError("it does not return probabilities")

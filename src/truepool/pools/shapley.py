@@ -61,7 +61,7 @@ class Shapley(LinearPool):
         self.seed = seed
 
     def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
-        loss = as_loss(self.loss, self.costs, self.threshold)
+        loss = as_loss(self.loss, self.costs, self.threshold).on(panel)
         if len(panel.agents) <= EXACT_LIMIT:
             credit = shapley(panel, loss=loss, sample_weight=case_weights)
             self.standard_errors_ = np.zeros(len(credit))

@@ -80,7 +80,7 @@ class VCG(LinearPool):
                 f"credit must be computed at least once; iterations is "
                 f"{self.iterations!r}"
             )
-        loss = as_loss(self.loss, self.costs, self.threshold)
+        loss = as_loss(self.loss, self.costs, self.threshold).on(panel)
         weights = uniform(len(panel.agents))
         for _ in range(self.iterations):
             credit = leave_one_out(

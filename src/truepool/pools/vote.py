@@ -7,6 +7,7 @@ import numpy as np
 from truepool.core import kernels
 from truepool.core.arrays import FloatArray, classes, read_only
 from truepool.data.costs import Costs
+from truepool.data.panel import Panel
 from truepool.data.weights import uniform
 from truepool.measures.decisions import EDGE, choose
 from truepool.pools.interface import FixedPool
@@ -19,7 +20,8 @@ class Vote(FixedPool):
 
     A mean of reports on one side of the threshold stays on that side, so the decision
     of this pool *is* the majority vote (the plurality for K classes), and the
-    probability still means something. Where the vote is tied all agents count.
+    probability still means something. Where the vote is tied all agents count. Where
+    costs differ between cases, agents decide by those of an average training case.
 
     >>> pool = Vote().fit([[0.9, 0.8, 0.2], [0.1, 0.2, 0.3]], [1, 0])
     >>> pool.predict_proba([[0.9, 0.7, 0.1]])[:, 1].round(3)
@@ -27,6 +29,11 @@ class Vote(FixedPool):
     """
 
     name: ClassVar[str] = "vote"
+    costs_: Costs
+
+    def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
+        costs = (self.costs or Costs()).resolve(panel.columns, panel.ids)
+        self.costs_ = costs.mean(case_weights)
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
@@ -34,7 +41,7 @@ class Vote(FixedPool):
         K = classes(C)
         reported = ~np.isnan(values[:, :, 0])
         heard = np.where(reported[:, :, None], values, 1.0 / K)
-        votes = choose(heard, self.costs or Costs(), self.threshold)
+        votes = choose(heard, self.costs_, self.threshold)
         ballot = (votes[:, :, None] == np.arange(K)) & reported[:, :, None]  # (T, N, K)
         tally = ballot.sum(axis=1)
         leads = tally == tally.max(axis=1, keepdims=True)
@@ -46,7 +53,7 @@ class Vote(FixedPool):
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph."""
-        costs, K = self.costs or Costs(), reports.classes
+        costs, K = self.costs_, reports.classes
         if reports.coordinates == 1:
             line = costs.threshold if self.threshold is None else self.threshold
             yes = (reports.values > line + EDGE).numbers()

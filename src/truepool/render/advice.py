@@ -7,6 +7,7 @@ from truepool.audits.topics.comparison import RECOMMENDED
 from truepool.audits.values import Audit, Fix, Recommendation
 from truepool.comparison import Estimate
 from truepool.core.formatting import pluralize
+from truepool.render.costs import unit as costs_unit
 from truepool.render.numbers import number, per_thousand
 
 FEED = "take {who} out of the pool or fix its feed"
@@ -59,8 +60,8 @@ def listed(names: Sequence[str]) -> str:
 
 def unit(audit: Audit) -> str:
     """Name what costs are counted in, where that is known."""
-    alarms = audit.threshold is not None and audit.costs["fp"] == 1
-    return "false alarms" if alarms else ""
+    currency = str(audit.costs.get("currency", ""))
+    return costs_unit(audit.costs) if audit.classes == 2 else currency
 
 
 def _first(said: Recommendation) -> str:

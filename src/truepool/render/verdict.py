@@ -3,7 +3,8 @@
 from truepool.audits.values import SEVERITIES, Audit, Recommendation
 from truepool.core.formatting import pluralize
 from truepool.render.advice import listed, recommended, unit
-from truepool.render.numbers import amount, number
+from truepool.render.costs import describe
+from truepool.render.numbers import number
 
 FIXED = "savings per case if fixed"
 """What the cost of a finding is called; below 0, fixing it alone is no cure."""
@@ -51,11 +52,11 @@ def usual(audit: Audit) -> str:
 
 def costs(audit: Audit) -> str:
     """Say what errors cost, and in which unit."""
-    if audit.threshold is None:
-        return "Costs are those of the cost matrix, per case."
-    fn, fp = audit.costs["fn"], audit.costs["fp"]
     counted = f" Costs are in {unit(audit)}." if unit(audit) else ""
-    return f"A missed case costs {amount(fn)}, a false alarm {amount(fp)}.{counted}"
+    if audit.classes > 2:
+        return f"Costs are those of the cost matrix, per case.{counted}"
+    text = describe(audit.costs)
+    return f"{text[0].upper()}{text[1:]}.{counted}"
 
 
 def changes(audit: Audit) -> list[str]:

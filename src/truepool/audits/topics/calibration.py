@@ -15,7 +15,6 @@ from truepool.audits.values import Calibration, Finding, Reliability
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.measures.calibration import cox
-from truepool.measures.losses import Loss
 from truepool.measures.scores import ece, smooth_ece
 
 SLOPES = (0.8, 1.25)
@@ -306,7 +305,7 @@ def _pool_saving(evidence: Evidence) -> Estimate | None:
     Both decide at the threshold that the costs imply: another threshold is a separate
     finding, and the two savings add up.
     """
-    loss = Loss("cost", evidence.costs)
+    loss = evidence.implied_loss
     as_is, fixed = (
         loss.of(pooled, evidence.outcomes)
         for pooled in (evidence.pooled, evidence.compute(recalibrated_pool))

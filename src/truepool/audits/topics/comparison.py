@@ -31,6 +31,7 @@ from truepool.measures.inference import (
     paired_p_values,
     signed_rank_p_value,
 )
+from truepool.measures.losses import Loss
 from truepool.pools import every
 
 RECOMMENDED = "auto"
@@ -76,7 +77,8 @@ def compare_pools(evidence: Evidence) -> Comparison | None:
         return None
     own, panel = evidence.pool, evidence.panel
     chosen = {name: name for name in POOLS} | {own.name: own}
-    pools = choose_pools(chosen, evidence.loss, evidence.seed)
+    loss = Loss("cost", evidence.costs, evidence.threshold)
+    pools = choose_pools(chosen, loss, evidence.seed)
     try:
         pairs = evidence.compute(folds)
         known = {own.name: evidence.validation.pooled_of(evaluation_cases(pairs))}
@@ -88,7 +90,7 @@ def compare_pools(evidence: Evidence) -> Comparison | None:
         panel,
         pairs,
         pooled,
-        evidence.loss,
+        loss,
         level=evidence.level,
         resamples=evidence.resamples,
         seed=evidence.seed,

@@ -59,7 +59,9 @@ def shapley_credit(evidence: Evidence) -> list[Estimate]:
     """Shapley credit in the user's costs, with intervals over the cases."""
     most = shapley_cases(len(evidence.panel.agents))
     cases = evidence.sampling.part(evidence.sample, most, "Shapley credit")
-    found = _intervals(evidence, cases, method="shapley", loss=evidence.loss)
+    found = _intervals(
+        evidence, cases, method="shapley", loss=evidence.loss.take(cases)
+    )
     return _estimates(found.credit, found.low, found.high)
 
 
@@ -100,7 +102,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
         rise = evidence.cost_rises[:, i]
         harm = float(-rise.mean())
         p = float(paired_p_values(rise[:, None])[0]) if harm > 0 else 1.0
-        large = harm >= NOTICEABLE * float(evidence.sample_cost.mean())
+        large = harm >= NOTICEABLE * evidence.stake
         weak = "" if skilled[i] else " and it knows less than the base rate"
         yield Suspicion(
             "harmful",

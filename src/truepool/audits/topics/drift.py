@@ -45,7 +45,8 @@ def losses_over_time(evidence: Evidence, loss: Loss) -> tuple[FloatArray, FloatA
     agents = loss.of(values, panel.outcomes[:, None])
     agents[np.isnan(panel.values[:, :, 0])] = np.nan
     pool = np.full(len(panel), np.nan)
-    pool[evidence.cases] = loss.of(evidence.pooled, evidence.outcomes)
+    tested = loss.take(evidence.cases)
+    pool[evidence.cases] = tested.of(evidence.pooled, evidence.outcomes)
     return agents[order], pool[order]
 
 
@@ -273,7 +274,7 @@ def _share(
         late = panel.order[cause.since :]
         values[late, panel.agents.index(cause.who[0])] = np.nan
     pooled = evidence.validation.predict(values[cases], cases)
-    cost = evidence.loss.of(pooled, panel.outcomes[cases])
+    cost = evidence.loss.take(cases).of(pooled, panel.outcomes[cases])
     rise = _gap(cost, found)
     return 1 - rise / (found.after - found.before)
 

@@ -74,7 +74,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
         return
     first = found.rows[0]
     best, harm = first.best, first.best.pool_cost
-    large = harm > NOTICEABLE * float(evidence.cost.mean())
+    large = harm > NOTICEABLE * evidence.stake
     whose = "at the pool's cost" if harm > 0 else "and decisions would cost less"
     count = sum(row.significant for row in found.rows)
     yield Suspicion(

@@ -10,10 +10,10 @@ from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
 from truepool.audits.values import CostCurve
 from truepool.core.arrays import FloatArray, IntArray
-from truepool.core.formatting import amount, number
+from truepool.core.formatting import number
+from truepool.data.costs import Costs
 from truepool.measures.decisions import EDGE
 from truepool.measures.inference import paired_p_values
-from truepool.measures.losses import Loss
 
 POINTS = 101
 RATIOS = np.geomspace(0.01, 100.0, 41)
@@ -31,21 +31,38 @@ def cost_curve(evidence: Evidence) -> CostCurve | None:
     if evidence.panel.classes != 2:
         return None
     thresholds = np.linspace(0.0, 1.0, POINTS)
-    y = evidence.outcomes
-    missed, alarms = error_rates(evidence.pooled[:, 0], y, thresholds)
-    costs = evidence.costs
-    panel = evidence.panel
+    y, panel, costs = evidence.outcomes, evidence.panel, evidence.tested_loss.costs
     best = panel.values[:, panel.agents.index(evidence.best_agent), 0]
     known = ~np.isnan(best)
     return CostCurve(
         thresholds,
-        costs.fn * missed + costs.fp * alarms,
+        costs_at(evidence.pooled[:, 0], y, costs, thresholds),
         RATIOS,
         _over_ratios(evidence.pooled[:, 0], y),
         _over_ratios(best[known], panel.outcomes[known]),
         (1 - y.mean()) / np.maximum(RATIOS, 1.0),
         RATIOS * y.mean() / np.maximum(RATIOS, 1.0),
+        float(costs.mean().threshold),
     )
+
+
+def costs_at(
+    p: FloatArray, outcomes: IntArray, costs: Costs, thresholds: FloatArray
+) -> FloatArray:
+    """Cost per case of deciding 1 above each threshold, the same for all cases.
+
+    >>> costs = Costs(fn=[10, 1, 1], fp=1)
+    >>> p, y = np.array([0.2, 0.6, 0.8]), np.array([1, 0, 1])
+    >>> costs_at(p, y, costs, np.array([0.1, 0.5, 0.9])).round(3)
+    array([0.333, 3.667, 3.667])
+    """
+    order = np.argsort(p)
+    no, yes = (costs.paid(outcomes, np.full(len(p), k), 2)[order] for k in (0, 1))
+    below = np.searchsorted(p[order], thresholds + EDGE, side="right")
+    paid = np.r_[0.0, np.cumsum(no)][below] + (
+        yes.sum() - np.r_[0.0, np.cumsum(yes)][below]
+    )
+    return np.asarray(paid / len(p))
 
 
 def error_rates(
@@ -71,11 +88,11 @@ def _over_ratios(p: FloatArray, outcomes: IntArray) -> FloatArray:
 
 def check(evidence: Evidence) -> Iterator[Suspicion]:
     """One test, if a threshold was given that differs from the one the costs imply."""
-    line = evidence.threshold
-    if line is None or abs(line - evidence.costs.threshold) < 1e-9:
+    line, costs = evidence.threshold, evidence.implied_loss.costs
+    if line is None or np.abs(line - costs.threshold).max() < 1e-9:
         return
-    implied = evidence.costs.threshold
-    best = Loss("cost", evidence.costs).of(evidence.pooled, evidence.outcomes)
+    implied = number(costs.threshold) if costs.constant else "each case's own threshold"
+    best = evidence.implied_loss.of(evidence.pooled, evidence.outcomes)
     saved = evidence.cost - best
     saving = float(saved.mean())
     few = evidence.shortage is not None
@@ -84,7 +101,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
             "threshold-kept",
             (),
             f"Deciding above {number(line)} costs {number(-saving)} less per case "
-            f"than at {number(implied)}, which the costs imply: the pool's "
+            f"than at {implied}, which the costs imply: the pool's "
             "probabilities are off.",
             "Recalibrate the pool and decide at the threshold that the costs imply.",
             least="note",
@@ -96,12 +113,11 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
         "threshold",
         (),
         f"Deciding above {number(line)} costs {number(saving)} more per case than "
-        f"at {number(implied)}, where a missed case at {amount(evidence.costs.fn)} and "
-        f"a false alarm at {amount(evidence.costs.fp)} balance.",
-        f"Decide above {number(implied)}{_alternative(line)}.",
+        f"at {implied}, where the costs of a missed case and of a false alarm balance.",
+        f"Decide above {implied}{_alternative(line) if costs.constant else ''}.",
         p_value=None if few else float(paired_p_values(saved[:, None])[0]),
         least="note" if few else None,
-        matters=saving >= NOTICEABLE * float(evidence.cost.mean()),
+        matters=saving >= NOTICEABLE * evidence.stake,
         price=partial(evidence.estimate, saved),
         figure="threshold",
     )

@@ -4,7 +4,7 @@ import csv as text
 import gzip
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
@@ -16,11 +16,13 @@ from pyarrow import csv, parquet
 
 from truepool.core.arrays import Array, FloatArray
 from truepool.core.errors import AgentError, ReportError, SourceError, suggestion
+from truepool.data.case_columns import CaseColumns
 from truepool.data.labels import Labels, format_names
 from truepool.data.panel import check_times
+from truepool.data.tables.agent_columns import renormalize
 from truepool.data.tables.files import detect_separator, file_format, read_file
-from truepool.data.tables.numbers import parse_reports, parse_times
-from truepool.data.tables.reader import load_table, renormalize
+from truepool.data.tables.numbers import parse_column, parse_reports, parse_times
+from truepool.data.tables.reader import load_table
 from truepool.data.tables.table_format import TableFormat
 
 BATCH_SIZE = 20_000
@@ -36,18 +38,19 @@ class Batch:
     """Some consecutive cases: the first one's place in the table, reports and ids.
 
     ``values`` are coordinates (T, N, C), not checked yet; NaN: no report. ``times``
-    (T,) are there if they were asked for.
+    and ``columns`` (T,) are there if they were asked for.
     """
 
     start: int
     values: FloatArray
     ids: Ids | None
     times: Array | None = None
+    columns: CaseColumns = field(default_factory=CaseColumns)
 
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What is read of a table: reports of agents on classes, the id, the time."""
+    """What is read of a table: reports of agents on classes, id, time and columns."""
 
     agents: tuple[str, ...]
     labels: Labels
@@ -69,7 +72,11 @@ class _Wanted:
         return [f"{agent}:{k}" for agent in self.agents for k in range(len(classes))]
 
     def batch(
-        self, reports: Sequence[FloatArray], ids: Ids | None, times: Array | None
+        self,
+        reports: Sequence[FloatArray],
+        ids: Ids | None,
+        times: Array | None,
+        columns: Mapping[str, Array],
     ) -> Batch:
         """Return a batch of the reports of each column."""
         values = np.stack(reports, axis=1)
@@ -78,7 +85,8 @@ class _Wanted:
             values, _ = renormalize(values, self.agents)
         if values.shape[2] == 2:
             values = values[:, :, 1:]
-        return Batch(0, values, ids, check_times(times))
+        own = CaseColumns(columns, len(values), copy=False)
+        return Batch(0, values, ids, check_times(times), own)
 
 
 def read_batches(
@@ -89,7 +97,7 @@ def read_batches(
     *,
     dated: bool = False,
 ) -> Iterator[Batch]:
-    """Read reports of known agents, with times if ``dated``; no other columns.
+    """Read reports of known agents, with times if ``dated``, and ``written.columns``.
 
     ``source`` is a CSV, TSV, Excel, Parquet or JSON-lines file, or a stream of CSV or
     JSON lines. A long table and a sheet of Excel are read whole, the others batch by
@@ -159,6 +167,7 @@ def _csv(stream: BinaryIO, wanted: _Wanted) -> Iterator[Batch]:
         return
     kind = pa.string() if written.percent else pa.float64()
     types = dict.fromkeys(wanted.reports(names), kind) | {wanted.id: pa.string()}
+    types |= dict.fromkeys(written.columns, pa.float64())
     options = csv.ConvertOptions(
         include_columns=chosen, column_types=types, decimal_point=written.decimal
     )
@@ -192,7 +201,8 @@ def _parse(batch: pa.RecordBatch, wanted: _Wanted) -> Batch:
     ids = batch.column(wanted.id) if wanted.id in frame.columns else None
     time = wanted.time
     times = None if time is None else parse_times(frame[time], wanted.written)
-    return wanted.batch([*reports.values()], ids, times)
+    columns = {name: parse_column(frame[name]) for name in wanted.written.columns}
+    return wanted.batch([*reports.values()], ids, times, columns)
 
 
 def _long(path: Path, wanted: _Wanted) -> Batch:
@@ -207,7 +217,8 @@ def _long(path: Path, wanted: _Wanted) -> Batch:
     by_agent = dict(zip(table.agents, table.values.T, strict=True))
     reports = [by_agent.get(agent, gone) for agent in wanted.agents]
     ids = [] if table.ids is None else table.ids.tolist()
-    return wanted.batch(reports, ids, table.times if wanted.time else None)
+    times = table.times if wanted.time else None
+    return wanted.batch(reports, ids, times, table.columns)
 
 
 def _json(stream: BinaryIO, wanted: _Wanted) -> Iterator[Batch]:
@@ -229,7 +240,11 @@ def _json(stream: BinaryIO, wanted: _Wanted) -> Iterator[Batch]:
                 wanted.time, [row.get(wanted.time) for row in rows], backend="pyarrow"
             )
             times = parse_times(column, wanted.written)
-        yield wanted.batch(values, ids, times)
+        columns = {
+            name: np.array([row.get(name) for row in rows], dtype=object)
+            for name in wanted.written.columns
+        }
+        yield wanted.batch(values, ids, times, columns)
         start += len(rows)
 
 
@@ -266,13 +281,15 @@ def _check_columns(names: Sequence[str], wanted: _Wanted) -> list[str]:
             f"missing: {', '.join(map(repr, missing))}{suggestion(missing[0], names)}; "
             f"columns: {', '.join(names)}"
         )
-    for role, name in (("id", wanted.written.id), ("time", wanted.time)):
+    roles = [("id", wanted.written.id), ("time", wanted.time)]
+    roles += [("case", name) for name in wanted.written.columns]
+    for role, name in roles:
         if name is not None and name not in names:
             raise SourceError(
                 f"there is no {role} column {name!r}{suggestion(name, names)}; "
                 f"columns: {', '.join(names)}"
             )
-    others = {wanted.id, wanted.time}
+    others = {wanted.id, wanted.time, *wanted.written.columns}
     twice = {name for name in names if names.count(name) > 1} & {*reports, *others}
     if twice:
         raise AgentError(

@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import pluralize
+from truepool.data.tables.agent_columns import looks_like_id
 from truepool.data.tables.numbers import MISSING
-from truepool.data.tables.summary import looks_like_id
 
 NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)?\s*%?")
 DATES = (

@@ -1,11 +1,9 @@
 """Tables in: from a file or a frame to reports by agent."""
 
 import os
-import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +23,12 @@ from truepool.data.case_columns import CaseColumns
 from truepool.data.labels import Labels
 from truepool.data.panel import Panel
 from truepool.data.reports import check_reports
+from truepool.data.tables.agent_columns import (
+    binary_columns,
+    choose_agents,
+    group_by_agent,
+    numbered_columns,
+)
 from truepool.data.tables.files import read_file
 from truepool.data.tables.long import column_by_case, pivot, values_by_case
 from truepool.data.tables.numbers import (
@@ -33,14 +37,11 @@ from truepool.data.tables.numbers import (
     parse_reports,
     parse_times,
 )
-from truepool.data.tables.summary import TableSummary, binary_columns, looks_like_id
+from truepool.data.tables.summary import TableSummary
 from truepool.data.tables.table_format import TableFormat
 
 INDEXES = ("", "__index_level_0__", "Unnamed: 0")
 """Columns that pandas writes for its row index; they are no agents."""
-
-SUM_TOLERANCE = 0.01
-"""How far from 1 the class probabilities of a report in a table may sum."""
 
 
 class TableWarning(UserWarning):
@@ -317,8 +318,6 @@ def _table(
     if written.long is not None:
         return _long_table(frame, written, written.long, time)
     reports = _wide_table(frame, written, time)
-    columns = {name: parse_column(frame[name]) for name in written.case_columns}
-    reports = replace(reports, columns=CaseColumns(columns, len(frame), copy=False))
     if written.outcome not in frame.columns:
         nothing = np.full(len(frame), None, dtype=object)
         return reports, nothing, np.ones(len(frame), dtype=bool)
@@ -333,8 +332,7 @@ def _long_table(
     time: str | None,
 ) -> tuple[ReportTable, Array, BoolArray]:
     long = pivot(frame, written, columns, time)
-    chosen = [name for name in long.agents if _is_chosen(name, written.agents)]
-    _check_patterns(written.agents, long.agents)
+    chosen = choose_agents(long.agents, written.agents)
     places = [long.agents.index(name) for name in chosen]
     summary = TableSummary(replaced=long.replaced, late=long.late)
     of_cases = {
@@ -359,25 +357,18 @@ def _wide_table(
     frame: nw.DataFrame[Any], written: TableFormat, time: str | None
 ) -> ReportTable:
     id = written.id or ("id" if "id" in frame.columns else None)
-    apart = {written.outcome, id, time, *written.ignore, *INDEXES}
-    apart.update(written.case_columns)
+    of_cases = written.case_columns
+    apart = {written.outcome, id, time, *written.ignore, *INDEXES, *of_cases}
     names = [name for name in frame.columns if name not in apart]
-    if written.agents:
-        _check_patterns(written.agents, names)
-        names = [name for name in names if _is_chosen(name, written.agents)]
+    names = choose_agents(names, written.agents)
     columns = parse_reports([frame[name] for name in names], written)
-    _check_ids(columns, written)
-    agents, classes, values = _by_agent(columns)
-    renormalized = 0
-    if classes:
-        values, renormalized = renormalize(values, agents)
+    numbered = numbered_columns(columns, percent=written.percent)
+    agents, classes, values, renormalized = group_by_agent(columns)
+    binary = () if classes else binary_columns(columns)
     ids = None if id is None else _ids(frame[id])
-    numbered = [
-        name for name in columns if looks_like_id(np.round(columns[name] * 100, 9))
-    ]
     summary = TableSummary(
-        binary=binary_columns(columns) if not classes else (),
-        numbered=tuple(numbered) if written.percent else (),
+        binary=binary,
+        numbered=numbered,
         duplicate_ids=0 if ids is None else _duplicates(ids),
         renormalized=renormalized,
     )
@@ -388,110 +379,17 @@ def _wide_table(
         None if time is None else parse_times(frame[time], written),
         () if classes == tuple(map(str, range(len(classes)))) else classes,
         summary,
+        CaseColumns(
+            {name: parse_column(frame[name]) for name in of_cases},
+            len(frame),
+            copy=False,
+        ),
     )
-
-
-def _is_chosen(name: str, patterns: tuple[str, ...]) -> bool:
-    agent = name.rpartition(":")[0] or name
-    return not patterns or any(
-        pattern in (name, agent)
-        or fnmatchcase(name, pattern)
-        or fnmatchcase(agent, pattern)
-        for pattern in patterns
-    )
-
-
-def _check_patterns(patterns: tuple[str, ...], names: Sequence[str]) -> None:
-    for pattern in patterns:
-        if not any(_is_chosen(name, (pattern,)) for name in names):
-            raise AgentError(
-                f"no agent matches {pattern!r}{suggestion(pattern, names)}; columns "
-                f"that could be agents: {', '.join(names) or 'none'}"
-            )
-
-
-def _check_ids(columns: Mapping[str, FloatArray], written: TableFormat) -> None:
-    """Refuse a column of ids before its numbers are taken for percentages."""
-    for name, values in columns.items():
-        if not written.percent and looks_like_id(values):
-            raise ReportError(
-                f"a report must lie in [0, 1]; column {name!r} holds different whole "
-                f"numbers, like an id. Pass --id {name} or --ignore {name}, or name "
-                "the agents with --agents."
-            )
 
 
 def _duplicates(ids: Array) -> int:
     known = [label for label in ids.tolist() if label is not None]
     return len(known) - len(set(known))
-
-
-def _by_agent(
-    columns: Mapping[str, FloatArray],
-) -> tuple[tuple[str, ...], tuple[str, ...], FloatArray]:
-    """Agents, classes and reports: (T, N) or, from columns ``agent:class``, (T, N, K).
-
-    Columns are of classes if every agent has the same two or more of them.
-    """
-    if not columns:
-        raise AgentError("pooling needs at least 2 agents; no column is left for any")
-    found: dict[str, dict[str, FloatArray]] = {}
-    for name, values in columns.items():
-        agent, _, label = name.rpartition(":")
-        found.setdefault(agent or name, {})[label if agent else ""] = values
-    numbered = [name for name in columns if re.fullmatch(r".+:\d+", name)]
-    classes = tuple(next(iter(found.values())))
-    same = all(set(labels) == set(classes) for labels in found.values())
-    if not (same and len(classes) > 1 and "" not in classes):
-        if numbered:
-            raise _uneven(columns, found, numbered)
-        return tuple(columns), (), np.stack(list(columns.values()), axis=1)
-    if numbered:
-        wanted = tuple(map(str, range(len(classes))))
-        if set(classes) != set(wanted):
-            raise _uneven(columns, found, numbered)
-        classes = wanted
-    cube = [np.stack([of[k] for k in classes], axis=1) for of in found.values()]
-    return tuple(found), classes, np.stack(cube, axis=1)
-
-
-def _uneven(
-    columns: Mapping[str, FloatArray],
-    found: Mapping[str, Mapping[str, FloatArray]],
-    numbered: Sequence[str],
-) -> ReportError:
-    plain = next((name for name in columns if name not in numbered), None)
-    if plain is not None:
-        return ReportError(
-            "agents give either one probability or one per class; column "
-            f"{numbered[0]!r} is of a class, {plain!r} is not. Ignore one kind."
-        )
-    K = max(len(labels) for labels in found.values())
-    wanted = {str(k) for k in range(K)}
-    agent = next(name for name, labels in found.items() if set(labels) != wanted)
-    return ReportError(
-        f"every agent needs the columns name:0 to name:{K - 1}; {agent!r} has "
-        f"{', '.join(f'{agent}:{k}' for k in sorted(found[agent]))}"
-    )
-
-
-def renormalize(values: FloatArray, agents: tuple[str, ...]) -> tuple[FloatArray, int]:
-    """Rescale class probabilities that were rounded, and count them."""
-    totals = values.sum(axis=2)
-    gap = np.nan_to_num(np.abs(totals - 1))
-    outside = (np.nan_to_num(values) < 0) | (np.nan_to_num(values) > 1)
-    far = gap > SUM_TOLERANCE + 1e-9  # a sum of 0.99 is within 1 % of 1
-    if far.any() and not outside.any():
-        t, i = (int(index) for index in np.argwhere(far)[0])
-        raise ReportError(
-            f"the {values.shape[2]} probabilities of a report must sum to 1, within "
-            f"1 %; agent {agents[i]!r} sums to {totals[t, i]:g} in case {t}. Divide "
-            "them by their sum."
-        )
-    if outside.any():
-        return values, 0
-    scaled = np.where(gap[:, :, None] > 0, values / totals[:, :, None], values)
-    return scaled, int((gap > np.finfo(np.float32).eps).sum())
 
 
 def _classes(

@@ -1,16 +1,9 @@
 """What was found in a table while it was read."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
-from truepool.core.arrays import FloatArray
 from truepool.core.formatting import pluralize
 from truepool.data.tables.files import NAMES
-
-ID_CASES = 10
-"""So many different whole numbers make a column look like an id."""
 
 
 @dataclass(frozen=True)
@@ -81,22 +74,3 @@ class TableSummary:
                 "earlier one; each counts as a case of its own."
             )
         return found
-
-
-def looks_like_id(values: FloatArray) -> bool:
-    """Whether numbers could be ids: whole, all different, none missing.
-
-    >>> looks_like_id(np.arange(50.0)), looks_like_id(np.linspace(0, 1, 50))
-    (True, False)
-    """
-    if len(values) < ID_CASES or not (values == np.floor(values)).all():
-        return False
-    return len(np.unique(values)) == len(values)
-
-
-def binary_columns(columns: Mapping[str, FloatArray]) -> tuple[str, ...]:
-    """Columns of 0 and 1 alone, if other columns hold fractions."""
-    whole = [
-        n for n, v in columns.items() if np.isin(v[~np.isnan(v)], (0.0, 1.0)).all()
-    ]
-    return tuple(whole) if len(whole) < len(columns) else ()

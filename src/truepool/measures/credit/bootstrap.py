@@ -116,7 +116,7 @@ def contributions(
     array([[ 0.16, -0.08],
            [ 0.16, -0.08]])
     """
-    priced = as_loss(loss, costs, threshold)
+    priced = as_loss(loss, costs, threshold).on(panel)
     if method == "shapley":
         parts = credit_by_case(panel, priced, seed=seed)
     elif method == "leave-one-out":

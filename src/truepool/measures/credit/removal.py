@@ -38,11 +38,12 @@ def leave_one_out(
     w = weights_or_equal(panel, weights)
     T, K = len(panel), panel.classes
     cases = as_case_weights(sample_weight, T)
-    priced = as_loss(loss, costs, threshold)
+    priced = as_loss(loss, costs, threshold).on(panel)
     if removals is not None:
         return _sampled_removals(panel, priced, w, cases, removals, seed)
     mass = T if cases is None else cases.sum()
-    if K == 2 and (priced.squared or priced.name == "cost"):
+    compiled = priced.squared or (priced.name == "cost" and not priced.per_case)
+    if K == 2 and compiled:
         return np.asarray(_compiled(panel, priced, w, cases) / mass)
     total = np.zeros(len(panel.agents))
     for part, increase in increases_by_case(panel, priced, w, cases):
@@ -60,9 +61,9 @@ def increases_by_case(
     prior = panel.base_rate(cases)
     for part in blocks(len(panel), panel.values[0].size):
         values, outcomes = panel.values[part], panel.outcomes[part]
-        others = kernels.without(values, weights, prior)
-        base = loss.of(kernels.linear(values, weights), outcomes)
-        yield part, loss.of(others, outcomes[:, None]) - base[:, None]
+        others, own = kernels.without(values, weights, prior), loss.take(part)
+        base = own.of(kernels.linear(values, weights), outcomes)
+        yield part, own.of(others, outcomes[:, None]) - base[:, None]
 
 
 def weights_or_equal(panel: Panel, weights: ArrayLike | None) -> FloatArray:
@@ -99,8 +100,12 @@ def _compiled(
     panel: Panel, loss: Loss, weights: FloatArray, cases: FloatArray | None
 ) -> FloatArray:
     prior = float(panel.base_rate(cases)[0])
-    common = (panel.reports, panel.outcomes, weights, loss.scale)
+    scale = np.ones(2) if loss.per_case else loss.scale
     case_weights = np.empty(0) if cases is None else cases
+    if loss.per_case:  # a cost per case is one more weight of its error
+        factors = loss.factors(panel.outcomes, 2)[:, 0]
+        case_weights = factors if cases is None else cases * factors
+    common = (panel.reports, panel.outcomes, weights, scale)
     if loss.squared:
         return np.asarray(kernels.squared_credit(*common, prior, case_weights))
     line = float(loss.costs.threshold if loss.threshold is None else loss.threshold)

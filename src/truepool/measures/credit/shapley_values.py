@@ -55,7 +55,7 @@ def shapley(
     >>> shapley(panel).round(3)
     array([ 0.2 , -0.04])
     """
-    priced = as_loss(loss, costs, threshold)
+    priced = as_loss(loss, costs, threshold).on(panel)
     if len(panel.agents) > EXACT_LIMIT:
         return sample_shapley(
             panel, loss=priced, sample_weight=sample_weight, seed=seed
@@ -99,7 +99,7 @@ def sample_shapley(
             "sampling needs 4 <= fewest <= most orders and a tolerance of at least 0; "
             f"got orders={orders}, tolerance={tolerance!r}"
         )
-    priced = as_loss(loss, costs, threshold)
+    priced = as_loss(loss, costs, threshold).on(panel)
     cases = as_case_weights(sample_weight, len(panel))
     past = FixedWeights(panel, priced, cases)
     start = _prior_loss(panel, priced, cases)
@@ -143,7 +143,7 @@ def _exact_shares(
     for part in blocks(len(panel), len(members) * panel.values.shape[2]):
         pooled, mass = linear_pools(panel.values[part], members)
         pooled[mass == 0] = prior
-        yield part, loss.of(pooled, panel.outcomes[part]).T @ sign
+        yield part, loss.take(part).of(pooled, panel.outcomes[part]).T @ sign
 
 
 def _sampled_shares(
@@ -154,11 +154,11 @@ def _sampled_shares(
     prior = panel.base_rate(cases)
     for part in blocks(len(panel), panel.values[0].size):
         values, outcomes = panel.values[part], panel.outcomes[part]
-        pooled = np.broadcast_to(prior, (len(values), prior.size))
-        start = loss.of(pooled, outcomes)[:, None]
+        pooled, own = np.broadcast_to(prior, (len(values), prior.size)), loss.take(part)
+        start = own.of(pooled, outcomes)[:, None]
         total = np.zeros(values.shape[:2])
         for order in [way for one in drawn for way in (one, one[::-1])]:
-            path = _losses_on_joining(values[:, order], outcomes, loss, prior)
+            path = _losses_on_joining(values[:, order], outcomes, own, prior)
             total[:, order] -= np.diff(path, axis=1, prepend=start)
         yield part, total / (2 * len(drawn))
 
@@ -205,7 +205,7 @@ def _path(past: FixedWeights, order: IntArray) -> FloatArray:
     for part in blocks(len(panel), panel.values[0].size):
         values = panel.values[part][:, order]
         path += past.case_weights[part] @ _losses_on_joining(
-            values, panel.outcomes[part], past.loss, past.prior
+            values, panel.outcomes[part], past.loss.take(part), past.prior
         )
     return path
 

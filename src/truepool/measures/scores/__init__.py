@@ -4,9 +4,12 @@ Class 0 is the negative class: a *miss* decides 0 in a case of another class, a 
 alarm* decides another class in a case of class 0.
 """
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from truepool.core.arrays import as_case_weights, case_mean
 from truepool.data.costs import Costs
+from truepool.measures.losses import Loss
 from truepool.measures.scores.decision import RARE, Confusion, confusion
 from truepool.measures.scores.probability import Murphy, auc, ece, loss, murphy
 from truepool.measures.scores.smooth_calibration import smooth_ece
@@ -38,13 +41,14 @@ def summary(
     >>> summary([0.9, 0.2, 0.6], [1, 1, 0])["recall"]
     0.5
     """
-    costs = costs or Costs()
+    priced = Loss("cost", costs or Costs(), threshold)
     counts = confusion(
         pooled, outcomes, costs=costs, threshold=threshold, sample_weight=sample_weight
     )
+    weights = as_case_weights(sample_weight, np.size(outcomes))
     parts = murphy(pooled, outcomes, sample_weight=sample_weight)
     return {
-        "cost": counts.cost(costs),
+        "cost": case_mean(priced(pooled, outcomes), weights),
         "brier": parts.brier,
         "log": loss(pooled, outcomes, "log", sample_weight=sample_weight),
         "auc": auc(pooled, outcomes, sample_weight=sample_weight),

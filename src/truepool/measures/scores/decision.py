@@ -112,7 +112,9 @@ def confusion(
            [1., 1.]])
     """
     p, y, w = check_series(pooled, outcomes, sample_weight)
-    decisions = choose(p, costs or Costs(), threshold)
+    costs = costs or Costs()
+    costs.check_cases(len(y))
+    decisions = choose(p, costs, threshold)
     K = classes(p.shape[1])
     counts = np.bincount(y * K + decisions, w, minlength=K * K)
     return Confusion(counts.reshape(K, K).astype(np.float64))

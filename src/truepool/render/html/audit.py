@@ -194,8 +194,7 @@ def _others(matrix: FloatArray) -> FloatArray:
 
 def _costs(audit: Audit, curve: CostCurve) -> Section:
     """What deciding costs: at every threshold, and for other costs."""
-    fn, fp = audit.costs["fn"], audit.costs["fp"]
-    asked = fp / (fp + fn)
+    asked = curve.implied
     used = asked if audit.threshold is None else audit.threshold
     return _section(
         "costs", "Costs", "What does the threshold cost?",
@@ -204,7 +203,7 @@ def _costs(audit: Audit, curve: CostCurve) -> Section:
         least=float(curve.thresholds[int(np.nanargmin(curve.cost))]),
         figures={
             "threshold": figures.threshold(curve, used, asked),
-            "decision": figures.decision(curve, fn / fp),
+            "decision": figures.decision(curve, (1 - asked) / asked if asked else None),
         },
     )  # fmt: skip
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from truepool.render import numbers
+from truepool.render import costs, numbers
 from truepool.render.html.svg import StyleSheet, inline
 from truepool.render.tables.grid import Grid
 
@@ -78,6 +78,7 @@ def _environment(package: str) -> Environment:
     )
     environment.filters |= {
         "amount": numbers.amount,
+        "costs": costs.describe,
         "estimate": numbers.format_estimate,
         "grouped": "{:,}".format,
         "hash_source": hash_source,

@@ -9,8 +9,8 @@ from rich.text import Text
 from truepool.audits.values import Audit, Finding, Severity
 from truepool.render import labels
 from truepool.render.advice import steps
+from truepool.render.costs import describe
 from truepool.render.numbers import (
-    amount,
     format_estimate,
     format_p_value,
     number,
@@ -91,16 +91,15 @@ def scope(audit: Audit) -> str:
         text += f", {percent(audit.positives / audit.cases)} of them positive"
     if audit.missing:
         text += f", {percent(audit.missing)} of reports missing"
-    if audit.threshold is None:
+    if audit.classes > 2:
         return (
             f"{text}; {audit.classes} classes; the class with the lowest expected "
             "cost is decided."
         )
-    return (
-        f"{text}; a missed case costs {amount(audit.costs['fn'])}, a false alarm "
-        f"{amount(audit.costs['fp'])}; positive is decided above "
-        f"{number(audit.threshold)}."
-    )
+    line = "where that costs less in the case at hand"
+    if audit.threshold is not None:
+        line = f"above {number(audit.threshold)}"
+    return f"{text}; {describe(audit.costs)}; positive is decided {line}."
 
 
 def details(finding: Finding) -> Iterator[str]:

@@ -1,8 +1,11 @@
 """A comparison of pools, as a table a stranger can read."""
 
+from dataclasses import asdict
+
 from truepool.comparison import Comparison, Estimate, Row
+from truepool.data.costs import Costs
+from truepool.render.costs import describe
 from truepool.render.numbers import (
-    amount,
     format_interval,
     format_p_value,
     number,
@@ -19,7 +22,7 @@ def grid(comparison: Comparison) -> Grid:
     rows = tuple(_row(row, comparison.loss, doubt) for row in comparison.rows)
     headers = [
         "pool",
-        f"{what.lower()} per case",
+        f"{what.lower()} per case{_currency(comparison)}",
         "recall",
         "alarms",
         "against mean",
@@ -32,6 +35,11 @@ def grid(comparison: Comparison) -> Grid:
         f"{comparison.tested:,} cases, each tested on cases it was not fitted on"
     )
     return Grid(title, tuple(headers), rows, _notes(comparison), essential=5)
+
+
+def _currency(comparison: Comparison) -> str:
+    unit = comparison.costs.currency
+    return f" ({unit})" if unit and comparison.loss == "cost" else ""
 
 
 def _row(row: Row, loss: str, doubt: float) -> tuple[str, ...]:
@@ -60,13 +68,7 @@ def _difference(gap: Estimate, clear: bool, like: float) -> str:
 def _notes(comparison: Comparison) -> tuple[str, ...]:
     costs = comparison.costs
     if comparison.classes == 2:
-        line = costs.threshold if comparison.threshold is None else comparison.threshold
-        decision = (
-            f"A missed case costs {amount(costs.fn)}, a false alarm "
-            f"{amount(costs.fp)}; positive is decided above {number(line)}"
-        )
-        if abs(line - costs.threshold) > 1e-12:
-            decision += f" (the threshold for these costs is {number(costs.threshold)})"
+        decision = _decision(costs, comparison.threshold)
     else:
         decision = (
             f"{comparison.classes} classes; the class with the lowest expected cost "
@@ -86,10 +88,26 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
     )
 
 
+def _decision(costs: Costs, threshold: float | None) -> str:
+    text = describe(asdict(costs))
+    text = f"{text[0].upper()}{text[1:]}; positive is decided "
+    if not costs.constant:
+        if threshold is None:
+            return f"{text}where that costs less in the case at hand"
+        return f"{text}above {number(threshold)} (the costs imply one for each case)"
+    line = costs.threshold if threshold is None else threshold
+    text += f"above {number(line)}"
+    if abs(line - costs.threshold) > 1e-12:
+        text += f" (the threshold for these costs is {number(costs.threshold)})"
+    return text
+
+
 def _verdict(comparison: Comparison) -> str:
     first, mean = comparison.rows[0], comparison["mean"]
     unit = "costs" if comparison.loss == "cost" else f"has a {comparison.loss} loss of"
-    lowest = f"Lowest: {first.pool} {unit} {number(first.loss.value)} per case"
+    money = comparison.costs.currency if comparison.loss == "cost" else ""
+    cost = f"{number(first.loss.value)} {money}".rstrip()
+    lowest = f"Lowest: {first.pool} {unit} {cost} per case"
     if first.pool == "mean":
         return f"{lowest}; nothing beats the plain mean here."
     word = (

@@ -1,6 +1,9 @@
 """What a saved pool is, as tables."""
 
+from dataclasses import asdict
+
 from truepool.pools.card import Card
+from truepool.render.costs import describe
 from truepool.render.labels import sentence
 from truepool.render.numbers import percent
 from truepool.render.tables import weights
@@ -39,4 +42,4 @@ def _costs(card: Card) -> str:
         return "; ".join(
             ", ".join(f"{cost:g}" for cost in row) for row in card.costs.matrix
         )
-    return f"{card.costs.fn:g} for a missed case, {card.costs.fp:g} for a false alarm"
+    return describe(asdict(card.costs))

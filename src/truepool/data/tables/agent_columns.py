@@ -1,0 +1,155 @@
+"""Columns of agents: which they are, whose reports they hold, and of which classes."""
+
+import re
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+
+import numpy as np
+
+from truepool.core.arrays import FloatArray
+from truepool.core.errors import AgentError, ReportError, suggestion
+
+ID_CASES = 10
+"""So many different whole numbers make a column look like an id."""
+
+SUM_TOLERANCE = 0.01
+"""How far from 1 the class probabilities of a report in a table may sum."""
+
+
+def choose_agents(names: Sequence[str], patterns: tuple[str, ...]) -> list[str]:
+    """Return the names that a pattern matches, all of them where there is none.
+
+    >>> choose_agents(["rf:0", "rf:1", "nb"], ("rf",))
+    ['rf:0', 'rf:1']
+    """
+    for pattern in patterns:
+        if not any(_is_chosen(name, (pattern,)) for name in names):
+            raise AgentError(
+                f"no agent matches {pattern!r}{suggestion(pattern, names)}; columns "
+                f"that could be agents: {', '.join(names) or 'none'}"
+            )
+    return [name for name in names if not patterns or _is_chosen(name, patterns)]
+
+
+def numbered_columns(
+    columns: Mapping[str, FloatArray], *, percent: bool
+) -> tuple[str, ...]:
+    """Columns that look like ids, if their numbers may be percentages; else refused."""
+    if percent:
+        shares = columns.items()
+        return tuple(n for n, v in shares if looks_like_id(np.round(v * 100, 9)))
+    for name, values in columns.items():
+        if looks_like_id(values):
+            raise ReportError(
+                f"a report must lie in [0, 1]; column {name!r} holds different whole "
+                f"numbers, like an id. Pass --id {name} or --ignore {name}, or name "
+                "the agents with --agents."
+            )
+    return ()
+
+
+def group_by_agent(
+    columns: Mapping[str, FloatArray],
+) -> tuple[tuple[str, ...], tuple[str, ...], FloatArray, int]:
+    """Agents, classes, reports, and how many reports were rescaled to sum to 1."""
+    agents, classes, values = _split(columns)
+    if not classes:
+        return agents, classes, values, 0
+    return agents, classes, *renormalize(values, agents)
+
+
+def _is_chosen(name: str, patterns: tuple[str, ...]) -> bool:
+    agent = name.rpartition(":")[0] or name
+    return any(
+        pattern in (name, agent)
+        or fnmatchcase(name, pattern)
+        or fnmatchcase(agent, pattern)
+        for pattern in patterns
+    )
+
+
+def _split(
+    columns: Mapping[str, FloatArray],
+) -> tuple[tuple[str, ...], tuple[str, ...], FloatArray]:
+    """Agents, classes and reports: (T, N) or, from columns ``agent:class``, (T, N, K).
+
+    Columns are of classes if every agent has the same two or more of them.
+    """
+    if not columns:
+        raise AgentError("pooling needs at least 2 agents; no column is left for any")
+    found: dict[str, dict[str, FloatArray]] = {}
+    for name, values in columns.items():
+        agent, _, label = name.rpartition(":")
+        found.setdefault(agent or name, {})[label if agent else ""] = values
+    numbered = [name for name in columns if re.fullmatch(r".+:\d+", name)]
+    classes = tuple(next(iter(found.values())))
+    same = all(set(labels) == set(classes) for labels in found.values())
+    if not (same and len(classes) > 1 and "" not in classes):
+        if numbered:
+            raise _uneven(columns, found, numbered)
+        return tuple(columns), (), np.stack(list(columns.values()), axis=1)
+    if numbered:
+        wanted = tuple(map(str, range(len(classes))))
+        if set(classes) != set(wanted):
+            raise _uneven(columns, found, numbered)
+        classes = wanted
+    cube = [np.stack([of[k] for k in classes], axis=1) for of in found.values()]
+    return tuple(found), classes, np.stack(cube, axis=1)
+
+
+def _uneven(
+    columns: Mapping[str, FloatArray],
+    found: Mapping[str, Mapping[str, FloatArray]],
+    numbered: Sequence[str],
+) -> ReportError:
+    plain = next((name for name in columns if name not in numbered), None)
+    if plain is not None:
+        return ReportError(
+            "agents give either one probability or one per class; column "
+            f"{numbered[0]!r} is of a class, {plain!r} is not. Ignore one kind."
+        )
+    K = max(len(labels) for labels in found.values())
+    wanted = {str(k) for k in range(K)}
+    agent = next(name for name, labels in found.items() if set(labels) != wanted)
+    return ReportError(
+        f"every agent needs the columns name:0 to name:{K - 1}; {agent!r} has "
+        f"{', '.join(f'{agent}:{k}' for k in sorted(found[agent]))}"
+    )
+
+
+def renormalize(values: FloatArray, agents: tuple[str, ...]) -> tuple[FloatArray, int]:
+    """Rescale class probabilities that were rounded, and count them."""
+    totals = values.sum(axis=2)
+    gap = np.nan_to_num(np.abs(totals - 1))
+    outside = (np.nan_to_num(values) < 0) | (np.nan_to_num(values) > 1)
+    far = gap > SUM_TOLERANCE + 1e-9  # a sum of 0.99 is within 1 % of 1
+    if far.any() and not outside.any():
+        t, i = (int(index) for index in np.argwhere(far)[0])
+        raise ReportError(
+            f"the {values.shape[2]} probabilities of a report must sum to 1, within "
+            f"1 %; agent {agents[i]!r} sums to {totals[t, i]:g} in case {t}. Divide "
+            "them by their sum."
+        )
+    if outside.any():
+        return values, 0
+    scaled = np.where(gap[:, :, None] > 0, values / totals[:, :, None], values)
+    return scaled, int((gap > np.finfo(np.float32).eps).sum())
+
+
+def looks_like_id(values: FloatArray) -> bool:
+    """Whether numbers could be ids: whole, all different, none missing.
+
+    >>> looks_like_id(np.arange(50.0)), looks_like_id(np.linspace(0, 1, 50))
+    (True, False)
+    """
+    if len(values) < ID_CASES or not (values == np.floor(values)).all():
+        return False
+    return len(np.unique(values)) == len(values)
+
+
+def binary_columns(columns: Mapping[str, FloatArray]) -> tuple[str, ...]:
+    """Columns of 0 and 1 alone, if other columns hold fractions."""
+    whole = [
+        n for n, v in columns.items() if np.isin(v[~np.isnan(v)], (0.0, 1.0)).all()
+    ]
+    return tuple(whole) if len(whole) < len(columns) else ()

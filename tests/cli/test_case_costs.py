@@ -1,0 +1,185 @@
+"""Costs by column and in a currency, from the command line."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from panels import random_panel
+
+import truepool as tp
+
+COSTS = ("--cost-fn", "amount", "--cost-fp", 5, "--cost-tp", -2, "--currency", "EUR")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, seed in (("train.csv", 1), ("new.csv", 2)):
+        panel = random_panel(seed, cases=90)
+        table = pd.DataFrame(panel.reports, columns=["a", "b", "c", "d"])
+        amounts = np.random.default_rng(seed).gamma(1.0, 30.0, 90).round(2)
+        table = table.assign(amount=amounts, y=panel.outcomes)
+        table.insert(0, "id", [f"k{t}" for t in range(90)])
+        table.to_csv(name, index=False)
+    return tmp_path
+
+
+def costs_of(table):
+    return tp.Costs(fn=table["amount"].to_numpy(), fp=5, tp=-2)
+
+
+def test_a_saved_pool_decides_new_cases_by_their_amounts(folder, truepool):
+    code, out, err = truepool(
+        "fit", "train.csv", *COSTS, "--pool", "mean", "-o", "m.pool"
+    )
+    assert code == 0, err
+    costs = "costs its 'amount', a false alarm 5 EUR, a hit -2 EUR"
+    assert costs in " ".join(out.split())
+    assert "Agents: a, b, c, d." in err
+    code, _, err = truepool("score", "m.pool", "new.csv", "-o", "out.csv", "--quiet")
+    assert code == 0, err
+    new, out = pd.read_csv("new.csv"), pd.read_csv("out.csv")
+    p = new[["a", "b", "c", "d"]].mean(axis=1)
+    assert out["decision"].tolist() == tp.decide(p, costs_of(new)).tolist()
+    assert len(set((p > 0.5).tolist())) == 2
+    code, _, err = truepool(
+        "pool", "train.csv", "new.csv", *COSTS, "--pool", "mean", "-o", "b.csv"
+    )
+    assert code == 0, err
+    assert pd.read_csv("b.csv")["decision"].tolist() == out["decision"].tolist()
+
+
+@pytest.mark.parametrize("kind", ["new.parquet", "new.jsonl", "new.xlsx"])
+def test_every_kind_of_new_cases_has_amounts(folder, truepool, kind):
+    truepool("fit", "train.csv", *COSTS, "--pool", "mean", "-o", "m.pool")
+    new = pd.read_csv("new.csv")
+    if kind.endswith("parquet"):
+        new.to_parquet(kind)
+    elif kind.endswith("xlsx"):
+        pytest.importorskip("openpyxl")
+        new.to_excel(kind, index=False)
+    else:
+        new.to_json(kind, orient="records", lines=True)
+    code, _, err = truepool("score", "m.pool", kind, "-o", "out.csv", "--quiet")
+    assert code == 0, err
+    p = new[["a", "b", "c", "d"]].mean(axis=1)
+    wanted = tp.decide(p, costs_of(new)).tolist()
+    assert pd.read_csv("out.csv")["decision"].tolist() == wanted
+
+
+def test_what_a_saved_pool_needs_is_shown(folder, truepool):
+    truepool("fit", "train.csv", *COSTS, "--pool", "mean", "-o", "m.pool")
+    code, out, _ = truepool("show", "m.pool", "--json")
+    card = json.loads(out)
+    assert code == 0
+    assert card["costs"]["fn"] == "amount"
+    assert card["costs"]["currency"] == "EUR"
+    assert card["threshold"] is None
+
+
+def test_a_comparison_is_labelled_with_the_currency(folder, truepool):
+    words = ("compare", "train.csv", *COSTS, "--pool", "median", "--folds", 3)
+    code, out, err = truepool(*words, "--json=c.json", "--markdown", "c.md")
+    assert code == 0, err
+    for shown in (out, (folder / "c.md").read_text()):
+        text = " ".join(shown.split())
+        assert "cost per case (EUR)" in text
+        assert "positive is decided where that costs less in the case at hand" in text
+    result = json.loads((folder / "c.json").read_text())
+    assert result["costs"]["currency"] == "EUR"
+    table = pd.read_csv("train.csv")
+    p = table[["a", "b", "c", "d"]].median(axis=1)
+    paid = tp.losses.cost(p, table["y"], costs_of(table)).mean()
+    row = next(row for row in result["rows"] if row["pool"] == "median")
+    assert row["cost"] == pytest.approx(paid)
+    code, out, err = truepool(*words, "--threshold", 0.3)
+    assert "above 0.300 (the costs imply one for each case)" in " ".join(out.split())
+
+
+def test_an_audit_costs_what_its_cases_cost(folder, truepool):
+    words = ("audit", "train.csv", *COSTS, "--threshold", 0.5, "--json=a.json")
+    code, out, err = truepool(*words, "--html", "a.html", "--markdown", "a.md")
+    assert code == 0, err
+    result = json.loads((folder / "a.json").read_text())
+    table = pd.read_csv("train.csv")
+    p = table[["a", "b", "c", "d"]].mean(axis=1)
+    paid = tp.losses.cost(p, table["y"], costs_of(table), threshold=0.5).mean()
+    assert result["recommendation"]["cost_in_use"] == pytest.approx(paid)
+    assert result["costs"]["fn"] == "amount"
+    assert "two numbers, fn and fp" in dict(result["withheld"])["incentives"]
+    said = [f["sentence"] for f in result["findings"] if "threshold" in f["code"]]
+    assert "each case's own threshold" in said[0]
+    page, text = (folder / "a.html").read_text(), (folder / "a.md").read_text()
+    for said in (page, text, out):
+        assert "its &#39;amount&#39;" in said or "its 'amount'" in " ".join(
+            said.split()
+        )
+    assert "Costs are in EUR." in page
+    own = json.loads(truepool("audit", "train.csv", *COSTS, "--json")[1])
+    assert own["threshold"] is None
+    least = tp.losses.cost(p, table["y"], costs_of(table)).mean()
+    assert own["recommendation"]["cost_in_use"] == pytest.approx(least)
+
+
+def spoil(column, row, value):
+    table = pd.read_csv("train.csv").astype({column: object})
+    table.loc[row, column] = value
+    table.to_csv("train.csv", index=False)
+
+
+@pytest.mark.parametrize("verb", ["audit", "compare", "fit", "pool"])
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (-3, "must not be negative; case 7 (id 'k7') has -3"),
+        ("", "must be a number; case 7 (id 'k7') has none"),
+        ("lots", "must be a number; case 7 (id 'k7') has 'lots'"),
+    ],
+)
+def test_amounts_that_are_none_are_refused(folder, truepool, verb, value, words):
+    spoil("amount", 7, value)
+    tables = ["train.csv", "new.csv"] if verb == "pool" else ["train.csv"]
+    output = ["-o", "out.csv"] if verb in ("fit", "pool") else ["--json=out.csv"]
+    code, out, err = truepool(verb, *tables, *COSTS, *output)
+    assert (code, out) == (2, "")
+    assert words in err
+    assert err.count("\n") == 1
+    assert not (folder / "out.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("compare", "train.csv", "--cost-fn", "amoun"), "no case column 'amoun'"),
+        (("compare", "train.csv", "--cost-fp", "-1"), "a positive number; got -1"),
+        (("compare", "train.csv", "--cost-tp", "3"), "fn=1 and tp=3"),
+        (("compare", "--cost-fn", "amount"), "columns belong to a table"),
+        (("game", "--cost-fn", "amount"), "a game needs one cost for all cases"),
+        (("replay", "train.csv", "--cost-fn", "amount"), "online learners need one"),
+        (
+            ("compare", "train.csv", "--cost-tn", "1", "--cost-matrix", "0,1;1,0"),
+            "not both",
+        ),
+    ],
+)
+def test_costs_that_a_verb_cannot_use_are_refused(folder, truepool, words, said):
+    code, out, err = truepool(*words)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_new_cases_without_their_amounts_are_refused(folder, truepool):
+    truepool("fit", "train.csv", *COSTS, "--pool", "mean", "-o", "m.pool")
+    new = pd.read_csv("new.csv")
+    new.drop(columns="amount").to_csv("bare.csv", index=False)
+    code, out, err = truepool("score", "m.pool", "bare.csv", "-o", "out.csv")
+    assert (code, out) == (2, "")
+    assert "there is no case column 'amount'" in err
+    new.loc[4, "amount"] = -1.0
+    new.to_csv("bad.csv", index=False)
+    code, out, err = truepool("score", "m.pool", "bad.csv", "-o", "out.csv")
+    assert (code, out) == (2, "")
+    assert "must not be negative; case 4 has -1" in err
+    assert not (folder / "out.csv").exists()
