@@ -17,7 +17,7 @@ from truepool.audits.topics.comparison import compare_pools, pool_leads
 from truepool.audits.topics.credit import standings
 from truepool.audits.topics.drift import drift_over_time
 from truepool.audits.topics.robustness import robustness
-from truepool.audits.topics.segments import check_column, segments
+from truepool.audits.topics.segments import segments
 from truepool.audits.topics.threshold import cost_curve
 from truepool.audits.values import Audit
 from truepool.core.errors import SettingError
@@ -27,6 +27,7 @@ from truepool.data.panel import Panel
 from truepool.measures.capacity import Capacity
 from truepool.measures.decisions import check_threshold
 from truepool.measures.diversity import effective_agents
+from truepool.measures.groups import check_column
 from truepool.measures.inference import Resamples
 from truepool.pools import Pool
 from truepool.pools.interface import configure
@@ -171,8 +172,7 @@ def _evidence(
     limit = None
     if capacity is not None:
         limit = Capacity.parse(capacity)
-        limit.check_classes(panel.classes)
-        limit.periods(panel.times, len(panel))
+        limit.check(panel)
     rule = configure(pool, costs=costs, threshold=threshold, seed=seed)
     return Evidence(panel, rule, costs, threshold, level, resamples, seed, by, limit)
 

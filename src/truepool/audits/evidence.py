@@ -10,32 +10,23 @@ from scipy.special import ndtri
 
 from truepool.audits.cross_validation import CrossValidation
 from truepool.audits.sampling import Sampling
-from truepool.comparison import Estimate
+from truepool.comparison import Estimate, recall_interval
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.capacity import Capacity
 from truepool.measures.decisions import choose
 from truepool.measures.diversity import correlation
-from truepool.measures.inference import Resamples, percentile_interval
+from truepool.measures.groups import describe_shortage
+from truepool.measures.inference import Resamples
 from truepool.measures.losses import Loss, agent_losses
 from truepool.online.alarms.change_point import Change
 from truepool.pools.interface import Pool
-
-FEWEST_CASES, FEWEST_OF_A_CLASS = 30, 5
-"""Below these numbers of outcomes, no interval is given and no test is made."""
 
 SAMPLE_CASES = 50_000
 """Largest number of cases from which credit and robustness are estimated."""
 
 A = TypeVar("A")
-
-
-def enough_cases(outcomes: IntArray) -> bool:
-    """Whether there are enough cases of both outcomes for an interval."""
-    ones = int(outcomes.sum())
-    rarer = min(ones, len(outcomes) - ones)
-    return len(outcomes) >= FEWEST_CASES and rarer >= FEWEST_OF_A_CLASS
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,16 +96,10 @@ class Evidence:
 
         Cases from which the pool only learns (the first ones in time) do not count.
         """
-        positive = (self.outcomes > 0).astype(np.int64)
-        if enough_cases(positive):
-            return None
-        if len(positive) < FEWEST_CASES:
-            what = "outcomes" if len(positive) == len(self.panel) else "tested outcomes"
-            return f"{len(positive)} {what} are fewer than the {FEWEST_CASES} it takes"
-        ones = int(positive.sum())
-        what = "positives" if ones < FEWEST_OF_A_CLASS else "negatives"
-        few = min(ones, len(positive) - ones)
-        return f"{few} {what} are fewer than the {FEWEST_OF_A_CLASS} it takes"
+        whole = len(self.outcomes) == len(self.panel)
+        return describe_shortage(
+            self.outcomes, "outcomes" if whole else "tested outcomes"
+        )
 
     # The pool on cases it did not learn from
 
@@ -153,19 +138,15 @@ class Evidence:
     @cached_property
     def decisions(self) -> IntArray:
         """Decision on each tested case, (T',)."""
-        return choose(self.pooled, self.costs, self.threshold)
+        return choose(self.pooled, self.tested_loss.costs, self.threshold)
 
     def recall(self, decisions: IntArray) -> Estimate | None:
         """Share of the positive tested cases that are decided positive."""
         if self.shortage or self.panel.classes != 2:
             return None
-        found = np.stack([self.outcomes * decisions, self.outcomes], axis=1) * 1.0
-        draws = self.bootstrap.means(found)
-        positive = draws[:, 1] > 0
-        shares = draws[positive, 0] / draws[positive, 1]
-        low, high = percentile_interval(shares[:, None], self.level)
-        value = found[:, 0].sum() / found[:, 1].sum()
-        return Estimate(float(value), float(low[0]), float(high[0]))
+        y = self.outcomes
+        interval = recall_interval(decisions, y, self.level, self.resamples, self.seed)
+        return Estimate(float(decisions @ y / y.sum()), *interval)
 
     def cost_of(self, panel: Panel) -> FloatArray:
         """Cost of each tested case with other reports, the pool fitted to them."""

@@ -188,6 +188,7 @@ class AtCapacity:
     cost: Estimate | None
     rise: Estimate | None
     recall_without_limit: float
+    precision_without_limit: float
 
 
 @dataclass(frozen=True)

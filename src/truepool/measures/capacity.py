@@ -8,6 +8,7 @@ import numpy as np
 from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
 from truepool.core.errors import SettingError, suggestion
 from truepool.core.formatting import amount, pluralize
+from truepool.data.panel import Panel
 
 UNITS = {"hour": "h", "day": "D", "week": "W"}
 """Periods that a capacity may be for; weeks begin on Monday."""
@@ -70,6 +71,11 @@ class Capacity:
                 "a capacity limits positive decisions between two classes; there are "
                 f"{classes}. Leave it out (--capacity)."
             )
+
+    def check(self, panel: Panel) -> None:
+        """Refuse a panel with more than two classes, or without the dates of a rate."""
+        self.check_classes(panel.classes)
+        self.periods(panel.times, len(panel))
 
     def scale(self, part: float) -> "Capacity":
         """Return the capacity for a part of the cases; only a plain number changes."""

@@ -44,12 +44,9 @@ def decide(
     check_threshold(threshold)
     coordinates, costs = as_pooled(pooled), costs or Costs()
     costs.check_cases(len(coordinates))
-    decisions = choose(coordinates, costs, threshold)
-    if capacity is None:
-        return decisions
-    limit = Capacity.parse(capacity)
+    limit = None if capacity is None else Capacity.parse(capacity)
     dates = None if times is None else check_times(np.asarray(times))
-    return limit_decisions(decisions, coordinates, costs, limit, dates)
+    return choose_within(coordinates, costs, threshold, limit, dates)
 
 
 def choose(pooled: FloatArray, costs: Costs, threshold: float | None) -> IntArray:
@@ -64,6 +61,20 @@ def choose(pooled: FloatArray, costs: Costs, threshold: float | None) -> IntArra
     expected = costs.expected(pooled)
     least = expected.min(axis=-1, keepdims=True)
     return np.asarray(np.argmax(expected <= least + EDGE, axis=-1), dtype=np.int64)
+
+
+def choose_within(
+    pooled: FloatArray,
+    costs: Costs,
+    threshold: float | None,
+    capacity: Capacity | None,
+    times: Array | None,
+) -> IntArray:
+    """Decide for coordinates (T, C) within a capacity, if there is one."""
+    decisions = choose(pooled, costs, threshold)
+    if capacity is None:
+        return decisions
+    return limit_decisions(decisions, pooled, costs, capacity, times)
 
 
 def limit_decisions(

@@ -3,7 +3,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binom, kstest
 
-from truepool.audits.evidence import enough_cases
 from truepool.audits.topics.calibration import (
     bias_matters,
     calibration,
@@ -11,6 +10,7 @@ from truepool.audits.topics.calibration import (
     reliability,
     slope_matters,
 )
+from truepool.measures.groups import enough_cases
 from truepool.measures.scores import ece, smooth_ece
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import chdtrc, ndtri
 
 from truepool.audits.cross_validation import recalibrate
-from truepool.audits.evidence import Evidence, enough_cases
+from truepool.audits.evidence import Evidence
 from truepool.audits.severity import BROKEN, SURE
 from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
@@ -15,6 +15,7 @@ from truepool.audits.values import Calibration, Finding, Reliability
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.measures.calibration import cox
+from truepool.measures.groups import enough_cases
 from truepool.measures.scores import ece, smooth_ece
 
 SLOPES = (0.8, 1.25)

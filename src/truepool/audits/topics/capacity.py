@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from truepool.audits.evidence import Evidence
 from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
 from truepool.audits.values import AtCapacity
+from truepool.core.arrays import IntArray
 from truepool.core.formatting import number, percent
 from truepool.measures.decisions import limit_decisions
 
@@ -17,19 +20,24 @@ def at_capacity(evidence: Evidence) -> AtCapacity | None:
     panel, cases, decided = evidence.panel, evidence.cases, evidence.decisions
     limit = evidence.capacity.scale(len(cases) / len(panel))
     times = None if panel.times is None else panel.times[cases]
-    within = limit_decisions(decided, evidence.pooled, evidence.costs, limit, times)
-    hits = int((within * evidence.outcomes).sum())
-    cost = evidence.costs.table(2)[evidence.outcomes, within]
+    costs = evidence.tested_loss.costs
+    within = limit_decisions(decided, evidence.pooled, costs, limit, times)
+    cost = costs.paid(evidence.outcomes, within, 2)
     return AtCapacity(
         str(evidence.capacity),
         int(decided.sum()),
         int(within.sum()),
         evidence.recall(within),
-        hits / int(within.sum()) if within.any() else float("nan"),
+        _precision(within, evidence.outcomes),
         evidence.estimate(cost),
         evidence.estimate(cost - evidence.cost),
         float(decided @ evidence.outcomes / max(int(evidence.outcomes.sum()), 1)),
+        _precision(decided, evidence.outcomes),
     )
+
+
+def _precision(decisions: IntArray, outcomes: IntArray) -> float:
+    return float(decisions @ outcomes / decisions.sum()) if decisions.any() else np.nan
 
 
 def check(evidence: Evidence) -> Iterator[Suspicion]:

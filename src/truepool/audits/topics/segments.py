@@ -2,31 +2,23 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from scipy.special import stdtr
 
 from truepool.audits.cross_validation import recalibrate
-from truepool.audits.evidence import FEWEST_CASES, Evidence
+from truepool.audits.evidence import Evidence
 from truepool.audits.severity import LIKELY
 from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
 from truepool.audits.topics.calibration import bias_matters, calibration
 from truepool.audits.values import Segment
 from truepool.core.arrays import FloatArray, IntArray
-from truepool.core.errors import SettingError
-from truepool.core.formatting import amount, percent
-from truepool.data.panel import Panel
+from truepool.core.formatting import percent
+from truepool.measures.groups import FEWEST_CASES, divide
 from truepool.measures.inference import holm, paired_p_values
 from truepool.measures.losses import Loss
-
-MOST_GROUPS = 50
-"""A column with more different values than this does not divide cases into groups."""
-
-NO_VALUE = "no value"
-"""What the group of cases is called in which the column is empty."""
-
 
 Groups: TypeAlias = Sequence[tuple[str, IntArray]]
 """Groups by name, each with the places of its cases among the tested ones."""
@@ -55,39 +47,15 @@ def _segment(name: str, part: Evidence) -> Segment:
     )
 
 
-def check_column(panel: Panel, by: str) -> None:
-    """Refuse a column that does not divide the cases into a few groups."""
-    names = set(group_names(panel.columns.find(by, "an audit by groups")))
-    if not 2 <= len(names) <= MOST_GROUPS:
-        raise SettingError(
-            f"a column to divide cases by must have 2 to {MOST_GROUPS} different "
-            f"values; {by!r} has {len(names):,}. Name another one (--by)."
-        )
-
-
-def group_names(values: Any) -> list[str]:
-    """Name of each case's group."""
-    return [_name(value) for value in np.asarray(values).tolist()]
-
-
-def _name(value: Any) -> str:
-    if value is None or value != value or value == "":
-        return NO_VALUE
-    return amount(value) if isinstance(value, float) else str(value)
-
-
 def _groups(evidence: Evidence) -> Groups:
     """Groups of the tested cases, the largest first."""
     if evidence.by is None:
         return []
-    names = np.array(group_names(evidence.panel.columns[evidence.by][evidence.cases]))
-    found, sizes = np.unique(names, return_counts=True)
-    order = np.lexsort((found, -sizes))
-    return [(str(found[g]), np.flatnonzero(names == found[g])) for g in order]
+    return divide(evidence.panel.columns[evidence.by][evidence.cases])
 
 
 def check(evidence: Evidence) -> Iterator[Suspicion]:
-    """One test of the pool and one of each agent: is some group different?
+    """One test of the pool and one of each agent, of a difference between groups.
 
     Each is the smallest p-value over the groups that have enough cases, after Holm's
     adjustment for their number.
@@ -151,7 +119,7 @@ def _agents(evidence: Evidence, groups: Groups) -> Iterator[Suspicion]:
     while True:
         tests = _tests(losses, reference, groups)
         p_values[fine] = tests[fine]
-        i, g = np.unravel_index(np.argmin(np.where(fine, tests, 1.0)), tests.shape)
+        i, g = divmod(int(np.argmin(np.where(fine, tests, 1.0))), len(groups))
         if tests[i, g] * tests.size >= LIKELY or not fine[i, g]:
             break
         fine[i, g] = False

@@ -1,115 +1,31 @@
-"""Every pool side by side on one panel, tested on cases it was not fitted on."""
+"""Pools are cross-validated: each is tested on cases it was not fitted on."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool.core import display
-from truepool.core.arrays import (
-    FloatArray,
-    IntArray,
-    as_case_weights,
-    case_mean,
-    to_classes,
+from truepool.comparison.tested_cases import (
+    BASELINES,
+    TestedCases,
+    adjust,
+    compare_groups,
+    p_values_to_baselines,
 )
+from truepool.comparison.values import Comparison, GroupComparison
+from truepool.core.arrays import FloatArray, IntArray, as_case_weights
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.measures.capacity import Capacity
+from truepool.measures.decisions import choose_within
 from truepool.measures.folds import Folds, evaluation_cases, out_of_fold, splits
-from truepool.measures.inference import (
-    bootstrap_means,
-    holm,
-    paired_p_values,
-    percentile_interval,
-)
+from truepool.measures.groups import check_column, divide
 from truepool.measures.losses import Loss, as_loss
-from truepool.measures.scores import confusion, ece, loss
 from truepool.pools import Pool, every
 from truepool.pools.interface import configure
-
-BASELINES = ("mean", "best-agent")
-"""Every pool is compared with the plain mean and with the best single agent."""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number with the interval that resampling the cases gives it."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Row:
-    """Out-of-fold results of one pool: its loss, and the difference to the baselines.
-
-    ``p_mean`` and ``p_best`` are paired t-tests of those differences, adjusted (Holm)
-    for the number of pools that were tried.
-    """
-
-    pool: str
-    loss: Estimate
-    to_mean: Estimate
-    to_best: Estimate
-    p_mean: float
-    p_best: float
-    cost: float
-    brier: float
-    log: float
-    ece: float
-    recall: float
-    precision: float
-    fn_rate: float
-    fp_rate: float
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Every pool on one panel, lowest loss first; ``untried`` had too few cases.
-
-    ``by_case`` holds the loss of every tested case by pool, for tests of your own.
-    """
-
-    rows: tuple[Row, ...]
-    loss: str
-    costs: Costs
-    threshold: float | None
-    level: float
-    cases: int
-    tested: int
-    agents: tuple[str, ...]
-    classes: int
-    untried: tuple[str, ...] = ()
-    by_case: Mapping[str, FloatArray] = field(
-        default_factory=dict, repr=False, compare=False
-    )
-
-    def __getitem__(self, pool: str) -> Row:
-        for row in self.rows:
-            if row.pool == pool:
-                return row
-        raise KeyError(pool)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers and strings, ready for JSON (NaN becomes None)."""
-        values = asdict(replace(self, by_case={}))
-        del values["by_case"]
-        return cast(dict[str, Any], _plain(values))
-
-    def _repr_html_(self) -> str:
-        return str(display.render("html.notebook", "comparison", self))
-
-    def __repr__(self) -> str:
-        best = self.rows[0]
-        return (
-            f"Comparison({len(self.rows)} pools on {self.tested:,} cases; "
-            f"least {self.loss}: {best.pool} {best.loss.value:.4g})"
-        )
 
 
 def compare(
@@ -124,6 +40,8 @@ def compare(
     level: float = 0.95,
     resamples: int = 1000,
     seed: int = 0,
+    capacity: str | int | None = None,
+    by: str | None = None,
     progress: Callable[[str, int, int], None] = lambda name, done, total: None,
 ) -> Comparison:
     """Cross-validate pools on a panel and compare them.
@@ -142,6 +60,13 @@ def compare(
     cv, sample_weight, level, resamples, seed
         Folds; how much each case counts; the interval's level and the number of
         bootstrap resamples; the seed.
+    capacity : str or int, optional
+        How many cases can be decided positive, as in 200, "5%" or "200/day". A plain
+        number is for all cases of the panel; of fewer tested ones it is as large a
+        part.
+    by : str, optional
+        Column of the panel that divides the cases into groups, to compare the pools
+        within each.
     progress : callable
         Called with the name of each pool, the number of pools done and their total.
 
@@ -155,6 +80,11 @@ def compare(
     costs.check_classes(panel.classes)
     costs.resolve(panel.columns, panel.ids)
     ranking_loss = as_loss(loss, costs, threshold)
+    limit = None if capacity is None else Capacity.parse(capacity)
+    if limit is not None:
+        limit.check(panel)
+    if by is not None:
+        check_column(panel, by)
     chosen = choose_pools(pools, ranking_loss, seed)
     weights = as_case_weights(sample_weight, len(panel))
     pairs = splits(panel.outcomes, cv, seed, times=panel.times)
@@ -162,6 +92,7 @@ def compare(
     return tabulate(
         panel, pairs, pooled, ranking_loss, weights, level=level, resamples=resamples,
         seed=seed, untried=tuple(name for name in chosen if name not in pooled),
+        capacity=limit, by=by,
     )  # fmt: skip
 
 
@@ -204,6 +135,8 @@ def tabulate(
     resamples: int,
     seed: int,
     untried: tuple[str, ...] = (),
+    capacity: Capacity | None = None,
+    by: str | None = None,
 ) -> Comparison:
     """Compare cross-validated pools, lowest loss first."""
     cases = evaluation_cases(pairs)
@@ -212,11 +145,36 @@ def tabulate(
     ranking = ranking_loss.on(panel).take(cases)
     cost = Loss("cost", ranking_loss.costs, ranking_loss.threshold)
     cost = cost.on(panel).take(cases)
-    losses = np.stack([ranking.of(p, outcomes) for p in pooled.values()], axis=1)
+    limit = None if capacity is None else capacity.scale(len(cases) / len(panel))
+    times = None if panel.times is None else panel.times[cases]
+    decisions = {
+        name: choose_within(p, cost.costs, cost.threshold, limit, times)
+        for name, p in pooled.items()
+    }
+    paid = {
+        name: cost.costs.paid(outcomes, decided, panel.classes)
+        for name, decided in decisions.items()
+    }
+    columns = [
+        paid[name] if ranking.name == "cost" else ranking.of(p, outcomes)
+        for name, p in pooled.items()
+    ]
+    losses = np.stack(columns, axis=1)
     if test_weights is not None:
         losses *= (test_weights / test_weights.mean())[:, None]
+    tested = TestedCases(pooled, decisions, paid, losses, outcomes, test_weights)
+    settings: Any = {
+        "limited": limit is not None, "level": level, "resamples": resamples,
+        "seed": seed,
+    }  # fmt: skip
+    p_values = adjust(p_values_to_baselines(losses, list(pooled)))
+    rows = tested.rows(*p_values, **settings)
+    groups: tuple[GroupComparison, ...] = ()
+    if by is not None:
+        places = divide(panel.columns[by][cases])
+        groups = compare_groups(tested, places, **settings)
     return Comparison(
-        _rows(pooled, losses, outcomes, test_weights, cost, level, resamples, seed),
+        rows,
         ranking_loss.name,
         ranking_loss.costs,
         ranking_loss.threshold,
@@ -227,34 +185,10 @@ def tabulate(
         panel.classes,
         untried,
         {name: losses[:, i] for i, name in enumerate(pooled)},
+        None if capacity is None else str(capacity),
+        by,
+        groups,
     )
-
-
-def _rows(
-    pooled: Mapping[str, FloatArray],
-    losses: FloatArray,
-    outcomes: IntArray,
-    test_weights: FloatArray | None,
-    cost: Loss,
-    level: float,
-    resamples: int,
-    seed: int,
-) -> tuple[Row, ...]:
-    draws = bootstrap_means(losses, resamples, seed)
-    names = list(pooled)
-    baselines = [names.index(name) for name in BASELINES]
-    p_mean, p_best = (_adjusted(losses, j) for j in baselines)
-    rows = []
-    for i, name in enumerate(names):
-        to_mean, to_best = (
-            _estimate(losses[:, i] - losses[:, j], draws[:, i] - draws[:, j], level)
-            for j in baselines
-        )
-        estimate = _estimate(losses[:, i], draws[:, i], level)
-        summary = _summary(pooled[name], outcomes, test_weights, cost)
-        chances = (float(p_mean[i]), float(p_best[i]))
-        rows.append(Row(name, estimate, to_mean, to_best, *chances, **summary))
-    return tuple(sorted(rows, key=lambda row: (row.loss.value, row.brier)))
 
 
 def choose_pools(
@@ -286,49 +220,3 @@ def choose_pools(
 def _default_pools() -> list[str]:
     """Names of the pools that are compared by default."""
     return [name for name, pool in every().items() if pool.by_default]
-
-
-def _adjusted(losses: FloatArray, baseline: int) -> FloatArray:
-    """Adjusted p-values (M,) of every pool against a baseline, which itself gets 1."""
-    others = np.arange(losses.shape[1]) != baseline
-    adjusted = np.ones(losses.shape[1])
-    gaps = losses[:, others] - losses[:, [baseline]]
-    adjusted[others] = holm(paired_p_values(gaps))
-    return adjusted
-
-
-def _estimate(by_case: FloatArray, draws: FloatArray, level: float) -> Estimate:
-    low, high = percentile_interval(draws[:, None], level)
-    return Estimate(float(by_case.mean()), float(low[0]), float(high[0]))
-
-
-def _summary(
-    pooled: FloatArray, outcomes: IntArray, test_weights: FloatArray | None, cost: Loss
-) -> dict[str, float]:
-    probabilities = to_classes(pooled)
-    counts = confusion(
-        probabilities,
-        outcomes,
-        costs=cost.costs,
-        threshold=cost.threshold,
-        sample_weight=test_weights,
-    )
-    return {
-        "cost": case_mean(cost.of(pooled, outcomes), test_weights),
-        "brier": loss(probabilities, outcomes, "brier", sample_weight=test_weights),
-        "log": loss(probabilities, outcomes, "log", sample_weight=test_weights),
-        "ece": ece(probabilities, outcomes, sample_weight=test_weights),
-        "recall": counts.recall,
-        "precision": counts.precision,
-        "fn_rate": counts.fn_rate,
-        "fp_rate": counts.fp_rate,
-    }
-
-
-def _plain(value: Any) -> Any:
-    """Values with None for NaN, which JSON cannot express."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return None if isinstance(value, float) and np.isnan(value) else value
