@@ -8,7 +8,7 @@ export OMP_NUM_THREADS ?= 1
 # Data sets are never committed; the tests that need them look here and say so when they skip.
 export TRUEPOOL_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test check bench constraints
+.PHONY: demo test test-slow check bench constraints
 
 demo: $(VENV)/.ok
 	$(VENV)/bin/truepool demo
@@ -16,6 +16,9 @@ demo: $(VENV)/.ok
 test: $(VENV)/.ok
 	scripts/check
 	scripts/test
+
+test-slow: $(VENV)/.ok
+	scripts/test -m slow
 
 check: $(VENV)/.ok
 	scripts/check

@@ -14,9 +14,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
-from truepool.audits.findings import find_faults
-from truepool.audits.suspicion import Suspicion
+from truepool.audits.findings import select_findings
 from truepool.audits.topics import drift, feeds, outcome_rate
 from truepool.core.arrays import FloatArray, logit
 from truepool.data.costs import Costs
@@ -97,12 +97,12 @@ def detected(fault: str, base_rate: float, cases: int, seed: int) -> tuple[bool,
     if evidence.shortage is None:
         checks += [drift, outcome_rate]
     asked = [replace(s, price=None) for one in checks for s in one.check(evidence)]
-    idle = Suspicion("idle", ("none",), "", "", p_value=1.0)
+    idle = Candidate("idle", ("none",), "", "", p_value=1.0)
     asked += [idle] * OTHER_TESTS
-    findings = [f for f in find_faults(asked) if f.severity != "note" and f.who]
+    findings = [f for f in select_findings(asked) if f.severity != "note" and f.who]
     who = panel.agents[AGENT]
     alone = [s for s in asked if s.code == "drifted"]
-    outcome_tests = find_faults(alone + [idle] * (len(asked) - len(alone)))
+    outcome_tests = select_findings(alone + [idle] * (len(asked) - len(alone)))
     return (
         any(who in f.who for f in findings),
         any(f.severity != "note" and who in f.who for f in outcome_tests),

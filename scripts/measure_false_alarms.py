@@ -17,7 +17,7 @@ from joblib import Parallel, delayed
 
 from truepool.audits import Finding, audit
 from truepool.audits.evidence import Evidence
-from truepool.audits.findings import find_faults
+from truepool.audits.findings import select_findings
 from truepool.audits.topics import drift, feeds, outcome_rate
 from truepool.core.arrays import FloatArray
 from truepool.data.costs import Costs
@@ -93,7 +93,7 @@ def findings(seed: int, feeds_only: bool) -> tuple[Finding, ...]:
     checks = [feeds]
     if evidence.shortage is None:
         checks += [drift, outcome_rate]
-    return find_faults([one for check in checks for one in check.check(evidence)])
+    return select_findings([one for check in checks for one in check.check(evidence)])
 
 
 def main() -> None:

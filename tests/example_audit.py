@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from truepool.audits.values import (
+    AgentSummary,
     Audit,
     Calibration,
     CostCurve,
@@ -12,10 +13,9 @@ from truepool.audits.values import (
     FailureScenario,
     Finding,
     Fix,
-    Lead,
+    PairedComparison,
     Recommendation,
     Reliability,
-    Standing,
 )
 from truepool.comparison import Comparison, Estimate, Row
 from truepool.data.costs import Costs
@@ -68,7 +68,7 @@ def comparison(agents=AGENTS):
 
 def significance(streamed=True):
     return tuple(
-        Lead(pool, estimate(0.08 - 0.01 * i, 0.03), 0.0004, 0.004, 0.0041, 0.0007, 0.02 if streamed else None)
+        PairedComparison(pool, estimate(0.08 - 0.01 * i, 0.03), 0.0004, 0.004, 0.0041, 0.0007, 0.02 if streamed else None)
         for i, pool in enumerate(("stacked-lr", "extremized", "platt"))
     )  # fmt: skip
 
@@ -106,7 +106,7 @@ def findings(agents=AGENTS):
         ),
         Finding(
             "advice", "note", (), "On these cases stacked-lr costs least: 0.140 a case.",
-            "Pool with stacked-lr; the lead over the mean is more than luck.", Estimate(0.14, 0.09, 0.19),
+            "Pool with stacked-lr; the lead over the mean is statistically significant.", Estimate(0.14, 0.09, 0.19),
             "cost a case", None, 0.001, "comparison",
         ),
     )  # fmt: skip
@@ -127,10 +127,10 @@ def recommendation(agents=AGENTS, told=None, **changes):
     return replace(whole, **changes)
 
 
-def standings(agents=AGENTS):
+def agent_summaries(agents=AGENTS):
     worth = np.linspace(0.03, -0.012, len(agents))
     return tuple(
-        Standing(
+        AgentSummary(
             agent, 1.0 if i else 0.925, 0.05 + 0.02 * i, 0.2 + 0.05 * i,
             estimate(1 / len(agents), 0.03), estimate(worth[i], 0.006), estimate(worth[i] * 1.4, 0.009),
             0.002 * i,
@@ -186,7 +186,7 @@ def audit(agents=AGENTS, **changes):
             *(calibration(agent, slopes[i % 5]) for i, agent in enumerate(agents)),
             calibration("pool", 1.61), calibration("pool, recalibrated"),
         ),
-        standings=standings(agents), correlation=correlation(agents), effective_agents=1.7, curve=curve(),
+        agent_summaries=agent_summaries(agents), correlation=correlation(agents), effective_agents=1.7, curve=curve(),
         comparison=comparison(agents), significance=significance(), drift=drift(agents),
         robustness=(
             FailureScenario("stops reporting", agents[0], estimate(0.25, 0.05), estimate(0.03, 0.01)),

@@ -33,7 +33,7 @@ TABLES = {
     "long forecasts with updates": MessyTable(
         "forecasts.csv",
         ["--outcome", "resolved", "--long", "question", "forecaster", "probability",
-         "--time", "made", "--decision-time", "closes"],
+         "--time", "simulated", "--decision-time", "closes"],
         ("gbm", "rf", "vendor"),
     ),
     "classes by name, rounded": MessyTable("triage.csv", ["--outcome", "label"]),
@@ -111,7 +111,9 @@ def _clinic(path, rng):
 
 def _forecasts(path, rng):
     reports, outcomes = _reports(rng)
-    rows = [["question", "forecaster", "made", "closes", "probability", "resolved"]]
+    rows = [
+        ["question", "forecaster", "simulated", "closes", "probability", "resolved"]
+    ]
     for t in range(CASES):
         for i, name in enumerate(AGENTS):
             for day, noise in ((1, 0.5), (5, 0.0), (25, 1.0)):

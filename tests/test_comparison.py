@@ -132,9 +132,9 @@ def test_pools_that_cannot_be_tried_are_named():
     outcomes[[5, 100]] = 1
     rare = Panel(panel.reports, outcomes)
     result = compare(rare, pools=["mean", Platt(base="vcg")], resamples=20)
-    assert result.untried == ("platt",)
+    assert result.skipped == ("platt",)
     assert "platt" in grid(result).notes[0]
-    assert json.loads(json.dumps(result.to_dict(), allow_nan=False))["untried"] == [
+    assert json.loads(json.dumps(result.to_dict(), allow_nan=False))["skipped"] == [
         "platt"
     ]
 

@@ -115,6 +115,24 @@ POLICY = {
         "MIN_SLOPE": 0.1,
         "PRIOR_PRECISION": 5.0,
     },
+    "pools.auto": {
+        "FEWEST_CASES": 10,
+        "PRIOR": 5.0,
+        "SMALLEST_WEIGHT": 0.01,
+        "SELECTION_CASES": 20000,
+        "STEPS": 1000,
+        "PRECISION": 1e-07,
+    },
+    "pools.certainty": {"LARGEST_CLIP": 0.02, "RARE_SHARE": 0.1},
+    "pools.logistic": {
+        "NEWTON_PARAMETERS": 1000,
+        "STEPS": 100,
+        "SMALLEST_STEP": 1e-06,
+        "PRECISION": 1e-10,
+        "QUASI_PRECISION": 1e-08,
+        "INTERCEPT_PENALTY": 1e-12,
+        "LARGEST_LOSS": 1000.0,
+    },
     "pools.beta": {"MAX_GROUPS": 10_000},
     "pools.boosted": {"MIN_LEAF_SIZE": 20},
     "pools.krum": {"FAR": 1000000000.0},
@@ -131,21 +149,19 @@ POLICY = {
         "TOLERANCE": 1e-09,
     },
     "pools.onnx.graph": {"DOUBLE": 11, "INTEGER": 7},
-    "pools.ridge": {"PRECISION": 1e-08},
+    "pools.ridge": {"DEFAULT": 1.0},
     "pools.shrunk": {
-        "MAX_CLIP": 0.02,
-        "MAX_STEPS": 50,
-        "MIN_SHARE": 0.01,
-        "MIN_STEP": 1e-06,
-        "PRECISION": 1e-10,
-        "RARE_SHARE": 0.1,
         "SHIFTS": (0.0, 0.5, 1.5),
         "STRETCHES": (0.0, 0.3, 1.0),
         "TILTS": (0.0, 0.1, 0.3, 1.0),
-        "WIDE_PRIOR": 1.0,
         "ZERO_WIDTH": 0.001,
+        "WIDE_PRIOR": 1.0,
+        "MIN_SHARE": 0.01,
+        "MAX_STEPS": 50,
+        "MIN_STEP": 1e-06,
+        "PRECISION": 1e-10,
     },
-    "pools.stacked_lr": {"PRECISION": 1e-08},
+    "pools.stacked_lr": {"PENALTY": 1.0},
     "render.figures.charts": {"MAX_MARKERS": 30, "SIDE": 3.1},
     "render.figures.correlation_matrix": {
         "HORIZONTAL": (4, 7),
@@ -204,6 +220,5 @@ def test_every_number_of_the_policy_is_stated_here(package):
 
 
 def test_the_grids():
-    assert_allclose(ridge.STRENGTHS, np.logspace(-4, 2, 13))
-    assert_allclose(ridge.DEFAULT, [1.0])
+    assert_allclose(ridge.STRENGTHS, np.logspace(-4, 2, 7))
     assert_allclose(fitted_agent.QUANTILES, np.arange(21) / 20)

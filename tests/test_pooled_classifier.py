@@ -184,10 +184,10 @@ def test_training_in_parallel_changes_nothing():
 @pytest.mark.parametrize(
     ("model", "kind", "match"),
     [
-        (PooledClassifier([]), AgentError, "there is 0"),
-        (PooledClassifier(agents()[:1]), AgentError, "there is 1"),
+        (PooledClassifier([]), AgentError, "got 0"),
+        (PooledClassifier(agents()[:1]), AgentError, "got 1"),
         (PooledClassifier([*agents(), ("svm", LinearSVC())]), AgentError, "'svm' .LinearSVC. has no predict_proba"),
-        (PooledClassifier(agents(), features=np.float32(1.5)), SettingError, "it is 1.5"),
+        (PooledClassifier(agents(), features=np.float32(1.5)), SettingError, "got 1.5"),
         (PooledClassifier(agents(), features=[[0]]), SettingError, "got 1 lists"),
         (PooledClassifier([("a", GaussianNB()), ("a", GaussianNB())]), ValueError, "not unique"),
     ],

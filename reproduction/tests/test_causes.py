@@ -56,6 +56,7 @@ def test_most_that_differs_in_the_main_table_is_of_the_other_partition():
 
 
 @needs("credit-card")
+@pytest.mark.slow
 @pytest.mark.data
 def test_on_credit_card_two_votes_of_five_and_no_agent_alone_come_near_the_print():
     table = paper_tables()["tab:main_results"].numbers
@@ -148,6 +149,7 @@ def test_the_same_agents_and_pool_have_one_number_in_ours_and_two_in_print():
 
 
 @needs("nsl-kdd")
+@pytest.mark.slow
 @pytest.mark.data
 def test_printed_misses_of_forests_are_those_of_ten_thousand_rows():
     said = paper_tables()["tab:heterogeneity"].numbers[("5x RF",), "NSL-KDD/FN"]

@@ -20,6 +20,6 @@ def test_rows_hold_plain_values():
 def test_an_experiment_draws_only_what_it_says_it_can():
     experiment = Hyperparams()
     assert experiment.effort(Cell("x", (), 0)) > 0
-    assert experiment.derived([]) == []
+    assert experiment.derive([]) == []
     with pytest.raises(NotImplementedError, match="fig:overview"):
         experiment.figure("fig:overview", [])

@@ -4,7 +4,7 @@ from scipy.special import expit
 
 from truepool import Panel
 from truepool_paper.expected import paper_tables
-from truepool_paper.methods import methods, platt_scaled, pool_with, tally
+from truepool_paper.methods import methods, platt_probabilities, pool_with, tally
 
 
 def some_panel(seed, cases=4000):
@@ -33,13 +33,13 @@ def test_platt_scaling_finds_the_logistic_curve_the_mean_follows():
     mean = rng.random(200_000)
     y = (rng.random(mean.size) < expit(6 * mean - 2)).astype(int)
     panel = Panel(np.stack([mean, mean], axis=1), y)
-    found = platt_scaled(panel, panel)[:, 0]
+    found = platt_probabilities(panel, panel)[:, 0]
     assert np.abs(found - expit(6 * mean - 2)).max() < 0.01
 
 
 def test_a_penalty_holds_the_slope_back():
     panel = some_panel(1, cases=300)
-    free, held = (platt_scaled(panel, panel, penalty) for penalty in (0.0, 10.0))
+    free, held = (platt_probabilities(panel, panel, penalty) for penalty in (0.0, 10.0))
     assert np.ptp(held) < np.ptp(free)
 
 
@@ -51,7 +51,7 @@ def test_a_scaled_mean_that_was_calibrated_is_no_longer():
     mean = rng.beta(0.2, 0.2, 100_000)
     y = (rng.random(mean.size) < mean).astype(int)
     panel = Panel(np.stack([mean, mean], axis=1), y)
-    assert ece(mean, y) < 0.005 < 0.02 < ece(platt_scaled(panel, panel), y)
+    assert ece(mean, y) < 0.005 < 0.02 < ece(platt_probabilities(panel, panel), y)
 
 
 def test_what_is_decided_is_counted_at_the_threshold():

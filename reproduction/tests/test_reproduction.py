@@ -32,7 +32,7 @@ class Fake(Experiment):
             row("fig:overview", [0], "y", value),
         ]
 
-    def derived(self, rows):
+    def derive(self, rows):
         return [row("tab:poa", ["rows"], "count", len(rows))]
 
     def figure(self, label, rows):

@@ -35,33 +35,33 @@ from truepool.pools.vcg import VCG
 class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  # type: ignore[misc]
     """Train agents, cross-fit their reports, and learn a pool from those.
 
-    The pool never learns from a report on a row its agent was trained on: reports are
-    made fold by fold, by agents that did not see the fold. Afterwards every agent is
-    trained on all rows.
+    The pool never learns from a report on a case that its agent was trained on: the
+    reports on each fold come from agents trained on the other folds. Afterwards every
+    agent is trained on all cases.
 
     Parameters
     ----------
     estimators : list of (str, classifier)
         The agents. A classifier wrapped in scikit-learn's ``FrozenEstimator`` is taken
-        as it is: its reports on the rows given to `fit` are used directly, so those
-        rows should be new to it.
+        as it is: its reports on the cases given to `fit` are used directly, so it
+        should not have been trained on them.
     pool : Pool or str, optional
         The pool; `VCG` by default.
     positive : label, optional
-        Which of two labels is positive: the one that ``fn`` is the cost of missing and
-        that the threshold is a probability of. Labels 0/1 and False/True need no word
-        (it is 1). Any other two do where unequal costs or a threshold make it matter;
-        elsewhere it is the last in scikit-learn's order.
+        Which of two labels is positive: ``fn`` is the cost of missing it, and the
+        threshold applies to its probability. With labels 0/1 or False/True it is 1 or
+        True. With other labels it is required if costs are unequal or a threshold is
+        set; otherwise it is the last label in scikit-learn's order.
     features : float or list, optional
         None: every agent sees all features. A fraction: each agent sees a random silo
         of that share, drawn as in the paper. A list: the columns of each agent.
     cv : int or splitter
-        Folds; any scikit-learn splitter, time-ordered ones included: rows that no
-        fold tests then teach the agents but not the pool.
+        Folds; any scikit-learn splitter, including time-ordered ones: cases that are
+        in no test fold are then used to train the agents but not the pool.
     n_jobs : int, optional
-        How many agents are trained at once.
+        Number of agents to train in parallel.
     partition_seed : int
-        For random silos; 42 as in the paper.
+        Seed of the random silos; 42 as in the paper.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
     pool_ : Pool
     classes_ : (K,) labels, sorted
     labels_ : Labels, in the order of the pool's classes: negative, positive
-    features_ : list of columns an agent sees, or None
+    features_ : for each agent the columns that it sees, or None for all
 
     Examples
     --------
@@ -103,7 +103,7 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
         self.partition_seed = partition_seed
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
-        """Learn agents and pool from rows X and labels y.
+        """Train the agents and the pool on features X and labels y.
 
         ``sample_weight`` is passed on to the agents and to the pool, ``groups`` to the
         splitter.
@@ -119,7 +119,7 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise SettingError(
-                "at least two classes must happen; got only one class, "
+                "y must have at least two classes; got only one class, "
                 f"{self.classes_[0]!r}"
             )
         pool = configure(VCG() if self.pool is None else self.pool)
@@ -136,14 +136,14 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
         )
         everything = np.arange(len(outcomes))
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_trained)(agent, _visible(X, columns), y, everything, weights)
+            delayed(_train)(agent, _visible(X, columns), y, everything, weights)
             for agent, columns in zip(agents, self.features_, strict=True)
         )
         self.agents_ = names
         return self
 
     def reports(self, X: Any) -> FloatArray:
-        """What every agent says of these rows: (T, N) or (T, N, K).
+        """Return the reports of every agent, (T, N) or (T, N, K).
 
         With two classes, the probability of the positive one.
         """
@@ -182,7 +182,7 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
             zip(*self.estimators, strict=True) if self.estimators else ((), ())
         )
         if len(agents) < 2:
-            raise AgentError(f"pooling needs at least 2 agents; there is {len(agents)}")
+            raise AgentError(f"pooling needs at least 2 agents; got {len(agents)}")
         self._validate_names(names)
         for name, agent in self.estimators:
             check_agent(name, agent)
@@ -209,12 +209,13 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
             if not fixed and _weight_name(agent) is None:
                 raise AgentError(
                     f"every agent must take sample_weight; {name!r} "
-                    f"({type(agent).__name__}) does not"
+                    f"({type(agent).__name__}) does not. Leave sample_weight or "
+                    "this agent out."
                 )
         return np.asarray(_check_sample_weight(weights, X), dtype=np.float64)
 
     def _table(self, X: Any, *, reset: bool) -> Any:
-        if hasattr(X, "columns"):  # a frame stays one: its agents may want the names
+        if hasattr(X, "columns"):  # a frame stays a frame: agents may use its names
             validate_data(self, X=X, reset=reset, skip_check_array=True)
             return X
         return validate_data(
@@ -259,7 +260,9 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
         ]
         seen = [_visible(X, columns) for columns in self.features_]
         answers = Parallel(n_jobs=self.n_jobs)(
-            delayed(_heldout)(agents[i], seen[i], y, learn, test, weights, self.labels_)
+            delayed(_fold_reports)(
+                agents[i], seen[i], y, learn, test, weights, self.labels_
+            )
             for i, learn, test in tasks
         )
         for (i, _, test), answer in zip(tasks, answers, strict=True):
@@ -282,7 +285,7 @@ def _depends_on_class(pool: Pool) -> bool:
     """Whether a pool treats two classes differently: by costs or by a threshold."""
     settings = pool.get_params()
     for value in settings.values():
-        if isinstance(value, list | tuple):  # what `auto` may choose from
+        if isinstance(value, list | tuple):  # the pools that `auto` may choose
             inner = [other for other in value if isinstance(other, Pool)]
             if any(map(_depends_on_class, inner)):
                 return True
@@ -299,9 +302,7 @@ def _visible(X: Any, columns: Any) -> Any:
     return X if columns is None else _safe_indexing(X, columns, axis=1)
 
 
-def _trained(
-    agent: Any, X: Any, y: Any, rows: Array, weights: FloatArray | None
-) -> Any:
+def _train(agent: Any, X: Any, y: Any, rows: Array, weights: FloatArray | None) -> Any:
     if isinstance(agent, FrozenEstimator):
         return agent
     extra = {} if weights is None else {str(_weight_name(agent)): weights[rows]}
@@ -309,7 +310,7 @@ def _trained(
 
 
 def _weight_name(agent: Any) -> str | None:
-    """Keyword by which an agent takes weights; the last step's for a pipeline."""
+    """Name of the weight argument of an agent; of the last step, for a pipeline."""
     if isinstance(agent, Pipeline):
         name, last = agent.steps[-1]
         inner = _weight_name(last)
@@ -317,7 +318,7 @@ def _weight_name(agent: Any) -> str | None:
     return "sample_weight" if has_fit_parameter(agent, "sample_weight") else None
 
 
-def _heldout(
+def _fold_reports(
     agent: Any,
     X: Any,
     y: Any,
@@ -326,6 +327,6 @@ def _heldout(
     weights: FloatArray | None,
     labels: Labels,
 ) -> FloatArray:
-    """Reports on the rows to test, by a copy that saw the others only."""
-    copy = _trained(agent, X, y, learn, weights)
+    """Return reports on the test fold by a copy trained on the other folds."""
+    copy = _train(agent, X, y, learn, weights)
     return class_probabilities(copy, _safe_indexing(X, test), labels)

@@ -17,8 +17,8 @@ from truepool.audits.attribution import (
     dates,
     share_of_cost,
 )
-from truepool.audits.findings import find_faults
-from truepool.audits.suspicion import Suspicion
+from truepool.audits.candidate import Candidate
+from truepool.audits.findings import select_findings
 from truepool.cli.demo_panels import DEGRADED, HOSTILE, build
 from truepool.comparison import Estimate
 from truepool.data.costs import Costs
@@ -33,12 +33,12 @@ SAVES = Estimate(0.2, 0.1, 0.3)
 MAY = "Another finding may explain it: "
 
 
-def suspect(code="biased", who=("ada",), p=1e-9, price=lambda: SAVES, **more):
-    return Suspicion(code, who, f"{code}.", "Fix it.", p_value=p, price=price, **more)
+def candidate(code="biased", who=("ada",), p=1e-9, price=lambda: SAVES, **more):
+    return Candidate(code, who, f"{code}.", "Fix it.", p_value=p, price=price, **more)
 
 
-def said(*suspicions):
-    return {(f.code, *f.who): f for f in find_faults(suspicions)}
+def findings_of(*candidates):
+    return {(f.code, *f.who): f for f in select_findings(candidates)}
 
 
 def pools_decline(audited):
@@ -50,7 +50,9 @@ def pools_decline(audited):
 
 @pytest.mark.parametrize("cause", CAUSES)
 def test_one_cause_makes_one_finding(cause):
-    findings = said(suspect("biased"), suspect(cause), suspect("biased", ("bob",)))
+    findings = findings_of(
+        candidate("biased"), candidate(cause), candidate("biased", ("bob",))
+    )
     assert {key: f.severity for key, f in findings.items()} == {
         (cause, "ada"): "error",
         ("biased", "ada"): "note",
@@ -61,44 +63,48 @@ def test_one_cause_makes_one_finding(cause):
 
 
 def test_an_earlier_cause_explains_a_later_one_and_never_itself():
-    findings = said(suspect("drifted"), suspect("upside-down"))
-    assert findings["upside-down", "ada"].severity == "error"
+    findings = findings_of(candidate("drifted"), candidate("reversed"))
+    assert findings["reversed", "ada"].severity == "error"
     assert findings["drifted", "ada"].severity == "note"
 
 
 def test_who_is_copied_keeps_its_own_faults():
-    copy = suspect("copy", ("bob", "ada"))
-    findings = said(copy, suspect("biased", ("ada",)), suspect("biased", ("bob",)))
+    copy = candidate("copy", ("bob", "ada"))
+    findings = findings_of(
+        copy, candidate("biased", ("ada",)), candidate("biased", ("bob",))
+    )
     grades = sorted(f.severity for f in findings.values())
     assert grades == ["error", "error", "note"]
 
 
 def test_no_fault_of_an_agent_explains_that_it_is_a_copy_or_the_best():
-    best = suspect("worse-than-best", ("ada",))
-    findings = said(suspect("copy", ("ada", "bob")), suspect("upside-down"), best)
+    best = candidate("worse-than-best", ("ada",))
+    findings = findings_of(
+        candidate("copy", ("ada", "bob")), candidate("reversed"), best
+    )
     assert findings["copy", "ada", "bob"].severity == "error"
     assert findings["worse-than-best", "ada"].severity == "error"
 
 
 def test_a_fault_of_the_pool_can_explain_an_agents():
-    harmed = suspect("harmful", explained_by=("threshold",))
-    findings = said(harmed, suspect("threshold", ()))
+    harmed = candidate("harmful", explained_by=("threshold",))
+    findings = findings_of(harmed, candidate("threshold", ()))
     words = f"harmful. {MAY}the threshold is not the one that the costs imply."
     assert findings["harmful", "ada"].sentence == words
-    assert said(harmed)["harmful", "ada"].severity == "error"
+    assert findings_of(harmed)["harmful", "ada"].severity == "error"
 
 
 def test_an_agents_own_fault_explains_better_than_the_pools():
-    harmed = suspect("harmful", explained_by=("threshold",))
-    findings = said(harmed, suspect("threshold", ()), suspect("drifted"))
+    harmed = candidate("harmful", explained_by=("threshold",))
+    findings = findings_of(harmed, candidate("threshold", ()), candidate("drifted"))
     assert findings["harmful", "ada"].sentence.endswith(f"{MAY}ada got worse.")
 
 
 def test_notes_explain_nothing_and_need_no_explanation():
-    note = suspect("upside-down", matters=False, price=None)
-    findings = said(suspect("biased"), note)
+    note = candidate("reversed", matters=False, price=None)
+    findings = findings_of(candidate("biased"), note)
     assert findings["biased", "ada"].severity == "error"
-    assert findings["upside-down", "ada"].sentence == "upside-down."
+    assert findings["reversed", "ada"].sentence == "reversed."
 
 
 def test_every_cause_has_words():
@@ -112,7 +118,7 @@ def test_every_cause_has_words():
 
 
 def decline(share=lambda causes: 1.0, **more):
-    return suspect(
+    return candidate(
         "drifted-pool", (), price=None, since=500, between=(490, 510), share=share,
         explained_by=("drifted",), unexplained="The cause is unknown.", **more,
     )  # fmt: skip
@@ -120,34 +126,34 @@ def decline(share=lambda causes: 1.0, **more):
 
 def drift(who, since, off=0, **more):
     between = since - off, since + off
-    return suspect("drifted", (who,), since=since, between=between, **more)
+    return candidate("drifted", (who,), since=since, between=between, **more)
 
 
 @pytest.mark.parametrize(
     ("since", "near"), [(489, False), (490, True), (510, True), (511, False)]
 )
 def test_a_cause_is_as_old_as_its_effect_up_to_what_the_dates_may_be_off(since, near):
-    effect = said(decline(), drift("ada", since))["drifted-pool",]
+    effect = findings_of(decline(), drift("ada", since))["drifted-pool",]
     words = f"{MAY}ada got worse." if near else "The cause is unknown."
     assert effect.sentence == f"drifted-pool. {words}"
     assert effect.severity == ("note" if near else "warning")
 
 
 def test_the_dates_of_both_may_be_off():
-    effect = said(decline(), drift("ada", 485, off=5))["drifted-pool",]
+    effect = findings_of(decline(), drift("ada", 485, off=5))["drifted-pool",]
     assert effect.sentence.endswith("ada got worse.")
 
 
 def test_a_cause_without_a_date_explains_no_change():
-    effect = said(decline(), suspect("drifted"))["drifted-pool",]
+    effect = findings_of(decline(), candidate("drifted"))["drifted-pool",]
     assert effect.sentence.endswith("The cause is unknown.")
 
 
 def test_an_agents_drift_is_not_explained_by_what_broke_at_another_time():
-    feed = partial(suspect, "constant-feed")
-    far = said(drift("ada", 100, off=20), feed(since=3500))
+    feed = partial(candidate, "constant-feed")
+    far = findings_of(drift("ada", 100, off=20), feed(since=3500))
     assert far["drifted", "ada"].severity == "error"
-    near = said(drift("ada", 3490, off=20), feed(since=3500))
+    near = findings_of(drift("ada", 3490, off=20), feed(since=3500))
     assert near["drifted", "ada"].severity == "note"
 
 
@@ -156,7 +162,7 @@ def test_an_agents_drift_is_not_explained_by_what_broke_at_another_time():
 
 @pytest.mark.parametrize(("share", "fits"), [(0.24, False), (0.25, True)])
 def test_a_cause_explains_at_least_a_quarter(share, fits):
-    effect = said(decline(share=lambda causes: share), drift("ada", 500))
+    effect = findings_of(decline(share=lambda causes: share), drift("ada", 500))
     assert (MAY in effect["drifted-pool",].sentence) == fits
 
 
@@ -164,7 +170,7 @@ def test_among_the_near_ones_the_cause_is_what_explains_most():
     def share(causes):
         return {"ada": 0.3, "bob": 0.6}[causes[0].who[0]]
 
-    effect = said(decline(share=share), drift("ada", 500), drift("bob", 505))
+    effect = findings_of(decline(share=share), drift("ada", 500), drift("bob", 505))
     assert effect["drifted-pool",].sentence.endswith(f"{MAY}bob got worse.")
 
 
@@ -173,31 +179,31 @@ def test_causes_that_fit_only_together_are_named_together():
         return 0.2 * len(causes)
 
     both = drift("ada", 500), drift("bob", 505)
-    effect = said(decline(share=share), *both)["drifted-pool",]
+    effect = findings_of(decline(share=share), *both)["drifted-pool",]
     assert effect.sentence.endswith(f"{MAY}ada got worse and bob got worse.")
-    effect = said(decline(share=lambda causes: 0.1), *both)["drifted-pool",]
+    effect = findings_of(decline(share=lambda causes: 0.1), *both)["drifted-pool",]
     assert effect.sentence.endswith("The cause is unknown.")
 
 
 def test_a_slight_drift_explains_a_slight_decline_without_hiding_a_warning():
     small = drift("ada", 500, matters=False, price=None)
-    effect = said(decline(), small)["drifted-pool",]
+    effect = findings_of(decline(), small)["drifted-pool",]
     assert effect.sentence.endswith("ada got worse.")
     assert effect.severity == "warning", "nothing graver stands for it"
-    note = said(decline(matters=False), drift("ada", 500))["drifted-pool",]
+    note = findings_of(decline(matters=False), drift("ada", 500))["drifted-pool",]
     assert note.sentence.endswith("ada got worse.")
 
 
 def test_a_cost_is_explained_by_what_saves_a_fitting_part_of_it():
-    dear, cheap = (suspect("threshold", (), price=lambda c=c: c) for c in (
+    dear, cheap = (candidate("threshold", (), price=lambda c=c: c) for c in (
         Estimate(0.05, 0.04, 0.06), Estimate(0.02, 0.01, 0.03)
     ))  # fmt: skip
-    harm = suspect(
+    harm = candidate(
         "harmful", explained_by=("threshold",), share=partial(share_of_cost, 0.1)
     )
-    assert MAY in said(harm, dear)["harmful", "ada"].sentence
-    assert MAY not in said(harm, cheap)["harmful", "ada"].sentence
-    assert share_of_cost(0.0, [find_faults([dear])[0]]) == 0.0
+    assert MAY in findings_of(harm, dear)["harmful", "ada"].sentence
+    assert MAY not in findings_of(harm, cheap)["harmful", "ada"].sentence
+    assert share_of_cost(0.0, [select_findings([dear])[0]]) == 0.0
 
 
 def test_the_policy_of_attribution_is_what_the_docs_say():

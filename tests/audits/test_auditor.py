@@ -32,7 +32,7 @@ def leaning(seed):
 
 PLANTED = {
     "over-confident": (leaning, {"pool": "best-agent"}, ("agent0",)),
-    "upside-down": (flipped, {}, ("agent1",)),
+    "reversed": (flipped, {}, ("agent1",)),
     "copy": (copied, {}, ("agent3", "agent0")),
     "changed-feed": (drifted, {}, ("agent3",)),
     "threshold": (sound, {"threshold": 0.5}, ()),
@@ -110,7 +110,7 @@ def test_findings_go_from_grave_to_light_and_from_dear_to_cheap():
 
 def test_what_a_fault_costs_is_what_mending_it_saves():
     panel = flipped()
-    found = next(f for f in audit(panel, **QUICK).findings if f.code == "upside-down")
+    found = next(f for f in audit(panel, **QUICK).findings if f.code == "reversed")
     turned = panel.reports.copy()
     turned[:, 1] = 1 - turned[:, 1]
     loss = Loss("cost", COSTS)
@@ -140,27 +140,27 @@ def test_more_than_two_classes():
     assert finding.classes == 3
     assert len(finding.calibration) == 6
     assert finding.drift is not None
-    assert all(one.gain is None for one in finding.standings)
+    assert all(one.gain is None for one in finding.agent_summaries)
 
 
-def test_agents_upside_down_are_found_among_many_classes():
+def test_reversed_agents_are_found_among_many_classes():
     panel = random_panel(2, cases=400, classes=3, skill=3.0)
     reports = panel.reports.copy()
     reports[:, 0] = reports[:, 0, ::-1]
     outcomes = np.where(panel.outcomes == 1, 0, panel.outcomes)
     outcomes[:3] = [0, 1, 2]
     found = audit(Panel(reports, outcomes), resamples=30).findings
-    assert [f.who for f in found if f.code == "upside-down"] == [("agent0",)]
+    assert [f.who for f in found if f.code == "reversed"] == [("agent0",)]
 
 
 @pytest.mark.parametrize("pool", ["mean", "vcg"])
 @pytest.mark.parametrize(
     ("cases", "ones", "why"),
     [
-        (12, 6, "12 outcomes are fewer than the 30 it takes"),
-        (40, 3, "3 positives are fewer than the 5 it takes"),
-        (40, 37, "3 negatives are fewer than the 5 it takes"),
-        (2, 1, "2 outcomes are fewer than the 30 it takes"),
+        (12, 6, "at least 30 outcomes are needed, got 12"),
+        (40, 3, "at least 5 positives are needed, got 3"),
+        (40, 37, "at least 5 negatives are needed, got 3"),
+        (2, 1, "at least 30 outcomes are needed, got 2"),
     ],
 )
 def test_too_few_outcomes_are_told_and_no_interval_is_given(pool, cases, ones, why):
@@ -169,7 +169,7 @@ def test_too_few_outcomes_are_told_and_no_interval_is_given(pool, cases, ones, w
     finding = audit(panel, **QUICK, pool=pool)
     assert why in {reason for _, reason in finding.withheld}
     assert {what for what, _ in finding.withheld} >= {"harm", "credit and weights"}
-    for one in finding.standings:
+    for one in finding.agent_summaries:
         assert one.weight is one.leave_one_out is one.shapley is one.gain is None
     for one in finding.calibration:
         assert one.bias is one.slope is one.p_value is one.reliability is None
@@ -186,7 +186,7 @@ def test_cases_that_only_teach_do_not_count_as_outcomes():
     assert audit(panel, **QUICK).withheld == ()
     finding = audit(panel, **QUICK, pool="vcg")
     reasons = {why for _, why in finding.withheld}
-    assert any("tested outcomes are fewer than the 30" in why for why in reasons)
+    assert any("at least 30 tested outcomes are needed" in why for why in reasons)
 
 
 def test_a_few_identical_agents_are_still_called_copies():
@@ -285,14 +285,14 @@ def test_the_json_form_is_plain_and_holds_what_the_docs_list():
     page = (Path(__file__).parents[2] / "docs" / "audit.md").read_text()
     for key in plain:
         assert f"`{key}`" in page
-    for part in ("findings", "calibration", "standings", "robustness"):
+    for part in ("findings", "calibration", "agent_summaries", "robustness"):
         for key in plain[part][0]:
             assert f"`{key}`" in page, key
     said = plain["recommendation"]
     for key in (*said, *said["fixes"][0]):
         assert f"`{key}`" in page, key
     assert (said["verdict"], said["advice"]) == (finding.verdict, finding.advice)
-    assert plain["schema"] == Audit.schema == 3
+    assert plain["schema"] == Audit.schema == 4
 
 
 def test_its_short_form_counts_in_plain_words():

@@ -1,20 +1,20 @@
 import pytest
 
-from truepool.audits.findings import find_faults
+from truepool.audits.candidate import Candidate
+from truepool.audits.findings import select_findings
 from truepool.audits.severity import BROKEN
-from truepool.audits.suspicion import Suspicion
 from truepool.comparison import Estimate
 
 SAVES, MAY = Estimate(0.2, 0.1, 0.3), Estimate(0.01, -0.1, 0.1)
 NEGATIVE = Estimate(-0.2, -0.3, -0.1)
 
 
-def suspect(code="biased", who=("ada",), p=1e-9, price=lambda: SAVES, **more):
-    return Suspicion(code, who, f"{code}.", "Fix it.", p_value=p, price=price, **more)
+def candidate(code="biased", who=("ada",), p=1e-9, price=lambda: SAVES, **more):
+    return Candidate(code, who, f"{code}.", "Fix it.", p_value=p, price=price, **more)
 
 
-def severities(*suspicions):
-    return [(finding.code, finding.severity) for finding in find_faults(suspicions)]
+def severities(*candidates):
+    return [(finding.code, finding.severity) for finding in select_findings(candidates)]
 
 
 @pytest.mark.parametrize(
@@ -29,72 +29,77 @@ def severities(*suspicions):
     ],
 )
 def test_how_grave_a_finding_is(p, matters, most, price, severity):
-    one = suspect(p=p, matters=matters, most=most, price=lambda: price)
+    one = candidate(p=p, matters=matters, most=most, price=lambda: price)
     assert severities(one) == [("biased", severity)]
 
 
 def test_what_is_not_significant_comes_to_nothing():
-    assert find_faults([suspect(p=0.06)]) == ()
+    assert select_findings([candidate(p=0.06)]) == ()
 
 
 @pytest.mark.parametrize("code", BROKEN)
 def test_a_broken_feed_is_an_error_by_its_code(code):
-    assert severities(suspect(code, price=lambda: NEGATIVE)) == [(code, "error")]
+    assert severities(candidate(code, price=lambda: NEGATIVE)) == [(code, "error")]
 
 
 def test_a_check_may_say_that_a_feed_is_broken():
-    one = suspect("drifted", price=lambda: NEGATIVE, broken=True)
+    one = candidate("drifted", price=lambda: NEGATIVE, broken=True)
     assert severities(one) == [("drifted", "error")]
 
 
 def test_every_question_asked_makes_the_others_less_sure():
-    one = suspect(p=0.004)
+    one = candidate(p=0.004)
     assert severities(one) == [("biased", "error")]
-    idle = [suspect("copy", (name,), p=0.9) for name in "bcdefg"]
+    idle = [candidate("copy", (name,), p=0.9) for name in "bcdefg"]
     assert severities(one, *idle) == [("biased", "warning")]
-    assert find_faults([one, *idle])[0].p_value == pytest.approx(7 * 0.004)
+    assert select_findings([one, *idle])[0].p_value == pytest.approx(7 * 0.004)
 
 
 def test_facts_need_no_test():
-    fact = suspect("alike", (), p=None, least="note", price=lambda: MAY)
-    assert find_faults([fact])[0].cost == MAY
-    assert find_faults([suspect("alike", (), None, None, least="note")])[0].cost is None
-    assert find_faults([suspect("alike", (), p=None)]) == ()
+    fact = candidate("correlated", (), p=None, least="note", price=lambda: MAY)
+    assert select_findings([fact])[0].cost == MAY
+    assert (
+        select_findings([candidate("correlated", (), None, None, least="note")])[0].cost
+        is None
+    )
+    assert select_findings([candidate("correlated", (), p=None)]) == ()
 
 
 def test_prices_are_asked_only_of_findings():
     def refuse():
         raise AssertionError("asked")
 
-    assert find_faults([suspect(p=0.5, price=refuse)]) == ()
+    assert select_findings([candidate(p=0.5, price=refuse)]) == ()
 
 
 def test_the_gravest_then_what_saves_most_then_the_surest_come_first():
-    told = find_faults([
-        suspect("a", ("x",), price=lambda: Estimate(0.1, 0.05, 0.2)),
-        suspect("b", ("y",)),
-        suspect("c", ("z",), p=1e-20, price=None),
-        suspect("upside-down", ("w",), p=1e-30, price=lambda: NEGATIVE),
-        suspect("e", ("v",), most="warning"),
+    told = select_findings([
+        candidate("a", ("x",), price=lambda: Estimate(0.1, 0.05, 0.2)),
+        candidate("b", ("y",)),
+        candidate("c", ("z",), p=1e-20, price=None),
+        candidate("reversed", ("w",), p=1e-30, price=lambda: NEGATIVE),
+        candidate("e", ("v",), most="warning"),
     ])  # fmt: skip
-    assert [finding.code for finding in told] == ["b", "a", "upside-down", "e", "c"]
+    assert [finding.code for finding in told] == ["b", "a", "reversed", "e", "c"]
 
 
 def test_advice_that_backfires_says_so():
     warned = {"backfires": "It costs more."}
-    bad = suspect(price=lambda: NEGATIVE, **warned)
-    assert find_faults([bad])[0].advice == "Fix it. It costs more."
-    assert find_faults([suspect(price=lambda: MAY, **warned)])[0].advice == "Fix it."
-    assert find_faults([suspect(price=lambda: NEGATIVE)])[0].advice == "Fix it."
+    bad = candidate(price=lambda: NEGATIVE, **warned)
+    assert select_findings([bad])[0].advice == "Fix it. It costs more."
+    assert (
+        select_findings([candidate(price=lambda: MAY, **warned)])[0].advice == "Fix it."
+    )
+    assert select_findings([candidate(price=lambda: NEGATIVE)])[0].advice == "Fix it."
 
 
 def test_a_finding_keeps_the_date_of_its_change():
-    assert find_faults([suspect("drifted", since=228)])[0].since == 228
+    assert select_findings([candidate("drifted", since=228)])[0].since == 228
 
 
 def test_what_another_finding_explains_names_it_as_its_cause():
-    told = find_faults(
-        [suspect("biased"), suspect("drifted"), suspect("biased", ("bob",))]
+    told = select_findings(
+        [candidate("biased"), candidate("drifted"), candidate("biased", ("bob",))]
     )
     assert {f.key: f.cause for f in told} == {
         ("drifted", "ada"): (),

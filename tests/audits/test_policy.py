@@ -43,7 +43,7 @@ POLICY = {
     "topics.outcome_rate": {"RATIO": 1.5},
     "topics.reversal": {"REVERSED": 0.45},
     "topics.threshold": {"NOTICEABLE": 0.05, "POINTS": 101},
-    "values": {"SCHEMA": 3},
+    "values": {"SCHEMA": 4},
 }
 
 

@@ -21,22 +21,22 @@ def faulty():
 
 def test_a_fault_that_was_fixed_is_better(faulty):
     finding = audit(sound(cases=500), **QUICK, since=faulty)
-    assert ("upside-down", "agent1") in finding.changes.better
+    assert ("reversed", "agent1") in finding.changes.better
     assert finding.changes.trust == "no"
     assert finding.changes.source == "march.csv"
     assert finding.changes.cost == faulty["recommendation"]["cost_in_use"]
     lines = changes(finding)
     assert lines[0] == f"Since the audit of {faulty['date']} (march.csv):"
     assert "it cost" in lines[1]
-    assert "Better: `upside-down` of agent1 is gone or less severe." in lines
+    assert "Better: `reversed` of agent1 is gone or less severe." in lines
 
 
 def test_a_fault_that_is_new_is_worse(faulty):
     before = audit(sound(cases=500), **QUICK).to_dict()
     finding = audit(flipped(cases=500), **QUICK, since=before)
-    assert finding.changes.worse[0].key == ("upside-down", "agent1")
+    assert finding.changes.worse[0].key == ("reversed", "agent1")
     assert any(
-        line.startswith("Worse: agent1 is upside down") for line in changes(finding)
+        line.startswith("Worse: agent1 is reversed") for line in changes(finding)
     )
 
 
@@ -58,7 +58,7 @@ def test_too_few_cases_then_or_now_leave_the_cost_out(faulty):
     assert not any("it cost" in line for line in changes(finding))
 
 
-@pytest.mark.parametrize("earlier", [{}, {"schema": 1}, {"schema": 3, "findings": []}])
+@pytest.mark.parametrize("earlier", [{}, {"schema": 1}, {"schema": 4, "findings": []}])
 def test_what_is_no_audit_is_refused_before_anything_is_computed(earlier):
     with pytest.raises(SourceError, match=r"schema .*--json=FILE"):
         audit(sound(cases=40), since=earlier)

@@ -69,8 +69,8 @@ PANELS = {
     "sound": (lambda seed: sound(seed, CASES), {}),
     "sound in time": (lambda seed: timed(sound(seed, CASES)), {}),
     "recalibrated": (lambda seed: timed(sound(seed, CASES)), {"pool": "platt"}),
-    "upside down": (lambda seed: flipped(seed, CASES), {}),
-    "upside down, weighed": (lambda seed: flipped(seed, CASES), {"pool": "vcg"}),
+    "reversed": (lambda seed: flipped(seed, CASES), {}),
+    "reversed, weighed": (lambda seed: flipped(seed, CASES), {"pool": "vcg"}),
     "drifted": (lambda seed: drifted(seed, CASES), {}),
     "constant": (constant, {}),
     "two faults": (two, {}),
@@ -201,20 +201,22 @@ def test_costs_are_those_of_the_comparison(told):
     assert said.cost == table[said.pool].loss.value
     assert said.cost_in_use == table[said.in_use].loss.value
     assert said.tested == table.tested
-    leads = {lead.pool: lead for lead in told.significance}
-    assert said.auto_saving == (leads["auto"].saved if "auto" in leads else None)
+    comparisons = {other.pool: other for other in told.significance}
+    assert said.auto_saving == (
+        comparisons["auto"].saved if "auto" in comparisons else None
+    )
     if said.change:
-        assert said.saving == leads[said.pool].saved
-        assert said.p_value == leads[said.pool].holm < 0.05
+        assert said.saving == comparisons[said.pool].saved
+        assert said.p_value == comparisons[said.pool].holm < 0.05
         assert said.saving.value > 0
     else:
-        assert not any(x.holm < 0.05 and x.saved.value > 0 for x in leads.values()
+        assert not any(x.holm < 0.05 and x.saved.value > 0 for x in comparisons.values()
                        if x.pool != "best-agent")  # fmt: skip
 
 
 def test_auto_is_recommended_wherever_it_costs_significantly_less(told):
-    auto = [lead for lead in told.significance if lead.pool == "auto"]
-    better = any(lead.holm < 0.05 and lead.saved.value > 0 for lead in auto)
+    auto = [other for other in told.significance if other.pool == "auto"]
+    better = any(other.holm < 0.05 and other.saved.value > 0 for other in auto)
     assert (told.recommendation.pool == "auto") == better
 
 

@@ -73,6 +73,21 @@ def test_ids_and_times_stay_as_the_table_has_them(truepool, tables):
     assert not (tables / "x.csv").exists()
 
 
+def test_reports_go_to_standard_output_and_nothing_else_does(truepool, tables):
+    agent = tables / "tree.joblib"
+    assert (
+        truepool(
+            "agent", "train", tables / "train.csv", "--model", "tree", "-o", agent
+        )[0]
+        == 0
+    )
+    words = ["agent", "report", tables / "new.csv", agent, "--trust"]
+    assert truepool(*words, "-o", tables / "reports.csv")[0] == 0
+    code, out, err = truepool(*words, "-o", "-")
+    assert (code, err) == (0, "")
+    assert out == (tables / "reports.csv").read_text()
+
+
 def test_export_tells_how_close_it_is_and_is_an_agent(truepool, tables):
     agent, onnx = tables / "agent.joblib", tables / "agent.onnx"
     words = ["--model", "random-forest", "-o", agent, "--json"]
@@ -171,12 +186,12 @@ BAD = {
     "no table": (["train", "{}/none.csv", "-o", "{}/a.joblib"], "there is no file"),
     "model": (["train", "{}/train.csv", "-o", "{}/a.joblib", "--model", "lightgmb"], "did you mean 'lightgbm'"),
     "one file": (["train", "{}/train.csv", "-o", "{}/a.joblib", "--model", "paper"], "5 agents need a folder"),
-    "no folder": (["train", "{}/train.csv", "-o", "{}/no/where"], "is neither"),
-    "a file": (["train", "{}/train.csv", "-o", "{}/new.csv"], "is neither"),
+    "no folder": (["train", "{}/train.csv", "-o", "{}/no/where"], "there is no folder"),
+    "a file": (["train", "{}/train.csv", "-o", "{}/new.csv"], "is a file; name a folder"),
     "ignore": (["train", "{}/train.csv", "-o", "{}/a.joblib", "--ignore", "sizes"], "did you mean 'size'"),
     "share": (["train", "{}/train.csv", "-o", "{}/a.joblib", "--features", "2"], "must lie in (0, 1]"),
     "unseen": (["train", "{}/train.csv", "-o", "{}/a.joblib", "--unseen", "guess"], "'refuse' or 'missing'"),
-    "report onto": (["report", "{}/new.csv", "{}/a.joblib", "-o", "{}/new.csv"], "is named twice"),
+    "report onto": (["report", "{}/new.csv", "{}/a.joblib", "-o", "{}/new.csv"], "twice. Name another file"),
     "no agent": (["report", "{}/new.csv", "{}/a.joblib", "-o", "{}/out.csv"], "there is no file"),
     "own name": (["report", "{}/new.csv", "{}/y.joblib", "-o", "{}/out.csv"], "'y' is also the name of the outcome column"),
     "export": (["export", "{}/a.joblib", "-o", "{}/a.onnx"], "there is no file"),

@@ -39,7 +39,7 @@ def test_a_table_is_audited_and_files_are_written(truepool, reports, tmp_path):
     assert "ERROR agent3 repeats agent0" in out
     assert f"Wrote {files[0]}." in out.replace("\n", "")
     told = json.loads(files[0].read_text())
-    assert told["schema"] == 3
+    assert told["schema"] == 4
     assert told["findings"][0]["code"] == "copy"
     assert told["drift"] is not None
     assert files[1].read_text().startswith("# Do not trust this pool")
@@ -98,12 +98,12 @@ def test_a_page_is_asked_of_the_audit(truepool, reports, tmp_path, monkeypatch):
     [
         (["--json=nowhere/told.json"], "nowhere' to write into"),
         (["--markdown", "."], "is a folder; name a file in it"),
-        (["--json=same", "--markdown", "same"], "'same' is named twice"),
+        (["--json=same", "--markdown", "same"], "got 'same' twice"),
         (["--pool", "vgc"], "did you mean 'vcg'"),
         (["--threshold", "2"], "a threshold must lie in [0, 1]"),
         (["--level", "1"], "between 0 and 1"),
         (["--cost-fn", "-1"], "a cost must be a positive number"),
-        (["--outcome", "z"], "columns belong to a table"),
+        (["--outcome", "z"], "options that describe a table need one"),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_code_2(
@@ -121,7 +121,7 @@ def test_bad_input_is_one_sentence_and_exit_code_2(
 def test_the_table_itself_is_never_written_over(truepool, reports):
     before = reports.read_bytes()
     code, _, err = truepool("audit", reports, f"--json={reports}")
-    assert (code, "is named twice" in err) == (2, True)
+    assert (code, "twice. Name another file" in err) == (2, True)
     assert reports.read_bytes() == before
 
 

@@ -154,7 +154,7 @@ def test_amounts_that_are_none_are_refused(folder, truepool, verb, value, words)
         (("compare", "train.csv", "--cost-fn", "amoun"), "no case column 'amoun'"),
         (("compare", "train.csv", "--cost-fp", "-1"), "a positive number; got -1"),
         (("compare", "train.csv", "--cost-tp", "3"), "fn=1 and tp=3"),
-        (("compare", "--cost-fn", "amount"), "columns belong to a table"),
+        (("compare", "--cost-fn", "amount"), "options that describe a table need one"),
         (("game", "--cost-fn", "amount"), "a game needs one cost for all cases"),
         (("replay", "train.csv", "--cost-fn", "amount"), "online learners need one"),
         (

@@ -114,7 +114,7 @@ def test_numbers_may_stand_for_text_and_one_text_for_a_list(tmp_path):
     )
     assert config.read(path, "replay") == {
         "positive": "2", "ignore": ["note"], "long": ["q", "f", "p"],
-        "plot": "a.svg", "cost_fp": 3.0, "agents": "a,b", "quiet": True,
+        "plot": "a.svg", "cost_fp": "3", "agents": "a,b", "quiet": True,
     }  # fmt: skip
 
 
@@ -132,8 +132,8 @@ def test_a_byte_order_mark_is_no_key(tmp_path):
         ("[fit]\nfolds = 3", "has 'folds', and fit has no such option"),
         ("[adit]\nseed = 3", "has [adit] (did you mean 'audit'?)"),
         ("[zzz]\nseed = 3", "has [zzz]; known: audit,"),
-        ("cost-fn = true", "cost-fn in pool.toml must be a number; got True"),
-        ("cost-fp = 'ten'", "cost-fp in pool.toml must be a number; got 'ten'"),
+        ("cost-fn = true", "cost-fn in pool.toml must be text or a number; got True"),
+        ("level = 'ten'", "level in pool.toml must be a number; got 'ten'"),
         ("folds = 2.5", "folds in pool.toml must be a whole number; got 2.5"),
         ("percent = 1", "percent in pool.toml must be true or false; got 1"),
         ("outcome = ['a', 'b']", "outcome in pool.toml must be text or a number"),
@@ -166,4 +166,4 @@ def test_a_config_file_that_is_not_there_is_named(bank, truepool):
 def test_a_config_file_without_a_table_is_refused(bank, truepool):
     code, _, err = truepool("audit", "--config", "pool.toml")
     assert code == 2
-    assert "columns belong to a table" in err
+    assert "options that describe a table need one" in err

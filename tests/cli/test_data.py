@@ -89,7 +89,7 @@ def test_path_prints_the_path_and_nothing_else(truepool, folder):
     assert truepool("path", "heart") == (0, f"{folder / 'heart.data.gz'}\n", "")
 
 
-def test_path_fetches_what_is_not_here(truepool, folder, monkeypatch):
+def test_path_downloads_what_is_not_on_this_machine(truepool, folder, monkeypatch):
     (folder / "heart.data.gz").unlink()
     with publish({"x": CONTENT}) as address:
         file = File("heart.data", sha256(CONTENT).hexdigest(), 1, f"{address}/x")
@@ -114,16 +114,16 @@ def test_path_says_what_it_cannot_give(truepool):
 def test_verify_is_content_with_what_is_as_published(truepool):
     code, out, err = truepool("verify")
     assert (code, err) == (0, "")
-    assert out.count("as published") == 1
-    assert out.count("not here") > 5
+    assert out.count("verified") == 1
+    assert out.count("not on this machine") > 5
 
 
-def test_verify_of_what_is_not_here_fails_by_name(truepool):
+def test_verify_of_a_missing_file_fails_by_name(truepool):
     code, out, err = truepool("verify", "heart", "pima")
     assert code == 2
-    assert "as published" in out
+    assert "verified" in out
     assert err.startswith(
-        "error: data set 'pima' needs 'pima_diabetes.csv', which is in no"
+        "error: data set 'pima' needs 'pima_diabetes.csv', which is not on"
     )
 
 
@@ -132,7 +132,10 @@ def test_verify_names_both_sums_and_leaves_the_file_alone(truepool, folder):
     (folder / "heart.data.gz").write_bytes(wrong)
     code, out, err = truepool("verify", "--json")
     assert code == 2
-    assert {row["verdict"] for row in json.loads(out)} == {"differs", "not here"}
+    assert {row["verdict"] for row in json.loads(out)} == {
+        "differs",
+        "not on this machine",
+    }
     assert sha256(CONTENT).hexdigest() in err
     assert sha256(CONTENT + b"\n").hexdigest() in err
     assert err.count("\n") == 1
@@ -144,4 +147,4 @@ def test_verify_tells_a_truncated_file(truepool, folder):
     code, out, err = truepool("verify", "heart")
     assert code == 2
     assert "damaged" in out
-    assert "must be a whole file; it is cut short or damaged" in err
+    assert "must be a complete file; it is truncated or damaged" in err

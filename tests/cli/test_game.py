@@ -122,7 +122,7 @@ def test_game_warns_of_clipping_in_one_line(truepool):
         (["--cases", 10**12], "at most 100,000,000 beliefs"),
         (["--rounds", 0], "a whole number of rounds, at least 1; got 0"),
         (["--cost-fn", 1e308], "costs in a game may be at most 1e+100"),
-        (["--outcome", "hit"], "columns belong to a table"),
+        (["--outcome", "hit"], "options that describe a table need one"),
         (["--cost-fn", 0], "a cost must be a positive number"),
     ],
 )

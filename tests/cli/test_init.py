@@ -137,9 +137,9 @@ def test_what_a_table_cannot_say_is_one_line_each(truepool, tmp_path, monkeypatc
     ("words", "sentence"),
     [
         (["none.csv"], "there is no file 'none.csv'"),
-        (["t.csv", "-o", "t.csv"], "'t.csv' is named twice"),
+        (["t.csv", "-o", "t.csv"], "got 't.csv' twice"),
         (["t.csv", "-o", "none/pool.toml"], "there is no folder"),
-        (["twice.csv"], "every column needs a name of its own; got 'a' more than once"),
+        (["twice.csv"], "column names must be unique; got 'a' more than once"),
     ],
 )
 def test_bad_input_is_one_sentence(truepool, tmp_path, monkeypatch, words, sentence):

@@ -75,23 +75,101 @@ def test_every_messy_table_is_fitted_and_scored_as_it_is_pooled(
     pd.testing.assert_frame_equal(reported, expected)
 
 
+@KINDS
+def test_a_saved_pool_remembers_how_its_table_was_written(tmp_path, truepool, kind):
+    path, table = write(tmp_path, kind), TABLES[kind]
+    saved, said, scored = tmp_path / "a.pool", tmp_path / "b.csv", tmp_path / "c.csv"
+    truepool("fit", path, *table.options, "--pool", "vcg", "-o", saved)
+    assert truepool("score", saved, path, *options_of_new(kind), "-o", said)[0] == 0
+    code, _, err = truepool("score", saved, path, "-o", scored)
+    assert code == 0, err
+    assert scored.read_bytes() == said.read_bytes()
+
+
+BANK = "semicolons and decimal commas, in percent"
+
+
+@pytest.fixture
+def bank(tmp_path, truepool, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = [write(tmp_path, BANK), *TABLES[BANK].options, "--pool", "mean"]
+    assert truepool("fit", *words, "-o", "bank.pool")[0] == 0
+
+
+def test_what_the_options_say_wins(bank, truepool, tmp_path):
+    rows = "rf,gbm,vendor\n.61,.5,.3\n.1,,.5\n"
+    (tmp_path / "new.csv").write_text(rows)
+    words = ["--no-percent", "--decimal", ".", "--json"]
+    code, out, err = truepool("score", "bank.pool", "new.csv", *words)
+    assert code == 0, err
+    first, second = map(json.loads, out.splitlines())
+    assert first == {"pooled": pytest.approx(0.47), "decision": 0}
+    assert second["pooled"] == pytest.approx(0.3)
+
+
+def test_a_config_file_may_say_that_new_cases_are_probabilities(
+    bank, truepool, tmp_path
+):
+    (tmp_path / "new.csv").write_text("rf,gbm,vendor\n.61,.5,.3\n")
+    (tmp_path / "pool.toml").write_text('[score]\npercent = false\ndecimal = "."\n')
+    words = ["bank.pool", "new.csv", "--config", "pool.toml", "--quiet"]
+    code, out, err = truepool("score", *words)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[1].startswith("0.47")
+
+
 @pytest.mark.parametrize(
-    ("kind", "left_out", "sentence"),
+    ("name", "text"),
     [
-        ("semicolons and decimal commas, in percent", "--percent", "--percent"),
-        ("semicolons and decimal commas, in percent", "--decimal", "--decimal"),
+        ("new.csv", "rf;gbm;vendor\n0,61;0,5;0,3\n;0,5;0,9\n"),
+        ("new.jsonl", '{"rf": 0.61, "gbm": 1}\n'),
     ],
 )
-def test_new_cases_written_otherwise_are_refused_with_the_cure(
-    tmp_path, truepool, kind, left_out, sentence
+def test_probabilities_are_not_taken_for_percentages(
+    bank, truepool, tmp_path, name, text
 ):
-    path, table = write(tmp_path, kind), TABLES[kind]
-    saved = tmp_path / "a.pool"
-    truepool("fit", path, *table.options, "--pool", "mean", "-o", saved)
-    options = options_of_new(kind)
-    i = options.index(left_out)
-    del options[i : i + (1 if left_out == "--percent" else 2)]
-    code, out, err = truepool("score", saved, path, *options)
+    (tmp_path / name).write_text(text)
+    code, out, err = truepool("score", "bank.pool", name)
+    assert (code, out) == (2, "")
+    assert "may be probabilities. Pass --percent" in err
+    assert truepool("score", "bank.pool", name, "--percent")[0] == 0
+
+
+def test_new_cases_need_no_id_because_the_old_ones_had_one(bank, truepool, tmp_path):
+    (tmp_path / "new.csv").write_text("rf;gbm;vendor\n61%;50%;30%\n")
+    code, out, _ = truepool("score", "bank.pool", "new.csv", "--quiet")
+    assert code == 0
+    assert out.splitlines()[0] == '"pooled","decision"'
+
+
+def test_a_pool_of_a_long_table_takes_wide_ones_too(truepool, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    kind = "long forecasts with updates"
+    words = [write(tmp_path, kind), *TABLES[kind].options, "--pool", "mean"]
+    assert truepool("fit", *words, "-o", "long.pool")[0] == 0
+    (tmp_path / "new.csv").write_text("question,rf,gbm,vendor\nQ1,.75,.5,.25\n")
+    code, out, err = truepool("score", "long.pool", "new.csv", "--id", "question")
+    assert code == 0, err
+    assert out.splitlines()[1].startswith('"Q1",0.')
+    (tmp_path / "new.jsonl").write_text('{"rf": 0.6, "gbm": 0.4}\n')
+    assert truepool("score", "long.pool", "new.jsonl")[0] == 0
+
+
+def test_the_card_of_a_pool_shows_how_its_table_was_written(bank, truepool):
+    out = truepool("show", "bank.pool")[1]
+    assert "--time-format %d.%m.%Y" in " ".join(out.split())
+    known = json.loads(truepool("show", "bank.pool", "--json")[1])["table"]
+    assert (known["decimal"], known["percent"], known["id"]) == (",", True, "konto")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [("--no-percent", "--percent"), ("--decimal .", "--decimal")],
+)
+def test_new_cases_written_otherwise_are_refused_with_the_cure(
+    bank, truepool, words, sentence
+):
+    code, out, err = truepool("score", "bank.pool", "bank.csv", *words.split())
     assert (code, out) == (2, "")
     assert sentence in err
     assert err.count("\n") == 1

@@ -85,14 +85,14 @@ LEARNER = '''
 CHECK = '''
     """Whether there are enough agents."""
 
-    from truepool.audits.topics import Suspicion
+    from truepool.audits.topics import Candidate
 
 
     def check(evidence):
         """A note on panels of few agents."""
         agents = len(evidence.panel.agents)
         if agents < 10:
-            yield Suspicion(
+            yield Candidate(
                 "few-agents", (), f"There are only {agents} agents.", "Find more.",
                 least="note",
             )

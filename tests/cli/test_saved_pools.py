@@ -199,7 +199,7 @@ def test_fit_prints_the_same_card_as_json(folder, truepool):
     _, shown, _ = truepool("show", "a.pool", "--json")
     assert json.loads(out) == json.loads(shown)
     _, text, _ = truepool("show", "a.pool")
-    assert "auto chose" in text
+    assert "candidates are combined" in text
 
 
 def test_a_matrix_of_costs_is_shown(folder, truepool):
@@ -221,8 +221,8 @@ def test_a_matrix_of_costs_is_shown(folder, truepool):
         ("show train.csv", "must be an undamaged saved pool"),
         ("score v.pool none.csv", "there is no file 'none.csv'"),
         ("score v.pool new.xls", "a table is read as"),
-        ("score v.pool new.csv -o new.csv", "'new.csv' is named twice"),
-        ("score v.pool new.csv -o v.pool", "'v.pool' is named twice"),
+        ("score v.pool new.csv -o new.csv", "got 'new.csv' twice"),
+        ("score v.pool new.csv -o v.pool", "got 'v.pool' twice"),
         ("score v.pool new.csv -o out.xls", "a table is written as"),
         ("score v.pool new.csv --id pooled", "has a column 'pooled' of its own"),
         ("score v.pool new.csv --id idd", "no id column 'idd' (did you mean 'id'?)"),
@@ -237,9 +237,12 @@ def test_a_matrix_of_costs_is_shown(folder, truepool):
         ("score v.pool list.jsonl", "line 1 is [1]"),
         ("score v.pool broken.jsonl", "line 1 must be JSON"),
         ("export v.pool --onnx v.txt", "must end in .onnx"),
-        ("export v.pool --onnx v.pool", "named twice"),
+        ("export v.pool --onnx v.pool", "twice. Name another file"),
         ("export new.csv --onnx v.onnx", "must be an undamaged saved pool"),
-        ("fit train.csv -o train.csv --outcome label --positive fraud", "named twice"),
+        (
+            "fit train.csv -o train.csv --outcome label --positive fraud",
+            "twice. Name another file",
+        ),
         ("fit train.csv -o - --outcome label --positive fraud", "name one instead"),
         ("fit train.csv -o none/x.pool --outcome label --positive fraud", "no folder"),
     ],

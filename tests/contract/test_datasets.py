@@ -162,7 +162,7 @@ def test_a_truncated_archive_is_refused_in_one_sentence(name, bare):
     for file in READ[name].files:
         packed = gzip.compress(np.random.default_rng(0).bytes(5000).hex().encode())
         (bare / f"{file.name}.gz").write_bytes(packed[:-1000])
-    with pytest.raises(SourceError, match="must be a whole file; it is cut short"):
+    with pytest.raises(SourceError, match="must be a complete file; it is truncated"):
         datasets.load(name)
 
 

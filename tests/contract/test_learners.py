@@ -123,6 +123,16 @@ def test_a_kernel_can_be_stepped_through_in_plain_python(name, classes, monkeypa
 
 
 @each
+def test_agents_that_cannot_be_told_apart_keep_equal_weights(name, monkeypatch):
+    panel = Panel(np.full((6, 3), 0.4), [0, 1, 0, 1, 1, 0])
+    learner = priced(name, "brier")
+    with uncompiled(monkeypatch):
+        stepped = replay(learner, panel)
+    for trace in (stepped, replay(learner, panel)):
+        assert_allclose(trace.weights, 1 / 3, rtol=1e-9)
+
+
+@each
 @given(panel=st.one_of(panels(cases=(2, 6)), panels(classes=3, cases=(2, 6))))
 @settings(max_examples=15)
 def test_the_compiled_loop_is_the_specification_to_the_last_digits(name, panel):

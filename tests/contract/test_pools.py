@@ -66,15 +66,21 @@ def test_only_pools_that_recalibrate_or_learn_a_model_are_exempt_from_unanimity(
         n for n, cls in pools.every().items() if "unanimity" in cls.exemptions
     }
     assert exemptions == {"auto", "bayes", "beta", "boosted", "extremized", "isotonic",
-                          "platt", "ridge", "shrunk", "stacked-lr", "stacked-mlp",
+                          "platt", "ridge", "shrunk", "simplest", "stacked-lr",
+                          "stacked-mlp",
                           *NEURAL}  # fmt: skip
+
+
+def unclipped(name):
+    """Settings by which a pool takes even certain reports as they are."""
+    return {"clip": 1e-12} if "clip" in pools.every()[name].settings() else {}
 
 
 @owing("unanimity")
 @given(p=st.floats(0, 1), seed=st.integers(0, 20), silent=st.sampled_from([0, 0.3]))
 @settings(max_examples=20)
 def test_unanimous_reports_are_returned(name, p, seed, silent):
-    pool = fitted(name, random_panel(seed, silent=silent))
+    pool = fitted(name, random_panel(seed, silent=silent), **unclipped(name))
     said = np.where(np.isnan(random_panel(seed, silent=0.3).reports), np.nan, p)
     assert_allclose(pool.predict_proba(said)[:, 1], p, atol=1e-9)
 
@@ -83,7 +89,7 @@ def test_unanimous_reports_are_returned(name, p, seed, silent):
 @given(seed=st.integers(0, 20))
 @settings(max_examples=10)
 def test_unanimous_agents_are_believed_about_classes(name, seed):
-    pool = fitted(name, random_panel(seed, classes=3))
+    pool = fitted(name, random_panel(seed, classes=3), **unclipped(name))
     p = np.random.default_rng(seed).dirichlet(np.ones(3))
     said = np.tile(p, (5, 4, 1))
     assert_allclose(pool.predict_proba(said), np.tile(p, (5, 1)), atol=1e-9)
@@ -189,8 +195,9 @@ def test_a_class_that_cannot_happen_changes_nothing(name):
     panel = random_panel(3, silent=0.1)
     p = panel.reports
     three = np.stack([1 - p, p, np.where(np.isnan(p), np.nan, 0.0)], axis=2)
-    binary = fitted(name, panel).predict_proba(p)
-    many = pools.make(name, costs=COSTS).fit(three, panel.outcomes)
+    exact = unclipped(name)
+    binary = fitted(name, panel, **exact).predict_proba(p)
+    many = pools.make(name, costs=COSTS, **exact).fit(three, panel.outcomes)
     assert_allclose(many.predict_proba(three)[:, :2], binary, atol=1e-6)
 
 
@@ -315,7 +322,8 @@ def test_without_the_reports_of_an_agent_the_pool_is_that_of_the_others(name):
 # Those left out split the cases, and a case of weight two is in one part only; boosting
 # asks for so many cases in a leaf, whatever they weigh.
 WEIGHED = sorted(
-    set(EVERY) - {"auto", "boosted", "ridge", "stacked-lr", "stacked-mlp", *NEURAL}
+    set(EVERY)
+    - {"auto", "boosted", "ridge", "simplest", "stacked-lr", "stacked-mlp", *NEURAL}
 )
 
 
@@ -480,8 +488,9 @@ def test_a_pool_explains_itself_by_agent(name):
     panel = random_panel(2)
     pool = fitted(name, panel)
     explanation = pool.explain()
-    assert explanation.name == (pool.choice_ if name == "auto" else name)
-    assert (explanation.why is None) == (name != "auto")
+    assert explanation.name == (pool.choice_ if name == "simplest" else name)
+    assert (explanation.why is None) == (name not in ("auto", "simplest"))
+    assert (explanation.members is None) == (name != "auto")
     if isinstance(pool, LinearPool):
         assert_array_equal(list(explanation.weights.values()), pool.weights_)
     for numbers in (explanation.weights, explanation.credit):
@@ -495,7 +504,7 @@ def test_a_pool_explains_itself_by_agent(name):
 def test_these_pools_have_weights_credit_and_a_loss_to_explain():
     panel = random_panel(2)
     every = {name: fitted(name, panel).explain() for name in pools.every()}
-    del every["auto"]  # explains another
+    del every["simplest"]  # explains another
     weighed = {name for name, e in every.items() if e.weights is not None}
     assert weighed == {
         "best-agent", "brier", "convex", "externality", "greedy", "mean", "shapley",
@@ -503,7 +512,7 @@ def test_these_pools_have_weights_credit_and_a_loss_to_explain():
     }  # fmt: skip
     assert {n for n, e in every.items() if e.credit} == {"shapley", "vcg"}
     assert {name for name, e in every.items() if e.loss} == {
-        "best-agent", "convex", "greedy", "shapley", "vcg",
+        "auto", "best-agent", "convex", "greedy", "shapley", "vcg",
     }  # fmt: skip
 
 

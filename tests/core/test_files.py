@@ -13,6 +13,7 @@ import pytest
 from platformdirs.macos import MacOS
 from platformdirs.unix import Unix
 
+from truepool.core import files
 from truepool.core.errors import SourceError
 from truepool.core.files import (
     DiskCache,
@@ -273,3 +274,9 @@ def test_sigterm_leaves_no_temporary_folder(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
     assert (done.returncode, os.listdir(tmp_path)) == (128 + signal.SIGTERM, [])
+
+
+def test_a_signal_ends_the_process_as_a_shell_expects():
+    with pytest.raises(SystemExit) as exit_of:
+        files._exit(15, None)
+    assert exit_of.value.code == 143

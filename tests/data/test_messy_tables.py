@@ -28,7 +28,7 @@ LONG = {
     "question": ["q1", "q1", "q2", "q2", "q1"],
     "who": ["ada", "bob", "ada", "bob", "ada"],
     "p": [0.5, 0.6, 0.2, 0.4, 0.9],
-    "made": [1, 1, 1, 1, 2],
+    "simulated": [1, 1, 1, 1, 2],
     "y": [1, 1, 0, 0, 1],
 }
 COLUMNS = ("question", "who", "p")
@@ -153,7 +153,9 @@ def test_pending_cases_without_a_report_are_no_pending_cases():
 
 
 def test_the_latest_report_of_a_long_table_counts():
-    panel, found = load_panel(pa.table(LONG), TableFormat(long=COLUMNS, time="made"))
+    panel, found = load_panel(
+        pa.table(LONG), TableFormat(long=COLUMNS, time="simulated")
+    )
     assert panel.agents == ("ada", "bob")
     assert_array_equal(panel.reports, [[0.9, 0.6], [0.2, 0.4]])
     assert panel.ids.tolist() == ["q1", "q2"]
@@ -165,7 +167,7 @@ def test_the_latest_report_of_a_long_table_counts():
 
 def test_reports_after_the_decision_do_not_count():
     table = pa.table({**LONG, "closes": [1, 1, 2, 2, 1]})
-    written = TableFormat(long=COLUMNS, time="made", decision_time="closes")
+    written = TableFormat(long=COLUMNS, time="simulated", decision_time="closes")
     panel, found = load_panel(table, written)
     assert_array_equal(panel.reports, [[0.5, 0.6], [0.2, 0.4]])
     assert panel.times.tolist() == [1, 2]
@@ -305,11 +307,11 @@ def test_a_format_that_cannot_be_is_refused(settings, kind, match):
 @pytest.mark.parametrize(
     ("change", "settings", "kind", "match"),
     [
-        ({"made": [1, 1, 1, 1, 1]}, {"time": "made"}, ReportError, "'ada' has 0.5 and 0.9 on case 'q1', and both have the same time"),
+        ({"simulated": [1, 1, 1, 1, 1]}, {"time": "made"}, ReportError, "'ada' has 0.5 and 0.9 on case 'q1', and both have the same time"),
         ({}, {}, ReportError, "no time says which is later. Name the column"),
-        ({"y": [1, 0, 0, 0, 1]}, {"time": "made"}, OutcomeError, "case 'q1' has 1 and, in row 1, 0"),
+        ({"y": [1, 0, 0, 0, 1]}, {"time": "simulated"}, OutcomeError, "case 'q1' has 1 and, in row 1, 0"),
         ({"who": ["ada", None, "ada", "bob", "ada"]}, {}, SourceError, "column 'who' is empty in row 1"),
-        ({}, {"decision_time": "made"}, SourceError, "needs the times of the reports"),
+        ({}, {"decision_time": "simulated"}, SourceError, "needs the times of the reports"),
     ],
 )  # fmt: skip
 def test_a_long_table_that_contradicts_itself_is_refused(change, settings, kind, match):

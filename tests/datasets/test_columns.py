@@ -52,7 +52,7 @@ def test_a_truncated_archive_and_a_wrong_one_have_different_errors(tmp_path, pac
     whole = pack(b"a,b\n" + np.random.default_rng(0).bytes(100_000).hex().encode())
     path = tmp_path / ("t.csv.gz" if pack is gzip.compress else "t.csv.xz")
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(SourceError, match="whole file; it is cut short or damaged"):
+    with pytest.raises(SourceError, match="complete file; it is truncated or damaged"):
         read_columns(path, ["a", "b"])
 
 

@@ -1,4 +1,4 @@
-"""Fetching, against a publisher on loopback."""
+"""Downloads, from a publisher on loopback."""
 
 import io
 import os
@@ -81,11 +81,11 @@ def test_a_file_is_extracted_from_its_archive(tmp_path):
         (zipped(data__csv=CONTENT)[:-50], "complete zip archive.*not a zip file"),
         (
             zipped(data__csv=CONTENT).replace(b"\x00", b"\x01", 40),
-            "complete zip archive|must hold one",
+            "complete zip archive|must contain one",
         ),
-        (zipped(readme__txt=b""), r"must hold one \.csv file; it holds readme\.txt"),
-        (zipped(), "it holds nothing"),
-        (zipped(a__csv=b"", b__csv=b""), r"it holds a\.csv, b\.csv"),
+        (zipped(readme__txt=b""), r"must contain one \.csv file; got readme\.txt"),
+        (zipped(), "got an empty archive"),
+        (zipped(a__csv=b"", b__csv=b""), r"got a\.csv, b\.csv"),
     ],
     ids=["truncated", "damaged", "other", "empty", "two"],
 )
@@ -100,7 +100,9 @@ def test_an_archive_without_the_file_is_refused(tmp_path, archive, fault):
 def test_a_publisher_that_has_it_no_more_is_named(tmp_path):
     with publish({}) as address:
         file = replace(DATA, address=f"{address}/gone.csv")
-        with pytest.raises(SourceError, match="the answer was 404 Not Found") as error:
+        with pytest.raises(
+            SourceError, match="the server answered 404 Not Found"
+        ) as error:
             fetch(file, tmp_path)
     assert f"{address}/gone.csv" in str(error.value)
 
@@ -109,20 +111,22 @@ def test_a_publisher_out_of_reach_is_named(tmp_path):
     with socket.socket() as taken:  # bound, and nobody listens
         taken.bind(("127.0.0.1", 0))
         file = replace(DATA, address=f"http://127.0.0.1:{taken.getsockname()[1]}/x")
-        with pytest.raises(SourceError, match="cannot be fetched from .* refused"):
+        with pytest.raises(SourceError, match="cannot be downloaded from .* refused"):
             fetch(file, tmp_path)
     assert os.listdir(tmp_path) == []
 
 
 def test_a_file_without_a_publisher_must_be_brought(tmp_path):
-    with pytest.raises(SourceError, match=r"no publisher gives out 'data\.csv'"):
+    with pytest.raises(
+        SourceError, match=r"'data\.csv' is not published as a single file"
+    ):
         fetch(DATA, tmp_path)
 
 
 def test_a_cache_that_cannot_be_written_into_is_named(tmp_path):
     (tmp_path / "cache").write_text("a file where the folder should be")
     file = replace(DATA, address="http://127.0.0.1/x")
-    with pytest.raises(SourceError, match="cannot be written into: File exists"):
+    with pytest.raises(SourceError, match="cannot be downloaded into .*: File exists"):
         fetch(file, tmp_path / "cache")
 
 
@@ -132,7 +136,7 @@ def test_a_bar_shows_on_a_terminal(tmp_path, monkeypatch):
     monkeypatch.setattr(Console, "is_terminal", property(lambda _: True))
     with publish({"data.csv": CONTENT}) as address:
         fetch(replace(DATA, address=f"{address}/data.csv"), tmp_path)
-    assert "Fetching data.csv" in shown.getvalue()
+    assert "Downloading data.csv" in shown.getvalue()
     assert "3.2/3.2 MB" in shown.getvalue()
 
 

@@ -15,10 +15,10 @@ FILE = File("some.csv", sha256(b"right").hexdigest(), 5)
 @pytest.mark.parametrize(
     ("content", "verdict", "fault"),
     [
-        (gzip.compress(b"right"), "as published", None),
+        (gzip.compress(b"right"), "verified", None),
         (gzip.compress(b"wrong"), "differs", FILE.sha256),
-        (gzip.compress(b"right")[:-4], "damaged", "cut short"),
-        (None, "not here", "truepool data path heart"),
+        (gzip.compress(b"right")[:-4], "damaged", "truncated"),
+        (None, "not on this machine", "truepool data path heart"),
     ],
     ids=["right", "wrong", "cut", "none"],  # packed bytes tell the time of packing
 )

@@ -175,3 +175,17 @@ def test_an_update_that_breaks_the_contract_is_refused_by_name(learner, match):
 def test_a_setting_that_it_does_not_have_is_refused():
     with pytest.raises(TypeError, match="rate"):
         Inverse(rate=2.0)
+
+
+def test_a_learner_without_memory_or_settings_needs_neither():
+    class Equal(Learner):
+        name = "equal"
+        signal = "own"
+
+        def update(self, state, feedback):
+            return state.after(np.ones(len(state.weights)), state.memory)
+
+    learner = Equal()
+    assert learner.memory(3) == learner.settings(3, 2) == ()
+    trace = replay(learner, random_panel(1, cases=10))
+    assert_allclose(trace.weights, 0.25)

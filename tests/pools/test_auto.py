@@ -1,136 +1,178 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from panels import random_panel
+from scipy.optimize import minimize
+from scipy.special import softmax
+from sklearn.base import clone
 from sklearn.model_selection import TimeSeriesSplit
 
 from truepool import pools
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.pools.auto import CANDIDATES, Auto
-from truepool.pools.best_agent import BestAgent
+from truepool.measures.folds import out_of_fold, splits
+from truepool.pools import auto as module
+from truepool.pools.auto import CANDIDATES, TWO_CLASSES, Auto, mixture_weights, title
+from truepool.pools.log_odds import LogOdds
 from truepool.pools.platt import Platt
+from truepool.pools.shrunk import Shrunk
 from truepool.pools.vcg import VCG
 
-
-def test_auto_keeps_the_mean_where_nothing_beats_it():
-    # Exchangeable agents with one shared error each: equal weights are right.
-    rng = np.random.default_rng(0)
-    outcomes = rng.integers(0, 2, 400)
-    noise = rng.normal(size=(400, 4)) * 0.15
-    reports = np.clip(0.2 + 0.6 * outcomes[:, None] + noise, 0, 1)
-    auto = Auto(loss="brier", candidates=("mean", "vcg", "convex", "best-agent"))
-    auto.fit(reports, outcomes)
-    assert auto.choice_ == "mean"
-    assert_allclose(list(auto.explain().weights.values()), 0.25)
+FEW = ("mean", "median", "best-agent", "convex")
 
 
-def test_auto_leaves_the_mean_where_one_agent_is_all_that_counts():
-    rng = np.random.default_rng(0)
-    outcomes = rng.integers(0, 2, 400)
-    good = np.clip(0.1 + 0.8 * outcomes + rng.normal(size=400) * 0.05, 0, 1)
-    reports = np.column_stack([good, rng.uniform(0, 1, (400, 5))])
-    auto = Auto(loss="brier", candidates=("mean", "best-agent")).fit(reports, outcomes)
-    assert auto.choice_ == "best-agent"
-    assert "no simpler pool" in auto.why_
-    assert not hasattr(auto.pool_, "choice_")
+def by_brute_force(given, prior, cases):
+    """Weights of greatest penalised likelihood, by a general optimiser."""
+    M = given.shape[1]
+
+    def objective(x):
+        weights = softmax(x)
+        return -(cases @ np.log(given @ weights) + prior / M * np.log(weights).sum())
+
+    found = minimize(objective, np.zeros(M), method="BFGS", options={"gtol": 1e-9})
+    return softmax(found.x)
 
 
-def test_auto_reports_its_trials_and_the_reason():
+@pytest.mark.parametrize("seed", range(3))
+def test_the_weights_have_the_greatest_likelihood_under_the_prior(seed):
+    rng = np.random.default_rng(seed)
+    given = rng.uniform(0.05, 1, (80, 4)) * [1.0, 0.8, 0.9, 0.3]
+    cases = rng.uniform(0.2, 2, 80)
+    for counted in (None, cases):
+        expected = by_brute_force(given, 5.0, np.ones(80) if counted is None else cases)
+        assert_allclose(mixture_weights(given, counted), expected, atol=1e-4)
+
+
+def test_one_candidate_has_all_the_weight_and_a_hopeless_one_what_the_prior_gives():
+    assert_array_equal(mixture_weights(np.full((9, 1), 0.3)), [1.0])
+    given = np.array([[0.9, 1e-9]] * 95)
+    assert_allclose(mixture_weights(given)[1], 2.5 / 100, rtol=1e-4)
+
+
+def test_auto_is_the_weighted_mean_of_pools_that_learned_from_all_cases():
     panel = random_panel(2, cases=200)
-    auto = Auto(costs=Costs(fn=10, fp=1)).fit(panel.reports, panel.outcomes)
-    assert {trial.name for trial in auto.table_} == set(CANDIDATES)
-    best, kept = auto.table_[0], next(t for t in auto.table_ if t.name == auto.choice_)
-    assert best.behind == 0
-    assert kept.eligible
-    assert kept.behind <= kept.behind_error
-    simpler = [t for t in auto.table_ if t.complexity < kept.complexity]
-    assert not any(t.eligible for t in simpler)
-    assert auto.choice_ in auto.why_
-    losses = [trial.loss for trial in auto.table_]
-    assert losses == sorted(losses)
+    auto = Auto(candidates=FEW).fit_panel(panel)
+    alone = [clone(pool).fit_panel(panel) for pool in auto.pools_]
+    parts = [pool.combine(panel.values) for pool in alone]
+    expected = sum(w * p for w, p in zip(auto.shares_, parts, strict=True))
+    assert_allclose(auto.combine(panel.values), expected, rtol=1e-12)
+    assert_allclose(auto.shares_.sum(), 1.0)
 
 
-def test_auto_is_the_pool_it_chose():
-    panel = random_panel(2, cases=200)
-    auto = Auto(costs=Costs(fn=10, fp=1)).fit(panel.reports, panel.outcomes)
-    direct = pools.make(auto.choice_, costs=Costs(fn=10, fp=1))
-    direct.fit(panel.reports, panel.outcomes)
-    assert_allclose(
-        auto.predict_proba(panel.reports), direct.predict_proba(panel.reports)
+def test_the_weights_come_from_cases_that_the_candidates_did_not_learn_from():
+    panel = random_panel(2, cases=120)
+    auto = Auto(candidates=FEW, cv=4, seed=3).fit_panel(panel)
+    pairs = splits(panel.outcomes, 4, 3)
+    pooled = [out_of_fold(pools.make(n), panel, pairs)[:, 0] for n in FEW]
+    given = np.where(
+        panel.outcomes[:, None] == 1, np.transpose(pooled), 1 - np.transpose(pooled)
     )
+    expected = dict(zip(FEW, mixture_weights(given), strict=True))
+    assert all(w >= 0.01 for w in expected.values())
+    assert_allclose(
+        [row.weight for row in auto.table_], sorted(expected.values())[::-1]
+    )
+    scores = {row.name: row.log_loss for row in auto.table_}
+    assert_allclose([scores[n] for n in FEW], -np.log(given).mean(axis=0))
 
 
-def test_auto_judges_by_the_users_costs():
-    # One agent never misses but alarms often, the other never alarms but misses.
-    rng = np.random.default_rng(1)
-    outcomes = rng.integers(0, 2, 600)
-    timid = np.where((outcomes == 1) | (rng.random(600) < 0.3), 0.99, 0.01)
-    bold = np.where((outcomes == 1) & (rng.random(600) < 0.7), 0.99, 0.01)
-    reports = np.stack([timid, bold, bold], axis=1)
-    choose = {"candidates": ("median", BestAgent(loss="cost")), "cv": 4}
-    costly = Auto(costs=Costs(fn=20, fp=1), **choose).fit(reports, outcomes)
-    cheap = Auto(costs=Costs(fn=1, fp=20), **choose).fit(reports, outcomes)
-    assert (costly.choice_, cheap.choice_) == ("best-agent", "median")
+def test_a_candidate_below_one_percent_is_dropped_and_the_rest_renormalised():
+    rng = np.random.default_rng(0)
+    outcomes = rng.integers(0, 2, 2000)
+    good = np.clip(0.1 + 0.8 * outcomes + rng.normal(size=2000) * 0.05, 0, 1)
+    reports = np.column_stack([good, rng.uniform(0, 1, (2000, 5))])
+    auto = Auto(candidates=("best-agent", "mean", "median")).fit(reports, outcomes)
+    assert [pool.name for pool in auto.pools_] == ["best-agent"]
+    assert_array_equal(auto.shares_, [1.0])
+    assert {row.name: row.weight for row in auto.table_} == {
+        "best-agent": 1.0, "mean": 0.0, "median": 0.0,
+    }  # fmt: skip
 
 
-def test_a_second_fit_forgets_the_first():
-    panel = random_panel(2)
-    auto = Auto(candidates=("mean",)).fit(panel.reports, panel.outcomes)
-    assert_allclose(list(auto.explain().weights.values()), 0.25)
-    auto.set_params(candidates=("median",)).fit(panel.reports, panel.outcomes)
-    assert auto.explain().name == "median"
-    assert auto.explain().weights is None
+def test_auto_says_what_it_kept_and_what_each_candidate_scored():
+    panel = random_panel(2, cases=200)
+    auto = Auto(costs=Costs(fn=10, fp=1)).fit_panel(panel)
+    assert {row.name for row in auto.table_} == {
+        *CANDIDATES,
+        "ridge",
+        title(TWO_CLASSES[1]),
+    }
+    explanation = auto.explain()
+    assert explanation.members == {
+        r.name: r.weight for r in auto.table_ if r.weight > 0
+    }
+    assert "candidates are combined" in explanation.why
+    assert "200 cases that they had not learned from" in explanation.why
+    best = min(auto.table_, key=lambda row: row.log_loss)
+    assert f"{best.name} the least log loss" in explanation.why
 
 
-def test_auto_explains_the_pool_it_chose_and_why():
-    panel = random_panel(2)
-    auto = Auto(candidates=(VCG(loss="log"),)).fit(panel.reports, panel.outcomes)
-    alone = VCG(loss="log").fit(panel.reports, panel.outcomes).explain()
-    assert alone.why is None
-    assert auto.explain() == replace(alone, why=auto.why_)
-    assert (alone.name, alone.loss) == ("vcg", "log")
+def test_costs_change_the_decisions_and_not_the_weights():
+    panel = random_panel(2, cases=200)
+    cheap, dear = (
+        Auto(candidates=FEW, costs=costs).fit_panel(panel)
+        for costs in (Costs(), Costs(fn=10, fp=1))
+    )
+    assert_array_equal(cheap.shares_, dear.shares_)
+    assert dear.predict(panel.reports).mean() > cheap.predict(panel.reports).mean()
+    assert all(pool.costs == Costs(fn=10, fp=1) for pool in dear.pools_)
 
 
-@pytest.mark.parametrize("cases", [2, 3, 4, 6, 8])
-def test_auto_does_what_it_can_with_a_handful_of_cases(cases):
+@pytest.mark.parametrize("cases", [2, 3, 9])
+def test_with_fewer_than_ten_cases_auto_is_the_mean_log_odds_and_says_so(cases):
     panel = random_panel(3, cases=cases)
-    auto = Auto().fit(panel.reports, panel.outcomes)
-    assert auto.choice_
-    assert auto.why_
+    auto = Auto().fit_panel(panel)
+    alone = LogOdds().fit_panel(panel)
+    assert_array_equal(auto.combine(panel.values), alone.combine(panel.values))
+    assert "fewer than 10 cases" in auto.why_
+    assert auto.table_ == []
+    assert Auto().fit_panel(random_panel(3, cases=10)).table_
+
+
+def test_where_the_labels_are_of_one_class_auto_is_the_shrunk_pool():
+    panel = random_panel(3, cases=60)
+    panel = panel.take(np.flatnonzero(panel.outcomes == 0))
+    auto = Auto().fit_panel(panel)
+    alone = Shrunk().fit_panel(panel)
+    assert_array_equal(auto.combine(panel.values), alone.combine(panel.values))
+    assert "one class only" in auto.why_
 
 
 def test_a_candidate_that_cannot_be_tried_is_left_out():
     panel = random_panel(3, cases=300)
     outcomes = np.zeros(300, int)
     outcomes[[5, 100]] = 1
-    auto = Auto(candidates=("mean", Platt(base="vcg", cv=5))).fit(
-        panel.reports, outcomes
-    )
-    assert auto.choice_ == "mean"
-    only = Auto(candidates=(Platt(base="vcg", cv=2),)).fit(
-        random_panel(3, cases=6).reports, [0, 0, 0, 0, 1, 1]
-    )
+    impossible = Platt(base="vcg", cv=5)
+    auto = Auto(candidates=("mean", impossible), cv=2).fit(panel.reports, outcomes)
+    assert [row.name for row in auto.table_] == ["mean"]
+    only = Auto(candidates=(impossible,), cv=2).fit(panel.reports, outcomes)
+    assert [pool.name for pool in only.pools_] == ["shrunk"]
     assert "too few" in only.why_
-    assert only.table_ == []
+
+
+def test_above_twenty_thousand_cases_the_weights_are_learned_from_a_part(monkeypatch):
+    panel = random_panel(3, cases=200)
+    monkeypatch.setattr(module, "SELECTION_CASES", 70)
+    auto = Auto(candidates=FEW).fit_panel(panel)
+    assert "67 cases that they had not" in auto.why_
+    assert auto.pools_[0].training_.cases == 200
 
 
 def test_candidates_may_be_pools_and_folds_may_be_any_splitter():
     panel = random_panel(3, cases=100)
     auto = Auto(candidates=[VCG(loss="log"), "mean"], cv=TimeSeriesSplit(3))
     auto.fit(panel.reports, panel.outcomes, sample_weight=np.linspace(0.5, 1.5, 100))
-    assert auto.choice_ in ("vcg", "mean")
+    assert {row.name for row in auto.table_} == {"vcg (loss=log)", "mean"}
 
 
 def test_time_ordered_panels_are_judged_forward():
     base = random_panel(3, cases=100)
     panel = Panel(base.reports, base.outcomes, times=np.arange(100))
-    forward = Auto(candidates=("mean", "best-agent"), cv=4).fit_panel(panel)
-    blind = Auto(candidates=("mean", "best-agent"), cv=4).fit_panel(base)
-    assert forward.table_[0].loss != blind.table_[0].loss
+    forward = Auto(candidates=FEW, cv=4).fit_panel(panel)
+    blind = Auto(candidates=FEW, cv=4).fit_panel(base)
+    assert "80 cases" in forward.why_
+    assert "100 cases" in blind.why_
 
 
 def test_an_unknown_candidate_is_refused():
@@ -138,12 +180,3 @@ def test_an_unknown_candidate_is_refused():
         Auto(candidates=("vgc",)).fit([[0.9, 0.5], [0.1, 0.5]], [1, 0])
     with pytest.raises(SettingError, match="list of pools"):
         Auto(candidates="mean").fit([[0.9, 0.5], [0.1, 0.5]], [1, 0])
-
-
-def test_costs_reach_candidates_that_have_none_of_their_own():
-    panel = random_panel(2)
-    costs = Costs(fn=10, fp=1)
-    auto = Auto(candidates=[VCG(loss="cost")], costs=costs).fit(
-        panel.reports, panel.outcomes
-    )
-    assert auto.pool_.costs == costs

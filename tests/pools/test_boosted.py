@@ -16,7 +16,7 @@ from truepool.pools.boosted import Boosted
 def test_it_agrees_with_scikit_learn(classes):
     panel = random_panel(1, cases=400, classes=classes, silent=0.2)
     pool = Boosted().fit_panel(panel)
-    features = boosted._features(panel.values, pool.always_)
+    features = boosted._features(panel.values, pool.always_, pool.never_)
     model = HistGradientBoostingClassifier(
         max_iter=60, max_leaf_nodes=8, learning_rate=0.08, min_samples_leaf=20,
         early_stopping=False, random_state=0,

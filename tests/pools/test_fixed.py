@@ -9,6 +9,7 @@ from panels import panels, random_panel
 from scipy.special import expit, logit
 from scipy.stats import trim_mean
 
+from truepool import pools
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.pools.bayes import Bayes
@@ -71,14 +72,42 @@ def test_krum_is_not_moved_by_hostile_agents():
 def test_log_odds_is_the_mean_logit(panel):
     clipped = np.clip(panel.reports, 1e-12, 1 - 1e-12)
     expected = expit(logit(clipped).mean(axis=1))
-    assert_allclose(fitted(LogOdds(), panel)[:, 1], expected, atol=1e-9)
+    assert_allclose(fitted(LogOdds(clip=1e-12), panel)[:, 1], expected, atol=1e-9)
 
 
 def test_log_odds_of_classes_is_the_normalised_geometric_mean():
     panel = random_panel(2, classes=4)
     geometric = np.exp(np.log(panel.reports).mean(axis=1))
     expected = geometric / geometric.sum(axis=1, keepdims=True)
-    assert_allclose(fitted(LogOdds(), panel), expected)
+    assert_allclose(fitted(LogOdds(clip=1e-12), panel), expected)
+
+
+@pytest.mark.parametrize("name", ["log-odds", "bayes", "platt", "extremized", "shrunk"])
+def test_certain_reports_are_clipped_at_two_percent_or_a_tenth_of_the_rare_class(name):
+    panel = random_panel(0, cases=200)
+    assert pools.make(name).fit_panel(panel).clip_ == 0.02
+    few = np.r_[
+        np.flatnonzero(panel.outcomes == 1)[:4], np.flatnonzero(panel.outcomes == 0)
+    ]
+    rare = panel.take(few)
+    share = 4 / len(few)
+    assert pools.make(name).fit_panel(rare).clip_ == pytest.approx(share / 10)
+    assert pools.make(name, clip=1e-6).fit_panel(rare).clip_ == 1e-6
+    for wrong in (0, 0.5, -1):
+        with pytest.raises(SettingError, match="clip must lie between 0 and 0.5; got"):
+            pools.make(name, clip=wrong).fit_panel(panel)
+
+
+def test_one_certain_and_wrong_agent_does_not_outweigh_nine_others():
+    reports = [[0.0, *[0.9] * 9]]
+    pool = LogOdds().fit([[0.1] * 10, [0.9] * 10] * 10, [0, 1] * 10)
+    assert pool.predict_proba(reports)[0, 1] > 0.8
+    assert (
+        LogOdds(clip=1e-12)
+        .fit([[0.1] * 10, [0.9] * 10] * 10, [0, 1] * 10)
+        .predict_proba(reports)[0, 1]
+        < 0.4
+    )
 
 
 def test_bayes_is_right_when_signals_are_independent():

@@ -18,8 +18,9 @@ from truepool.core.errors import SettingError
 from truepool.data.panel import Panel
 from truepool.measures.folds import splits
 from truepool.pools.attention import Attention
-from truepool.pools.auto import CANDIDATES
+from truepool.pools.auto import CANDIDATES, TWO_CLASSES
 from truepool.pools.deep_sets import DeepSets
+from truepool.pools.interface import configure
 from truepool.pools.mlp_2 import MLP2
 from truepool.pools.mlp_4 import MLP4
 
@@ -291,10 +292,12 @@ def test_listing_and_making_pools_does_not_import_torch():
 
 
 def test_auto_tries_networks_only_on_request():
-    assert all(pools.every()[name].by_default for name in CANDIDATES)
+    names = {configure(pool).name for pool in (*CANDIDATES, *TWO_CLASSES)}
+    assert not names & {cls.name for cls in NEURAL}
     panel = random_panel(1)
     auto = pools.make("auto", candidates=(MLP2(**QUICK),))
-    assert auto.fit(panel.reports, panel.outcomes).choice_ == "mlp-2"
+    auto.fit(panel.reports, panel.outcomes)
+    assert [pool.name for pool in auto.pools_] == ["mlp-2"]
 
 
 def test_another_batch_size_changes_the_path_but_not_the_quality():

@@ -129,6 +129,15 @@ def test_the_file_documents_itself(tmp_path):
     assert model.producer_name == "truepool"
 
 
+@pytest.mark.parametrize("make", [Vote, Mean])
+def test_costs_of_each_case_leave_the_threshold_to_the_user(make, tmp_path):
+    columns = {"amount": np.linspace(1, 50, len(PANEL))}
+    pool = make(costs=tp.Costs(fn="amount", fp=5))
+    pool.fit(PANEL.reports, PANEL.outcomes, columns=columns)
+    assert pools.export(pool, tmp_path / "x.onnx").gap < 1e-15
+    assert export.metadata(pool)["threshold"] is None
+
+
 def test_an_exported_pool_can_be_an_agent(tmp_path):
     pool = Mean().fit_panel(PANEL)
     pools.export(pool, tmp_path / "crowd.onnx")

@@ -15,6 +15,7 @@ import truepool as tp
 from truepool.core import archive
 from truepool.core.errors import PoolFileError, SettingError
 from truepool.data.costs import Costs
+from truepool.data.tables import TableFormat
 from truepool.measures.losses import Loss
 from truepool.pools import persistence
 from truepool.pools.auto import Auto
@@ -24,6 +25,7 @@ from truepool.pools.extremized import Extremized
 from truepool.pools.interface import FixedPool
 from truepool.pools.mean import Mean
 from truepool.pools.platt import Platt
+from truepool.pools.simplest import Simplest
 from truepool.pools.vcg import VCG
 
 PANEL = random_panel(1)
@@ -83,13 +85,21 @@ def test_settings_labels_and_training_cases_are_restored(tmp_path):
 @pytest.mark.parametrize(
     "pool",
     [
-        Auto(candidates=("mean", VCG(loss="log")), loss="brier"),
+        Auto(candidates=("mean", VCG(loss="log"))),
+        Simplest(candidates=("mean", VCG(loss="log")), loss="brier"),
         Bayes(prior=np.array([0.4])),
         Extremized(factor="neyman-roughgarden", base=Platt(base="vcg")),
         VCG(costs=Costs(matrix=[[0, 1], [5, 0]])),
         VCG(loss=Loss("cost", Costs(fn=10))),
     ],
-    ids=["candidates", "an array", "NaN and two pools inside", "a matrix", "a loss"],
+    ids=[
+        "pools inside",
+        "candidates",
+        "an array",
+        "NaN and two pools inside",
+        "a matrix",
+        "a loss",
+    ],
 )
 def test_settings_of_every_type_are_restored(tmp_path, pool):
     pool.fit_panel(PANEL).save(tmp_path / "x.pool")
@@ -340,3 +350,25 @@ def test_the_format_is_the_one_that_is_documented(saved):
     assert (persistence.KIND.format, persistence.KIND.version) == ("truepool-pool", 1)
     assert list(manifest) == ["format", "version", "truepool", "pool"]
     assert list(manifest["pool"]) == ["name", "settings", "learned"]
+
+
+def test_how_a_table_was_written_is_kept_and_may_be_missing(saved, tmp_path):
+    assert persistence.table_format(saved) is None
+    table = TableFormat("label", positive="fraud", percent=True, decimal=",", sep=";")
+    persistence.save(tp.load_pool(saved), tmp_path / "t.pool", table)
+    assert persistence.table_format(tmp_path / "t.pool") == table
+    assert repr(tp.load_pool(tmp_path / "t.pool")) == repr(tp.load_pool(saved))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"record": "TableFormat", "fields": {"sep": "::"}},
+        {"record": "X", "fields": {}},
+        {"x": 1},
+    ],
+)
+def test_a_table_that_is_not_described_is_refused(saved, table):
+    changed(saved, lambda manifest, members: manifest.update(table=table))
+    with pytest.raises(PoolFileError, match="its table is not described"):
+        persistence.table_format(saved)

@@ -92,10 +92,10 @@ def test_no_finding_is_not_praise_where_something_was_withheld():
 
 
 def test_too_few_cases_are_no_praise_either():
-    few = (("calibration", "20 outcomes are fewer than the 30 it takes"),)
+    few = (("calibration", "at least 30 outcomes are needed, got 20"),)
     told = recommendation(fixes=(), trust="unknown", pool=None)
     assert sentence(audit(findings=(), withheld=few, recommendation=told)) == (
-        "Too little is known to judge this pool: 20 outcomes are fewer than the 30 it takes."
+        "Too little is known to judge this pool: at least 30 outcomes are needed, got 20."
     )
     assert sentence(audit(withheld=few)).startswith("Do not trust this pool")
 
@@ -177,7 +177,7 @@ def test_another_pool_is_the_fix_of_a_pool_at_fault():
 
 
 def test_a_saving_is_named_only_where_it_is_sure():
-    unsure = fixed(error("upside-down", "ada", saving=estimate(0.0)))
+    unsure = fixed(error("reversed", "ada", saving=estimate(0.0)))
     assert "reverse its reports. Until" in advice(unsure)
 
 

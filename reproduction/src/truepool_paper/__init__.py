@@ -1,4 +1,4 @@
-"""The paper, re-run: every printed number beside ours, with a verdict and a reason.
+"""The paper, re-run: every printed number beside ours, with a verdict and its cause.
 
 Names are imported when they are first used, so that ``truepool --help`` stays fast.
 """

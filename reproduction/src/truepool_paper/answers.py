@@ -93,6 +93,6 @@ def _cell_data(place: Place, cell: CellVerdict) -> dict[str, Any]:
 
 
 def _spread(cell: CellVerdict) -> str:
-    """Which spread the tolerance allows for, besides ours."""
+    """Source of the paper's spread in the tolerance: printed, or taken from ours."""
     known = cell.printed is not None and cell.printed.error is not None
     return "printed" if known else "as ours"

@@ -1,4 +1,4 @@
-"""What a whole run measured, small enough to be committed beside its page."""
+"""Archive of the numbers of a full run, small enough to be committed."""
 
 import json
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ def to_jsonl(run: Reproduction) -> str:
     """Return what was measured, one line per cell with its repeats.
 
     The first line describes the run. Verdicts, readings and causes are left out:
-    `from_jsonl` makes them again.
+    `from_jsonl` recomputes them.
     """
     head = {
         "size": run.size,
@@ -41,7 +41,7 @@ def to_jsonl(run: Reproduction) -> str:
 
 
 def from_jsonl(text: str) -> Reproduction:
-    """Judge stored numbers as if they had just been measured."""
+    """Return a reproduction with verdicts computed from stored numbers."""
     run, *rows = (json.loads(line) for line in text.splitlines())
     answers = tuple(_answer(label, run, rows) for label in paper_tables())
     return Reproduction(run["size"], answers, run["environment"])

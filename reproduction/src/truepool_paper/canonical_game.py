@@ -19,7 +19,7 @@ CANONICAL = Game(
     outcomes="drawn",
 )
 ABOVE, CALIBRATED, BELOW = 0.36, 0.0, -0.055
-"""Mean belief less base rate: the three families of READINGS 1."""
+"""Mean belief minus base rate, for the three families of READINGS 1."""
 PAYMENTS = {
     "VCG": "vcg",
     "Brier": "brier",
@@ -28,7 +28,7 @@ PAYMENTS = {
     "Spherical": "spherical",
     "Brier+Reg": "regularised",
 }
-"""The paper's name of each, and ours."""
+"""Our name of each payment, by the paper's."""
 REPEATS = 10
 CASES = {"quick": 2000, "full": 10_000}
 GAME = (
@@ -42,12 +42,12 @@ GAME = (
 
 
 def game_cells(name: str, size: Size, axes: Axes) -> list[Cell]:
-    """Cells of some settings of the game, each played with ten draws of beliefs."""
+    """Return cells of the game for these settings, each with ten draws of beliefs."""
     return cells(name, REPEATS, {"cases": [CASES[size]], **axes})
 
 
 class GameExperiment(Experiment):
-    """An experiment that plays the game with some settings, its axes."""
+    """An experiment that solves the game for every setting of its axes."""
 
     def cells(self, size: Size) -> list[Cell]:
         """Return every setting at this size."""
@@ -64,7 +64,7 @@ def solve(
 ) -> Equilibrium:
     """Solve the canonical game, or one with some fields changed.
 
-    Beliefs depend on the repeat only, so that every payment gets the same.
+    Beliefs depend only on the repeat, so they are the same for every payment.
 
     >>> end = solve(game_cells("poa", "quick", {})[0], "Brier", offset=0.36)
     >>> end.payment, bool(-0.39 < end.shift < -0.33), end.poa
@@ -114,7 +114,7 @@ def price_rows(
 ) -> list[Row]:
     """Rows of a table of prices, one per payment, with the misses and shifts.
 
-    Those are defined where the price is not.
+    Misses and shifts are defined even where the price is not.
     """
     found: dict[str, float | None] = {}
     for paid, end in ends.items():

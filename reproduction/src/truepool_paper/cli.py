@@ -21,7 +21,7 @@ def reproduce(
     full: Annotated[
         bool,
         typer.Option(
-            "--full/--quick", help="At the paper's size, or at a reduced one."
+            "--full/--quick", help="Run at the paper's size, or at a reduced one."
         ),
     ] = False,
     jobs: options.Jobs = 1,
@@ -35,7 +35,7 @@ def reproduce(
     ] = Path("paper-run"),
     json_file: options.Json = None,
 ) -> None:
-    """Re-run the paper's tables beside the printed numbers."""
+    """Re-run the paper's tables and compare the numbers."""
     from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
     from truepool.cli.screen import console, progress_bar
     from truepool.core.errors import SourceError

@@ -1,4 +1,4 @@
-"""Reliability curves: the mean probability of each bin, and how often 1 happened."""
+"""Reliability curves: mean probability and share of positives in each bin."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,13 +11,13 @@ from truepool.render.figures.charts import Series
 from truepool_paper.interface import row
 
 MIN_CASES = 10
-"""Fewest cases of a bin that is drawn: the share of fewer is mostly noise."""
+"""Bins with fewer cases are not drawn: their share of positives is mostly noise."""
 
 
 def curve(
     label: str, key: Sequence[Any], pooled: FloatArray, outcomes: IntArray, bins: int
 ) -> list[Row]:
-    """Rows of one curve over bins of equal width; an empty bin has none.
+    """Return rows of one curve over bins of equal width; empty bins are left out.
 
     >>> probabilities = np.array([[0.1], [0.3], [0.9]])
     >>> rows = curve("fig:reliability", ["VCG"], probabilities, np.array([0, 1, 1]), 2)

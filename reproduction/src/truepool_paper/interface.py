@@ -1,4 +1,4 @@
-"""What every experiment of the paper is."""
+"""Interface of experiments: cells of work that yield rows of the paper's tables."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ class Reading:
     reduced: str = ""
 
     def for_size(self, size: Size) -> "Reading":
-        """Return what holds at this size.
+        """Return the reading at this size.
 
         >>> Reading("As is.", "No seed.", reduced="Few rows.").for_size("quick").cause
         'No seed. Few rows. (Numbers in this sentence are those of the full run.)'
@@ -84,8 +84,8 @@ class Experiment(ABC):
         """Estimate the seconds that a cell takes, for the progress bar only."""
         return self.seconds
 
-    def derived(self, rows: Sequence[Row]) -> list[Row]:
-        """Rows that follow from those of all cells: averages, tests."""
+    def derive(self, rows: Sequence[Row]) -> list[Row]:
+        """Return rows computed from those of all cells: averages, tests."""
         return []
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
@@ -96,7 +96,7 @@ class Experiment(ABC):
 def row(table: str, key: Sequence[Any], column: str, value: Any) -> Row:
     """Return a measured number, and where in the paper it belongs.
 
-    What is not finite is undefined, and becomes None.
+    A value that is not finite is undefined and becomes None.
 
     >>> row("tab:poa", ["Brier"], "PoA", 1.2)["column"]
     'PoA'

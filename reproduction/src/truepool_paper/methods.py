@@ -1,4 +1,4 @@
-"""The pools that the paper compares, by its names, as we read each."""
+"""The pools that the paper compares, by its names."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from truepool.pools.log_odds import LogOdds
 from truepool.pools.stacked_lr import StackedLR
 from truepool.pools.stacked_mlp import StackedMLP
 from truepool.pools.vote import Vote
-from truepool_paper.settings import COSTS, THRESHOLD
+from truepool_paper.settings import COSTS, THRESHOLD, UNCLIPPED
 
 METHODS_READING = (
     "VCG by the 0/1 cost loss (FN 10, FP 1) at the table's threshold, Brier by inverse "
@@ -30,7 +30,7 @@ def vcg(threshold: float = THRESHOLD) -> VCG:
 
 
 def methods(threshold: float = THRESHOLD, seed: int = 0) -> dict[str, Pool]:
-    """Return the nine of tab:main_results.
+    """Return the nine methods of tab:main_results.
 
     >>> len(methods())
     9
@@ -41,7 +41,7 @@ def methods(threshold: float = THRESHOLD, seed: int = 0) -> dict[str, Pool]:
         "Externality": Externality(),
         "Majority Vote": Vote(threshold=threshold),
         "Conf-Weighted": Confidence(),
-        "Log-Odds": LogOdds(),
+        "Log-Odds": LogOdds(clip=UNCLIPPED),
         "Stacking-LR": StackedLR(seed=seed),
         "Stacking-MLP": StackedMLP(seed=seed),
         "Best Individual": BestAgent(loss="cost", costs=COSTS, threshold=threshold),
@@ -49,11 +49,13 @@ def methods(threshold: float = THRESHOLD, seed: int = 0) -> dict[str, Pool]:
 
 
 def pool_with(pool: Pool, validation: Panel, test: Panel) -> FloatArray:
-    """Fit a pool on one panel, and return what it gives for the other."""
+    """Fit a pool on one panel and return its probabilities on the other."""
     return pool.fit_panel(validation).combine(test.values)
 
 
-def platt_scaled(validation: Panel, test: Panel, penalty: float = 0.0) -> FloatArray:
+def platt_probabilities(
+    validation: Panel, test: Panel, penalty: float = 0.0
+) -> FloatArray:
     """Logistic regression on the mean report itself, as apd:platt describes it.
 
     Platt (1999) has no penalty on the slope; scikit-learn's default is 1, which
@@ -74,5 +76,5 @@ def platt_scaled(validation: Panel, test: Panel, penalty: float = 0.0) -> FloatA
 
 
 def tally(pooled: FloatArray, test: Panel, threshold: float = THRESHOLD) -> Confusion:
-    """Count right and wrong decisions at the threshold."""
+    """Return the confusion counts at the threshold."""
     return confusion(pooled, test.outcomes, threshold=threshold)

@@ -19,17 +19,17 @@ SOURCES = {
     "Credit Card": "credit-card",
     "UNSW-NB15": "unsw-nb15",
 }
-"""The paper's name of each data set, and ours."""
+"""Our name of each data set, by the paper's."""
 ROWS: Mapping[Size, Mapping[str, int | None]] = {
     "full": {"NSL-KDD": 50_000, "Credit Card": 50_000, "UNSW-NB15": None},
     "quick": {"NSL-KDD": 4000, "Credit Card": 6000, "UNSW-NB15": 4000},
 }
-"""Rows drawn (tab:hyperparams); None for all that are at hand.
+"""Rows drawn (tab:hyperparams); None for all available ones.
 
-All 492 frauds are always among those of Credit Card.
+Those of Credit Card always include all 492 frauds.
 """
 THRESHOLDS = {"NSL-KDD": THRESHOLD, "Credit Card": 0.3, "UNSW-NB15": THRESHOLD}
-"""Those of tab:main_results; all other tables have 0.5, as tab:hyperparams says."""
+"""Thresholds of tab:main_results; other tables have 0.5, as in tab:hyperparams."""
 FIFTH = 25_192
 """Rows of ``KDDTrain+_20Percent``: the first of NSL-KDD's train file."""
 PACKAGES = dict.fromkeys(("lightgbm", "catboost", "xgboost"), "agents")
@@ -58,7 +58,7 @@ class Task:
     ) -> "TaskAgents":
         """Train agents, the paper's five by default, in their silos of features.
 
-        ``learn`` are the rows they learn from, if not all that are there for it.
+        ``learn`` are the rows to train on (default: all training rows).
         """
         rows = self.train_rows if learn is None else learn
         found = agents.train(
@@ -74,7 +74,7 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class TaskAgents:
-    """Trained agents of a task, which report on its rows."""
+    """Trained agents of a task."""
 
     task: Task
     agents: Any
@@ -100,28 +100,28 @@ def reports(found: Any, X: FloatArray) -> FloatArray:
 def task(name: str, rows: int | None, cell: Cell, **options: Any) -> Task:
     """Draw the rows of a data set, the same in all repeats; split them by repeat.
 
-    As sec:experiments says: seeds control the splits. Medians and the numbers of
-    categories are learned from the rows that agents learn from.
+    As in sec:experiments, seeds control the splits. Medians and category codes are
+    learned from the training rows.
     """
     drawn = datasets.load(name, rows=rows, seed=FIXED, **options)
     return prepare(cast(Features, drawn), cell)
 
 
 def prepare(data: Features, cell: Cell, validate: bool = True) -> Task:
-    """Split rows and prepare them; without ``validate`` agents learn from all 70 %.
+    """Split and encode rows; without ``validate`` agents are trained on all 70 %.
 
-    Pools then learn their weights from the rows that the agents learned from.
+    Pools then learn their weights from the agents' training rows.
     """
     train, validation, test = three_way_split(data.outcomes, cell.seed("split"))
     if not validate:
         train = validation = np.concatenate([train, validation])
     values = data.encoder().fit(data.values[train]).transform(data.values)
-    seed = cell.seed("agents") >> 1  # some of the libraries count to 2**31 only
+    seed = cell.seed("agents") >> 1  # some libraries take seeds below 2**31 only
     return Task(values, data.outcomes, train, validation, test, seed)
 
 
 def ten_agents(names: tuple[str, ...] = agents.zoo.PAPER) -> dict[str, Any]:
-    """Ten agents: the paper's five kinds of model, in turn, on silos of their own.
+    """Ten agents: the paper's five kinds of model, in turn, each on its own silo.
 
     >>> len(ten_agents()), list(ten_agents())[5]
     (10, 'lightgbm 2')

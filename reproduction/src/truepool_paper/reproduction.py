@@ -30,8 +30,8 @@ def reproduce(
 ) -> Reproduction:
     """Re-run tables and figures of the paper: all of them, or those named.
 
-    Rows go to ``out/rows`` as soon as they are measured; what is there already is not
-    measured again. Whatever cannot be run here and now is pending, with the reason.
+    Rows are written to ``out/rows`` as soon as they are measured, and are not measured
+    again. Tables that cannot be run now are pending, with the reason.
     """
     wanted = list(dict.fromkeys(labels)) or list(paper_tables())
     ready = [find(label) for label in wanted if obstacle(label) is None]
@@ -40,7 +40,7 @@ def reproduce(
     batches = {name: _batch(e, size, out) for name, e in experiments.items()}
     run(list(batches.values()), jobs=jobs, progress=progress)
     rows = {
-        name: (*batch.rows, *experiments[name].derived(batch.rows))
+        name: (*batch.rows, *experiments[name].derive(batch.rows))
         for name, batch in batches.items()
     }
     answers = tuple(_answer(label, size, experiments, rows) for label in wanted)
@@ -64,7 +64,7 @@ def _answer(
     if reason is not None or kind is None:
         return Answer(table, Reading("", reason or ""), {}, "pending")
     reading, mine = kind.readings[label].for_size(size), rows[kind.name]
-    drawn = table.kind == "figure"  # of many points, none of them printed
+    drawn = table.kind == "figure"  # its points are not printed in the paper
     ours = {} if drawn else summarise(mine, label)
     cells = judge(table, ours, reading.methods)
     return Answer(table, reading, cells, overall(cells), mine, experiments[kind.name])

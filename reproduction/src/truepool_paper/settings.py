@@ -1,9 +1,9 @@
-"""What the paper fixes for every experiment unless it says otherwise."""
+"""Settings of the paper for every experiment, unless it gives others."""
 
 from truepool import Costs
 
 THRESHOLD = 0.5
-"""Probability above which 1 is decided (tab:hyperparams), whatever the costs."""
+"""Threshold of decisions (tab:hyperparams), whatever the costs."""
 COSTS = Costs(fn=10.0, fp=1.0)
 TEST_SHARE = 0.3
 VALIDATION_SHARE = 0.2
@@ -12,3 +12,6 @@ SILO_SHARE = 0.6
 """Share of the features that an agent sees (sec:experiments)."""
 SKILLS = (2.0, 1.5, 1.5, 1.0, 0.5)
 """Skills of the five synthetic agents: the default of `truepool.datasets.synthetic`."""
+
+UNCLIPPED = 1e-12
+"""How close to 0 and 1 reports count: the paper clips none."""

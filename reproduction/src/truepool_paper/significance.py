@@ -26,7 +26,7 @@ def by_seed(rows: Sequence[Row], table: str, method: str, column: str) -> FloatA
 def comparison_rows(
     table: str, baseline: str, theirs: FloatArray, ours: FloatArray
 ) -> list[Row]:
-    """Mean difference, p-value, interval and conclusion; nothing from one seed.
+    """Return difference, p-value, interval and conclusion; no rows for one seed.
 
     A bias-corrected and accelerated interval (Efron 1987) is undefined unless three
     seeds differ.

@@ -13,7 +13,7 @@ from truepool_paper.settings import SILO_SHARE, TEST_SHARE, VALIDATION_SHARE
 
 FEATURES, POPULATION = 20, 20_000
 FIXED = 42
-"""The seed of sec:experiments for what is the same in all repeats."""
+"""The seed of sec:experiments for everything that is fixed across repeats."""
 
 
 def forest(seed: int) -> Any:
@@ -24,7 +24,7 @@ def forest(seed: int) -> Any:
 
 
 def boosting(seed: int) -> Any:
-    """Return gradient boosting with as many trees."""
+    """Return gradient boosting with 100 trees."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     return HistGradientBoostingClassifier(max_iter=100, random_state=seed)
@@ -53,7 +53,7 @@ def logistic(seed: int) -> Any:
 
 
 def tree(seed: int) -> Any:
-    """Return a decision tree with leaves of ten rows: not every report is 0 or 1."""
+    """Return a decision tree with leaves of ten rows: reports are not all 0 or 1."""
     from sklearn.tree import DecisionTreeClassifier
 
     return DecisionTreeClassifier(min_samples_leaf=10, random_state=seed)
@@ -70,13 +70,13 @@ MODELS = {
 
 
 def task(rows: int, seed: int) -> tuple[FloatArray, IntArray]:
-    """Rows of a binary task and their outcomes: clean, with a strong signal.
+    """Return features and outcomes of a binary task with a strong, clean signal.
 
-    The paper says no more of its synthetic data than that (apd:data_eff). Here
+    This is all that the paper says about its synthetic data (apd:data_eff). Here
     it is scikit-learn's ``make_classification``: 20 features of which 10 inform, two
     clusters per class at twice the usual distance, 30 % of class 1, no label noise.
-    As with real data the seed draws rows from a fixed population, whose own seed is
-    the one that the paper fixes its silos with.
+    As with real data, the seed draws rows from a fixed population; the population has
+    the seed that the paper uses for its silos.
     """
     from sklearn.datasets import make_classification
 
@@ -135,9 +135,9 @@ def three_way_split(
     test_share: float = TEST_SHARE,
     validation_share: float = VALIDATION_SHARE,
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Rows to train agents, to fit weights and to test, with every class in each.
+    """Return stratified rows to train agents, to fit weights and to test.
 
-    ``test_share`` is a share of all rows, ``validation_share`` one of the others.
+    ``test_share`` is a share of all rows, ``validation_share`` of the remaining ones.
     """
     from sklearn.model_selection import train_test_split
 
@@ -152,13 +152,13 @@ def three_way_split(
 
 
 def panels(X: Array, y: IntArray, seed: int, agents: int = 5) -> Sequence[Panel]:
-    """Train agents on a part of the rows; return their reports on the other two."""
+    """Train agents; return their reports on the validation and test rows."""
     train, validation, test = three_way_split(y, seed)
     team = train_ensemble(X[train], y[train], seed, agents)
     return team.panel(X[validation], y[validation]), team.panel(X[test], y[test])
 
 
 def first_agents(panel: Panel, agents: int) -> Panel:
-    """Return the panel of its first agents alone."""
+    """Return the panel with its first agents only."""
     names = panel.agents[:agents]
     return Panel(panel.reports[:, :agents], panel.outcomes, agents=names)

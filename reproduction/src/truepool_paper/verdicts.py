@@ -1,4 +1,4 @@
-"""Ours beside the paper's: match, close, differs, not printed, or pending."""
+"""Verdicts on measured numbers: match, close, differs, not printed, pending."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ Place: TypeAlias = tuple[tuple[Any, ...], str]
 class Measurement:
     """Mean over the repeats, its standard error, and the number of repeats.
 
-    Of words, the most frequent one. ``values`` are the repeats themselves, in
-    their order, None where one is undefined.
+    For text, the most frequent one. ``values`` are the repeats in order, None where
+    undefined.
     """
 
     value: float | str
@@ -33,7 +33,7 @@ class Measurement:
 class CellVerdict:
     """One cell of a table: what is printed, what we measured, and the verdict.
 
-    ``tolerance`` is how far apart a match may be, None where numbers are not compared.
+    ``tolerance`` is the largest difference of a match; None if nothing is compared.
     """
 
     printed: Number | None
@@ -77,10 +77,10 @@ def judge(
 ) -> dict[Place, CellVerdict]:
     """Judge every cell that is printed or measured.
 
-    ``match``: no further apart than rounding and twice the sampling error of the
-    difference; where the paper prints no spread its own is taken to be as large as
-    ours would be with its repeats. ``close``: the same sign, and no two methods clearly
-    in another order than printed. ``methods`` says whether they are rows or columns.
+    ``match``: the difference is at most rounding plus twice its sampling error; where
+    the paper prints no spread, ours with its number of repeats is used. ``close``: the
+    same sign, and no two methods significantly in another order than printed.
+    ``methods`` says whether methods are rows or columns.
     """
     places = list(dict.fromkeys([*table.numbers, *ours]))
     return {
@@ -95,7 +95,7 @@ def judge(
 
 
 def tolerance(printed: Number, measured: Measurement, seeds: int) -> float:
-    """How far apart a match may be: rounding, and twice the error of the difference.
+    """Largest difference of a match: rounding, and twice the error of the difference.
 
     >>> printed = Number("0.40", 0.4, rounding=0.005)
     >>> round(tolerance(printed, Measurement(0.39, 0.01, 10), seeds=10), 4)
@@ -136,8 +136,10 @@ def _verdict(
         return "not printed"
     if abs(measured.value - printed.value) <= (_tolerance(place, table, ours) or 0.0):
         return "match"
-    alike = np.sign(measured.value) == np.sign(printed.value)
-    return "close" if alike and _in_order(place, table, ours, methods) else "differs"
+    same_sign = np.sign(measured.value) == np.sign(printed.value)
+    return (
+        "close" if same_sign and _in_order(place, table, ours, methods) else "differs"
+    )
 
 
 def _tolerance(
@@ -152,7 +154,7 @@ def _tolerance(
 
 
 def _wordings(text: str) -> set[str]:
-    """Words that mean what is printed: remarks in brackets aside, any of several.
+    """Return the texts that match a printed one, without remarks in brackets.
 
     >>> sorted(_wordings("Best-Individual / Vote (see below)"))[:2]
     ['best-individual', 'best-individual / vote']
@@ -164,7 +166,7 @@ def _wordings(text: str) -> set[str]:
 def _in_order(
     place: Place, table: PaperTable, ours: Mapping[Place, Measurement], methods: str
 ) -> bool:
-    """Whether the order of no two methods is clearly the reverse of the printed one."""
+    """Whether no two methods are significantly in another order than printed."""
     mine, here = table.numbers[place], ours[place]
     rivals = 0
     for other, printed in table.numbers.items():
@@ -176,15 +178,19 @@ def _in_order(
             continue
         rivals += 1
         gap = (mine.value or 0.0) - printed.value
-        ours_apart = here.value - there.value
+        difference = here.value - there.value
         clear = abs(gap) > mine.rounding + printed.rounding
-        if clear and abs(ours_apart) > 2 * _apart(here, there) and gap * ours_apart < 0:
+        if (
+            clear
+            and abs(difference) > 2 * _standard_error(here, there)
+            and gap * difference < 0
+        ):
             return False
     return rivals > 0
 
 
-def _apart(one: Measurement, other: Measurement) -> float:
-    """Standard error of a difference of means, by repeat: both saw the same data."""
+def _standard_error(one: Measurement, other: Measurement) -> float:
+    """Standard error of a difference of means, paired by repeat."""
     if len(one.values) == len(other.values):
         known = [
             float(a) - float(b)

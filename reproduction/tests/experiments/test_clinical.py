@@ -20,7 +20,7 @@ def test_the_paired_test_is_over_the_seeds_of_each_table():
         *rows_of("tab:real_heart", [(0.2, 0.3), (0.2, 0.3), (0.1, 0.21)]),
         *rows_of("tab:real_diabetes", [(0.4, 0.4), (0.3, 0.3)]),
     ]
-    heart, pima = Clinical().derived(rows)
+    heart, pima = Clinical().derive(rows)
     assert heart["value"] < 0.01
     assert pima["value"] == 1.0
 
@@ -30,7 +30,7 @@ def test_one_seed_decides_nothing():
         *rows_of("tab:real_heart", [(0.2, 0.3)]),
         *rows_of("tab:real_diabetes", [(0.4, 0.4)]),
     ]
-    assert [found["value"] for found in Clinical().derived(rows)] == [None, None]
+    assert [found["value"] for found in Clinical().derive(rows)] == [None, None]
 
 
 @pytest.mark.parametrize("size", ["quick", "full"])

@@ -39,7 +39,7 @@ def test_the_spread_and_the_tests_are_over_the_seeds():
     ]
     found = {
         (r["table"], *r["key"], r["column"]): r["value"]
-        for r in MainResults().derived(rows)
+        for r in MainResults().derive(rows)
     }
     assert found[TABLE, "Brier", "delta FN"] == pytest.approx(0.011)
     assert found[TABLE, "Conf-Weighted", "p-value"] == 1.0

@@ -2,6 +2,7 @@
 
 from truepool.audits.auditor import audit
 from truepool.audits.values import (
+    AgentSummary,
     Audit,
     Calibration,
     Changes,
@@ -12,10 +13,10 @@ from truepool.audits.values import (
     Fix,
     Recommendation,
     Reliability,
-    Standing,
 )
 
 __all__ = [
+    "AgentSummary",
     "Audit",
     "Calibration",
     "Changes",
@@ -26,6 +27,5 @@ __all__ = [
     "Fix",
     "Recommendation",
     "Reliability",
-    "Standing",
     "audit",
 ]

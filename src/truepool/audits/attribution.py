@@ -5,25 +5,25 @@ from dataclasses import replace
 
 import numpy as np
 
+from truepool.audits.candidate import Candidate
 from truepool.audits.severity import FEEDS
-from truepool.audits.suspicion import Suspicion
 from truepool.audits.values import SEVERITIES, Finding
 from truepool.core.arrays import FloatArray
 from truepool.measures.inference.hypothesis_tests import long_run_variance
 
-CAUSES = (*FEEDS, "upside-down", "drifted", "rescaled-feed", "copy")
+CAUSES = (*FEEDS, "reversed", "drifted", "rescaled-feed", "copy")
 """Faults that explain others of the same agents; the first explains the later ones."""
 
 OWN = (
     *FEEDS,
-    "upside-down",
+    "reversed",
     "drifted",
     "rescaled-feed",
     "over-confident",
     "under-confident",
     "biased",
     "harmful",
-    "tempted",
+    "misreport-gain",
     "fails-in-segment",
 )
 """Findings about an agent that a deeper fault of the same agent explains. Being a copy,
@@ -35,7 +35,7 @@ BECAUSE = {
     "repeated-feed": "{who} sends old reports",
     "changed-feed": "{who} lost touch with the other agents",
     "rescaled-feed": "the reports of {who} changed level or scale",
-    "upside-down": "{who} is upside down",
+    "reversed": "{who} is reversed",
     "drifted": "{who} got worse",
     "copy": "{who} is a copy",
     "over-confident": "{who} is over-confident",
@@ -89,28 +89,28 @@ def share_of_cost(cost: float, causes: Sequence[Finding]) -> float:
     return saved / cost if cost > 0 else 0.0
 
 
-def attribute_causes(graded: Sequence[tuple[Suspicion, Finding]]) -> list[Finding]:
+def attribute_causes(graded: Sequence[tuple[Candidate, Finding]]) -> list[Finding]:
     """Name the cause of each finding; what a warning or error explains is a note."""
     findings = []
-    for suspicion, finding in graded:
-        causes = _causes(suspicion, finding, graded)
+    for candidate, finding in graded:
+        causes = _causes(candidate, finding, graded)
         if causes:
             because = " and ".join(_because(cause) for cause in causes)
             sentence = f"{finding.sentence} Another finding may explain it: {because}."
             if any(cause.severity != "note" for cause in causes):
                 finding = replace(finding, severity="note")
             finding = replace(finding, sentence=sentence, cause=causes[0].key)
-        elif suspicion.unexplained:
-            sentence = f"{finding.sentence} {suspicion.unexplained}"
+        elif candidate.unexplained:
+            sentence = f"{finding.sentence} {candidate.unexplained}"
             finding = replace(finding, sentence=sentence)
         findings.append(finding)
     return findings
 
 
 def _causes(
-    suspicion: Suspicion,
+    candidate: Candidate,
     finding: Finding,
-    graded: Sequence[tuple[Suspicion, Finding]],
+    graded: Sequence[tuple[Candidate, Finding]],
 ) -> tuple[Finding, ...]:
     """Find what explains a finding: one cause if one is enough, else all near ones.
 
@@ -123,10 +123,10 @@ def _causes(
         other
         for cause, other in graded
         if other is not finding
-        and _explains(suspicion, finding, other)
-        and _near(suspicion, cause)
+        and _explains(candidate, finding, other)
+        and _near(candidate, cause)
     ]
-    measure = suspicion.share
+    measure = candidate.share
     if measure is None:
         return tuple(sorted(near, key=lambda o: _order(finding, o, 0.0))[:1])
     ranked = sorted(
@@ -142,15 +142,15 @@ def _causes(
     return together if len(together) > 1 and measure(together) >= FITTING else ()
 
 
-def _explains(suspicion: Suspicion, finding: Finding, other: Finding) -> bool:
+def _explains(candidate: Candidate, finding: Finding, other: Finding) -> bool:
     """Whether a finding is of a kind that can explain another.
 
     A change over time may be explained by any change of an agent, however slight;
     anything else only by more than a note.
     """
-    if other.severity == "note" and (suspicion.since is None or other.since is None):
+    if other.severity == "note" and (candidate.since is None or other.since is None):
         return False
-    if other.code in suspicion.explained_by:
+    if other.code in candidate.explained_by:
         return True
     same = other.who[:1] == finding.who[:1] != ()
     as_severe = SEVERITIES.index(other.severity) <= SEVERITIES.index(finding.severity)
@@ -158,7 +158,7 @@ def _explains(suspicion: Suspicion, finding: Finding, other: Finding) -> bool:
     return same and deeper and as_severe
 
 
-def _near(effect: Suspicion, cause: Suspicion) -> bool:
+def _near(effect: Candidate, cause: Candidate) -> bool:
     """Whether two changes may have happened at the same time.
 
     A cause without a date cannot be measured against a change that has one.

@@ -6,15 +6,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from truepool.audits import topics
+from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
-from truepool.audits.findings import find_faults
+from truepool.audits.findings import select_findings
 from truepool.audits.progress import compare_audits
 from truepool.audits.recommendation import recommend
-from truepool.audits.suspicion import Suspicion
 from truepool.audits.topics.calibration import calibrations
 from truepool.audits.topics.capacity import at_capacity
-from truepool.audits.topics.comparison import compare_pools, pool_leads
-from truepool.audits.topics.credit import standings
+from truepool.audits.topics.comparison import compare_pools, paired_comparisons
+from truepool.audits.topics.credit import summarize_agents
 from truepool.audits.topics.drift import drift_over_time
 from truepool.audits.topics.robustness import robustness
 from truepool.audits.topics.segments import segments
@@ -97,19 +97,19 @@ def audit(
         )
     every = topics.every()
     parts = (*every, "credit", "advice")
-    suspicions: list[Suspicion] = []
+    candidates: list[Candidate] = []
     for done, topic in enumerate(every.values()):
         progress(topic.name, done, len(parts))
         if topic.timed and panel.times is None:
             continue
         if evidence.shortage is None or topic.few_cases:
-            suspicions += topic.check(evidence)
+            candidates += topic.check(evidence)
         else:
             evidence.sampling.withhold(topic.name, evidence.shortage)
-    findings = find_faults(suspicions)
+    findings = select_findings(candidates)
     changes = None if since is None else compare_audits(since, findings)
     progress("credit", len(parts) - 2, len(parts))
-    credit = standings(evidence)
+    summaries = summarize_agents(evidence)
     if evidence.shortage is not None:
         evidence.sampling.withhold("credit and weights", evidence.shortage)
     progress("advice", len(parts) - 1, len(parts))
@@ -126,12 +126,12 @@ def audit(
         missing=panel.silent / panel.reports.size,
         seed=seed,
         calibration=evidence.compute(calibrations),
-        standings=credit,
+        agent_summaries=summaries,
         correlation=evidence.correlation,
         effective_agents=effective_agents(evidence.correlation),
         curve=cost_curve(evidence),
         comparison=evidence.compute(compare_pools),
-        significance=evidence.compute(pool_leads),
+        significance=evidence.compute(paired_comparisons),
         drift=None if evidence.shortage else drift_over_time(evidence),
         robustness=evidence.compute(robustness),
         recommendation=recommend(evidence, findings),

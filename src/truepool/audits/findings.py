@@ -1,69 +1,69 @@
-"""From suspicions to findings: adjusted together, graded, attributed, sorted."""
+"""From candidates to findings: adjusted together, graded, attributed, sorted."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
 from truepool.audits.attribution import attribute_causes
+from truepool.audits.candidate import Candidate
 from truepool.audits.severity import BROKEN, FEEDS, severity
-from truepool.audits.suspicion import Suspicion
 from truepool.audits.values import SEVERITIES, Finding, Severity
 from truepool.comparison import Estimate
 from truepool.measures.inference import holm
 
 
-def find_faults(suspicions: Sequence[Suspicion]) -> tuple[Finding, ...]:
+def select_findings(candidates: Sequence[Candidate]) -> tuple[Finding, ...]:
     """Return the findings, most severe first, then by what fixing them saves."""
-    tested = [s for s in suspicions if s.p_value is not None]
+    tested = [s for s in candidates if s.p_value is not None]
     adjusted = holm(np.array([s.p_value for s in tested], dtype=np.float64))
     p_values = {id(s): float(p) for s, p in zip(tested, adjusted, strict=True)}
     graded = []
-    for suspicion in suspicions:
-        p = p_values.get(id(suspicion))
-        grade, price = _grade(suspicion, p)
+    for candidate in candidates:
+        p = p_values.get(id(candidate))
+        grade, price = _grade(candidate, p)
         if grade is not None:
-            graded.append((suspicion, _finding(suspicion, grade, price, p)))
+            graded.append((candidate, _finding(candidate, grade, price, p)))
     return tuple(sorted(attribute_causes(graded), key=_rank))
 
 
 def _grade(
-    suspicion: Suspicion, p: float | None
+    candidate: Candidate, p: float | None
 ) -> tuple[Severity | None, Estimate | None]:
-    """Severity of a suspicion, None if it is no finding, and what fixing it saves."""
+    """Severity of a candidate, None if it is no finding, and what fixing it saves."""
     nothing = severity(p, None) is None
-    if nothing and suspicion.least is None:
+    if nothing and candidate.least is None:
         return None, None
-    price = None if suspicion.price is None else suspicion.price()
+    price = None if candidate.price is None else candidate.price()
     if nothing:
-        return suspicion.least, price
+        return candidate.least, price
     grade = severity(
         p,
         price,
-        matters=suspicion.matters,
-        broken=suspicion.broken or suspicion.code in BROKEN,
-        most=suspicion.most,
+        matters=candidate.matters,
+        broken=candidate.broken or candidate.code in BROKEN,
+        most=candidate.most,
     )
     return grade, price
 
 
 def _finding(
-    suspicion: Suspicion, grade: Severity, price: Estimate | None, p: float | None
+    candidate: Candidate, grade: Severity, price: Estimate | None, p: float | None
 ) -> Finding:
-    advice = suspicion.advice
-    if suspicion.backfires and price is not None and price.high < 0:
-        advice = f"{advice} {suspicion.backfires}"
+    advice = candidate.advice
+    if candidate.backfires and price is not None and price.high < 0:
+        advice = f"{advice} {candidate.backfires}"
     return Finding(
-        suspicion.code,
+        candidate.code,
         grade,
-        suspicion.who,
-        suspicion.sentence,
+        candidate.who,
+        candidate.sentence,
         advice,
-        suspicion.number,
-        suspicion.unit,
+        candidate.number,
+        candidate.unit,
         price,
         p,
-        suspicion.figure,
-        suspicion.since,
+        candidate.figure,
+        candidate.since,
     )
 
 

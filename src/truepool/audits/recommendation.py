@@ -6,7 +6,7 @@ from truepool.audits.topics.comparison import (
     RECOMMENDED,
     choose_pool,
     compare_pools,
-    pool_leads,
+    paired_comparisons,
 )
 from truepool.audits.values import Finding, Fix, Recommendation, Trust
 from truepool.core.formatting import percent
@@ -26,7 +26,7 @@ STRONG = 0.1
 rare. It leaves open what a strong signal is: here, a best agent with less than a tenth
 of the base rate's Brier loss."""
 
-HOSTILE = ("upside-down", "harmful", "tempted")
+HOSTILE = ("reversed", "harmful", "misreport-gain")
 CHANGED = (*FEEDS, "rescaled-feed", "drifted", "drifted-pool")
 """Findings that speak of hostile or strategic agents, and of change over time."""
 
@@ -45,23 +45,23 @@ def recommend(evidence: Evidence, findings: tuple[Finding, ...]) -> Recommendati
         fixes = _fixes(findings, faulty, change=False)
         trust = _trust(findings, blind=evidence.shortage is not None)
         return Recommendation(trust, fixes, in_use, None, regime=because, usual=usual)
-    lead, other = choice.lead, choice.alternative
-    auto = {lead.pool: lead.saved for lead in evidence.compute(pool_leads)}
+    comparison, other = choice.comparison, choice.alternative
+    savings = {one.pool: one.saved for one in evidence.compute(paired_comparisons)}
     alone = "best-agent" in (choice.pool, other)
     return Recommendation(
         _trust(findings, blind=False),
-        _fixes(findings, faulty, change=lead is not None),
+        _fixes(findings, faulty, change=comparison is not None),
         in_use,
         choice.pool,
         agent=evidence.best_agent if alone else None,
         cost=table[choice.pool].loss.value,
         cost_in_use=table[in_use].loss.value,
-        saving=None if lead is None else lead.saved,
-        p_value=None if lead is None else lead.holm,
+        saving=None if comparison is None else comparison.saved,
+        p_value=None if comparison is None else comparison.holm,
         why=choice.why,
         alternative=other,
         alternative_cost=None if other is None else table[other].loss.value,
-        auto_saving=auto.get(RECOMMENDED),
+        auto_saving=savings.get(RECOMMENDED),
         tried=len(table.rows) - 1,
         tested=table.tested,
         folds=len(evidence.validation.folds),

@@ -10,7 +10,7 @@ a warning at the second."""
 FEEDS = ("constant-feed", "stopped-feed", "repeated-feed", "changed-feed")
 """Faults of the reports themselves, whatever the outcomes."""
 
-BROKEN = (*FEEDS, "upside-down")
+BROKEN = (*FEEDS, "reversed")
 """Faults that make a feed broken or hostile whatever it costs today: what the agent
 sends is no longer its opinion, and the next case may be the expensive one. A drifted
 agent is as broken only where it knows no more than the base rate, and a copy where the

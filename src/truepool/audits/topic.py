@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
-from truepool.audits.suspicion import Suspicion
 
-Check: TypeAlias = Callable[[Evidence], Iterator[Suspicion]]
+Check: TypeAlias = Callable[[Evidence], Iterator[Candidate]]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from truepool.data.labels import Labels
 Severity: TypeAlias = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 Trust: TypeAlias = Literal["no", "with care", "yes", "unknown"]
-SCHEMA = 3
+SCHEMA = 4
 """Version of the JSON form; raised when a name in it changes or disappears."""
 
 
@@ -82,7 +82,7 @@ class Calibration:
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class AgentSummary:
     """What one agent is worth: its own errors, its weight and its credit."""
 
     agent: str
@@ -129,7 +129,7 @@ class Drift:
 
 
 @dataclass(frozen=True)
-class Lead:
+class PairedComparison:
     """What another pool would save per case out of fold, and how significant that is.
 
     ``saved`` has a BCa interval; ``diebold_mariano`` is None without times.
@@ -292,12 +292,12 @@ class Audit:
     seed: int
     calibration: tuple[Calibration, ...]
     """Of every agent, the pool and the recalibrated pool, in this order."""
-    standings: tuple[Standing, ...]
+    agent_summaries: tuple[AgentSummary, ...]
     correlation: FloatArray
     effective_agents: float
     curve: CostCurve | None
     comparison: Comparison | None
-    significance: tuple[Lead, ...]
+    significance: tuple[PairedComparison, ...]
     """Every pool tried against the one in use, lowest loss first."""
     drift: Drift | None
     robustness: tuple[FailureScenario, ...]

@@ -58,7 +58,10 @@ def train(
     ] = False,
     calibration: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="platt, isotonic or temperature."),
+        typer.Option(
+            metavar="NAME",
+            help="Calibrate on held-out cases: platt, isotonic or temperature.",
+        ),
     ] = None,
     unseen: Annotated[
         str,
@@ -233,11 +236,6 @@ def _files(output: Path, kinds: list[str]) -> dict[str, Path]:
                 f"{len(kinds)} agents need a folder; {str(output)!r} is a single file"
             )
         return {kinds[0]: output}
-    if output.is_file() or not output.parent.is_dir():
-        raise SourceError(
-            f"agents are saved as a .joblib file or in a folder; {str(output)!r} is "
-            "neither"
-        )
     check_folder(output)
     return {kind: output / f"{kind}.joblib" for kind in kinds}
 

@@ -55,7 +55,7 @@ def _option(parameter: inspect.Parameter) -> tuple[str, Option | None]:
     # In an annotation, typer keeps the first flag where a default would stand.
     flags = [str(flag) for flag in (info.default, *(info.param_decls or ()))]
     long = next((flag[2:] for flag in flags if flag.startswith("--")), parameter.name)
-    return long.replace("_", "-"), Option(
+    return long.partition("/")[0].replace("_", "-"), Option(
         parameter.name, plain[0] if optional else type
     )
 

@@ -18,7 +18,7 @@ def export(
     json_file: options.Json = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Export a saved pool to ONNX and check that both pool alike."""
+    """Export a saved pool to ONNX and check its probabilities."""
     from truepool import pools
     from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
     from truepool.cli.screen import print_line

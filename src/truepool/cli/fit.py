@@ -34,14 +34,15 @@ def fit(
     from truepool.cli.screen import print_line
     from truepool.cli.show import print_card
     from truepool.core.errors import SourceError
+    from truepool.pools import persistence
     from truepool.pools.card import card_of
 
     if output == STDOUT:
         raise SourceError("a pool is saved to a file; name one instead of -")
     check_files([table], [output, json_file])
     panel = options.read_panel(table, table_format)
-    rule.fit_panel(panel).save(output)
-    card = card_of(rule)
+    persistence.save(rule.fit_panel(panel), output, table_format)
+    card = card_of(rule, table=table_format)
     write_json(json_file, card.to_dict())
     if not quiet and json_file != STDOUT:
         print_card(card)

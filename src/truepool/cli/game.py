@@ -29,7 +29,7 @@ def game(
     ] = None,
     payment: Annotated[
         list[str] | None,
-        option("--payment", "What agents are paid by. Repeatable. Default: all."),
+        option("--payment", "How agents are paid (default: every way). Repeatable."),
     ] = None,
     agent_count: Annotated[int, _game_option("NUMBER", "Number of agents.")] = 5,
     correlation: Annotated[

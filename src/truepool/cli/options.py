@@ -37,11 +37,13 @@ SPELLINGS = {
         "The outcome label that reports are probabilities of. Required unless the "
         "labels are 0 and 1, or false and true.",
     ),
-    "--id": Spelling("COLUMN", "Column that names the cases (default: 'id' if any)."),
+    "--id": Spelling(
+        "COLUMN", "Column that names the cases (default: 'id' if present)."
+    ),
     "--time": Spelling(
         "COLUMN",
-        "Column that dates the cases (default: 'time' if any). With dates, pools are "
-        "always tested on later cases than they were fitted on.",
+        "Column that dates the cases (default: 'time' if present). With dates, pools "
+        "are always tested on later cases than they were fitted on.",
     ),
     "--ignore": Spelling("COLUMN", "Column to leave out. Repeatable."),
     "--agents": Spelling(
@@ -105,7 +107,7 @@ SPELLINGS = {
     ),
     "--pool": Spelling("NAME", "Which pool."),
     "--learner": Spelling("NAME", "Which online learner."),
-    "--payment": Spelling("NAME", "What agents are paid by. Repeatable."),
+    "--payment": Spelling("NAME", "How agents are paid. Repeatable."),
     "--loss": Spelling("NAME", "Loss: brier, log, spherical, cost or cost-brier."),
     "--level": Spelling("NUMBER", "Confidence level of the intervals.", type=float),
     "--seed": Spelling("NUMBER", "The same seed gives the same numbers.", type=int),
@@ -302,22 +304,26 @@ _configure_pool.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
 )
 
 
-def _parse_new_table(**given: Any) -> "TableFormat":
-    """How new cases are written; the pool knows its agents and labels."""
-    return _parse_table(**given)
+def _collect_new_table(
+    id: Id = None,
+    time: Time = None,
+    time_format: Annotated[str | None, option("--time-format")] = None,
+    sep: Annotated[str | None, option("--sep")] = None,
+    decimal: Annotated[str | None, option("--decimal")] = None,
+    percent: Annotated[
+        bool | None,
+        typer.Option("--percent/--no-percent", help=SPELLINGS["--percent"].help),
+    ] = None,
+    long: Annotated[tuple[str, str, str] | None, option("--long")] = None,
+    decision_time: Annotated[str | None, option("--decision-time")] = None,
+) -> dict[str, Any]:
+    """What is said about the table of new cases; the pool knows the rest."""
+    return {name: value for name, value in locals().items() if value is not None}
 
-
-_parse_new_table.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-    [
-        parameter
-        for name, parameter in inspect.signature(_parse_table).parameters.items()
-        if name not in ("outcome", "positive", "agents", "ignore")
-    ]
-)
 
 GROUPS: dict[str, Callable[..., Any]] = {
     "table_format": _parse_table,
-    "new_format": _parse_new_table,
+    "new_format": _collect_new_table,
     "costs": _parse_costs,
     "rule": _configure_pool,
 }
@@ -431,6 +437,6 @@ def check_no_columns(table_format: "TableFormat", purpose: str) -> None:
 
     if table_format != TableFormat():
         raise SourceError(
-            f"columns belong to a table; name the table too, or leave them out to "
-            f"{purpose}"
+            "options that describe a table need one; name the table as well, or leave "
+            f"these options out to {purpose}"
         )

@@ -26,7 +26,8 @@ def check_files(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -
             check_path(path)
         if path.resolve() in taken:
             raise SourceError(
-                f"every file must have a name of its own; {str(path)!r} is named twice"
+                "a command must write to other files than it reads, and to each once; "
+                f"got {str(path)!r} twice. Name another file to write"
             )
         taken.append(path.resolve())
 

@@ -10,6 +10,7 @@ from truepool.cli import options
 from truepool.cli.options import option
 
 if TYPE_CHECKING:
+    from truepool.data.labels import Labels
     from truepool.data.tables import TableFormat
     from truepool.pools import Explanation, Pool, PoolResult
 
@@ -58,7 +59,7 @@ def pool(
         result = result.within(limit, costs, check_times(reports.times))
     name = table_format.long[0] if table_format.long else table_format.id or "id"
     ids = {} if reports.ids is None else {name: reports.ids}
-    write_cases(output, ids | _pooled_columns(result))
+    write_cases(output, ids | _pooled_columns(result, panel.labels))
     explanation = rule.explain()
     summary = _summary(explanation, result, output)
     counts = panel.counts
@@ -78,13 +79,15 @@ def _check_id(id: str | None) -> None:
         )
 
 
-def _pooled_columns(result: "PoolResult") -> dict[str, Any]:
+def _pooled_columns(result: "PoolResult", labels: "Labels") -> dict[str, Any]:
+    """Two classes: that of the positive one, 1 for it. More: each by its name."""
+    import numpy as np
+
     pooled = result.probabilities
     if pooled.shape[1] == 2:
-        columns = {"pooled": pooled[:, 1]}
-    else:
-        columns = {f"pooled:{k}": column for k, column in enumerate(pooled.T)}
-    return columns | {"decision": result.decisions}
+        return {"pooled": pooled[:, 1], "decision": result.decisions}
+    columns = {f"pooled:{k}": p for k, p in zip(labels.names, pooled.T, strict=True)}
+    return columns | {"decision": np.array(labels.names)[result.decisions]}
 
 
 def _summary(
@@ -98,6 +101,7 @@ def _summary(
         "pool": explanation.name,
         "why": explanation.why,
         "weights": explanation.weights,
+        "members": explanation.members,
         "cases": len(result.decisions),
         "decisions": {str(k): count for k, count in enumerate(counts)},
         "output": str(output),
@@ -109,14 +113,13 @@ def _show(
 ) -> None:
     from truepool.cli.screen import console, print_line
     from truepool.render.labels import sentence
-    from truepool.render.tables.weights import grid
+    from truepool.render.tables.weights import explanation_grids
 
     print_line(sentence(labels, counts))
-    name, why, weights = explanation.name, explanation.why, explanation.weights
-    if why is not None:
-        console().print(f"auto chose {name}: {why}.", highlight=False)
-    if weights is not None:
-        grid(weights, explanation.credit, explanation.loss).print(console())
+    if explanation.why is not None:
+        console().print(f"Why: {explanation.why}.", highlight=False)
+    for table in explanation_grids(explanation):
+        table.print(console())
     decisions = zip(labels.names, summary["decisions"].values(), strict=True)
     totals = ", ".join(f"{name} in {count:,}" for name, count in decisions)
     print_line(

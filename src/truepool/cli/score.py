@@ -1,11 +1,11 @@
 """``truepool score``: apply a saved pool to new cases."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from truepool.data.tables.batches import Batch, Ids
     from truepool.measures.capacity import Capacity
     from truepool.pools import Pool, PoolResult
+
+WRITTEN = ("time_format", "sep", "decimal", "percent")
+LONG = ("long", "decision_time")
+"""What new cases take from the table of the fit: how it is written, and its layout."""
 
 
 @options.with_table
@@ -41,7 +45,7 @@ def score(
         ),
     ] = None,
     *,
-    new_format: "TableFormat",
+    new_format: dict[str, Any],
     contributions: Annotated[
         bool,
         typer.Option(
@@ -63,15 +67,14 @@ def score(
     from truepool.cli.outputs import STDOUT, check_files
     from truepool.core.errors import SettingError
     from truepool.core.formatting import pluralize
+    from truepool.data.tables import TableFormat
     from truepool.data.tables.batch_writer import open_writer
     from truepool.data.tables.batches import is_json_lines, read_batches
     from truepool.measures.capacity import Capacity
-    from truepool.pools.persistence import load
+    from truepool.pools import persistence
 
     if output is not None and json_file is not None:
         raise SettingError("cases are written once; give either --output or --json")
-    name = new_format.long[0] if new_format.long else new_format.id or "id"
-    _check_id(name)
     place = output or json_file or STDOUT
     check_files([file, None if new == STDOUT else new], [place])
     limit = None if capacity is None else Capacity.parse(capacity)
@@ -80,18 +83,27 @@ def score(
             "with --capacity all cases must be known before the first is decided, so "
             "NEW is read twice; got standard input. Save it to a file first."
         )
-    pool = load(file)
+    pool = persistence.load(file)
+    fitted_on = persistence.table_format(file) or TableFormat()
     source = sys.stdin.buffer if new == STDOUT else new
     target = sys.stdout.buffer if place == STDOUT else place
-    written = replace(new_format, columns=_columns(pool, limit))
-    read = partial(read_batches, source, pool.agents_, pool.labels_, written)
+    written = _format_of_new(source, new_format, fitted_on)
+    written = replace(written, columns=_columns(pool, limit))
+    usual_id = fitted_on.id or "id"
+    name = written.long[0] if written.long else written.id or usual_id
+    _check_id(name)
+    table = partial(
+        read_batches, source, pool.agents_, pool.labels_, written, usual_id=usual_id
+    )
+    doubtful = written.percent and "percent" not in new_format
     limited = None
     if limit is not None:
-        limited = _decide_within(pool, read(dated=limit.period is not None), limit)
+        dated = limit.period is not None
+        limited = _decide_within(pool, table(dated=dated), limit)
     cases = empty = 0
     lines = json_file is not None or (output is None and is_json_lines(source))
     with open_writer(target, json_lines=lines) as write:
-        for batch in read():
+        for batch in _check_unit(table()) if doubtful else table():
             columns, skipped = _score_batch(pool, batch, name, contributions, limited)
             write(columns)
             cases, empty = cases + len(batch.values), empty + skipped
@@ -103,6 +115,41 @@ def score(
         sentence += f" Decided {int(limited.sum()):,} positive, within {limit}."
     if not quiet:
         typer.echo(sentence, err=place == STDOUT)
+
+
+def _format_of_new(
+    source: Path | BinaryIO, given: dict[str, Any], fitted_on: "TableFormat"
+) -> "TableFormat":
+    """How the new cases are written: as was said, else like the table of the fit.
+
+    They need not have its id column, nor be a long table because it was one.
+    """
+    from truepool.data.tables import TableFormat, read_column_names
+    from truepool.data.tables.batches import is_json_lines
+
+    same = {name: vars(fitted_on)[name] for name in ("time", *WRITTEN, *LONG)}
+    known = same | given
+    if fitted_on.long and "long" not in given:
+        names: list[str] = []
+        if isinstance(source, Path) and not is_json_lines(source):
+            names = read_column_names(source, sep=known["sep"])
+        if not set(fitted_on.long) <= set(names):
+            known |= dict.fromkeys(LONG)
+    return TableFormat(**known)
+
+
+def _check_unit(batches: Iterator["Batch"]) -> Iterator["Batch"]:
+    """Refuse reports that may be probabilities, where percentages are expected."""
+    from truepool.core.errors import ReportError
+
+    for batch in batches:
+        if batch.start == 0 and not (batch.values > 0.01).any():
+            raise ReportError(
+                "the pool was fitted on percentages, and here all reports up to case "
+                f"{len(batch.values) - 1} are at most 1, so they may be probabilities. "
+                "Pass --percent if they are percentages, or --no-percent."
+            )
+        yield batch
 
 
 def _check_id(id: str) -> None:
@@ -204,10 +251,12 @@ def _score_batch(
     if limited is not None:
         decisions = limited[batch.start : batch.start + T]
     columns: dict[str, Any] = {} if batch.ids is None else {id: batch.ids}
-    suffixes = [""] if C == 1 else [f":{k}" for k in range(C)]
+    names = pool.labels_.names
+    suffixes = [""] if C == 1 else [f":{name}" for name in names]
     for k, suffix in enumerate(suffixes):
         columns[f"pooled{suffix}"] = pa.array(pooled[:, k], mask=~known)
-    columns["decision"] = pa.array(decisions, mask=~known)
+    labels = decisions if C == 1 else np.array(names)[decisions]
+    columns["decision"] = pa.array(labels, mask=~known)
     for i, agent in enumerate(pool.agents_ if contributions else ()):
         for k, suffix in enumerate(suffixes):
             name = f"contribution:{agent}{suffix}"

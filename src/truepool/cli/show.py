@@ -1,4 +1,4 @@
-"""``truepool show``: what a saved pool is."""
+"""``truepool show``: the contents of a saved pool."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,17 +17,14 @@ def show(
     ],
     json_file: options.Json = None,
 ) -> None:
-    """Print what a saved pool is.
-
-    Its agents, weights, costs and training cases.
-    """
+    """Print the agents, weights and costs of a saved pool."""
     from truepool.cli.outputs import STDOUT, check_files, write_json
     from truepool.pools import persistence
     from truepool.pools.card import card_of
 
     check_files([file], [json_file])
-    library = persistence.library(file)
-    card = card_of(persistence.load(file, probe=False), library)
+    pool = persistence.load(file, probe=False)
+    card = card_of(pool, persistence.library(file), persistence.table_format(file))
     write_json(json_file, card.to_dict())
     if json_file != STDOUT:
         print_card(card)

@@ -91,7 +91,7 @@ def compare(
     pooled = cross_validate(chosen, panel, pairs, weights, progress=progress)
     return tabulate(
         panel, pairs, pooled, ranking_loss, weights, level=level, resamples=resamples,
-        seed=seed, untried=tuple(name for name in chosen if name not in pooled),
+        seed=seed, skipped=tuple(name for name in chosen if name not in pooled),
         capacity=limit, by=by,
     )  # fmt: skip
 
@@ -134,7 +134,7 @@ def tabulate(
     level: float,
     resamples: int,
     seed: int,
-    untried: tuple[str, ...] = (),
+    skipped: tuple[str, ...] = (),
     capacity: Capacity | None = None,
     by: str | None = None,
 ) -> Comparison:
@@ -183,7 +183,7 @@ def tabulate(
         len(cases),
         panel.agents,
         panel.classes,
-        untried,
+        skipped,
         {name: losses[:, i] for i, name in enumerate(pooled)},
         None if capacity is None else str(capacity),
         by,

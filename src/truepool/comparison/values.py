@@ -62,7 +62,7 @@ class GroupComparison:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Every pool on one panel, lowest loss first; ``untried`` had too few cases.
+    """Every pool on one panel, lowest loss first; ``skipped`` had too few cases.
 
     ``by_case`` holds the loss of every tested case by pool, for tests of your own.
     """
@@ -76,7 +76,7 @@ class Comparison:
     tested: int
     agents: tuple[str, ...]
     classes: int
-    untried: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
     by_case: Mapping[str, FloatArray] = field(
         default_factory=dict, repr=False, compare=False
     )

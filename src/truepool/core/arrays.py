@@ -236,17 +236,17 @@ def as_probabilities(pooled: FloatArray) -> FloatArray:
     return probabilities
 
 
-def logit(probability: FloatArray) -> FloatArray:
+def logit(probability: FloatArray, clip: float = SMALLEST) -> FloatArray:
     r"""Log-odds :math:`\log p - \log(1 - p)`, finite by clipping.
 
     >>> logit(np.array([0.5]))
     array([0.])
     """
-    clipped = np.clip(probability, SMALLEST, 1 - SMALLEST)
+    clipped = np.clip(probability, clip, 1 - clip)
     return np.asarray(np.log(clipped) - np.log1p(-clipped))
 
 
-def log_scale(values: FloatArray) -> FloatArray:
+def log_scale(values: FloatArray, clip: float = SMALLEST) -> FloatArray:
     r"""Coordinates on the log scale: :math:`\log p_k - \log p_0` for k >= 1.
 
     Binary gives the logit (one number), K classes give K - 1, in both cases
@@ -256,8 +256,8 @@ def log_scale(values: FloatArray) -> FloatArray:
     array([[-0.693, -0.693]])
     """
     if values.shape[-1] == 1:
-        return logit(values)
-    logs = np.log(np.clip(values, SMALLEST, None))
+        return logit(values, clip)
+    logs = np.log(np.clip(values, clip, None))
     return np.asarray(logs[..., 1:] - logs[..., :1])
 
 

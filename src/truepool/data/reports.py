@@ -112,18 +112,25 @@ def _as_numbers(reports: ArrayLike, agents: tuple[str, ...]) -> FloatArray:
 
 def _agent_names(agents: tuple[str, ...], count: int) -> tuple[str, ...]:
     names = agents or tuple(f"agent{i}" for i in range(count))
+    check_names(names, count, "agent", AgentError)
+    return names
+
+
+def check_names(
+    names: tuple[str, ...], count: int, what: str, error: type[ValueError]
+) -> None:
+    """Refuse names that are not one for each column, or not all different."""
     if len(names) != count:
-        raise AgentError(
-            f"there must be one name for each agent; got {len(names)} names for "
-            f"{count} columns of reports"
+        raise error(
+            f"there must be one name for each {what}; got {len(names)} names for "
+            f"{count} columns"
         )
     if len(set(names)) < count:
         twice = next(name for name in names if names.count(name) > 1)
-        raise AgentError(
-            f"agent names must be unique; got {twice!r} "
-            f"{names.count(twice)} times. Rename one."
+        raise error(
+            f"{what} names must be unique; got {twice!r} {names.count(twice)} times. "
+            "Rename one."
         )
-    return names
 
 
 def _outside(values: FloatArray, names: tuple[str, ...]) -> str:

@@ -48,7 +48,7 @@ def _parse(
         shape = "with a header" if header else f"{len(names)} columns without a header"
         raise SourceError(
             f"{str(path)!r} must be the published file, {shape}; it cannot be read: "
-            f"{reason}. Fetch it again."
+            f"{reason}. Download it again."
         ) from None
     gone = [name for name in names if name not in table.column_names]
     if gone:

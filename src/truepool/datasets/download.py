@@ -17,22 +17,23 @@ from truepool.core.files import temporary_folder
 from truepool.datasets.files import CHUNK_SIZE, READ_ERRORS, File
 
 Progress: TypeAlias = Callable[[str, int, int], None]
-"""Called with the name, the bytes so far and the bytes in all (0 if not known)."""
+"""Called with the name, the bytes so far and the bytes in total (0 if unknown)."""
 
 TIMEOUT = 30.0
-"""Seconds without a byte after which a publisher counts as out of reach."""
+"""Seconds without any data after which a download is given up."""
 
 
 def fetch(file: File, folder: Path, progress: Progress | None = None) -> Path:
-    """Fetch a file into a folder, check its sum and return its path.
+    """Download a file into a folder, verify its checksum and return its path.
 
-    It has a temporary name until the sum is found correct. Otherwise the download is
-    left beside it as ``NAME.mismatch``.
+    It has a temporary name until the checksum is verified. If that differs, the
+    download is left beside it as ``NAME.mismatch``.
     """
     if file.address is None:
         raise SourceError(
-            f"no publisher gives out {file.name!r} as one file; put it into the folder "
-            f"that TRUEPOOL_DATA names, or into {str(folder)!r}"
+            f"{file.name!r} is not published as a single file and cannot be "
+            f"downloaded; put it into {str(folder)!r}, or set TRUEPOOL_DATA to a "
+            "folder that has it"
         )
     with ExitStack() as stack:
         try:
@@ -40,9 +41,8 @@ def fetch(file: File, folder: Path, progress: Progress | None = None) -> Path:
             work = stack.enter_context(temporary_folder(folder, file.name))
         except OSError as error:
             raise SourceError(
-                f"{file.name!r} is fetched into {str(folder)!r}, which cannot be "
-                f"written into: {error.strerror}. Set TRUEPOOL_DATA to a folder that "
-                "holds it."
+                f"{file.name!r} cannot be downloaded into {str(folder)!r}: "
+                f"{error.strerror}. Set TRUEPOOL_DATA to a folder that has the file."
             ) from None
         part = work / "part"
         with _progress_bar(file, progress) as report:
@@ -62,9 +62,9 @@ def _download(file: File, address: str, path: Path, progress: Progress) -> None:
         if isinstance(error, HTTPError):
             error.close()  # it holds the answer, and with it the connection
         raise SourceError(
-            f"{file.name!r} is in no folder here and cannot be fetched from {address}: "
-            f"{_reason(error)}. Fetch it by other means and set TRUEPOOL_DATA to its "
-            "folder."
+            f"{file.name!r} is not on this machine and cannot be downloaded from "
+            f"{address}: {_reason(error)}. Download it by other means and set "
+            "TRUEPOOL_DATA to its folder."
         ) from None
     if done < total:
         raise SourceError(
@@ -92,15 +92,15 @@ def _unzip(file: File, archive: Path) -> Path:
             fitting = [name for name in names if name.endswith(kind)]
             if len(fitting) != 1:
                 raise SourceError(
-                    f"the archive at {file.address} must hold one {kind} file; it "
-                    f"holds {', '.join(names) or 'nothing'}"
+                    f"the archive at {file.address} must contain one {kind} file; "
+                    f"got {', '.join(names) or 'an empty archive'}"
                 )
             with inside.open(fitting[0]) as member, path.open("wb") as out:
                 shutil.copyfileobj(member, out, CHUNK_SIZE)
     except (BadZipFile, *READ_ERRORS) as error:
         raise SourceError(
             f"{file.name!r} must be in a complete zip archive; the one from "
-            f"{file.address} is cut short or damaged: {_reason(error)}. Try again."
+            f"{file.address} is truncated or damaged: {_reason(error)}. Try again."
         ) from None
     return path
 
@@ -116,8 +116,8 @@ def _store(file: File, part: Path, path: Path) -> Path:
     aside = path.with_name(path.name + ".mismatch")
     os.replace(part, aside)
     raise ChecksumError(
-        f"{file.name!r} must have the sha256 sum {file.sha256}; the download "
-        f"from {file.address} has {total.hexdigest()} and was left as {str(aside)!r}"
+        f"{file.name!r} must have the sha256 checksum {file.sha256}; the download "
+        f"from {file.address} has {total.hexdigest()} and was saved as {str(aside)!r}"
     )
 
 
@@ -138,7 +138,7 @@ def _progress_bar(file: File, progress: Progress | None) -> Iterator[Progress]:
 
     console = Console(stderr=True)
     bar = Progress(
-        TextColumn("Fetching {task.description}"),
+        TextColumn("Downloading {task.description}"),
         BarColumn(),
         DownloadColumn(),
         TransferSpeedColumn(),
@@ -155,7 +155,7 @@ def _progress_bar(file: File, progress: Progress | None) -> Iterator[Progress]:
 
 def _reason(error: BaseException) -> str:
     if isinstance(error, HTTPError):
-        return f"the answer was {error.code} {error.reason}"
+        return f"the server answered {error.code} {error.reason}"
     cause = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
     text = getattr(cause, "strerror", None) or str(cause) or type(cause).__name__
     return str(text).splitlines()[0].rstrip(".")

@@ -1,4 +1,4 @@
-"""Published files: their names, their sums, and how their content is read."""
+"""Published files: their names, their checksums, and how their content is read."""
 
 import gzip
 import lzma
@@ -13,30 +13,30 @@ from typing import IO
 from truepool.core.errors import ChecksumError, SourceError
 
 COMPRESSED_SUFFIXES = ("", ".gz", ".xz")
-"""How a file may be packed, by what is added to its name."""
+"""Suffixes of a file that is not compressed, or by gzip or xz."""
 
 READ_ERRORS = (EOFError, lzma.LZMAError, zlib.error, OSError)
-"""What reading a packed file raises when it is cut short or damaged."""
+"""What reading a compressed file raises if it is truncated or damaged."""
 
 CHUNK_SIZE = 1 << 20
 
 
 @dataclass(frozen=True)
 class File:
-    """One file as its publisher gives it out.
+    """One file as its publisher distributes it.
 
     Parameters
     ----------
     name : str
-        What it is called here, unpacked; ``.gz`` or ``.xz`` may be added to it.
+        Name of the uncompressed file; ``.gz`` or ``.xz`` may be added to it.
     sha256 : str
-        Sum of its content, unpacked.
+        Checksum of its uncompressed content.
     size : int
-        Bytes of its content, unpacked.
+        Bytes of its uncompressed content.
     address : str, optional
-        Where it can be fetched from.
+        Where it can be downloaded from.
     zipped : bool
-        Whether a zip archive lies at that address, with the file in it.
+        Whether the download is a zip archive with the file in it.
     """
 
     name: str
@@ -47,7 +47,7 @@ class File:
 
 
 def names_of(file: File) -> tuple[str, ...]:
-    """Every name the file may have in a folder.
+    """Return every name that the file may have in a folder.
 
     >>> names_of(File("heart.data", "", 0))
     ('heart.data', 'heart.data.gz', 'heart.data.xz')
@@ -57,25 +57,25 @@ def names_of(file: File) -> tuple[str, ...]:
 
 @contextmanager
 def open_content(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile | lzma.LZMAFile]:
-    """Open a file for reading its content, packed or not; say so if it is damaged."""
+    """Open a file, compressed or not, for reading; refuse it if it is damaged."""
     try:
         with _open(path) as stream:
             yield stream
     except READ_ERRORS as error:
         raise SourceError(
-            f"{str(path)!r} must be a whole file; it is cut short or damaged: "
-            f"{_reason(error)}. Fetch it again."
+            f"{str(path)!r} must be a complete file; it is truncated or damaged: "
+            f"{_reason(error)}. Download it again."
         ) from None
 
 
 def content(path: Path) -> bytes:
-    """Return all of a file, unpacked."""
+    """Return the uncompressed content of a file."""
     with open_content(path) as stream:
         return stream.read()
 
 
-def content_sum(path: Path) -> str:
-    """Sum (sha256) of the content of a file, unpacked."""
+def checksum(path: Path) -> str:
+    """Return the sha256 checksum of the uncompressed content of a file."""
     total = sha256()
     with open_content(path) as stream:
         while chunk := stream.read(CHUNK_SIZE):
@@ -83,13 +83,13 @@ def content_sum(path: Path) -> str:
     return total.hexdigest()
 
 
-def check_sum(file: File, path: Path) -> None:
+def verify_checksum(file: File, path: Path) -> None:
     """Refuse a file whose content is not the published one."""
-    found = content_sum(path)
+    found = checksum(path)
     if found != file.sha256:
         raise ChecksumError(
-            f"the content of {str(path)!r} must have the sha256 sum {file.sha256}; it "
-            f"has {found}. Fetch it again."
+            f"{str(path)!r} must have the sha256 checksum {file.sha256}; "
+            f"got {found}. Download it again."
         )
 
 

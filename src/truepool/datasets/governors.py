@@ -81,7 +81,7 @@ class Governors(Dataset):
         if np.isnan(reports).any() or len(case) > reports.size:
             raise SourceError(
                 f"{str(path)!r} must hold one forecast by each of {', '.join(AGENTS)} "
-                "for every candidate and day; it does not. Fetch it again."
+                "for every candidate and day; it does not. Download it again."
             )
         return Panel(reports, outcomes, AGENTS, ids=cases, times=_days(cases))
 

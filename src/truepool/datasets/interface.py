@@ -36,19 +36,19 @@ class Dataset(ABC):
     @classmethod
     @abstractmethod
     def load(cls, *args: Any, **settings: Any) -> Features | Panel:
-        """Read or make the data."""
+        """Read or simulate the data."""
 
     @classmethod
     def where(cls) -> str | None:
-        """Where the data are: a kind of folder, bundled, made, or None if not here."""
+        """Kind of folder, bundled, simulated, or None if not on this machine."""
         if cls.home:
             return cls.home
-        kinds = [there[0] for there in map(find_local, cls.files) if there is not None]
+        kinds = [found[0] for found in map(find_local, cls.files) if found is not None]
         if len(kinds) < len(cls.files):
             return None
         return "folder" if "folder" in kinds else "cache"
 
     @classmethod
     def paths(cls) -> tuple[Path, ...]:
-        """Paths of the files; those that are nowhere yet are fetched."""
+        """Paths of the files; missing ones are downloaded."""
         return tuple(locate(file) for file in cls.files)

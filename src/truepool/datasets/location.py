@@ -1,4 +1,4 @@
-"""Where data files lie: the folder a user names, else the cache, else the publisher."""
+"""Where data files are: the user's folder, else the cache, else the publisher."""
 
 import os
 from pathlib import Path
@@ -11,14 +11,14 @@ VARIABLE = "TRUEPOOL_DATA"
 
 
 def folders() -> dict[str, Path]:
-    """Folders that are looked into, first to last."""
+    """Return the folders to search, in this order."""
     named = os.environ.get(VARIABLE)
     cache = {"cache": cache_folder()}
     return {"folder": Path(named).expanduser(), **cache} if named else cache
 
 
 def find_local(file: File) -> tuple[str, Path] | None:
-    """Return where a file is already, as the kind of folder and the path."""
+    """Return the kind of folder and the path of a file that is on this machine."""
     for kind, folder in folders().items():
         for name in names_of(file):
             if (folder / name).is_file():
@@ -27,8 +27,8 @@ def find_local(file: File) -> tuple[str, Path] | None:
 
 
 def locate(file: File, progress: Progress | None = None) -> Path:
-    """Path of a file; it is fetched into the cache if it is nowhere yet."""
-    there = find_local(file)
-    if there is not None:
-        return there[1]
+    """Return the path of a file; download it into the cache if needed."""
+    found = find_local(file)
+    if found is not None:
+        return found[1]
     return fetch(file, cache_folder(), progress)

@@ -1,8 +1,8 @@
-"""Tables that are slow to unpack are kept, parsed, in the cache.
+"""A cache of parsed tables, for those that are slow to decompress.
 
-Unpacking the xz archive of the largest data set takes four times as long as all the
-rest of loading it. So its columns are kept as an Arrow file, under a name that changes
-when the archive does.
+Decompressing the xz archive of the largest data set takes four times as long as the
+rest of loading it. So its columns are stored as an Arrow file, under a name that
+changes with the archive.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ SLOW = ".xz"
 def read_cached(
     path: Path, columns: Sequence[str], read: Callable[[], pa.Table]
 ) -> pa.Table:
-    """Return what ``read`` gives; if the file is slow to unpack, read it only once."""
+    """Return what ``read`` gives; if the file is slow to decompress, read it once."""
     if path.suffix != SLOW:
         return read()
     cache = DiskCache(cache_folder() / "parsed", _read, _write)
@@ -27,7 +27,7 @@ def read_cached(
     found = cache.load(name)
     if found is not None:
         return found
-    table = read()  # never stored, or not readable any more
+    table = read()  # not stored yet, or no longer readable
     cache.store(name, table)
     for other in cache.folder.glob(f"{path.name}-*.arrow"):
         if other.name != name:
@@ -36,14 +36,14 @@ def read_cached(
 
 
 def _fingerprint(path: Path, columns: Sequence[str]) -> str:
-    """Short print of the file as it lies there and of what is read from it."""
+    """Hash of the path, size and time of the file, and of the columns read."""
     state = path.stat()
     parts = (str(path.resolve()), state.st_size, state.st_mtime_ns, tuple(columns))
     return sha256(repr(parts).encode()).hexdigest()[:16]
 
 
 def _read(path: Path) -> pa.Table:
-    # The file is mapped, not read: its sum would take longer than all of loading it.
+    # The file is mapped, not read: a checksum would take longer than loading it.
     try:
         with pa.memory_map(str(path)) as stream:
             return pa.ipc.open_file(stream).read_all()

@@ -30,17 +30,17 @@ def describe_shortage(outcomes: IntArray, what: str = "outcomes") -> str | None:
     """Say why there are too few outcomes for an interval; None if there are enough.
 
     >>> describe_shortage(np.array([0, 1]))
-    '2 outcomes are fewer than the 30 it takes'
+    'at least 30 outcomes are needed, got 2'
     """
     positive = (outcomes > 0).astype(np.int64)
     if enough_cases(positive):
         return None
     if len(positive) < FEWEST_CASES:
-        return f"{len(positive)} {what} are fewer than the {FEWEST_CASES} it takes"
+        return f"at least {FEWEST_CASES} {what} are needed, got {len(positive)}"
     ones = int(positive.sum())
     kind = "positives" if ones < FEWEST_OF_A_CLASS else "negatives"
     few = min(ones, len(positive) - ones)
-    return f"{few} {kind} are fewer than the {FEWEST_OF_A_CLASS} it takes"
+    return f"at least {FEWEST_OF_A_CLASS} {kind} are needed, got {few}"
 
 
 def check_column(panel: Panel, by: str) -> None:

@@ -114,13 +114,11 @@ class Loss:
                 return _brier(pooled, outcomes)
             case "log":
                 return np.asarray(
-                    -np.log(
-                        np.maximum(_outcome_probability(pooled, outcomes), SMALLEST)
-                    )
+                    -np.log(np.maximum(outcome_probability(pooled, outcomes), SMALLEST))
                 )
             case "spherical":
                 size = np.sqrt(_size(pooled))
-                return np.asarray(1.0 - _outcome_probability(pooled, outcomes) / size)
+                return np.asarray(1.0 - outcome_probability(pooled, outcomes) / size)
             case "cost":
                 costs = self.costs.shape(np.shape(outcomes))
                 decisions = choose(pooled, costs, self.threshold)
@@ -149,7 +147,7 @@ class Loss:
         """Derivative of a convex loss by each coordinate, (..., C)."""
         K = classes(pooled.shape[-1])
         if self.name == "log":
-            probability = np.maximum(_outcome_probability(pooled, outcomes), SMALLEST)[
+            probability = np.maximum(outcome_probability(pooled, outcomes), SMALLEST)[
                 ..., None
             ]
             if pooled.shape[-1] == 1:
@@ -268,7 +266,7 @@ def indicator(outcomes: IntArray, classes: int) -> FloatArray:
     return np.asarray(outcomes[..., None] == index, dtype=np.float64)
 
 
-def _outcome_probability(pooled: FloatArray, outcomes: IntArray) -> FloatArray:
+def outcome_probability(pooled: FloatArray, outcomes: IntArray) -> FloatArray:
     """Probability of the outcome, (...)."""
     if pooled.shape[-1] == 1:
         return np.where(outcomes == 1, pooled[..., 0], 1.0 - pooled[..., 0])
@@ -285,9 +283,7 @@ def _size(pooled: FloatArray) -> FloatArray:
 def _brier(pooled: FloatArray, outcomes: IntArray) -> FloatArray:
     if pooled.shape[-1] == 1:
         return np.asarray((pooled[..., 0] - outcomes) ** 2)
-    return np.asarray(
-        1.0 - 2.0 * _outcome_probability(pooled, outcomes) + _size(pooled)
-    )
+    return np.asarray(1.0 - 2.0 * outcome_probability(pooled, outcomes) + _size(pooled))
 
 
 def agent_losses(

@@ -1,23 +1,30 @@
-"""The default pool: it compares the others and keeps the simplest good one."""
+"""The pool to start with: a weighted mean of the other pools."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, final
 
 import numpy as np
 from sklearn.base import clone
 
-from truepool.core.arrays import FloatArray, IntArray, case_mean
+from truepool.core.arrays import SMALLEST, FloatArray, IntArray, case_mean
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.measures.folds import Folds, evaluation_cases, out_of_fold, splits
-from truepool.measures.losses import Loss, as_loss
+from truepool.measures.folds import (
+    Folds,
+    evaluation_cases,
+    out_of_fold,
+    splits,
+    stratify,
+)
+from truepool.measures.losses import Loss, outcome_probability
 from truepool.pools.interface import Pool, configure
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.result import Explanation
+from truepool.pools.ridge import Ridge
 
-CANDIDATES = (
+CANDIDATES: tuple[str | Pool, ...] = (
     "mean",
     "median",
     "log-odds",
@@ -29,192 +36,257 @@ CANDIDATES = (
     "vcg",
     "convex",
     "stacked-lr",
+    "boosted",
+    "shrunk",
 )
-"""What `Auto` tries by default: each family once, none that is slow."""
+"""What `Auto` combines by default: each family once, none that is slow."""
+TWO_CLASSES: tuple[str | Pool, ...] = ("ridge", Ridge(scale="reports"))
+"""What it combines besides for two classes; with more they take too long."""
+FEWEST_CASES = 10
+"""With fewer cases nothing is learned: the answer is the mean log-odds."""
+PRIOR = 5.0
+"""Cases that the equal start of the weights counts for."""
+SMALLEST_WEIGHT = 0.01
+"""A candidate with less weight is dropped."""
+SELECTION_CASES = 20_000
+"""The weights are learned from at most so many cases; the pools learn from all."""
+STEPS, PRECISION = 1000, 1e-7
+"""When the weights have converged: most steps, and the largest change in the last."""
 
 
 @dataclass(frozen=True)
-class Trial:
-    """How one candidate did under cross-validation."""
+class Candidate:
+    """How one pool did on cases that it had not learned from, and its weight."""
 
     name: str
-    complexity: int
-    loss: float
-    behind: float
-    behind_error: float
-    eligible: bool
+    log_loss: float
+    brier: float
+    weight: float
 
 
 @final
 class Auto(Pool):
-    """Cross-validates the candidates under your costs and keeps the simplest good one.
+    r"""Combines the pools, each by what it adds on cases it did not learn from.
 
-    The best candidate has the least mean loss out of fold. A candidate is eligible
-    when its paired difference to the best is within one standard error; of the
-    eligible the simplest is kept (nothing learned, then one or two numbers, then
-    weights, then a model), among equally simple ones the one with the least loss.
+    With :math:`p_{tm}(y_t)` the probability that candidate m gave, out of fold, to what
+    happened in case t, the weights maximise the likelihood of the mixture
+    :math:`\sum_m w_m p_{tm}` under a weak prior towards equal weights,
+
+    .. math:: r_{tm} \propto w_m p_{tm}(y_t), \qquad
+              w_m = \frac{\sum_t r_{tm} + s / M}{T + s}, \qquad s = 5,
+
+    iterated from equal weights (expectation maximisation). Candidates below 1 % are
+    dropped, the others learn from all cases. Costs change the decisions and the
+    candidates that learn by cost, not the weights. With fewer than ten cases it is the
+    mean log-odds; where folds are impossible, as with outcomes of one class only, it is
+    `shrunk`.
 
     Parameters
     ----------
     candidates : sequence of str or Pool, optional
-        By default the mean, the median, log-odds, the best individual, extremized,
-        Platt and beta-transformed means, inverse-Brier, VCG and convex weights, and
-        stacked logistic regression.
-    loss : str
-        What is compared: ``cost`` (at your costs) by default.
+        By default the mean, the median, log-odds, the best agent, extremized, Platt and
+        beta-transformed means, inverse-Brier, VCG and convex weights, stacked logistic
+        regression, gradient boosting, ridge regression on log-odds and on reports, and
+        the shrunk log-odds pool.
     cv : int or splitter
         Folds.
 
     Attributes
     ----------
-    choice_ : str
-        Name of the pool kept.
+    pools_ : tuple of Pool
+        The candidates kept, learned from all cases.
+    shares_ : (M,)
+        Their weights.
+    table_ : list of Candidate
+        Every candidate that could be tried, largest weight first.
     why_ : str
         One sentence.
-    table_ : list of Trial
-        Every candidate that could be tried, best first.
-    pool_ : Pool
-        The pool kept, learned from all cases.
 
     Examples
     --------
     >>> reports = [[0.9, 0.5, 0.4], [0.1, 0.5, 0.6]] * 20
-    >>> auto = Auto(candidates=("mean", "best-agent"), loss="brier")
-    >>> auto.fit(reports, [1, 0] * 20).choice_
-    'best-agent'
+    >>> auto = Auto(candidates=("mean", "best-agent")).fit(reports, [1, 0] * 20)
+    >>> [pool.name for pool in auto.pools_], auto.shares_.round(2)
+    (['best-agent', 'mean'], array([0.95, 0.05]))
     """
 
     name: ClassVar[str] = "auto"
     complexity: ClassVar[int] = 3
-    choice_: str
+    records: ClassVar = (Candidate,)
+    exemptions: ClassVar = {
+        "unanimity": "it combines pools that do not owe it",
+        "permutation": "it combines gradient boosting, which breaks ties by the order "
+        "of the columns",
+        "duplicate": "it combines pools that count a copy as one more agent",
+        "label swap": "it combines gradient boosting, where a case on a cut goes left, "
+        "whichever class is called 1",
+    }
+
+    pools_: tuple[Pool, ...]
+    shares_: FloatArray
+    table_: list[Candidate]
     why_: str
-    table_: list[Trial]
-    pool_: Pool
-    records: ClassVar = (Trial,)
-    exemptions: ClassVar = {"unanimity": "it may choose a pool that is exempt"}
 
     def __init__(
         self,
         *,
         candidates: Sequence[str | Pool] | None = None,
-        loss: str = "cost",
         cv: Folds = 5,
         costs: Costs | None = None,
         threshold: float | None = None,
         seed: int = 0,
     ) -> None:
         self.candidates = candidates
-        self.loss = loss
         self.cv = cv
         self.costs = costs
         self.threshold = threshold
         self.seed = seed
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
-        loss = as_loss(self.loss, self.costs, self.threshold).on(panel)
+        pools = self._candidates(panel.classes)
+        kept, self.shares_ = self._select(pools, panel, case_weights)
+        self.pools_ = tuple(clone(p).fit_panel(panel, case_weights) for p in kept)
+
+    def _candidates(self, classes: int) -> list[Pool]:
         if isinstance(self.candidates, str):
             raise SettingError(
                 f"candidates must be a list of pools; got {self.candidates!r}"
             )
-        pools = [
-            configure(given, costs=self.costs, threshold=self.threshold, seed=self.seed)
-            for given in self.candidates or CANDIDATES
-        ]
-        try:
-            pairs = splits(panel.outcomes, self.cv, self.seed, times=panel.times)
-        except SettingError as error:
-            kept = pools[0]
-            self.table_ = []
-            self.why_ = f"{kept.name} was kept without a comparison: {error}"
-        else:
-            kept = self._best(pools, panel, pairs, loss, case_weights)
-        self.choice_ = kept.name
-        self.pool_ = clone(kept).fit_panel(panel, case_weights)
+        usual = CANDIDATES if classes > 2 else CANDIDATES + TWO_CLASSES
+        return [self._configured(pool) for pool in self.candidates or usual]
 
-    def _best(
-        self,
-        pools: list[Pool],
-        panel: Panel,
-        pairs: list[tuple[IntArray, IntArray]],
-        loss: Loss,
-        case_weights: FloatArray | None,
-    ) -> Pool:
-        """Return the simplest pool within one standard error of the best."""
+    def _configured(self, pool: str | Pool) -> Pool:
+        return configure(
+            pool, costs=self.costs, threshold=self.threshold, seed=self.seed
+        )
+
+    def _select(
+        self, pools: list[Pool], panel: Panel, case_weights: FloatArray | None
+    ) -> tuple[list[Pool], FloatArray]:
+        """Candidates to keep, largest weight first, and their weights."""
+        T = len(panel)
+        if T < FEWEST_CASES:
+            why = f"with fewer than {FEWEST_CASES} cases ({T}) nothing is learned"
+            return self._alone("log-odds", why)
+        cases = _selection(panel, self.seed)
+        part = panel.take(cases) if len(cases) < T else panel
+        counted = None if case_weights is None else case_weights[cases]
+        try:
+            pairs = splits(part.outcomes, self.cv, self.seed, times=part.times)
+        except SettingError as error:
+            return self._alone("shrunk", f"the pools could not be compared: {error}")
         rows = evaluation_cases(pairs)
-        cases = None if case_weights is None else case_weights[rows]
-        outcomes = panel.outcomes[rows]
+        outcomes = part.outcomes[rows]
         tried, pooled = [], []
         for pool in pools:
             try:
-                answer = out_of_fold(pool, panel, pairs, case_weights)[rows]
+                pooled.append(out_of_fold(pool, part, pairs, counted)[rows])
             except SettingError:
                 continue  # too few cases for this one
             tried.append(pool)
-            pooled.append(answer)
         if not tried:
-            self.table_, self.why_ = (
-                [],
-                f"{pools[0].name} was kept: there are too few cases to compare pools",
+            return self._alone("shrunk", "there are too few cases to try any candidate")
+        given = np.stack([outcome_probability(p, outcomes) for p in pooled], axis=1)
+        given = np.maximum(given, SMALLEST)
+        counted = None if counted is None else counted[rows]
+        weights = mixture_weights(given, counted)
+        kept = np.where(weights < min(SMALLEST_WEIGHT, weights.max()), 0.0, weights)
+        kept /= kept.sum()
+        order = np.argsort(-weights, kind="stable")
+        self.table_ = [
+            Candidate(
+                title(tried[i]),
+                float(case_mean(-np.log(given[:, i]), counted)),
+                float(case_mean(Loss("brier").of(pooled[i], outcomes), counted)),
+                float(kept[i]),
             )
-            return pools[0]
-        losses = [loss.take(rows).of(p, outcomes) for p in pooled]
-        # The Brier loss breaks ties that a loss counted in whole errors leaves.
-        rank = [
-            (case_mean(lost, cases), case_mean(Loss("brier").of(p, outcomes), cases))
-            for lost, p in zip(losses, pooled, strict=True)
+            for i in order
         ]
-        order = sorted(range(len(tried)), key=rank.__getitem__)
-        best = order[0]
-        trials = [
-            _trial(pool, losses[i], losses[best], cases) for i, pool in enumerate(tried)
-        ]
-        eligible = [i for i, trial in enumerate(trials) if trial.eligible]
-        kept = min(eligible, key=lambda i: (tried[i].complexity, rank[i]))
-        self.table_ = [trials[i] for i in order]
-        self.why_ = _why(trials[kept], trials[best], loss)
-        return tried[kept]
+        self.why_ = _why(self.table_, len(rows))
+        chosen = [i for i in order if kept[i] > 0]
+        return [tried[i] for i in chosen], kept[chosen]
+
+    def _alone(self, name: str, why: str) -> tuple[list[Pool], FloatArray]:
+        self.table_ = []
+        self.why_ = f"{name} alone: {why}"
+        return [self._configured(name)], np.ones(1)
 
     def _explanation(self) -> Explanation:
-        chosen: Explanation = self.pool_.explain()
-        return replace(chosen, why=self.why_)
+        members = {
+            title(pool): float(share)
+            for pool, share in zip(self.pools_, self.shares_, strict=True)
+        }
+        return Explanation(self.name, self.why_, members=members, loss="log")
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
-        return np.asarray(self.pool_.combine(values))
+        pairs = zip(self.shares_, self.pools_, strict=True)
+        return np.asarray(sum(share * pool.combine(values) for share, pool in pairs))
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph."""
-        return self.pool_.to_onnx(reports)
+        pairs = zip(self.shares_, self.pools_, strict=True)
+        pooled, *others = [
+            pool.to_onnx(reports) * float(share) for share, pool in pairs
+        ]
+        for other in others:
+            pooled = pooled + other
+        return pooled
 
 
-def _trial(
-    pool: Pool, losses: FloatArray, best: FloatArray, cases: FloatArray | None
-) -> Trial:
-    gap = losses - best
-    behind = case_mean(gap, cases)
-    spread = case_mean((gap - behind) ** 2, cases)
-    share = np.full(len(gap), 1.0) if cases is None else cases
-    count = share.sum() ** 2 / (share**2).sum()
-    error = float(np.sqrt(spread / max(count - 1, 1.0)))
-    return Trial(
-        pool.name,
-        pool.complexity,
-        case_mean(losses, cases),
-        behind,
-        error,
-        bool(behind <= error),
-    )
+def mixture_weights(
+    given: FloatArray, case_weights: FloatArray | None = None, prior: float = PRIOR
+) -> FloatArray:
+    """Weights (M,) of greatest likelihood for probabilities (T, M) of what happened.
+
+    ``prior`` cases are spread equally over the M candidates.
+
+    >>> mixture_weights(np.array([[0.9, 0.5]] * 100)).round(2)
+    array([0.97, 0.03])
+    """
+    T, M = given.shape
+    counted = np.ones(T) if case_weights is None else case_weights
+    total = counted.sum()
+    weights = np.full(M, 1.0 / M)
+    for _ in range(STEPS):
+        responsibility = counted / (given @ weights)
+        new = (weights * (responsibility @ given) + prior / M) / (total + prior)
+        change = np.abs(new - weights).max()
+        weights = new
+        if change <= PRECISION:
+            break
+    return weights
 
 
-def _why(kept: Trial, best: Trial, loss: Loss) -> str:
-    if kept == best:
-        return (
-            f"{kept.name} has the lowest {loss.name} loss out of fold "
-            f"({kept.loss:.4g} per case), and no simpler pool comes within one "
-            "standard error of it"
-        )
+def title(pool: Pool) -> str:
+    """Name of a pool with the settings that are not the default.
+
+    >>> title(Ridge()), title(Ridge(scale="reports"))
+    ('ridge', 'ridge (scale=reports)')
+    """
+    default = type(pool)().get_params(deep=False)
+    shared = {"costs", "threshold", "seed"}
+    own = {k: v for k, v in pool.get_params(deep=False).items() if k not in shared}
+    changed = [f"{k}={v}" for k, v in own.items() if repr(v) != repr(default[k])]
+    return f"{pool.name} ({', '.join(changed)})" if changed else pool.name
+
+
+def _selection(panel: Panel, seed: int) -> IntArray:
+    """Cases from which the weights are learned, in their order."""
+    T = len(panel)
+    if T <= SELECTION_CASES:
+        return np.arange(T)
+    parts = -(-T // SELECTION_CASES)
+    return np.flatnonzero(stratify(panel.outcomes, parts, seed) == 0)
+
+
+def _why(table: list[Candidate], cases: int) -> str:
+    kept = [c for c in table if c.weight > 0]
+    best = min(table, key=lambda c: c.log_loss)
+    largest = kept[0]
     return (
-        f"{kept.name} loses {kept.loss:.4g} per case ({loss.name}), within one "
-        f"standard error ({kept.behind_error:.2g}) of the best, {best.name} "
-        f"({best.loss:.4g}), and is the simplest such pool"
+        f"{len(kept)} of {len(table)} candidates are combined, weighted by how well "
+        f"they predicted {cases:,} cases that they had not learned from: "
+        f"{largest.name} has the largest weight ({100 * largest.weight:.0f} %), "
+        f"{best.name} the least log loss ({best.log_loss:.4g} per case)"
     )

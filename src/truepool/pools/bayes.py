@@ -15,6 +15,7 @@ from truepool.core.arrays import (
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.pools.certainty import choose_clip
 from truepool.pools.interface import Pool
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
@@ -33,6 +34,14 @@ class Bayes(Pool):
     prior : array-like (K,) or float, optional
         Probability of each class (or of class 1) before any report; by default
         the share of each class among the outcomes.
+    clip : float, optional
+        How close to 0 and 1 a report may count. By default 0.02, or a tenth of the
+        share of the rarest class if that is less.
+
+    Attributes
+    ----------
+    clip_ : float
+        The clip in use.
 
     Examples
     --------
@@ -49,15 +58,18 @@ class Bayes(Pool):
     }
 
     prior_: FloatArray
+    clip_: float
 
     def __init__(
         self,
         *,
         prior: ArrayLike | None = None,
+        clip: float | None = None,
         costs: Costs | None = None,
         threshold: float | None = None,
     ) -> None:
         self.prior = prior
+        self.clip = clip
         self.costs = costs
         self.threshold = threshold
 
@@ -76,15 +88,16 @@ class Bayes(Pool):
                     f"got {self.prior!r}"
                 )
         self.prior_ = share
+        self.clip_ = choose_clip(self.clip, panel, case_weights)
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
         start = log_scale(self.prior_)
-        evidence = np.nansum(log_scale(values) - start, axis=1)
+        evidence = np.nansum(log_scale(values, self.clip_) - start, axis=1)
         return from_log_scale(start + evidence)
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph."""
         start = log_scale(self.prior_)
-        evidence = ((reports.log_scale() - start) * reports.reported).sum(1)
+        evidence = ((reports.log_scale(self.clip_) - start) * reports.reported).sum(1)
         return graph.from_log_scale(start + evidence, reports.coordinates)

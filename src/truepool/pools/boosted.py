@@ -11,11 +11,11 @@ from truepool.core.arrays import (
     FloatArray,
     IntArray,
     from_log_scale,
-    log_scale,
 )
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.measures.calibration import clipped_log_scale
 from truepool.pools.interface import Pool
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
@@ -49,8 +49,8 @@ class Boosted(Pool):
     ----------
     nodes_ : dict of arrays
         The trees, node by node; see `truepool.core.kernels.reference.trees`.
-    always_ : (N,)
-        Which agents reported in every training case.
+    always_, never_ : (N,)
+        Which agents reported in every training case, and which in none.
     baseline_ : (C,)
         Where boosting starts, on the log scale.
 
@@ -77,6 +77,7 @@ class Boosted(Pool):
 
     nodes_: dict[str, FloatArray | IntArray]
     always_: BoolArray
+    never_: BoolArray
     baseline_: FloatArray
     columns_: IntArray
 
@@ -111,8 +112,10 @@ class Boosted(Pool):
             early_stopping=False,
             random_state=self.seed,
         )
-        self.always_ = np.asarray(~np.isnan(panel.values[:, :, 0]).any(axis=0))
-        features = _features(panel.values, self.always_)
+        missing = np.isnan(panel.values[:, :, 0])
+        self.always_ = np.asarray(~missing.any(axis=0))
+        self.never_ = np.asarray(missing.all(axis=0))
+        features = _features(panel.values, self.always_, self.never_)
         model.fit(features, panel.outcomes, case_weights)
         seen = model.classes_
         self.nodes_ = _nodes(model)
@@ -151,7 +154,7 @@ class Boosted(Pool):
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
         scale = np.tile(self.baseline_, (len(values), 1))
-        features = _features(values, self.always_)
+        features = _features(values, self.always_, self.never_)
         scale[:, self.columns_] += kernels.trees(
             features, len(self.columns_), **self.nodes_
         )
@@ -186,24 +189,26 @@ class Boosted(Pool):
     def _features_onnx(self, reports: ReportTensors) -> Tensor:
         """`_features` inside an ONNX graph; a missing report is NaN."""
         C = reports.coordinates
-        crowd = reports.mean(reports.log_scale())
+        crowd = reports.mean(reports.clipped_log_scale())
         agreed = graph.from_log_scale(crowd, C).expand(1)
-        filled = reports.values.graph.constant(self.always_[:, None])
-        absent = filled.where(agreed, np.nan)
-        values = (reports.reported > 0.0).where(reports.values, absent)
+        constant = reports.values.graph.constant
+        absent = constant((self.always_ | self.never_)[:, None]).where(agreed, np.nan)
+        used = (reports.reported * (1.0 - self.never_)[:, None]) > 0.0
+        values = used.where(reports.values, absent)
         flat = values.reshape(-1, reports.agents * C)
         return flat.apply("Concat", crowd, axis=1)
 
 
-def _features(values: FloatArray, always: BoolArray) -> FloatArray:
+def _features(values: FloatArray, always: BoolArray, never: BoolArray) -> FloatArray:
     """Reports (T, N * C) and the mean of their log scale.
 
     Trees learn what a missing report means only where some were missing in training; an
-    agent that ``always`` (N,) reported then is taken to agree with the crowd now.
+    agent that ``always`` (N,) reported then is taken to agree with the crowd now, and
+    so is one that ``never`` did, whatever it reports.
     """
     T = len(values)
-    crowd = np.nanmean(log_scale(values), axis=1)
-    gap = np.isnan(values) & always[:, None]
+    crowd = np.nanmean(clipped_log_scale(values), axis=1)
+    gap = (np.isnan(values) & always[:, None]) | never[:, None]
     if gap.any():
         values = np.where(gap, from_log_scale(crowd)[:, None], values)
     return np.ascontiguousarray(np.column_stack([values.reshape(T, -1), crowd]))

@@ -6,6 +6,7 @@ from typing import Any
 
 from truepool.data.costs import Costs
 from truepool.data.labels import Labels
+from truepool.data.tables.table_format import TableFormat
 from truepool.pools.interface import NO_COSTS, Pool
 from truepool.pools.result import Explanation, Training
 
@@ -25,6 +26,9 @@ class Card:
         the costs of each case decide.
     library : str
         Version of truepool that fitted it.
+    table : TableFormat, optional
+        How the table was written that it was fitted on; `truepool score` expects new
+        cases to be written alike.
     """
 
     pool: str
@@ -36,6 +40,7 @@ class Card:
     threshold: float | None
     training: Training
     library: str
+    table: TableFormat | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and strings, ready for JSON."""
@@ -46,7 +51,9 @@ class Card:
         return values
 
 
-def card_of(pool: Pool, library: str | None = None) -> Card:
+def card_of(
+    pool: Pool, library: str | None = None, table: TableFormat | None = None
+) -> Card:
     """Return the card of a fitted pool.
 
     >>> from truepool.pools.mean import Mean
@@ -72,6 +79,7 @@ def card_of(pool: Pool, library: str | None = None) -> Card:
         given,
         pool.training_,
         version("truepool") if library is None else library,
+        table,
     )
 
 

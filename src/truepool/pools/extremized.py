@@ -53,11 +53,14 @@ class Extremized(RecalibratedPool):
         factor: float | str = "fit",
         base: Pool | str = "mean",
         cv: Folds = 5,
+        clip: float | None = None,
         costs: Costs | None = None,
         threshold: float | None = None,
         seed: int = 0,
     ) -> None:
-        super().__init__(base=base, cv=cv, costs=costs, threshold=threshold, seed=seed)
+        super().__init__(
+            base=base, cv=cv, clip=clip, costs=costs, threshold=threshold, seed=seed
+        )
         self.factor = factor
 
     def _correct(
@@ -65,7 +68,7 @@ class Extremized(RecalibratedPool):
     ) -> None:
         if self.factor == "fit":
             self.factor_, _ = fit_scaling(
-                log_scale(pooled), outcomes, cases, shift=False
+                log_scale(pooled, self.clip_), outcomes, cases, shift=False
             )
         elif self.factor == "neyman-roughgarden":
             self.factor_ = np.nan  # one for each case, by who speaks
@@ -81,7 +84,7 @@ class Extremized(RecalibratedPool):
         reported = (~np.isnan(values[:, :, :1])).sum(axis=1)
         unseen = np.isnan(self.factor_)
         factor = neyman_roughgarden(reported) if unseen else self.factor_
-        return from_log_scale(factor * log_scale(pooled))
+        return from_log_scale(factor * log_scale(pooled, self.clip_))
 
     def _corrected_onnx(self, pooled: Tensor, reports: ReportTensors) -> Tensor:
         C = reports.coordinates
@@ -91,7 +94,7 @@ class Extremized(RecalibratedPool):
             factor = reports.values.graph.constant(factors).take(
                 reports.count.indices()
             )
-        return graph.from_log_scale(factor * graph.log_scale(pooled, C), C)
+        return graph.from_log_scale(factor * graph.log_scale(pooled, C, self.clip_), C)
 
 
 def neyman_roughgarden(agents: IntArray) -> FloatArray:

@@ -1,7 +1,7 @@
 """The interface of pools: scikit-learn classifiers whose features are probabilities."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
@@ -274,11 +274,18 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             and len(self.labels_.names) == len(self.training_.counts) == K
         ):
             raise ValueError("the agents or the classes are not what they should be")
-        for inner in vars(self).values():
-            if isinstance(inner, Pool) and "classes_" in vars(inner):
+        for inner in self._inner_pools():
+            if "classes_" in vars(inner):
                 if inner.agents_ != self.agents_ or len(inner.classes_) != K:
                     raise ValueError("a pool inside is about other agents")
                 inner.check_learned()
+
+    def _inner_pools(self) -> Iterator["Pool"]:
+        """Pools among the attributes, alone or in tuples."""
+        for value in vars(self).values():
+            for inner in value if isinstance(value, tuple) else (value,):
+                if isinstance(inner, Pool):
+                    yield inner
 
     def explain(self) -> Explanation:
         """Explain the fitted pool: its name, its weights, and their basis."""

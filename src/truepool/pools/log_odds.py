@@ -5,31 +5,64 @@ from typing import ClassVar, final
 import numpy as np
 
 from truepool.core.arrays import FloatArray, from_log_scale, log_scale
-from truepool.pools.interface import FixedPool
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.pools.certainty import choose_clip
+from truepool.pools.interface import Pool
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 
 @final
-class LogOdds(FixedPool):
+class LogOdds(Pool):
     r"""Mean of the log-odds.
 
     :math:`\mathrm{logit}\, p = \frac1N \sum_i \mathrm{logit}\, r_i`. For K
     classes, the normalised geometric mean. Sharper than the mean; one agent that is
     certain and wrong does more damage.
 
+    Parameters
+    ----------
+    clip : float, optional
+        How close to 0 and 1 a report may count. By default 0.02, or a tenth of the
+        share of the rarest class if that is less.
+
+    Attributes
+    ----------
+    clip_ : float
+        The clip in use.
+
+    Examples
+    --------
     >>> pool = LogOdds().fit([[0.9, 0.5], [0.1, 0.5]], [1, 0])
     >>> pool.predict_proba([[0.9, 0.5]])[:, 1].round(3)
     array([0.75])
     """
 
     name: ClassVar[str] = "log-odds"
+    complexity: ClassVar[int] = 0
+
+    clip_: float
+
+    def __init__(
+        self,
+        *,
+        clip: float | None = None,
+        costs: Costs | None = None,
+        threshold: float | None = None,
+    ) -> None:
+        self.clip = clip
+        self.costs = costs
+        self.threshold = threshold
+
+    def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
+        self.clip_ = choose_clip(self.clip, panel, case_weights)
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
-        return from_log_scale(np.nanmean(log_scale(values), axis=1))
+        return from_log_scale(np.nanmean(log_scale(values, self.clip_), axis=1))
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph."""
-        mean = reports.mean(reports.log_scale())
+        mean = reports.mean(reports.log_scale(self.clip_))
         return graph.from_log_scale(mean, reports.coordinates)

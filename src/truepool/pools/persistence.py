@@ -16,6 +16,7 @@ from truepool.core import archive, registry
 from truepool.core.errors import PoolFileError, SettingError, TruepoolError
 from truepool.data.costs import Costs
 from truepool.data.labels import Labels
+from truepool.data.tables.table_format import TableFormat
 from truepool.measures.losses import Loss
 
 KIND = archive.Kind("pool", 1, PoolFileError)
@@ -23,10 +24,16 @@ RECORDS: tuple[type, ...] = (Costs, Labels, Loss)
 """Values that any pool may hold; a pool adds its own in `Pool.records`."""
 
 
-def save(pool: Any, path: str | Path) -> None:
-    """Write a fitted pool to a file, whole or not at all; the same pool, same bytes."""
+def save(pool: Any, path: str | Path, table: TableFormat | None = None) -> None:
+    """Write a fitted pool to a file, whole or not at all; the same pool, same bytes.
+
+    ``table`` says how the table was written that the pool was fitted on.
+    """
     writer = _Writer()
     content = {"pool": writer.pool(pool)}
+    if table is not None:
+        writer.records["TableFormat"] = TableFormat
+        content["table"] = writer.value(table, "table")
     archive.write(path, KIND, content, writer.arrays)
 
 
@@ -55,6 +62,18 @@ def library(path: str | Path) -> str:
     """Version of truepool that wrote a file."""
     manifest, _ = archive.read(Path(path), KIND)
     return str(manifest.get("truepool"))
+
+
+def table_format(path: str | Path) -> TableFormat | None:
+    """How the table was written that the pool of a file was fitted on, if known."""
+    manifest, members = archive.read(Path(path), KIND)
+    reader = _Reader(members)
+    reader.records["TableFormat"] = TableFormat
+    try:
+        found = reader.value(manifest.get("table"))
+    except archive.DAMAGE as error:
+        raise KIND.damaged(Path(path), "its table is not described") from error
+    return found if isinstance(found, TableFormat) else None
 
 
 def declared(cls: type) -> list[str]:

@@ -41,13 +41,15 @@ class Platt(RecalibratedPool):
         self, pooled: FloatArray, outcomes: IntArray, cases: FloatArray
     ) -> None:
         self.factor_, self.shift_ = fit_scaling(
-            log_scale(pooled), outcomes, cases, shift=True
+            log_scale(pooled, self.clip_), outcomes, cases, shift=True
         )
 
     def _corrected(self, pooled: FloatArray, values: FloatArray) -> FloatArray:
-        return from_log_scale(self.factor_ * log_scale(pooled) + self.shift_)
+        return from_log_scale(
+            self.factor_ * log_scale(pooled, self.clip_) + self.shift_
+        )
 
     def _corrected_onnx(self, pooled: Tensor, reports: ReportTensors) -> Tensor:
         C = reports.coordinates
-        scale = self.factor_ * graph.log_scale(pooled, C) + self.shift_
+        scale = self.factor_ * graph.log_scale(pooled, C, self.clip_) + self.shift_
         return graph.from_log_scale(scale, C)

@@ -10,6 +10,7 @@ from truepool.core.arrays import FloatArray, IntArray
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.folds import Folds, out_of_fold, splits
+from truepool.pools.certainty import choose_clip
 from truepool.pools.interface import Pool, configure
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 
@@ -29,22 +30,29 @@ class RecalibratedPool(Pool):
     cv : int or splitter
         Folds on which the pool to correct is cross-fitted, so that the correction
         never learns from cases its pool learned from.
+    clip : float, optional
+        How close to 0 and 1 a pooled probability may count on the log-odds scale. By
+        default 0.02, or a tenth of the share of the rarest class if that is less.
     """
 
     complexity: ClassVar[int] = 1
+
     pool_: Pool
+    clip_: float
 
     def __init__(
         self,
         *,
         base: Pool | str = "mean",
         cv: Folds = 5,
+        clip: float | None = None,
         costs: Costs | None = None,
         threshold: float | None = None,
         seed: int = 0,
     ) -> None:
         self.base = base
         self.cv = cv
+        self.clip = clip
         self.costs = costs
         self.threshold = threshold
         self.seed = seed
@@ -53,6 +61,7 @@ class RecalibratedPool(Pool):
         inner = configure(
             self.base, costs=self.costs, threshold=self.threshold, seed=self.seed
         )
+        self.clip_ = choose_clip(self.clip, panel, case_weights)
         self.pool_ = clone(inner).fit_panel(panel, case_weights)
         if inner.complexity == 0:  # it learned nothing, so nothing can leak
             pooled = self.pool_.combine(panel.values)

@@ -72,13 +72,15 @@ class Explanation:
     Attributes
     ----------
     name : str
-        Name of the pool; of `auto`, name of the pool that it chose.
+        Name of the pool; of `simplest`, name of the pool that it chose.
     why : str, optional
         Why it was chosen, in one sentence.
     weights, credit : mapping of agent to number, optional
         Weights on the simplex, and the credit that they follow from.
     loss : str, optional
         The loss by which the pool learned; credit is counted in it.
+    members : mapping of pool to number, optional
+        The pools that it combines, with their weights.
     """
 
     name: str
@@ -86,3 +88,4 @@ class Explanation:
     weights: Mapping[str, float] | None = None
     credit: Mapping[str, float] | None = None
     loss: str | None = None
+    members: Mapping[str, float] | None = None

@@ -1,36 +1,30 @@
 """Ridge logistic regression on the reports, its penalty by cross-validation."""
 
-import warnings
 from typing import ClassVar, final
 
 import numpy as np
-from scipy.linalg import LinAlgWarning
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegressionCV
 
-from truepool.core.arrays import FloatArray
+from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.folds import Folds, splits
 from truepool.pools.interface import Pool
+from truepool.pools.logistic import LogisticData, solve
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.stacked import (
     MODEL,
     log_odds_features,
     log_odds_onnx,
-    output_layer,
     probabilities_of,
     report_features,
     reports_onnx,
 )
 
-STRENGTHS = np.logspace(-4, 2, 13)
+STRENGTHS = np.logspace(-4, 2, 7)
 """The grid of inverse penalties."""
-PRECISION = 1e-8
-"""Largest gradient at which the regression has converged."""
-DEFAULT = np.array([1.0])
+DEFAULT = 1.0
 """The inverse penalty where the cases are too few for folds."""
 SCALES = {"log-odds": log_odds_features, "reports": report_features}
 ONNX_SCALES = {"log-odds": log_odds_onnx, "reports": reports_onnx}
@@ -53,10 +47,8 @@ class Ridge(Pool):
 
     Attributes
     ----------
-    coefficients_ : (C, F)
-        Slopes; C is 1 for two classes.
-    intercepts_ : (C,)
-        The score of a case with all features 0.
+    coefficients_ : (C, F + 1)
+        Slopes and, last, the intercept; C is 1 for two classes.
     strength_ : float
         Inverse of the penalty chosen.
 
@@ -73,7 +65,6 @@ class Ridge(Pool):
     exemptions: ClassVar = {"unanimity": MODEL}
 
     coefficients_: FloatArray
-    intercepts_: FloatArray
     strength_: float
 
     def __init__(
@@ -97,40 +88,35 @@ class Ridge(Pool):
                 f"scale must be one of {', '.join(SCALES)}; got {self.scale!r}"
             )
         features = SCALES[self.scale](panel.values)
+        cases = np.ones(len(panel)) if case_weights is None else case_weights
+        data = LogisticData.of(features, panel.outcomes, panel.classes, cases)
         try:
             pairs = splits(panel.outcomes, self.cv, self.seed, times=panel.times)
-            strengths = STRENGTHS
         except SettingError:  # too few cases for folds: nothing to choose by
-            everything = np.arange(len(panel))
-            pairs, strengths = [(everything, everything)], DEFAULT
-        model = LogisticRegressionCV(
-            Cs=strengths,
-            cv=pairs,
-            scoring="neg_log_loss",
-            solver="newton-cholesky",
-            tol=PRECISION,
-            max_iter=1000,
-            l1_ratios=(0.0,),
-            use_legacy_attributes=False,
-        )
-        with warnings.catch_warnings():
-            # Reports that are all alike leave Newton no direction; scikit-learn says so
-            # and goes on with another solver.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            warnings.simplefilter("ignore", LinAlgWarning)
-            model.fit(features, panel.outcomes, case_weights)
-        self.strength_ = float(model.C_)
-        self.coefficients_, self.intercepts_ = output_layer(
-            model, model.coef_, model.intercept_, panel.classes
-        )
+            self.strength_ = DEFAULT
+        else:
+            losses = sum(_path_losses(data, *pair) for pair in pairs)
+            self.strength_ = float(STRENGTHS[np.argmin(losses)])
+        self.coefficients_ = solve(data, 1.0 / self.strength_)
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
         features = SCALES[self.scale](values)
-        return probabilities_of(features @ self.coefficients_.T + self.intercepts_)
+        slopes, intercepts = self.coefficients_[:, :-1], self.coefficients_[:, -1]
+        return probabilities_of(features @ slopes.T + intercepts)
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph."""
         features = ONNX_SCALES[self.scale](reports)
-        scores = features @ self.coefficients_.T + self.intercepts_
-        return graph.from_scores(scores, reports.coordinates)
+        slopes, intercepts = self.coefficients_[:, :-1], self.coefficients_[:, -1]
+        return graph.from_scores(features @ slopes.T + intercepts, reports.coordinates)
+
+
+def _path_losses(data: LogisticData, learn: IntArray, test: IntArray) -> FloatArray:
+    """Log loss (S,) of the test cases for each strength, learned from the others."""
+    known, new = data.take(learn), data.take(test)
+    losses, found = [], None
+    for strength in STRENGTHS:
+        found = solve(known, 1.0 / strength, found)
+        losses.append(new.loss(found))
+    return np.array(losses)

@@ -6,10 +6,11 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.core.arrays import FloatArray, IntArray, logit, to_classes
-from truepool.core.errors import SettingError
+from truepool.core.arrays import FloatArray, IntArray, logit
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.measures.losses import outcome_probability
+from truepool.pools.certainty import choose_clip
 from truepool.pools.interface import Pool
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
@@ -26,9 +27,6 @@ WIDE_PRIOR = 1.0
 """A prior this wide or wider costs half a unit of log evidence more."""
 MIN_SHARE = 0.01
 """Settings below this share of the largest weight are dropped."""
-MAX_CLIP = 0.02
-RARE_SHARE = 0.1
-"""Reports are clipped at 2 %, or at a tenth of the share of the rarest class."""
 MAX_STEPS, MIN_STEP, PRECISION = 50, 1e-6, 1e-10
 
 
@@ -99,14 +97,7 @@ class Shrunk(Pool):
         self.threshold = threshold
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
-        if self.clip is not None and not 0 < self.clip < 0.5:
-            raise SettingError(
-                f"clip must lie between 0 and 0.5; got {self.clip!r}. Leave it out for "
-                "the default."
-            )
-        rates = to_classes(panel.base_rate(case_weights)[None])[0]
-        rarest = float(rates[rates > 0].min())
-        self.clip_ = self.clip or min(MAX_CLIP, RARE_SHARE * rarest)
+        self.clip_ = choose_clip(self.clip, panel, case_weights)
         cases = np.ones(len(panel)) if case_weights is None else case_weights
         design = _design(panel.values, self.clip_)
         fits, scores = [], []
@@ -158,7 +149,7 @@ class Design:
 def _design(values: FloatArray, clip: float) -> Design:
     T, _, C = values.shape
     if C == 1:
-        x = logit(np.clip(values, clip, 1 - clip))
+        x = logit(values, clip)
     else:
         logs = np.log(np.maximum(values, clip))
         x = logs - logs.mean(axis=-1, keepdims=True)
@@ -180,7 +171,7 @@ def posterior_mode(
     precision = _precisions(design, widths)
 
     def value_at(theta: FloatArray) -> float:
-        chances = _given(_probabilities(design, theta), outcomes)
+        chances = outcome_probability(_probabilities(design, theta), outcomes)
         return float(cases @ np.log(chances) - theta @ (precision * theta) / 2)
 
     theta, value = start, value_at(start)
@@ -234,13 +225,6 @@ def _slopes(
 
 def _probabilities(design: Design, theta: FloatArray) -> FloatArray:
     return probabilities_of(design.anchor + design.parts @ theta)
-
-
-def _given(pooled: FloatArray, outcomes: IntArray) -> FloatArray:
-    """Probability (T,) that pooled coordinates (T, C) gave to what happened."""
-    if pooled.shape[1] == 1:
-        return np.where(outcomes == 1, pooled[:, 0], 1 - pooled[:, 0])
-    return pooled[np.arange(len(pooled)), outcomes]
 
 
 def _complexity(widths: tuple[float, float, float]) -> float:

@@ -1,18 +1,14 @@
 """Stacking with a logistic regression."""
 
-import warnings
 from typing import ClassVar, final
 
-from scipy.linalg import LinAlgWarning
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
-
 from truepool.core.arrays import FloatArray, IntArray
+from truepool.pools.logistic import LogisticData, solve
 from truepool.pools.onnx.graph import Tensor
-from truepool.pools.stacked import MODEL, Parameters, StackedPool, output_layer
+from truepool.pools.stacked import MODEL, Parameters, StackedPool
 
-PRECISION = 1e-8
-"""Largest gradient at which the regression has converged."""
+PENALTY = 1.0
+"""Penalty on the squared slopes, scikit-learn's default."""
 
 
 @final
@@ -30,24 +26,13 @@ class StackedLR(StackedPool):
     def _train(
         self, features: FloatArray, outcomes: IntArray, cases: FloatArray
     ) -> Parameters:
-        # Newton's method reaches the optimum; lbfgs stops up to 1e-3 short of it, at a
-        # place that depends on the order of the agents.
-        model = LogisticRegression(
-            solver="newton-cholesky", tol=PRECISION, max_iter=1000
-        )
-        with warnings.catch_warnings():
-            # Agents that are copies of each other leave Newton no direction;
-            # scikit-learn then goes on with lbfgs, and says so.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            warnings.simplefilter("ignore", LinAlgWarning)
-            model.fit(features, outcomes, cases)
-        slopes, shifts = output_layer(
-            model, model.coef_, model.intercept_, len(self.classes_)
-        )
-        return {"slopes": slopes, "shifts": shifts}
+        data = LogisticData.of(features, outcomes, len(self.classes_), cases)
+        return {"coefficients": solve(data, PENALTY)}
 
     def _scores(self, features: FloatArray, parameters: Parameters) -> FloatArray:
-        return features @ parameters["slopes"].T + parameters["shifts"]
+        coefficients = parameters["coefficients"]
+        return features @ coefficients[:, :-1].T + coefficients[:, -1]
 
     def _scores_onnx(self, features: Tensor, parameters: Parameters) -> Tensor:
-        return features @ parameters["slopes"].T + parameters["shifts"]
+        coefficients = parameters["coefficients"]
+        return features @ coefficients[:, :-1].T + coefficients[:, -1]

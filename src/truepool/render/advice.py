@@ -17,14 +17,14 @@ ACTIONS = {
     "repeated-feed": FEED,
     "changed-feed": FEED,
     "rescaled-feed": "ask whether {who} was retrained or rescaled, and recalibrate it",
-    "upside-down": "take {who} out of the pool or reverse its reports",
+    "reversed": "take {who} out of the pool or reverse its reports",
     "drifted": FEED,
     "copy": "leave out {who} or {other}, which report the same",
     "harmful": "take {who} out of the pool",
     "over-confident": "recalibrate {who}",
     "under-confident": "recalibrate {who}",
     "biased": "recalibrate {who}",
-    "tempted": "pay {who} and the others by a proper score of their own reports",
+    "misreport-gain": "pay {who} and the others by a proper score of their own reports",
     "worse-than-best": "use {who} alone, or a pool that relies on it more",
     "threshold": "decide at the threshold that the costs imply",
     "under-confident-pool": "recalibrate the pool",
@@ -152,8 +152,8 @@ def _action(fix: Fix) -> str:
     if fix.code not in ACTIONS:
         return f"look into {listed(fix.who) or 'the pool'} (`{fix.code}`)"
     who, other = (*fix.who, "", "")[:2]
-    # Who turned upside down was sound before: its reports must not all be reversed.
-    turned = fix.code == "upside-down" and fix.since is not None
+    # Who was reversed midway was sound before: its reports must not all be reversed.
+    turned = fix.code == "reversed" and fix.since is not None
     action = FEED if turned else ACTIONS[fix.code]
     return action.format(who=who, other=other, since=fix.since or 0)
 

@@ -12,20 +12,20 @@ from truepool.stress.temperature import Temperature
 QUICK = {"costs": COSTS, "resamples": 50}
 
 
-def find_faults(panel, who, **settings):
+def findings_of(panel, who, **settings):
     findings = audit(panel, **QUICK, **settings).findings
     return next(f for f in findings if f.who == (who,) and f.figure == "reliability")
 
 
 def test_the_slope_of_an_over_confident_agent_is_its_temperature():
-    finding = find_faults(over_confident(), "agent2")
+    finding = findings_of(over_confident(), "agent2")
     assert finding.unit == "calibration slope"
     assert finding.number.low < 0.4 < finding.number.high
     assert "is over-confident: when it says" in finding.sentence
 
 
 def test_an_under_confident_agent():
-    finding = find_faults(Temperature(2.5)(sound(), "agent2"), "agent2")
+    finding = findings_of(Temperature(2.5)(sound(), "agent2"), "agent2")
     assert (finding.code, finding.severity) == ("under-confident", "error")
     assert finding.number.low < 2.5 < finding.number.high
 
@@ -35,7 +35,7 @@ def test_a_biased_agent(shift, word):
     panel = sound()
     values = panel.values.copy()
     values[:, 2] = from_log_scale(log_scale(values[:, 2]) + shift)
-    finding = find_faults(panel.with_reports(values), "agent2")
+    finding = findings_of(panel.with_reports(values), "agent2")
     assert (finding.code, finding.unit) == ("biased", "bias")
     assert f"reports too {word}" in finding.sentence
     assert np.sign(finding.number.value) == np.sign(shift)
@@ -43,14 +43,14 @@ def test_a_biased_agent(shift, word):
 
 def test_a_slight_slope_is_told_by_the_slope_and_is_no_error():
     panel = sound(cases=20_000)
-    finding = find_faults(Temperature(0.87)(panel, "agent2"), "agent2")
+    finding = findings_of(Temperature(0.87)(panel, "agent2"), "agent2")
     assert finding.code == "over-confident"
     assert finding.severity in ("warning", "note")
 
 
 def test_the_cost_is_what_recalibrating_the_agent_saves():
     panel = over_confident()
-    finding = find_faults(panel, "agent2")
+    finding = findings_of(panel, "agent2")
     # Out of fold or not: two numbers from 2,000 cases hardly differ.
     fixed = panel.reports.copy()
     fixed[:, 2] = sound().reports[:, 2]

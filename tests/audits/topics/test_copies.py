@@ -11,27 +11,27 @@ from truepool.stress.temperature import Temperature
 QUICK = {"costs": COSTS, "resamples": 50}
 
 
-def find_faults(panel, code="copy"):
+def findings_of(panel, code="copy"):
     return [f for f in audit(panel, **QUICK).findings if f.code == code]
 
 
 @pytest.mark.parametrize(("noise", "severity"), [(0.0, "error"), (0.08, "warning")])
 def test_a_copy_is_found_even_if_it_hides(noise, severity):
     """The same numbers twice are a broken feed; a near copy is judged by its cost."""
-    (finding,) = find_faults(copied(noise=noise))
+    (finding,) = findings_of(copied(noise=noise))
     assert finding.severity == severity
     assert finding.number.value > 0.995
     assert finding.number.low <= finding.number.value <= finding.number.high <= 1
 
 
 def test_a_copy_that_is_rescaled_is_still_a_copy():
-    (finding,) = find_faults(Temperature(0.6)(copied(), "agent3"))
+    (finding,) = findings_of(Temperature(0.6)(copied(), "agent3"))
     assert finding.who == ("agent3", "agent0")
 
 
 def test_its_cost_is_what_leaving_it_out_saves():
     panel = copied()
-    (finding,) = find_faults(panel)
+    (finding,) = findings_of(panel)
     loss = Loss("cost", COSTS)
     kept = np.delete(panel.reports, 3, axis=1)
     as_is, without = (
@@ -42,10 +42,10 @@ def test_its_cost_is_what_leaving_it_out_saves():
 
 
 def test_agents_that_agree_much_are_no_copies():
-    assert find_faults(sound(correlation=0.95)) == []
-    (alike,) = find_faults(sound(correlation=0.95), "alike")
-    assert alike.severity == "note"
-    assert 1 < alike.number.value < 2
+    assert findings_of(sound(correlation=0.95)) == []
+    (finding,) = findings_of(sound(correlation=0.95), "correlated")
+    assert finding.severity == "note"
+    assert 1 < finding.number.value < 2
 
 
 def test_agents_that_never_spoke_together_cannot_be_copies():
@@ -53,14 +53,14 @@ def test_agents_that_never_spoke_together_cannot_be_copies():
     reports = panel.reports[:, [0, 0]].copy()
     reports[::2, 0] = np.nan
     reports[1::2, 1] = np.nan
-    assert find_faults(Panel(reports, panel.outcomes)) == []
+    assert findings_of(Panel(reports, panel.outcomes)) == []
 
 
 def test_the_interval_of_the_correlation_is_fishers():
     from scipy.stats import pearsonr
 
     panel = copied(noise=0.08)
-    (finding,) = find_faults(panel)
+    (finding,) = findings_of(panel)
     odds = np.log(panel.reports / (1 - panel.reports))
     oracle = pearsonr(odds[:, 3], odds[:, 0])
     assert_allclose(finding.number.value, oracle.statistic)

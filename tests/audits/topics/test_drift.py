@@ -19,8 +19,8 @@ def codes(panel):
     return [f.code for f in audit(panel, **QUICK).findings]
 
 
-def suspected(panel, code, agent=None):
-    """The suspicion of this code, of one agent if it is named."""
+def candidate_of(panel, code, agent=None):
+    """The candidate of this code, of one agent if it is named."""
     evidence = Evidence(panel, Mean(costs=COSTS), COSTS, None, 0.95, 50, 0)
     return next(
         s for s in drift.check(evidence) if s.code == code and agent in (*s.who, None)
@@ -29,7 +29,7 @@ def suspected(panel, code, agent=None):
 
 def test_its_cost_is_what_silence_since_then_saves():
     panel = drifted()
-    finding = suspected(panel, "drifted", "agent3")
+    finding = candidate_of(panel, "drifted", "agent3")
     assert abs(finding.since - 1000) < 50
     assert f"from case {finding.since:,} of 2,000" in finding.sentence
     kept = panel.reports.copy()
@@ -47,7 +47,7 @@ def test_a_rise_is_that_of_the_users_cost_beside_the_others():
     said = panel.reports.copy()
     said[1000:, 3] = np.where(panel.outcomes[1000:] == 1, 0.01, 0.99)  # at its worst
     panel = Panel(said, panel.outcomes, times=np.arange(2000))
-    finding = suspected(panel, "drifted", "agent3")
+    finding = candidate_of(panel, "drifted", "agent3")
     loss = Loss("cost", COSTS)
     cost = loss.of(said[:, :, None], panel.outcomes[:, None])
     beside = cost[:, 3] - np.delete(cost, 3, axis=1).mean(axis=1)

@@ -35,7 +35,7 @@ def test_costs_are_those_of_the_stressed_panel():
 
 def test_silence_costs_what_leave_one_out_credit_says():
     study = TOLD.robustness[0]
-    own = next(one for one in TOLD.standings if one.agent == study.who)
+    own = next(one for one in TOLD.agent_summaries if one.agent == study.who)
     assert_allclose(study.rise.value, own.leave_one_out.value)
 
 

@@ -4,7 +4,7 @@ from faults import COSTS, sound
 from typer.testing import CliRunner
 
 from truepool.audits.evidence import Evidence
-from truepool.audits.findings import find_faults
+from truepool.audits.findings import select_findings
 from truepool.audits.severity import FEEDS
 from truepool.audits.topics import feeds
 from truepool.cli import app
@@ -19,7 +19,7 @@ def evidence(panel):
 
 
 def findings(panel):
-    return find_faults(list(feeds.check(evidence(panel))))
+    return select_findings(list(feeds.check(evidence(panel))))
 
 
 def spoilt(change, times=None):

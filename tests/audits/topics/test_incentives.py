@@ -10,13 +10,13 @@ from truepool.games import incentives
 QUICK = {"costs": COSTS, "resamples": 50}
 
 
-def find_faults(**settings):
+def findings_of(**settings):
     findings = audit(sound(), **QUICK, **settings).findings
-    return [f for f in findings if f.code == "tempted"]
+    return [f for f in findings if f.code == "misreport-gain"]
 
 
 def test_a_wrong_threshold_tempts_agents_to_correct_it():
-    (finding,) = find_faults(threshold=0.5)
+    (finding,) = findings_of(threshold=0.5)
     assert finding.severity == "note"
     assert finding.figure == "incentives"
     most = incentives(sound(), "mean", COSTS, threshold=0.5).rows[0]
@@ -26,7 +26,7 @@ def test_a_wrong_threshold_tempts_agents_to_correct_it():
 
 
 def test_lying_that_costs_the_pool_is_a_warning_unless_explained():
-    (finding,) = find_faults(pool="externality")
+    (finding,) = findings_of(pool="externality")
     assert "agreeing with the others" in finding.sentence
     assert "at the pool's cost" in finding.sentence
 

@@ -14,21 +14,23 @@ PANEL = sound(cases=300)
 def test_gains_are_those_of_the_games():
     finding = audit(PANEL, **QUICK, threshold=0.5)
     found = incentives(PANEL, "mean", COSTS, threshold=0.5)
-    for one in finding.standings:
+    for one in finding.agent_summaries:
         assert one.gain == max(0.0, found[one.agent].best.gain)
 
 
 def test_a_pool_named_after_a_score_is_taken_to_pay_it():
     finding = audit(PANEL, **QUICK, pool="brier")
     found = incentives(PANEL, "brier", COSTS, payment="brier")
-    gains = [max(0.0, found[one.agent].best.gain) for one in finding.standings]
-    assert [one.gain for one in finding.standings] == gains
+    gains = [max(0.0, found[one.agent].best.gain) for one in finding.agent_summaries]
+    assert [one.gain for one in finding.agent_summaries] == gains
 
 
 def test_many_classes_and_models_have_no_gains():
     many = audit(random_panel(1, cases=60, classes=3), resamples=20)
     model = audit(PANEL, **QUICK, pool="stacked-lr")
-    assert {one.gain for one in (*many.standings, *model.standings)} == {None}
+    assert {one.gain for one in (*many.agent_summaries, *model.agent_summaries)} == {
+        None
+    }
     assert "truepool.games.incentives" in dict(model.withheld)["incentives"]
 
 
@@ -39,4 +41,4 @@ def test_folds_that_cannot_be_made_withhold_incentives(monkeypatch):
     monkeypatch.setattr(topic, "incentives", refuse)
     finding = audit(PANEL, **QUICK)
     assert dict(finding.withheld)["incentives"] == "use fewer folds"
-    assert np.isfinite(finding.standings[0].cost)
+    assert np.isfinite(finding.agent_summaries[0].cost)

@@ -7,7 +7,7 @@ from truepool.data.panel import Panel
 QUICK = {"costs": COSTS, "resamples": 50}
 
 
-def find_faults(panel):
+def findings_of(panel):
     return [f for f in audit(panel, **QUICK).findings if f.code == "outcome-rate"]
 
 
@@ -18,14 +18,14 @@ def test_a_share_of_positives_that_doubles_is_a_warning_and_nobodys_fault():
     panel = Panel(
         np.r_[early.reports, late.reports], np.r_[early.outcomes, late.outcomes]
     )
-    (finding,) = find_faults(timed(panel))
+    (finding,) = findings_of(timed(panel))
     assert (finding.severity, finding.who) == ("warning", ())
     assert abs(finding.since - len(rare)) < 100
-    assert find_faults(panel) == []  # rows without times
+    assert findings_of(panel) == []  # rows without times
 
 
 def test_shares_that_stay_are_not_mentioned():
-    assert find_faults(timed(sound())) == []
+    assert findings_of(timed(sound())) == []
 
 
 def test_the_class_whose_share_changed_is_named():

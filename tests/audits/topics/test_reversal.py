@@ -14,41 +14,41 @@ from truepool.stress.sleeper import Sleeper
 QUICK = {"costs": COSTS, "resamples": 50}
 
 
-def find_faults(panel, **changes):
+def findings_of(panel, **changes):
     findings = audit(panel, **QUICK | changes).findings
-    return [f for f in findings if f.code == "upside-down"]
+    return [f for f in findings if f.code == "reversed"]
 
 
 def test_its_number_is_the_area_under_the_curve():
     panel = flipped()
-    (finding,) = find_faults(panel)
+    (finding,) = findings_of(panel)
     assert_allclose(finding.number.value, auc(panel.reports[:, 1], panel.outcomes))
     assert finding.cost.low > 0
 
 
 def test_it_explains_the_miscalibration_of_the_same_agent():
     findings = audit(flipped(), **QUICK).findings
-    others = [f for f in findings if f.who == ("agent1",) and f.code != "upside-down"]
+    others = [f for f in findings if f.who == ("agent1",) and f.code != "reversed"]
     assert others
     assert {f.severity for f in others} == {"note"}
 
 
-def test_noise_is_not_upside_down():
+def test_noise_is_not_reversed():
     base = sound()
     noise = np.random.default_rng(0).random((2000, 1))
-    assert find_faults(Panel(np.hstack([base.reports, noise]), base.outcomes)) == []
+    assert findings_of(Panel(np.hstack([base.reports, noise]), base.outcomes)) == []
 
 
 def test_an_agent_that_spoke_once_is_not_judged():
     panel = sound(cases=100)
     reports = panel.reports.copy()
     reports[1:, 4] = np.nan
-    assert find_faults(Panel(reports, panel.outcomes)) == []
+    assert findings_of(Panel(reports, panel.outcomes)) == []
 
 
 def test_its_interval_is_where_resamples_of_the_area_fall():
     panel = flipped(cases=600)
-    (finding,) = find_faults(panel)
+    (finding,) = findings_of(panel)
     rng = np.random.default_rng(0)
     draws = [
         auc(panel.reports[rows, 1], panel.outcomes[rows])
@@ -68,7 +68,7 @@ def test_an_area_of_more_than_two_classes_has_no_interval():
     outcomes[:3] = [0, 1, 2]
     reports = panel.reports.copy()
     reports[:, 0] = reports[:, 0, ::-1]
-    (finding,) = find_faults(Panel(reports, outcomes), costs=None)
+    (finding,) = findings_of(Panel(reports, outcomes), costs=None)
     assert np.isnan(finding.number.low)
 
 
@@ -84,9 +84,9 @@ def test_an_agent_that_turned_is_dated_and_its_sound_reports_are_not_reversed(se
         "error",
         ("agent2",),
     )
-    (turn,) = (f for f in finding.findings if f.code == "upside-down")
+    (turn,) = (f for f in finding.findings if f.code == "reversed")
     assert abs(turn.since - 900) < 60
-    assert "turned upside down at case" in turn.sentence
+    assert "was reversed at case" in turn.sentence
     assert turn.advice.endswith("do not reverse them.")
     assert "reverse its reports" not in finding.advice
     assert "take agent2 out of the pool" in finding.advice
@@ -94,7 +94,7 @@ def test_an_agent_that_turned_is_dated_and_its_sound_reports_are_not_reversed(se
 
 def test_what_an_agent_that_turned_costs_is_what_leaving_it_out_since_then_saves():
     panel = turned(0.3)
-    (finding,) = find_faults(panel)
+    (finding,) = findings_of(panel)
     later = panel.reports.copy()
     later[finding.since :, 2] = np.nan
     loss = Loss("cost", COSTS)
@@ -105,8 +105,8 @@ def test_what_an_agent_that_turned_costs_is_what_leaving_it_out_since_then_saves
     assert_allclose(finding.cost.value, as_is - without)
 
 
-def test_an_agent_that_was_always_upside_down_has_no_date():
-    (finding,) = find_faults(timed(flipped()))
+def test_an_agent_that_was_always_reversed_has_no_date():
+    (finding,) = findings_of(timed(flipped()))
     assert finding.since is None
     assert "one minus its report" in finding.advice
 

@@ -91,7 +91,7 @@ def test_a_group_too_small_to_judge_is_named_and_not_judged(audited):
     _, whole = audited
     small = whole.segments[-1]
     assert small.group == "LATAM"
-    assert small.shortage == f"{small.cases} outcomes are fewer than the 30 it takes"
+    assert small.shortage == f"at least 30 outcomes are needed, got {small.cases}"
     assert (small.cost, small.recall, small.bias, small.slope) == (None,) * 4
     assert f"Not judged: LATAM ({small.shortage})." in whole.to_markdown()
     assert not any("LATAM" in f.sentence for f in whole.findings)

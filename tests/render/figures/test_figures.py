@@ -6,7 +6,7 @@ from dataclasses import replace
 import matplotlib
 import numpy as np
 import pytest
-from example_audit import AGENTS, audit, calibration, drift, estimate, standings
+from example_audit import AGENTS, agent_summaries, audit, calibration, drift, estimate
 from panels import random_panel
 
 from truepool import replay
@@ -60,7 +60,7 @@ def test_diagrams_stand_side_by_side_and_those_without_points_are_left_out():
 def test_weights_are_bars_with_intervals_heaviest_first():
     shown = [
         replace(one, weight=estimate(w))
-        for one, w in zip(standings(), (0.1, 0.4, 0.2, 0.2, 0.1), strict=True)
+        for one, w in zip(agent_summaries(), (0.1, 0.4, 0.2, 0.2, 0.1), strict=True)
     ]
     figure = figures.weights(shown)
     ax = figure.axes[0]
@@ -70,7 +70,7 @@ def test_weights_are_bars_with_intervals_heaviest_first():
 
 
 def test_an_interval_that_cannot_be_told_is_not_drawn():
-    shown = [replace(one, weight=Estimate(0.2, NAN, NAN)) for one in standings()]
+    shown = [replace(one, weight=Estimate(0.2, NAN, NAN)) for one in agent_summaries()]
     figure = figures.weights(shown)
     assert len(figure.axes[0].patches) == 5
     assert all(
@@ -80,7 +80,7 @@ def test_an_interval_that_cannot_be_told_is_not_drawn():
 
 
 def test_credit_puts_those_who_harm_last():
-    figure = figures.credit(standings())
+    figure = figures.credit(agent_summaries())
     assert names(figure) == list(AGENTS)
     lines = {line.get_label(): line for line in figure.axes[0].lines}
     assert lines["leave-one-out"].get_xdata()[-1] < 0
@@ -88,7 +88,7 @@ def test_credit_puts_those_who_harm_last():
 
 
 def test_credit_of_one_kind_needs_no_legend_and_what_is_not_known_comes_last():
-    known, unknown = standings()[:2]
+    known, unknown = agent_summaries()[:2]
     known = replace(known, leave_one_out=None)
     unknown = replace(unknown, leave_one_out=None, shapley=None)
     figure = figures.credit([unknown, known])
@@ -97,7 +97,7 @@ def test_credit_of_one_kind_needs_no_legend_and_what_is_not_known_comes_last():
 
 
 def test_a_weight_that_is_not_known_is_left_out():
-    one, *others = standings()
+    one, *others = agent_summaries()
     assert names(figures.weights([replace(one, weight=None), *others])) == list(
         AGENTS[1:]
     )
@@ -254,15 +254,15 @@ def test_names_are_the_users_and_mean_nothing_to_the_renderer():
     assert {r"$\bad^", "\u200b_hidden", "%s", "a" * 21 + "…", "$x$"} <= set(
         words(figure)
     )
-    assert names(figures.weights(standings(odd)))[0] == r"$\bad^"
+    assert names(figures.weights(agent_summaries(odd)))[0] == r"$\bad^"
 
 
 def test_the_users_own_style_changes_nothing():
-    plain = figures.weights(standings())
+    plain = figures.weights(agent_summaries())
     with matplotlib.rc_context(
         {"text.color": "white", "axes.facecolor": "black", "font.size": 30.0}
     ):
-        other = figures.weights(standings())
+        other = figures.weights(agent_summaries())
         assert matplotlib.rcParams["font.size"] == 30
     for figure in (plain, other):
         assert figure.axes[0].get_facecolor()[3] == 0

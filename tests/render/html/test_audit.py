@@ -8,7 +8,14 @@ from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
-from example_audit import AGENTS, audit, calibration, estimate, findings, standings
+from example_audit import (
+    AGENTS,
+    agent_summaries,
+    audit,
+    calibration,
+    estimate,
+    findings,
+)
 from panels import random_panel
 
 import truepool as tp
@@ -190,7 +197,7 @@ def test_what_cannot_be_told_is_left_out():
     bare = audit(
         findings=(), curve=None, comparison=None, drift=None, robustness=(), threshold=None, missing=0.0, withheld=(), sampled=(),
         calibration=tuple(replace(calibration(agent), slope=None, bias=None, p_value=None, reliability=None) for agent in AGENTS),
-        standings=tuple(replace(one, leave_one_out=None, shapley=None, weight=None, gain=None) for one in standings()),
+        agent_summaries=tuple(replace(one, leave_one_out=None, shapley=None, weight=None, gain=None) for one in agent_summaries()),
     )  # fmt: skip
     page = Page(html(bare))
     assert "Nothing was found." in page.text["main"]

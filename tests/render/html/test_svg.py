@@ -3,14 +3,14 @@
 import re
 from xml.etree import ElementTree
 
-from example_audit import AGENTS, audit, standings
+from example_audit import AGENTS, agent_summaries, audit
 
 from truepool.render import figures
 from truepool.render.html.svg import StyleSheet, inline
 
 
 def drawn(agents=AGENTS, key="k"):
-    return inline(figures.credit(standings(agents)), 'says "<who>" helps', key)
+    return inline(figures.credit(agent_summaries(agents)), 'says "<who>" helps', key)
 
 
 def test_a_figure_is_named_for_those_who_cannot_see_it():
@@ -66,7 +66,7 @@ def test_nothing_that_is_not_needed_is_kept():
 def test_styles_become_classes_and_text_that_looks_like_one_stays_text():
     odd = ' style="}p{zoom:9"'
     sheet = StyleSheet()
-    figure = figures.credit(standings((odd, *AGENTS[1:])))
+    figure = figures.credit(agent_summaries((odd, *AGENTS[1:])))
     root = ElementTree.fromstring(inline(figure, odd, "k", sheet=sheet))
     assert not [element for element in root.iter() if "style" in element.attrib]
     names = {name for e in root.iter() for name in e.attrib.get("class", "").split()}

@@ -28,7 +28,7 @@ def test_the_terminal_shows_every_finding_with_what_to_do():
     for finding in TOLD.findings:
         assert " ".join(finding.sentence.split()) in text
         assert f"Do: {finding.advice}" in text
-    assert "1. ERROR agent1 is upside down" in text
+    assert "1. ERROR agent1 is reversed" in text
     numbered = " ".join(f"{n}. {step}" for n, step in enumerate(steps(TOLD), start=1))
     assert text.startswith(f"{TOLD.verdict} What to do: {numbered}")
     assert re.search(
@@ -84,7 +84,7 @@ def test_markdown_says_the_same():
     page = markdown(TOLD)
     assert page == TOLD.to_markdown()
     assert page.startswith(f"# {sentence(TOLD)}\n")
-    assert "1. **ERROR** agent1 is upside down" in page
+    assert "1. **ERROR** agent1 is reversed" in page
     assert "| agent0 |" in page
     assert "| agent3 reports the opposite |" in page
     assert page.count("\n## ") == 1
@@ -98,7 +98,7 @@ def test_what_was_withheld_and_sampled_is_said(monkeypatch):
     lines = [line for line in shown(few, 200).splitlines() if "Withheld" in line]
     assert lines == [
         "Withheld: calibration, comparison, harm, incentives, reversed reports, "
-        "robustness, credit and weights; 3 outcomes are fewer than the 30 it takes."
+        "robustness, credit and weights; at least 30 outcomes are needed, got 3."
     ]
     monkeypatch.setattr(evidence, "SAMPLE_CASES", 100)
     some = audit(sound(cases=200), **QUICK)

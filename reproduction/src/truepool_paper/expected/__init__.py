@@ -1,4 +1,4 @@
-"""What the paper prints, and how far each number can be trusted."""
+"""What the paper prints, and the precision of each number."""
 
 import json
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from math import sqrt
 from typing import Any
 
 SEEDS = 10
-"""Repeats behind a printed mean where the paper says nothing else (tab:hyperparams)."""
+"""Number of repeats of a printed mean, unless the paper gives another."""
 STATED = {
     "tab:corr_poa": 5,
     "tab:scaling": 5,
@@ -17,7 +17,7 @@ STATED = {
     "tab:latency_breakdown": 20,
     "tab:overhead": 20,
 }
-"""Tables whose text or caption says another number of seeds, or of repetitions."""
+"""Tables whose text or caption gives another number of seeds or repetitions."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Number:
 class PaperTable:
     """A table or figure of the paper; numbers by row key and column.
 
-    ``seeds`` is how many repeats stand behind a printed mean.
+    ``seeds`` is the number of repeats of a printed mean.
     """
 
     label: str
@@ -95,7 +95,7 @@ def _table(entry: dict[str, Any]) -> PaperTable:
 
 
 def _digits(entry: dict[str, Any], row: dict[str, Any], column: str) -> int:
-    """Digits after the point: a column is printed with as many as its finest number.
+    """Decimals of a column: as many as its most precise number has.
 
     Whole numbers stay whole, and rows of different kinds are columns apart.
     """

@@ -1,4 +1,4 @@
-"""One file per question; the folder is the registry, and labels find their file."""
+"""Experiments, one file each; the folder is the registry."""
 
 from importlib.util import find_spec
 from typing import cast
@@ -15,7 +15,7 @@ PENDING = {
     "tab:edge_summary": "needs the networked service, which is to come",
     "fig:llm_ensemble": "needs agents that are language models, which are to come",
 }
-"""What cannot be run yet, and why; the paper's numbers never stand in for ours."""
+"""Tables that cannot be run yet, and why; they are pending."""
 
 
 def every() -> dict[str, type[Experiment]]:
@@ -38,7 +38,7 @@ def find(label: str) -> type[Experiment] | None:
 
 
 def obstacle(label: str) -> str | None:
-    """Why a table or figure cannot be run here and now, or None if it can."""
+    """Return why a table or figure cannot be run now, or None if it can."""
     experiment = find(label)
     if label in PENDING:
         return PENDING[label]

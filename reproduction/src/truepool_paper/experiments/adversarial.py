@@ -46,7 +46,7 @@ READING = (
 
 @final
 class Adversarial(Experiment):
-    """Ten agents per repeat, whose reports are then attacked."""
+    """Ten agents per repeat, under every attack."""
 
     name: ClassVar[str] = "adversarial"
     by_size: ClassVar[bool] = True
@@ -64,19 +64,21 @@ class Adversarial(Experiment):
     packages: ClassVar[Mapping[str, str]] = PACKAGES
 
     def effort(self, cell: Cell) -> float:
-        """Mostly the training of ten."""
+        """Mostly the training of ten agents."""
         return 60.0 if cell["size"] == "full" else 8.0
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:
-        """Train once; attack."""
+        """Train once and apply every attack."""
         here = task(SOURCES[DATA], ROWS[cell["size"]][DATA], cell)
         validation, test = here.panels(ten_agents())
         return [
             found
             for attack in ATTACKS
             for percent in SHARES
-            for found in _attacked(attack, percent, validation, test, cell.seed("who"))
+            for found in _rows_under_attack(
+                attack, percent, validation, test, cell.seed("who")
+            )
         ]
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
@@ -96,7 +98,7 @@ class Adversarial(Experiment):
         )
 
 
-def _attacked(
+def _rows_under_attack(
     attack: str, percent: int, validation: Panel, test: Panel, seed: int
 ) -> list[Row]:
     bad, share = ATTACKS[attack], percent / 100

@@ -1,4 +1,4 @@
-"""What three mechanisms cost in misses at the paper's canonical point."""
+"""Misses under three payments in the paper's canonical game."""
 
 from collections.abc import Mapping
 from typing import ClassVar, final
@@ -21,7 +21,7 @@ PAYMENT_NAMES = ("VCG", "Brier", "Externality")
 
 @final
 class Anarchy(GameExperiment):
-    """One game a mechanism, on the same beliefs."""
+    """One game per payment, on the same beliefs."""
 
     name: ClassVar[str] = "anarchy"
     axes: ClassVar[Axes] = {"offset": (ABOVE, CALIBRATED)}
@@ -41,7 +41,7 @@ class Anarchy(GameExperiment):
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:
-        """Play all mechanisms on the beliefs of one repeat."""
+        """Solve the game under every payment on the beliefs of one repeat."""
         offset, rows = cell["offset"], []
         for paid in PAYMENT_NAMES:
             end = solve(cell, paid, offset=offset)

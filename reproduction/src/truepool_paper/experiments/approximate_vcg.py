@@ -1,4 +1,4 @@
-"""What trying only k removals a case costs in misses, and saves in time."""
+"""Misses and time of VCG with only k removals per case."""
 
 from collections.abc import Mapping, Sequence
 from time import perf_counter
@@ -24,7 +24,7 @@ TABLE, FIGURE = "tab:approx_vcg", "fig:kloo_tradeoff"
 
 @final
 class ApproximateVCG(Experiment):
-    """Twenty agents on NSL-KDD; the smaller crews are the first of them."""
+    """Twenty agents on NSL-KDD; smaller ensembles are the first of them."""
 
     name: ClassVar[str] = "approximate-vcg"
     readings: ClassVar[Mapping[str, Reading]] = {
@@ -58,15 +58,15 @@ class ApproximateVCG(Experiment):
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:
-        """Train once; weigh with every number of removals."""
+        """Train once and learn weights with every number of removals."""
         data = nsl_kdd(cell["rows"], seed=cell.seed("rows"))
         X = data.encoder().fit_transform(data.values)
         validation, test = panels(X, data.outcomes, cell.seed("agents"), 20)
         return [
             found
-            for n, tries in REMOVALS.items()
-            for found in _tried(
-                first_agents(validation, n), first_agents(test, n), tries, cell
+            for n, removal_counts in REMOVALS.items()
+            for found in _rows_by_removals(
+                first_agents(validation, n), first_agents(test, n), removal_counts, cell
             )
         ]
 
@@ -76,36 +76,39 @@ class ApproximateVCG(Experiment):
         panels = {
             column: {
                 f"n = {n}": Series(
-                    tries, numbers(means, [(n, k) for k in tries], column)
+                    removal_counts,
+                    numbers(means, [(n, k) for k in removal_counts], column),
                 )
-                for n, tries in REMOVALS.items()
+                for n, removal_counts in REMOVALS.items()
             }
             for column in ("relative FN error (%)", "latency (ms)")
         }
         return lines(panels, "removals k")
 
 
-def _tried(
-    validation: Panel, test: Panel, tries: Sequence[int], cell: Cell
+def _rows_by_removals(
+    validation: Panel, test: Panel, removal_counts: Sequence[int], cell: Cell
 ) -> list[Row]:
     n = len(validation.agents)
-    exact, _ = _missed(validation, test, n, cell)
+    exact, _ = _fn_rate_and_time(validation, test, n, cell)
     rows = []
-    for k in tries:
-        missed, took = _missed(validation, test, k, cell)
+    for k in removal_counts:
+        missed, milliseconds = _fn_rate_and_time(validation, test, k, cell)
         error = abs(missed - exact)
         share = 100 * error / exact if exact else None
         rows += [
             row(TABLE, [n, k], "FN error", error),
-            row(TABLE, [n, k], "latency (ms)", took),
+            row(TABLE, [n, k], "latency (ms)", milliseconds),
             row(FIGURE, [n, k], "relative FN error (%)", share),
-            row(FIGURE, [n, k], "latency (ms)", took),
+            row(FIGURE, [n, k], "latency (ms)", milliseconds),
         ]
     return rows
 
 
-def _missed(validation: Panel, test: Panel, k: int, cell: Cell) -> tuple[float, float]:
-    """Share of misses with k removals a case, and milliseconds a case to learn them."""
+def _fn_rate_and_time(
+    validation: Panel, test: Panel, k: int, cell: Cell
+) -> tuple[float, float]:
+    """Return the FN rate with k removals per case, and the milliseconds per case."""
     removals = None if k == len(validation.agents) else k
     pool = VCG(
         loss="cost",
@@ -116,6 +119,6 @@ def _missed(validation: Panel, test: Panel, k: int, cell: Cell) -> tuple[float, 
     )
     start = perf_counter()
     pool.fit_panel(validation)
-    took = 1000 * (perf_counter() - start) / len(validation)
+    milliseconds = 1000 * (perf_counter() - start) / len(validation)
     pooled: FloatArray = pool.combine(test.values)
-    return confusion(pooled, test.outcomes, threshold=THRESHOLD).fn_rate, took
+    return confusion(pooled, test.outcomes, threshold=THRESHOLD).fn_rate, milliseconds

@@ -1,4 +1,4 @@
-"""Five agents that share no patient, and few patients each."""
+"""Clinical data sets: five agents, each trained on a few patients of its own."""
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, cast, final
@@ -51,7 +51,7 @@ class Clinical(Experiment):
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:
-        """Train on fifths, learn from all of the training rows, and test."""
+        """Train on fifths, learn weights from all training rows, and test."""
         table = cell["table"]
         data = cast(Features, datasets.load(SOURCES[table], seed=None))
         here = prepare(data, cell, validate=False)
@@ -69,7 +69,7 @@ class Clinical(Experiment):
             for score, value in _scores(pooled, test).items()
         ]
 
-    def derived(self, rows: Sequence[Row]) -> list[Row]:
+    def derive(self, rows: Sequence[Row]) -> list[Row]:
         """Whether VCG misses less than Brier: the paired t-test of apd:significance."""
         found = []
         for table in SOURCES:
@@ -90,7 +90,7 @@ def _scores(pooled: FloatArray, test: Panel) -> dict[str, float]:
 
 
 def _panels(here: Task) -> tuple[Panel, Panel, Panel]:
-    """Reports on the training rows, those without an agent's own, and on the test."""
+    """Return reports on training rows, except an agent's own, and on test rows."""
     X, y = here.X[here.train_rows], here.y[here.train_rows]
     shares = agents.case_silos(y, len(agents.zoo.PAPER), here.seed)
     found = agents.train(X, y, cases=shares, seed=here.seed)

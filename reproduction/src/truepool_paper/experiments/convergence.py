@@ -1,4 +1,4 @@
-"""What one and the same shift of every agent does to pools of ever more agents."""
+"""Effect of one shift by every agent on pools of more and more agents."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, final
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 TABLE, FIGURE = "tab:convergence", "fig:convergence"
 AGENTS = (2, 3, 5, 10, 20, 50, 100, 200)
 OFFSET = -0.05
-"""What Brier agents undo by the shift of 0.050 that the table holds fixed."""
+"""Offset that Brier agents offset by the shift of 0.050 fixed in the table."""
 
 
 @final
 class Convergence(GameExperiment):
-    """Brier along n."""
+    """Brier payments by number of agents."""
 
     name: ClassVar[str] = "convergence"
     axes: ClassVar[Axes] = {"n": AGENTS, "offset": (OFFSET, CALIBRATED)}
@@ -53,7 +53,7 @@ class Convergence(GameExperiment):
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:
-        """Play Brier among n agents."""
+        """Solve the game of n agents under Brier payments."""
         n, offset = cell["n"], cell["offset"]
         end = solve(cell, "Brier", agents=n, offset=offset)
         found = {

@@ -1,4 +1,4 @@
-"""Whether more correlated beliefs make a score cost more."""
+"""Whether the price of a score grows with the correlation of beliefs."""
 
 from collections.abc import Mapping
 from typing import ClassVar, final
@@ -22,7 +22,7 @@ RHOS = (0, 0.2, 0.5, 0.8, 0.95)
 
 @final
 class CorrelatedBeliefs(GameExperiment):
-    """Four mechanisms along rho, with the latent factor of apd:correlation."""
+    """Four payments by correlation, with the latent factor of apd:correlation."""
 
     name: ClassVar[str] = "correlated-beliefs"
     axes: ClassVar[Axes] = {"rho": RHOS, "offset": (ABOVE, CALIBRATED)}
@@ -43,7 +43,7 @@ class CorrelatedBeliefs(GameExperiment):
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:
-        """Play all mechanisms at one correlation."""
+        """Solve the game under every payment at one correlation."""
         rho, offset = cell["rho"], cell["offset"]
         settings = {"offset": offset, "correlation": rho, "model": "factor"}
         ends = {paid: solve(cell, paid, **settings) for paid in PAYMENT_NAMES}

@@ -1,4 +1,4 @@
-"""How many rows weights need, and how many a network does: the synthetic case."""
+"""How many rows linear weights and a network need, on synthetic data."""
 
 from collections.abc import Mapping
 from typing import ClassVar, final

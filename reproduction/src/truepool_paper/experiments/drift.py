@@ -1,4 +1,4 @@
-"""Whether weights that follow the cases miss less when the features drift."""
+"""Whether online weights miss less when the features drift."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, final
@@ -49,7 +49,7 @@ UNMOVED = (
 
 @final
 class Drift(Experiment):
-    """One crew a repeat; drifts by kind and size, windows and decays on its stream."""
+    """One ensemble per repeat, with drifts of every kind and size."""
 
     name: ClassVar[str] = "drift"
     repeats: ClassVar[Mapping[Size, int]] = {"quick": 5, "full": 10}
@@ -62,14 +62,14 @@ class Drift(Experiment):
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:
-        """Train, let the features drift, and follow."""
-        world = _World(cell)
+        """Train, let the features drift, and replay."""
+        drift_task = _DriftTask(cell)
         swept = (_by_kind, _by_size, _by_window, _by_decay)
-        return [found for sweep in swept for found in sweep(world)]
+        return [found for sweep in swept for found in sweep(drift_task)]
 
 
-class _World:
-    """Agents of one repeat, and what they say of its cases along a drift."""
+class _DriftTask:
+    """Agents of one repeat, and their reports on a stream that drifts."""
 
     def __init__(self, cell: Cell) -> None:
         X, y = task(TRAIN_ROWS + VALIDATION_ROWS + CASES, cell.seed("task"))
@@ -79,15 +79,15 @@ class _World:
 
     def panel(self, kind: str = "sudden", magnitude: float = 1.0) -> Panel:
         """Return reports before the stream (to learn weights from) and along it."""
-        moved = shift_features(
+        shifted = shift_features(
             self.X[VALIDATION_ROWS:], kind, magnitude=magnitude, seed=self.seed
         )
         return self.team.panel(
-            np.concatenate([self.X[:VALIDATION_ROWS], moved]), self.y
+            np.concatenate([self.X[:VALIDATION_ROWS], shifted]), self.y
         )
 
 
-def _pooled(panel: Panel, strategy: str, **settings: Any) -> np.ndarray[Any, Any]:
+def _replay(panel: Panel, strategy: str, **settings: Any) -> np.ndarray[Any, Any]:
     """Pooled probabilities of the stream."""
     if strategy == "static":
         settings["warmup"] = VALIDATION_ROWS
@@ -95,60 +95,60 @@ def _pooled(panel: Panel, strategy: str, **settings: Any) -> np.ndarray[Any, Any
     return trace.pooled[VALIDATION_ROWS:]
 
 
-def _missed(panel: Panel, pooled: np.ndarray[Any, Any]) -> float:
+def _fn_rate(panel: Panel, pooled: np.ndarray[Any, Any]) -> float:
     return confusion(
         pooled, panel.outcomes[VALIDATION_ROWS:], threshold=THRESHOLD
     ).fn_rate
 
 
-def _by_kind(world: _World) -> list[Row]:
+def _by_kind(drift_task: _DriftTask) -> list[Row]:
     found = {}
     for kind in KINDS:
-        panel = world.panel(kind.lower())
+        panel = drift_task.panel(kind.lower())
         for column, strategy in STRATEGIES.items():
-            found[kind, column] = _missed(panel, _pooled(panel, strategy))
+            found[kind, column] = _fn_rate(panel, _replay(panel, strategy))
     for column in STRATEGIES:
         every = [found[kind, column] for kind in KINDS]
         found["Average", column] = float(np.mean(every))
     return [row("tab:drift", [kind], c, value) for (kind, c), value in found.items()]
 
 
-def _by_size(world: _World) -> list[Row]:
+def _by_size(drift_task: _DriftTask) -> list[Row]:
     rows = []
     for magnitude in MAGNITUDES:
-        panel = world.panel(magnitude=magnitude)
+        panel = drift_task.panel(magnitude=magnitude)
         for column, strategy in STRATEGIES.items():
-            missed = _missed(panel, _pooled(panel, strategy))
+            missed = _fn_rate(panel, _replay(panel, strategy))
             rows.append(row("tab:drift_magnitude", [magnitude], column, missed))
     return rows
 
 
-def _by_window(world: _World) -> list[Row]:
-    panel = world.panel()
+def _by_window(drift_task: _DriftTask) -> list[Row]:
+    panel = drift_task.panel()
     return [
         found
         for length in WINDOWS
-        for found in _both(
-            "tab:drift_window", length, panel, _pooled(panel, "window", length=length)
+        for found in _fn_and_ece(
+            "tab:drift_window", length, panel, _replay(panel, "window", length=length)
         )
     ]
 
 
-def _by_decay(world: _World) -> list[Row]:
-    panel = world.panel()
+def _by_decay(drift_task: _DriftTask) -> list[Row]:
+    panel = drift_task.panel()
     return [
         found
         for alpha in DECAYS
-        for found in _both(
-            "tab:drift_ema", alpha, panel, _pooled(panel, "ema", alpha=alpha)
+        for found in _fn_and_ece(
+            "tab:drift_ema", alpha, panel, _replay(panel, "ema", alpha=alpha)
         )
     ]
 
 
-def _both(
+def _fn_and_ece(
     table: str, key: float, panel: Panel, pooled: np.ndarray[Any, Any]
 ) -> list[Row]:
     return [
-        row(table, [key], "FN", _missed(panel, pooled)),
+        row(table, [key], "FN", _fn_rate(panel, pooled)),
         row(table, [key], "ECE", ece(pooled, panel.outcomes[VALIDATION_ROWS:])),
     ]

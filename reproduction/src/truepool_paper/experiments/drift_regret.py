@@ -1,4 +1,4 @@
-"""What the paper's online weights lose when the agents' quality changes."""
+"""Regret of the paper's online weights when the agents' skills change."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, final
@@ -20,13 +20,13 @@ SCALES = {"eta*/2": 0.5, "eta*": 1.0, "2eta*": 2.0}
 KINDS = ("Sudden", "Gradual", "Recurring")
 ALIKE = "Agents alike"
 SKILL = 1.5
-"""Of agents that are alike."""
+"""Skills of agents that are equally good."""
 TABLE = "tab:drift_regret"
 
 
 @final
 class DriftRegret(Experiment):
-    """Agents whose skills change places: at once, slowly, and back and forth."""
+    """Agents that swap skills: suddenly, gradually, and repeatedly."""
 
     name: ClassVar[str] = "drift-regret"
     seconds: ClassVar[float] = 0.02
@@ -71,11 +71,11 @@ class DriftRegret(Experiment):
         return found
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
-        """Draw regret over sqrt(T) against T, one panel a drift."""
+        """Draw regret over sqrt(T) against T, one panel per drift."""
         means = summarise(rows, TABLE)
         panels = {
             kind: {
-                column.replace("eta*", "η*"): _line(means, kind, column)
+                column.replace("eta*", "η*"): _series(means, kind, column)
                 for column in SCALES
             }
             for kind in KINDS
@@ -83,7 +83,7 @@ class DriftRegret(Experiment):
         return lines(panels, "T", "regret / √T", log_x=True)
 
 
-def _line(means: Mapping[Place, Measurement], kind: str, column: str) -> Series:
+def _series(means: Mapping[Place, Measurement], kind: str, column: str) -> Series:
     found = {
         key[1]: mean
         for (key, name), mean in means.items()

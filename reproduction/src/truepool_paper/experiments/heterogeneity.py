@@ -1,4 +1,4 @@
-"""Whether five kinds of model do better than five of a kind."""
+"""Whether five kinds of model do better than five models of one kind."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, final
@@ -39,7 +39,7 @@ READING = (
 
 @final
 class Heterogeneity(Experiment):
-    """A model and silo is trained once, whichever ensembles it is in."""
+    """Ensembles of several kinds; an agent in several of them is trained once."""
 
     name: ClassVar[str] = "heterogeneity"
     axes: ClassVar[Axes] = {"data": tuple(DATA)}
@@ -66,14 +66,14 @@ class Heterogeneity(Experiment):
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:
-        """Train every make-up and pool it."""
+        """Train every ensemble and pool it."""
         data, full = cell["data"], cell["size"] == "full"
         rows = ROWS["full"][data] if full else QUICK[data]
         here = task(SOURCES[data], rows, cell)
         found = []
         for name, kinds in COMPOSITIONS.items():
             validation, test = here.panels(_team(kinds))
-            found += _pooled(data, name, validation, test)
+            found += _pool_rows(data, name, validation, test)
         return found
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
@@ -96,17 +96,17 @@ def _team(kinds: Sequence[str]) -> dict[str, Any]:
     return {f"{kind} {i}": zoo.make(kind) for i, kind in enumerate(kinds)}
 
 
-def _pooled(data: str, name: str, validation: Panel, test: Panel) -> list[Row]:
+def _pool_rows(data: str, name: str, validation: Panel, test: Panel) -> list[Row]:
     rows = []
     thresholds = {"": THRESHOLD, " at 0.3": THRESHOLDS[data]}
     for suffix, threshold in thresholds.items():
         if suffix and threshold == THRESHOLD:
             continue
         counts = tally(pool_with(vcg(threshold), validation, test), test, threshold)
-        apart = mean_over_pairs(disagreement(test, threshold=threshold))
+        disagreement_rate = mean_over_pairs(disagreement(test, threshold=threshold))
         rows += [
             row(TABLE, [name], f"{data}{suffix}/FN", counts.fn_rate),
             row(TABLE, [name], f"{data}{suffix}/F1", counts.f1),
-            row(TABLE, [name], f"{data}{suffix}/disagreement", apart),
+            row(TABLE, [name], f"{data}{suffix}/disagreement", disagreement_rate),
         ]
     return rows

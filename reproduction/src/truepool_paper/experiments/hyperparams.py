@@ -1,4 +1,4 @@
-"""The settings the reproduction runs with, read from the code that runs."""
+"""The settings of the reproduction, read from the code that uses them."""
 
 from collections.abc import Iterator, Mapping
 from inspect import signature
@@ -30,12 +30,12 @@ AGENTS = {
     ("mlp", "max_iter"): "MLP: max iterations",
     ("mlp", "learning_rate_init"): "MLP: learning rate (initial)",
 }
-"""Where the table has a setting of an agent."""
+"""Category of the table, by setting of an agent."""
 
 
 @final
 class Hyperparams(Experiment):
-    """Defaults of the parts and constants of the experiments, not a list of them."""
+    """Defaults and constants as the experiments use them."""
 
     name: ClassVar[str] = "hyperparams"
     version: ClassVar[str] = "2"

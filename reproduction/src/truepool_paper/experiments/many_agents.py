@@ -1,4 +1,4 @@
-"""How Brier agents shift as they become more, beside what eq:delta_general says."""
+"""Shifts of Brier agents by their number, beside eq:delta_general."""
 
 from collections.abc import Mapping
 from typing import ClassVar, final
@@ -25,7 +25,7 @@ RHOS = (0, 0.2, 0.5, 0.8, 0.95)
 
 @final
 class ManyAgents(GameExperiment):
-    """Calibrated agents for the formula; agents who believe too much for the bias."""
+    """Calibrated agents for the formula; agents with an offset for the bias."""
 
     name: ClassVar[str] = "many-agents"
     axes: ClassVar[Axes] = {"n": FORMULA}
@@ -49,17 +49,17 @@ class ManyAgents(GameExperiment):
     }
 
     def effort(self, cell: Cell) -> float:
-        """Up to a dozen games, longer the more agents."""
+        """Up to a dozen games, which take longer with more agents."""
         return 0.02 * float(cell["n"])
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:
-        """Play Brier among n agents."""
-        rows = _beside_formula(cell)
-        return rows + _along_rho(cell) if cell["n"] in AGENTS else rows
+        """Solve the game of n agents under Brier payments."""
+        rows = _rows_by_n(cell)
+        return rows + _rows_by_rho(cell) if cell["n"] in AGENTS else rows
 
 
-def _beside_formula(cell: Cell) -> list[Row]:
+def _rows_by_n(cell: Cell) -> list[Row]:
     n, rho, mean = cell["n"], CANONICAL.correlation, CANONICAL.mean
     end = solve(cell, "Brier", agents=n)
     exact = solve(cell, "Brier", response="exact", agents=n)
@@ -73,7 +73,7 @@ def _beside_formula(cell: Cell) -> list[Row]:
     return [row(BY_N, [n], column, value) for column, value in found.items()]
 
 
-def _along_rho(cell: Cell) -> list[Row]:
+def _rows_by_rho(cell: Cell) -> list[Row]:
     n, rows = cell["n"], []
     for rho in RHOS:
         for offset in (ABOVE, CALIBRATED):

@@ -1,4 +1,4 @@
-"""Twelve classes, most of them rare: who finds them, and how honest the pools are."""
+"""Twelve classes, most of them rare: recall and calibration of the pools."""
 
 from collections.abc import Mapping
 from typing import ClassVar, final
@@ -15,7 +15,7 @@ from truepool.pools.confidence import Confidence
 from truepool.pools.externality import Externality
 from truepool.pools.vote import Vote
 from truepool_paper.interface import Experiment, Reading, Size, row
-from truepool_paper.settings import COSTS
+from truepool_paper.settings import COSTS, UNCLIPPED
 from truepool_paper.synthetic_task import panels
 
 TASK = (
@@ -27,7 +27,7 @@ TASK = (
 
 @final
 class Multiclass(Experiment):
-    """The paper's pools on the made intrusion task."""
+    """The paper's pools on the simulated intrusion task."""
 
     name: ClassVar[str] = "multiclass"
     readings: ClassVar[Mapping[str, Reading]] = {
@@ -80,10 +80,10 @@ class Multiclass(Experiment):
         rows = []
         for method, pool in _methods().items():
             pooled = pool.fit_panel(validation).combine(test.values)
-            rows += _decided(method, pooled, test, data.labels)
+            rows += _decision_rows(method, pooled, test, data.labels)
         for method, pool in _averages().items():
             pooled = pool.fit_panel(validation).combine(test.values)
-            rows += _calibrated(method, pooled, test)
+            rows += _calibration_rows(method, pooled, test)
         return rows
 
 
@@ -99,10 +99,14 @@ def _methods() -> dict[str, Pool]:
 
 def _averages() -> dict[str, Pool]:
     vcg = VCG(loss="cost", costs=COSTS)
-    return {"Simple average": Mean(), "Bayesian log-odds": Bayes(), "VCG": vcg}
+    return {
+        "Simple average": Mean(),
+        "Bayesian log-odds": Bayes(clip=UNCLIPPED),
+        "VCG": vcg,
+    }
 
 
-def _decided(
+def _decision_rows(
     method: str, pooled: FloatArray, test: Panel, labels: tuple[str, ...]
 ) -> list[Row]:
     counts = confusion(pooled, test.outcomes)
@@ -118,7 +122,7 @@ def _decided(
     ]
 
 
-def _calibrated(method: str, pooled: FloatArray, test: Panel) -> list[Row]:
+def _calibration_rows(method: str, pooled: FloatArray, test: Panel) -> list[Row]:
     per_class = loss(pooled, test.outcomes, "brier") / test.classes
     table = "tab:calibration"
     return [

@@ -1,4 +1,4 @@
-"""Whether networks that pool beat weights, where labels are many."""
+"""Whether neural pools beat linear weights when there are many labels."""
 
 from collections.abc import Mapping
 from typing import ClassVar, final
@@ -17,7 +17,7 @@ from truepool_paper.settings import COSTS, THRESHOLD
 
 DATA, TABLE = "NSL-KDD", "tab:neural_comp"
 CASES = 4000
-"""Test rows that the game is played on: every answer tries 101 shifts on all."""
+"""Test rows of the game: every best response tries 101 shifts on all of them."""
 
 
 @final
@@ -43,12 +43,12 @@ class NeuralPools(Experiment):
     packages: ClassVar[Mapping[str, str]] = NEURAL
 
     def effort(self, cell: Cell) -> float:
-        """Agents are most of it, unless another table has trained them."""
+        """Mostly the agents, unless they are in the cache."""
         return 60.0 if cell["size"] == "full" else 6.0
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:
-        """Train agents, then networks on what they say."""
+        """Train agents, then networks on their reports."""
         here = task(SOURCES[DATA], ROWS[cell["size"]][DATA], cell)
         validation, test = here.panels()
         seed = here.seed
@@ -65,10 +65,10 @@ class NeuralPools(Experiment):
                 row(TABLE, [method], "FN", counts.fn_rate),
                 row(TABLE, [method], "F1", counts.f1),
             ]
-        return rows + _played(test)
+        return rows + _incentive_rows(test)
 
 
-def _played(test: Panel) -> list[Row]:
+def _incentive_rows(test: Panel) -> list[Row]:
     some = Panel(
         test.reports[:CASES],
         test.outcomes[:CASES],

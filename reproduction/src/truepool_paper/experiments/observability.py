@@ -1,4 +1,4 @@
-"""What agents do who see some, all or none of the others' reports."""
+"""Shifts of agents that see some, all or none of the others' reports."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, final
@@ -35,7 +35,7 @@ SIGHT = "Agents take those whose reports they do not see to tell the truth."
 
 @final
 class Observability(GameExperiment):
-    """Three mechanisms by three views at one offset, two by five views at another."""
+    """Three payments by three views at one offset, two by five views at another."""
 
     name: ClassVar[str] = "observability"
     axes: ClassVar[Axes] = {"n": AGENTS, "rho": RHOS, "calibrated": (False, True)}
@@ -63,19 +63,19 @@ class Observability(GameExperiment):
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:
-        """Play with every view."""
+        """Solve the game with every view."""
         rows = _by_number(cell)
         canonical = (cell["n"], cell["rho"]) == (5, 0.5)
         return rows + _by_view(cell) if canonical else rows
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
-        """Draw the prices against how many reports are seen."""
+        """Draw the prices against the number of reports that are seen."""
         means = summarise(rows, TABLE)
         panels: dict[str, dict[str, Series]] = {"VCG": {}, "Brier": {}}
         for n in AGENTS:
             for rho in RHOS:
                 column, name = f"rho={rho}/n={n}/PoA", f"n = {n}, rho = {rho}"
-                seen = _seen(n)
+                seen = _view_sizes(n)
                 vcg = numbers(means, [("VCG", k) for k in seen], column)
                 brier = numbers(means, [("Brier", "all k")], column)
                 panels["VCG"][name] = Series(list(seen.values()), vcg)
@@ -83,8 +83,8 @@ class Observability(GameExperiment):
         return lines(panels, "reports seen", "price of anarchy (FN)")
 
 
-def _seen(n: int) -> dict[Any, int]:
-    """How many reports are seen, by what the paper calls it."""
+def _view_sizes(n: int) -> dict[Any, int]:
+    """Number of reports that an agent sees, by the paper's name."""
     return {0: 0, 1: 1, 2: 2, "floor(n/2)": n // 2, "n": n}
 
 
@@ -96,7 +96,7 @@ def _by_number(cell: Cell) -> list[Row]:
             cell, paid, sees=count, agents=n, correlation=rho, offset=offset
         )
         for paid in ("VCG", "Brier")
-        for k, count in _seen(n).items()
+        for k, count in _view_sizes(n).items()
     }
     ends = {key: [end] for key, end in ends_by_view.items() if key[0] == "VCG"}
     ends["Brier", "all k"] = [

@@ -1,4 +1,4 @@
-"""The four claims of the paper at a glance, as they come out."""
+"""The four claims of the paper in one figure, as measured."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, final
@@ -62,8 +62,8 @@ class Overview(Experiment):
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:
-        """Play, or train."""
-        return _played(cell) if cell["part"] == "game" else _learned(cell)
+        """Solve a game, or train."""
+        return _game_rows(cell) if cell["part"] == "game" else _learning_rows(cell)
 
     @house_style
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
@@ -98,7 +98,7 @@ class Overview(Experiment):
         return page
 
 
-def _played(cell: Cell) -> list[Row]:
+def _game_rows(cell: Cell) -> list[Row]:
     offset, rows = cell["offset"], []
     for paid in MECHANISMS:
         end = solve(cell, paid, offset=offset)
@@ -108,12 +108,12 @@ def _played(cell: Cell) -> list[Row]:
     return rows
 
 
-def _learned(cell: Cell) -> list[Row]:
+def _learning_rows(cell: Cell) -> list[Row]:
     n, seed = cell["rows"], cell.seed("agents")
     X, y = task(max(TRAIN_SIZES) + TEST_ROWS, cell.seed("task"))
-    kept = round(n * (1 - VALIDATION_SHARE))
-    team = train_ensemble(X[:kept], y[:kept], seed)
-    known = team.panel(X[kept:n], y[kept:n])
+    boundary = round(n * (1 - VALIDATION_SHARE))
+    team = train_ensemble(X[:boundary], y[:boundary], seed)
+    known = team.panel(X[boundary:n], y[boundary:n])
     test = team.panel(X[-TEST_ROWS:], y[-TEST_ROWS:])
     pools: dict[str, Pool] = {
         "VCG": VCG(loss="cost", costs=COSTS, threshold=THRESHOLD),

@@ -1,4 +1,4 @@
-"""Which pool keeps what single agents know about attacks that hardly ever come."""
+"""Which pool detects rare attacks that single agents detect."""
 
 from collections.abc import Mapping
 from typing import ClassVar, final
@@ -72,7 +72,7 @@ class RareAttacks(Experiment):
         rows = []
         for method, pool in _methods().items():
             pooled = pool_with(pool, validation, test)
-            rows += _scored(method, pooled, test, data.labels)
+            rows += _score_rows(method, pooled, test, data.labels)
         return rows
 
 
@@ -94,7 +94,7 @@ def _methods() -> dict[str, Pool]:
     }
 
 
-def _scored(
+def _score_rows(
     method: str, pooled: FloatArray, test: Panel, labels: tuple[str, ...]
 ) -> list[Row]:
     counts = confusion(pooled, test.outcomes)

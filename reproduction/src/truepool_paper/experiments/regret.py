@@ -1,4 +1,4 @@
-"""What the paper's online weights lose against the best fixed ones."""
+"""Regret of the paper's online weights against the best fixed weights."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, final
@@ -77,7 +77,7 @@ def _last(regret: Any) -> float:
 
 
 def _by_rate(rate: float | None, trace: Trace) -> list[Row]:
-    T, column = len(trace.losses), _named(rate)
+    T, column = len(trace.losses), _rate_label(rate)
     quantities = {
         "R_T": _last(trace.regret),
         "R_T/sqrt(T)": _last(trace.regret) / np.sqrt(T),
@@ -94,5 +94,5 @@ def _by_growth(T: int, regret: float) -> list[Row]:
     ]
 
 
-def _named(rate: float | None) -> str:
+def _rate_label(rate: float | None) -> str:
     return "eta=sqrt(ln n/T)" if rate is None else f"eta={rate}"

@@ -1,4 +1,4 @@
-"""Ten agents under attack, five that do not know how sure they may be."""
+"""Ten agents under attack, and five that are miscalibrated."""
 
 from collections.abc import Mapping
 from typing import ClassVar, final
@@ -28,7 +28,7 @@ ENSEMBLE = (
 
 @final
 class Robustness(Experiment):
-    """One crew of ten a repeat; its first five are those of the second table."""
+    """Ten agents per repeat; the second table has the first five of them."""
 
     name: ClassVar[str] = "robustness"
     repeats: ClassVar[Mapping[Size, int]] = {"quick": 5, "full": 10}
@@ -62,15 +62,18 @@ class Robustness(Experiment):
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:
-        """Train once; attack and scale."""
+        """Train once, apply attacks and temperatures."""
         X, y = task(ROWS, cell.seed("task"))
         validation, test = panels(X, y, cell.seed("agents"), AGENTS)
         seed = cell.seed("who")
         five = first_agents(validation, 5), first_agents(test, 5)
-        return [*_attacked(validation, test, seed), *_scaled(*five, seed)]
+        return [
+            *_rows_by_adversaries(validation, test, seed),
+            *_rows_by_temperature(*five, seed),
+        ]
 
 
-def _attacked(validation: Panel, test: Panel, seed: int) -> list[Row]:
+def _rows_by_adversaries(validation: Panel, test: Panel, seed: int) -> list[Row]:
     rows = []
     for k in ADVERSARIES:
         bad = ConstantLow()
@@ -84,12 +87,12 @@ def _attacked(validation: Panel, test: Panel, seed: int) -> list[Row]:
             "VCG, learned under attack": (_vcg(), attacked),
         }
         for method, (pool, known) in methods.items():
-            missed = _missed(pool, known, after)
+            missed = _fn_rate(pool, known, after)
             rows.append(row("tab:adversarial_basic", [method], f"k={k}", missed))
     return rows
 
 
-def _scaled(validation: Panel, test: Panel, seed: int) -> list[Row]:
+def _rows_by_temperature(validation: Panel, test: Panel, seed: int) -> list[Row]:
     rows = []
     for T in TEMPERATURES:
         for percent in SHARES:
@@ -110,6 +113,6 @@ def _vcg() -> VCG:
     return VCG(loss="cost", costs=COSTS, threshold=THRESHOLD)
 
 
-def _missed(pool: Pool, known: Panel, after: Panel) -> float:
+def _fn_rate(pool: Pool, known: Panel, after: Panel) -> float:
     pooled = pool.fit_panel(known).combine(after.values)
     return confusion(pooled, after.outcomes, threshold=THRESHOLD).fn_rate

@@ -1,4 +1,4 @@
-"""How many labelled rows it takes until learned weights pay, on real data."""
+"""How many labelled rows learned weights need, on real data."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, final
@@ -25,9 +25,9 @@ SAMPLE, SPLIT, FIGURE = "tab:sample", "tab:vcg_decomp", "fig:vcg_decomp"
 SIZES = {SAMPLE: (100, 200, 500, 1000, 2000), SPLIT: (50, 100, 200, 500, 2000)}
 ALL = (50, 100, 200, 500, 1000, 2000)
 POSITIVE = {"NSL-KDD": 0.48, "Credit Card": 0.0098, "UNSW-NB15": 0.5506}
-"""Shares in the data at the paper's size (of UNSW-NB15: in the partition at hand)."""
+"""Share of positives at the paper's size (of UNSW-NB15: in our partition)."""
 LEAST = 10
-"""Rows of each class that a sample has at least: of fraud there would be one in 100."""
+"""Fewest rows of each class in a sample: 100 rows would have one fraud or none."""
 READING = (
     f"{PROTOCOL}; of these 70 % only n rows are labelled, by class as in the data but "
     f"at least {LEAST} of each: agents learn from four fifths of them and the pool "
@@ -59,7 +59,7 @@ FRAUD = (
 
 @final
 class SampleSize(Experiment):
-    """Smaller samples are the beginning of larger ones; test rows are the same."""
+    """Nested samples of growing size, with the same test rows."""
 
     name: ClassVar[str] = "sample-size"
     axes: ClassVar[Axes] = {"data": tuple(SOURCES)}
@@ -81,7 +81,7 @@ class SampleSize(Experiment):
         """Train on more and more rows."""
         data = cell["data"]
         here = task(SOURCES[data], ROWS[cell["size"]][data], cell)
-        return [found for n in ALL for found in _learned(data, here, n)]
+        return [found for n in ALL for found in _learning_rows(data, here, n)]
 
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
         """Draw misses against n for both data sets."""
@@ -99,7 +99,7 @@ class SampleSize(Experiment):
 
 
 def labelled_rows(here: Task, n: int, share: float) -> tuple[IntArray, IntArray]:
-    """Rows of the training part that are labelled: for agents, and for the pool.
+    """Return the labelled training rows of the agents, and those of the pool.
 
     ``share`` of them are positive.
     """
@@ -107,22 +107,22 @@ def labelled_rows(here: Task, n: int, share: float) -> tuple[IntArray, IntArray]
     y = here.y[rest]
     positive = min(max(round(n * share), LEAST), n - LEAST)
     parts = [rest[y == k][:wanted] for k, wanted in ((0, n - positive), (1, positive))]
-    held = [part[: round(VALIDATION_SHARE * len(part))] for part in parts]
-    kept = [part[len(some) :] for part, some in zip(parts, held, strict=True)]
-    return np.concatenate(kept), np.concatenate(held)
+    validation = [part[: round(VALIDATION_SHARE * len(part))] for part in parts]
+    train = [part[len(some) :] for part, some in zip(parts, validation, strict=True)]
+    return np.concatenate(train), np.concatenate(validation)
 
 
-def _learned(data: str, here: Task, n: int) -> list[Row]:
-    learn, held = labelled_rows(here, n, POSITIVE[data])
+def _learning_rows(data: str, here: Task, n: int) -> list[Row]:
+    learn, validation = labelled_rows(here, n, POSITIVE[data])
     team = here.train_agents(learn=learn)
     test = team.panel(here.test_rows)
     known, more = (
-        team.panel(held),
+        team.panel(validation),
         team.panel(np.setdiff1d(here.validation_rows, learn)),
     )
     rows = [
         *_recalls(data, n, known, test, here.seed),
-        *_missed(data, n, known, test, more),
+        *_fn_rows(data, n, known, test, more),
     ]
     return [found for found in rows if found["key"][0] in SIZES[found["table"]]]
 
@@ -137,7 +137,7 @@ def _recalls(data: str, n: int, known: Panel, test: Panel, seed: int) -> list[Ro
     return [row(SAMPLE, [n], f"{data}/{m}", got.recall) for m, got in found.items()]
 
 
-def _missed(data: str, n: int, known: Panel, test: Panel, more: Panel) -> list[Row]:
+def _fn_rows(data: str, n: int, known: Panel, test: Panel, more: Panel) -> list[Row]:
     ways: dict[str, tuple[Pool, Panel]] = {
         "VCG FN": (vcg(), known),
         "Equal FN": (Mean(), known),

@@ -1,4 +1,4 @@
-"""Whether more agents make strategy cost less, and how long a game takes."""
+"""Price of anarchy and running time by number of agents."""
 
 from collections.abc import Mapping
 from time import perf_counter
@@ -23,7 +23,7 @@ AGENTS = (3, 5, 10, 20)
 
 @final
 class Scaling(GameExperiment):
-    """Three mechanisms along n."""
+    """Three payments by number of agents."""
 
     name: ClassVar[str] = "scaling"
     axes: ClassVar[Axes] = {"n": AGENTS, "offset": (ABOVE, CALIBRATED)}
@@ -47,7 +47,7 @@ class Scaling(GameExperiment):
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:
-        """Play three mechanisms; time the first, compiled beforehand."""
+        """Solve the game under three payments; time the first, once compiled."""
         n, offset = cell["n"], cell["offset"]
         solve(cell, "VCG", offset=offset, agents=2)
         start = perf_counter()

@@ -1,4 +1,4 @@
-"""Whether the rule by which agents are scored changes what strategy costs."""
+"""Price of anarchy by scoring rule."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, final
@@ -46,12 +46,12 @@ class ScoringRules(GameExperiment):
     }
 
     def effort(self, cell: Cell) -> float:
-        """Mostly log and spherical scores, whose shifts are tried one by one."""
+        """Mostly log and spherical scores, which try shifts one by one."""
         return 0.02 * float(cell["n"])
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:
-        """Play under all five rules."""
+        """Solve the game under all five rules."""
         n, rho, offset, rows = cell["n"], cell["rho"], cell["offset"], []
         for rule in RULES:
             end = solve(cell, rule, agents=n, correlation=rho, offset=offset)

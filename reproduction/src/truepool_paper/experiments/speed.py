@@ -1,4 +1,4 @@
-"""What pooling costs in time, beside asking the agents, on the machine at hand."""
+"""Running time of pooling and of the agents, on this machine."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -41,7 +41,7 @@ SLOWER = (
 
 @final
 class Speed(Experiment):
-    """Times of one repetition each; the spread is over repetitions."""
+    """Running times; the spread is that of repetitions."""
 
     name: ClassVar[str] = "speed"
     readings: ClassVar[Mapping[str, Reading]] = {
@@ -71,7 +71,7 @@ class Speed(Experiment):
     alone: ClassVar[bool] = True
 
     def cells(self, size: Size) -> list[Cell]:
-        """Return one cell: its repetitions follow each other closely."""
+        """Return one cell, so that its repetitions run one after another."""
         return cells(self.name, 1, {"times": [20 if size == "full" else 3]})
 
     def effort(self, cell: Cell) -> float:
@@ -100,7 +100,9 @@ def _latency(times: int, seed: int) -> list[Row]:
         one = panel.take(np.array([0]))
         for name, pool in {"VCG": _vcg(), "Brier": Brier(), "Neural": MLP2()}.items():
             pool.fit_panel(panel)
-            rows += _timed("tab:latency", [n], name, partial(_pool, pool, one), times)
+            rows += _time_rows(
+                "tab:latency", [n], name, partial(_pool, pool, one), times
+            )
     return rows
 
 
@@ -110,7 +112,7 @@ def _overhead(times: int, seed: int) -> list[Row]:
         panel = synthetic(SAMPLES, seed, skill=np.ones(n))
         for name, pool in _aggregators().items():
             fit = partial(_learn, pool, panel)
-            rows += _timed("tab:overhead", [n], name, fit, times)
+            rows += _time_rows("tab:overhead", [n], name, fit, times)
     return rows
 
 
@@ -120,17 +122,19 @@ def _breakdown(times: int, team: Ensemble, X: Any, y: Any) -> list[Row]:
     rows = []
     for name, model, silo in zip(team.names, team.models, team.silos, strict=True):
         inference = partial(model.predict_proba, seen[:, silo])
-        rows += _timed(table, ["Agent Inference", name], "time (ms)", inference, times)
+        rows += _time_rows(
+            table, ["Agent Inference", name], "time (ms)", inference, times
+        )
     rows += _shares(rows, table)
     panel = team.panel(seen, happened)
     for name, pool in _aggregators().items():
         fit = partial(_learn, pool, panel)
-        rows += _timed(table, ["Aggregation", name], "time (ms)", fit, times)
+        rows += _time_rows(table, ["Aggregation", name], "time (ms)", fit, times)
     return rows
 
 
 def _shares(rows: list[Row], table: str) -> list[Row]:
-    """Share of each agent in the time of all."""
+    """Share of each agent in the total time."""
     spent: dict[str, list[float]] = {}
     for each in rows:
         spent.setdefault(each["key"][1], []).append(each["value"])
@@ -150,20 +154,20 @@ def _throughput(times: int, team: Ensemble, X: Any, y: Any) -> list[Row]:
         for name, pool in _aggregators().items():
             pool.fit_panel(team.panel(*cases))
             served = partial(_serve, pool, team, *cases)
-            found = _timed("tab:throughput", [size], name, served, times)
+            found = _time_rows("tab:throughput", [size], name, served, times)
             rows += [{**each, "value": 1000 * size / each["value"]} for each in found]
     return rows
 
 
 def _pool(pool: Pool, panel: Panel) -> None:
-    """Pool cases by weights that are known; VCG credits the agents for them too."""
+    """Pool cases with fitted weights; with VCG, compute the credit as well."""
     pool.combine(panel.values)
     if isinstance(pool, VCG):
         leave_one_out(panel, weights=pool.weights_)
 
 
 def _serve(pool: Pool, team: Ensemble, X: Any, y: Any) -> None:
-    """Ask the agents, then pool."""
+    """Get the agents' reports, then pool them."""
     _pool(pool, team.panel(X, y))
 
 
@@ -185,19 +189,19 @@ def _aggregators() -> dict[str, Pool]:
     }
 
 
-def _timed(
+def _time_rows(
     table: str, key: list[Any], column: str, work: Callable[[], Any], times: int
 ) -> list[Row]:
-    """One row a repetition, in milliseconds: the least of three, after one for nothing.
+    """One row per repetition, in milliseconds: the minimum of three, after a warm-up.
 
-    The least is what the work takes; more is what else the machine was doing.
+    The minimum is the least affected by other processes.
     """
     work()
-    took = [min(_once(work) for _ in range(3)) for _ in range(times)]
-    return [row(table, key, column, each) for each in took]
+    milliseconds = [min(_milliseconds(work) for _ in range(3)) for _ in range(times)]
+    return [row(table, key, column, each) for each in milliseconds]
 
 
-def _once(work: Callable[[], Any]) -> float:
+def _milliseconds(work: Callable[[], Any]) -> float:
     start = perf_counter()
     work()
     return 1000 * (perf_counter() - start)

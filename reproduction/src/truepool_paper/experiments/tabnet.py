@@ -48,7 +48,7 @@ class TabNetAgents(Experiment):
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:
-        """Train with TabNet in the place of the perceptron."""
+        """Train with TabNet instead of the perceptron."""
         data = cell["data"]
         here = task(SOURCES[data], ROWS[cell["size"]][data], cell)
         validation, test = here.panels({name: zoo.make(name) for name in TEAM})
@@ -58,11 +58,11 @@ class TabNetAgents(Experiment):
         return [
             found
             for column, line in lines.items()
-            for found in _pooled(column, validation, test, line, here.seed)
+            for found in _pool_rows(column, validation, test, line, here.seed)
         ]
 
 
-def _pooled(
+def _pool_rows(
     name: str, validation: Panel, test: Panel, threshold: float, seed: int
 ) -> list[Row]:
     pools = methods(threshold, seed)

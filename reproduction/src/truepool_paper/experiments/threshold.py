@@ -23,7 +23,7 @@ PREVALENCES = (0.01, 0.05, 0.1, 0.5)
 
 @final
 class Threshold(GameExperiment):
-    """Brier alone along tau; Brier against VCG along tau and prevalence."""
+    """Brier by threshold; Brier and VCG by threshold and prevalence."""
 
     name: ClassVar[str] = "threshold"
     axes: ClassVar[Axes] = {"tau": TAUS}
@@ -58,11 +58,11 @@ class Threshold(GameExperiment):
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:
-        """Play at one threshold."""
-        return [*_at_tau(cell), *_by_prevalence(cell)]
+        """Solve the games at one threshold."""
+        return [*_rows_by_tau(cell), *_by_prevalence(cell)]
 
 
-def _at_tau(cell: Cell) -> list[Row]:
+def _rows_by_tau(cell: Cell) -> list[Row]:
     tau, rows = cell["tau"], []
     for offset, response in ((ABOVE, "shift"), (CALIBRATED, "exact")):
         end = solve(cell, "Brier", response=response, offset=offset, threshold=tau)

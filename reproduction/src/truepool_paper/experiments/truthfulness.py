@@ -1,4 +1,4 @@
-"""Whether one agent gains by not saying what it believes, the others being honest."""
+"""Whether an agent gains by misreporting while the others are truthful."""
 
 import warnings
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ TRIALS = 100
 
 @final
 class Truthfulness(GameExperiment):
-    """A hundred games a payment; the best shift of one agent in each."""
+    """A hundred games per payment; the best shift of one agent in each."""
 
     name: ClassVar[str] = "truthfulness"
     axes: ClassVar[Axes] = {"payment": PAYMENT_NAMES, "offset": (CALIBRATED, ABOVE)}

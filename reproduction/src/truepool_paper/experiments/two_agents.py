@@ -1,4 +1,4 @@
-"""How far two agents go from the truth: the closed form of thm:brier_strengthened."""
+"""Shifts of two agents, and the closed form of thm:brier_strengthened."""
 
 from collections.abc import Mapping
 from typing import ClassVar, final
@@ -17,14 +17,14 @@ from truepool_paper.interface import Axes, Reading, row
 
 TABLE = "tab:n2_verify"
 OFFSET = 0.12
-"""Neither of the three: the size of the table's own shifts at rho > 0."""
+"""A fourth offset: the size of the table's own shifts at rho > 0."""
 MEANS = (0.3, 0.5, 0.7)
 RHOS = (0, 0.3, 0.6, 0.9)
 
 
 @final
 class TwoAgents(GameExperiment):
-    """Brier and VCG for three mean beliefs along rho."""
+    """Brier and VCG for three mean beliefs by correlation."""
 
     name: ClassVar[str] = "two-agents"
     axes: ClassVar[Axes] = {"rho": RHOS, "mean": MEANS, "offset": (OFFSET, CALIBRATED)}
@@ -45,7 +45,7 @@ class TwoAgents(GameExperiment):
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:
-        """Play both mechanisms at one mean belief and correlation."""
+        """Solve the game under both payments at one mean belief and correlation."""
         rho, mean, offset = cell["rho"], cell["mean"], cell["offset"]
         settings = {"agents": 2, "correlation": rho, "mean": mean - offset}
         found = {
@@ -55,7 +55,7 @@ class TwoAgents(GameExperiment):
             for paid in ("Brier", "VCG")
         }
         if offset == OFFSET:
-            # The variance of beliefs drops out: only its ratio to rho counts.
+            # The variance of beliefs cancels: only its ratio to rho matters.
             found["eq:delta_star"] = -theory.paper_delta_star(1.0, rho, mean)
         return [
             row(TABLE, [who, f"({mean}, {mean})"], f"rho={rho}", value)

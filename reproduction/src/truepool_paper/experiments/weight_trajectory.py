@@ -1,4 +1,4 @@
-"""How fast the weight of an agent that got worse goes to those that did not."""
+"""How fast weight moves away from an agent that got worse."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, final
@@ -22,7 +22,7 @@ LABEL = "fig:weight_trajectory"
 
 @final
 class WeightTrajectory(Experiment):
-    """Five agents, the best of which knows nothing in the second half."""
+    """Five agents, the best of which is uninformative in the second half."""
 
     name: ClassVar[str] = "weight-trajectory"
     repeats: ClassVar[Mapping[Size, int]] = {"quick": 10, "full": 10}
@@ -37,7 +37,7 @@ class WeightTrajectory(Experiment):
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:
-        """Follow one stream; keep every tenth case."""
+        """Replay one stream; return every tenth case."""
         panel = quality_panel(
             "sudden", before=BEFORE, after=AFTER, cases=CASES, seed=cell.seed("stream")
         )

@@ -1,4 +1,4 @@
-"""Which pool costs least in each regime: advice that is computed, not remembered."""
+"""Which pool costs least in each regime."""
 
 from collections.abc import Callable, Mapping
 from typing import ClassVar, final
@@ -11,7 +11,7 @@ from truepool.pools import configure
 from truepool.stress.constant import ConstantLow
 from truepool.stress.drift import quality_panel
 from truepool_paper.interface import Experiment, Reading, Size, row
-from truepool_paper.settings import COSTS, SKILLS, THRESHOLD
+from truepool_paper.settings import COSTS, SKILLS, THRESHOLD, UNCLIPPED
 
 TABLE = "tab:when_vcg"
 METHODS = {
@@ -33,7 +33,7 @@ CORRELATION = 0.5
 
 @final
 class WhenVCG(Experiment):
-    """Every regime as a made panel; cross-validation says which method costs least."""
+    """Simulated panels, one per regime; cross-validation finds the best method."""
 
     name: ClassVar[str] = "when-vcg"
     seconds: ClassVar[float] = 3.5
@@ -60,10 +60,10 @@ class WhenVCG(Experiment):
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:
-        """Make the panel of the regime and compare on it."""
+        """Simulate the panel of the regime and compare methods on it."""
         regime = cell["regime"]
         panel = REGIMES[regime](cell.seed("panel"))
-        advise = _followed if "drift" in regime else _compared
+        advise = _best_learner if "drift" in regime else _best_pool
         columns = {"recommendation": THRESHOLD, "at the costs' threshold": None}
         return [
             row(TABLE, [regime], column, advise(panel, threshold))
@@ -71,14 +71,17 @@ class WhenVCG(Experiment):
         ]
 
 
-def _compared(panel: Panel, threshold: float | None) -> str:
+def _best_pool(panel: Panel, threshold: float | None) -> str:
     pools = {n: configure(n, costs=COSTS, threshold=threshold) for n in METHODS}
+    pools["log-odds"] = configure(
+        "log-odds", costs=COSTS, threshold=threshold, clip=UNCLIPPED
+    )
     pools["vcg"] = configure("vcg", costs=COSTS, threshold=threshold, loss="cost")
     found = compare(panel, pools=pools, resamples=2, costs=COSTS, threshold=threshold)
     return METHODS[min((found[name] for name in METHODS), key=lambda r: r.cost).pool]
 
 
-def _followed(panel: Panel, threshold: float | None) -> str:
+def _best_learner(panel: Panel, threshold: float | None) -> str:
     loss = Loss("cost", COSTS, threshold)
     cost = {
         strategy: replay(strategy, panel, loss=loss, path=False).losses.mean()
@@ -87,16 +90,16 @@ def _followed(panel: Panel, threshold: float | None) -> str:
     return STRATEGIES[min(cost, key=cost.__getitem__)]
 
 
-def _attacked(seed: int) -> Panel:
+def _with_adversaries(seed: int) -> Panel:
     honest = synthetic(2000, seed, correlation=CORRELATION)
     return ConstantLow()(honest, 0.4, seed=seed)
 
 
-def _sparse(seed: int) -> Panel:
+def _few_cases(seed: int) -> Panel:
     return synthetic(200, seed, correlation=CORRELATION)
 
 
-def _drifting(seed: int) -> Panel:
+def _with_drift(seed: int) -> Panel:
     return quality_panel(
         "sudden",
         before=SKILLS,
@@ -112,20 +115,20 @@ def _imbalanced(seed: int) -> Panel:
     return synthetic(4000, seed, correlation=CORRELATION, base_rate=0.03)
 
 
-def _clear(seed: int) -> Panel:
+def _high_skill(seed: int) -> Panel:
     skill = [3 * d for d in SKILLS]
     return synthetic(2000, seed, correlation=CORRELATION, skill=skill)
 
 
-def _extreme(seed: int) -> Panel:
+def _rare_events(seed: int) -> Panel:
     return synthetic(10_000, seed, correlation=CORRELATION, base_rate=0.005)
 
 
 REGIMES: Mapping[str, Callable[[int], Panel]] = {
-    "Strategic / adversarial agents (multi-vendor, federated)": _attacked,
-    "Data-sparse (n_train <= 500)": _sparse,
-    "Non-stationary environments (drift)": _drifting,
+    "Strategic / adversarial agents (multi-vendor, federated)": _with_adversaries,
+    "Data-sparse (n_train <= 500)": _few_cases,
+    "Non-stationary environments (drift)": _with_drift,
     "Moderate class imbalance (1% to 5%)": _imbalanced,
-    "High-signal, non-strategic (e.g., CICIDS2017)": _clear,
-    "Extreme imbalance (<1%)": _extreme,
+    "High-signal, non-strategic (e.g., CICIDS2017)": _high_skill,
+    "Extreme imbalance (<1%)": _rare_events,
 }

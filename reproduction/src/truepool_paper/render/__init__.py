@@ -1,1 +1,1 @@
-"""The run as tables for the terminal, a Markdown page and an HTML page."""
+"""A reproduction as terminal tables, a Markdown page and an HTML page."""

@@ -7,9 +7,9 @@ from typing import Any
 from truepool.core.formatting import number
 
 MAX_DECIMALS = 6
-"""Decimals of a number without a printed one beside it."""
+"""Decimals of a number that the paper does not print."""
 ROUND_OFF = 1e-12
-"""A spread below which the repeats are equal up to rounding of their sum."""
+"""Repeats with a smaller relative spread are equal up to rounding errors."""
 
 
 def cell_texts(cell: Mapping[str, Any]) -> tuple[str, str]:
@@ -26,14 +26,17 @@ def cell_texts(cell: Mapping[str, Any]) -> tuple[str, str]:
     if measured is None or isinstance(measured, str):
         return printed, measured or ""
     if cell["error"] < ROUND_OFF:
-        return printed, _like(measured, printed)
+        return printed, _format_like(measured, printed)
     if _decimals(printed) is None:
         return printed, _by_error(measured, cell["error"])
-    return printed, f"{_like(measured, printed)} ± {_like(cell['error'], printed)}"
+    return (
+        printed,
+        f"{_format_like(measured, printed)} ± {_format_like(cell['error'], printed)}",
+    )
 
 
-def _like(value: float, printed: str) -> str:
-    """Return a number in the decimals of a printed one, unless it would vanish."""
+def _format_like(value: float, printed: str) -> str:
+    """Return a number with the decimals of a printed one, unless it would be 0."""
     decimals = _decimals(printed)
     if decimals is None:
         return number(value)
@@ -42,7 +45,7 @@ def _like(value: float, printed: str) -> str:
 
 
 def _by_error(value: float, error: float) -> str:
-    """Return a mean as far as its standard error tells: to the second digit of it."""
+    """Return a mean to the second digit of its standard error."""
     decimals = max(1 - floor(log10(error)), 0)
     if decimals > MAX_DECIMALS:
         return f"{value:.1g} ± {error:.1g}"

@@ -1,7 +1,6 @@
 """The paper's tables beside ours: for the terminal, and as a Markdown page.
 
-Pages are made from `Reproduction.to_dict`, so that a page is a pure function of a file
-of verdicts, however old.
+A page is a pure function of `Reproduction.to_dict`, as saved in ``verdicts.json``.
 """
 
 import json
@@ -90,7 +89,7 @@ def markdown(data: PlainData, figures: Mapping[str, str] | None = None) -> str:
 
 
 def sentence(title: str) -> str:
-    """End a title as a sentence ends.
+    """Return a title that ends with a full stop.
 
     >>> sentence("FN by n"), sentence("Who gains?")
     ('FN by n.', 'Who gains?')
@@ -99,7 +98,7 @@ def sentence(title: str) -> str:
 
 
 def notes(table: PlainData) -> list[str]:
-    """Say why a table differs or is pending, and how it was read."""
+    """Return why a table differs or is pending, and how it was read."""
     explained = table["cause"] and table["verdict"] in ("differs", "pending")
     found = [f"Why: {table['cause']}"] if explained else []
     return [*found, f"Reading: {table['reading']}"] if table["reading"] else found
@@ -152,19 +151,19 @@ def _index(data: PlainData) -> list[str]:
     """One linked line per table: its verdict, and how many cells have which."""
     head = ["", "verdict", "match", "close", "differs", "what it shows"]
     return [
-        _line(head),
+        _table_line(head),
         "|" + "---|" * len(head),
         *(
-            _line([_linked(label, t), t["verdict"], *counts(t), t["title"]])
+            _table_line([_link(label, t), t["verdict"], *counts(t), t["title"]])
             for label, t in data["tables"].items()
         ),
     ]
 
 
-def _linked(label: str, table: PlainData) -> str:
+def _link(label: str, table: PlainData) -> str:
     """Link to a section by the name that Markdown gives its heading.
 
-    >>> _linked("tab:poa", {"verdict": "not printed"})
+    >>> _link("tab:poa", {"verdict": "not printed"})
     '[tab:poa](#tabpoa-not-printed)'
     """
     anchor = f"{label}: {table['verdict']}".replace(":", "").replace(" ", "-")
@@ -174,10 +173,10 @@ def _linked(label: str, table: PlainData) -> str:
 def _table(table: PlainData) -> list[str]:
     columns, keys, cells = layout(table)
     head = [*table["row_key"], *columns]
-    lines = [_line(head), "|" + "---|" * len(head)]
+    lines = [_table_line(head), "|" + "---|" * len(head)]
     for key in keys:
         texts = [_text(cells[key, c]) if (key, c) in cells else "" for c in columns]
-        lines.append(_line([*(str(part) for part in key), *texts]))
+        lines.append(_table_line([*(str(part) for part in key), *texts]))
     return lines
 
 
@@ -187,5 +186,5 @@ def _text(cell: PlainData) -> str:
     return f"{printed}{arrow}{ours} {MARKS[cell['verdict']]}".strip()
 
 
-def _line(cells: list[str]) -> str:
+def _table_line(cells: list[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

@@ -1,6 +1,6 @@
 """One topic per file: its evidence, its check and its wording.
 
-A file holds a `Topic`, called ``topic``, whose check yields a `Suspicion` for every
+A file holds a `Topic`, called ``topic``, whose check yields a `Candidate` for every
 test it makes, those that find nothing included: the tests of the whole audit are
 adjusted together. The folder is the registry; other distributions add a check in the
 entry-point group ``truepool.checks``.
@@ -8,13 +8,13 @@ entry-point group ``truepool.checks``.
 
 from functools import cache
 
+from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
-from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Check, Topic
 from truepool.core import registry
 from truepool.core.errors import PluginError
 
-__all__ = ["Check", "Evidence", "Suspicion", "Topic", "every"]
+__all__ = ["Candidate", "Check", "Evidence", "Topic", "every"]
 
 GROUP = "truepool.checks"
 

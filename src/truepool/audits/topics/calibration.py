@@ -6,10 +6,10 @@ from functools import partial
 import numpy as np
 from scipy.special import chdtrc, ndtri
 
+from truepool.audits.candidate import Candidate
 from truepool.audits.cross_validation import recalibrate
 from truepool.audits.evidence import Evidence
 from truepool.audits.severity import BROKEN, SURE
-from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
 from truepool.audits.values import Calibration, Finding, Reliability
 from truepool.comparison import Estimate
@@ -149,7 +149,7 @@ def _interval(value: float, reach: float) -> Estimate:
 # Check
 
 
-def check(evidence: Evidence) -> Iterator[Suspicion]:
+def check(evidence: Evidence) -> Iterator[Candidate]:
     """One test per agent and one of the pool: intercept 0 and slope 1 together."""
     *agents, pool = evidence.compute(calibrations)[: len(evidence.panel.agents) + 1]
     for i, found in enumerate(agents):
@@ -164,10 +164,10 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
         yield _miscalibrated(evidence, pool)
 
 
-def _agent(evidence: Evidence, i: int, found: Calibration) -> Suspicion:
+def _agent(evidence: Evidence, i: int, found: Calibration) -> Candidate:
     code, words = describe(found, evidence.panel.classes)
     steep = code.endswith("confident")
-    return Suspicion(
+    return Candidate(
         code,
         (found.who,),
         f"{found.who} {words}.",
@@ -186,7 +186,7 @@ def _agent(evidence: Evidence, i: int, found: Calibration) -> Suspicion:
 
 def _under_confident(
     evidence: Evidence, agents: Sequence[Calibration], found: Calibration
-) -> Suspicion:
+) -> Candidate:
     """Averaging causes under-confidence, so this is at most a warning."""
     sound = not any(
         matters(one) and one.p_value is not None and one.p_value < SURE
@@ -197,7 +197,7 @@ def _under_confident(
     else:
         start = f"The pool ({evidence.pool.name}) is under-confident"
     slope = found.slope
-    return Suspicion(
+    return Candidate(
         "under-confident-pool",
         (),
         f"{start}: {largest_gap(found, evidence.panel.classes)}.",
@@ -213,10 +213,10 @@ def _under_confident(
     )
 
 
-def _miscalibrated(evidence: Evidence, found: Calibration) -> Suspicion:
+def _miscalibrated(evidence: Evidence, found: Calibration) -> Candidate:
     sure = found.slope is not None and found.slope.high < 1
     what = "is over-confident" if sure else "is biased"
-    return Suspicion(
+    return Candidate(
         "over-confident-pool" if sure else "biased-pool",
         (),
         f"The pool ({evidence.pool.name}) {what}: "

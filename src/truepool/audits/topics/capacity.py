@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
-from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
 from truepool.audits.values import AtCapacity
 from truepool.core.arrays import IntArray
@@ -40,14 +40,14 @@ def _precision(decisions: IntArray, outcomes: IntArray) -> float:
     return float(decisions @ outcomes / decisions.sum()) if decisions.any() else np.nan
 
 
-def check(evidence: Evidence) -> Iterator[Suspicion]:
+def check(evidence: Evidence) -> Iterator[Candidate]:
     """A note of what the capacity costs, if there is one."""
     found = evidence.compute(at_capacity)
     if found is None or found.recall is None or found.cost is None:
         return
     limit = f"With a capacity of {found.capacity}"
     if found.decided == found.wanted:
-        yield Suspicion(
+        yield Candidate(
             "capacity",
             (),
             f"{limit}, all {found.wanted:,} positive decisions fit.",
@@ -57,7 +57,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
         )
         return
     now = found.cost.value - (0.0 if found.rise is None else found.rise.value)
-    yield Suspicion(
+    yield Candidate(
         "capacity",
         (),
         f"{limit}, {found.decided:,} of {found.wanted:,} positive decisions fit: "

@@ -7,11 +7,11 @@ from functools import partial
 import numpy as np
 
 from truepool.audits.attribution import share_of_cost
+from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
 from truepool.audits.severity import BROKEN
-from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
-from truepool.audits.values import Lead
+from truepool.audits.values import PairedComparison
 from truepool.comparison import (
     Comparison,
     Estimate,
@@ -94,11 +94,11 @@ def compare_pools(evidence: Evidence) -> Comparison | None:
         level=evidence.level,
         resamples=evidence.resamples,
         seed=evidence.seed,
-        untried=tuple(name for name in pools if name not in pooled),
+        skipped=tuple(name for name in pools if name not in pooled),
     )
 
 
-def pool_leads(evidence: Evidence) -> tuple[Lead, ...]:
+def paired_comparisons(evidence: Evidence) -> tuple[PairedComparison, ...]:
     """What every other pool saves per case against the one in use, lowest loss first.
 
     Paired t-tests are adjusted for the number of pools tried; Diebold-Mariano needs
@@ -114,7 +114,7 @@ def pool_leads(evidence: Evidence) -> tuple[Lead, ...]:
     by_holm, by_bonferroni = holm(p_values), bonferroni(p_values)
     resamples = Resamples(len(saved), evidence.resamples, evidence.seed)
     return tuple(
-        Lead(
+        PairedComparison(
             pool,
             Estimate(float(gap.mean()), *resamples.interval(gap, evidence.level)),
             float(p_values[m]),
@@ -137,13 +137,13 @@ def _diebold_mariano(evidence: Evidence, gap: FloatArray) -> float | None:
 
 @dataclass(frozen=True)
 class Choice:
-    """The pool to use; ``lead`` is over the pool in use, None where that is kept.
+    """The pool to use; ``comparison`` is with the pool in use, None if that stays.
 
     ``alternative`` is a simpler pool that does about as well.
     """
 
     pool: str
-    lead: Lead | None = None
+    comparison: PairedComparison | None = None
     why: str = ""
     alternative: str | None = None
 
@@ -162,9 +162,11 @@ def choose_pool(evidence: Evidence, faulty: Collection[str] = ()) -> Choice | No
     barred = {"best-agent"} if evidence.best_agent in faulty else set()
     first = table.by_case[table.rows[0].pool]
     cheaper = {
-        lead.pool: lead
-        for lead in evidence.compute(pool_leads)
-        if lead.holm < SIGNIFICANT and lead.saved.value > 0 and lead.pool not in barred
+        other.pool: other
+        for other in evidence.compute(paired_comparisons)
+        if other.holm < SIGNIFICANT
+        and other.saved.value > 0
+        and other.pool not in barred
     }
     if RECOMMENDED in cheaper or (evidence.pool.name == RECOMMENDED and not cheaper):
         return Choice(
@@ -174,15 +176,17 @@ def choose_pool(evidence: Evidence, faulty: Collection[str] = ()) -> Choice | No
             _simplest(evidence, RECOMMENDED, barred),
         )
     best = [
-        lead
-        for lead in cheaper.values()
-        if _p_value(table.by_case[lead.pool] - first) >= SIGNIFICANT
+        other
+        for other in cheaper.values()
+        if _p_value(table.by_case[other.pool] - first) >= SIGNIFICANT
     ]
     if not best:
         return Choice(evidence.pool.name)
-    kept = min(best, key=lambda lead: (_complexity(lead.pool), -lead.saved.value))
+    simplest = min(
+        best, key=lambda other: (_complexity(other.pool), -other.saved.value)
+    )
     why = "it is the simplest of the pools that cost significantly less"
-    return Choice(kept.pool, kept, why)
+    return Choice(simplest.pool, simplest, why)
 
 
 def _simplest(evidence: Evidence, pool: str, barred: Collection[str]) -> str | None:
@@ -212,7 +216,7 @@ def _p_value(gaps: FloatArray) -> float:
     return float(paired_p_values(gaps[:, None])[0])
 
 
-def check(evidence: Evidence) -> Iterator[Suspicion]:
+def check(evidence: Evidence) -> Iterator[Candidate]:
     """A note on the better pool; a warning where the best agent alone beats the pool.
 
     The comparison adjusts its own tests for the number of pools it tries.
@@ -220,11 +224,11 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     choice = evidence.compute(choose_pool)
     if choice is None:
         return
-    lead = choice.lead
+    comparison = choice.comparison
     # That the best agent alone is better has a test and a sentence of its own.
-    if lead is not None and choice.pool != "best-agent":
-        saved = lead.saved
-        yield Suspicion(
+    if comparison is not None and choice.pool != "best-agent":
+        saved = comparison.saved
+        yield Candidate(
             "better-pool",
             (),
             f"{choice.pool} would cost {number(saved.value)} less per case than "
@@ -237,7 +241,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     yield from _best(evidence)
 
 
-def _best(evidence: Evidence) -> Iterator[Suspicion]:
+def _best(evidence: Evidence) -> Iterator[Candidate]:
     """Report where the pool costs more than its best agent."""
     table = evidence.compute(compare_pools)
     if table is None or evidence.pool.name == "best-agent":
@@ -245,7 +249,7 @@ def _best(evidence: Evidence) -> Iterator[Suspicion]:
     agent = evidence.best_agent
     beyond = table.by_case[evidence.pool.name] - table.by_case["best-agent"]
     gap = float(beyond.mean())
-    yield Suspicion(
+    yield Candidate(
         "worse-than-best",
         (agent,),
         f"The best agent alone ({agent}) costs {number(gap)} less per case than the "

@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
-from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, log_scale
@@ -21,7 +21,7 @@ FEW_EFFECTIVE = 0.5
 """Fewer effective agents than this share of all agents are worth a note."""
 
 
-def check(evidence: Evidence) -> Iterator[Suspicion]:
+def check(evidence: Evidence) -> Iterator[Candidate]:
     """One test per agent but the first: do its log-odds repeat an earlier agent's."""
     panel = evidence.panel
     alike = np.nan_to_num(correlation(panel.with_reports(log_scale(panel.values))))
@@ -31,7 +31,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
         i = int(np.argmax(alike[j, :j]))
         p = min(1.0, j * _p_value(alike[j, i], both[j, i]))
         agent, model = panel.agents[j], panel.agents[i]
-        yield Suspicion(
+        yield Candidate(
             "copy",
             (agent, model),
             f"{agent} repeats {model}: their log-odds correlate by {alike[j, i]:.4f}, "
@@ -51,13 +51,13 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     yield from _few(evidence)
 
 
-def _few(evidence: Evidence) -> Iterator[Suspicion]:
+def _few(evidence: Evidence) -> Iterator[Candidate]:
     """Report the number of effective agents, where it is far below their number."""
     N = len(evidence.panel.agents)
     number = effective_agents(evidence.correlation)
     if number < FEW_EFFECTIVE * N:
-        yield Suspicion(
-            "alike",
+        yield Candidate(
+            "correlated",
             (),
             f"The {N} agents are worth {number:.1f} independent ones.",
             "Another agent of the same kind will add little; one that sees other data "

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from truepool.audits.attribution import share_of_cost
+from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
-from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
 from truepool.audits.topics.incentives import misreport_incentives
-from truepool.audits.values import Standing
+from truepool.audits.values import AgentSummary
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import number
@@ -24,7 +24,7 @@ WORK, FEWEST, EFFORT = 20_000_000, 2_000, 10
 `FEWEST`; a coalition is 1 unit of work, an agent added in a random order 10."""
 
 
-def standings(evidence: Evidence) -> tuple[Standing, ...]:
+def summarize_agents(evidence: Evidence) -> tuple[AgentSummary, ...]:
     """One row per agent, in the order of the panel."""
     panel = evidence.panel
     few = evidence.shortage is not None
@@ -35,7 +35,7 @@ def standings(evidence: Evidence) -> tuple[Standing, ...]:
     brier, cost = evidence.own_brier, agent_losses(panel, evidence.loss)
     rate = 1 - np.isnan(panel.values[:, :, 0]).mean(axis=0)
     return tuple(
-        Standing(
+        AgentSummary(
             agent,
             float(rate[i]),
             float(brier[i]),
@@ -94,7 +94,7 @@ NOTICEABLE = 0.02
 """Harm below this share of the pool's cost does not matter."""
 
 
-def check(evidence: Evidence) -> Iterator[Suspicion]:
+def check(evidence: Evidence) -> Iterator[Candidate]:
     """One test per agent: does the pool cost less without it."""
     panel = evidence.panel
     skilled = evidence.own_brier < evidence.prior_brier
@@ -104,7 +104,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
         p = float(paired_p_values(rise[:, None])[0]) if harm > 0 else 1.0
         large = harm >= NOTICEABLE * evidence.stake
         weak = "" if skilled[i] else " and it knows less than the base rate"
-        yield Suspicion(
+        yield Candidate(
             "harmful",
             (agent,),
             f"{agent} makes the pool worse{weak}: without it decisions would cost "

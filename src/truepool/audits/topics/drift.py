@@ -7,9 +7,9 @@ from importlib.util import find_spec
 import numpy as np
 
 from truepool.audits.attribution import dates
+from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
 from truepool.audits.severity import BROKEN
-from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
 from truepool.audits.values import Drift, Finding
 from truepool.comparison import Estimate
@@ -113,7 +113,7 @@ def _block_means(column: FloatArray, cuts: IntArray) -> FloatArray:
     return np.where(size > 0, sums / np.maximum(size, 1), np.nan)
 
 
-def check(evidence: Evidence) -> Iterator[Suspicion]:
+def check(evidence: Evidence) -> Iterator[Candidate]:
     """One test per agent, of its cost and its discrimination beside the others'.
 
     Cases may get harder for all agents: that is drift of the pool, not of an agent. The
@@ -177,11 +177,11 @@ def _cost_drift(
     changed: tuple[Change, IntArray],
     beside: FloatArray,
     p: float,
-) -> Suspicion:
+) -> Candidate:
     found, known = changed
     since, order = int(known[found.place]), evidence.panel.order
     gap = _gap(beside[known], found)
-    return Suspicion(
+    return Candidate(
         "drifted",
         (agent,),
         f"{agent} got worse from case {since:,} of {len(order):,} on: deciding by it "
@@ -208,10 +208,10 @@ def _discrimination_drift(
     between: tuple[int, int],
     areas: list[float],
     p: float,
-) -> Suspicion:
+) -> Candidate:
     before, after = areas
     order = evidence.panel.order
-    return Suspicion(
+    return Candidate(
         "drifted",
         (agent,),
         f"{agent} got worse from case {since:,} of {len(order):,} on: it tells "
@@ -252,8 +252,6 @@ def _is_uninformative(evidence: Evidence, agent: int, cases: IntArray) -> bool:
     part = evidence.panel.take(cases)
     reports = part.values[:, agent]
     known = ~np.isnan(reports[:, 0])
-    if not known.any():
-        return False
     outcomes, brier = part.outcomes[known], Loss("brier")
     rate = part.base_rate()
     plain = np.broadcast_to(rate, (len(outcomes), len(rate)))
@@ -282,9 +280,9 @@ def _share(
 
 def _pool(
     evidence: Evidence, found: Change, pool: FloatArray, known: IntArray
-) -> Suspicion:
+) -> Candidate:
     since, order = int(known[found.place]), evidence.panel.order
-    return Suspicion(
+    return Candidate(
         "drifted-pool",
         (),
         f"The pool got worse from case {since:,} of {len(order):,} on: it cost "

@@ -10,8 +10,8 @@ from functools import partial
 import numpy as np
 
 from truepool.audits.attribution import NEAR
+from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
-from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
 from truepool.comparison import Estimate
 from truepool.core.arrays import Array, FloatArray, IntArray
@@ -87,7 +87,7 @@ def timeline(evidence: Evidence) -> Timeline:
     return Timeline(values[order], cases, resolved, places[order] if dated else None)
 
 
-def check(evidence: Evidence) -> Iterator[Suspicion]:
+def check(evidence: Evidence) -> Iterator[Candidate]:
     """Five tests per agent: constant, stopped, repeated, unlinked, rescaled."""
     line = evidence.compute(timeline)
     ordered = _sorted_by(evidence)
@@ -117,7 +117,7 @@ def _constant(
     fresh: IntArray,
     i: int,
     agent: str,
-) -> Suspicion:
+) -> Candidate:
     known = fresh[codes[fresh] >= 0]
     run = constant_run(codes[known])
     place = int(known[run.start])
@@ -125,7 +125,7 @@ def _constant(
     stop = len(line) if on else int(known[run.stop])
     value = number(float(line.values[place, i, 0]))
     until = "on" if on else f"to case {stop - 1:,}"
-    return Suspicion(
+    return Candidate(
         "constant-feed",
         (agent,),
         f"The feed of {agent} is dead: from {line.describe(place)} {until} it reports "
@@ -145,7 +145,7 @@ def _constant(
 
 def _stopped(
     line: Timeline, missing: np.ndarray, fresh: IntArray, agent: str
-) -> Suspicion:
+) -> Candidate:
     run = missing_run(missing)
     place = int(fresh[run.start])
     on = run.stop == len(fresh)
@@ -154,7 +154,7 @@ def _stopped(
     else:
         until = fresh[run.stop]
         start = f"{agent} did not report from {line.describe(place)} to case {until:,}"
-    return Suspicion(
+    return Candidate(
         "stopped-feed",
         (agent,),
         f"{start}: {len(run):,} cases in a row without a report; 99 % of its other "
@@ -173,9 +173,9 @@ def _stopped(
 
 def _repeated(
     evidence: Evidence, line: Timeline, codes: IntArray, i: int, agent: str
-) -> Suspicion:
+) -> Candidate:
     found = repeat(codes, i)
-    return Suspicion(
+    return Candidate(
         "repeated-feed",
         (agent,),
         f"{agent} sends old reports: from {line.describe(found.since)} on it repeats "
@@ -194,9 +194,9 @@ def _repeated(
 
 def _unlinked(
     evidence: Evidence, line: Timeline, found: Shift, i: int, agent: str
-) -> Suspicion:
+) -> Candidate:
     how = "no longer move" if found.lost else "move less"
-    return Suspicion(
+    return Candidate(
         "changed-feed",
         (agent,),
         f"The feed of {agent} changed: from {line.describe(found.place)} on its "
@@ -215,12 +215,12 @@ def _unlinked(
     )
 
 
-def _rescaled(line: Timeline, found: Shift, i: int, agent: str) -> Suspicion:
+def _rescaled(line: Timeline, found: Shift, i: int, agent: str) -> Candidate:
     reports = scalar(line.values)[:, i]
     (low, middle, high), (lower, median, higher) = (
         _quartiles(part) for part in (reports[: found.place], reports[found.place :])
     )
-    return Suspicion(
+    return Candidate(
         "rescaled-feed",
         (agent,),
         f"The reports of {agent} changed {found.kind} at {line.describe(found.place)}: "

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import ndtri
 
+from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
-from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
 from truepool.comparison import Estimate
 from truepool.core.errors import SettingError
@@ -62,7 +62,7 @@ def misreport_incentives(evidence: Evidence) -> Incentives | None:
         return None
 
 
-def check(evidence: Evidence) -> Iterator[Suspicion]:
+def check(evidence: Evidence) -> Iterator[Candidate]:
     """One test, of the agent with most to gain from a misreport chosen on other cases.
 
     Its p-value is adjusted for the number of agents. A warning where the
@@ -77,8 +77,8 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     large = harm > NOTICEABLE * evidence.stake
     whose = "at the pool's cost" if harm > 0 else "and decisions would cost less"
     count = sum(row.significant for row in found.rows)
-    yield Suspicion(
-        "tempted",
+    yield Candidate(
+        "misreport-gain",
         (first.agent,),
         f"Paid for {PAID_FOR.get(found.payment, 'its own score')}, {first.agent} would "
         f"gain {number(best.gain)} per case by misreporting ({describe(best)}), "

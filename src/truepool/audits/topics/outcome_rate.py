@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
-from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
 from truepool.core.formatting import percent
 from truepool.online.alarms.change_point import change
@@ -14,7 +14,7 @@ RATIO = 1.5
 """A share that changed by less than this factor is only a note."""
 
 
-def check(evidence: Evidence) -> Iterator[Suspicion]:
+def check(evidence: Evidence) -> Iterator[Candidate]:
     """One test, of the class whose share changes most clearly; no agent is at fault.
 
     With K classes its p-value is adjusted for their number.
@@ -27,7 +27,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     found = tests[k]
     what = "positive outcomes" if panel.classes == 2 else f"outcome {classes[k]}"
     low, high = sorted((found.before, found.after))
-    yield Suspicion(
+    yield Candidate(
         "outcome-rate",
         (),
         f"The share of {what} changed at case {found.place:,} of {len(outcomes):,}: it "

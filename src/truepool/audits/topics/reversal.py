@@ -8,9 +8,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from truepool.audits.attribution import dates
+from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
 from truepool.audits.severity import LIKELY, SURE
-from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray, to_classes
@@ -24,7 +24,7 @@ REVERSED = 0.45
 """AUC below which an agent is reversed and not just uninformative."""
 
 
-def check(evidence: Evidence) -> Iterator[Suspicion]:
+def check(evidence: Evidence) -> Iterator[Candidate]:
     r"""One test per agent: does it give outcomes *less* probability than chance would.
 
     :math:`\sum_k \mathrm{cov}(p_k, 1[y = k])`, by a t-test over the cases; its sign is
@@ -42,10 +42,10 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
         below = len(excess) > 1 and excess.mean() < 0
         p = float(paired_p_values(excess[:, None])[0]) if below else 1.0
         area = auc(to_classes(reports), outcomes) if p < LIKELY else 0.5
-        suspicion = Suspicion(
-            "upside-down",
+        candidate = Candidate(
+            "reversed",
             (agent,),
-            f"{agent} is upside down: the higher its report, the less likely the event "
+            f"{agent} is reversed: the higher its report, the less likely the event "
             f"(AUC {area:.2f}).",
             f"Ask which class {agent} means by 1; until then leave it out, or use one "
             "minus its report.",
@@ -57,30 +57,30 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
             figure="credit",
         )
         if p < LIKELY and panel.times is not None:
-            suspicion = _add_date(suspicion, evidence, i, places, excess)
-        yield suspicion
+            candidate = _add_date(candidate, evidence, i, places, excess)
+        yield candidate
 
 
 def _add_date(
-    suspicion: Suspicion,
+    candidate: Candidate,
     evidence: Evidence,
     agent: int,
     places: IntArray,
     excess: FloatArray,
-) -> Suspicion:
-    """Return the suspicion with its date, if the agent was sound before.
+) -> Candidate:
+    """Return the candidate with its date, if the agent was sound before.
 
     Reversing all its reports would then spoil the sound ones.
     """
     found = change(excess)
     if not (found.p_value < SURE and found.before > 0):
-        return suspicion
-    who, order = suspicion.who[0], evidence.panel.order
+        return candidate
+    who, order = candidate.who[0], evidence.panel.order
     since = int(places[found.place])
     first, last = dates(excess, found.place)
     return replace(
-        suspicion,
-        sentence=f"{who} turned upside down at case {since:,} of {len(order):,}: since "
+        candidate,
+        sentence=f"{who} was reversed at case {since:,} of {len(order):,}: since "
         "then, the higher its report, the less likely the event.",
         advice=f"Leave {who} out and find out what changed then. Its reports before "
         "that case were sound: do not reverse them.",

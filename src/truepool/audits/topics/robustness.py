@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
-from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
 from truepool.audits.values import FailureScenario
 from truepool.core.arrays import FloatArray
@@ -47,13 +47,13 @@ def _study(
     return FailureScenario(what, who, cost, by)
 
 
-def check(evidence: Evidence) -> Iterator[Suspicion]:
+def check(evidence: Evidence) -> Iterator[Candidate]:
     """A note on the most expensive failure of the best agent."""
     studies = evidence.compute(robustness)
     if not studies:
         return
     worst = max(studies, key=lambda study: study.rise.value)
-    yield Suspicion(
+    yield Candidate(
         "fragile",
         (worst.who,),
         _sentence(worst),

@@ -7,10 +7,10 @@ from typing import TypeAlias
 import numpy as np
 from scipy.special import stdtr
 
+from truepool.audits.candidate import Candidate
 from truepool.audits.cross_validation import recalibrate
 from truepool.audits.evidence import Evidence
 from truepool.audits.severity import LIKELY
-from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
 from truepool.audits.topics.calibration import bias_matters, calibration
 from truepool.audits.values import Segment
@@ -54,7 +54,7 @@ def _groups(evidence: Evidence) -> Groups:
     return divide(evidence.panel.columns[evidence.by][evidence.cases])
 
 
-def check(evidence: Evidence) -> Iterator[Suspicion]:
+def check(evidence: Evidence) -> Iterator[Candidate]:
     """One test of the pool and one of each agent, of a difference between groups.
 
     Each is the smallest p-value over the groups that have enough cases, after Holm's
@@ -68,7 +68,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     yield from _agents(evidence, groups)
 
 
-def _pool(evidence: Evidence, groups: Groups) -> Iterator[Suspicion]:
+def _pool(evidence: Evidence, groups: Groups) -> Iterator[Candidate]:
     """Suspect the pool of a bias within groups that recalibration as a whole leaves."""
     p = recalibrate(evidence.pooled, evidence.outcomes, evidence.sampling)[:, 0]
     gaps = p - evidence.outcomes
@@ -82,7 +82,7 @@ def _pool(evidence: Evidence, groups: Groups) -> Iterator[Suspicion]:
     large = any(
         bias_matters(calibration("", e.pooled, e.outcomes, e.level)) for e in parts
     )
-    yield Suspicion(
+    yield Candidate(
         "biased-segment",
         (),
         f"The pool is biased within groups of {evidence.by}: {'; '.join(told)}.",
@@ -106,7 +106,7 @@ def _bias(evidence: Evidence, name: str, cases: IntArray) -> str:
     )
 
 
-def _agents(evidence: Evidence, groups: Groups) -> Iterator[Suspicion]:
+def _agents(evidence: Evidence, groups: Groups) -> Iterator[Candidate]:
     """Suspect an agent of doing worse against the others in some groups than outside.
 
     What is found first is left out of the comparison before the others are judged: they
@@ -130,7 +130,7 @@ def _agents(evidence: Evidence, groups: Groups) -> Iterator[Suspicion]:
         chosen = found or [int(np.argmin(adjusted))]
         where = " and ".join(groups[g][0] for g in chosen)
         cases = np.concatenate([groups[g][1] for g in chosen])
-        yield Suspicion(
+        yield Candidate(
             "fails-in-segment",
             (who,),
             f"{who} does worse where {evidence.by} is {where} than elsewhere, compared "

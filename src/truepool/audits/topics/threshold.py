@@ -5,8 +5,8 @@ from functools import partial
 
 import numpy as np
 
+from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
-from truepool.audits.suspicion import Suspicion
 from truepool.audits.topic import Topic
 from truepool.audits.values import CostCurve
 from truepool.core.arrays import FloatArray, IntArray
@@ -86,7 +86,7 @@ def _over_ratios(p: FloatArray, outcomes: IntArray) -> FloatArray:
     return np.asarray((RATIOS * missed + alarms) / np.maximum(RATIOS, 1.0))
 
 
-def check(evidence: Evidence) -> Iterator[Suspicion]:
+def check(evidence: Evidence) -> Iterator[Candidate]:
     """One test, if a threshold was given that differs from the one the costs imply."""
     line, costs = evidence.threshold, evidence.implied_loss.costs
     if line is None or np.abs(line - costs.threshold).max() < 1e-9:
@@ -97,8 +97,8 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
     saving = float(saved.mean())
     few = evidence.shortage is not None
     if saving <= 0:
-        yield Suspicion(
-            "threshold-kept",
+        yield Candidate(
+            "implied-threshold",
             (),
             f"Deciding above {number(line)} costs {number(-saving)} less per case "
             f"than at {implied}, which the costs imply: the pool's "
@@ -109,7 +109,7 @@ def check(evidence: Evidence) -> Iterator[Suspicion]:
             figure="threshold",
         )
         return
-    yield Suspicion(
+    yield Candidate(
         "threshold",
         (),
         f"Deciding above {number(line)} costs {number(saving)} more per case than "

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from truepool.core.arrays import Array, FloatArray, IntArray, as_outcomes, read_only
 from truepool.core.errors import FeatureError, OutcomeError
 from truepool.data.labels import Labels, check_labels, one_class_error
+from truepool.data.reports import check_names
 
 if TYPE_CHECKING:
     from truepool.data.features.encoding import Encoder, Encoding, Unseen
@@ -210,17 +211,7 @@ def _names(names: Sequence[str] | None, count: int) -> tuple[str, ...]:
     if names is None:
         return tuple(f"x{j}" for j in range(count))
     known = tuple(map(str, names))
-    if len(known) != count:
-        raise FeatureError(
-            f"there must be one name for each feature; got {len(known)} names for "
-            f"{count} columns"
-        )
-    if len(set(known)) < count:
-        twice = next(key for key in known if known.count(key) > 1)
-        raise FeatureError(
-            f"feature names must be unique; got {twice!r} "
-            f"{known.count(twice)} times. Rename one."
-        )
+    check_names(known, count, "feature", FeatureError)
     return known
 
 

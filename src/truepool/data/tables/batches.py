@@ -56,10 +56,11 @@ class _Wanted:
     labels: Labels
     written: TableFormat
     time: str | None
+    usual_id: str
 
     @property
     def id(self) -> str:
-        return self.written.id or "id"
+        return self.written.id or self.usual_id
 
     def reports(self, names: Collection[str]) -> list[str]:
         """Columns with the reports: one of each agent, or one per class."""
@@ -96,15 +97,17 @@ def read_batches(
     written: TableFormat,
     *,
     dated: bool = False,
+    usual_id: str = "id",
 ) -> Iterator[Batch]:
     """Read reports of known agents, with times if ``dated``, and ``written.columns``.
 
+    The column ``usual_id``, if there is one, names the cases where the format does not.
     ``source`` is a CSV, TSV, Excel, Parquet or JSON-lines file, or a stream of CSV or
     JSON lines. A long table and a sheet of Excel are read whole, the others batch by
     batch.
     """
     time = (written.time or "time") if dated else None
-    wanted = _Wanted(tuple(agents), labels, written, time)
+    wanted = _Wanted(tuple(agents), labels, written, time, usual_id)
     start = 0
     for batch in _batches(source, wanted):
         if len(batch.values):

@@ -1,5 +1,6 @@
 """Table files: which there are, and how each is read and written."""
 
+import csv as text
 import gzip
 from collections.abc import Mapping
 from pathlib import Path
@@ -54,6 +55,19 @@ def read_file(path: Path, written: TableFormat) -> tuple[pa.Table, str | None]:
         reason = str(error).splitlines()[0]
         raise SourceError(f"{path} cannot be read as {kind}: {reason}") from None
     return table.rename_columns(names), detected
+
+
+def read_names(path: Path, written: TableFormat) -> list[str]:
+    """Return the names of the columns of a file, without reading its rows."""
+    if not path.is_file() or file_format(path, "read") == "excel":
+        return [str(name) for name in read_file(path, written)[0].column_names]
+    if file_format(path, "read") == "parquet":
+        names = parquet.read_schema(path).names
+    else:
+        header = _first_line(path)
+        separator = written.sep or detect_separator(header)
+        names = next(text.reader([header], delimiter=separator), [])
+    return [str(name).strip() for name in names]
 
 
 def _read_text(path: Path, written: TableFormat) -> tuple[pa.Table, str | None]:

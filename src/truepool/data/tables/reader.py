@@ -29,7 +29,7 @@ from truepool.data.tables.agent_columns import (
     group_by_agent,
     numbered_columns,
 )
-from truepool.data.tables.files import read_file
+from truepool.data.tables.files import read_file, read_names
 from truepool.data.tables.long import column_by_case, pivot, values_by_case
 from truepool.data.tables.numbers import (
     is_empty,
@@ -256,8 +256,7 @@ def read_column_names(source: str | os.PathLike[str], **written: Any) -> list[st
     >>> read_column_names(str(files("truepool.datasets") / "example.csv"))[:3]
     ['id', 'malignant', 'logistic']
     """
-    table, _ = read_file(Path(source), TableFormat(**written))
-    return list(table.column_names)
+    return read_names(Path(source), TableFormat(**written))
 
 
 def read_frame(source: Any, id: str | None = None) -> nw.DataFrame[Any]:
@@ -360,7 +359,8 @@ def _wide_table(
     of_cases = written.case_columns
     apart = {written.outcome, id, time, *written.ignore, *INDEXES, *of_cases}
     names = [name for name in frame.columns if name not in apart]
-    names = choose_agents(names, written.agents)
+    if written.agents:
+        names = choose_agents(names, written.agents)
     columns = parse_reports([frame[name] for name in names], written)
     numbered = numbered_columns(columns, percent=written.percent)
     agents, classes, values, renormalized = group_by_agent(columns)

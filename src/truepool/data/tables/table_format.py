@@ -1,5 +1,6 @@
 """How a table is written, and what its columns mean."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -133,6 +134,19 @@ class TableFormat:
         single = (self.weight, self.group, self.propensity)
         return _distinct([*self.columns, *(name for name in single if name)])
 
+    def options(self) -> list[str]:
+        """Return the options of the command line that describe the table.
+
+        >>> TableFormat("label", percent=True, ignore=["a b"]).options()
+        ['--outcome label', "--ignore 'a b'", '--percent']
+        """
+        plain, found = vars(TableFormat()), []
+        for name, value in vars(self).items():
+            if value != plain[name] and name != "columns":
+                flag = f"--{name.replace('_', '-')}"
+                found.append(" ".join([flag, *_words(name, value)]))
+        return found
+
     def of_new_cases(self, names: Sequence[str]) -> "TableFormat":
         """Return how a table of new cases with these columns is read.
 
@@ -142,6 +156,16 @@ class TableFormat:
         unused = {*self.ignore, self.weight, self.group, self.propensity}
         ignore = tuple(n for n in names if n in unused and n not in self.columns)
         return replace(self, ignore=ignore, weight=None, group=None, propensity=None)
+
+
+def _words(name: str, value: Any) -> list[str]:
+    """Return the value of an option as words of a shell."""
+    if value is True:
+        return []
+    if name == "agents":
+        return [shlex.quote(",".join(value))]
+    given = value if isinstance(value, tuple) else (value,)
+    return [shlex.quote(str(part)) for part in given]
 
 
 def _distinct(columns: Sequence[str] | None) -> tuple[str, ...]:

@@ -204,26 +204,26 @@ class ReportTensors:
         share = (share.sum(1, keep=True) > 0.0).where(share, self.reported)
         return (share * self.values).sum(1) / share.sum(1)
 
-    def log_scale(self) -> Tensor:
+    def log_scale(self, clip: float = SMALLEST) -> Tensor:
         """Reports as log-odds, (T, N, K - 1)."""
-        return log_scale(self.values, self.coordinates)
+        return log_scale(self.values, self.coordinates, clip)
 
     def clipped_log_scale(self) -> Tensor:
         """Reports as clipped log-odds, (T, N, K - 1)."""
         return self.log_scale().clip(-LOG_ODDS_LIMIT, LOG_ODDS_LIMIT)
 
 
-def logit(probability: Tensor, edge: float = SMALLEST) -> Tensor:
+def logit(probability: Tensor, clip: float = SMALLEST) -> Tensor:
     """Log-odds of probabilities that are kept this far from 0 and 1."""
-    clipped = probability.clip(edge, 1 - edge)
+    clipped = probability.clip(clip, 1 - clip)
     return clipped.log() - (1.0 - clipped).log()
 
 
-def log_scale(values: Tensor, coordinates: int) -> Tensor:
+def log_scale(values: Tensor, coordinates: int, clip: float = SMALLEST) -> Tensor:
     """Coordinates (..., C) on the log scale, (..., K - 1)."""
     if coordinates == 1:
-        return logit(values)
-    logs = values.apply("Max", SMALLEST).log()
+        return logit(values, clip)
+    logs = values.apply("Max", clip).log()
     return logs.take(list(range(1, coordinates)), -1) - logs.take([0], -1)
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truepool.audits.values import FailureScenario, Standing
+from truepool.audits.values import AgentSummary, FailureScenario
 from truepool.comparison import Comparison, Estimate
 from truepool.render.figures.style import (
     GREY,
@@ -26,9 +26,9 @@ ROW = 0.23
 
 
 @house_style
-def weights(standings: Sequence[Standing]) -> "Figure":
+def weights(summaries: Sequence[AgentSummary]) -> "Figure":
     """Draw the weight each agent earns as a bar with its interval, largest first."""
-    known = [(one.agent, one.weight) for one in standings if one.weight is not None]
+    known = [(one.agent, one.weight) for one in summaries if one.weight is not None]
     known.sort(key=lambda pair: -pair[1].value)
     figure, ax = canvas(0.7 + ROW * len(known))
     values = [weight.value for _, weight in known]
@@ -40,9 +40,9 @@ def weights(standings: Sequence[Standing]) -> "Figure":
 
 
 @house_style
-def credit(standings: Sequence[Standing], unit: str = "cost per case") -> "Figure":
+def credit(summaries: Sequence[AgentSummary], unit: str = "cost per case") -> "Figure":
     """Draw the credit of each agent; one with credit below 0 harms the pool."""
-    ordered = sorted(standings, key=_credit_value, reverse=True)
+    ordered = sorted(summaries, key=_credit_value, reverse=True)
     figure, ax = canvas(1.0 + 1.3 * ROW * len(ordered))
     kinds = {
         "leave-one-out": [one.leave_one_out for one in ordered],
@@ -91,8 +91,8 @@ def _describe(scenario: FailureScenario) -> str:
     return f"{shorten(scenario.who)} {scenario.what}".strip()
 
 
-def _credit_value(standing: Standing) -> float:
-    known = standing.leave_one_out or standing.shapley
+def _credit_value(summary: AgentSummary) -> float:
+    known = summary.leave_one_out or summary.shapley
     return float("-inf") if known is None else known.value
 
 

@@ -12,11 +12,11 @@ from markupsafe import Markup
 
 from truepool.audits.values import (
     SCHEMA,
+    AgentSummary,
     Audit,
     Calibration,
     CostCurve,
     Drift,
-    Standing,
 )
 from truepool.comparison import Comparison
 from truepool.core.arrays import FloatArray
@@ -40,7 +40,7 @@ LINKS = {
     "reliability": "calibration",
     "weights": "figure-weights",
     "credit": "figure-credit",
-    "incentives": "standing",
+    "incentives": "agents",
     "correlation": "redundancy",
     "threshold": "figure-threshold",
     "decision": "figure-decision",
@@ -99,7 +99,7 @@ def _section(name: str, link: str, title: str, **shown: Any) -> Section:
 def _evidence(audit: Audit) -> Iterator[Section]:
     """Yield what there is evidence for, in the order of a reader's questions."""
     yield _calibration(audit)
-    yield _standing(audit)
+    yield _agents(audit)
     yield _redundancy(audit)
     if audit.segments:
         yield _section(
@@ -147,9 +147,9 @@ def _worst(known: list[Calibration], agents: tuple[str, ...]) -> list[Calibratio
     return ranked[: DIAGRAMS - len(pools)] + pools
 
 
-def _standing(audit: Audit) -> Section:
+def _agents(audit: Audit) -> Section:
     """Weights, credit, and what each agent is worth."""
-    ranked = sorted(audit.standings, key=_weight)
+    ranked = sorted(audit.agent_summaries, key=_weight)
     weighed = [one for one in ranked if one.weight is not None]
     known = [one for one in ranked if one.leave_one_out or one.shapley][:MOST_ROWS]
     heaviest = weighed[:MOST_ROWS]
@@ -159,7 +159,7 @@ def _standing(audit: Audit) -> Section:
     if known:
         drawn["credit"] = figures.credit(known)
     return _section(
-        "standing", "Agents", "What is each agent worth?",
+        "agents", "Agents", "What is each agent worth?",
         weights=_spoken((one.agent, format_estimate(one.weight)) for one in heaviest),
         credit=_spoken(
             (one.agent, format_estimate(one.leave_one_out or one.shapley))
@@ -167,11 +167,11 @@ def _standing(audit: Audit) -> Section:
         ),
         heaviest=len(heaviest) if len(heaviest) < len(weighed) else None,
         figures=drawn,
-        tables=[evidence.standings(audit)],
+        tables=[evidence.agents(audit)],
     )  # fmt: skip
 
 
-def _weight(one: Standing) -> float:
+def _weight(one: AgentSummary) -> float:
     """What puts the heaviest first."""
     return 0.0 if one.weight is None else -one.weight.value
 

@@ -132,8 +132,8 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
         decision += f"; {limit}"
     share = f"{100 * comparison.level:g} %"
     missing = ""
-    if comparison.untried:
-        missing = f" Not tried, for lack of cases: {', '.join(comparison.untried)}."
+    if comparison.skipped:
+        missing = f" Not tried, for lack of cases: {', '.join(comparison.skipped)}."
     return (
         f"{decision}. Brackets: {share} intervals by resampling cases.{missing}",
         "Recall: share of positive cases found. Alarms: share of negative cases "

@@ -9,7 +9,7 @@ from truepool.render.verdict import usual
 
 def grids(audit: Audit) -> tuple[Grid, ...]:
     """Lay out the evidence as tables: calibration, agents, other pools, robustness."""
-    tables = [calibration(audit), standings(audit)]
+    tables = [calibration(audit), agents(audit)]
     if audit.segments:
         tables.append(segments(audit))
     if audit.capacity is not None:
@@ -47,7 +47,7 @@ def calibration(audit: Audit) -> Grid:
     )
 
 
-def standings(audit: Audit) -> Grid:
+def agents(audit: Audit) -> Grid:
     """What each agent is worth; how often it reported, if reports are missing."""
     sparse = audit.missing > 0
     rows = tuple(
@@ -61,7 +61,7 @@ def standings(audit: Audit) -> Grid:
             number(one.brier),
             *([percent(one.report_rate)] if sparse else []),
         )
-        for one in audit.standings
+        for one in audit.agent_summaries
     )
     headers = [
         "agent", "own cost", "weight earned", "without it", "Shapley",
@@ -82,12 +82,12 @@ def significance(audit: Audit) -> Grid:
     """Whether other pools cost significantly less: the rest of the tests is in JSON."""
     rows = tuple(
         (
-            lead.pool,
-            format_estimate(lead.saved, sign=True),
-            format_p_value(lead.holm),
-            format_p_value(lead.paired_t),
+            other.pool,
+            format_estimate(other.saved, sign=True),
+            format_p_value(other.holm),
+            format_p_value(other.paired_t),
         )
-        for lead in audit.significance
+        for other in audit.significance
     )
     headers = ("pool", "saves per case", "adjusted p", "p")
     notes = (

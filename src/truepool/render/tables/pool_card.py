@@ -6,8 +6,8 @@ from truepool.pools.card import Card
 from truepool.render.costs import describe
 from truepool.render.labels import sentence
 from truepool.render.numbers import percent
-from truepool.render.tables import weights
 from truepool.render.tables.grid import Grid
+from truepool.render.tables.weights import explanation_grids
 
 
 def grids(card: Card) -> tuple[Grid, ...]:
@@ -21,20 +21,19 @@ def grids(card: Card) -> tuple[Grid, ...]:
         ("missing reports", percent(card.training.missing)),
         ("truepool", card.library),
     ]
+    if card.table is not None and card.table.options():
+        rows.append(("its table", " ".join(card.table.options())))
     if card.threshold is not None:
         rows.insert(3, ("decides positive above", f"{card.threshold:.4g}"))
-    if explanation.why is not None:
+    if explanation.name != card.pool:
         rows.insert(1, ("chosen", explanation.name))
     given = ((n, v) for n, v in card.settings.items() if v is not None)
     rows += [(f"setting {name}", str(value)) for name, value in given]
     notes = [sentence(card.labels, card.training.counts)]
     if explanation.why is not None:
-        notes.append(f"auto chose {explanation.name}: {explanation.why}.")
+        notes.append(f"Why: {explanation.why}.")
     first = Grid(f"The pool {card.pool}", ("", "value"), tuple(rows), tuple(notes))
-    if explanation.weights is None:
-        return (first,)
-    table = weights.grid(explanation.weights, explanation.credit, explanation.loss)
-    return (first, table)
+    return (first, *explanation_grids(explanation))
 
 
 def _costs(card: Card) -> str:

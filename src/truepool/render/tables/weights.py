@@ -1,9 +1,19 @@
 """The weights of a pool, as a table."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
+from truepool.pools.result import Explanation
 from truepool.render.numbers import percent, signed
 from truepool.render.tables.grid import Grid
+
+
+def explanation_grids(explanation: Explanation) -> Iterator[Grid]:
+    """Lay out the weights of the agents, or of the pools that were combined."""
+    if explanation.weights is not None:
+        yield grid(explanation.weights, explanation.credit, explanation.loss)
+    if explanation.members is not None:
+        members = ((name, percent(w)) for name, w in explanation.members.items())
+        yield Grid("Pools combined", ("pool", "weight"), tuple(members))
 
 
 def grid(

@@ -1,4 +1,4 @@
-"""Whether other pools are cheaper by more than luck: every test has an oracle."""
+"""Whether other pools cost significantly less: every test has an oracle."""
 
 import json
 
@@ -16,26 +16,26 @@ QUICK = {"costs": COSTS, "resamples": 50}
 TOLD = audit(sound(cases=600), **QUICK)
 
 
-@pytest.mark.parametrize("lead", TOLD.significance, ids=lambda lead: lead.pool)
-def test_leads_are_those_of_the_comparison_by_every_test(lead):
+@pytest.mark.parametrize("other", TOLD.significance, ids=lambda other: other.pool)
+def test_leads_are_those_of_the_comparison_by_every_test(other):
     by_case = TOLD.comparison.by_case
-    saved = by_case["mean"] - by_case[lead.pool]
-    assert_allclose(lead.saved.value, saved.mean())
-    assert lead.saved.low <= lead.saved.value <= lead.saved.high
-    assert_allclose(lead.paired_t, stats.ttest_1samp(saved, 0).pvalue)
+    saved = by_case["mean"] - by_case[other.pool]
+    assert_allclose(other.saved.value, saved.mean())
+    assert other.saved.low <= other.saved.value <= other.saved.high
+    assert_allclose(other.paired_t, stats.ttest_1samp(saved, 0).pvalue)
     ranked = stats.wilcoxon(saved, method="asymptotic")
-    assert_allclose(lead.signed_rank, ranked.pvalue, rtol=1e-6)
-    assert lead.diebold_mariano is None
+    assert_allclose(other.signed_rank, ranked.pvalue, rtol=1e-6)
+    assert other.diebold_mariano is None
 
 
 def test_chances_are_adjusted_for_every_pool_tried():
-    raw = np.array([lead.paired_t for lead in TOLD.significance])
+    raw = np.array([other.paired_t for other in TOLD.significance])
     assert len(raw) == len(TOLD.comparison.rows) - 1
-    shared = [lead.bonferroni for lead in TOLD.significance]
+    shared = [other.bonferroni for other in TOLD.significance]
     assert_allclose(shared, np.minimum(1, raw * len(raw)))
     holm = stats.false_discovery_control  # no Holm in scipy: bounds on both sides
     least = holm(raw, method="bh")
-    adjusted = np.array([lead.holm for lead in TOLD.significance])
+    adjusted = np.array([other.holm for other in TOLD.significance])
     assert np.all(adjusted >= least - 1e-12)
     assert np.all(adjusted <= np.array(shared) + 1e-12)
 
@@ -47,14 +47,14 @@ def test_streams_are_tested_in_the_order_of_time_however_the_table_lies():
         panel.reports[mixed], panel.outcomes[mixed], panel.agents, times=panel.times[mixed]
     )  # fmt: skip
     finding, again = audit(panel, **QUICK), audit(shuffled, **QUICK)
-    for lead in finding.significance:
+    for other in finding.significance:
         by_case = finding.comparison.by_case
-        expected = diebold_mariano(by_case["mean"] - by_case[lead.pool])
-        assert lead.diebold_mariano == expected
-    vote = {lead.pool: lead.diebold_mariano for lead in again.significance}
-    for lead in finding.significance:
-        if lead.pool in ("median", "log-odds"):  # they learn nothing
-            assert_allclose(lead.diebold_mariano, vote[lead.pool])
+        expected = diebold_mariano(by_case["mean"] - by_case[other.pool])
+        assert other.diebold_mariano == expected
+    vote = {other.pool: other.diebold_mariano for other in again.significance}
+    for other in finding.significance:
+        if other.pool in ("median", "log-odds"):  # they learn nothing
+            assert_allclose(other.diebold_mariano, vote[other.pool])
 
 
 def test_they_reach_the_json_form():

@@ -1,4 +1,4 @@
-"""What a check suspects: a test, and the finding that it may become."""
+"""What a check yields: a test, and the finding that it may become."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from truepool.comparison import Estimate
 
 
 @dataclass(frozen=True)
-class Suspicion:
-    """A test, and the finding if it is significant.
+class Candidate:
+    """A test, and the finding that it becomes if significant.
 
     Tests that find nothing count too: all are adjusted together. ``least`` is the
     severity without a test (facts and advice), or None; ``most`` caps the severity.

@@ -1,0 +1,223 @@
+"""One simple rule: the simplest pool that cannot be told from the best."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, final
+
+import numpy as np
+from sklearn.base import clone
+
+from truepool.core.arrays import FloatArray, IntArray, case_mean
+from truepool.core.errors import SettingError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.measures.folds import Folds, evaluation_cases, out_of_fold, splits
+from truepool.measures.losses import Loss, as_loss
+from truepool.pools.interface import Pool, configure
+from truepool.pools.onnx.graph import ReportTensors, Tensor
+from truepool.pools.result import Explanation
+
+CANDIDATES = (
+    "mean",
+    "median",
+    "log-odds",
+    "best-agent",
+    "extremized",
+    "platt",
+    "beta",
+    "brier",
+    "vcg",
+    "convex",
+    "stacked-lr",
+)
+"""What `Simplest` tries by default: each family once, none that is slow."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How one candidate did under cross-validation."""
+
+    name: str
+    complexity: int
+    loss: float
+    behind: float
+    behind_error: float
+    eligible: bool
+
+
+@final
+class Simplest(Pool):
+    """Cross-validates the candidates under your costs and keeps the simplest good one.
+
+    The best candidate has the least mean loss out of fold. A candidate is eligible
+    when its paired difference to the best is within one standard error; of the
+    eligible the simplest is kept (nothing learned, then one or two numbers, then
+    weights, then a model), among equally simple ones the one with the least loss.
+
+    For those who must have one rule that they can write down. `auto`, which combines
+    the candidates instead of choosing one, has a smaller loss on most panels.
+
+    Parameters
+    ----------
+    candidates : sequence of str or Pool, optional
+        By default the mean, the median, log-odds, the best individual, extremized,
+        Platt and beta-transformed means, inverse-Brier, VCG and convex weights, and
+        stacked logistic regression.
+    loss : str
+        What is compared: ``cost`` (at your costs) by default.
+    cv : int or splitter
+        Folds.
+
+    Attributes
+    ----------
+    choice_ : str
+        Name of the pool kept.
+    why_ : str
+        One sentence.
+    table_ : list of Trial
+        Every candidate that could be tried, best first.
+    pool_ : Pool
+        The pool kept, learned from all cases.
+
+    Examples
+    --------
+    >>> reports = [[0.9, 0.5, 0.4], [0.1, 0.5, 0.6]] * 20
+    >>> pool = Simplest(candidates=("mean", "best-agent"), loss="brier")
+    >>> pool.fit(reports, [1, 0] * 20).choice_
+    'best-agent'
+    """
+
+    name: ClassVar[str] = "simplest"
+    complexity: ClassVar[int] = 3
+    choice_: str
+    why_: str
+    table_: list[Trial]
+    pool_: Pool
+    records: ClassVar = (Trial,)
+    exemptions: ClassVar = {"unanimity": "it may choose a pool that is exempt"}
+
+    def __init__(
+        self,
+        *,
+        candidates: Sequence[str | Pool] | None = None,
+        loss: str = "cost",
+        cv: Folds = 5,
+        costs: Costs | None = None,
+        threshold: float | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.candidates = candidates
+        self.loss = loss
+        self.cv = cv
+        self.costs = costs
+        self.threshold = threshold
+        self.seed = seed
+
+    def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
+        loss = as_loss(self.loss, self.costs, self.threshold).on(panel)
+        if isinstance(self.candidates, str):
+            raise SettingError(
+                f"candidates must be a list of pools; got {self.candidates!r}"
+            )
+        pools = [
+            configure(given, costs=self.costs, threshold=self.threshold, seed=self.seed)
+            for given in self.candidates or CANDIDATES
+        ]
+        try:
+            pairs = splits(panel.outcomes, self.cv, self.seed, times=panel.times)
+        except SettingError as error:
+            kept = pools[0]
+            self.table_ = []
+            self.why_ = f"{kept.name} was kept without a comparison: {error}"
+        else:
+            kept = self._best(pools, panel, pairs, loss, case_weights)
+        self.choice_ = kept.name
+        self.pool_ = clone(kept).fit_panel(panel, case_weights)
+
+    def _best(
+        self,
+        pools: list[Pool],
+        panel: Panel,
+        pairs: list[tuple[IntArray, IntArray]],
+        loss: Loss,
+        case_weights: FloatArray | None,
+    ) -> Pool:
+        """Return the simplest pool within one standard error of the best."""
+        rows = evaluation_cases(pairs)
+        cases = None if case_weights is None else case_weights[rows]
+        outcomes = panel.outcomes[rows]
+        tried, pooled = [], []
+        for pool in pools:
+            try:
+                answer = out_of_fold(pool, panel, pairs, case_weights)[rows]
+            except SettingError:
+                continue  # too few cases for this one
+            tried.append(pool)
+            pooled.append(answer)
+        if not tried:
+            self.table_, self.why_ = (
+                [],
+                f"{pools[0].name} was kept: there are too few cases to compare pools",
+            )
+            return pools[0]
+        losses = [loss.take(rows).of(p, outcomes) for p in pooled]
+        # The Brier loss breaks ties that a loss counted in whole errors leaves.
+        rank = [
+            (case_mean(lost, cases), case_mean(Loss("brier").of(p, outcomes), cases))
+            for lost, p in zip(losses, pooled, strict=True)
+        ]
+        order = sorted(range(len(tried)), key=rank.__getitem__)
+        best = order[0]
+        trials = [
+            _trial(pool, losses[i], losses[best], cases) for i, pool in enumerate(tried)
+        ]
+        eligible = [i for i, trial in enumerate(trials) if trial.eligible]
+        kept = min(eligible, key=lambda i: (tried[i].complexity, rank[i]))
+        self.table_ = [trials[i] for i in order]
+        self.why_ = _why(trials[kept], trials[best], loss)
+        return tried[kept]
+
+    def _explanation(self) -> Explanation:
+        chosen: Explanation = self.pool_.explain()
+        return replace(chosen, why=self.why_)
+
+    def combine(self, values: FloatArray) -> FloatArray:
+        """Pool checked reports (T, N, C) into (T, C)."""
+        return np.asarray(self.pool_.combine(values))
+
+    def to_onnx(self, reports: ReportTensors) -> Tensor:
+        """Pooled coordinates (T, C) inside an ONNX graph."""
+        return self.pool_.to_onnx(reports)
+
+
+def _trial(
+    pool: Pool, losses: FloatArray, best: FloatArray, cases: FloatArray | None
+) -> Trial:
+    gap = losses - best
+    behind = case_mean(gap, cases)
+    spread = case_mean((gap - behind) ** 2, cases)
+    share = np.full(len(gap), 1.0) if cases is None else cases
+    count = share.sum() ** 2 / (share**2).sum()
+    error = float(np.sqrt(spread / max(count - 1, 1.0)))
+    return Trial(
+        pool.name,
+        pool.complexity,
+        case_mean(losses, cases),
+        behind,
+        error,
+        bool(behind <= error),
+    )
+
+
+def _why(kept: Trial, best: Trial, loss: Loss) -> str:
+    if kept == best:
+        return (
+            f"{kept.name} has the lowest {loss.name} loss out of fold "
+            f"({kept.loss:.4g} per case), and no simpler pool comes within one "
+            "standard error of it"
+        )
+    return (
+        f"{kept.name} loses {kept.loss:.4g} per case ({loss.name}), within one "
+        f"standard error ({kept.behind_error:.2g}) of the best, {best.name} "
+        f"({best.loss:.4g}), and is the simplest such pool"
+    )
