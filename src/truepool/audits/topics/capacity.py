@@ -73,4 +73,4 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     )
 
 
-topic = Topic("capacity", check)
+topic = Topic("capacity", check, few_cases=True)
