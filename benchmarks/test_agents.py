@@ -20,7 +20,7 @@ def place(tmp_path_factory):
     return tmp_path_factory.mktemp("cache")
 
 
-def asked(place):
+def timed_reports(place):
     rows = datasets.load("nsl-kdd")
     learn, test = np.split(np.arange(50_000), [35_000])
     X, y = rows.values, rows.outcomes
@@ -39,7 +39,7 @@ def cpu():
 @needs_data
 def test_the_papers_five_are_trained_within_a_minute_on_two_cores(place, record):
     before = cpu()
-    _, seconds = asked(place)
+    _, seconds = timed_reports(place)
     get_reusable_executor().shutdown(wait=True)
     record("NSL-KDD, 5 agents, 35,000 of 50,000 x 41, wall s", seconds, at_most=60)
     record("the same, CPU s of all processes", cpu() - before, at_most=120)
@@ -47,7 +47,9 @@ def test_the_papers_five_are_trained_within_a_minute_on_two_cores(place, record)
 
 @needs_data
 def test_what_they_said_before_is_there_at_once(place, record):
-    panel, _ = asked(place)
-    again, seconds = min((asked(place) for _ in range(5)), key=lambda pair: pair[1])
+    panel, _ = timed_reports(place)
+    again, seconds = min(
+        (timed_reports(place) for _ in range(5)), key=lambda pair: pair[1]
+    )
     np.testing.assert_array_equal(panel.reports, again.reports)
     record("NSL-KDD, 5 agents, reports from the cache, s", seconds, at_most=0.2)

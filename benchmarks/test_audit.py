@@ -41,9 +41,9 @@ def test_a_large_panel_is_audited_in_time(record, cases, agents, seconds):
     panel = large(cases, agents)
     audit(panel.take(np.arange(1000)), resamples=20)  # compile
     start = time.perf_counter()
-    told = audit(panel, costs=Costs(fn=5))
+    result = audit(panel, costs=Costs(fn=5))
     spent = time.perf_counter() - start
-    assert told.sampled
+    assert result.sampled
     record(
         f"audit of {cases:,} x {agents}: seconds of {seconds}",
         spent / seconds,

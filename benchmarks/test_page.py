@@ -24,8 +24,8 @@ def plain_figures():
 
 
 def test_a_page_costs_little_more_than_its_figures(ratio):
-    told = audit()
-    ratio(lambda: html(told), plain_figures, at_most=2.0, rounds=3)
+    result = audit()
+    ratio(lambda: html(result), plain_figures, at_most=2.0, rounds=3)
 
 
 def test_the_demo_takes_less_than_a_minute(record, tmp_path):

@@ -32,31 +32,31 @@ OTHER_TESTS = 30
 AGENT = 2
 
 
-def constant(said: FloatArray, rng: np.random.Generator) -> FloatArray:
+def constant(reports: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Its median, over and over."""
-    return _from(said, 0.6, np.full_like(said, np.median(said)))
+    return _from(reports, 0.6, np.full_like(reports, np.median(reports)))
 
 
-def noise(said: FloatArray, rng: np.random.Generator) -> FloatArray:
+def noise(reports: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Reports of its own distribution that have nothing to do with the case."""
-    return _from(said, 0.6, rng.permutation(said))
+    return _from(reports, 0.6, rng.permutation(reports))
 
 
-def old_copy(said: FloatArray, rng: np.random.Generator) -> FloatArray:
+def old_copy(reports: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Its reports of a day before; a day has a twentieth of the cases."""
-    return _from(said, 0.6, np.roll(said, len(said) // 20))
+    return _from(reports, 0.6, np.roll(reports, len(reports) // 20))
 
 
-def scale(said: FloatArray, rng: np.random.Generator) -> FloatArray:
+def scale(reports: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Log-odds twice as far from their median."""
-    z = logit(said)
+    z = logit(reports)
     middle = np.median(z)
-    return _from(said, 0.6, 1 / (1 + np.exp(-(middle + 2 * (z - middle)))))
+    return _from(reports, 0.6, 1 / (1 + np.exp(-(middle + 2 * (z - middle)))))
 
 
-def decay(said: FloatArray, rng: np.random.Generator) -> FloatArray:
+def decay(reports: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Log-odds that turn to noise little by little, at the same spread."""
-    z = logit(said)
+    z = logit(reports)
     share = np.clip(np.linspace(-2 / 3, 1, len(z)), 0, 1)
     middle = z.mean()
     other = rng.permutation(z) - middle
@@ -96,13 +96,15 @@ def detected(fault: str, base_rate: float, cases: int, seed: int) -> tuple[bool,
     checks = [feeds]
     if evidence.shortage is None:
         checks += [drift, outcome_rate]
-    asked = [replace(s, price=None) for one in checks for s in one.check(evidence)]
+    candidates = [replace(s, price=None) for one in checks for s in one.check(evidence)]
     idle = Candidate("idle", ("none",), "", "", p_value=1.0)
-    asked += [idle] * OTHER_TESTS
-    findings = [f for f in select_findings(asked) if f.severity != "note" and f.who]
+    candidates += [idle] * OTHER_TESTS
+    findings = [
+        f for f in select_findings(candidates) if f.severity != "note" and f.who
+    ]
     who = panel.agents[AGENT]
-    alone = [s for s in asked if s.code == "drifted"]
-    outcome_tests = select_findings(alone + [idle] * (len(asked) - len(alone)))
+    alone = [s for s in candidates if s.code == "drifted"]
+    outcome_tests = select_findings(alone + [idle] * (len(candidates) - len(alone)))
     return (
         any(who in f.who for f in findings),
         any(f.severity != "note" and who in f.who for f in outcome_tests),
@@ -122,9 +124,9 @@ def main(cases: int, repetitions: int, *faults: str) -> None:
         print(json.dumps({"fault": fault, "cases": cases, "shares": row}), flush=True)
 
 
-def _from(said: FloatArray, at: float, then: FloatArray) -> FloatArray:
+def _from(reports: FloatArray, at: float, then: FloatArray) -> FloatArray:
     """These reports, and others from this share of the cases on."""
-    return np.where(np.arange(len(said)) < at * len(said), said, then)
+    return np.where(np.arange(len(reports)) < at * len(reports), reports, then)
 
 
 if __name__ == "__main__":

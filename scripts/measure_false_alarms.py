@@ -62,17 +62,19 @@ def sound_panel(seed: int, decimals: bool = False) -> tuple[Panel, Costs]:
     outcomes = np.array(made.outcomes)
     if outcomes.min() == outcomes.max():
         outcomes[0] = 1 - outcomes[0]
-    kept = cases if rng.random() < 2 / 3 else int(0.8 * cases)
-    if outcomes[:kept].min() == outcomes[:kept].max():
-        kept = cases
+    count = cases if rng.random() < 2 / 3 else int(0.8 * cases)
+    if outcomes[:count].min() == outcomes[:count].max():
+        count = cases
     times = np.arange(cases) if rng.random() < 1 / 2 else None
     costs = Costs(fn=float(rng.choice([1.0, 5.0, 10.0])))
     panel = Panel(
-        reports[:kept], outcomes[:kept], times=None if times is None else times[:kept]
+        reports[:count],
+        outcomes[:count],
+        times=None if times is None else times[:count],
     )
-    if kept < cases:
-        later = None if times is None else times[kept:]
-        panel = panel.with_pending(reports[kept:], times=later)
+    if count < cases:
+        later = None if times is None else times[count:]
+        panel = panel.with_pending(reports[count:], times=later)
     return panel, costs
 
 
@@ -98,30 +100,30 @@ def findings(seed: int, feeds_only: bool) -> tuple[Finding, ...]:
 
 def main() -> None:
     """Print the share of sound panels with an error, and which errors these were."""
-    asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("panels", type=int, nargs="?", default=200)
-    asked.add_argument("--first", type=int, default=0, help="the first seed")
-    asked.add_argument("--feeds", action="store_true", help="feeds and drift alone")
-    asked.add_argument("--jobs", type=int, default=-1)
-    given = asked.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("panels", type=int, nargs="?", default=200)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--feeds", action="store_true", help="feeds and drift alone")
+    parser.add_argument("--jobs", type=int, default=-1)
+    given = parser.parse_args()
     seeds = range(given.first, given.first + given.panels)
-    told = Parallel(n_jobs=given.jobs)(
+    results = Parallel(n_jobs=given.jobs)(
         delayed(findings)(seed, given.feeds) for seed in seeds
     )
     grave: dict[str, Counter[str]] = {"error": Counter(), "warning": Counter()}
     errors = 0
-    for one in told:
+    for one in results:
         errors += any(finding.severity == "error" for finding in one)
         for finding in one:
             if finding.severity in grave:
                 grave[finding.severity][finding.code] += 1
-    share = errors / len(told)
-    error = np.sqrt(share * (1 - share) / len(told))
+    share = errors / len(results)
+    error = np.sqrt(share * (1 - share) / len(results))
     print(
-        f"{errors} of {len(told)} sound panels have an error: {100 * share:.1f} % "
+        f"{errors} of {len(results)} sound panels have an error: {100 * share:.1f} % "
         f"(standard error {100 * error:.1f} %)"
     )
-    print(json.dumps({"first": given.first, "panels": len(told), **grave}))
+    print(json.dumps({"first": given.first, "panels": len(results), **grave}))
 
 
 if __name__ == "__main__":

@@ -48,22 +48,22 @@ class Browser:
     def call(self, method, **parameters):
         """Ask, and wait for the answer; what happens meanwhile is kept in ``events``."""
         self.calls += 1
-        asked = {"id": self.calls, "method": method, "params": parameters}
+        request = {"id": self.calls, "method": method, "params": parameters}
         if self.session:
-            asked["sessionId"] = self.session
-        os.write(self.down, json.dumps(asked).encode() + b"\0")
-        return self.wait(lambda told: told.get("id") == asked["id"])["result"]
+            request["sessionId"] = self.session
+        os.write(self.down, json.dumps(request).encode() + b"\0")
+        return self.wait(lambda message: message.get("id") == request["id"])["result"]
 
     def wait(self, wanted):
         """Next message that is wanted; events on the way are kept."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
-            told = self._next(end)
-            if "method" in told:
-                self.events.append(told)
-            if wanted(told):
-                assert "error" not in told, told
-                return told
+            message = self._next(end)
+            if "method" in message:
+                self.events.append(message)
+            if wanted(message):
+                assert "error" not in message, message
+                return message
         raise TimeoutError("the browser did not answer")
 
     def _next(self, end):
@@ -83,7 +83,7 @@ class Browser:
         self.events.clear()
         self.resize(width, height, dark)
         self.call("Page.navigate", url=f"file://{path}")
-        self.wait(lambda told: told.get("method") == "Page.loadEventFired")
+        self.wait(lambda message: message.get("method") == "Page.loadEventFired")
 
     def resize(self, width, height=900, dark=False):
         self.call(
@@ -98,11 +98,11 @@ class Browser:
 
     def run(self, script):
         """Value of a script, run in the page."""
-        told = self.call(
+        message = self.call(
             "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
         )
-        assert "exceptionDetails" not in told, told
-        return told["result"].get("value")
+        assert "exceptionDetails" not in message, message
+        return message["result"].get("value")
 
     def press(self, key):
         for kind in ("keyDown", "keyUp"):
@@ -118,17 +118,19 @@ class Browser:
 
     def picture(self):
         """The whole page as PNG."""
-        told = self.call(
+        message = self.call(
             "Page.captureScreenshot", format="png", captureBeyondViewport=True
         )
-        return base64.b64decode(told["data"])
+        return base64.b64decode(message["data"])
 
     def printed(self):
         """The page as PDF."""
         return base64.b64decode(self.call("Page.printToPDF")["data"])
 
     def happened(self, *methods):
-        return [told["params"] for told in self.events if told["method"] in methods]
+        return [
+            message["params"] for message in self.events if message["method"] in methods
+        ]
 
     def close(self):
         self.session = None

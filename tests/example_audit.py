@@ -29,11 +29,11 @@ def estimate(value, half=0.01):
 
 
 def reliability(slope=1.0, groups=8):
-    said = np.linspace(0.04, 0.96, groups)
-    odds = np.log(said / (1 - said))
+    mean_report = np.linspace(0.04, 0.96, groups)
+    odds = np.log(mean_report / (1 - mean_report))
     happened = 1 / (1 + np.exp(-slope * odds))
     return Reliability(
-        said, happened, np.full(groups, 70.0), np.clip(said - 0.1, 0, 1), np.clip(said + 0.1, 0, 1)
+        mean_report, happened, np.full(groups, 70.0), np.clip(mean_report - 0.1, 0, 1), np.clip(mean_report + 0.1, 0, 1)
     )  # fmt: skip
 
 
@@ -112,10 +112,10 @@ def findings(agents=AGENTS):
     )  # fmt: skip
 
 
-def recommendation(agents=AGENTS, told=None, **changes):
+def recommendation(agents=AGENTS, listed=None, **changes):
     """What the findings come to; all else made by hand."""
-    told = findings(agents) if told is None else told
-    grave = [f for f in told if f.severity != "note"]
+    listed = findings(agents) if listed is None else listed
+    grave = [f for f in listed if f.severity != "note"]
     fixes = tuple(Fix(f.code, f.who, f.severity, f.cost, f.since) for f in grave)
     worst = grave[0].severity if grave else None
     trust = {"error": "no", "warning": "with care", None: "yes"}[worst]

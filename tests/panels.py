@@ -43,8 +43,8 @@ def random_panel(seed=0, cases=80, agents=4, classes=2, silent=0.0, skill=2.0):
         signal = (2 * outcomes - 1)[:, None] * strength
         reports = 1 / (1 + np.exp(-(signal + rng.normal(size=(cases, agents)))))
     else:
-        came = np.eye(classes)[outcomes][:, None, :] * strength[None, :, None]
-        scores = np.exp(came + rng.normal(size=(cases, agents, classes)))
+        evidence = np.eye(classes)[outcomes][:, None, :] * strength[None, :, None]
+        scores = np.exp(evidence + rng.normal(size=(cases, agents, classes)))
         reports = scores / scores.sum(axis=2, keepdims=True)
     mute = rng.random((cases, agents)) < silent
     mute[:, 0] &= ~mute.all(axis=1)

@@ -86,9 +86,9 @@ def test_with_times_the_first_cases_only_teach():
 
 def test_a_comparison_is_plain_data():
     result = compare(random_panel(1, classes=3), pools=FEW, resamples=20)
-    told = json.loads(json.dumps(result.to_dict()))
-    assert told["rows"][0]["pool"] == result.rows[0].pool
-    assert told["classes"] == 3
+    plain = json.loads(json.dumps(result.to_dict()))
+    assert plain["rows"][0]["pool"] == result.rows[0].pool
+    assert plain["classes"] == 3
     assert "pools on 80 cases" in repr(result)
 
 

@@ -67,6 +67,7 @@ POLICY = {
     "measures.decisions": {"EDGE": 1e-12},
     "measures.diversity": {"MIN_DEVIATION": 1e-14, "ROUNDING_ERROR": 1e-13},
     "measures.fixed_weights": {"MIN_WEIGHT": 1e-06},
+    "measures.folds": {"GROUP_PARTS": 3},
     "measures.groups": {
         "FEWEST_CASES": 30,
         "FEWEST_OF_A_CLASS": 5,
@@ -162,6 +163,7 @@ POLICY = {
         "PRECISION": 1e-10,
     },
     "pools.stacked_lr": {"PENALTY": 1.0},
+    "render.config": {"WIDTH": 88},
     "render.figures.charts": {"MAX_MARKERS": 30, "SIDE": 3.1},
     "render.figures.correlation_matrix": {
         "HORIZONTAL": (4, 7),
@@ -178,6 +180,8 @@ POLICY = {
         "POINTS": 400,
         "SMOOTH": 5,
     },
+    "render.html.audit": {"DIAGRAMS": 24, "MAX_READ_ALOUD": 8, "MAX_ROWS": 30},
+    "render.html.svg": {"PIXELS_PER_POINT": 1.4},
     "stress.draws": {
         "CHOICE": 5,
         "DIRECTIONS": 4,
@@ -200,7 +204,7 @@ PACKAGES = (
     "measures",
     "online",
     "pools",
-    "render.figures",
+    "render",
     "stress",
 )
 SERIES = "core.kernels.arithmetic"

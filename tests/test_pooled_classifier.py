@@ -99,8 +99,8 @@ def test_reports_are_the_held_out_ones():
 
     model = PooledClassifier(agents(), pool=Listener(), cv=KFold(3)).fit(X, Y)
     for learn, test in pairs:
-        held = GaussianNB().fit(X[learn], Y[learn]).predict_proba(X[test])[:, 1]
-        assert_allclose(model.pool_.panel_.reports[test, 0], held)
+        expected = GaussianNB().fit(X[learn], Y[learn]).predict_proba(X[test])[:, 1]
+        assert_allclose(model.pool_.panel_.reports[test, 0], expected)
 
 
 def test_time_ordered_folds_teach_the_pool_from_the_rows_they_test():
@@ -113,8 +113,8 @@ def test_fitted_models_are_taken_as_they_are():
     frozen = FrozenEstimator(trained)
     model = PooledClassifier([("old", frozen), ("tree", agents()[1][1])])
     model.fit(X[100:], Y[100:])
-    said = model.reports(X[100:])
-    assert_allclose(said[:, 0], trained.predict_proba(X[100:])[:, 1])
+    reports = model.reports(X[100:])
+    assert_allclose(reports[:, 0], trained.predict_proba(X[100:])[:, 1])
     assert model.estimators_[0] is frozen
 
 

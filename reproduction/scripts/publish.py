@@ -21,16 +21,16 @@ def publish(out: Path) -> None:
     for label, drawn in run.figures().items():
         name = f"{label.replace(':', '_')}.svg"
         (folder / name).write_text(svg(drawn), encoding="utf-8")
-    kept = to_jsonl(run)
-    (DOCS / "reproduction.jsonl").write_text(kept, encoding="utf-8")
-    (DOCS / "reproduction.md").write_text(page(kept), encoding="utf-8")
+    lines = to_jsonl(run)
+    (DOCS / "reproduction.jsonl").write_text(lines, encoding="utf-8")
+    (DOCS / "reproduction.md").write_text(page(lines), encoding="utf-8")
 
 
-def page(kept: str) -> str:
+def page(lines: str) -> str:
     """The page that stored numbers and the figures beside them make."""
     drawn = sorted((DOCS / "reproduction").glob("*.svg"))
     names = {f.stem.replace("_", ":", 1): f"reproduction/{f.name}" for f in drawn}
-    return markdown(from_jsonl(kept).to_dict(), names)
+    return markdown(from_jsonl(lines).to_dict(), names)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from truepool.measures.diversity import correlation, mean_over_pairs
 from truepool.measures.scores import ece
 from truepool_paper.archive import from_jsonl
 from truepool_paper.expected import paper_tables
-from truepool_paper.experiments.heterogeneity import COMPOSITIONS, _pooled, _team
+from truepool_paper.experiments.heterogeneity import COMPOSITIONS, _pool_rows, _team
 from truepool_paper.methods import methods, pool_with
 from truepool_paper.real_task import task
 from truepool_paper.verdicts import tolerance
@@ -84,12 +84,12 @@ def test_the_partition_at_hand_has_another_share_of_attacks_than_the_papers():
 def test_printed_misses_of_nsl_kdd_lie_between_those_of_two_draws():
     table = paper_tables()["tab:main_results"]
     for key in table.keys:
-        said = table.numbers[key, "NSL-KDD/FN"]
+        printed = table.numbers[key, "NSL-KDD/FN"]
         most, subsample = (
             ours("tab:main_results", *key, column=f"{draw}/FN").value
             for draw in ("NSL-KDD", "NSL-KDD, 47,736 rows")
         )
-        assert most - said.rounding <= said.value <= subsample + said.rounding
+        assert most - printed.rounding <= printed.value <= subsample + printed.rounding
 
 
 def test_what_differs_by_training_size_is_of_the_other_partition_or_of_fraud():
@@ -106,8 +106,8 @@ def test_weights_learned_from_more_labels_miss_less_than_equal_ones_as_printed()
     assert differing("tab:vcg_decomp") == [((200,), "NSL-KDD/VCG FN")]
     for n in (100, 200, 500, 2000):
         vcg, equal = (
-            ours("tab:vcg_decomp", n, column=f"NSL-KDD/{told}").value
-            for told in ("VCG FN, more labels", "Equal FN")
+            ours("tab:vcg_decomp", n, column=f"NSL-KDD/{method}").value
+            for method in ("VCG FN, more labels", "Equal FN")
         )
         assert vcg < equal
 
@@ -118,49 +118,53 @@ def test_where_adversaries_are_a_fifth_the_printed_order_is_within_the_spread():
     ]  # fmt: skip
     table = paper_tables()["tab:adversarial"].numbers
     names = ("TrimmedMean", "Median")
-    said = [table[("const-low", 20), name].value for name in names]
+    printed = [table[("const-low", 20), name].value for name in names]
     for name in names:
         seeds = ours("tab:adversarial", "const-low", 20, column=name).values
-        assert np.std(seeds, ddof=1) > said[1] - said[0]
+        assert np.std(seeds, ddof=1) > printed[1] - printed[0]
 
 
 def test_with_ten_bins_every_calibration_error_of_the_heart_table_matches():
     table = paper_tables()["tab:real_heart"]
     apart = differing("tab:real_heart")
     assert {column for _, column in apart} == {"ECE"}
-    for (key, column), said in table.numbers.items():
+    for (key, column), printed in table.numbers.items():
         if column == "ECE":
             got = ours("tab:real_heart", *key, column="ECE, 10 bins")
-            assert abs(got.value - said.value) <= tolerance(said, got, table.seeds)
+            assert abs(got.value - printed.value) <= tolerance(
+                printed, got, table.seeds
+            )
 
 
 def test_the_same_agents_and_pool_have_one_number_in_ours_and_two_in_print():
     main = ours("tab:main_results", "VCG", column="NSL-KDD/FN")
     made = ours("tab:heterogeneity", "Heterogeneous", column="NSL-KDD/FN")
     assert made.value == main.value
-    said = [
+    printed = [
         paper_tables()[label].numbers[(name,), "NSL-KDD/FN"]
         for label, name in (
             ("tab:main_results", "VCG"),
             ("tab:heterogeneity", "Heterogeneous"),
         )
     ]
-    assert said[1].value - said[0].value > said[0].rounding + 2 * said[1].error
+    assert (
+        printed[1].value - printed[0].value > printed[0].rounding + 2 * printed[1].error
+    )
 
 
 @needs("nsl-kdd")
 @pytest.mark.slow
 @pytest.mark.data
 def test_printed_misses_of_forests_are_those_of_ten_thousand_rows():
-    said = paper_tables()["tab:heterogeneity"].numbers[("5x RF",), "NSL-KDD/FN"]
+    printed = paper_tables()["tab:heterogeneity"].numbers[("5x RF",), "NSL-KDD/FN"]
     misses = []
     for cell in cells("heterogeneity", 3, {"data": ["NSL-KDD"]}):
         panels = task("nsl-kdd", 10_000, cell).panels(_team(COMPOSITIONS["5x RF"]))
-        misses.append(_pooled("NSL-KDD", "5x RF", *panels)[0]["value"])
-    error = np.hypot(said.error, np.std(misses, ddof=1) / np.sqrt(3))
-    assert abs(np.mean(misses) - said.value) < 2 * error
+        misses.append(_pool_rows("NSL-KDD", "5x RF", *panels)[0]["value"])
+    error = np.hypot(printed.error, np.std(misses, ddof=1) / np.sqrt(3))
+    assert abs(np.mean(misses) - printed.value) < 2 * error
     whole = ours("tab:heterogeneity", "5x RF", column="NSL-KDD/FN")
-    assert said.value - whole.value > 2 * np.hypot(said.error, whole.error)
+    assert printed.value - whole.value > 2 * np.hypot(printed.error, whole.error)
 
 
 @pytest.fixture(scope="module")
@@ -173,21 +177,24 @@ def few():
 @needs("nsl-kdd")
 @pytest.mark.data
 def test_agents_that_learn_from_fewer_rows_are_less_alike_than_printed(few):
-    said = paper_tables()["tab:empirical_rho"].numbers[("NSL-KDD",), "mean rho"]
+    printed = paper_tables()["tab:empirical_rho"].numbers[("NSL-KDD",), "mean rho"]
     rho = [mean_over_pairs(correlation(test)) for _, test in few]
     many = ours("tab:empirical_rho", "NSL-KDD", column="mean rho")
-    assert np.mean(rho) < said.value < many.value
+    assert np.mean(rho) < printed.value < many.value
 
 
 @needs("nsl-kdd")
 @pytest.mark.data
 @pytest.mark.parametrize("method", sorted(methods().keys() - {"Best Individual"}))
 def test_printed_calibration_errors_lie_between_few_rows_and_many(few, method):
-    said = paper_tables()["tab:ece_binary"].numbers[(method,), "NSL-KDD"]
+    printed = paper_tables()["tab:ece_binary"].numbers[(method,), "NSL-KDD"]
     most = np.mean([ece(pool_with(methods()[method], *both), both[1].outcomes) for both in few])  # fmt: skip
     least = ours("tab:ece_binary", method, column="NSL-KDD").value
     assert most > 1.5 * least
-    between = least < said.value + said.rounding and said.value - said.rounding < most
+    between = (
+        least < printed.value + printed.rounding
+        and printed.value - printed.rounding < most
+    )
     assert between == (method not in ("Externality", "Conf-Weighted"))
 
 

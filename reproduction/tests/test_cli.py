@@ -28,10 +28,10 @@ def test_json_is_what_is_written(truepool, tmp_path):
         "reproduce", *CHEAP, "--json", "--full", "--output", tmp_path
     )
     assert code == 0
-    told = json.loads(out)
-    assert told == json.loads((tmp_path / "verdicts.json").read_text())
-    assert told["size"] == "full"
-    assert told["tables"]["tab:jetson_rtt"]["verdict"] == "pending"
+    result = json.loads(out)
+    assert result == json.loads((tmp_path / "verdicts.json").read_text())
+    assert result["size"] == "full"
+    assert result["tables"]["tab:jetson_rtt"]["verdict"] == "pending"
 
 
 def test_an_unknown_label_is_one_sentence_and_nothing_is_written(truepool, tmp_path):

@@ -138,9 +138,9 @@ def test_x38_the_calibration_errors_tied_to_nsl_kdd_are_not_those_printed_for_it
 @pytest.mark.parametrize("method", ["Majority Vote", "VCG", "Brier", "Externality"])
 def test_x39_rare_recall_is_the_mean_of_eight_classes_the_rarest_included(method):
     recalls = list(column("tab:perclass", method).values())
-    said = cell("tab:multiclass", method, "rare recall")
-    assert np.mean(recalls[-8:]) == pytest.approx(said, abs=0.0006)
-    assert np.mean(recalls[-8:-2]) > said + 0.05  # without those under 0.01 %
+    printed = cell("tab:multiclass", method, "rare recall")
+    assert np.mean(recalls[-8:]) == pytest.approx(printed, abs=0.0006)
+    assert np.mean(recalls[-8:-2]) > printed + 0.05  # without those under 0.01 %
 
 
 def test_x39_vcg_is_alone_on_top_in_six_classes_of_twelve():
@@ -156,10 +156,10 @@ def test_x39_vcg_is_alone_on_top_in_six_classes_of_twelve():
 
 def test_x39_rare_recalls_of_cicids_are_not_the_means_of_their_classes():
     rare = ("Bots", "Brute Force", "Web Attacks")
-    for method, mean, said in (("VCG", 0.420, 0.563), ("Brier", 0.499, 0.684)):
+    for method, mean, printed in (("VCG", 0.420, 0.563), ("Brier", 0.499, 0.684)):
         recalls = [cell("tab:cicids_perclass", name, method) for name in rare]
         assert np.mean(recalls) == pytest.approx(mean, abs=0.0005)
-        assert cell("tab:cicids2017", method, "rare recall") == said
+        assert cell("tab:cicids2017", method, "rare recall") == printed
     accuracy = column("tab:cicids2017", "accuracy")
     assert max(accuracy, key=accuracy.get) == "Brier"
     assert len(paper_tables()["tab:cicids_perclass"].keys) - 1 == 6  # attacks
@@ -208,7 +208,7 @@ def test_x44_vcg_at_five_agents_has_four_printed_times():
     assert max(times) / min(times) > 400
 
 
-def asked():
+def inference_times():
     """Printed time to ask all five agents, in milliseconds."""
     table = paper_tables()["tab:latency_breakdown"]
     return sum(
@@ -220,16 +220,16 @@ def asked():
 
 def test_x44_asking_is_less_than_95_per_cent_and_run_time_grows_with_the_square():
     vcg = cell("tab:latency_breakdown", ("Aggregation", "VCG"), "time (ms)")
-    assert round(100 * asked() / (asked() + vcg), 1) == 94.6
+    assert round(100 * inference_times() / (inference_times() + vcg), 1) == 94.6
     times = row("tab:scaling", "VCG time (s)", ["n=5", "n=10", "n=20"])
     assert [round(b / a, 1) for a, b in pairwise(times)] == [4.0, 3.9]  # linear: 2
 
 
 def test_x45_milliseconds_called_per_sample_are_those_of_a_batch():
     batch = 1000 / cell("tab:throughput", 1000, "VCG") * 1000
-    assert batch == pytest.approx(asked(), rel=0.01)
-    said = cell("tab:edge_summary", "Desktop, sklearn", "per-sample (ms)")
-    assert said == pytest.approx(batch, rel=0.01)
+    assert batch == pytest.approx(inference_times(), rel=0.01)
+    printed = cell("tab:edge_summary", "Desktop, sklearn", "per-sample (ms)")
+    assert printed == pytest.approx(batch, rel=0.01)
     for name in column("tab:jetson_inference", "time (ms)"):
         times = paper_tables()["tab:jetson_inference"].numbers[(name,), "time (ms)"]
         each = paper_tables()["tab:jetson_inference"].numbers[(name,), "us per sample"]

@@ -32,10 +32,12 @@ def test_x41_at_a_correlation_of_0_97_there_is_next_to_nothing_to_pay(tau):
 
 def test_x38_the_mean_of_calibrated_agents_says_too_much_below_and_too_little_above():
     beliefs = draw_beliefs(5, 0.5, model="factor", truth="latent", cases=100_000)
-    pooled, came = beliefs.values.mean(axis=1), beliefs.outcomes
+    pooled, outcomes = beliefs.values.mean(axis=1), beliefs.outcomes
     low, high = pooled < 0.2, pooled > 0.7
-    assert came[low].mean() < pooled[low].mean() - 0.05  # its curve is below the line
-    assert came[high].mean() > pooled[high].mean() + 0.1
+    assert (
+        outcomes[low].mean() < pooled[low].mean() - 0.05
+    )  # its curve is below the line
+    assert outcomes[high].mean() > pooled[high].mean() + 0.1
 
 
 # --- Online weights -------------------------------------------------------------------
@@ -110,19 +112,19 @@ def test_the_leave_one_out_pool_of_apd_edge_is_no_number_after_some_thousand_cas
     ]
     assert all(1000 < t < 15_000 for t in cases)
     assert lasted(stationary(20_000, 0), without_each) == 20_000
-    kept = replay("marginal", stationary(50_000, 0), loss="log", rate=0.1)
-    assert np.isfinite(kept.weights).all()
+    trace = replay("marginal", stationary(50_000, 0), loss="log", rate=0.1)
+    assert np.isfinite(trace.weights).all()
 
 
 def test_an_agent_of_a_tenth_of_the_weight_hears_about_a_tenth_of_its_credit():
     panel = stationary(2000, 0)
 
-    def heard(weight):
+    def gap_at(weight):
         weights = np.append(weight, np.full(4, (1 - weight) / 4))
         return credit.leave_one_out(panel, weights=weights)[0]
 
     # D_i is -(w / (1 - w)) l'(p) (m_i - p) to first order, and p tends to a limit.
-    assert_allclose(heard(0.002) / heard(0.0002), 10, rtol=0.05)
+    assert_allclose(gap_at(0.002) / gap_at(0.0002), 10, rtol=0.05)
 
 
 # --- Static weights, few labels, adversaries ------------------------------------------

@@ -37,7 +37,7 @@ def test_every_printed_number_is_read_with_its_value(entry):
 
 
 @pytest.mark.parametrize(
-    ("label", "key", "column", "said", "rounding"),
+    ("label", "key", "column", "message", "rounding"),
     [
         ("tab:poa", ("VCG",), "PoA", "1.00", 0.005),
         ("tab:regret", ("R_T", 100), "eta=0.5", "0.60", 0.005),
@@ -47,9 +47,9 @@ def test_every_printed_number_is_read_with_its_value(entry):
         ("tab:hyperparams", ("Aggregation Mechanism", "FN loss weight"), "value", "10.0", 0.05),
     ],
 )  # fmt: skip
-def test_a_number_is_as_exact_as_it_was_printed(label, key, column, said, rounding):
+def test_a_number_is_as_exact_as_it_was_printed(label, key, column, message, rounding):
     number = paper_tables()[label].numbers[key, column]
-    assert (number.text, number.rounding) == (said, rounding)
+    assert (number.text, number.rounding) == (message, rounding)
 
 
 def test_a_printed_spread_is_of_five_seeds_where_the_paper_says_so():

@@ -11,8 +11,8 @@ def some_panel(seed, cases=4000):
     rng = np.random.default_rng(seed)
     p = rng.random(cases)
     y = (rng.random(cases) < p).astype(int)
-    said = np.clip(p[:, None] + rng.normal(0, 0.05, (cases, 5)), 0.001, 0.999)
-    return Panel(said, y)
+    reports = np.clip(p[:, None] + rng.normal(0, 0.05, (cases, 5)), 0.001, 0.999)
+    return Panel(reports, y)
 
 
 def test_they_are_the_methods_of_the_main_table():
@@ -39,8 +39,10 @@ def test_platt_scaling_finds_the_logistic_curve_the_mean_follows():
 
 def test_a_penalty_holds_the_slope_back():
     panel = some_panel(1, cases=300)
-    free, held = (platt_probabilities(panel, panel, penalty) for penalty in (0.0, 10.0))
-    assert np.ptp(held) < np.ptp(free)
+    free, penalised = (
+        platt_probabilities(panel, panel, penalty) for penalty in (0.0, 10.0)
+    )
+    assert np.ptp(penalised) < np.ptp(free)
 
 
 def test_a_scaled_mean_that_was_calibrated_is_no_longer():

@@ -49,12 +49,12 @@ def test_tab_drift_regret(kind, scale):
 def test_tab_drift():
     def miss_rate(name, kind, seed):
         panel = panel_of(kind, 1000, seed)
-        mind = {
+        learners = {
             "static": {"warmup": 300},
             "window": {"length": 50},
             "ema": {"alpha": 0.1},
         }
-        trace = replay(name, panel, **mind[name])
+        trace = replay(name, panel, **learners[name])
         late = slice(600, None)
         return scores.confusion(
             trace.pooled[late], panel.outcomes[late], threshold=0.3

@@ -45,9 +45,9 @@ def test_a_cause_quotes_what_was_measured(label, number, table, key, column):
 
 
 def test_two_models_take_nearly_all_the_time_and_pools_are_within_eight_per_cent():
-    asked = RUN["tab:latency_breakdown"].cells
+    breakdown = RUN["tab:latency_breakdown"].cells
     trees = (
-        asked[("Agent Inference", name), "share of total (%)"].measured.value
+        breakdown[("Agent Inference", name), "share of total (%)"].measured.value
         for name in ("Random Forest", "Gradient Boosting")
     )
     assert round(sum(trees)) == 95

@@ -100,8 +100,10 @@ def test_pools_of_calibrated_agents_are_under_confident_with_no_strategy_at_all(
     assert slope > 1.1  # outcomes move more than the pool does
     from truepool.pools import make
 
-    mended = make("beta").fit(beliefs.values, y).predict_proba(beliefs.values)[:, 1]
-    assert ece(mended, y) < 0.5 * ece(pooled, y)
+    recalibrated = (
+        make("beta").fit(beliefs.values, y).predict_proba(beliefs.values)[:, 1]
+    )
+    assert ece(recalibrated, y) < 0.5 * ece(pooled, y)
 
 
 # --- 2. VCG truthfulness --------------------------------------------------------------

@@ -101,7 +101,7 @@ def test_all_64_are_answered_when_none_is_named(tmp_path):
 def test_kept_rows_are_used_again_and_sizes_do_not_mix(tmp_path, monkeypatch):
     reproduce(["tab:poa", "tab:poa"], out=tmp_path)
     done = []
-    reproduce(["tab:poa"], out=tmp_path, progress=lambda *told: done.append(told))
+    reproduce(["tab:poa"], out=tmp_path, progress=lambda *steps: done.append(steps))
     assert done == []
     full = reproduce(["tab:poa"], size="full", out=tmp_path)
     assert full["tab:poa"].cells[("VCG",), "PoA"].measured.repeats == 4
@@ -118,8 +118,8 @@ def test_an_unknown_label_is_answered_with_the_nearest_before_anything_runs(tmp_
 
 
 def test_everything_can_be_told_as_json(tmp_path):
-    told = reproduce(LABELS, out=tmp_path).to_dict()
-    again = json.loads(json.dumps(told, allow_nan=False))
+    result = reproduce(LABELS, out=tmp_path).to_dict()
+    again = json.loads(json.dumps(result, allow_nan=False))
     assert list(again["tables"]) == LABELS
     cell = again["tables"]["tab:poa"]["cells"][0]
     assert cell == {

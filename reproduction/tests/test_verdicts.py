@@ -43,19 +43,19 @@ def test_inside_the_rounding_is_a_match():
 
 
 def test_inside_twice_the_error_of_the_difference_is_a_match():
-    said = Number("0.25", 0.25, 0.0, error=0.03)
+    printed = Number("0.25", 0.25, 0.0, error=0.03)
     slack = 2 * sqrt(0.03**2 + 0.04**2)
     for gap, verdict in ((0.99 * slack, "match"), (1.01 * slack, "differs")):
         got = ours(a=Measurement(0.25 + gap, 0.04, 10))
-        assert verdicts(table(a=said), got) == {"a": verdict}
+        assert verdicts(table(a=printed), got) == {"a": verdict}
 
 
 def test_where_no_spread_is_printed_theirs_is_ours_at_their_repeats():
-    said = Number("0.25", 0.25, 0.0)
+    printed = Number("0.25", 0.25, 0.0)
     slack = 2 * sqrt(0.04**2 + (0.04 * sqrt(40 / 10)) ** 2)
     for gap, verdict in ((0.99 * slack, "match"), (1.01 * slack, "differs")):
         got = ours(a=Measurement(0.25 + gap, 0.04, 40))
-        assert verdicts(table(a=said), got) == {"a": verdict}
+        assert verdicts(table(a=printed), got) == {"a": verdict}
 
 
 def test_the_same_order_of_methods_is_close_and_another_one_differs():
@@ -112,11 +112,11 @@ def test_methods_may_be_columns():
 
 
 def test_words_match_when_they_say_the_same():
-    said = table(a=Number("Best-Individual / Vote (see below)", None))
-    assert verdicts(said, ours(a="vote")) == {"a": "match"}
-    assert verdicts(said, ours(a="VCG")) == {"a": "differs"}
-    assert verdicts(said, {}) == {"a": "not printed"}
-    assert verdicts(said, ours(a=0.3)) == {"a": "not printed"}
+    printed = table(a=Number("Best-Individual / Vote (see below)", None))
+    assert verdicts(printed, ours(a="vote")) == {"a": "match"}
+    assert verdicts(printed, ours(a="VCG")) == {"a": "differs"}
+    assert verdicts(printed, {}) == {"a": "not printed"}
+    assert verdicts(printed, ours(a=0.3)) == {"a": "not printed"}
     rivals = table(a=0.1, b=0.2)
     assert verdicts(rivals, ours(a=0.4, b="undefined"))["a"] == "differs"
 
@@ -179,9 +179,9 @@ def test_undefined_repeats_are_left_out_and_words_are_counted():
 
 
 def test_a_cell_tells_how_far_apart_a_match_may_be():
-    said = table(a=Number("0.25", 0.25, 0.005, error=0.03), b=Number("yes", None))
+    printed = table(a=Number("0.25", 0.25, 0.005, error=0.03), b=Number("yes", None))
     got = ours(a=Measurement(0.3, 0.04, 10), b=Measurement("yes", 0.0, 10), c=0.1)
-    found = judge(said, got)
+    found = judge(printed, got)
     assert found[("a",), "FN"].tolerance == pytest.approx(0.005 + 2 * 0.05)
     assert found[("b",), "FN"].tolerance is None
     assert found[("c",), "FN"].tolerance is None

@@ -41,22 +41,22 @@ def run(tmp_path_factory):
 
 
 def test_all_51_tables_and_13_figures_are_there_and_pending_ones_named(run):
-    told = json.loads((run / "verdicts.json").read_text())["tables"]
-    assert list(told) == list(paper_tables())
-    kinds = [table["kind"] for table in told.values()]
+    result = json.loads((run / "verdicts.json").read_text())["tables"]
+    assert list(result) == list(paper_tables())
+    kinds = [table["kind"] for table in result.values()]
     assert (kinds.count("table"), kinds.count("figure")) == (51, 13)
-    pending = {k: t["cause"] for k, t in told.items() if t["verdict"] == "pending"}
+    pending = {k: t["cause"] for k, t in result.items() if t["verdict"] == "pending"}
     assert pending == PENDING
     drawn = {f.stem.replace("_", ":", 1) for f in (run / "figures").iterdir()}
-    figures = {label for label, table in told.items() if table["kind"] == "figure"}
+    figures = {label for label, table in result.items() if table["kind"] == "figure"}
     assert drawn == figures - set(PENDING)
 
 
 def test_every_printed_number_has_ours_beside_it_and_what_differs_a_cause(run):
-    told = json.loads((run / "verdicts.json").read_text())["tables"]
-    for label in set(told) - set(PENDING):
-        assert told[label]["verdict"] != "differs" or told[label]["cause"], label
-        for cell in told[label]["cells"]:
+    result = json.loads((run / "verdicts.json").read_text())["tables"]
+    for label in set(result) - set(PENDING):
+        assert result[label]["verdict"] != "differs" or result[label]["cause"], label
+        for cell in result[label]["cells"]:
             assert cell["verdict"] != "pending", (label, cell)
 
 

@@ -20,18 +20,18 @@ class Fixed:
 
 
 def test_a_class_that_an_agent_never_met_gets_no_probability():
-    heard = class_probabilities(
+    probabilities = class_probabilities(
         Fixed([0.25, 0.75], [0, 2]), np.zeros((2, 1)), Labels.of_numbers(3)
     )
-    assert heard.tolist() == [[0.25, 0, 0.75]] * 2
+    assert probabilities.tolist() == [[0.25, 0, 0.75]] * 2
 
 
 def test_reports_are_in_the_order_of_the_labels():
     labels = Labels(("genuine", "fraud"))
-    heard = class_probabilities(
+    probabilities = class_probabilities(
         Fixed([0.2, 0.8], ["fraud", "genuine"]), np.zeros((1, 1)), labels
     )
-    assert heard.tolist() == [[0.8, 0.2]]
+    assert probabilities.tolist() == [[0.8, 0.2]]
 
 
 def test_an_agent_without_predict_proba_is_refused_in_one_sentence():

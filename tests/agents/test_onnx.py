@@ -67,12 +67,12 @@ OTHERS = {
 def test_the_error_about_other_inputs_and_outputs_states_the_requirements(case):
     with pytest.raises(SourceError) as stop:
         agents.OnnxAgent(OTHERS[case])
-    told = str(stop.value)
-    assert told.startswith(
+    message = str(stop.value)
+    assert message.startswith(
         "an ONNX agent takes one table of numbers (cases x features,"
     )
-    assert "'model' takes x tensor(" in told
-    assert "gives p tensor(" in told
+    assert "'model' takes x tensor(" in message
+    assert "gives p tensor(" in message
 
 
 def test_a_zipmap_is_refused_with_the_cure():
@@ -142,9 +142,9 @@ def test_a_file_without_a_positive_label_is_refused():
     X, y = features()
     trained = agents.train(X, y, ["random-forest"], cache=False)["random-forest"]
     model = onnx.load_from_string(_convert(trained, True))
-    told = json.loads(model.metadata_props[-1].value)
-    del told["positive"]
-    model.metadata_props[-1].value = json.dumps(told)
+    message = json.loads(model.metadata_props[-1].value)
+    del message["positive"]
+    model.metadata_props[-1].value = json.dumps(message)
     with pytest.raises(
         SourceError, match="before agents knew .*; train and export it again"
     ):

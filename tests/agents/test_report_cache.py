@@ -54,9 +54,9 @@ def test_no_agent_is_trained_before_it_is_needed(tmp_path, fits):
 def test_cached_reports_equal_uncached_ones(tmp_path):
     X, y = features()
     for _ in range(2):
-        kept = train(tmp_path, X, y).reports(X)
+        cached = train(tmp_path, X, y).reports(X)
     assert_array_equal(
-        kept, agents.train(X, y, ["tree", "logistic"], cache=False).reports(X)
+        cached, agents.train(X, y, ["tree", "logistic"], cache=False).reports(X)
     )
 
 

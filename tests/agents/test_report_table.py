@@ -23,22 +23,22 @@ def saved(path, labels, positive=None):
 
 def test_the_columns_are_the_reports_of_the_agents(tmp_path):
     agent = saved(tmp_path / "a.joblib", Y)
-    told = []
+    steps = []
     frame = nw.from_native(TABLE.append_column("y", pa.array(Y)), eager_only=True)
     columns, labels = report_columns(
         frame,
         [tmp_path / "a.joblib"],
         "y",
         {"id": "id"},
-        lambda *s: told.append(s),
+        lambda *s: steps.append(s),
         trust=True,
     )
     assert list(columns) == ["a", "y"]
     assert labels.names == (0, 1)
     assert_allclose(columns["a"], agent.predict_proba(TABLE)[:, 1])
-    assert told == [("a", 1, 1)]
-    asked = nw.from_native(TABLE), [tmp_path / "a.joblib"], "y", {"id": "id"}
-    assert "y" not in report_columns(*asked, trust=True)[0]
+    assert steps == [("a", 1, 1)]
+    arguments = nw.from_native(TABLE), [tmp_path / "a.joblib"], "y", {"id": "id"}
+    assert "y" not in report_columns(*arguments, trust=True)[0]
 
 
 def test_agents_of_other_labels_are_not_asked_together(tmp_path):
@@ -53,7 +53,7 @@ def test_the_report_is_the_probability_of_the_positive_label(tmp_path):
     words = np.where(Y == 1, "bad", "good")
     frame = nw.from_native(TABLE.append_column("y", pa.array(words)), eager_only=True)
     plain = saved(tmp_path / "plain.joblib", Y).predict_proba(TABLE)
-    for positive, outcomes, heard in (
+    for positive, outcomes, probabilities in (
         ("bad", Y, plain[:, 1]),
         ("good", 1 - Y, plain[:, 0]),
     ):
@@ -62,7 +62,7 @@ def test_the_report_is_the_probability_of_the_positive_label(tmp_path):
             frame, [tmp_path / "a.joblib"], "y", {"id": "id"}, trust=True
         )
         assert labels.positive == positive
-        assert_allclose(columns["a"], heard)
+        assert_allclose(columns["a"], probabilities)
         assert_array_equal(columns["y"], outcomes)
 
 
@@ -73,8 +73,8 @@ def test_agents_must_mean_the_same_by_positive(tmp_path):
     files = [tmp_path / "a.joblib", tmp_path / "b.joblib"]
     with pytest.raises(AgentError, match="'a' was trained with 'bad', 'b' with 'good'"):
         report_columns(nw.from_native(TABLE), files, "y", {"id": "id"}, trust=True)
-    for positive, told in ("good", "'bad' for 'a'; got 'good'"), ("ugly", "'ugly'"):
-        with pytest.raises((AgentError, OutcomeError), match=told):
+    for positive, message in ("good", "'bad' for 'a'; got 'good'"), ("ugly", "'ugly'"):
+        with pytest.raises((AgentError, OutcomeError), match=message):
             report_columns(
                 nw.from_native(TABLE),
                 files[:1],

@@ -154,23 +154,23 @@ def test_fitted_agents_are_taken_as_they_are(tmp_path):
 
 
 def test_agents_trained_in_parallel_are_the_same_and_progress_is_reported():
-    told = []
+    steps = []
     team = {
         "forest": RandomForestClassifier(5),
         "tree": "tree",
         "mlp": small_model("mlp"),
     }
-    both = train(team, n_jobs=2, progress=lambda *step: told.append(step))
+    both = train(team, n_jobs=2, progress=lambda *step: steps.append(step))
     assert_array_equal(both.reports(NEW), train(team).reports(NEW))
-    assert [step[1:] for step in told] == [(1, 3), (2, 3), (3, 3)]
-    assert {step[0] for step in told} == set(team)
+    assert [step[1:] for step in steps] == [(1, 3), (2, 3), (3, 3)]
+    assert {step[0] for step in steps} == set(team)
 
 
 def test_the_slowest_models_are_started_first():
-    told = []
+    steps = []
     team = {name: small_model(name) for name in ("tree", "mlp", "random-forest")}
-    train(team, progress=lambda name, *_: told.append(name))
-    assert told == ["mlp", "random-forest", "tree"]
+    train(team, progress=lambda name, *_: steps.append(name))
+    assert steps == ["mlp", "random-forest", "tree"]
 
 
 def test_the_five_of_the_paper_are_the_default():

@@ -217,26 +217,26 @@ def test_the_critical_value_is_the_limiting_quantile():
 
 def test_a_change_lies_between_its_dates():
     rng = np.random.default_rng(0)
-    held, widths = [], []
+    coverage, widths = [], []
     for _ in range(200):
         series = rng.normal(0, 1, 2000) + 0.5 * (np.arange(2000) >= 1200)
         first, last = dates(series, change(series).place)
-        held.append(first <= 1200 <= last)
+        coverage.append(first <= 1200 <= last)
         widths.append(last - first)
     # 200 trials at 0.95: a standard error of 0.015.
-    assert np.mean(held) > 0.95 - 3 * 0.015
+    assert np.mean(coverage) > 0.95 - 3 * 0.015
     assert np.median(widths) < 300
 
 
 def test_of_two_rises_one_lies_between_the_dates_wherever_the_cusum_peaks():
     rng = np.random.default_rng(0)
-    held = []
+    coverage = []
     for _ in range(200):
         series = rng.normal(0, 1, 3000) + np.repeat([0.0, 0.5, 1.0], 1000)
         first, last = dates(series, change(series).place)
-        held.append(first <= 1000 <= last or first <= 2000 <= last)
+        coverage.append(first <= 1000 <= last or first <= 2000 <= last)
     # 200 trials at 0.95: a standard error of 0.015.
-    assert np.mean(held) > 0.95 - 3 * 0.015
+    assert np.mean(coverage) > 0.95 - 3 * 0.015
 
 
 def test_the_dates_are_never_sharper_than_a_share_of_the_cases():

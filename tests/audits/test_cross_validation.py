@@ -49,11 +49,11 @@ def test_cases_too_few_to_hold_back_are_owned_up_to():
 
 def test_corrections_are_learned_on_other_cases_and_skip_silence():
     panel = random_panel(1, cases=400, silent=0.2, skill=3.0)
-    said = panel.values[:, 1]
-    moved = recalibrate(said, panel.outcomes, Sampling(0))
-    assert (np.isnan(moved) == np.isnan(said)).all()
-    spoke = ~np.isnan(said[:, 0])
-    gap = [abs(np.mean(p[spoke, 0] - panel.outcomes[spoke])) for p in (said, moved)]
+    reports = panel.values[:, 1]
+    moved = recalibrate(reports, panel.outcomes, Sampling(0))
+    assert (np.isnan(moved) == np.isnan(reports)).all()
+    spoke = ~np.isnan(reports[:, 0])
+    gap = [abs(np.mean(p[spoke, 0] - panel.outcomes[spoke])) for p in (reports, moved)]
     assert gap[1] < 0.02
 
 
@@ -61,16 +61,21 @@ def test_a_correction_is_fitted_in_its_folds():
     from truepool.core.arrays import from_log_scale, log_scale
     from truepool.measures.calibration import fit_scaling
 
-    said = PANEL.values[:, 0]
+    reports = PANEL.values[:, 0]
     learn, test = splits(PANEL.outcomes, 5, 0)[0]
     factor, shift = fit_scaling(
-        log_scale(said[learn]), PANEL.outcomes[learn], np.ones(len(learn)), shift=True
+        log_scale(reports[learn]),
+        PANEL.outcomes[learn],
+        np.ones(len(learn)),
+        shift=True,
     )
-    moved = recalibrate(said, PANEL.outcomes, Sampling(0))
-    assert_allclose(moved[test], from_log_scale(factor * log_scale(said[test]) + shift))
+    moved = recalibrate(reports, PANEL.outcomes, Sampling(0))
+    assert_allclose(
+        moved[test], from_log_scale(factor * log_scale(reports[test]) + shift)
+    )
 
 
 def test_one_class_teaches_no_correction():
-    said = np.full((6, 1), 0.3)
+    reports = np.full((6, 1), 0.3)
     outcomes = np.array([0, 0, 0, 0, 0, 1])
-    assert_allclose(recalibrate(said, outcomes, Sampling(0)), said)
+    assert_allclose(recalibrate(reports, outcomes, Sampling(0)), reports)

@@ -73,14 +73,14 @@ def test_prices_are_asked_only_of_findings():
 
 
 def test_the_gravest_then_what_saves_most_then_the_surest_come_first():
-    told = select_findings([
+    result = select_findings([
         candidate("a", ("x",), price=lambda: Estimate(0.1, 0.05, 0.2)),
         candidate("b", ("y",)),
         candidate("c", ("z",), p=1e-20, price=None),
         candidate("reversed", ("w",), p=1e-30, price=lambda: NEGATIVE),
         candidate("e", ("v",), most="warning"),
     ])  # fmt: skip
-    assert [finding.code for finding in told] == ["b", "a", "reversed", "e", "c"]
+    assert [finding.code for finding in result] == ["b", "a", "reversed", "e", "c"]
 
 
 def test_advice_that_backfires_says_so():
@@ -98,10 +98,10 @@ def test_a_finding_keeps_the_date_of_its_change():
 
 
 def test_what_another_finding_explains_names_it_as_its_cause():
-    told = select_findings(
+    result = select_findings(
         [candidate("biased"), candidate("drifted"), candidate("biased", ("bob",))]
     )
-    assert {f.key: f.cause for f in told} == {
+    assert {f.key: f.cause for f in result} == {
         ("drifted", "ada"): (),
         ("biased", "ada"): ("drifted", "ada"),
         ("biased", "bob"): (),

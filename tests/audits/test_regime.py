@@ -39,18 +39,18 @@ def made(cases, base_rate, skills=(1.0, 1.1, 0.9), seed=1):
     ],
 )
 def test_the_regime_is_told(panel, usual, words):
-    said = audit(panel, **QUICK).recommendation
-    assert said.usual == usual
-    assert words in said.regime
+    recommendation = audit(panel, **QUICK).recommendation
+    assert recommendation.usual == usual
+    assert words in recommendation.regime
 
 
 def test_that_nothing_drifts_is_said_only_where_it_was_tested():
     panel = made(800, 0.4)
     timed = Panel(panel.reports, panel.outcomes, times=np.arange(800))
     assert "no drift" not in audit(panel, **QUICK).recommendation.regime
-    told = audit(timed, **QUICK)
-    assert not any(finding.code in CHANGED for finding in told.findings)
-    assert "no drift" in told.recommendation.regime
+    result = audit(timed, **QUICK)
+    assert not any(finding.code in CHANGED for finding in result.findings)
+    assert "no drift" in result.recommendation.regime
 
 
 def test_the_policy_of_regimes_is_the_papers_table():
@@ -73,10 +73,10 @@ def lonely():
 
 
 def test_the_best_agent_alone_is_the_alternative_where_that_is_the_truth():
-    told = audit(lonely(), **QUICK)
-    assert told.recommendation.pool == "auto"
-    assert "error of auto is the best agent alone (ada)" in told.advice
-    named = [f.code for f in told.findings if "best agent alone" in f.sentence]
+    result = audit(lonely(), **QUICK)
+    assert result.recommendation.pool == "auto"
+    assert "error of auto is the best agent alone (ada)" in result.advice
+    named = [f.code for f in result.findings if "best agent alone" in f.sentence]
     assert named == ["worse-than-best"], "said once"
 
 

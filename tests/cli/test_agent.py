@@ -59,10 +59,10 @@ def test_ids_and_times_stay_as_the_table_has_them(truepool, tables):
     assert truepool("agent", "train", *words)[0] == 0
     words = [agent, "-o", reports, "--trust", "--time", "day", "--id", "id"]
     assert truepool("agent", "report", tables / "new.csv", *words)[0] == 0
-    kept = csv.read_csv(reports).to_pydict()
-    assert list(kept) == ["id", "day", "tree", "y"]
-    assert [str(day) for day in kept["day"]] == days.tolist()
-    assert kept["id"] == list(range(120))
+    written = csv.read_csv(reports).to_pydict()
+    assert list(written) == ["id", "day", "tree", "y"]
+    assert [str(day) for day in written["day"]] == days.tolist()
+    assert written["id"] == list(range(120))
     write(tables / "dated.csv", 1, time=days)
     words = [agent, "-o", reports, "--trust"]
     assert truepool("agent", "report", tables / "dated.csv", *words)[0] == 0
@@ -104,9 +104,9 @@ def test_export_tells_how_close_it_is_and_is_an_agent(truepool, tables):
     assert (code, err) == (0, "")
     assert "on 1,120 cases" in out
     assert "with missing values." in out
-    told = json.loads(truepool("agent", *words, "--json")[1])
-    assert told["gap"] < 1e-6
-    assert told["missing_gap"] < 1e-6
+    result = json.loads(truepool("agent", *words, "--json")[1])
+    assert result["gap"] < 1e-6
+    assert result["missing_gap"] < 1e-6
     words = [
         "report",
         tables / "new.csv",
@@ -121,8 +121,8 @@ def test_export_tells_how_close_it_is_and_is_an_agent(truepool, tables):
     onnx.rename(tables / "copy.onnx")
     words[3] = tables / "copy.onnx"
     assert json.loads(truepool("agent", *words)[1])["agents"] == 2
-    said = csv.read_csv(tables / "out.csv")
-    np.testing.assert_allclose(said["agent"], said["copy"], atol=1e-6)
+    written = csv.read_csv(tables / "out.csv")
+    np.testing.assert_allclose(written["agent"], written["copy"], atol=1e-6)
 
 
 def test_three_classes_have_three_columns_an_agent(truepool, tables):
@@ -148,9 +148,9 @@ def test_three_classes_have_three_columns_an_agent(truepool, tables):
         tables / "out.csv",
         "--trust",
     )
-    said = csv.read_csv(tables / "out.csv")
-    assert said.column_names == ["tree:0", "tree:1", "tree:2"]
-    np.testing.assert_allclose(sum(np.asarray(c) for c in said.columns), 1)
+    written = csv.read_csv(tables / "out.csv")
+    assert written.column_names == ["tree:0", "tree:1", "tree:2"]
+    np.testing.assert_allclose(sum(np.asarray(c) for c in written.columns), 1)
 
 
 def test_an_agent_without_gaps_says_so(truepool, tables, tmp_path):

@@ -38,10 +38,10 @@ def test_a_table_is_audited_and_files_are_written(truepool, reports, tmp_path):
     assert code == 0
     assert "ERROR agent3 repeats agent0" in out
     assert f"Wrote {files[0]}." in out.replace("\n", "")
-    told = json.loads(files[0].read_text())
-    assert told["schema"] == 4
-    assert told["findings"][0]["code"] == "copy"
-    assert told["drift"] is not None
+    result = json.loads(files[0].read_text())
+    assert result["schema"] == 4
+    assert result["findings"][0]["code"] == "copy"
+    assert result["drift"] is not None
     assert files[1].read_text().startswith("# Do not trust this pool")
     assert sorted(p.name for p in tmp_path.iterdir()) == [
         "reports.csv",
@@ -84,7 +84,7 @@ def test_quiet_says_nothing_and_fail_on_decides_the_exit_code(
 def test_a_page_is_asked_of_the_audit(truepool, reports, tmp_path, monkeypatch):
     from truepool.audits.values import Audit
 
-    monkeypatch.setattr(Audit, "to_html", lambda told, path: path.write_text("page"))
+    monkeypatch.setattr(Audit, "to_html", lambda result, path: path.write_text("page"))
     page = tmp_path / "told.html"
     code, out, _ = truepool(
         "audit", reports, "--outcome", "happened", "--ignore", "day", "--html", page

@@ -76,13 +76,13 @@ def test_list_fits_a_terminal_of_eighty_columns():
 
 def test_list_tells_machines_in_json(truepool):
     code, out, _ = truepool("list", "--json")
-    told = {row["name"]: row for row in json.loads(out)}
+    result = {row["name"]: row for row in json.loads(out)}
     assert code == 0
-    assert told["heart"]["found"] == "folder"
-    assert told["pima"]["found"] is None
-    assert told["pima"]["missing"] == 652
-    assert told["credit-card"]["files"][0]["size"] == 150_828_752
-    assert told["intrusion"]["labels"][0] == "BENIGN"
+    assert result["heart"]["found"] == "folder"
+    assert result["pima"]["found"] is None
+    assert result["pima"]["missing"] == 652
+    assert result["credit-card"]["files"][0]["size"] == 150_828_752
+    assert result["intrusion"]["labels"][0] == "BENIGN"
 
 
 def test_path_prints_the_path_and_nothing_else(truepool, folder):

@@ -30,11 +30,11 @@ def test_game_takes_every_parameter(truepool):
         "--order", "simultaneous", "--sees", 1, "--rounds", 2, "--seed", 3, "--json",
     )  # fmt: skip
     assert (code, err) == (0, "")
-    (told,) = json.loads(out)
-    assert told["payment"] == "vcg"
-    assert len(told["shifts"]) == 3
-    assert told["rounds"] <= 2
-    assert set(told["price_cost"]) == {"ratio", "difference", "defined"}
+    (result,) = json.loads(out)
+    assert result["payment"] == "vcg"
+    assert len(result["shifts"]) == 3
+    assert result["rounds"] <= 2
+    assert set(result["price_cost"]) == {"ratio", "difference", "defined"}
 
 
 def test_game_sweeps_and_draws(truepool, tmp_path):
@@ -62,10 +62,10 @@ def test_game_tells_a_sweep_in_json(truepool):
     code, out, _ = truepool(
         "game", *QUICK, "--payment", "wsu", "--sweep", "tau=0.1,0.2", "--json"
     )
-    told = json.loads(out)
+    result = json.loads(out)
     assert code == 0
-    assert told["over"] == {"threshold": [0.1, 0.2]}
-    assert len(told["points"]) == 2
+    assert result["over"] == {"threshold": [0.1, 0.2]}
+    assert len(result["points"]) == 2
 
 
 def test_game_takes_beliefs_from_a_table(truepool, tmp_path):

@@ -44,14 +44,14 @@ def test_every_messy_table_is_pooled(tmp_path, truepool, kind):
 
 def options_of_new(kind):
     """Options of the table that new cases need too: the pool knows the others."""
-    words, kept = list(TABLES[kind].options), []
+    words, remaining = list(TABLES[kind].options), []
     while words:
         size = next((i for i, w in enumerate(words[1:]) if w.startswith("--")), None)
         option = words[: len(words) if size is None else size + 1]
         words = words[len(option) :]
         if option[0].removeprefix("--") in config.VERBS["score"]:
-            kept += option
-    return kept
+            remaining += option
+    return remaining
 
 
 @KINDS
@@ -78,12 +78,12 @@ def test_every_messy_table_is_fitted_and_scored_as_it_is_pooled(
 @KINDS
 def test_a_saved_pool_remembers_how_its_table_was_written(tmp_path, truepool, kind):
     path, table = write(tmp_path, kind), TABLES[kind]
-    saved, said, scored = tmp_path / "a.pool", tmp_path / "b.csv", tmp_path / "c.csv"
+    saved, pooled, scored = tmp_path / "a.pool", tmp_path / "b.csv", tmp_path / "c.csv"
     truepool("fit", path, *table.options, "--pool", "vcg", "-o", saved)
-    assert truepool("score", saved, path, *options_of_new(kind), "-o", said)[0] == 0
+    assert truepool("score", saved, path, *options_of_new(kind), "-o", pooled)[0] == 0
     code, _, err = truepool("score", saved, path, "-o", scored)
     assert code == 0, err
-    assert scored.read_bytes() == said.read_bytes()
+    assert scored.read_bytes() == pooled.read_bytes()
 
 
 BANK = "semicolons and decimal commas, in percent"

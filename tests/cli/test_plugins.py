@@ -183,16 +183,16 @@ def test_verbs_may_come_as_a_group(monkeypatch, tmp_path, truepool):
 
 
 def test_a_pool_is_compared_and_is_a_name_of_the_package(toolbox):
-    told = json.loads(answer(toolbox("compare", "--pool", "highest", "--json")))
-    assert "highest" in json.dumps(told)
+    result = json.loads(answer(toolbox("compare", "--pool", "highest", "--json")))
+    assert "highest" in json.dumps(result)
     code = "import truepool as tp; print(tp.pools.make('highest'), tp.Highest.name)"
     assert answer(toolbox(code=code)) == "Highest() highest\n"
 
 
 def test_a_learner_is_replayed_by_its_own_update(toolbox):
-    told = json.loads(answer(toolbox("replay", "--learner", "ramp", "--json")))
-    assert told["learner"] == "ramp"
-    weights = list(told["weights"].values())
+    result = json.loads(answer(toolbox("replay", "--learner", "ramp", "--json")))
+    assert result["learner"] == "ramp"
+    weights = list(result["weights"].values())
     assert weights == pytest.approx([n / 15 for n in range(1, 6)])
 
 
@@ -201,8 +201,8 @@ def test_a_check_is_asked(toolbox):
 
 
 def test_a_data_set_is_listed_and_loaded(toolbox):
-    told = json.loads(answer(toolbox("data", "list", "--json")))
-    assert "coin" in [dataset["name"] for dataset in told]
+    result = json.loads(answer(toolbox("data", "list", "--json")))
+    assert "coin" in [dataset["name"] for dataset in result]
     code = "import truepool as tp; print(len(tp.datasets.load('coin')))"
     assert answer(toolbox(code=code)) == "4\n"
 

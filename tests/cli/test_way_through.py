@@ -19,8 +19,10 @@ MOST_CHANGES = 128
 def tables(tmp_path):
     rng = np.random.default_rng(0)
     outcomes = rng.integers(0, 2, 300)
-    said = np.clip(0.2 + 0.6 * outcomes[:, None] + rng.normal(0, 0.2, (300, 3)), 0, 1)
-    rows = [f"{t},{a:.3f},{b:.3f},{c:.3f}" for t, (a, b, c) in enumerate(said)]
+    reports = np.clip(
+        0.2 + 0.6 * outcomes[:, None] + rng.normal(0, 0.2, (300, 3)), 0, 1
+    )
+    rows = [f"{t},{a:.3f},{b:.3f},{c:.3f}" for t, (a, b, c) in enumerate(reports)]
     train, new = tmp_path / "train.csv", tmp_path / "new.csv"
     settled = [f"{row},{y}" for row, y in zip(rows, outcomes, strict=True)]
     train.write_text("\n".join(["id,ada,bob,cyd,y", *settled]))

@@ -28,11 +28,13 @@ def trained(name, classes=2, gaps=0.1, seed=0):
 @of_classes
 def test_probabilities_lie_between_0_and_1_and_sum_to_1(name, classes):
     X, _ = features(seed=1, gaps=0.2)
-    said = trained(name, classes).predict_proba(X)
-    assert said.shape == (len(X), classes)
-    assert said.dtype == np.float64
-    assert said.min() >= 0
-    assert_allclose(said.sum(axis=1), 1, atol=1e-6)  # some compute in single precision
+    reports = trained(name, classes).predict_proba(X)
+    assert reports.shape == (len(X), classes)
+    assert reports.dtype == np.float64
+    assert reports.min() >= 0
+    assert_allclose(
+        reports.sum(axis=1), 1, atol=1e-6
+    )  # some compute in single precision
 
 
 @each
@@ -51,8 +53,8 @@ def test_the_labels_are_those_of_training(name):
 @each
 def test_it_learns_something(name):
     X, y = features(600, seed=2)
-    said = trained(name).predict_proba(X)[:, 1]
-    assert roc_auc_score(y, said) > 0.7
+    reports = trained(name).predict_proba(X)[:, 1]
+    assert roc_auc_score(y, reports) > 0.7
 
 
 @each

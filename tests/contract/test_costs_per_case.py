@@ -189,12 +189,13 @@ def test_a_pool_that_learns_by_cost_learns_by_the_cost_of_each_case(name):
     assert_allclose(pool.weights_, [0.0, 1.0], atol=1e-9)
 
 
-def test_auto_keeps_the_pool_that_costs_least_by_case():
+def test_the_simplest_pool_is_chosen_by_the_cost_of_each_case():
     panel = panel_with_amounts(cases=60)
-    auto = pools.make("auto", candidates=("mean", "best-agent"), costs=COSTS, cv=3)
-    auto.fit_panel(panel)
-    assert {trial.name for trial in auto.table_} == {"mean", "best-agent"}
-    assert auto.pool(panel.values, panel.columns).decisions.shape == (60,)
+    pool = pools.make("simplest", candidates=("mean", "median"), costs=COSTS, cv=3)
+    pool.fit_panel(panel)
+    losses = {trial.name: trial.loss for trial in pool.table_}
+    median = np.median(panel.reports, axis=1)[:, None]
+    assert_allclose(losses["median"], brute_costs(median, panel).mean())
 
 
 def test_a_comparison_costs_what_its_cases_cost():

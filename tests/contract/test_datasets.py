@@ -34,7 +34,7 @@ COUNTS = {
 }  # fmt: skip
 
 
-def held(names):
+def each_dataset(names):
     """Each data set by name; one that is read from files needs them here."""
     marks = {
         name: [pytest.mark.data, needs(name)] if name in READ else [] for name in names
@@ -48,15 +48,15 @@ def held(names):
 def full(name):
     """The whole of a data set, in the order of its files where that can be asked."""
     settings = inspect.signature(EVERY[name].load).parameters
-    asked = {"rows": None, "seed": None} if name in READ else {}
-    return datasets.load(name, **{k: v for k, v in asked.items() if k in settings})
+    wanted = {"rows": None, "seed": None} if name in READ else {}
+    return datasets.load(name, **{k: v for k, v in wanted.items() if k in settings})
 
 
 def values(data):
     return data.values if isinstance(data, Features) else data.reports
 
 
-@held(EVERY)
+@each_dataset(EVERY)
 def test_its_size_is_as_declared(name):
     data = full(name)
     assert isinstance(data, Features | Panel)
@@ -67,14 +67,14 @@ def test_its_size_is_as_declared(name):
         assert data.name == name
 
 
-@held(EVERY)
+@each_dataset(EVERY)
 def test_values_are_finite_but_for_the_missing_ones_it_owns_up_to(name):
     array = values(full(name))
     assert not np.isinf(array).any()
     assert np.isnan(array).sum() == EVERY[name].missing
 
 
-@held(COUNTS)
+@each_dataset(COUNTS)
 def test_outcomes_are_as_many_of_each_class_as_are_published(name):
     assert np.bincount(full(name).outcomes).tolist() == COUNTS[name]
 
@@ -83,7 +83,7 @@ def test_every_data_set_that_is_read_has_its_outcomes_counted():
     assert set(READ) <= set(COUNTS)
 
 
-@held([name for name in EVERY if name != "credit-card"])
+@each_dataset([name for name in EVERY if name != "credit-card"])
 def test_a_seed_gives_the_same_rows_and_another_seed_others(name):
     takes_seed = "seed" in inspect.signature(EVERY[name].load).parameters
     first, again = (datasets.load(name) for _ in range(2))
@@ -94,7 +94,7 @@ def test_a_seed_gives_the_same_rows_and_another_seed_others(name):
         assert not np.array_equal(values(first), values(other), equal_nan=True)
 
 
-@held(
+@each_dataset(
     [name for name in EVERY if "seed" in inspect.signature(EVERY[name].load).parameters]
 )
 def test_a_negative_seed_is_refused(name):
@@ -102,7 +102,7 @@ def test_a_negative_seed_is_refused(name):
         datasets.load(name, seed=-1)
 
 
-@held(
+@each_dataset(
     [
         name
         for name, one in READ.items()
@@ -114,7 +114,7 @@ def test_more_rows_than_there_are_cannot_be_had(name):
         datasets.load(name, rows=10**9)
 
 
-@held([name for name in READ if name not in ("credit-card", "governors")])
+@each_dataset([name for name in READ if name not in ("credit-card", "governors")])
 def test_encoded_rows_are_numbers_and_depend_only_on_the_training_rows(name):
     data = full(name)
     half = len(data) // 2

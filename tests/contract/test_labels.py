@@ -161,10 +161,10 @@ def test_no_way_in_guesses_which_label_is_positive(way, pair, tmp_path):
         pytest.skip("a CSV file has no text 0 and 1; they are numbers")
     with pytest.raises(OutcomeError) as refusal:
         WAYS[way](tmp_path, named(Y, pair), None, R)
-    told = str(refusal.value)
+    message = str(refusal.value)
     for label in pair:
-        assert f"positive={label!r} (--positive {label})" in told
-    assert "\n" not in told
+        assert f"positive={label!r} (--positive {label})" in message
+    assert "\n" not in message
 
 
 @ways
@@ -192,8 +192,11 @@ def test_a_stream_gives_the_same_result_as_with_0_and_1(pair):
         tp.Stream("gradient", agents, positive=pair[1]),
         tp.Stream("gradient", agents, positive=pair[0]),
     ]
-    for said, outcome in zip(R, Y, strict=True):
-        x, opposite = (dict(zip(agents, row, strict=True)) for row in (said, 1 - said))
+    for row_reports, outcome in zip(R, Y, strict=True):
+        x, opposite = (
+            dict(zip(agents, row, strict=True))
+            for row in (row_reports, 1 - row_reports)
+        )
         streams[0].learn_one(x, outcome)
         streams[1].learn_one(x, pair[outcome])
         streams[2].learn_one(opposite, pair[outcome])
@@ -331,18 +334,18 @@ def test_no_verb_takes_a_label_that_does_not_occur(verb, truepool, tmp_path):
     assert "must be 'fraud' or 'genuine'; got 'fruad' (did you mean 'fraud'?)" in err
 
 
-def asked(truepool, folder, verb, outcomes, *more, reports=R):
+def run_verb(truepool, folder, verb, outcomes, *more, reports=R):
     """What a verb says, its labels, and the columns it wrote, if any."""
     code, out, err = truepool(*words_of(verb, folder, outcomes, reports), *more)
     assert code == 0
     assert err in ("", "Agents: m0, m1, m2.\n")
-    told = json.loads(out)
-    rows = told if isinstance(told, list) else [told]
+    result = json.loads(out)
+    rows = result if isinstance(result, list) else [result]
     (labels,) = {json.dumps(row.pop("outcome_labels")): None for row in rows}
     rows[0].pop("classes", None)
     written = folder / "out.csv"
     columns = csv.read_csv(written).to_pydict() if written.exists() else {}
-    return told, json.loads(labels), columns
+    return result, json.loads(labels), columns
 
 
 NAMED = {"text": ("genuine", "fraud"), "-1 and 1": (-1, 1), "1 and 2": (2, 1)}
@@ -355,10 +358,10 @@ def test_every_verb_gives_the_same_result_as_with_0_and_1(
 ):
     if verb == "audit" and pair != NAMED["text"]:
         pytest.skip("an audit takes seconds, and the panel is the same")
-    plain, natural, columns = asked(truepool, tmp_path, verb, Y)
+    plain, natural, columns = run_verb(truepool, tmp_path, verb, Y)
     counts = np.bincount(Y).tolist()
     assert natural == {"positive": 1, "negative": 0, "labels": [0, 1], "cases": counts}
-    same, labels, again = asked(
+    same, labels, again = run_verb(
         truepool, tmp_path, verb, named(Y, pair), "--positive", pair[1]
     )
     assert same == plain
@@ -373,8 +376,8 @@ def test_every_verb_gives_the_opposite_with_the_opposite_label(
     verb, truepool, tmp_path
 ):
     pair = PAIRS["text"]
-    plain, _, columns = asked(truepool, tmp_path, verb, Y)
-    turned, labels, again = asked(
+    plain, _, columns = run_verb(truepool, tmp_path, verb, Y)
+    turned, labels, again = run_verb(
         truepool, tmp_path, verb, named(Y, pair), "--positive", "genuine", reports=1 - R
     )
     assert labels["positive"] == "genuine"
@@ -420,7 +423,7 @@ def test_the_command_line_finds_numbers_and_booleans_by_their_text(
 ):
     other = {2: 1}.get(label, not label)
     outcomes = named(Y, (other, label))
-    labels = asked(truepool, tmp_path, "replay", outcomes, "--positive", text)[1]
+    labels = run_verb(truepool, tmp_path, "replay", outcomes, "--positive", text)[1]
     assert labels["positive"] == label
 
 
@@ -434,7 +437,7 @@ def test_agents_report_the_probability_of_the_label_they_were_trained_for(
     made = tp.agents.train(frame, words, ["tree"], positive=positive, cache=False)
     tp.agents.save(made["tree"], folder / "agent.joblib")
     k = int(positive == "fraud")
-    _, labels, columns = asked(truepool, folder, "agent report", words)
+    _, labels, columns = run_verb(truepool, folder, "agent report", words)
     assert labels["positive"] == positive
     assert_allclose(columns["agent"], plain[:, k])
     assert_array_equal(columns["y"], (words == positive).astype(int))

@@ -313,8 +313,8 @@ def test_the_weight_of_an_agent_that_leaves_goes_to_the_others_in_proportion(nam
     learner = learners.make(name)
     state = replay(learner, random_panel(1, cases=40)).state
     gone = learner.leave(state, "agent3")
-    kept = state.weights[:3]
-    assert_allclose(gone.weights, kept / kept.sum() if kept.sum() else 1 / 3)
+    before = state.weights[:3]
+    assert_allclose(gone.weights, before / before.sum() if before.sum() else 1 / 3)
 
 
 @each

@@ -81,8 +81,8 @@ def unclipped(name):
 @settings(max_examples=20)
 def test_unanimous_reports_are_returned(name, p, seed, silent):
     pool = fitted(name, random_panel(seed, silent=silent), **unclipped(name))
-    said = np.where(np.isnan(random_panel(seed, silent=0.3).reports), np.nan, p)
-    assert_allclose(pool.predict_proba(said)[:, 1], p, atol=1e-9)
+    reports = np.where(np.isnan(random_panel(seed, silent=0.3).reports), np.nan, p)
+    assert_allclose(pool.predict_proba(reports)[:, 1], p, atol=1e-9)
 
 
 @owing("unanimity")
@@ -91,8 +91,8 @@ def test_unanimous_reports_are_returned(name, p, seed, silent):
 def test_unanimous_agents_are_believed_about_classes(name, seed):
     pool = fitted(name, random_panel(seed, classes=3), **unclipped(name))
     p = np.random.default_rng(seed).dirichlet(np.ones(3))
-    said = np.tile(p, (5, 4, 1))
-    assert_allclose(pool.predict_proba(said), np.tile(p, (5, 1)), atol=1e-9)
+    reports = np.tile(p, (5, 4, 1))
+    assert_allclose(pool.predict_proba(reports), np.tile(p, (5, 1)), atol=1e-9)
 
 
 @each
@@ -159,9 +159,9 @@ def test_a_copy_of_an_agent_is_treated_as_the_agent(name, classes, seed):
     pool = pools.make(name, costs=COSTS).fit(twins, panel.outcomes)
     if isinstance(pool, LinearPool):
         assert_allclose(pool.weights_[1], pool.weights_[4], atol=1e-6)
-    said = random_panel(seed + 1, classes=classes, agents=5).reports
-    swapped = said[:, [0, 4, 2, 3, 1]]
-    assert_allclose(pool.predict_proba(swapped), pool.predict_proba(said), atol=1e-5)
+    reports = random_panel(seed + 1, classes=classes, agents=5).reports
+    swapped = reports[:, [0, 4, 2, 3, 1]]
+    assert_allclose(pool.predict_proba(swapped), pool.predict_proba(reports), atol=1e-5)
 
 
 @owing("label swap")
@@ -207,10 +207,10 @@ def test_the_same_panel_gives_the_same_numbers(name, classes):
     panel = random_panel(5, classes=classes, silent=0.1)
     pool = fitted(name, panel)
     again = clone(pool).fit(panel.reports, panel.outcomes)
-    kept = pickle.loads(pickle.dumps(pool))
+    restored = pickle.loads(pickle.dumps(pool))
     pooled = pool.predict_proba(panel.reports)
     assert_array_equal(again.predict_proba(panel.reports), pooled)
-    assert_array_equal(kept.predict_proba(panel.reports), pooled)
+    assert_array_equal(restored.predict_proba(panel.reports), pooled)
 
 
 @each
@@ -288,12 +288,12 @@ def test_one_case_is_pooled_as_it_is_among_others(name):
 @pytest.mark.parametrize("classes", [2, 3])
 def test_an_agent_without_reports_counts_as_absent(name, classes):
     panel = random_panel(7, classes=classes)
-    said = panel.reports.copy()
-    said[:, 2] = np.nan
+    reports = panel.reports.copy()
+    reports[:, 2] = np.nan
     absent = np.delete(panel.reports, 2, axis=1)
     without = pools.make(name, costs=COSTS).fit(absent, panel.outcomes)
     assert_allclose(
-        fitted(name, panel).predict_proba(said), without.predict_proba(absent)
+        fitted(name, panel).predict_proba(reports), without.predict_proba(absent)
     )
 
 
@@ -302,18 +302,18 @@ def test_an_agent_without_reports_counts_as_absent(name, classes):
 )
 def test_weights_renormalise_over_those_who_reported(name):
     pool = fitted(name, random_panel(8, silent=0.2))
-    said = random_panel(9, silent=0.4)
-    expected = reference.linear(said.values, pool.weights_)
-    assert_allclose(pool.predict_proba(said.reports), to_classes(expected))
+    reports = random_panel(9, silent=0.4)
+    expected = reference.linear(reports.values, pool.weights_)
+    assert_allclose(pool.predict_proba(reports.reports), to_classes(expected))
 
 
 @each
 def test_without_the_reports_of_an_agent_the_pool_is_that_of_the_others(name):
     panel = random_panel(8)
     pool = fitted(name, panel)
-    said = panel.reports.copy()
-    said[:, 0] = np.nan
-    pooled = pool.predict_proba(said)[:, 1]
+    reports = panel.reports.copy()
+    reports[:, 0] = np.nan
+    pooled = pool.predict_proba(reports)[:, 1]
     assert np.isfinite(pooled).all()
     # The others still know something: their pool beats a coin.
     assert ((pooled - panel.outcomes) ** 2).mean() < 0.25
@@ -546,3 +546,48 @@ def test_costs_and_thresholds_for_something_else_are_refused(name):
     three = random_panel(1, classes=3)
     with pytest.raises(SettingError, match="between two classes; the panel has 3"):
         pools.make(name, threshold=0.5).fit(three.reports, three.outcomes)
+
+
+def absent(panel, agent=1):
+    """The panel without any report of one agent, and without cases that are empty."""
+    values = panel.values.copy()
+    values[:, agent] = np.nan
+    some = ~np.isnan(values[:, :, 0]).all(axis=1)
+    return panel.reports[some], np.squeeze(values[some]), panel.outcomes[some]
+
+
+def brief(name):
+    return {"epochs": 2} if "epochs" in pools.every()[name].settings() else {}
+
+
+@each
+@pytest.mark.parametrize("classes", [2, 3])
+def test_an_agent_that_never_reported_has_no_weight_yet(name, classes):
+    whole, seen, outcomes = absent(random_panel(0, 40, classes=classes, silent=0.3))
+    pool = pools.make(name, costs=None, **brief(name)).fit(seen, outcomes)
+    pooled = pool.predict_proba(whole)
+    assert np.isfinite(pooled).all()
+    assert_allclose(pooled.sum(axis=1), 1.0)
+    if isinstance(pool, LinearPool) and name != "mean":
+        assert pool.weights_[1] == 0.0
+        assert_allclose(pool.weights_.sum(), 1.0)
+
+
+@each
+@pytest.mark.parametrize("classes", [2, 3])
+def test_outcomes_of_one_class_are_enough_to_fit(name, classes):
+    panel = random_panel(0, 40, classes=classes, silent=0.3)
+    some = panel.outcomes == 0
+    pool = pools.make(name, **brief(name)).fit(
+        panel.reports[some], panel.outcomes[some]
+    )
+    pooled = pool.predict_proba(panel.reports)
+    assert pooled.shape == (len(panel), classes)
+    assert np.isfinite(pooled).all()
+
+
+def test_weight_without_any_merit_goes_to_those_who_reported():
+    reports = np.full((6, 3), 0.5)
+    reports[:, 0] = np.nan
+    pool = pools.make("vcg").fit(reports, [0, 1] * 3)
+    assert_allclose(pool.weights_, [0.0, 0.5, 0.5])

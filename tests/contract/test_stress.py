@@ -57,8 +57,8 @@ def test_other_agents_are_unchanged_and_missing_reports_stay_missing(
 @settings(max_examples=25)
 def test_stressed_reports_are_valid(name, panel, seed):
     after = stress.make(name)(panel, panel.agents[1:], seed=seed)
-    said = after.values[~np.isnan(after.values)]
-    assert ((said >= 0) & (said <= 1)).all()
+    reports = after.values[~np.isnan(after.values)]
+    assert ((reports >= 0) & (reports <= 1)).all()
     if panel.classes > 2:
         totals = after.values.sum(axis=2)
         assert_allclose(totals[~np.isnan(totals)], 1.0)

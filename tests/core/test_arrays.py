@@ -17,7 +17,7 @@ def test_class_numbers_are_whole_numbers_however_they_are_stored(outcomes):
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "told"),
+    ("outcomes", "message"),
     [
         ([0, 2], "0..1; case 1 has 2"),
         ([0, -1], "case 1 has -1"),
@@ -27,6 +27,6 @@ def test_class_numbers_are_whole_numbers_however_they_are_stored(outcomes):
         (["no", "yes"], "case 0 has 'no'. Map the labels to numbers"),
     ],
 )
-def test_no_label_is_taken_for_a_class_number(outcomes, told):
-    with pytest.raises(OutcomeError, match=told):
+def test_no_label_is_taken_for_a_class_number(outcomes, message):
+    with pytest.raises(OutcomeError, match=message):
         as_outcomes(outcomes, 2)

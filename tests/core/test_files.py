@@ -55,13 +55,13 @@ def test_paths_that_cannot_be_written_are_refused(tmp_path, monkeypatch):
         check_path("agent.joblib", ".onnx")
     with pytest.raises(SourceError, match="there is no folder"):
         check_path(tmp_path / "no" / "page.html")
-    monkeypatch.setattr(os, "access", lambda *asked: False)
+    monkeypatch.setattr(os, "access", lambda *arguments: False)
     with pytest.raises(SourceError, match="cannot be written into"):
         check_path(tmp_path / "page.html")
 
 
 def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path, monkeypatch):
-    def full(**asked):
+    def full(**arguments):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("tempfile.mkstemp", full)
@@ -93,14 +93,14 @@ def test_the_cache_folder_is_that_of_the_user_or_the_platform(
     assert cache_folder() == Path(folder).expanduser()
 
 
-def unix_cache(name, **asked):
-    return Unix(name, **asked).user_cache_path
+def unix_cache(name, **arguments):
+    return Unix(name, **arguments).user_cache_path
 
 
 def test_other_platforms_have_their_own_cache_folder():
     # As docs/data.md says; Windows asks the system, which is not here to be asked.
-    asked = {"appauthor": False, "opinion": False}
-    found = MacOS("truepool", **asked).user_cache_path
+    arguments = {"appauthor": False, "opinion": False}
+    found = MacOS("truepool", **arguments).user_cache_path
     assert found == Path("~/Library/Caches/truepool").expanduser()
 
 

@@ -40,8 +40,8 @@ def test_of_the_labels_0_and_1_the_positive_one_is_1(outcomes):
 )
 def test_of_any_other_two_labels_the_user_names_the_positive_one(negative, positive):
     outcomes = np.array([positive, negative, negative])
-    for said in (positive, str(positive)):  # the command line knows text only
-        numbers, labels = encode_outcomes(outcomes, 2, said)
+    for given in (positive, str(positive)):  # the command line knows text only
+        numbers, labels = encode_outcomes(outcomes, 2, given)
         assert numbers.tolist() == [1, 0, 0]
         assert labels.names == (negative, positive)
 
@@ -52,10 +52,10 @@ def test_of_any_other_two_labels_the_user_names_the_positive_one(negative, posit
 def test_nothing_is_guessed_about_other_labels(pair):
     with pytest.raises(OutcomeError) as refusal:
         encode_outcomes(np.array(pair * 3), 2)
-    told = str(refusal.value)
+    message = str(refusal.value)
     for label in pair:
-        assert f"positive={label!r} (--positive {label})" in told
-    assert "\n" not in told
+        assert f"positive={label!r} (--positive {label})" in message
+    assert "\n" not in message
 
 
 @pytest.mark.parametrize(("negative", "positive"), USUAL)
@@ -84,7 +84,7 @@ def test_the_suggested_label_works():
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "positive", "told"),
+    ("outcomes", "positive", "message"),
     [
         (
             ["no", "yes"],
@@ -97,10 +97,10 @@ def test_the_suggested_label_works():
         ([True, False], "maybe", "must be False or True; got 'maybe'"),
     ],
 )
-def test_a_positive_label_that_does_not_occur_is_refused(outcomes, positive, told):
+def test_a_positive_label_that_does_not_occur_is_refused(outcomes, positive, message):
     with pytest.raises(OutcomeError) as refusal:
         encode_outcomes(outcomes, 2, positive)
-    assert told in str(refusal.value)
+    assert message in str(refusal.value)
 
 
 def test_more_than_two_labels_are_named_where_two_are_needed():
@@ -113,11 +113,41 @@ def test_more_than_two_labels_are_named_where_two_are_needed():
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "classes"), [([2, 2], 2), (["a"] * 2, 2), ([1, 1], 3)]
+    ("outcomes", "classes", "positive", "numbers", "names"),
+    [
+        ([0, 0], 2, None, [0, 0], (0, 1)),
+        ([1, 1], 2, "1", [1, 1], (0, 1)),
+        ([1, 1], 2, 0, [0, 0], (1, 0)),
+        ([True, True], 2, None, [1, 1], (False, True)),
+        ([False, False], 2, "true", [0, 0], (False, True)),
+        ([1, 1], 3, None, [1, 1], (0, 1, 2)),
+        (["genuine"] * 2, 2, "fraud", [0, 0], ("genuine", "fraud")),
+        ([2, 2], 2, "1", [0, 0], (2, 1)),
+        ([1, 1], 2, 2, [0, 0], (1, 2)),
+    ],
 )
-def test_a_single_label_is_refused(outcomes, classes):
-    with pytest.raises(OutcomeError, match=f"every outcome is {outcomes[0]!r}"):
-        encode_outcomes(outcomes, classes)
+def test_one_class_alone_is_known_where_the_other_label_is(
+    outcomes, classes, positive, numbers, names
+):
+    found, labels = encode_outcomes(outcomes, classes, positive)
+    assert (found.tolist(), labels.names) == (numbers, names)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "positive", "told"),
+    [
+        ([2, 2], None, "every outcome is 2, and nothing tells the other"),
+        (["a"] * 2, None, "every outcome is 'a', and nothing tells the other"),
+        (["fraud"] * 2, "fraud", "every outcome is 'fraud', and nothing"),
+        (["fraud"] * 2, "Fraud", "got 'Fraud' (did you mean 'fraud'?)"),
+        ([2, 2], "fraud", "every outcome is 2, and nothing"),
+        ([True, True], "fraud", "must be False or True; got 'fraud'"),
+    ],
+)
+def test_one_label_is_refused_where_nothing_tells_the_other(outcomes, positive, told):
+    with pytest.raises(OutcomeError) as refusal:
+        encode_outcomes(outcomes, 2, positive)
+    assert told in str(refusal.value)
     with pytest.raises(OutcomeError, match="every outcome is 'a'"):
         Labels.of(["a", "a"], "a")
 
@@ -126,11 +156,11 @@ def test_reports_of_many_classes_number_their_outcomes():
     numbers, labels = encode_outcomes([2.0, 0.0, 1.0], 3)
     assert (numbers.tolist(), labels.names) == ([2, 0, 1], (0, 1, 2))
     assert labels.positive is labels.negative is None
-    for outcomes, told in (
+    for outcomes, result in (
         ([0, 3], "got 3 in case 1"),
         (["a", "b"], "got 'a' in case 0"),
     ):
-        with pytest.raises(OutcomeError, match=f"whole numbers 0..2.*{told}"):
+        with pytest.raises(OutcomeError, match=f"whole numbers 0..2.*{result}"):
             encode_outcomes(outcomes, 3)
     with pytest.raises(
         OutcomeError, match="belongs to two classes; got 2 with reports"
@@ -184,7 +214,7 @@ def test_a_missing_label_is_named(labels):
 
 
 @pytest.mark.parametrize(
-    ("labels", "told"),
+    ("labels", "message"),
     [
         ([1.0, 0.37], "got 0.37 in case 1"),
         ([1.0, np.inf], "got inf in case 1"),
@@ -192,8 +222,8 @@ def test_a_missing_label_is_named(labels):
         (np.array(["2026-01-01"], dtype="M8[D]"), "got .*2026-01-01"),
     ],
 )
-def test_invalid_labels_are_refused(labels, told):
-    with pytest.raises(OutcomeError, match=f"whole number or text; {told}"):
+def test_invalid_labels_are_refused(labels, message):
+    with pytest.raises(OutcomeError, match=f"whole number or text; {message}"):
         check_labels(labels)
 
 

@@ -27,7 +27,7 @@ def look(folder, columns, **written):
     return profile_table(path)
 
 
-def asked(profile):
+def questions(profile):
     return [question.option for question in profile.questions]
 
 
@@ -92,7 +92,7 @@ def test_the_usual_names_of_an_outcome_are_these():
 
 def test_numbers_up_to_100_may_be_percentages_and_are_asked_about(tmp_path):
     profile = look(tmp_path, {n: 100 * p for n, p in REPORTS.items()} | {"y": Y})
-    assert asked(profile) == ["agents", "percent"]
+    assert questions(profile) == ["agents", "percent"]
     choices = [name for name, _ in profile.questions[0].choices]
     assert choices == ["m0", "m1", "m2"]
 
@@ -100,7 +100,7 @@ def test_numbers_up_to_100_may_be_percentages_and_are_asked_about(tmp_path):
 def test_a_table_without_agents_asks_which_columns_they_are(tmp_path):
     label = np.where(Y, "yes", "no")
     profile = look(tmp_path, {"a": np.arange(T) * 1000.5, "b": ["x"] * T, "y": label})
-    assert asked(profile) == ["agents", "positive"]
+    assert questions(profile) == ["agents", "positive"]
     assert [name for name, _ in profile.questions[0].choices] == ["a", "b", "y"]
     assert profile.questions[1].choices == (("no", "30 rows"), ("yes", "30 rows"))
 
@@ -113,7 +113,7 @@ def test_one_column_of_reports_is_not_always_a_long_table(tmp_path):
     assert profile.options["long"] == ["case", "who", "p"]
     profile = look(tmp_path, long | agents | {"where": list("xyzx") * (T // 4)})
     assert "long" not in profile.options
-    assert asked(profile)[0] == "agents"
+    assert questions(profile)[0] == "agents"
 
 
 def test_dates_that_can_be_read_two_ways_are_asked_about(tmp_path):

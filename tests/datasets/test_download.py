@@ -30,16 +30,16 @@ def zipped(**members):
 
 
 def test_a_file_is_downloaded_and_progress_is_reported(tmp_path):
-    told = []
+    steps = []
     with publish({"data.csv": CONTENT}) as address:
         file = replace(DATA, address=f"{address}/data.csv")
-        path = fetch(file, tmp_path / "cache", lambda *step: told.append(step))
+        path = fetch(file, tmp_path / "cache", lambda *step: steps.append(step))
     assert path == tmp_path / "cache" / "data.csv"
     assert path.read_bytes() == CONTENT
     assert os.listdir(path.parent) == ["data.csv"]
-    assert told[-1] == ("data.csv", len(CONTENT), len(CONTENT))
-    assert [done for _, done, _ in told] == sorted({done for _, done, _ in told})
-    assert len(told) > 2
+    assert steps[-1] == ("data.csv", len(CONTENT), len(CONTENT))
+    assert [done for _, done, _ in steps] == sorted({done for _, done, _ in steps})
+    assert len(steps) > 2
 
 
 def test_another_sum_is_named_beside_the_right_one_and_the_file_set_aside(tmp_path):

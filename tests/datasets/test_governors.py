@@ -14,7 +14,7 @@ HEADER = (
 KINDS = ("deluxe", "lite", "classic")
 
 
-def said(year, day, name, won, *chances, kinds=KINDS):
+def forecasts(year, day, name, won, *chances, kinds=KINDS):
     return [
         f"{year},KS,{year}-11-{day:02},{kind},D,{name},{chance},{won}"
         for kind, chance in zip(kinds, chances, strict=False)
@@ -22,9 +22,9 @@ def said(year, day, name, won, *chances, kinds=KINDS):
 
 
 LINES = [
-    *said(2022, 5, "Ann", 1, 0.9, 0.7, 0.8),
-    *said(2018, 6, "Bob", 0, 0.3, 0.1, 0.2),
-    *said(2018, 5, "Cid", 1, 0.6, 0.4, 0.5),
+    *forecasts(2022, 5, "Ann", 1, 0.9, 0.7, 0.8),
+    *forecasts(2018, 6, "Bob", 0, 0.3, 0.1, 0.2),
+    *forecasts(2018, 5, "Cid", 1, 0.6, 0.4, 0.5),
     "2010,KS,2010-11-01,,D,,0.5,1",
 ]
 
@@ -53,7 +53,7 @@ def test_a_year_without_three_models_is_refused():
         governors(2010)
 
 
-@pytest.mark.parametrize("extra", [said(2018, 7, "Eve", 1, 0.5), LINES[:1]])
+@pytest.mark.parametrize("extra", [forecasts(2018, 7, "Eve", 1, 0.5), LINES[:1]])
 def test_each_model_must_report_once_per_candidate_and_day(given, extra):
     given(Governors, HEADER, *LINES, *extra)
     with pytest.raises(
@@ -71,6 +71,6 @@ def test_the_real_forecasters_know_something_and_can_be_pooled():
     past, future = governors(2018), governors(2022)
     assert len(past) + len(future) == len(panel)
     pool = pools.make("mean").fit(past.reports, past.outcomes)
-    said = pool.predict_proba(future.reports)[:, 1]
+    pooled = pool.predict_proba(future.reports)[:, 1]
     rate = future.outcomes.mean()
-    assert np.mean((said - future.outcomes) ** 2) < rate * (1 - rate) / 2
+    assert np.mean((pooled - future.outcomes) ** 2) < rate * (1 - rate) / 2

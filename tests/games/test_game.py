@@ -91,10 +91,10 @@ def test_intervals_hold_what_they_should():
 
 def test_an_end_can_be_told_to_machines():
     end = Game(cases=200, threshold=0.3).solve("vcg", response="affine")
-    told = json.loads(json.dumps(end.to_dict()))
-    assert told["poa"] == end.poa
-    assert len(told["deviations"][0]) == 2
-    assert len(told["shifts"]) == 5
+    result = json.loads(json.dumps(end.to_dict()))
+    assert result["poa"] == end.poa
+    assert len(result["deviations"][0]) == 2
+    assert len(result["shifts"]) == 5
 
 
 @pytest.mark.parametrize(

@@ -165,9 +165,9 @@ def test_a_curve_is_chosen_on_part_of_the_cases(monkeypatch):
 
 def test_incentives_can_be_told_to_machines():
     found = incentives(random_panel(0), "mean", COSTS, threshold=0.5)
-    told = json.loads(json.dumps(found.to_dict()))
-    assert len(told["rows"]) == 4
-    assert {m["family"] for row in told["rows"] for m in row["families"]} <= {
+    result = json.loads(json.dumps(found.to_dict()))
+    assert len(result["rows"]) == 4
+    assert {m["family"] for row in result["rows"] for m in row["families"]} <= {
         "shift", "affine", "threshold", "truth",
     }  # fmt: skip
     with pytest.raises(KeyError):

@@ -57,23 +57,23 @@ def test_arguments_of_solve_can_be_swept_and_given():
 
 
 def test_progress_is_told():
-    heard = []
-    sweep(GAME, {"n": [2, 3]}, ["brier"], progress=lambda *told: heard.append(told))
-    assert heard == [("brier", 1, 2), ("brier", 2, 2)]
+    steps = []
+    sweep(GAME, {"n": [2, 3]}, ["brier"], progress=lambda *step: steps.append(step))
+    assert steps == [("brier", 1, 2), ("brier", 2, 2)]
 
 
 def test_clipping_is_told_once_with_the_worst_share():
-    with pytest.warns(ClippedBeliefsWarning, match=r"up to \d\d\.\d %") as heard:
+    with pytest.warns(ClippedBeliefsWarning, match=r"up to \d\d\.\d %") as warned:
         found = sweep(GAME, {"offset": [0.0, 0.4, 0.6]}, ["brier"])
-    assert len(heard) == 1
+    assert len(warned) == 1
     assert found.points[2].offset < 0.6
     assert found.points[2].poa is None
     assert found.points[2].poa_error is None
 
 
 def test_a_sweep_can_be_told_to_machines():
-    told = json.loads(json.dumps(sweep(GAME, {"n": [2]}).to_dict()))
-    assert [point["payment"] for point in told["points"]] == ["brier", "vcg"]
+    result = json.loads(json.dumps(sweep(GAME, {"n": [2]}).to_dict()))
+    assert [point["payment"] for point in result["points"]] == ["brier", "vcg"]
 
 
 def test_sweeps_over_nothing_are_refused():

@@ -160,9 +160,9 @@ def test_the_exact_report_beats_every_other(name):
     best = payoff.of(payoff.best(truth))
     tried = np.linspace(0, 1, 201)[None, :] * np.ones((300, 1))
     assert (best[:, None] >= payoff.of(tried) - 1e-12).all()
-    kept = payoff.of(truth) >= payoff.of(tried).max(axis=1)
+    optimal = payoff.of(truth) >= payoff.of(tried).max(axis=1)
     if name != "externality":
-        assert (payoff.best(truth)[kept] == truth[kept]).all()
+        assert (payoff.best(truth)[optimal] == truth[optimal]).all()
 
 
 def test_where_no_best_report_is_known_the_truth_is_told():

@@ -61,9 +61,9 @@ def test_luck_is_told_from_gain():
 
 def test_a_verification_can_be_told():
     found = verify("externality", trials=4)
-    told = json.loads(json.dumps(found.to_dict()))
-    assert told["payment"] == "externality"
-    assert told["truthful"] < 0
+    result = json.loads(json.dumps(found.to_dict()))
+    assert result["payment"] == "externality"
+    assert result["truthful"] < 0
 
 
 def test_what_cannot_be_verified_is_refused():

@@ -23,21 +23,21 @@ def drawn(seed, cases=400, slope=1.0, shift=0.0):
 
 @given(st.integers(0, 500), st.floats(0.3, 2.0), st.floats(-1, 1))
 def test_it_is_scikit_learns_logistic_regression(seed, slope, shift):
-    p, came = drawn(seed, 200, slope, shift)
+    p, outcomes = drawn(seed, 200, slope, shift)
     theirs = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000)
-    theirs.fit(log_odds(p)[:, None], came)
-    fit = cox(p, came)
+    theirs.fit(log_odds(p)[:, None], outcomes)
+    fit = cox(p, outcomes)
     assert_allclose(fit.slope, theirs.coef_[0, 0], rtol=1e-4)
     assert_allclose(fit.intercept, theirs.intercept_[0], atol=1e-4)
 
 
 def test_the_likelihood_ratio_is_its_definition():
-    p, came = drawn(1)
-    fit = cox(p, came)
+    p, outcomes = drawn(1)
+    fit = cox(p, outcomes)
     moved = 1 / (1 + np.exp(-(fit.intercept + fit.slope * log_odds(p))))
 
     def level(q):
-        return np.log(np.where(came == 1, q, 1 - q)).sum()
+        return np.log(np.where(outcomes == 1, q, 1 - q)).sum()
 
     assert_allclose(fit.likelihood_ratio, 2 * (level(moved) - level(p)), rtol=1e-9)
 
@@ -53,10 +53,10 @@ def test_the_standard_error_is_the_spread_of_slopes():
 
 
 def test_many_cases_are_put_together_without_harm(monkeypatch):
-    p, came = drawn(2, 30_000, slope=0.8)
-    together = cox(p, came)
+    p, outcomes = drawn(2, 30_000, slope=0.8)
+    together = cox(p, outcomes)
     monkeypatch.setattr(calibration, "MAX_UNBINNED", 10**9)
-    single = cox(p, came)
+    single = cox(p, outcomes)
     # Neighbours a thousandth apart shift a slope by far less than its error, .008.
     assert_allclose(together[:3], single[:3], atol=1e-4)
     assert_allclose(together.likelihood_ratio, single.likelihood_ratio, rtol=1e-3)
@@ -64,8 +64,8 @@ def test_many_cases_are_put_together_without_harm(monkeypatch):
 
 @pytest.mark.parametrize("rate", [0.1, 0.5])
 def test_one_report_for_all_has_no_slope_and_a_test_of_its_mean(rate):
-    came = (np.arange(100) < 30).astype(int)
-    fit = cox(np.full(100, rate), came)
+    outcomes = (np.arange(100) < 30).astype(int)
+    fit = cox(np.full(100, rate), outcomes)
     assert np.isnan(fit.slope)
     assert fit.degrees_of_freedom == 1
     gained = 2 * (30 * np.log(0.3 / rate) + 70 * np.log(0.7 / (1 - rate)))
@@ -81,10 +81,10 @@ def test_separated_outcomes_have_no_slope():
 
 
 def test_certainties_do_not_break_it():
-    p, came = drawn(3)
+    p, outcomes = drawn(3)
     p[:40] = 0.0
     p[40:80] = 1.0
-    fit = cox(p, came)
+    fit = cox(p, outcomes)
     assert 0 < fit.slope < 0.5
     assert np.isfinite(fit.slope_error)
     assert fit.likelihood_ratio > 100

@@ -97,8 +97,8 @@ def test_a_constant_agent_has_no_correlation(silent):
     found = correlation(Panel(reports, panel.outcomes))
     assert np.isnan(found[2]).all()
     assert np.isnan(found[:, 2]).all()
-    kept = np.ix_([0, 1, 3], [0, 1, 3])
-    assert_allclose(found[kept], correlation(panel)[kept])
+    block = np.ix_([0, 1, 3], [0, 1, 3])
+    assert_allclose(found[block], correlation(panel)[block])
 
 
 def test_agents_without_common_cases_cannot_be_compared():
@@ -207,6 +207,6 @@ def test_a_miscalibrated_agent_agrees_on_decisions_but_not_wholly_on_reports():
 
 
 def test_its_representation():
-    said = repr(diversity(random_panel(1)))
-    assert said.startswith("Diversity(4 agents, mean correlation 0.")
-    assert said.endswith(" effective)")
+    text = repr(diversity(random_panel(1)))
+    assert text.startswith("Diversity(4 agents, mean correlation 0.")
+    assert text.endswith(" effective)")

@@ -26,9 +26,9 @@ def series(seed, classes=2, cases=30):
 def test_brier_and_log_are_scikit_learns(seed, classes):
     pooled, outcomes = series(seed, classes)
     labels = np.arange(classes)
-    said = pooled[:, 1] if classes == 2 else pooled
+    probabilities = pooled[:, 1] if classes == 2 else pooled
     ours = losses.brier(pooled, outcomes).mean()
-    assert_allclose(ours, brier_score_loss(outcomes, said, labels=labels))
+    assert_allclose(ours, brier_score_loss(outcomes, probabilities, labels=labels))
     ours = losses.log(pooled, outcomes).mean()
     assert_allclose(ours, log_loss(outcomes, pooled, labels=labels), rtol=1e-9)
 
@@ -41,9 +41,9 @@ def test_a_proper_loss_is_least_for_the_truth(name, classes, seed):
     truth, other = rng.dirichlet(np.ones(classes), 2)
     everything = np.arange(classes)
 
-    def expected(said):
-        said = np.tile(said, (classes, 1))
-        return truth @ losses.Loss(name)(said, everything)
+    def expected(probabilities):
+        probabilities = np.tile(probabilities, (classes, 1))
+        return truth @ losses.Loss(name)(probabilities, everything)
 
     assert expected(truth) <= expected(other) + 1e-12
 

@@ -132,8 +132,8 @@ def rewrite(path, change):
     change(manifest)
     del members[archive.CHECKSUMS]
     arrays = {k: v for k, v in members.items() if k != archive.MANIFEST}
-    kept = {k: manifest[k] for k in manifest if k not in ("format", "truepool")}
-    archive.write(path, persistence.KIND, kept, arrays)
+    rest = {k: manifest[k] for k in manifest if k not in ("format", "truepool")}
+    archive.write(path, persistence.KIND, rest, arrays)
 
 
 @pytest.mark.parametrize(

@@ -148,9 +148,9 @@ def test_without_a_report_of_the_best_agent_the_next_one_counts():
     panel = random_panel(1, cases=500)
     pool = BestAgent().fit(panel.reports, panel.outcomes)
     assert pool.weights_.tolist() == [1, 0, 0, 0]
-    said = panel.reports.copy()
-    said[:, 0] = np.nan
-    assert_allclose(pool.predict_proba(said)[:, 1], panel.reports[:, 1])
+    reports = panel.reports.copy()
+    reports[:, 0] = np.nan
+    assert_allclose(pool.predict_proba(reports)[:, 1], panel.reports[:, 1])
 
 
 @pytest.mark.parametrize("loss", ["brier", "log", "cost"])
@@ -172,7 +172,7 @@ def test_shapley_weights_are_the_clipped_credit():
 @given(SEEDS)
 def test_greedy_adds_the_agent_that_helps_most(seed):
     panel = random_panel(seed, agents=3)
-    bag, best, kept = [], np.inf, None
+    bag, best, best_bag = [], np.inf, None
     for _ in range(10):
         tried = [
             brier_of(panel.reports[:, [*bag, i]].mean(axis=1), panel.outcomes)
@@ -180,8 +180,8 @@ def test_greedy_adds_the_agent_that_helps_most(seed):
         ]
         bag.append(int(np.argmin(tried)))
         if min(tried) < best - 1e-12:
-            best, kept = min(tried), list(bag)
-    expected = np.bincount(kept, minlength=3) / len(kept)
+            best, best_bag = min(tried), list(bag)
+    expected = np.bincount(best_bag, minlength=3) / len(best_bag)
     pool = Greedy(rounds=10).fit(panel.reports, panel.outcomes)
     assert_allclose(pool.weights_, expected, atol=1e-12)
 

@@ -36,13 +36,13 @@ class Line(torch.nn.Module):
         return scale[:, :, 0] @ self.slope + self.shift
 
 
-def _data(rng, held=0):
+def _data(rng, held_out=0):
     scale = rng.normal(size=(50, 3, 1))
     outcomes = rng.integers(0, 2, 50)
     rows = np.arange(50)
     inputs = Inputs(scale, np.ones((50, 3)))
     cases = rng.uniform(0.5, 2, 50)
-    return TrainingData(inputs, outcomes, cases, rows[held:], rows[:held])
+    return TrainingData(inputs, outcomes, cases, rows[held_out:], rows[:held_out])
 
 
 def _config(**changes):
@@ -73,7 +73,7 @@ def test_a_step_is_a_step_of_adam_with_decoupled_decay():
 
 def test_training_stops_when_patience_is_at_an_end():
     rng = np.random.default_rng(1)
-    data = _data(rng, held=25)
+    data = _data(rng, held_out=25)
     start = {"slope": np.zeros((3, 1)), "shift": np.zeros(1)}
     config = _config(epochs=500, patience=6, rate=0.2)
     found, history = train(Line(**start), data, config, rng)

@@ -128,8 +128,8 @@ def test_deep_sets_do_not_depend_on_the_order_of_agents(seed, classes):
 def test_the_other_networks_distinguish_agents(cls):
     panel = random_panel(1, cases=200)
     pool = cls(**QUICK, rate=0.02).fit(panel.reports, panel.outcomes)
-    said = pool.predict_proba([[0.9, 0.5, 0.5, 0.5], [0.5, 0.5, 0.5, 0.9]])[:, 1]
-    assert said[0] > said[1] + 0.01  # the first agent knows, the last one does not
+    pooled = pool.predict_proba([[0.9, 0.5, 0.5, 0.5], [0.5, 0.5, 0.5, 0.9]])[:, 1]
+    assert pooled[0] > pooled[1] + 0.01  # the first agent knows, the last one does not
 
 
 @pytest.mark.parametrize("cls", [MLP2, MLP4])
@@ -188,9 +188,9 @@ def test_a_case_of_weight_two_counts_as_two_where_none_are_held_out(cls, classes
 def test_the_network_with_the_lowest_held_out_loss_is_kept(cls):
     panel = random_panel(3, cases=150)
     pool = cls(hidden=8, rate=0.03, patience=4).fit(panel.reports, panel.outcomes)
-    _, held = splits(panel.outcomes, 5)[-1]
+    _, test = splits(panel.outcomes, 5)[-1]
     lost = scores.loss(
-        pool.predict_proba(panel.reports[held]), panel.outcomes[held], "log"
+        pool.predict_proba(panel.reports[test]), panel.outcomes[test], "log"
     )
     assert_allclose(lost, pool.held_out_losses_.min(), rtol=1e-3)
     assert len(pool.held_out_losses_) < 200
@@ -212,8 +212,8 @@ def test_with_too_few_cases_to_hold_out_a_few_epochs_are_run():
     blind = MLP2(patience=7).fit(panel.reports, panel.outcomes)
     assert len(blind.held_out_losses_) == 7
     assert np.isnan(blind.held_out_losses_).all()
-    asked = MLP2(held_out=0.0, epochs=30).fit(panel.reports, panel.outcomes)
-    assert len(asked.held_out_losses_) == 30
+    fitted = MLP2(held_out=0.0, epochs=30).fit(panel.reports, panel.outcomes)
+    assert len(fitted.held_out_losses_) == 30
 
 
 def test_a_class_too_rare_to_be_in_both_parts_is_learned_from_all():
@@ -225,9 +225,9 @@ def test_a_class_too_rare_to_be_in_both_parts_is_learned_from_all():
 
 def test_cases_of_weight_0_do_not_stop_training():
     panel = random_panel(1, cases=60)
-    _, held = splits(panel.outcomes, 5)[-1]
+    _, test = splits(panel.outcomes, 5)[-1]
     weights = np.ones(60)
-    weights[held] = 0.0
+    weights[test] = 0.0
     pool = MLP2(**QUICK).fit(panel.reports, panel.outcomes, weights)
     assert np.isnan(pool.held_out_losses_).all()
 

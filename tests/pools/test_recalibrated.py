@@ -47,10 +47,10 @@ def test_the_mean_of_distinct_calibrated_agents_is_underconfident():
 def test_recalibration_mends_it(cls):
     train, test = calibrated_agents(seed=1), calibrated_agents(seed=2)
     pool = cls().fit(train.reports, train.outcomes)
-    mended = pool.predict_proba(test.reports)
-    assert scores.ece(mended, test.outcomes) < 0.025
+    recalibrated = pool.predict_proba(test.reports)
+    assert scores.ece(recalibrated, test.outcomes) < 0.025
     before = scores.loss(test.reports.mean(axis=1), test.outcomes, "log")
-    assert scores.loss(mended, test.outcomes, "log") < before - 0.02
+    assert scores.loss(recalibrated, test.outcomes, "log") < before - 0.02
 
 
 @pytest.mark.parametrize("cls", RECALIBRATED)

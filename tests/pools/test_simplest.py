@@ -45,11 +45,14 @@ def test_simplest_says_what_it_tried_and_why():
     panel = random_panel(2, cases=200)
     pool = Simplest(costs=Costs(fn=10, fp=1)).fit(panel.reports, panel.outcomes)
     assert {trial.name for trial in pool.table_} == set(CANDIDATES)
-    best, kept = pool.table_[0], next(t for t in pool.table_ if t.name == pool.choice_)
+    best, choice = (
+        pool.table_[0],
+        next(t for t in pool.table_ if t.name == pool.choice_),
+    )
     assert best.behind == 0
-    assert kept.eligible
-    assert kept.behind <= kept.behind_error
-    simpler = [t for t in pool.table_ if t.complexity < kept.complexity]
+    assert choice.eligible
+    assert choice.behind <= choice.behind_error
+    simpler = [t for t in pool.table_ if t.complexity < choice.complexity]
     assert not any(t.eligible for t in simpler)
     assert pool.choice_ in pool.why_
     losses = [trial.loss for trial in pool.table_]

@@ -8,7 +8,7 @@ from truepool.render.advice import ACTIONS
 from truepool.render.verdict import costs, sentence, usual
 
 NONE = {"withheld": ()}
-KEPT = {"pool": "mean", "cost": 0.22, "saving": None, "p_value": None}
+UNCHANGED = {"pool": "mean", "cost": 0.22, "saving": None, "p_value": None}
 BASIS = "in 569 cases with a known outcome from 5 agents"
 
 
@@ -16,12 +16,12 @@ def fixed(*fixes, **changes):
     """An audit whose recommendation is to fix these."""
     worst = min((f.severity for f in fixes), default=None)  # error before warning
     trust = {"error": "no", "warning": "with care", None: "yes"}[worst]
-    told = recommendation(fixes=fixes, trust=trust, **changes)
-    return audit(recommendation=told, **NONE)
+    text = recommendation(fixes=fixes, trust=trust, **changes)
+    return audit(recommendation=text, **NONE)
 
 
-def advice(told):
-    return told.advice
+def advice(text):
+    return text.advice
 
 
 def error(code, *who, saving=None, since=None):
@@ -58,10 +58,10 @@ def test_the_verdict_names_the_agents_where_they_alone_are_at_fault(fixes, words
 
 
 def test_a_pool_that_is_kept_is_fine_apart_from_the_agent():
-    kept = fixed(error("constant-feed", "ada"), **KEPT)
-    assert sentence(kept).endswith(". Apart from that, mean is fine.")
+    result = fixed(error("constant-feed", "ada"), **UNCHANGED)
+    assert sentence(result).endswith(". Apart from that, mean is fine.")
     assert "fine" not in sentence(fixed(error("constant-feed", "ada")))
-    wary = fixed(error("drifted", "ada"), warning("under-confident-pool"), **KEPT)
+    wary = fixed(error("drifted", "ada"), warning("under-confident-pool"), **UNCHANGED)
     assert "fine" not in sentence(wary)
 
 
@@ -71,15 +71,15 @@ def test_warnings_ask_for_care():
         f"Use this pool with care: 1 warning {BASIS}. stacked-lr costs "
         "significantly less."
     )
-    kept = replace(one, recommendation=replace(one.recommendation, **KEPT))
-    assert sentence(kept) == f"Use this pool with care: 1 warning {BASIS}."
+    result = replace(one, recommendation=replace(one.recommendation, **UNCHANGED))
+    assert sentence(result) == f"Use this pool with care: 1 warning {BASIS}."
 
 
 def test_notes_speak_against_nothing():
     quiet = audit(findings=findings()[5:], **NONE)
-    kept = replace(quiet, recommendation=replace(quiet.recommendation, **KEPT))
+    result = replace(quiet, recommendation=replace(quiet.recommendation, **UNCHANGED))
     basis = f"no error and no warning {BASIS}."
-    assert sentence(kept) == f"Nothing speaks against this pool: {basis}"
+    assert sentence(result) == f"Nothing speaks against this pool: {basis}"
     assert sentence(quiet) == (
         f"No fault was found, but stacked-lr costs significantly less than mean: {basis}"
     )
@@ -93,8 +93,8 @@ def test_no_finding_is_not_praise_where_something_was_withheld():
 
 def test_too_few_cases_are_no_praise_either():
     few = (("calibration", "at least 30 outcomes are needed, got 20"),)
-    told = recommendation(fixes=(), trust="unknown", pool=None)
-    assert sentence(audit(findings=(), withheld=few, recommendation=told)) == (
+    text = recommendation(fixes=(), trust="unknown", pool=None)
+    assert sentence(audit(findings=(), withheld=few, recommendation=text)) == (
         "Too little is known to judge this pool: at least 30 outcomes are needed, got 20."
     )
     assert sentence(audit(withheld=few)).startswith("Do not trust this pool")
@@ -104,10 +104,10 @@ def test_too_few_cases_are_no_praise_either():
 
 
 def test_an_error_is_fixed_before_anything_else():
-    told = fixed(
+    text = fixed(
         error("drifted", "ada", saving=estimate(0.09)), error("copy", "a", "b")
     )
-    assert advice(told) == (
+    assert advice(text) == (
         "Before anything else, take ada out of the pool or fix its feed (saves 0.0900 "
         "per case); leave out a or b, which report the same. Until then, use "
         "stacked-lr: it costs 0.140 per case, mean 0.220 (569 cases, 5-fold "
@@ -119,10 +119,10 @@ def test_an_error_is_fixed_before_anything_else():
 
 
 def test_the_recommended_pool_is_auto_and_the_alternative_says_why():
-    told = advice(fixed(pool="auto", why="it learns how", alternative="best-agent", agent="ada",
+    text = advice(fixed(pool="auto", why="it learns how", alternative="best-agent", agent="ada",
                         alternative_cost=0.15, auto_saving=estimate(0.08)))  # fmt: skip
-    assert told.startswith("Use auto: it costs 0.140 per case, mean 0.220 (")
-    assert told.endswith(
+    assert text.startswith("Use auto: it costs 0.140 per case, mean 0.220 (")
+    assert text.endswith(
         "; it learns how. The simplest pool within one standard error of auto is the "
         "best agent alone (ada), at 0.150 per case: use it if you need a rule that is "
         "easy to explain."
@@ -145,33 +145,33 @@ def test_the_recommended_pool_is_auto_and_the_alternative_says_why():
     ],
 )
 def test_what_is_in_use_is_kept_where_auto_is_no_better(saving, words):
-    told = advice(fixed(**KEPT, auto_saving=saving))
-    assert told == (
+    text = advice(fixed(**UNCHANGED, auto_saving=saving))
+    assert text == (
         "Keep mean: at 0.220 per case (569 cases, 5-fold cross-validation), none of the "
         f"9 other pools tried costs significantly less. {words}"
     )
 
 
 def test_costs_of_dated_cases_are_on_later_cases_than_were_learned_from():
-    told = advice(fixed(forward=True, tested=475))
-    assert "(475 cases, 5 folds, each fitted to earlier cases only)" in told
+    text = advice(fixed(forward=True, tested=475))
+    assert "(475 cases, 5 folds, each fitted to earlier cases only)" in text
 
 
 def test_a_pool_is_kept_after_the_fix():
-    told = advice(fixed(error("constant-feed", "ada"), **KEPT))
-    assert told.startswith("Before anything else, take ada out of the pool or fix its")
-    assert "Then keep mean: at 0.220 per case (569 cases, 5-fold" in told
+    text = advice(fixed(error("constant-feed", "ada"), **UNCHANGED))
+    assert text.startswith("Before anything else, take ada out of the pool or fix its")
+    assert "Then keep mean: at 0.220 per case (569 cases, 5-fold" in text
 
 
 def test_a_pool_at_fault_is_not_kept():
-    told = advice(fixed(error("biased-pool"), **KEPT))
-    assert told.startswith("Before anything else, recalibrate the pool. None of the 9")
-    assert "eep mean" not in told
+    text = advice(fixed(error("biased-pool"), **UNCHANGED))
+    assert text.startswith("Before anything else, recalibrate the pool. None of the 9")
+    assert "eep mean" not in text
 
 
 def test_another_pool_is_the_fix_of_a_pool_at_fault():
-    told = advice(fixed(error("over-confident-pool")))
-    assert told.startswith(
+    text = advice(fixed(error("over-confident-pool")))
+    assert text.startswith(
         "Use stacked-lr instead of mean, which is at fault: it costs"
     )
 
@@ -182,20 +182,20 @@ def test_a_saving_is_named_only_where_it_is_sure():
 
 
 def test_warnings_come_after_the_pool():
-    told = advice(fixed(warning("biased", "ada"), warning("drifted-pool", since=1500)))
-    assert told.startswith("Use stacked-lr: ")
-    assert " Also recalibrate ada; find out what changed around case 1,500." in told
+    text = advice(fixed(warning("biased", "ada"), warning("drifted-pool", since=1500)))
+    assert text.startswith("Use stacked-lr: ")
+    assert " Also recalibrate ada; find out what changed around case 1,500." in text
 
 
 def test_a_code_without_an_action_is_still_named():
-    told = advice(fixed(error("odd", "ada"), warning("odder")))
-    assert "Before anything else, look into ada (`odd`)." in told
-    assert "Also look into the pool (`odder`)." in told
+    text = advice(fixed(error("odd", "ada"), warning("odder")))
+    assert "Before anything else, look into ada (`odd`)." in text
+    assert "Also look into the pool (`odder`)." in text
 
 
 def test_too_few_cases_to_compare_are_said():
-    told = advice(fixed(pool=None, usual_cost=None))
-    assert told == "Too few cases to compare pools."
+    text = advice(fixed(pool=None, usual_cost=None))
+    assert text == "Too few cases to compare pools."
 
 
 def test_what_the_paper_suggests_has_its_cost_where_it_was_tried():
@@ -225,8 +225,8 @@ def test_findings_stand_under_what_explains_them_at_the_root():
     two = replace(two, cause=one.key)
     three = replace(three, cause=two.key)
     lost = replace(findings()[3], cause=("gone",))
-    told = audit(findings=(one, two, three, lost))
-    assert told.groups == ((one, (two, three)), (lost, ()))
+    text = audit(findings=(one, two, three, lost))
+    assert text.groups == ((one, (two, three)), (lost, ()))
 
 
 def test_findings_that_explain_each_other_are_shown_once():

@@ -45,13 +45,15 @@ def test_a_constant_that_is_no_probability_is_refused(p):
 @pytest.mark.parametrize("classes", [2, 3])
 def test_noise_is_uniform_and_knows_nothing(classes):
     panel = random_panel(1, cases=5000, classes=classes)
-    said = RandomNoise()(panel, ["agent0", "agent2"], seed=4).values
+    reports = RandomNoise()(panel, ["agent0", "agent2"], seed=4).values
     # A probability of a point drawn evenly from the simplex is Beta(1, K - 1).
     law = "uniform" if classes == 2 else ("beta")
     shape = () if classes == 2 else (1, classes - 1)
-    assert kstest(said[:, 0, -1], law, shape).pvalue > 1e-4
-    assert abs(np.corrcoef(said[:, 0, -1], panel.outcomes)[0, 1]) < 5 / np.sqrt(5000)
-    assert abs(np.corrcoef(said[:, 0, -1], said[:, 2, -1])[0, 1]) < 5 / np.sqrt(5000)
+    assert kstest(reports[:, 0, -1], law, shape).pvalue > 1e-4
+    assert abs(np.corrcoef(reports[:, 0, -1], panel.outcomes)[0, 1]) < 5 / np.sqrt(5000)
+    assert abs(np.corrcoef(reports[:, 0, -1], reports[:, 2, -1])[0, 1]) < 5 / np.sqrt(
+        5000
+    )
 
 
 @given(ANY_PANEL)
@@ -85,11 +87,13 @@ def test_a_copycat_repeats_its_model_unless_it_is_silent():
 def test_a_copycat_without_a_model_repeats_the_mean_of_those_who_do_not_copy():
     panel = random_panel(2, silent=0.4, agents=5)
     after = Copycat()(panel, ["agent1", "agent2"])
-    for t, said in enumerate(panel.reports):
-        honest = said[[0, 3, 4]]
+    for t, reports in enumerate(panel.reports):
+        honest = reports[[0, 3, 4]]
         spoken = honest[~np.isnan(honest)]
         for i in (1, 2):
-            own = said[i] if np.isnan(said[i]) or not spoken.size else spoken.mean()
+            own = (
+                reports[i] if np.isnan(reports[i]) or not spoken.size else spoken.mean()
+            )
             assert_allclose(after.reports[t, i], own)
 
 

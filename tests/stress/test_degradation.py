@@ -20,10 +20,10 @@ def test_log_odds_move_along_the_schedule_to_the_noise(kind, classes):
     panel = random_panel(3, cases=60, classes=classes, silent=0.2)
     at_once = Degradation("sudden", noise=2.0, at=0.0)(panel, "agent1")
     moved = schedule(kind, 60)[:, None]
-    asked = (1 - moved) * log_scale(panel.values[:, 1])
-    asked = asked + moved * log_scale(at_once.values[:, 1])
+    expected = (1 - moved) * log_scale(panel.values[:, 1])
+    expected = expected + moved * log_scale(at_once.values[:, 1])
     found = log_scale(Degradation(kind, noise=2.0)(panel, "agent1").values[:, 1])
-    assert_allclose(found, asked, atol=1e-9)
+    assert_allclose(found, expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("classes", [2, 4])
@@ -36,8 +36,8 @@ def test_the_noise_knows_nothing_and_has_its_size(classes):
     for pair in pairs:
         assert_allclose(pair.std(), 1.5, atol=5 * 1.5 / np.sqrt(2 * T))
         for k in range(classes):
-            came = panel.outcomes == k
-            assert abs(pair[came].mean()) < 5 * 1.5 / np.sqrt(came.sum())
+            of_class = panel.outcomes == k
+            assert abs(pair[of_class].mean()) < 5 * 1.5 / np.sqrt(of_class.sum())
 
 
 def test_no_noise_leaves_an_agent_undecided():

@@ -52,9 +52,9 @@ def test_a_low_temperature_overstates_and_a_high_one_understates():
     )
     errors, boldness = {}, {}
     for T in (0.5, 1.0, 1.5):
-        said = Temperature(T)(panel, 1.0).reports[:, 0]
-        errors[T] = ece(said, panel.outcomes)
-        boldness[T] = np.abs(said - 0.5).mean()
+        reports = Temperature(T)(panel, 1.0).reports[:, 0]
+        errors[T] = ece(reports, panel.outcomes)
+        boldness[T] = np.abs(reports - 0.5).mean()
     assert errors[1.0] < 0.02 < min(errors[0.5], errors[1.5])
     assert boldness[0.5] > boldness[1.0] > boldness[1.5]
 

@@ -49,9 +49,13 @@ def reproduce(
 
 
 def _batch(experiment: Experiment, size: Size, out: Path) -> Batch:
-    kept = RowFile(out / "rows" / f"{experiment.name}-{size}.jsonl", experiment.version)
+    row_file = RowFile(
+        out / "rows" / f"{experiment.name}-{size}.jsonl", experiment.version
+    )
     cells = experiment.cells(size)
-    return Batch(experiment.measure, cells, kept, experiment.effort, experiment.alone)
+    return Batch(
+        experiment.measure, cells, row_file, experiment.effort, experiment.alone
+    )
 
 
 def _answer(
@@ -76,7 +80,7 @@ def _environment(command: str) -> dict[str, str]:
         "command": command,
         "seeds": SEEDS,
         "python": platform.python_version(),
-        **{name: held for name, held in found.items() if held},
+        **{name: installed for name, installed in found.items() if installed},
         "system": f"{platform.system()} {platform.machine()}",
         "cores": str(os.cpu_count()),
     }

@@ -21,12 +21,12 @@ each_run = pytest.mark.parametrize("name", MARKS)
 @pytest.fixture(scope="module")
 def measured():
     """Rows of the first quick cell of each experiment, measured once."""
-    kept = {}
+    cache = {}
 
     def rows(name):
-        if name not in kept:
-            kept[name] = EVERY[name].measure(EVERY[name]().cells("quick")[0])
-        return kept[name]
+        if name not in cache:
+            cache[name] = EVERY[name].measure(EVERY[name]().cells("quick")[0])
+        return cache[name]
 
     return rows
 

@@ -12,7 +12,7 @@ def found():
 def test_settings_stand_where_the_table_has_them_and_no_number_is_left_out():
     table = paper_tables()["tab:hyperparams"]
     assert set(found()) <= set(table.keys)
-    numbers = {key for (key, _), said in table.numbers.items() if said.measurable}
+    numbers = {key for (key, _), printed in table.numbers.items() if printed.measurable}
     assert numbers <= set(found())
 
 

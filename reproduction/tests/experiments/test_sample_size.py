@@ -17,12 +17,12 @@ def here():
 
 @pytest.mark.parametrize("n", [50, 100, 500, 2000])
 def test_a_fifth_of_each_class_is_for_the_pool(here, n):
-    learn, held = labelled_rows(here, n, 0.0098)
-    both = np.concatenate([learn, held])
+    learn, validation = labelled_rows(here, n, 0.0098)
+    both = np.concatenate([learn, validation])
     assert len(np.unique(both)) == n
     assert not np.isin(both, here.test_rows).any()
     assert here.y[both].sum() == max(LEAST, round(0.0098 * n))
-    assert here.y[held].sum() == round(0.2 * here.y[both].sum())
+    assert here.y[validation].sum() == round(0.2 * here.y[both].sum())
 
 
 def test_smaller_samples_are_part_of_larger_ones(here):

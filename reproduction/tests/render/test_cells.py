@@ -38,5 +38,5 @@ def test_ours_has_the_decimals_of_what_is_printed_unless_it_would_vanish(
 def test_where_nothing_is_printed_the_error_says_how_many_digits_tell(
     measured, error, shown
 ):
-    told = {"printed": None, "measured": measured, "error": error}
-    assert cell_texts(told) == ("", shown)
+    cell = {"printed": None, "measured": measured, "error": error}
+    assert cell_texts(cell) == ("", shown)

@@ -55,8 +55,10 @@ def export(
     """
     path = check_path(path, ".onnx")
     fitted = _checked(agent)
-    asked = _probes(fitted, cases)
-    holes = np.where(np.random.default_rng(1).random(asked.shape) < 0.1, np.nan, asked)
+    probes = _probes(fitted, cases)
+    holes = np.where(
+        np.random.default_rng(1).random(probes.shape) < 0.1, np.nan, probes
+    )
     holes[0] = np.nan
     takes = _takes_missing(fitted, holes)
     content = _convert(fitted, takes)
@@ -64,12 +66,12 @@ def export(
     if allowed is None:
         allowed = fitted.model.tolerance if fitted.model else TOLERANCE
     copy = OnnxAgent(content)
-    gap = _gap(fitted, copy, asked, allowed, "")
+    gap = _gap(fitted, copy, probes, allowed, "")
     missing_gap = None
     if takes:
         missing_gap = _gap(fitted, copy, holes, allowed, " with missing values")
     write_bytes(path, content)
-    return ExportResult(path, len(asked), gap, missing_gap)
+    return ExportResult(path, len(probes), gap, missing_gap)
 
 
 def _checked(agent: Any) -> FittedAgent:
@@ -137,16 +139,16 @@ def _takes_missing(agent: FittedAgent, holes: FloatArray) -> bool:
 
 
 def _gap(
-    agent: FittedAgent, copy: OnnxAgent, asked: FloatArray, allowed: float, kind: str
+    agent: FittedAgent, copy: OnnxAgent, probes: FloatArray, allowed: float, kind: str
 ) -> float:
-    gaps = np.abs(agent.predict_encoded(asked) - copy.predict_encoded(asked)).max(
+    gaps = np.abs(agent.predict_encoded(probes) - copy.predict_encoded(probes)).max(
         axis=1
     )
     if not gaps.max() <= allowed:
         raise ExportError(
             f"an export must give the reports of its agent; {agent.name!r} differs by "
             f"up to {gaps.max():.2g} (allowed: {allowed:g}) in "
-            f"{(gaps > allowed).sum()} of {len(asked)} cases{kind}. "
+            f"{(gaps > allowed).sum()} of {len(probes)} cases{kind}. "
             "Nothing was written."
         )
     return float(gaps.max())

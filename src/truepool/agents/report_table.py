@@ -17,7 +17,7 @@ def report_columns(
     frame: Any,
     files: Sequence[Path],
     outcome: str,
-    kept: Mapping[str, str],
+    copied: Mapping[str, str],
     progress: Callable[[str, int, int], None] | None = None,
     *,
     positive: Any = None,
@@ -25,21 +25,21 @@ def report_columns(
 ) -> tuple[dict[str, Array], Labels]:
     """Return columns of reports and outcome, as `truepool.read_panel` reads them.
 
-    ``kept`` are columns that stay as they are, by role: id and time, if there are any.
+    ``copied`` are columns that are not changed, by role: id and time, if present.
     Each agent has one column, the probability of the positive label, or ``name:0`` to
     ``name:K-1`` for K > 2 classes; the outcome, where the table has it, becomes a class
     number, 1 for the positive label. The labels are returned too. ``.joblib`` files are
     loaded only with ``trust``.
     """
     others = {outcome: "outcome", "id": "id", "time": "time"}
-    others |= {name: role for role, name in kept.items()}
+    others |= {name: role for role, name in copied.items()}
     _check_names([path.stem for path in files], others)
     agents = {path.stem: load(path, trust=trust) for path in files}
     labels = _labels(agents, positive)
     names = {name: _columns(name, len(labels.names)) for name in agents}
     _check_names([column for own in names.values() for column in own], others)
     columns: dict[str, Array] = {}
-    for name in kept.values():
+    for name in copied.values():
         if name in frame.columns:
             columns[name] = np.asarray(frame[name].to_list(), dtype=object)
     table = frame.to_native()

@@ -160,6 +160,7 @@ def _evidence(
     capacity: str | int | None,
 ) -> Evidence:
     """Check every setting before anything is computed."""
+    panel.check_classes_occur("an audit")
     panel, costs = (costs or Costs()).attach(panel)
     costs.check_classes(panel.classes)
     costs.resolve(panel.columns, panel.ids)

@@ -17,7 +17,7 @@ from truepool.core.arrays import (
 from truepool.core.errors import SettingError
 from truepool.data.panel import Panel
 from truepool.measures.calibration import fit_scaling
-from truepool.measures.folds import splits
+from truepool.measures.folds import panel_splits, splits
 from truepool.pools.interface import Pool
 
 FOLDS = 5
@@ -34,11 +34,10 @@ class CrossValidation:
     @cached_property
     def folds(self) -> list[tuple[IntArray, IntArray]]:
         """Folds of the audit; two where the cases are too few for more."""
-        outcomes, times = self.panel.outcomes, self.panel.times
         try:
-            return splits(outcomes, FOLDS, self.sampling.seed, times=times)
+            return panel_splits(self.panel, FOLDS, self.sampling.seed)
         except SettingError:
-            return splits(outcomes, 2, self.sampling.seed, times=times)
+            return panel_splits(self.panel, 2, self.sampling.seed)
 
     @cached_property
     def pairs(self) -> list[tuple[IntArray, IntArray]]:
@@ -112,21 +111,24 @@ class CrossValidation:
         return self.pooled[np.searchsorted(self.cases, cases)]
 
 
-def recalibrate(p: FloatArray, outcomes: IntArray, sampling: Sampling) -> FloatArray:
+def recalibrate(p: FloatArray, panel: Panel, sampling: Sampling) -> FloatArray:
     """Probabilities (T, C) scaled and shifted on the log scale, out of fold.
 
     They do not change where a fold would see only one class.
     """
     known = np.flatnonzero(~np.isnan(p[:, 0]))
-    recalibrated = p.copy()
+    recalibrated, outcomes = p.copy(), panel.outcomes
+    weights, groups = panel.case_weights(), panel.groups
+    counted = np.ones(len(p)) if weights is None else weights
+    of_known = None if groups is None else groups[known]
     try:
-        pairs = splits(outcomes[known], FOLDS, sampling.seed)
+        pairs = splits(outcomes[known], FOLDS, sampling.seed, groups=of_known)
     except SettingError:
         return recalibrated
     for learn, test in pairs:
         some = known[sampling.training_part(learn)]
         factor, shift = fit_scaling(
-            log_scale(p[some]), outcomes[some], np.ones(len(some)), shift=True
+            log_scale(p[some]), outcomes[some], counted[some], shift=True
         )
         cases = known[test]
         recalibrated[cases] = from_log_scale(factor * log_scale(p[cases]) + shift)

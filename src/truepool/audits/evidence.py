@@ -10,15 +10,19 @@ from scipy.special import ndtri
 
 from truepool.audits.cross_validation import CrossValidation
 from truepool.audits.sampling import Sampling
-from truepool.comparison import Estimate, recall_interval
-from truepool.core.arrays import FloatArray, IntArray
+from truepool.comparison import Estimate, ratio_interval
+from truepool.core.arrays import FloatArray, IntArray, case_mean
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.capacity import Capacity
 from truepool.measures.decisions import choose
 from truepool.measures.diversity import correlation
 from truepool.measures.groups import describe_shortage
-from truepool.measures.inference import Resamples
+from truepool.measures.inference import (
+    Resamples,
+    independent_units,
+    paired_p_values,
+)
 from truepool.measures.losses import Loss, agent_losses
 from truepool.online.alarms.change_point import Change
 from truepool.pools.interface import Pool
@@ -133,7 +137,7 @@ class Evidence:
         """What errors cost more than right decisions would have, per tested case."""
         y = self.outcomes
         right = self.tested_loss.costs.paid(y, y, self.panel.classes)
-        return float((self.cost - right).mean())
+        return self.mean(self.cost - right)
 
     @cached_property
     def decisions(self) -> IntArray:
@@ -144,9 +148,10 @@ class Evidence:
         """Share of the positive tested cases that are decided positive."""
         if self.shortage or self.panel.classes != 2:
             return None
-        y = self.outcomes
-        interval = recall_interval(decisions, y, self.level, self.resamples, self.seed)
-        return Estimate(float(decisions @ y / y.sum()), *interval)
+        hits = self.units((self.outcomes * decisions).astype(np.float64))
+        units = np.stack([hits, self.units(self.outcomes.astype(np.float64))], axis=1)
+        interval = ratio_interval(units, self.level, self.resamples, self.seed)
+        return Estimate(float(hits.mean() / units[:, 1].mean()), *interval)
 
     def cost_of(self, panel: Panel) -> FloatArray:
         """Cost of each tested case with other reports, the pool fitted to them."""
@@ -163,29 +168,46 @@ class Evidence:
 
     # Intervals
 
+    def units(self, by_case: FloatArray) -> FloatArray:
+        """Independent parts (U,) of the mean of a series over tested or sample cases.
+
+        Cases count by their weights, and those of one group together.
+        """
+        cases = self.cases if len(by_case) == len(self.cases) else self.sample
+        weights, groups = self.panel.case_weights(), self.panel.groups
+        return independent_units(
+            by_case[:, None],
+            None if weights is None else weights[cases],
+            None if groups is None else groups[cases],
+        )[:, 0]
+
+    def mean(self, by_case: FloatArray) -> float:
+        """Mean of a series over tested or sample cases, by their weights."""
+        return float(self.units(by_case).mean())
+
+    def p_value(self, by_case: FloatArray) -> float:
+        """Two-sided t-test of whether such a mean is 0."""
+        return float(paired_p_values(self.units(by_case)[:, None])[0])
+
     @cached_property
-    def bootstrap(self) -> Resamples:
-        """Resamples of the tested cases."""
-        return Resamples(len(self.cases), self.resamples, self.seed)
+    def _resamples(self) -> dict[int, Resamples]:
+        return {}
 
     @cached_property
     def sample(self) -> IntArray:
         """Tested cases from which credit and robustness are estimated."""
         return self.sampling.part(self.cases, SAMPLE_CASES, "credit and robustness")
 
-    @cached_property
-    def sample_bootstrap(self) -> Resamples:
-        """Resamples of the sample."""
-        return Resamples(len(self.sample), self.resamples, self.seed)
-
     def estimate(self, by_case: FloatArray) -> Estimate | None:
         """Mean with its BCa interval; None where the cases cannot support one."""
         if self.shortage:
             return None
-        whole = len(by_case) == len(self.cases)
-        resamples = self.bootstrap if whole else self.sample_bootstrap
-        low, high = resamples.interval(by_case, self.level)
-        return Estimate(float(by_case.mean()), low, high)
+        units = self.units(by_case)
+        if len(units) not in self._resamples:
+            drawn = Resamples(len(units), self.resamples, self.seed)
+            self._resamples[len(units)] = drawn
+        low, high = self._resamples[len(units)].interval(units, self.level)
+        return Estimate(float(units.mean()), low, high)
 
     def rise(self, change: Change) -> Estimate:
         """Increase of a mean at a change, with its interval."""
@@ -210,7 +232,8 @@ class Evidence:
         """Brier loss of reporting the base rate every time."""
         panel = self.panel
         prior = np.broadcast_to(panel.base_rate(), (len(panel), panel.values.shape[2]))
-        return float(Loss("brier").of(prior, panel.outcomes).mean())
+        lost = Loss("brier").of(prior, panel.outcomes)
+        return float(case_mean(lost, panel.case_weights()))
 
     @property
     def best_agent(self) -> str:

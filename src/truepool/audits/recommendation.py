@@ -1,5 +1,7 @@
 """What to do: one value from which verdict and advice are both worded."""
 
+import numpy as np
+
 from truepool.audits.evidence import Evidence
 from truepool.audits.severity import FEEDS
 from truepool.audits.topics.comparison import (
@@ -105,7 +107,7 @@ def regime(evidence: Evidence, findings: tuple[Finding, ...]) -> tuple[str, str]
     grave = {finding.code for finding in findings if finding.severity != "note"}
     seen = {finding.code for finding in findings}
     panel = evidence.panel
-    rate = float((panel.outcomes > 0).mean())
+    rate = float(np.average(panel.outcomes > 0, weights=panel.case_weights()))
     if grave.intersection(HOSTILE):
         return "vcg", "agents may be hostile or strategic"
     if grave.intersection(CHANGED):

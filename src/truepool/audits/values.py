@@ -387,11 +387,11 @@ class Audit:
 
 
 def _plain(value: Any) -> Any:
-    """Values that JSON can express: lists for arrays, None for NaN."""
+    """Values that JSON can express: lists for arrays, None for NaN and infinity."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    return None if isinstance(value, float) and value != value else value
+    return None if isinstance(value, float) and not np.isfinite(value) else value

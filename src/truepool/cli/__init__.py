@@ -2,7 +2,7 @@
 
 import sys
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,6 +24,9 @@ from truepool.cli import (
 from truepool.cli.verbs import Verbs
 from truepool.core.errors import TruepoolError
 
+USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
+"""What typer raises for a command line that it does not understand."""
+
 app = typer.Typer(
     name="truepool",
     cls=Verbs,
@@ -33,8 +36,8 @@ app = typer.Typer(
 )
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         print(f"truepool {version('truepool')}")
         raise typer.Exit
 
@@ -72,7 +75,20 @@ app.command("game")(game.game)
 def main() -> None:
     """Run the command line."""
     try:
-        app()
+        sys.exit(app(prog_name="truepool", standalone_mode=False))
     except TruepoolError as error:
         print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
+    except USAGE_ERROR as error:
+        print(_usage_sentence(error), file=sys.stderr)
+    except typer.Abort:
+        print("error: stopped", file=sys.stderr)
+    sys.exit(2)
+
+
+def _usage_sentence(error: Any) -> str:
+    """Say in one line what is wrong with the words of a command, and where to look."""
+    message = error.format_message().rstrip(".")
+    if "\n" in message:  # the help, where a command needs a verb
+        return str(message)
+    words = "truepool" if error.ctx is None else error.ctx.command_path
+    return f"error: {message[:1].lower()}{message[1:]}; see {words} --help"

@@ -150,10 +150,10 @@ def report(
     check_files([table, *agent], [output, json_file])
     frame = read_frame(table, id)
     _check_columns(frame, id, time)
-    kept = {"id": id or "id", "time": time or "time"}
+    copied = {"id": id or "id", "time": time or "time"}
     with progress_bar("Collecting reports") as progress:
         columns, known = report_columns(
-            frame, agent, outcome, kept, progress, positive=positive, trust=trust
+            frame, agent, outcome, copied, progress, positive=positive, trust=trust
         )
     write_cases(output, columns)
     summary = {"cases": len(frame), "agents": len(agent), "output": str(output)}

@@ -185,14 +185,14 @@ def saving_sentence(audit: "Audit") -> str:
     from truepool.render.advice import recommended, unit
     from truepool.render.numbers import per_thousand
 
-    said = audit.recommendation
-    if said.saving is None:
-        return f"no other pool is significantly better than {said.in_use} here."
-    until = " until the broken models are fixed" if said.errors else ""
+    plan = audit.recommendation
+    if plan.saving is None:
+        return f"no other pool is significantly better than {plan.in_use} here."
+    until = " until the broken models are fixed" if plan.errors else ""
     return (
-        f"the audit finds what broke and what to do; using {recommended(said)} instead "
-        f"of {said.in_use}{until} saves "
-        f"{per_thousand(said.saving, audit.level, unit(audit))}."
+        f"the audit finds what broke and what to do; using {recommended(plan)} instead "
+        f"of {plan.in_use}{until} saves "
+        f"{per_thousand(plan.saving, audit.level, unit(audit))}."
     )
 
 

@@ -117,6 +117,7 @@ def game(
         check_path(plot)
     costs = Costs(*map(options.parse_cost, (cost_fn, cost_fp)))
     costs.check_constant("a game needs")
+    options.check_unweighted(table_format, "a game counts")
     decision: dict[str, Any] = {"threshold": threshold, "costs": costs, "pool": pool}
     if panel is not None:
         if sweep:

@@ -46,6 +46,19 @@ SPELLINGS = {
         "are always tested on later cases than they were fitted on.",
     ),
     "--ignore": Spelling("COLUMN", "Column to leave out. Repeatable."),
+    "--weight": Spelling(
+        "COLUMN", "Column with how much each case counts, a positive number."
+    ),
+    "--group": Spelling(
+        "COLUMN",
+        "Column with what cases have in common, such as a customer: cases of one group "
+        "stay in one fold, and intervals resample whole groups.",
+    ),
+    "--propensity": Spelling(
+        "COLUMN",
+        "Column with the chance, above 0 and at most 1, that the outcome of the case "
+        "became known. Each case counts by its weight over this.",
+    ),
     "--agents": Spelling(
         "NAMES",
         "Columns that are agents: names or patterns, separated by commas, as in "
@@ -219,6 +232,9 @@ def _parse_table(
     percent: Annotated[bool, option("--percent")] = False,
     long: Annotated[tuple[str, str, str] | None, option("--long")] = None,
     decision_time: Annotated[str | None, option("--decision-time")] = None,
+    weight: Annotated[str | None, option("--weight")] = None,
+    group: Annotated[str | None, option("--group")] = None,
+    propensity: Annotated[str | None, option("--propensity")] = None,
 ) -> "TableFormat":
     from truepool.data.tables import TableFormat
 
@@ -235,6 +251,9 @@ def _parse_table(
         percent=percent,
         long=long,
         decision_time=decision_time,
+        weight=weight,
+        group=group,
+        propensity=propensity,
     )
 
 
@@ -398,6 +417,7 @@ def panel_or_example(
 
     if table is None:
         check_no_columns(table_format, "see the bundled example")
+        NOTES.append("No table was given: these are the cases of the bundled example.")
         return example()
     return read_panel(table, table_format, allow_empty_cases=allow_empty_cases)
 
@@ -428,6 +448,19 @@ def note(summary: "TableSummary") -> None:
 
     NOTES.extend([f"Agents: {format_names(summary.agents)}.", *summary.notes()])
     NOTES.extend(f"warning: {text}" for text in summary.warnings())
+
+
+def check_unweighted(table_format: "TableFormat", who: str) -> None:
+    """Refuse weights, groups and propensities where every case counts once."""
+    from truepool.core.errors import SettingError
+
+    for name in ("weight", "group", "propensity"):
+        column = getattr(table_format, name)
+        if column is not None:
+            raise SettingError(
+                f"{who} every case once and for itself; got --{name} {column}. Leave "
+                "it out."
+            )
 
 
 def check_no_columns(table_format: "TableFormat", purpose: str) -> None:

@@ -61,6 +61,7 @@ def replay(
     check_files([panel], [json_file, plot])
     cases = options.panel_or_example(panel, table_format, allow_empty_cases=True)
     costs.check_constant("online learners need")
+    options.check_unweighted(table_format, "online learners count")
     minimised = as_loss(loss, costs, threshold)
     chosen = []
     for name in learners.every() if every else [learner]:

@@ -75,6 +75,10 @@ def score(
 
     if output is not None and json_file is not None:
         raise SettingError("cases are written once; give either --output or --json")
+    if new.suffix == ".pool" and file.suffix != ".pool":
+        raise SettingError(
+            f"the saved pool comes first; try truepool score {new} {file}"
+        )
     place = output or json_file or STDOUT
     check_files([file, None if new == STDOUT else new], [place])
     limit = None if capacity is None else Capacity.parse(capacity)

@@ -15,13 +15,13 @@ from truepool.comparison.tested_cases import (
     p_values_to_baselines,
 )
 from truepool.comparison.values import Comparison, GroupComparison
-from truepool.core.arrays import FloatArray, IntArray, as_case_weights
+from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.capacity import Capacity
 from truepool.measures.decisions import choose_within
-from truepool.measures.folds import Folds, evaluation_cases, out_of_fold, splits
+from truepool.measures.folds import Folds, evaluation_cases, out_of_fold, panel_splits
 from truepool.measures.groups import check_column, divide
 from truepool.measures.losses import Loss, as_loss
 from truepool.pools import Pool, every
@@ -76,6 +76,7 @@ def compare(
     >>> compare(panel, pools=["vcg"], loss="brier")
     Comparison(3 pools on 60 cases; least brier: vcg 0.02)
     """
+    panel.check_classes_occur("a comparison")
     panel, costs = (costs or Costs()).attach(panel)
     costs.check_classes(panel.classes)
     costs.resolve(panel.columns, panel.ids)
@@ -86,8 +87,8 @@ def compare(
     if by is not None:
         check_column(panel, by)
     chosen = choose_pools(pools, ranking_loss, seed)
-    weights = as_case_weights(sample_weight, len(panel))
-    pairs = splits(panel.outcomes, cv, seed, times=panel.times)
+    weights = panel.case_weights(sample_weight)
+    pairs = panel_splits(panel, cv, seed)
     pooled = cross_validate(chosen, panel, pairs, weights, progress=progress)
     return tabulate(
         panel, pairs, pooled, ranking_loss, weights, level=level, resamples=resamples,
@@ -141,6 +142,7 @@ def tabulate(
     """Compare cross-validated pools, lowest loss first."""
     cases = evaluation_cases(pairs)
     outcomes = panel.outcomes[cases]
+    weights = panel.case_weights(weights)
     test_weights = None if weights is None else weights[cases]
     ranking = ranking_loss.on(panel).take(cases)
     cost = Loss("cost", ranking_loss.costs, ranking_loss.threshold)
@@ -159,15 +161,16 @@ def tabulate(
         paid[name] if ranking.name == "cost" else ranking.of(p, outcomes)
         for name, p in pooled.items()
     ]
+    together = None if panel.groups is None else panel.groups[cases]
     losses = np.stack(columns, axis=1)
-    if test_weights is not None:
-        losses *= (test_weights / test_weights.mean())[:, None]
-    tested = TestedCases(pooled, decisions, paid, losses, outcomes, test_weights)
+    tested = TestedCases(
+        pooled, decisions, paid, losses, outcomes, test_weights, together
+    )
     settings: Any = {
         "limited": limit is not None, "level": level, "resamples": resamples,
         "seed": seed,
     }  # fmt: skip
-    p_values = adjust(p_values_to_baselines(losses, list(pooled)))
+    p_values = adjust(p_values_to_baselines(tested.units, list(pooled)))
     rows = tested.rows(*p_values, **settings)
     groups: tuple[GroupComparison, ...] = ()
     if by is not None:
@@ -184,7 +187,7 @@ def tabulate(
         panel.agents,
         panel.classes,
         skipped,
-        {name: losses[:, i] for i, name in enumerate(pooled)},
+        {name: tested.units[:, i] for i, name in enumerate(pooled)},
         None if capacity is None else str(capacity),
         by,
         groups,

@@ -2,17 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from truepool.comparison.values import Estimate, GroupComparison, Row
-from truepool.core.arrays import FloatArray, IntArray, case_mean, to_classes
+from truepool.core.arrays import Array, FloatArray, IntArray, case_mean, to_classes
 from truepool.measures.groups import describe_shortage
 from truepool.measures.inference import (
     Resamples,
     bootstrap_means,
     holm,
+    independent_units,
     paired_p_values,
     percentile_interval,
 )
@@ -33,6 +35,13 @@ class TestedCases:
     losses: FloatArray
     outcomes: IntArray
     weights: FloatArray | None
+    groups: Array | None
+    """What cases have in common, so that they are not independent."""
+
+    @cached_property
+    def units(self) -> FloatArray:
+        """Independent parts (U, M) of the mean losses."""
+        return independent_units(self.losses, self.weights, self.groups)
 
     def take(self, cases: IntArray) -> "TestedCases":
         """Return some of the cases."""
@@ -43,6 +52,7 @@ class TestedCases:
             self.losses[cases],
             self.outcomes[cases],
             None if self.weights is None else self.weights[cases],
+            None if self.groups is None else self.groups[cases],
         )
 
     def rows(
@@ -56,20 +66,23 @@ class TestedCases:
         seed: int,
     ) -> tuple[Row, ...]:
         """Rows by loss, with these adjusted p-values (M,)."""
-        draws = bootstrap_means(self.losses, resamples, seed)
+        draws = bootstrap_means(self.units, resamples, seed)
         names = list(self.pooled)
         baselines = [names.index(name) for name in BASELINES]
         rows = []
         for i, name in enumerate(names):
-            loss, drawn = self.losses[:, i], draws[:, i]
+            loss, drawn = self.units[:, i], draws[:, i]
             to_mean, to_best = (
-                _estimate(loss - self.losses[:, j], drawn - draws[:, j], level)
+                _estimate(loss - self.units[:, j], drawn - draws[:, j], level)
                 for j in baselines
             )
             summary: dict[str, Any] = self._summary(name)
             if limited:
-                summary["recall_interval"] = recall_interval(
-                    self.decisions[name], self.outcomes, level, resamples, seed
+                found = self.decisions[name] * self.outcomes
+                pairs = np.stack([found, self.outcomes], axis=1) * 1.0
+                units = independent_units(pairs, self.weights, self.groups)
+                summary["recall_interval"] = ratio_interval(
+                    units, level, resamples, seed
                 )
             estimate = _estimate(loss, drawn, level)
             chances = (float(p_mean[i]), float(p_best[i]))
@@ -102,7 +115,7 @@ def compare_groups(
     shortages = {name: describe_shortage(p.outcomes) for name, p in parts.items()}
     judged = [name for name, shortage in shortages.items() if shortage is None]
     names = list(tested.pooled)
-    raw = [p_values_to_baselines(parts[name].losses, names) for name in judged]
+    raw = [p_values_to_baselines(parts[name].units, names) for name in judged]
     p_values = adjust(np.array(raw)) if raw else ()
     adjusted = dict(zip(judged, p_values, strict=True))
     return tuple(
@@ -117,15 +130,14 @@ def compare_groups(
     )
 
 
-def recall_interval(
-    decisions: IntArray, outcomes: IntArray, level: float, resamples: int, seed: int
+def ratio_interval(
+    units: FloatArray, level: float, resamples: int, seed: int
 ) -> tuple[float, float]:
-    """Interval of the share of positive cases that are decided positive.
+    """Interval of the ratio of the means of two columns (U, 2), by resampling.
 
-    By resampling cases; NaN where no case is positive.
+    NaN where the second is never positive. Recall is the ratio of hits to positives.
     """
-    counts = np.stack([decisions * outcomes, outcomes], axis=1) * 1.0
-    draws = Resamples(len(outcomes), resamples, seed).means(counts)
+    draws = Resamples(len(units), resamples, seed).means(units)
     shares = draws[draws[:, 1] > 0]
     if not len(shares):
         return float("nan"), float("nan")

@@ -64,7 +64,9 @@ class GroupComparison:
 class Comparison:
     """Every pool on one panel, lowest loss first; ``skipped`` had too few cases.
 
-    ``by_case`` holds the loss of every tested case by pool, for tests of your own.
+    ``by_case`` holds the loss of every tested case by pool, for tests of your own; of
+    weighted or grouped cases, their independent parts of the mean loss
+    (`truepool.measures.inference.independent_units`).
     """
 
     rows: tuple[Row, ...]
@@ -110,9 +112,9 @@ class Comparison:
 
 
 def _plain(value: Any) -> Any:
-    """Values with None for NaN, which JSON cannot express."""
+    """Values with None for NaN and infinity, which JSON cannot express."""
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    return None if isinstance(value, float) and np.isnan(value) else value
+    return None if isinstance(value, float) and not np.isfinite(value) else value

@@ -104,8 +104,8 @@ class Writer(ABC):
         kind = type(value).__name__
         if self.records.get(kind) is type(value):
             names = [field.name for field in fields(self.records[kind])]
-            held = {name: getattr(value, name) for name in names}
-            return {"record": kind, "fields": self.mapping(held, where)}
+            contents = {name: getattr(value, name) for name in names}
+            return {"record": kind, "fields": self.mapping(contents, where)}
         return self.other(value, where)
 
     def _array(self, array: Array) -> str:
@@ -129,7 +129,7 @@ class Reader(ABC):
         """Return the value of a tagged object of another kind, or refuse it."""
 
     @abstractmethod
-    def record(self, kind: type, held: dict[str, Any]) -> Any:
+    def record(self, kind: type, contents: dict[str, Any]) -> Any:
         """Make a dataclass of its fields."""
 
     def mapping(self, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -151,8 +151,8 @@ class Reader(ABC):
                 return self.mapping(items)
             case {"array": str(name)}:
                 return _array(self.members[name])
-            case {"record": str(kind), "fields": dict(held)}:
-                return self.record(self.records[kind], self.mapping(held))
+            case {"record": str(kind), "fields": dict(contents)}:
+                return self.record(self.records[kind], self.mapping(contents))
         return self.other(value)
 
 

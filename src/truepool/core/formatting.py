@@ -1,6 +1,6 @@
 """Formats of numbers in text: three significant figures by default."""
 
-from math import floor, isnan, log10
+from math import floor, isfinite, isnan, log10
 
 
 def number(value: float, like: float | None = None) -> str:
@@ -8,10 +8,10 @@ def number(value: float, like: float | None = None) -> str:
 
     >>> number(0.14236), number(12.345), number(float("nan")), number(1234.5)
     ('0.142', '12.3', '-', '1234')
-    >>> number(0.0001, like=0.142)
-    '0.000'
+    >>> number(0.0001, like=0.142), number(float("inf"))
+    ('0.000', '-')
     """
-    if isnan(value):
+    if not isfinite(value):
         return "-"
     size = abs(value if like is None else like)
     places = 3 if size == 0 else max(0, 2 - floor(log10(size)))

@@ -171,8 +171,10 @@ class Costs:
             name: per_case(name, self._amounts(str)[name], values, ids)
             for name, values in found.items()
         }
-        kept = {f.name: vars(self)[f.name] for f in fields(self) if f.name != "matrix"}
-        return Costs(**kept | numbers)
+        contents = {
+            f.name: vars(self)[f.name] for f in fields(self) if f.name != "matrix"
+        }
+        return Costs(**contents | numbers)
 
     def attach(self, panel: Panel) -> tuple[Panel, "Costs"]:
         """Return the panel with costs per case as columns, and costs that name them.

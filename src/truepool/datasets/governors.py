@@ -66,18 +66,18 @@ class Governors(Dataset):
             text_column(table, "forecast_date"),
             text_column(table, "forecast_type"),
         )
-        kept = np.isin(kind.astype(str), AGENTS)  # 2010 had one model only
-        kept &= np.isin(figures[:, 0], YEARS if year is None else (year,))
+        selected = np.isin(kind.astype(str), AGENTS)  # 2010 had one model only
+        selected &= np.isin(figures[:, 0], YEARS if year is None else (year,))
         who = (text_column(table, name) for name in ("state", "candidate", "party"))
         labels = np.array(
             [f"{d} {s} {c} ({p})" for d, s, c, p in zip(day, *who, strict=True)]
         )
-        cases, case = np.unique(labels[kept], return_inverse=True)
-        agent = np.array([AGENTS.index(name) for name in kind[kept]])
+        cases, case = np.unique(labels[selected], return_inverse=True)
+        agent = np.array([AGENTS.index(name) for name in kind[selected]])
         reports = np.full((len(cases), len(AGENTS)), np.nan)
-        reports[case, agent] = figures[kept, 1]
+        reports[case, agent] = figures[selected, 1]
         outcomes = np.full(len(cases), np.nan)
-        outcomes[case] = figures[kept, 2]
+        outcomes[case] = figures[selected, 2]
         if np.isnan(reports).any() or len(case) > reports.size:
             raise SourceError(
                 f"{str(path)!r} must hold one forecast by each of {', '.join(AGENTS)} "

@@ -92,8 +92,8 @@ class NSLKDD(Dataset):
         ]
         table = pa.concat_tables(parts)
         place = np.arange(len(table))
-        kept = place >= len(parts[0])
-        kept |= place < (len(parts[0]) if train is None else train)
+        selected = place >= len(parts[0])
+        selected |= place < (len(parts[0]) if train is None else train)
         every = Features.from_columns(
             {
                 n: (text_column if n in CATEGORIES else number_column)(table, n)
@@ -102,7 +102,7 @@ class NSLKDD(Dataset):
             text_column(table, "label") != cls.labels[0],
             labels=cls.labels,
             name=cls.name,
-        ).take(np.flatnonzero(kept))
+        ).take(np.flatnonzero(selected))
         if rows is None:
             return every.take(sample_rows(None, len(every), seed))
         wanted = [rows - round(rows * attacks), round(rows * attacks)]

@@ -14,7 +14,7 @@ from truepool.games.beliefs import check_costs, check_count, check_seed
 from truepool.games.misreport_trial import FAMILIES, Trial, TrialResult
 from truepool.games.payments import Payment, as_payment
 from truepool.measures.decisions import check_threshold
-from truepool.measures.folds import Folds, splits
+from truepool.measures.folds import Folds, panel_splits
 from truepool.measures.inference import holm, paired_p_values
 from truepool.pools import Pool
 from truepool.pools.interface import configure
@@ -139,6 +139,10 @@ def incentives(
         raise SettingError(
             f"incentives need a panel with two classes; got {panel.classes} classes"
         )
+    if panel.case_weights() is not None:
+        raise SettingError(
+            "incentives count every case once; the panel has weights or propensities"
+        )
     costs = costs or Costs()
     check_costs(costs)
     total = len(panel)
@@ -153,7 +157,7 @@ def incentives(
         threshold,
     )
     everything = np.arange(len(panel))
-    pairs = splits(panel.outcomes, cv, seed, times=panel.times)
+    pairs = panel_splits(panel, cv, seed)
     hindsight = trial.run(panel, everything, everything)
     folds = [trial.run(panel, train, test) for train, test in pairs]
     outcomes = panel.outcomes[np.concatenate([test for _, test in pairs])]

@@ -52,9 +52,9 @@ class State:
 
     def after(self, weights: FloatArray, memory: Memory | None = None) -> "State":
         """Return the state after one more case, with these weights up to a factor."""
-        kept = self.memory if memory is None else memory
+        new_memory = self.memory if memory is None else memory
         return replace(
-            self, unnormalised=weights, memory=kept, settled=self.settled + 1
+            self, unnormalised=weights, memory=new_memory, settled=self.settled + 1
         )
 
     def copy(self) -> "State":

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from truepool.core.arrays import (
+    Array,
     FloatArray,
     IntArray,
     case_count,
@@ -81,20 +82,32 @@ def fit_scaling(
     return float(found[0]), found[1:]
 
 
-def cox(p: FloatArray, outcomes: IntArray) -> Cox:
+def cox(
+    p: FloatArray,
+    outcomes: IntArray,
+    weights: FloatArray | None = None,
+    groups: Array | None = None,
+) -> Cox:
     r"""Logistic regression of outcomes on the log-odds of reports (Cox 1958).
 
     :math:`\mathrm{logit}\, P(y = 1) = a + b\, \mathrm{logit}\, p`; calibrated reports
     have a = 0 and b = 1, which the likelihood ratio tests. The standard error is
     robust to misspecification (a sandwich estimate). The slope is NaN where it is not
-    identified: one report for all cases, or separated outcomes.
+    identified: one report for all cases, or separated outcomes. Where cases have
+    weights or groups the test is Wald's, with the variance between the groups.
 
     >>> p = np.repeat([0.1, 0.9], 50)
     >>> fit = cox(p, np.r_[np.arange(50) < 15, np.arange(50) < 35].astype(int))
     >>> round(fit.slope, 2)
     0.39
     """
-    z, ones, total = _condensed(log_odds(p), outcomes)
+    plain = weights is None and groups is None
+    if plain:
+        z, ones, total = _condensed(log_odds(p), outcomes)
+    else:
+        w = np.ones(len(p)) if weights is None else weights
+        total = w * (len(p) / w.sum())
+        z, ones = log_odds(p), total * outcomes
     one_report = np.ptp(z) <= 1e-9
     # Centred, because the two columns would otherwise be nearly collinear.
     centre = 0.0 if one_report else float(z @ total / total.sum())
@@ -110,10 +123,21 @@ def cox(p: FloatArray, outcomes: IntArray) -> Cox:
     ):
         return Cox(intercept, np.nan, np.nan, ratio, 1 if one_report else 2)
     chance = _chances(found, z[:, None])[:, 0]
-    square = ones * (1 - chance) ** 2 + (total - ones) * chance**2
     design = np.stack([z, np.ones_like(z)])
     inverse = np.linalg.inv(curve)
-    spread = inverse @ ((design * square) @ design.T) @ inverse
+    if plain:
+        square = ones * (1 - chance) ** 2 + (total - ones) * chance**2
+        between = (design * square) @ design.T
+    else:
+        scores = design * (ones - total * chance)
+        if groups is not None:
+            unit = np.unique(groups.astype(str), return_inverse=True)[1]
+            scores = np.stack([np.bincount(unit, row) for row in scores])
+        between = scores @ scores.T
+    spread = inverse @ between @ inverse
+    if not plain:
+        gap = found - start
+        ratio = float(gap @ np.linalg.solve(spread, gap))
     error = float(np.sqrt(max(spread[0, 0], 0.0)))
     return Cox(intercept - slope * centre, slope, error, ratio, 2)
 

@@ -35,7 +35,8 @@ class FixedWeights:
     ) -> None:
         self.panel = panel
         self.loss = loss.on(panel)
-        cases = np.ones(len(panel)) if case_weights is None else case_weights
+        given = panel.case_weights(case_weights)
+        cases = np.ones(len(panel)) if given is None else given
         self.case_weights = cases / cases.sum()
         self.prior = panel.base_rate(case_weights)
         exact = loss.squared and not panel.silent

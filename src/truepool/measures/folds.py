@@ -12,6 +12,9 @@ from truepool.core.arrays import Array, FloatArray, IntArray, from_classes
 from truepool.core.errors import SettingError
 from truepool.data.panel import Panel
 
+GROUP_PARTS = 3
+"""Parts of the groups in each fold that goes forward in time."""
+
 Folds: TypeAlias = Any
 """A number of folds, or any scikit-learn splitter, time-ordered ones included."""
 
@@ -42,16 +45,23 @@ def splits(
 
     A number means so many stratified folds, at most one per case. If the cases have
     times it means time-ordered folds: each is tested on cases later than all it learned
-    from. A splitter is called with ``features`` (by default the outcomes), the outcomes
-    and ``groups``.
+    from. Cases of one of the ``groups`` are never split between the two. A splitter is
+    called with ``features`` (by default the outcomes), the outcomes and ``groups``.
 
     >>> [test.tolist() for _, test in splits(np.array([0, 0, 1, 1]), cv=2)]
     [[0, 2], [1, 3]]
     """
+    if len(outcomes) and outcomes.min() == outcomes.max():
+        raise SettingError(
+            "folds need cases of at least two classes; every outcome is class "
+            f"{outcomes[0]}. Add cases with another outcome."
+        )
     if isinstance(cv, int | np.integer):
         if cv < 2:
             raise SettingError(f"there must be at least 2 folds; got cv={cv}")
-        if times is None:
+        if groups is not None:
+            pairs = list(_grouped(np.asarray(groups), outcomes, int(cv), seed, times))
+        elif times is None:
             pairs = list(_stratified(outcomes, min(int(cv), len(outcomes)), seed))
         else:
             pairs = list(_forward(times, outcomes, int(cv)))
@@ -69,6 +79,16 @@ def splits(
     if not pairs:
         raise SettingError("there are too few cases to test on; add more cases")
     return pairs
+
+
+def panel_splits(
+    panel: Panel, cv: Folds = 5, seed: int = 0
+) -> list[tuple[IntArray, IntArray]]:
+    """Return pairs of cases of a panel (to learn from, to test on), as `splits` does.
+
+    By its times and groups: every cross-validation of a panel goes through here.
+    """
+    return splits(panel.outcomes, cv, seed, times=panel.times, groups=panel.groups)
 
 
 def evaluation_cases(pairs: list[tuple[IntArray, IntArray]]) -> IntArray:
@@ -127,6 +147,37 @@ def _stratified(
     fold = stratify(outcomes, folds, seed)
     for f in range(folds):
         yield np.flatnonzero(fold != f), np.flatnonzero(fold == f)
+
+
+def _grouped(
+    groups: Array, outcomes: Array, folds: int, seed: int, times: Array | None
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """Folds in which no group is both learned from and tested on.
+
+    Groups are dealt out like cases, by the rarest class that each has. With times,
+    every forward fold is tested in `GROUP_PARTS` parts, each by what was learned from
+    the earlier cases of the other groups.
+    """
+    names, group = np.unique(groups.astype(str), return_inverse=True)
+    if len(names) < 2:
+        raise SettingError(
+            "cases of one group stay in one fold, so there must be at least 2 groups; "
+            f"all {len(groups):,} cases are of group {names[0]!r}"
+        )
+    rarity = np.argsort(np.argsort(-np.bincount(outcomes), kind="stable"))
+    stratum = np.zeros(len(names), dtype=np.int64)
+    np.maximum.at(stratum, group, rarity[outcomes])
+    parts = min(folds if times is None else GROUP_PARTS, len(names))
+    part = stratify(stratum, parts, seed)[group]
+    if times is None:
+        for f in range(parts):
+            yield np.flatnonzero(part != f), np.flatnonzero(part == f)
+        return
+    for learn, test in _forward(times, outcomes, folds):
+        for f in range(parts):
+            seen, held_out = learn[part[learn] != f], test[part[test] == f]
+            if held_out.size and len(np.unique(outcomes[seen])) > 1:
+                yield seen, held_out
 
 
 def _forward(

@@ -299,7 +299,7 @@ def agent_losses(
         values = np.nan_to_num(panel.values[part], nan=0.5)
         lost[part] = loss.take(part).of(values, panel.outcomes[part][:, None])
     lost[np.isnan(panel.values[:, :, 0])] = np.nan
-    return mean_over_reports(lost, case_weights)
+    return mean_over_reports(lost, panel.case_weights(case_weights))
 
 
 def mean_over_reports(

@@ -24,7 +24,7 @@ class Delay:
     due: IntArray
     first: IntArray
     slots: IntArray
-    kept: FloatArray
+    weights: FloatArray
 
 
 AT_ONCE = Delay(NONE, NONE, NONE, NO_PATH)
@@ -93,7 +93,7 @@ def run(
         delay.due,
         delay.first,
         delay.slots,
-        delay.kept,
+        delay.weights,
     )
     state = State(weights, memory, state.agents, state.classes, settled)
     return state, pooled, losses, skipped

@@ -144,8 +144,11 @@ class _Writer(archive.Writer):
                     f"loaded; {type(value).__name__} is not registered. Add it by an "
                     "entry point of the group 'truepool.learners'."
                 )
-            held = {field.name: vars(value)[field.name] for field in fields(value)}
-            return {"learner": value.name, "settings": self.mapping(held, value.name)}
+            contents = {field.name: vars(value)[field.name] for field in fields(value)}
+            return {
+                "learner": value.name,
+                "settings": self.mapping(contents, value.name),
+            }
         raise SettingError(
             "the cases and labels of a saved stream must be named by text, numbers or "
             f"tuples of these; {where} has {value!r:.60}. Name them by str(...)."
@@ -157,11 +160,11 @@ class _Reader(archive.Reader):
         super().__init__(members)
         self.records = HELD
 
-    def record(self, kind: type, held: dict[str, Any]) -> Any:
-        return make_record(kind, held)
+    def record(self, kind: type, contents: dict[str, Any]) -> Any:
+        return make_record(kind, contents)
 
     def other(self, value: Any) -> Any:
         match value:
-            case {"learner": str(name), "settings": dict(held)}:
-                return registry.make("learner", name, **self.mapping(held))
+            case {"learner": str(name), "settings": dict(contents)}:
+                return registry.make("learner", name, **self.mapping(contents))
         raise ValueError(f"unknown value {value!r:.60}")

@@ -61,10 +61,10 @@ def replay(
     chosen = as_learner(learner, loss, costs, threshold, settings, horizon=T)
     state = chosen.start(panel.agents, panel.classes)
     late = _delays(delay, T)
-    kept = np.empty((T + 1, N)) if path else np.empty((0, N))
-    plan = _plan(late, T, N, kept)
+    weight_path = np.empty((T + 1, N)) if path else np.empty((0, N))
+    plan = _plan(late, T, N, weight_path)
     state, pooled, losses, skipped = run(
-        chosen, state, panel.values, panel.outcomes, plan, kept
+        chosen, state, panel.values, panel.outcomes, plan, weight_path
     )
     if recalibrate:
         arrivals = _arrivals(np.zeros(T, int) if late is None else late, T)
@@ -76,7 +76,7 @@ def replay(
         chosen,
         panel,
         pooled[:, 0] if C == 1 else pooled,
-        kept / kept.sum(axis=1, keepdims=True) if path else None,
+        weight_path / weight_path.sum(axis=1, keepdims=True) if path else None,
         losses,
         state,
         skipped,

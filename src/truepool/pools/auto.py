@@ -15,7 +15,7 @@ from truepool.measures.folds import (
     Folds,
     evaluation_cases,
     out_of_fold,
-    splits,
+    panel_splits,
     stratify,
 )
 from truepool.measures.losses import Loss, outcome_probability
@@ -144,8 +144,8 @@ class Auto(Pool):
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         pools = self._candidates(panel.classes)
-        kept, self.shares_ = self._select(pools, panel, case_weights)
-        self.pools_ = tuple(clone(p).fit_panel(panel, case_weights) for p in kept)
+        selected, self.shares_ = self._select(pools, panel, case_weights)
+        self.pools_ = tuple(clone(p).fit_panel(panel, case_weights) for p in selected)
 
     def _candidates(self, classes: int) -> list[Pool]:
         if isinstance(self.candidates, str):
@@ -172,7 +172,7 @@ class Auto(Pool):
         part = panel.take(cases) if len(cases) < T else panel
         counted = None if case_weights is None else case_weights[cases]
         try:
-            pairs = splits(part.outcomes, self.cv, self.seed, times=part.times)
+            pairs = panel_splits(part, self.cv, self.seed)
         except SettingError as error:
             return self._alone("shrunk", f"the pools could not be compared: {error}")
         rows = evaluation_cases(pairs)
@@ -190,21 +190,21 @@ class Auto(Pool):
         given = np.maximum(given, SMALLEST)
         counted = None if counted is None else counted[rows]
         weights = mixture_weights(given, counted)
-        kept = np.where(weights < min(SMALLEST_WEIGHT, weights.max()), 0.0, weights)
-        kept /= kept.sum()
+        shares = np.where(weights < min(SMALLEST_WEIGHT, weights.max()), 0.0, weights)
+        shares /= shares.sum()
         order = np.argsort(-weights, kind="stable")
         self.table_ = [
             Candidate(
                 title(tried[i]),
                 float(case_mean(-np.log(given[:, i]), counted)),
                 float(case_mean(Loss("brier").of(pooled[i], outcomes), counted)),
-                float(kept[i]),
+                float(shares[i]),
             )
             for i in order
         ]
         self.why_ = _why(self.table_, len(rows))
-        chosen = [i for i in order if kept[i] > 0]
-        return [tried[i] for i in chosen], kept[chosen]
+        chosen = [i for i in order if shares[i] > 0]
+        return [tried[i] for i in chosen], shares[chosen]
 
     def _alone(self, name: str, why: str) -> tuple[list[Pool], FloatArray]:
         self.table_ = []
@@ -281,12 +281,12 @@ def _selection(panel: Panel, seed: int) -> IntArray:
 
 
 def _why(table: list[Candidate], cases: int) -> str:
-    kept = [c for c in table if c.weight > 0]
+    selected = [c for c in table if c.weight > 0]
     best = min(table, key=lambda c: c.log_loss)
-    largest = kept[0]
+    largest = selected[0]
     return (
-        f"{len(kept)} of {len(table)} candidates are combined, weighted by how well "
-        f"they predicted {cases:,} cases that they had not learned from: "
+        f"{len(selected)} of {len(table)} candidates are combined, weighted by how "
+        f"well they predicted {cases:,} cases that they had not learned from: "
         f"{largest.name} has the largest weight ({100 * largest.weight:.0f} %), "
         f"{best.name} the least log loss ({best.log_loss:.4g} per case)"
     )

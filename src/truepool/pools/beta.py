@@ -103,8 +103,8 @@ def _condensed(
     mass = np.stack([np.add.reduceat(share * part, starts) for part in (~hit, hit)])
     total = np.add.reduceat(share * pooled[order], starts)
     whole = mass.sum(axis=0)
-    kept = whole > 0
-    return total[kept] / whole[kept], mass[:, kept]
+    used = whole > 0
+    return total[used] / whole[used], mass[:, used]
 
 
 def _incomplete_beta(x: Tensor, a: FloatArray, b: FloatArray) -> Tensor:

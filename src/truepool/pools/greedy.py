@@ -52,7 +52,7 @@ class Greedy(LinearPool):
         loss = as_loss(self.loss, self.costs, self.threshold)
         past = FixedWeights(panel, loss, case_weights)
         N = len(panel.agents)
-        bag, least, kept = np.zeros(N), np.inf, np.zeros(N)
+        bag, least, best_bag = np.zeros(N), np.inf, np.zeros(N)
         for _ in range(self.rounds):
             tried = bag + np.eye(N)
             losses = past.losses(tried / tried.sum(axis=1, keepdims=True))
@@ -60,8 +60,8 @@ class Greedy(LinearPool):
             bag = bag + ties / ties.sum()
             lost = float(past.losses((bag / bag.sum())[None])[0])
             if lost < least - 1e-12:
-                least, kept = lost, bag
-        return np.asarray(kept / kept.sum())
+                least, best_bag = lost, bag
+        return np.asarray(best_bag / best_bag.sum())
 
     def _explanation(self) -> Explanation:
         return replace(super()._explanation(), loss=self.loss)

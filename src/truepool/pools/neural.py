@@ -16,7 +16,7 @@ from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.calibration import clipped_log_scale
-from truepool.measures.folds import splits
+from truepool.measures.folds import panel_splits
 from truepool.pools.interface import Pool
 from truepool.pools.networks.training import (
     Config,
@@ -123,14 +123,16 @@ class NeuralPool(Pool):
         cases = np.ones(len(panel)) if case_weights is None else case_weights
         scale = clipped_log_scale(panel.values)
         self.centre_, self.spread_ = _standard(scale, cases)
-        learn, held = self._split(panel, cases)
+        learn, held_out_cases = self._split(panel, cases)
         rng = np.random.default_rng(self.seed)
         network = self._network()
         network.start(rng, clipped_log_scale(panel.base_rate(case_weights)))
         self.parameters_, self.held_out_losses_ = train(
             network,
-            TrainingData(self._inputs(scale), panel.outcomes, cases, learn, held),
-            self._config(stops=bool(held.size)),
+            TrainingData(
+                self._inputs(scale), panel.outcomes, cases, learn, held_out_cases
+            ),
+            self._config(stops=bool(held_out_cases.size)),
             rng,
         )
 
@@ -172,12 +174,12 @@ class NeuralPool(Pool):
             return everything, nothing
         folds = max(2, round(1 / self.held_out))
         try:
-            pairs = splits(panel.outcomes, folds, self.seed, times=panel.times)
+            pairs = panel_splits(panel, folds, self.seed)
         except SettingError:  # a class too rare to be in both parts
             return everything, nothing
-        learn, held = pairs[-1]
-        counted = cases[learn].sum() > 0 and cases[held].sum() > 0
-        return (learn, held) if counted else (everything, nothing)
+        learn, held_out_cases = pairs[-1]
+        counted = cases[learn].sum() > 0 and cases[held_out_cases].sum() > 0
+        return (learn, held_out_cases) if counted else (everything, nothing)
 
     def _config(self, *, stops: bool) -> Config:
         # Nobody says when to stop: a few epochs if that was not asked for.

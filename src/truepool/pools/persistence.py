@@ -143,8 +143,8 @@ class _Reader(archive.Reader):
             setattr(pool, name, value)
         return pool
 
-    def record(self, kind: type, held: dict[str, Any]) -> Any:
-        return make_record(kind, held)
+    def record(self, kind: type, contents: dict[str, Any]) -> Any:
+        return make_record(kind, contents)
 
     def other(self, value: Any) -> Any:
         match value:
@@ -153,11 +153,13 @@ class _Reader(archive.Reader):
         raise ValueError(f"unknown value {value!r:.60}")
 
 
-def make_record(kind: type, held: dict[str, Any]) -> Any:
+def make_record(kind: type, contents: dict[str, Any]) -> Any:
     """Make a dataclass of its fields."""
-    if kind is Costs and held["matrix"] is not None:
-        held = {name: held.get(name, "") for name in ("matrix", "currency")}
-    return kind(**{name: value for name, value in held.items() if value is not None})
+    if kind is Costs and contents["matrix"] is not None:
+        contents = {name: contents.get(name, "") for name in ("matrix", "currency")}
+    return kind(
+        **{name: value for name, value in contents.items() if value is not None}
+    )
 
 
 def _try(pool: Any) -> None:

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.measures.folds import Folds, out_of_fold, splits
+from truepool.measures.folds import Folds, out_of_fold, panel_splits
 from truepool.pools.certainty import choose_clip
 from truepool.pools.interface import Pool, configure
 from truepool.pools.onnx.graph import ReportTensors, Tensor
@@ -66,7 +66,7 @@ class RecalibratedPool(Pool):
         if inner.complexity == 0:  # it learned nothing, so nothing can leak
             pooled = self.pool_.combine(panel.values)
         else:
-            pairs = splits(panel.outcomes, self.cv, self.seed, times=panel.times)
+            pairs = panel_splits(panel, self.cv, self.seed)
             pooled = out_of_fold(inner, panel, pairs, case_weights)
         tested = ~np.isnan(pooled[:, 0])
         cases = np.ones(len(panel)) if case_weights is None else case_weights

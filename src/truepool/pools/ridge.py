@@ -8,7 +8,7 @@ from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.measures.folds import Folds, splits
+from truepool.measures.folds import Folds, panel_splits
 from truepool.pools.interface import Pool
 from truepool.pools.logistic import LogisticData, solve
 from truepool.pools.onnx import graph
@@ -91,7 +91,7 @@ class Ridge(Pool):
         cases = np.ones(len(panel)) if case_weights is None else case_weights
         data = LogisticData.of(features, panel.outcomes, panel.classes, cases)
         try:
-            pairs = splits(panel.outcomes, self.cv, self.seed, times=panel.times)
+            pairs = panel_splits(panel, self.cv, self.seed)
         except SettingError:  # too few cases for folds: nothing to choose by
             self.strength_ = DEFAULT
         else:

@@ -108,9 +108,9 @@ class Shrunk(Pool):
             fits.append(fit)
             scores.append(evidence - _complexity(widths))
         weights = np.exp(np.array(scores) - max(scores))
-        kept = weights >= MIN_SHARE
-        self.fits_ = np.array(fits)[kept]
-        self.shares_ = weights[kept] / weights[kept].sum()
+        selected = weights >= MIN_SHARE
+        self.fits_ = np.array(fits)[selected]
+        self.shares_ = weights[selected] / weights[selected].sum()
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""

@@ -7,11 +7,12 @@ from typing import ClassVar, final
 import numpy as np
 from sklearn.base import clone
 
-from truepool.core.arrays import FloatArray, IntArray, case_mean
+from truepool.core.arrays import Array, FloatArray, IntArray, case_mean
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.measures.folds import Folds, evaluation_cases, out_of_fold, splits
+from truepool.measures.folds import Folds, evaluation_cases, out_of_fold, panel_splits
+from truepool.measures.inference import independent_units
 from truepool.measures.losses import Loss, as_loss
 from truepool.pools.interface import Pool, configure
 from truepool.pools.onnx.graph import ReportTensors, Tensor
@@ -124,15 +125,15 @@ class Simplest(Pool):
             for given in self.candidates or CANDIDATES
         ]
         try:
-            pairs = splits(panel.outcomes, self.cv, self.seed, times=panel.times)
+            pairs = panel_splits(panel, self.cv, self.seed)
         except SettingError as error:
-            kept = pools[0]
+            choice = pools[0]
             self.table_ = []
-            self.why_ = f"{kept.name} was kept without a comparison: {error}"
+            self.why_ = f"{choice.name} was kept without a comparison: {error}"
         else:
-            kept = self._best(pools, panel, pairs, loss, case_weights)
-        self.choice_ = kept.name
-        self.pool_ = clone(kept).fit_panel(panel, case_weights)
+            choice = self._best(pools, panel, pairs, loss, case_weights)
+        self.choice_ = choice.name
+        self.pool_ = clone(choice).fit_panel(panel, case_weights)
 
     def _best(
         self,
@@ -146,6 +147,7 @@ class Simplest(Pool):
         rows = evaluation_cases(pairs)
         cases = None if case_weights is None else case_weights[rows]
         outcomes = panel.outcomes[rows]
+        groups = None if panel.groups is None else panel.groups[rows]
         tried, pooled = [], []
         for pool in pools:
             try:
@@ -169,13 +171,14 @@ class Simplest(Pool):
         order = sorted(range(len(tried)), key=rank.__getitem__)
         best = order[0]
         trials = [
-            _trial(pool, losses[i], losses[best], cases) for i, pool in enumerate(tried)
+            _trial(pool, losses[i], losses[best], cases, groups)
+            for i, pool in enumerate(tried)
         ]
         eligible = [i for i, trial in enumerate(trials) if trial.eligible]
-        kept = min(eligible, key=lambda i: (tried[i].complexity, rank[i]))
+        choice = min(eligible, key=lambda i: (tried[i].complexity, rank[i]))
         self.table_ = [trials[i] for i in order]
-        self.why_ = _why(trials[kept], trials[best], loss)
-        return tried[kept]
+        self.why_ = _why(trials[choice], trials[best], loss)
+        return tried[choice]
 
     def _explanation(self) -> Explanation:
         chosen: Explanation = self.pool_.explain()
@@ -191,7 +194,11 @@ class Simplest(Pool):
 
 
 def _trial(
-    pool: Pool, losses: FloatArray, best: FloatArray, cases: FloatArray | None
+    pool: Pool,
+    losses: FloatArray,
+    best: FloatArray,
+    cases: FloatArray | None,
+    groups: Array | None,
 ) -> Trial:
     gap = losses - best
     behind = case_mean(gap, cases)
@@ -199,6 +206,9 @@ def _trial(
     share = np.full(len(gap), 1.0) if cases is None else cases
     count = share.sum() ** 2 / (share**2).sum()
     error = float(np.sqrt(spread / max(count - 1, 1.0)))
+    if groups is not None:
+        parts = independent_units(gap[:, None], cases, groups)
+        error = float(parts.std(ddof=1) / np.sqrt(len(parts)))
     return Trial(
         pool.name,
         pool.complexity,
@@ -209,15 +219,15 @@ def _trial(
     )
 
 
-def _why(kept: Trial, best: Trial, loss: Loss) -> str:
-    if kept == best:
+def _why(choice: Trial, best: Trial, loss: Loss) -> str:
+    if choice == best:
         return (
-            f"{kept.name} has the lowest {loss.name} loss out of fold "
-            f"({kept.loss:.4g} per case), and no simpler pool comes within one "
+            f"{choice.name} has the lowest {loss.name} loss out of fold "
+            f"({choice.loss:.4g} per case), and no simpler pool comes within one "
             "standard error of it"
         )
     return (
-        f"{kept.name} loses {kept.loss:.4g} per case ({loss.name}), within one "
-        f"standard error ({kept.behind_error:.2g}) of the best, {best.name} "
+        f"{choice.name} loses {choice.loss:.4g} per case ({loss.name}), within one "
+        f"standard error ({choice.behind_error:.2g}) of the best, {best.name} "
         f"({best.loss:.4g}), and is the simplest such pool"
     )

@@ -16,7 +16,7 @@ from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.calibration import clipped_log_scale
-from truepool.measures.folds import Folds, splits
+from truepool.measures.folds import Folds, panel_splits
 from truepool.pools.interface import Pool
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
@@ -84,7 +84,7 @@ class StackedPool(Pool):
         features = log_odds_features(panel.values)
         cases = np.ones(len(panel)) if case_weights is None else case_weights
         try:
-            pairs = splits(panel.outcomes, self.cv, self.seed, times=panel.times)
+            pairs = panel_splits(panel, self.cv, self.seed)
             parts = [learn for learn, _ in pairs]
         except SettingError:
             parts = [np.arange(len(panel))]

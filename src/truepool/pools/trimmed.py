@@ -68,6 +68,6 @@ def trimmed_mean(values: FloatArray, share: float) -> FloatArray:
     cut = np.minimum(np.floor(share * count + 1e-9).astype(np.int64), (count - 1) // 2)
     ranked = np.sort(values, axis=1)  # NaN goes last
     rank = np.arange(values.shape[1])[:, None]
-    kept = (rank >= cut[:, None]) & (rank < (count - cut)[:, None])
-    mean = np.where(kept, ranked, 0.0).sum(axis=1) / (count - 2 * cut)
+    inside = (rank >= cut[:, None]) & (rank < (count - cut)[:, None])
+    mean = np.where(inside, ranked, 0.0).sum(axis=1) / (count - 2 * cut)
     return normalize(np.asarray(mean))

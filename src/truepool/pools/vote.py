@@ -40,16 +40,16 @@ class Vote(FixedPool):
         T, N, C = values.shape
         K = classes(C)
         reported = ~np.isnan(values[:, :, 0])
-        heard = np.where(reported[:, :, None], values, 1.0 / K)
-        votes = choose(heard, self.costs_, self.threshold)
+        filled = np.where(reported[:, :, None], values, 1.0 / K)
+        votes = choose(filled, self.costs_, self.threshold)
         ballot = (votes[:, :, None] == np.arange(K)) & reported[:, :, None]  # (T, N, K)
         tally = ballot.sum(axis=1)
         leads = tally == tally.max(axis=1, keepdims=True)
         winner = leads.argmax(axis=1)
         majority = ballot[np.arange(T), :, winner]
         majority = np.where((leads.sum(axis=1) == 1)[:, None], majority, reported)
-        kept = read_only(np.where(majority[:, :, None], values, np.nan))
-        return np.asarray(kernels.linear(kept, uniform(N)))
+        majority_values = read_only(np.where(majority[:, :, None], values, np.nan))
+        return np.asarray(kernels.linear(majority_values, uniform(N)))
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph."""

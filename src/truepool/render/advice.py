@@ -42,14 +42,19 @@ ACTIONS = {
 
 def steps(audit: Audit) -> list[str]:
     """Say what to fix first, then which pool to use, then what else to do."""
-    said = audit.recommendation
-    parts = (_first(said), _pool(audit), _alternative(said), _also(said))
+    plan = audit.recommendation
+    parts = (
+        _first(plan),
+        _pool(audit),
+        _alternative(plan),
+        _also(plan),
+    )
     return [part for part in parts if part]
 
 
-def recommended(said: Recommendation) -> str:
+def recommended(plan: Recommendation) -> str:
     """Name the recommended pool."""
-    return _name(str(said.pool), said)
+    return _name(str(plan.pool), plan)
 
 
 def listed(names: Sequence[str]) -> str:
@@ -64,83 +69,83 @@ def unit(audit: Audit) -> str:
     return costs_unit(audit.costs) if audit.classes == 2 else currency
 
 
-def _first(said: Recommendation) -> str:
+def _first(plan: Recommendation) -> str:
     """Say what must be fixed before anything else; a better pool fixes a pool."""
-    steps = [fix for fix in said.errors if not _cured(said, fix)]
+    steps = [fix for fix in plan.errors if not _cured(plan, fix)]
     return f"Before anything else, {_join(steps)}." if steps else ""
 
 
 def _pool(audit: Audit) -> str:
-    said = audit.recommendation
-    if said.pool is None or said.cost is None or said.cost_in_use is None:
+    plan = audit.recommendation
+    if plan.pool is None or plan.cost is None or plan.cost_in_use is None:
         return "Too few cases to compare pools."
-    if said.saving is None:
-        return f"{_keep(said, said.cost)}{_auto(audit)}"
-    sick = any(fix.who for fix in said.errors)
+    if plan.saving is None:
+        return f"{_keep(plan, plan.cost)}{_auto(audit)}"
+    sick = any(fix.who for fix in plan.errors)
     opening = "Until then, use" if sick else "Use"
     again = " Compare the pools again after the fix." if sick else ""
-    cured = any(_cured(said, fix) for fix in said.errors)
-    instead = f" instead of {said.in_use}, which is at fault" if cured else ""
+    cured = any(_cured(plan, fix) for fix in plan.errors)
+    instead = f" instead of {plan.in_use}, which is at fault" if cured else ""
     return (
-        f"{opening} {recommended(said)}{instead}: it costs {number(said.cost)} per "
-        f"case, {said.in_use} {number(said.cost_in_use)} ({_validation(said)}). That "
-        f"saves {number(said.saving.value)} per case, "
-        f"{_per_thousand(audit, said.saving, said.p_value)}; {said.why}."
+        f"{opening} {recommended(plan)}{instead}: it costs {number(plan.cost)} per "
+        f"case, {plan.in_use} {number(plan.cost_in_use)} ({_validation(plan)}). That "
+        f"saves {number(plan.saving.value)} per case, "
+        f"{_per_thousand(audit, plan.saving, plan.p_value)}; {plan.why}."
         f"{_auto(audit)}{again}"
     )
 
 
-def _keep(said: Recommendation, cost: float) -> str:
-    others = f"none of the {said.tried} other pools tried costs significantly less"
-    basis = f"({_validation(said)})"
-    if any(not fix.who for fix in said.errors):
+def _keep(plan: Recommendation, cost: float) -> str:
+    others = f"none of the {plan.tried} other pools tried costs significantly less"
+    basis = f"({_validation(plan)})"
+    if any(not fix.who for fix in plan.errors):
         return f"{others[:1].upper()}{others[1:]} {basis}."
-    then = "Then keep" if said.errors else "Keep"
-    return f"{then} {said.in_use}: at {number(cost)} per case {basis}, {others}."
+    then = "Then keep" if plan.errors else "Keep"
+    return f"{then} {plan.in_use}: at {number(cost)} per case {basis}, {others}."
 
 
 def _auto(audit: Audit) -> str:
     """Say how `auto` would do where it is not recommended."""
-    said = audit.recommendation
-    saving = said.auto_saving
-    if saving is None or said.pool == RECOMMENDED:
+    plan = audit.recommendation
+    saving = plan.auto_saving
+    if saving is None or plan.pool == RECOMMENDED:
         return ""
     if saving.value < 0:
         more = Estimate(-saving.value, -saving.high, -saving.low)
         return f" auto would cost more: {_per_thousand(audit, more)}."
-    told = _per_thousand(audit, saving)
-    return f" auto would save {told}, which is not statistically significant."
+    amount = _per_thousand(audit, saving)
+    return f" auto would save {amount}, which is not statistically significant."
 
 
 def _per_thousand(audit: Audit, saving: Estimate, p: float | None = None) -> str:
     return per_thousand(saving, audit.level, unit(audit), p)
 
 
-def _alternative(said: Recommendation) -> str:
-    if said.alternative is None or said.alternative_cost is None:
+def _alternative(plan: Recommendation) -> str:
+    if plan.alternative is None or plan.alternative_cost is None:
         return ""
     return (
-        f"The simplest pool within one standard error of {said.pool} is "
-        f"{_name(said.alternative, said)}, at {number(said.alternative_cost)} per "
+        f"The simplest pool within one standard error of {plan.pool} is "
+        f"{_name(plan.alternative, plan)}, at {number(plan.alternative_cost)} per "
         "case: use it if you need a rule that is easy to explain."
     )
 
 
-def _validation(said: Recommendation) -> str:
+def _validation(plan: Recommendation) -> str:
     """On which cases costs were measured, and how."""
-    cases = pluralize(said.tested, "case")
-    if said.forward:
-        return f"{cases}, {said.folds} folds, each fitted to earlier cases only"
-    return f"{cases}, {said.folds}-fold cross-validation"
+    cases = pluralize(plan.tested, "case")
+    if plan.forward:
+        return f"{cases}, {plan.folds} folds, each fitted to earlier cases only"
+    return f"{cases}, {plan.folds}-fold cross-validation"
 
 
-def _also(said: Recommendation) -> str:
-    steps = [fix for fix in said.fixes if fix.severity != "error"]
+def _also(plan: Recommendation) -> str:
+    steps = [fix for fix in plan.fixes if fix.severity != "error"]
     return f"Also {_join(steps)}." if steps else ""
 
 
-def _cured(said: Recommendation, fix: Fix) -> bool:
-    return said.change and fix.code in CURED_BY_A_POOL
+def _cured(plan: Recommendation, fix: Fix) -> bool:
+    return plan.change and fix.code in CURED_BY_A_POOL
 
 
 def _join(fixes: Sequence[Fix]) -> str:
@@ -164,5 +169,5 @@ def _saved(fix: Fix) -> str:
     return f" (saves {number(fix.saving.value)} per case)"
 
 
-def _name(pool: str, said: Recommendation) -> str:
-    return f"the best agent alone ({said.agent})" if pool == "best-agent" else pool
+def _name(pool: str, plan: Recommendation) -> str:
+    return f"the best agent alone ({plan.agent})" if pool == "best-agent" else pool

@@ -21,33 +21,33 @@ USUAL = {
 
 def sentence(audit: Audit) -> str:
     """Say whether the pool can be trusted, and what it takes."""
-    said = audit.recommendation
+    plan = audit.recommendation
     basis = f"{_counts(audit)} in {_where(audit)}"
-    if said.trust == "no":
-        return f"Do not trust this pool {_until(said)}: {basis}.{_apart(said)}"
-    if said.trust == "with care":
-        better = f" {_capital(recommended(said))} costs significantly less."
-        better *= said.change
+    if plan.trust == "no":
+        return f"Do not trust this pool {_until(plan)}: {basis}.{_apart(plan)}"
+    if plan.trust == "with care":
+        better = f" {_capital(recommended(plan))} costs significantly less."
+        better *= plan.change
         return f"Use this pool with care: {basis}.{better}"
-    if said.trust == "unknown":
+    if plan.trust == "unknown":
         blind = dict(audit.withheld).get("calibration", "too few cases")
         return f"Too little is known to judge this pool: {blind}."
     missing = ", but not everything could be tested" * bool(audit.withheld)
-    if said.change:
+    if plan.change:
         return (
-            f"No fault was found, but {recommended(said)} costs significantly less "
-            f"than {said.in_use}: {basis}{missing}."
+            f"No fault was found, but {recommended(plan)} costs significantly less "
+            f"than {plan.in_use}: {basis}{missing}."
         )
     return f"Nothing speaks against this pool: {basis}{missing}."
 
 
 def usual(audit: Audit) -> str:
     """Say which pool the paper's table of regimes names for cases like these."""
-    said = audit.recommendation
+    plan = audit.recommendation
     here = ""
-    if said.usual_cost is not None:
-        here = f" ({number(said.usual_cost)} per case here)"
-    return f"Where {said.regime}, the paper suggests {USUAL[said.usual]}{here}."
+    if plan.usual_cost is not None:
+        here = f" ({number(plan.usual_cost)} per case here)"
+    return f"Where {plan.regime}, the paper suggests {USUAL[plan.usual]}{here}."
 
 
 def costs(audit: Audit) -> str:
@@ -87,10 +87,10 @@ def _known(key: tuple[str, ...]) -> str:
 
 def withheld(audit: Audit) -> dict[str, str]:
     """What is left out, by the reason."""
-    told: dict[str, str] = {}
+    parts: dict[str, str] = {}
     for what, why in audit.withheld:
-        told[why] = f"{told[why]}, {what}" if why in told else what
-    return told
+        parts[why] = f"{parts[why]}, {what}" if why in parts else what
+    return parts
 
 
 # The verdict
@@ -98,8 +98,8 @@ def withheld(audit: Audit) -> dict[str, str]:
 
 def _counts(audit: Audit) -> str:
     counts = {level: audit.count(level) for level in SEVERITIES[:2]}
-    told = [pluralize(count, level) for level, count in counts.items() if count]
-    return " and ".join(told) or "no error and no warning"
+    parts = [pluralize(count, level) for level, count in counts.items() if count]
+    return " and ".join(parts) or "no error and no warning"
 
 
 def _where(audit: Audit) -> str:
@@ -107,30 +107,30 @@ def _where(audit: Audit) -> str:
     return f"{pluralize(audit.cases, 'case')} with a known outcome from {agents}"
 
 
-def _until(said: Recommendation) -> str:
+def _until(plan: Recommendation) -> str:
     """Name the agents whose faults are the reason, where agents alone are."""
-    agents = _agents(said)
+    agents = _agents(plan)
     if not agents:
         return "as it is"
     verb = "is" if len(agents) == 1 else "are"
-    needed = all(fix.code in CALIBRATION for fix in said.errors)
+    needed = all(fix.code in CALIBRATION for fix in plan.errors)
     cure = "recalibrated" if needed else "fixed or left out"
     return f"until {listed(agents)} {verb} {cure}"
 
 
-def _apart(said: Recommendation) -> str:
+def _apart(plan: Recommendation) -> str:
     """Say that the rule itself is sound, where only agents are at fault."""
-    clean = all(fix.who and fix.code != "worse-than-best" for fix in said.fixes)
-    if said.pool == said.in_use and _agents(said) and clean:
-        return f" Apart from that, {said.in_use} is fine."
+    clean = all(fix.who and fix.code != "worse-than-best" for fix in plan.fixes)
+    if plan.pool == plan.in_use and _agents(plan) and clean:
+        return f" Apart from that, {plan.in_use} is fine."
     return ""
 
 
-def _agents(said: Recommendation) -> list[str]:
+def _agents(plan: Recommendation) -> list[str]:
     """Return the agents at fault; none where something else is at fault too."""
-    if not all(fix.who for fix in said.errors):
+    if not all(fix.who for fix in plan.errors):
         return []
-    return list(dict.fromkeys(fix.who[0] for fix in said.errors))
+    return list(dict.fromkeys(fix.who[0] for fix in plan.errors))
 
 
 def _capital(text: str) -> str:

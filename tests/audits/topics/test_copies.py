@@ -33,10 +33,10 @@ def test_its_cost_is_what_leaving_it_out_saves():
     panel = copied()
     (finding,) = findings_of(panel)
     loss = Loss("cost", COSTS)
-    kept = np.delete(panel.reports, 3, axis=1)
+    remaining = np.delete(panel.reports, 3, axis=1)
     as_is, without = (
         loss.of(reports.mean(axis=1)[:, None], panel.outcomes).mean()
-        for reports in (panel.reports, kept)
+        for reports in (panel.reports, remaining)
     )
     assert_allclose(finding.cost.value, as_is - without)
 

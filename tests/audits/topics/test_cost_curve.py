@@ -20,7 +20,7 @@ def test_errors_are_counted_as_decisions_are_made(seed):
     p = rng.choice([0.0, 0.25, 0.5, 1.0], 30)
     y = rng.integers(0, 2, 30)
     lines = np.array([0.0, 0.25, 0.4, 1.0])
-    missed, alarms = error_rates(p, y, lines)
+    missed, alarms = error_rates(p, y, lines, np.ones(30))
     for i, line in enumerate(lines):
         assert_allclose(missed[i], ((y == 1) & ~(p > line)).mean())
         assert_allclose(alarms[i], ((y == 0) & (p > line)).mean())
@@ -40,16 +40,16 @@ def test_over_a_range_of_costs_each_decides_at_its_own_threshold():
     for i in (0, 20, 40):
         ratio = float(CURVE.ratios[i])
         costs = Costs(fn=ratio, fp=1)
-        dearer = max(ratio, 1.0)
+        largest = max(ratio, 1.0)
         pairs = [
             (CURVE.pool, PANEL.reports.mean(axis=1)[:, None]),
             (CURVE.best, best),
             (CURVE.always, np.ones((200, 1))),
             (CURVE.never, np.zeros((200, 1))),
         ]
-        for shown, said in pairs:
-            cost = Loss("cost", costs).of(said, PANEL.outcomes).mean()
-            assert_allclose(shown[i], cost / dearer, atol=1e-12)
+        for shown, reports in pairs:
+            cost = Loss("cost", costs).of(reports, PANEL.outcomes).mean()
+            assert_allclose(shown[i], cost / largest, atol=1e-12)
 
 
 def test_a_silent_best_agent_is_judged_where_it_speaks():

@@ -21,23 +21,23 @@ def table(reports=None, seed=0, times=True, base_rate=0.1):
         "none", before=SKILLS, after=SKILLS, cases=CASES, base_rate=base_rate,
         correlation=0.2, honest=True, seed=seed,
     )  # fmt: skip
-    said = made.reports.copy()
+    values = made.reports.copy()
     if reports is not None:
-        said[DEAD:, 2] = reports(said[:, 2], np.random.default_rng([seed, 9]))
+        values[DEAD:, 2] = reports(values[:, 2], np.random.default_rng([seed, 9]))
     when = np.arange(CASES) if times else None
-    return Panel(said, made.outcomes, agents=VENDORS, times=when)
+    return Panel(values, made.outcomes, agents=VENDORS, times=when)
 
 
-def constant(said, rng):
+def constant(reports, rng):
     return 0.05
 
 
-def noise(said, rng):
+def noise(reports, rng):
     return rng.uniform(0.0, 0.3, CASES - DEAD)
 
 
-def other_cases(said, rng):
-    return rng.permutation(said)[: CASES - DEAD]
+def other_cases(reports, rng):
+    return rng.permutation(reports)[: CASES - DEAD]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -32,24 +32,24 @@ def test_its_cost_is_what_silence_since_then_saves():
     finding = candidate_of(panel, "drifted", "agent3")
     assert abs(finding.since - 1000) < 50
     assert f"from case {finding.since:,} of 2,000" in finding.sentence
-    kept = panel.reports.copy()
-    kept[finding.since :, 3] = np.nan
+    before_change = panel.reports.copy()
+    before_change[finding.since :, 3] = np.nan
     loss = Loss("cost", COSTS)
     as_is, silenced = (
         loss.of(np.nanmean(reports, axis=1)[:, None], panel.outcomes).mean()
-        for reports in (panel.reports, kept)
+        for reports in (panel.reports, before_change)
     )
     assert_allclose(finding.price().value, as_is - silenced)
 
 
 def test_a_rise_is_that_of_the_users_cost_beside_the_others():
     panel = drifted()
-    said = panel.reports.copy()
-    said[1000:, 3] = np.where(panel.outcomes[1000:] == 1, 0.01, 0.99)  # at its worst
-    panel = Panel(said, panel.outcomes, times=np.arange(2000))
+    reports = panel.reports.copy()
+    reports[1000:, 3] = np.where(panel.outcomes[1000:] == 1, 0.01, 0.99)  # at its worst
+    panel = Panel(reports, panel.outcomes, times=np.arange(2000))
     finding = candidate_of(panel, "drifted", "agent3")
     loss = Loss("cost", COSTS)
-    cost = loss.of(said[:, :, None], panel.outcomes[:, None])
+    cost = loss.of(reports[:, :, None], panel.outcomes[:, None])
     beside = cost[:, 3] - np.delete(cost, 3, axis=1).mean(axis=1)
     rise = beside[finding.since :].mean() - beside[: finding.since].mean()
     assert abs(finding.since - 1000) < 20
@@ -82,9 +82,9 @@ def test_discrimination_of_many_classes_is_watched_too():
     outcomes = rng.integers(0, 3, 3000)
     weights = np.eye(3)[outcomes][:, None, :] + rng.exponential(size=(3000, 4, 3))
     weights[1500:, 2] = rng.permutation(weights[1500:, 2])
-    said = weights / weights.sum(axis=2, keepdims=True)
+    reports = weights / weights.sum(axis=2, keepdims=True)
     findings = audit(
-        Panel(said, outcomes, times=np.arange(3000)), resamples=50
+        Panel(reports, outcomes, times=np.arange(3000)), resamples=50
     ).findings
     errors = [f for f in findings if f.severity == "error" and f.since is not None]
     assert {f.who for f in errors} == {("agent2",)}

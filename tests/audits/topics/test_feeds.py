@@ -24,17 +24,17 @@ def findings(panel):
 
 def spoilt(change, times=None):
     made = sound(cases=CASES)
-    said = made.reports.copy()
-    change(said)
-    return Panel(said, made.outcomes, times=times)
+    reports = made.reports.copy()
+    change(reports)
+    return Panel(reports, made.outcomes, times=times)
 
 
 def days(count):
     return np.datetime64("2026-01-01") + np.arange(count)
 
 
-def dead(said):
-    said[AT:, 1] = 0.05
+def dead(reports):
+    reports[AT:, 1] = 0.05
 
 
 def test_a_case_is_dated_where_the_user_gave_dates():
@@ -46,11 +46,11 @@ def test_a_case_is_dated_where_the_user_gave_dates():
 
 
 def test_a_feed_that_stopped_is_an_error_and_a_gap_that_is_over_a_warning():
-    def stop(said):
-        said[AT:, 1] = np.nan
+    def stop(reports):
+        reports[AT:, 1] = np.nan
 
-    def gap(said):
-        said[AT : AT + 200, 1] = np.nan
+    def gap(reports):
+        reports[AT : AT + 200, 1] = np.nan
 
     (stopped,) = findings(spoilt(stop))
     assert (stopped.code, stopped.severity, stopped.since) == (
@@ -64,8 +64,8 @@ def test_a_feed_that_stopped_is_an_error_and_a_gap_that_is_over_a_warning():
 
 
 def test_a_dead_feed_that_came_back_is_told_with_its_end():
-    def away(said):
-        said[400:800, 1] = 0.05
+    def away(reports):
+        reports[400:800, 1] = 0.05
 
     finding = findings(spoilt(away))[0]
     assert (finding.code, finding.since) == ("constant-feed", 400)
@@ -73,8 +73,8 @@ def test_a_dead_feed_that_came_back_is_told_with_its_end():
 
 
 def test_old_reports_are_an_error_with_their_age():
-    def old(said):
-        said[AT:, 1] = said[AT - 300 : CASES - 300, 1]
+    def old(reports):
+        reports[AT:, 1] = reports[AT - 300 : CASES - 300, 1]
 
     finding = findings(spoilt(old))[0]
     assert (finding.code, finding.severity, finding.who) == (
@@ -87,9 +87,9 @@ def test_old_reports_are_an_error_with_their_age():
 
 
 def test_a_change_of_scale_is_a_warning():
-    def sharper(said):
-        odds = np.log(said[AT:, 1] / (1 - said[AT:, 1]))
-        said[AT:, 1] = 1 / (1 + np.exp(-3 * odds))
+    def sharper(reports):
+        odds = np.log(reports[AT:, 1] / (1 - reports[AT:, 1]))
+        reports[AT:, 1] = 1 / (1 + np.exp(-3 * odds))
 
     (finding,) = findings(spoilt(sharper))
     assert (finding.code, finding.severity, finding.who) == (
@@ -137,17 +137,17 @@ def test_rows_that_are_sorted_are_not_in_the_order_of_time(by):
 
 
 def test_an_agent_that_never_reports_in_one_half_can_be_described():
-    def late(said):
-        said[:AT, 1] = np.nan
+    def late(reports):
+        reports[:AT, 1] = np.nan
 
     assert findings(spoilt(late)) == ()
 
 
 def test_dead_feeds_of_many_classes():
     rng = np.random.default_rng(0)
-    said = rng.dirichlet([1, 1, 1], (600, 3))
-    said[400:, 0] = [0.2, 0.3, 0.5]
-    finding = findings(Panel(said, rng.integers(0, 3, 600)))[0]
+    reports = rng.dirichlet([1, 1, 1], (600, 3))
+    reports[400:, 0] = [0.2, 0.3, 0.5]
+    finding = findings(Panel(reports, rng.integers(0, 3, 600)))[0]
     assert (finding.code, finding.who, finding.since) == (
         "constant-feed",
         ("agent0",),

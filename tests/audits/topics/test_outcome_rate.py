@@ -32,11 +32,11 @@ def test_the_class_whose_share_changed_is_named():
     rng = np.random.default_rng(0)
     outcomes = np.r_[rng.integers(0, 2, 800), rng.integers(0, 3, 800)]
     weights = np.eye(3)[outcomes][:, None, :] + rng.exponential(size=(1600, 3, 3))
-    said = weights / weights.sum(axis=2, keepdims=True)
+    reports = weights / weights.sum(axis=2, keepdims=True)
     (finding,) = [
         f
         for f in audit(
-            Panel(said, outcomes, times=np.arange(1600)), resamples=50
+            Panel(reports, outcomes, times=np.arange(1600)), resamples=50
         ).findings
         if f.code == "outcome-rate"
     ]

@@ -28,13 +28,13 @@ def test_calibrated_reports_give_even_p_values():
 
 
 def test_intervals_cover_as_often_as_they_say():
-    held = np.zeros(2)
+    coverage = np.zeros(2)
     for seed in range(300):
         result = measured(seed, 300, level=0.9)[0]
-        held += [result.bias.low <= 0 <= result.bias.high,
+        coverage += [result.bias.low <= 0 <= result.bias.high,
                  result.slope.low <= 1 <= result.slope.high]  # fmt: skip
     # 300 trials at 0.9: a standard error of 0.017.
-    assert_allclose(held / 300, 0.9, atol=0.06)
+    assert_allclose(coverage / 300, 0.9, atol=0.06)
 
 
 def test_the_numbers_are_those_of_the_scores():
@@ -73,10 +73,10 @@ def test_silence_is_passed_over():
 
 def test_classes_are_judged_by_the_likeliest():
     rng = np.random.default_rng(0)
-    said = rng.dirichlet([1, 1, 1], 600)
-    outcomes = np.array([rng.choice(3, p=row) for row in said])
-    result = calibration("ada", said, outcomes, 0.95)
-    top, hit = said.max(axis=1), said.argmax(axis=1) == outcomes
+    reports = rng.dirichlet([1, 1, 1], 600)
+    outcomes = np.array([rng.choice(3, p=row) for row in reports])
+    result = calibration("ada", reports, outcomes, 0.95)
+    top, hit = reports.max(axis=1), reports.argmax(axis=1) == outcomes
     assert_allclose(result.bias.value, top.mean() - hit.mean())
     assert result.p_value > 0.001
 

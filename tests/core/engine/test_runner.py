@@ -82,7 +82,7 @@ def test_progress_counts_effort_with_rows_in_the_file_as_done(tmp_path):
     with pytest.raises(RuntimeError):
         run([batch(tmp_path, fails, **settings)])
     seen = []
-    run([batch(tmp_path, **settings)], progress=lambda *told: seen.append(told))
+    run([batch(tmp_path, **settings)], progress=lambda *steps: seen.append(steps))
     assert seen[0] == ("x", 3.0, 12.0)
     assert seen[-1] == ("x", 12.0, 12.0)
 

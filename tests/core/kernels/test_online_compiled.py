@@ -31,8 +31,8 @@ def test_it_is_the_specification_and_a_stream_is_a_replay_bit_for_bit(
     stream = Stream(name, panel.agents, **SLOW[name])
     for t in range(150):
         assert_array_equal(stream.state.weights, trace.weights[t])
-        said = zip(panel.agents, panel.reports[t], strict=True)
-        x = {agent: report for agent, report in said if not np.isnan(report)}
+        pairs = zip(panel.agents, panel.reports[t], strict=True)
+        x = {agent: report for agent, report in pairs if not np.isnan(report)}
         assert stream.predict_proba_one(x, case=t)[1] == trace.pooled[t]
         for case in np.flatnonzero(np.arange(150) + delay == t):
             stream.settle(int(case), int(panel.outcomes[case]))
@@ -65,10 +65,10 @@ def test_an_agent_at_the_weight_floor_recovers_as_specified(name, monkeypatch):
     reports = np.column_stack([good, bad])
     reports[half:] = reports[half:, ::-1]
     panel = Panel(reports, outcomes)
-    mind = make(name, rate=0.04)
-    fast = replay(mind, panel)
+    learner = make(name, rate=0.04)
+    fast = replay(learner, panel)
     monkeypatch.setattr(kernels, "online", None)
-    slow = replay(mind, panel)
+    slow = replay(learner, panel)
     assert fast.weights[half, 1] < 1e-25
     assert fast.weights[-1, 1] > 0.5
     assert_allclose(fast.weights, slow.weights, rtol=1e-9, atol=1e-12)

@@ -40,9 +40,9 @@ def test_the_accelerated_interval_of_given_draws_is_scipys(seed):
 
 def test_skewed_means_get_skewed_intervals():
     values = np.random.default_rng(0).exponential(size=60) ** 2
-    luck = Resamples(60, 4000)
-    low, high = luck.interval(values, 0.95)
-    plain = percentile_interval(luck.means(values[:, None]), 0.95)
+    resamples = Resamples(60, 4000)
+    low, high = resamples.interval(values, 0.95)
+    plain = percentile_interval(resamples.means(values[:, None]), 0.95)
     assert high - values.mean() > values.mean() - low
     assert high > plain[1][0]
 
@@ -80,13 +80,13 @@ def test_groups_vary_as_cases_do():
 
 def test_the_interval_has_its_nominal_coverage():
     rng = np.random.default_rng(3)
-    held = []
+    coverage = []
     for seed in range(300):
         values = rng.exponential(size=80)
         low, high = Resamples(80, 400, seed).interval(values, 0.9)
-        held.append(low <= 1.0 <= high)
+        coverage.append(low <= 1.0 <= high)
     # 300 trials at 0.9: a standard error of 0.017; 80 skewed cases cost a little.
-    assert abs(np.mean(held) - 0.9) < 0.05
+    assert abs(np.mean(coverage) - 0.9) < 0.05
 
 
 def test_the_same_seed_draws_the_same_and_another_does_not():

@@ -81,9 +81,9 @@ def test_a_class_that_never_came_has_no_recall():
 @given(seed=SEEDS)
 def test_auc_is_scikit_learns(classes, seed):
     pooled, outcomes, weights = series(seed, classes)
-    said = pooled[:, 1] if classes == 2 else pooled
+    probabilities = pooled[:, 1] if classes == 2 else pooled
     theirs = metrics.roc_auc_score(
-        outcomes, said, multi_class="ovr", sample_weight=weights
+        outcomes, probabilities, multi_class="ovr", sample_weight=weights
     )
     assert_allclose(scores.auc(pooled, outcomes, sample_weight=weights), theirs)
 
@@ -112,15 +112,15 @@ def test_ece_of_k_classes_is_of_the_most_likely_class():
 
 
 def test_debiased_ece_of_a_calibrated_pool_is_closer_to_0():
-    plain, mended = [], []
+    plain, debiased = [], []
     for seed in range(40):
         rng = np.random.default_rng(seed)
         p = rng.uniform(0, 1, 300)
         y = (rng.random(300) < p).astype(int)
         plain.append(scores.ece(p, y))
-        mended.append(scores.ece(p, y, debias=True))
+        debiased.append(scores.ece(p, y, debias=True))
     assert np.mean(plain) > 0.04
-    assert abs(np.mean(mended)) < 0.6 * np.mean(plain)
+    assert abs(np.mean(debiased)) < 0.6 * np.mean(plain)
 
 
 def test_debiased_ece_of_a_crooked_pool_is_the_gap_itself():

@@ -32,8 +32,8 @@ def test_a_reliability_diagram_fills_the_points_that_lie_off_the_band():
     figure = figures.reliability([one])
     points = figure.axes[0].collections[-1]
     np.testing.assert_allclose(points.get_offsets()[:, 1], one.reliability.frequency)
-    said = one.reliability
-    off = (said.frequency < said.low) | (said.frequency > said.high)
+    diagram = one.reliability
+    off = (diagram.frequency < diagram.low) | (diagram.frequency > diagram.high)
     assert 0 < off.sum() < off.size
     np.testing.assert_array_equal(
         [face[3] > 0 for face in points.get_facecolors()], off
@@ -242,9 +242,9 @@ def test_many_alarms_are_drawn_without_names():
 
 
 def test_thinning_keeps_the_ends():
-    kept = thin(123_457)
-    assert (kept[0], kept[-1]) == (0, 123_456)
-    assert (np.diff(kept) > 0).all()
+    points = thin(123_457)
+    assert (points[0], points[-1]) == (0, 123_456)
+    assert (np.diff(points) > 0).all()
 
 
 def test_names_are_the_users_and_mean_nothing_to_the_renderer():

@@ -82,26 +82,26 @@ PLAIN = html(audit())
 
 def test_the_verdict_is_the_first_thing_said():
     page = Page(PLAIN)
-    told = page.text["main"]
+    text = page.text["main"]
     assert page.text["header"].startswith(
         "Can this pool be trusted?Do not trust this pool as it is: 2 errors"
     )
     assert "What to doBefore anything else, " in page.text["header"]
     assert (
-        told.index("Agent tree is over-confident")
-        < told.index("The threshold in use")
-        < told.index("stacked-lr costs least")
+        text.index("Agent tree is over-confident")
+        < text.index("The threshold in use")
+        < text.index("stacked-lr costs least")
     )
 
 
 def test_a_finding_says_its_number_its_cost_and_what_to_do():
-    told = Page(PLAIN).text["article"]
+    text = Page(PLAIN).text["article"]
     assert (
         "calibration slope0.520 [.410, .660]savings per case if fixed+0.0310 [+.0120, +.0540]"
-        in told
+        in text
     )
-    assert "What to do: Recalibrate tree on cases with a known outcome" in told
-    assert "threshold0.500savings per case if fixed" in told, (
+    assert "What to do: Recalibrate tree on cases with a known outcome" in text
+    assert "threshold0.500savings per case if fixed" in text, (
         "no interval where none can be told"
     )
 
@@ -207,9 +207,9 @@ def test_what_cannot_be_told_is_left_out():
 
 
 def test_what_was_withheld_or_sampled_is_said():
-    told = Page(PLAIN).text["main"]
-    assert "drift of the pool: fewer than 1,000 cases." in told
-    assert "SamplesShapley credit: 2,000 orders.Robustness: 500 cases." in told
+    text = Page(PLAIN).text["main"]
+    assert "drift of the pool: fewer than 1,000 cases." in text
+    assert "SamplesShapley credit: 2,000 orders.Robustness: 500 cases." in text
 
 
 def test_no_alarm_is_said_too():
@@ -225,10 +225,10 @@ def test_classes_and_their_costs_are_told():
         threshold=None,
         costs={"fn": 5.0, "fp": 2.0, "matrix": matrix},
     )
-    told = Page(html(several))
-    assert "classes3" in told.text["header"]
-    assert "0, 1, 2; 1, 0, 1; 5, 1, 0" in told.text["main"]
-    assert "the class of least expected cost is decided" in told.text["main"]
+    page = Page(html(several))
+    assert "classes3" in page.text["header"]
+    assert "0, 1, 2; 1, 0, 1; 5, 1, 0" in page.text["main"]
+    assert "the class of least expected cost is decided" in page.text["main"]
 
 
 def test_labels_of_diagrams_say_which_way():
@@ -237,10 +237,10 @@ def test_labels_of_diagrams_say_which_way():
         calibration("b", 1.0),
         replace(calibration("c"), slope=None),
     )
-    told = html(audit(calibration=some))
-    assert "under-confident." in told
-    assert "no significant miscalibration." in told
-    assert "There are too few cases for a slope." in told
+    text = html(audit(calibration=some))
+    assert "under-confident." in text
+    assert "no significant miscalibration." in text
+    assert "There are too few cases for a slope." in text
 
 
 def test_many_agents_fit_on_a_page():
@@ -263,9 +263,9 @@ def test_many_agents_fit_on_a_page():
 
 def test_where_all_diagrams_fit_none_is_called_the_worst():
     agents = tuple(f"agent {i}" for i in range(22))
-    told = Page(html(audit(agents))).text["main"]
-    assert "least calibrated are shown" not in told
-    assert "30 largest" not in told
+    text = Page(html(audit(agents))).text["main"]
+    assert "least calibrated are shown" not in text
+    assert "30 largest" not in text
 
 
 def test_a_page_is_written_whole(tmp_path):
@@ -298,18 +298,18 @@ def test_costs_that_save_are_shown_as_they_are():
     ids=["few", "silent", "classes", "times"],
 )  # fmt: skip
 def test_real_audits_fit_on_the_page(panel):
-    told = tp.audit(panel, costs=tp.Costs(fn=3), resamples=100)
-    page = Page(html(told))
-    assert len(page.all("article")) == len(told.groups)
+    result = tp.audit(panel, costs=tp.Costs(fn=3), resamples=100)
+    page = Page(html(result))
+    assert len(page.all("article")) == len(result.groups)
     assert "nan" not in page.text["main"].lower()
-    linked = [finding for finding in told.findings if finding.figure]
+    linked = [finding for finding in result.findings if finding.figure]
     assert page.text["main"].count("See the evidence") <= len(linked)
     untold = page.text["main"].partition("What could not be tested, and why")[2]
-    for what, why in told.withheld:
+    for what, why in result.withheld:
         assert what in untold
         assert f": {why}." in untold
-    worst = {"error": "error", "warning": "warning"}.get(told.worst())
-    praised = "unsure" if told.withheld else "note"
-    assert f'class="verdict {worst or praised}"' in html(told)
-    drawn = any(one.reliability is not None for one in told.calibration)
+    worst = {"error": "error", "warning": "warning"}.get(result.worst())
+    praised = "unsure" if result.withheld else "note"
+    assert f'class="verdict {worst or praised}"' in html(result)
+    drawn = any(one.reliability is not None for one in result.calibration)
     assert ("too few cases to draw it" in page.text["main"]) != drawn

@@ -42,11 +42,11 @@ def test_the_console_is_silent_and_the_network_still(browser, page, width, dark)
         )
         == []
     )
-    asked = [
+    requests = [
         request["request"]["url"]
         for request in browser.happened("Network.requestWillBeSent")
     ]
-    assert asked == [f"file://{page}"]
+    assert requests == [f"file://{page}"]
     assert browser.happened("Page.javascriptDialogOpening") == []
 
 
@@ -173,9 +173,9 @@ def test_every_word_stands_out_from_its_ground(browser, page, dark):
     browser.open(page, dark=dark)
     ground = browser.run("getComputedStyle(document.body).backgroundColor")
     assert ground == ("rgb(20, 24, 31)" if dark else "rgb(255, 255, 255)")
-    told = browser.run(CONTRAST)
-    assert told["seen"] > 300
-    assert told["bad"] == []
+    result = browser.run(CONTRAST)
+    assert result["seen"] > 300
+    assert result["bad"] == []
 
 
 def test_those_who_cannot_see_are_told_of_every_figure(browser, page):

@@ -47,7 +47,7 @@ def package(tmp_path_factory):
     (templates / "mine.html.j2").write_text(
         '{% extends "page.html.j2" %}{% block header %}<h1>{{ title }}</h1>{% endblock %}'
     )
-    (templates / "part.html.j2").write_text("<p>{{ section.shown.said | prose }}</p>")
+    (templates / "part.html.j2").write_text("<p>{{ section.shown.text | prose }}</p>")
     sys.path.insert(0, str(folder))
     yield "somebodys_pages"
     sys.path.remove(str(folder))
@@ -57,20 +57,20 @@ TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\r\
 
 
 @given(TEXT)
-def test_whatever_is_said_is_read_as_text(package, said):
-    told = Section("one", "One", said, "part.html.j2", {"said": said}, {}, [Grid(said, (said,), ((said,),))])  # fmt: skip
-    plain = Section("one", "One", "", "part.html.j2", {"said": ""}, {}, [Grid("", ("",), (("",),))])  # fmt: skip
+def test_any_text_is_escaped(package, text):
+    filled = Section("one", "One", text, "part.html.j2", {"text": text}, {}, [Grid(text, (text,), ((text,),))])  # fmt: skip
+    plain = Section("one", "One", "", "part.html.j2", {"text": ""}, {}, [Grid("", ("",), (("",),))])  # fmt: skip
     one, other = (
         Reader(page("mine.html.j2", package=package, title=part.title, sections=[part]))
-        for part in (told, plain)
+        for part in (filled, plain)
     )
     assert [tag for tag in one.tags if tag != "code"] == other.tags
-    assert one.cells == [said, said, said]
-    assert one.labels == ["Parts of this page", said]
+    assert one.cells == [text, text, text]
+    assert one.labels == ["Parts of this page", text]
 
 
 def test_a_page_of_another_package_has_the_layout_and_the_policy_of_all(package):
-    part = Section("one", "The one", "First", "part.html.j2", {"said": "use `a`"})
+    part = Section("one", "The one", "First", "part.html.j2", {"text": "use `a`"})
     text = page("mine.html.j2", package=package, title="Ours", sections=[part])
     assert text.startswith('<!doctype html>\n<html lang="en">')
     assert "default-src 'none'" in text

@@ -25,8 +25,8 @@ def test_every_id_is_its_own_and_every_reference_finds_one():
     assert ids[0]
     assert not ids[0] & ids[1]
     for text, known in zip((one, other), ids, strict=True):
-        asked = set(re.findall(r'url\(#([^)]+)\)|href="#([^"]+)"', text))
-        assert {a or b for a, b in asked} == known
+        references = set(re.findall(r'url\(#([^)]+)\)|href="#([^"]+)"', text))
+        assert {a or b for a, b in references} == known
 
 
 def test_colours_follow_the_page():

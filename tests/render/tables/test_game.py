@@ -101,5 +101,5 @@ def test_rounds_are_drawn_for_each_payment():
 
 
 def test_an_end_is_told_with_its_intervals():
-    told = tables.to_dict(GAME.solve("vcg"))
-    assert told["intervals"]["fn"][0] <= told["fn"] <= told["intervals"]["fn"][1]
+    result = tables.to_dict(GAME.solve("vcg"))
+    assert result["intervals"]["fn"][0] <= result["fn"] <= result["intervals"]["fn"][1]

@@ -13,9 +13,10 @@ from truepool.audits.severity import BROKEN, SURE
 from truepool.audits.topic import Topic
 from truepool.audits.values import Calibration, Finding, Reliability
 from truepool.comparison import Estimate
-from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.measures.calibration import cox
 from truepool.measures.groups import enough_cases
+from truepool.measures.inference import independent_units
 from truepool.measures.scores import ece, smooth_ece
 
 SLOPES = (0.8, 1.25)
@@ -43,57 +44,85 @@ AGENT_FAULTS = (*BROKEN, "drifted", "over-confident", "under-confident", "biased
 
 def calibrations(evidence: Evidence) -> tuple[Calibration, ...]:
     """Calibration of every agent, of the pool and of the pool recalibrated."""
-    panel, level = evidence.panel, evidence.level
+    panel = evidence.panel
     agents = [
-        calibration(agent, panel.values[:, i], panel.outcomes, level)
+        _calibration(evidence, agent, panel.values[:, i], np.arange(len(panel)))
         for i, agent in enumerate(panel.agents)
     ]
     pools = [(evidence.label, evidence.pooled)]
     if not evidence.shortage:
         p = evidence.compute(recalibrated_pool)
         pools.append((f"{evidence.label}, recalibrated", p))
-    outcomes = evidence.outcomes
-    return (*agents, *(calibration(who, p, outcomes, level) for who, p in pools))
+    cases = evidence.cases
+    return (*agents, *(_calibration(evidence, who, p, cases) for who, p in pools))
+
+
+def _calibration(
+    evidence: Evidence, who: str, reports: FloatArray, cases: IntArray
+) -> Calibration:
+    """Compare probabilities of these cases with their outcomes, by their weights."""
+    panel = evidence.panel.take(cases)
+    return calibration(
+        who,
+        reports,
+        panel.outcomes,
+        evidence.level,
+        panel.case_weights(),
+        panel.groups,
+    )
 
 
 def recalibrated_pool(evidence: Evidence) -> FloatArray:
     """Pooled probabilities, recalibrated out of fold, (T', C)."""
-    return recalibrate(evidence.pooled, evidence.outcomes, evidence.sampling)
+    tested = evidence.panel.take(evidence.cases)
+    return recalibrate(evidence.pooled, tested, evidence.sampling)
 
 
 def calibration(
-    who: str, reports: FloatArray, outcomes: IntArray, level: float
+    who: str,
+    reports: FloatArray,
+    outcomes: IntArray,
+    level: float,
+    weights: FloatArray | None = None,
+    groups: Array | None = None,
 ) -> Calibration:
     """Compare probabilities (T, C) with outcomes (T,); NaN where there is no report.
 
     With K classes: the probability of the likeliest class, and whether it happened.
     """
-    p, y = _likeliest(reports, outcomes)
+    known = ~np.isnan(reports[:, 0])
+    p, y = _likeliest(reports[known], outcomes[known])
+    w = None if weights is None else weights[known]
+    g = None if groups is None else groups[known]
     errors = (
-        max(0.0, ece(p, y, debias=True)) if len(p) else float("nan"),
-        smooth_ece(p, y) if len(p) else float("nan"),
+        max(0.0, ece(p, y, debias=True, sample_weight=w)) if len(p) else float("nan"),
+        smooth_ece(p, y, sample_weight=w) if len(p) else float("nan"),
     )
     if not enough_cases(y):
         return Calibration(who, len(p), *errors, None, None, None, None)
-    fit = cox(p, y)
+    fit = cox(p, y, w, g)
     z = float(ndtri((1 + level) / 2))
-    error = (p - y).std(ddof=1) / np.sqrt(len(p))
+    bias = independent_units((p - y)[:, None], w, g)[:, 0]
+    error = bias.std(ddof=1) / np.sqrt(len(bias))
     return Calibration(
         who,
         len(p),
         *errors,
-        _interval(float((p - y).mean()), z * float(error)),
+        _interval(float(bias.mean()), z * float(error)),
         _interval(fit.slope, z * fit.slope_error) if np.isfinite(fit.slope) else None,
         float(chdtrc(fit.degrees_of_freedom, max(fit.likelihood_ratio, 0.0))),
-        reliability(p, y, level),
+        reliability(p, y, level, w),
     )
 
 
-def reliability(p: FloatArray, outcomes: IntArray, level: float) -> Reliability:
+def reliability(
+    p: FloatArray, outcomes: IntArray, level: float, weights: FloatArray | None = None
+) -> Reliability:
     """Frequencies in groups of about equal size, with consistency bands.
 
     The bands contain the frequency of calibrated reports at this level (Bröcker & Smith
-    2007), from the binomial distribution at the group's mean report.
+    2007), from the binomial distribution at the group's mean report. Weighted cases
+    count as their effective number.
     """
     from scipy.stats import binom
 
@@ -102,15 +131,17 @@ def reliability(p: FloatArray, outcomes: IntArray, level: float) -> Reliability:
     top = group == len(edges) - 1  # a group of its own only if the maximum is frequent
     if len(edges) > 1 and top.sum() < len(p) / (2 * GROUPS):
         group[top] -= 1
-    cases = np.bincount(group)
+    w = np.ones(len(p)) if weights is None else weights * (len(p) / weights.sum())
+    cases = np.asarray(np.bincount(group, w), dtype=np.float64)
     filled = cases > 0
     cases = cases[filled]
-    mean = np.clip(np.bincount(group, p)[filled] / cases, 0.0, 1.0)
+    mean = np.clip(np.bincount(group, w * p)[filled] / cases, 0.0, 1.0)
+    number = np.maximum(np.floor(cases**2 / np.bincount(group, w * w)[filled]), 1.0)
     low, high = (
-        binom.ppf(q, cases, mean) / cases for q in ((1 - level) / 2, (1 + level) / 2)
+        binom.ppf(q, number, mean) / number for q in ((1 - level) / 2, (1 + level) / 2)
     )
-    frequency = np.bincount(group, outcomes)[filled] / cases
-    return Reliability(mean, frequency, cases.astype(np.float64), low, high)
+    frequency = np.bincount(group, w * outcomes)[filled] / cases
+    return Reliability(mean, frequency, cases, low, high)
 
 
 def matters(found: Calibration) -> bool:
@@ -135,8 +166,6 @@ def bias_matters(found: Calibration) -> bool:
 
 def _likeliest(reports: FloatArray, outcomes: IntArray) -> tuple[FloatArray, IntArray]:
     """Probability (T',) of an event and whether it happened (T',), where reported."""
-    known = ~np.isnan(reports[:, 0])
-    reports, outcomes = reports[known], outcomes[known]
     if reports.shape[1] == 1:
         return reports[:, 0], outcomes
     return reports.max(axis=1), (reports.argmax(axis=1) == outcomes).astype(np.int64)
@@ -281,8 +310,8 @@ def _share_since(evidence: Evidence, agent: int, causes: Sequence[Finding]) -> f
     """
     panel = evidence.panel
     early = panel.order[: min(cause.since or 0 for cause in causes)]
-    reports, outcomes = panel.values[early, agent], panel.outcomes[early]
-    before = calibration(panel.agents[agent], reports, outcomes, evidence.level)
+    who = panel.agents[agent]
+    before = _calibration(evidence, who, panel.values[early, agent], early)
     whole = evidence.compute(calibrations)[agent]
     steep = describe(whole)[0].endswith("confident")
     then, now = ((c.slope if steep else c.bias) for c in (before, whole))
@@ -295,7 +324,7 @@ def _share_since(evidence: Evidence, agent: int, causes: Sequence[Finding]) -> f
 def _agent_saving(evidence: Evidence, agent: int) -> Estimate | None:
     """What recalibrating this agent would save per case."""
     reports = evidence.panel.values[:, agent]
-    fixed = recalibrate(reports, evidence.panel.outcomes, evidence.sampling)
+    fixed = recalibrate(reports, evidence.panel, evidence.sampling)
     changed = evidence.with_reports(agent, fixed)
     return evidence.estimate(evidence.cost - evidence.cost_of(changed))
 

@@ -28,16 +28,20 @@ def at_capacity(evidence: Evidence) -> AtCapacity | None:
         int(decided.sum()),
         int(within.sum()),
         evidence.recall(within),
-        _precision(within, evidence.outcomes),
+        _share(evidence, within, within),
         evidence.estimate(cost),
         evidence.estimate(cost - evidence.cost),
-        float(decided @ evidence.outcomes / max(int(evidence.outcomes.sum()), 1)),
-        _precision(decided, evidence.outcomes),
+        _share(evidence, decided, evidence.outcomes),
+        _share(evidence, decided, decided),
     )
 
 
-def _precision(decisions: IntArray, outcomes: IntArray) -> float:
-    return float(decisions @ outcomes / decisions.sum()) if decisions.any() else np.nan
+def _share(evidence: Evidence, decisions: IntArray, whole: IntArray) -> float:
+    """Share of these cases that are positive and decided so, by their weights."""
+    if not whole.any():
+        return float("nan")
+    hits = evidence.mean((decisions * evidence.outcomes).astype(np.float64))
+    return hits / evidence.mean(whole.astype(np.float64))
 
 
 def check(evidence: Evidence) -> Iterator[Candidate]:

@@ -129,8 +129,8 @@ def paired_comparisons(evidence: Evidence) -> tuple[PairedComparison, ...]:
 
 def _diebold_mariano(evidence: Evidence, gap: FloatArray) -> float | None:
     times = evidence.panel.times
-    if times is None:
-        return None
+    if times is None or evidence.panel.groups is not None:
+        return None  # the cases of a group do not follow each other
     order = np.argsort(times[evaluation_cases(evidence.compute(folds))], kind="stable")
     return diebold_mariano(gap[order])
 

@@ -16,7 +16,6 @@ from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import number
 from truepool.measures.credit import EXACT_LIMIT, ORDERS, CreditIntervals, intervals
-from truepool.measures.inference import paired_p_values
 from truepool.measures.losses import agent_losses
 
 WORK, FEWEST, EFFORT = 20_000_000, 2_000, 10
@@ -100,8 +99,8 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     skilled = evidence.own_brier < evidence.prior_brier
     for i, agent in enumerate(panel.agents):
         rise = evidence.cost_rises[:, i]
-        harm = float(-rise.mean())
-        p = float(paired_p_values(rise[:, None])[0]) if harm > 0 else 1.0
+        harm = -evidence.mean(rise)
+        p = evidence.p_value(rise) if harm > 0 else 1.0
         large = harm >= NOTICEABLE * evidence.stake
         weak = "" if skilled[i] else " and it knows less than the base rate"
         yield Candidate(

@@ -102,6 +102,9 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     fresh = np.flatnonzero(~repeated_cases(codes) & (codes >= 0).any(axis=1))
     moved = shifts(line.values)
     for i, agent in enumerate(evidence.panel.agents):
+        if not (codes[:, i] >= 0).any():
+            evidence.sampling.note(f"{agent} never reported and was not checked.")
+            continue
         yield _constant(evidence, line, codes[:, i], fresh, i, agent)
         yield _stopped(line, codes[fresh, i] < 0, fresh, agent)
         yield _repeated(evidence, line, codes, i, agent)

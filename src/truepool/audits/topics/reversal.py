@@ -15,7 +15,7 @@ from truepool.audits.topic import Topic
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray, to_classes
 from truepool.measures.groups import enough_cases
-from truepool.measures.inference import paired_p_values
+from truepool.measures.inference import independent_units, paired_p_values
 from truepool.measures.scores import auc
 from truepool.online.alarms.change_point import change
 from truepool.stress.label_flip import LabelFlip
@@ -31,7 +31,9 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     that of AUC - 1/2 for two classes, and K classes need no other.
     """
     panel, order = evidence.panel, evidence.panel.order
-    share = np.bincount(panel.outcomes, minlength=panel.classes) / len(panel)
+    counted, groups = panel.case_weights(), panel.groups
+    weights = np.ones(len(panel)) if counted is None else counted
+    share = np.bincount(panel.outcomes, weights, panel.classes) / weights.sum()
     for i, agent in enumerate(panel.agents):
         places = np.flatnonzero(~np.isnan(panel.values[order, i, 0]))
         reports, outcomes = (
@@ -39,9 +41,17 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
             panel.outcomes[order[places]],
         )
         excess = _excess(reports, outcomes, share)
-        below = len(excess) > 1 and excess.mean() < 0
-        p = float(paired_p_values(excess[:, None])[0]) if below else 1.0
-        area = auc(to_classes(reports), outcomes) if p < LIKELY else 0.5
+        own = order[places]
+        parts = independent_units(
+            excess[:, None],
+            None if counted is None else counted[own],
+            None if groups is None else groups[own],
+        )
+        below = len(parts) > 1 and parts.mean() < 0
+        p = float(paired_p_values(parts)[0]) if below else 1.0
+        area = 0.5
+        if p < LIKELY:
+            area = auc(to_classes(reports), outcomes, sample_weight=weights[own])
         candidate = Candidate(
             "reversed",
             (agent,),

@@ -8,16 +8,19 @@ import numpy as np
 from scipy.special import stdtr
 
 from truepool.audits.candidate import Candidate
-from truepool.audits.cross_validation import recalibrate
 from truepool.audits.evidence import Evidence
 from truepool.audits.severity import LIKELY
 from truepool.audits.topic import Topic
-from truepool.audits.topics.calibration import bias_matters, calibration
-from truepool.audits.values import Segment
+from truepool.audits.topics.calibration import (
+    bias_matters,
+    calibration,
+    recalibrated_pool,
+)
+from truepool.audits.values import Calibration, Segment
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import percent
 from truepool.measures.groups import FEWEST_CASES, divide
-from truepool.measures.inference import holm, paired_p_values
+from truepool.measures.inference import holm
 from truepool.measures.losses import Loss
 
 Groups: TypeAlias = Sequence[tuple[str, IntArray]]
@@ -31,12 +34,25 @@ def segments(evidence: Evidence) -> tuple[Segment, ...]:
     )
 
 
+def calibrate(part: Evidence) -> Calibration:
+    """Calibration of the pool on the tested cases of a group."""
+    panel = part.panel
+    return calibration(
+        part.label,
+        part.pooled,
+        panel.outcomes,
+        part.level,
+        panel.case_weights(),
+        panel.groups,
+    )
+
+
 def _segment(name: str, part: Evidence) -> Segment:
     outcomes = part.outcomes
     counts = (name, len(outcomes), int((outcomes > 0).sum()))
     if part.shortage:
         return Segment(*counts, part.shortage)
-    found = calibration(part.label, part.pooled, outcomes, part.level)
+    found = calibrate(part)
     return Segment(
         *counts,
         None,
@@ -70,18 +86,15 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
 
 def _pool(evidence: Evidence, groups: Groups) -> Iterator[Candidate]:
     """Suspect the pool of a bias within groups that recalibration as a whole leaves."""
-    p = recalibrate(evidence.pooled, evidence.outcomes, evidence.sampling)[:, 0]
-    gaps = p - evidence.outcomes
-    tests = [paired_p_values(gaps[cases, None])[0] for _, cases in groups]
+    gaps = evidence.compute(recalibrated_pool)[:, 0] - evidence.outcomes
+    tests = [evidence.part(cases).p_value(gaps[cases]) for _, cases in groups]
     adjusted = holm(np.array(tests))
     found = [g for g, p_value in enumerate(adjusted) if p_value < LIKELY]
     worst = int(np.argmin(adjusted))
     rows = {s.group: s for s in evidence.compute(segments)}
     told = [_bias(evidence, *groups[g]) for g in found or [worst]]
     parts = [evidence.part(groups[g][1]) for g in found or [worst]]
-    large = any(
-        bias_matters(calibration("", e.pooled, e.outcomes, e.level)) for e in parts
-    )
+    large = any(bias_matters(calibrate(part)) for part in parts)
     yield Candidate(
         "biased-segment",
         (),
@@ -99,8 +112,11 @@ def _pool(evidence: Evidence, groups: Groups) -> Iterator[Candidate]:
 
 
 def _bias(evidence: Evidence, name: str, cases: IntArray) -> str:
-    said = float(evidence.pooled[cases, 0].mean())
-    rate = float(evidence.outcomes[cases].mean())
+    part = evidence.part(cases)
+    said, rate = (
+        part.mean(part.pooled[:, 0]),
+        part.mean(part.outcomes.astype(np.float64)),
+    )
     return (
         f"in {name} it says {percent(said)} on average, {percent(rate)} were positive"
     )

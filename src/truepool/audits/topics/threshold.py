@@ -13,7 +13,6 @@ from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import number
 from truepool.data.costs import Costs
 from truepool.measures.decisions import EDGE
-from truepool.measures.inference import paired_p_values
 
 POINTS = 101
 RATIOS = np.geomspace(0.01, 100.0, 41)
@@ -33,56 +32,69 @@ def cost_curve(evidence: Evidence) -> CostCurve | None:
     thresholds = np.linspace(0.0, 1.0, POINTS)
     y, panel, costs = evidence.outcomes, evidence.panel, evidence.tested_loss.costs
     best = panel.values[:, panel.agents.index(evidence.best_agent), 0]
-    known = ~np.isnan(best)
+    known, counted = ~np.isnan(best), panel.case_weights()
+    weights = np.ones(len(panel)) if counted is None else counted
+    tested = weights[evidence.cases]
+    rate = float(np.average(y, weights=tested))
     return CostCurve(
         thresholds,
-        costs_at(evidence.pooled[:, 0], y, costs, thresholds),
+        costs_at(evidence.pooled[:, 0], y, costs, thresholds, tested),
         RATIOS,
-        _over_ratios(evidence.pooled[:, 0], y),
-        _over_ratios(best[known], panel.outcomes[known]),
-        (1 - y.mean()) / np.maximum(RATIOS, 1.0),
-        RATIOS * y.mean() / np.maximum(RATIOS, 1.0),
-        float(costs.mean().threshold),
+        _over_ratios(evidence.pooled[:, 0], y, tested),
+        _over_ratios(best[known], panel.outcomes[known], weights[known]),
+        (1 - rate) / np.maximum(RATIOS, 1.0),
+        RATIOS * rate / np.maximum(RATIOS, 1.0),
+        float(costs.mean(tested).threshold),
     )
 
 
 def costs_at(
-    p: FloatArray, outcomes: IntArray, costs: Costs, thresholds: FloatArray
+    p: FloatArray,
+    outcomes: IntArray,
+    costs: Costs,
+    thresholds: FloatArray,
+    weights: FloatArray,
 ) -> FloatArray:
     """Cost per case of deciding 1 above each threshold, the same for all cases.
 
     >>> costs = Costs(fn=[10, 1, 1], fp=1)
     >>> p, y = np.array([0.2, 0.6, 0.8]), np.array([1, 0, 1])
-    >>> costs_at(p, y, costs, np.array([0.1, 0.5, 0.9])).round(3)
+    >>> costs_at(p, y, costs, np.array([0.1, 0.5, 0.9]), np.ones(3)).round(3)
     array([0.333, 3.667, 3.667])
     """
-    order = np.argsort(p)
-    no, yes = (costs.paid(outcomes, np.full(len(p), k), 2)[order] for k in (0, 1))
-    below = np.searchsorted(p[order], thresholds + EDGE, side="right")
-    paid = np.r_[0.0, np.cumsum(no)][below] + (
-        yes.sum() - np.r_[0.0, np.cumsum(yes)][below]
-    )
-    return np.asarray(paid / len(p))
+    no, yes = (weights * costs.paid(outcomes, np.full(len(p), k), 2) for k in (0, 1))
+    paid = _sum_below(p, no - yes, thresholds) + yes.sum()
+    return np.asarray(paid / weights.sum())
 
 
 def error_rates(
-    p: FloatArray, outcomes: IntArray, thresholds: FloatArray
+    p: FloatArray, outcomes: IntArray, thresholds: FloatArray, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Missed cases and false alarms, as shares of all cases, at each threshold.
 
-    >>> error_rates(np.array([0.2, 0.6, 0.8]), np.array([1, 0, 1]), np.array([0.5]))
+    >>> p, y = np.array([0.2, 0.6, 0.8]), np.array([1, 0, 1])
+    >>> error_rates(p, y, np.array([0.5]), np.ones(3))
     (array([0.33333333]), array([0.33333333]))
     """
-    line = thresholds + EDGE
-    ones, zeros = (np.sort(p[outcomes == k]) for k in (1, 0))
-    missed = np.searchsorted(ones, line, side="right") / len(p)
-    alarms = (len(zeros) - np.searchsorted(zeros, line, side="right")) / len(p)
-    return missed, alarms
+    ones, zeros = weights * outcomes, weights * (1 - outcomes)
+    missed = _sum_below(p, ones, thresholds)
+    alarms = zeros.sum() - _sum_below(p, zeros, thresholds)
+    return missed / weights.sum(), alarms / weights.sum()
 
 
-def _over_ratios(p: FloatArray, outcomes: IntArray) -> FloatArray:
-    """Cost at each ratio's own threshold, as a share of the more expensive error."""
-    missed, alarms = error_rates(p, outcomes, 1 / (1 + RATIOS))
+def _sum_below(
+    p: FloatArray, amounts: FloatArray, thresholds: FloatArray
+) -> FloatArray:
+    """Sum of the amounts where p is not above each threshold."""
+    order = np.argsort(p)
+    total = np.r_[0.0, np.cumsum(amounts[order])]
+    below = np.searchsorted(p[order], thresholds + EDGE, side="right")
+    return np.asarray(total[below])
+
+
+def _over_ratios(p: FloatArray, outcomes: IntArray, weights: FloatArray) -> FloatArray:
+    """Cost at each ratio's own threshold, as a share of the costlier error."""
+    missed, alarms = error_rates(p, outcomes, 1 / (1 + RATIOS), weights)
     return np.asarray((RATIOS * missed + alarms) / np.maximum(RATIOS, 1.0))
 
 
@@ -94,7 +106,7 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     implied = number(costs.threshold) if costs.constant else "each case's own threshold"
     best = evidence.implied_loss.of(evidence.pooled, evidence.outcomes)
     saved = evidence.cost - best
-    saving = float(saved.mean())
+    saving = evidence.mean(saved)
     few = evidence.shortage is not None
     if saving <= 0:
         yield Candidate(
@@ -115,7 +127,7 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
         f"Deciding above {number(line)} costs {number(saving)} more per case than "
         f"at {implied}, where the costs of a missed case and of a false alarm balance.",
         f"Decide above {implied}{_alternative(line) if costs.constant else ''}.",
-        p_value=None if few else float(paired_p_values(saved[:, None])[0]),
+        p_value=None if few else evidence.p_value(saved),
         least="note" if few else None,
         matters=saving >= NOTICEABLE * evidence.stake,
         price=partial(evidence.estimate, saved),

@@ -187,51 +187,51 @@ def _pool(reports, case, w, mass, out):
     p = dot_row(w, reports, case) / mass
     if p == p:
         return N, mass, min(p, 1.0)
-    sum_, heard, plain, count = 0.0, 0.0, 0.0, 0
+    sum_, weight_sum, plain, count = 0.0, 0.0, 0.0, 0
     for i in range(N):
         m = reports[case, i]
         if m == m:
             sum_ += w[i] * m
-            heard += w[i]
+            weight_sum += w[i]
             plain += m
             count += 1
-    p = min(sum_ / heard, 1.0) if heard > 0.0 else plain / max(count, 1)
-    return count, heard, p if count else np.nan
+    p = min(sum_ / weight_sum, 1.0) if weight_sum > 0.0 else plain / max(count, 1)
+    return count, weight_sum, p if count else np.nan
 
 
 def _write(p, pooled, t):
     pooled[t, 0] = p
 
 
-def _own(reports, case, y, w, p, heard, count, span, table, line, scratch, g):
+def _own(reports, case, y, w, p, weight_sum, count, span, table, line, scratch, g):
     for i in range(g.size):
         m = reports[case, i]
         g[i] = loss(m, y, table, line) if m == m else np.nan
-    return span, _mean(w, g, heard, count)
+    return span, _mean(w, g, weight_sum, count)
 
 
-def _slope(reports, case, y, w, p, heard, count, span, table, line, scratch, g):
+def _slope(reports, case, y, w, p, weight_sum, count, span, table, line, scratch, g):
     steep = slope(p, y, table)
     for i in range(g.size):
         g[i] = steep * reports[case, i]
     return abs(steep), steep * p
 
 
-def _marginal(reports, case, y, w, p, heard, count, span, table, line, scratch, g):
+def _marginal(reports, case, y, w, p, weight_sum, count, span, table, line, scratch, g):
     """Minus the contribution of each agent: the pool's loss with, less without it."""
     N = g.size
     base = loss(p, y, table, line)
-    sum_ = p * heard
+    sum_ = p * weight_sum
     for i in range(N):
         m = reports[case, i]
-        rest = (sum_ - w[i] * m) / (heard - w[i])
+        rest = (sum_ - w[i] * m) / (weight_sum - w[i])
         g[i] = base - loss(rest, y, table, line) if m == m else np.nan
-    if count == N and dot(w, w) < MAX_CONCENTRATION * heard * heard:
-        return span, _mean(w, g, heard, count)
+    if count == N and dot(w, w) < MAX_CONCENTRATION * weight_sum * weight_sum:
+        return span, _mean(w, g, weight_sum, count)
     for i in range(N):  # where nearly nothing is left, it is summed up exactly
         m = reports[case, i]
-        if m == m and not heard - w[i] > 1e-6 * heard:
-            equal = not heard - w[i] > MIN_SHARE * heard
+        if m == m and not weight_sum - w[i] > 1e-6 * weight_sum:
+            equal = not weight_sum - w[i] > MIN_SHARE * weight_sum
             others, part = 0.0, 0.0
             for j in range(N):
                 m = reports[case, j]
@@ -241,19 +241,19 @@ def _marginal(reports, case, y, w, p, heard, count, span, table, line, scratch, 
                     part += v
             rest = others / part if count > 1 else 0.5
             g[i] = base - loss(rest, y, table, line)
-    return span, _mean(w, g, heard, count)
+    return span, _mean(w, g, weight_sum, count)
 
 
-def _mean(w, g, heard, count):
+def _mean(w, g, weight_sum, count):
     """Mean of g by the weights of those who reported; of equal ones if these are 0."""
-    if heard > 0.0 and count == g.size:
-        return dot(w, g) / heard
+    if weight_sum > 0.0 and count == g.size:
+        return dot(w, g) / weight_sum
     weighted, plain = 0.0, 0.0
     for i in range(g.size):
         if g[i] == g[i]:
             weighted += w[i] * g[i]
             plain += g[i]
-    return weighted / heard if heard > 0.0 else plain / count
+    return weighted / weight_sum if weight_sum > 0.0 else plain / count
 
 
 # --- pools and signals of K classes ------------------------------------------------
@@ -261,10 +261,10 @@ def _mean(w, g, heard, count):
 
 def _pool_of_classes(reports, case, w, mass, out):
     N, C = w.size, out.size
-    heard, count = 0.0, 0
+    weight_sum, count = 0.0, 0
     for i in range(N):
         if reports[case, i * C] == reports[case, i * C]:
-            heard += w[i]
+            weight_sum += w[i]
             count += 1
     for c in range(C):
         sum_, plain = 0.0, 0.0
@@ -273,10 +273,12 @@ def _pool_of_classes(reports, case, w, mass, out):
             if m == m:
                 sum_ += w[i] * m
                 plain += m
-        out[c] = min(sum_ / heard, 1.0) if heard > 0.0 else plain / max(count, 1)
+        out[c] = (
+            min(sum_ / weight_sum, 1.0) if weight_sum > 0.0 else plain / max(count, 1)
+        )
         if count == 0:
             out[c] = np.nan
-    return count, heard, out
+    return count, weight_sum, out
 
 
 def _write_classes(p, pooled, t):
@@ -285,7 +287,7 @@ def _write_classes(p, pooled, t):
 
 
 def _own_of_classes(
-    reports, case, y, w, p, heard, count, span, table, line, scratch, g
+    reports, case, y, w, p, weight_sum, count, span, table, line, scratch, g
 ):
     C = p.size
     for i in range(g.size):
@@ -293,11 +295,11 @@ def _own_of_classes(
             scratch[c] = reports[case, i * C + c]
         silent = scratch[0] != scratch[0]
         g[i] = np.nan if silent else loss(scratch, y, table, line)
-    return span, _mean(w, g, heard, count)
+    return span, _mean(w, g, weight_sum, count)
 
 
 def _slope_of_classes(
-    reports, case, y, w, p, heard, count, span, table, line, scratch, g
+    reports, case, y, w, p, weight_sum, count, span, table, line, scratch, g
 ):
     C = p.size
     slope(p, y, table, scratch)
@@ -313,7 +315,7 @@ def _slope_of_classes(
 
 
 def _marginal_of_classes(
-    reports, case, y, w, p, heard, count, span, table, line, scratch, g
+    reports, case, y, w, p, weight_sum, count, span, table, line, scratch, g
 ):
     N, C = g.size, p.size
     base = loss(p, y, table, line)
@@ -321,11 +323,11 @@ def _marginal_of_classes(
         g[i] = np.nan
         if reports[case, i * C] != reports[case, i * C]:
             continue
-        left = heard - w[i]
+        left = weight_sum - w[i]
         for c in range(C):
-            scratch[c] = (p[c] * heard - w[i] * reports[case, i * C + c]) / left
-        if not left > 1e-6 * heard:
-            equal = not left > MIN_SHARE * heard
+            scratch[c] = (p[c] * weight_sum - w[i] * reports[case, i * C + c]) / left
+        if not left > 1e-6 * weight_sum:
+            equal = not left > MIN_SHARE * weight_sum
             for c in range(C):
                 others, part = 0.0, 0.0
                 for j in range(N):
@@ -336,7 +338,7 @@ def _marginal_of_classes(
                         part += v
                 scratch[c] = others / part if count > 1 else 1.0 / C
         g[i] = base - loss(scratch, y, table, line)
-    return span, _mean(w, g, heard, count)
+    return span, _mean(w, g, weight_sum, count)
 
 
 SIGNALS = {"own": _own, "slope": _slope, "marginal": _marginal, "uniform": _marginal}
@@ -365,16 +367,17 @@ def _as_is(fields):
 
 def run(
     setting_values, memory_values, settled, weights, reports, outcomes, span, table,
-    line, pooled, losses, path, due, first, slots, kept,
+    line, pooled, losses, path, due, first, slots, late_weights,
 ):  # fmt: skip
     """Decide every case in turn, and update by each when its outcome is due.
 
     Settings and memory come as plain tuples, which numba tells apart much faster.
     ``weights`` (N,) are written to, and so are the arrays of the memory. ``reports``
-    are (T, N * C). ``path`` is (T + 1, N), or empty when it is not to be kept. Without
+    are (T, N * C). ``path`` is (T + 1, N), or empty when it is not wanted. Without
     delays ``first`` is empty; else ``due[first[t] : first[t + 1]]`` are the cases whose
-    outcome comes after decision t, and row ``slots[t]`` of ``kept`` holds the weights
-    of case t until then. Returns the memory, the cases settled and those skipped.
+    outcome comes after decision t, and row ``slots[t]`` of ``late_weights`` holds the
+    weights of case t until then. Returns the memory, the number of cases settled and
+    the number skipped.
     """
     settings, memory = set_up(setting_values), remember(memory_values)
     T, C, N = pooled.shape[0], pooled.shape[1], weights.size
@@ -390,8 +393,8 @@ def run(
                 path[t, i] = weights[i]
         if delayed and slots[t] >= 0:
             for i in range(N):
-                kept[slots[t], i] = weights[i]
-        count, heard, p = pool(reports, t, weights, mass, out)
+                late_weights[slots[t], i] = weights[i]
+        count, weight_sum, p = pool(reports, t, weights, mass, out)
         losses[t] = loss(p, outcomes[t], table, line) if count else np.nan
         write(p, pooled, t)
         skipped += count == 0
@@ -401,15 +404,15 @@ def run(
             case = due[d] if delayed else t
             if delayed:
                 for i in range(N):
-                    used[i] = kept[slots[case], i]
-                count, heard, p = pool(reports, case, used, total(used), out)
+                    used[i] = late_weights[slots[case], i]
+                count, weight_sum, p = pool(reports, case, used, total(used), out)
             if count == 0:
                 continue
             y = outcomes[case]
             if UNIFORM:
-                _, heard, p = pool(reports, case, even, even_mass, even_out)
+                _, weight_sum, p = pool(reports, case, even, even_mass, even_out)
             reach, mean = signal(
-                reports, case, y, even if UNIFORM else used, p, heard, count, span,
+                reports, case, y, even if UNIFORM else used, p, weight_sum, count, span,
                 table, line, scratch, g,
             )  # fmt: skip
             complete = count == N

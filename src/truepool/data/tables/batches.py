@@ -305,5 +305,5 @@ def _check_columns(names: Sequence[str], wanted: _Wanted) -> list[str]:
 def _unreadable(kind: str, error: Exception) -> SourceError:
     reason = str(error).splitlines()[0]
     cure = ". Say how numbers are written (--decimal, --percent)."
-    told = cure if "conversion error" in reason else ""
-    return SourceError(f"the table cannot be read as {kind}: {reason}{told}")
+    advice = cure if "conversion error" in reason else ""
+    return SourceError(f"the table cannot be read as {kind}: {reason}{advice}")

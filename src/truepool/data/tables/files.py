@@ -38,6 +38,8 @@ def file_format(path: Path, use: str) -> str:
 def read_file(path: Path, written: TableFormat) -> tuple[pa.Table, str | None]:
     """Return the table of a file, and its separator if that had to be detected."""
     if not path.is_file():
+        if path.is_dir():
+            raise SourceError(f"{str(path)!r} is a folder; name a file in it")
         raise SourceError(f"there is no file {str(path)!r}")
     kind = file_format(path, "read")
     if path.stat().st_size == 0:

@@ -32,6 +32,7 @@ from truepool.data.tables.agent_columns import (
 from truepool.data.tables.files import read_file, read_names
 from truepool.data.tables.long import column_by_case, pivot, values_by_case
 from truepool.data.tables.numbers import (
+    check_percentages,
     is_empty,
     parse_column,
     parse_reports,
@@ -361,9 +362,12 @@ def _wide_table(
     names = [name for name in frame.columns if name not in apart]
     if written.agents:
         names = choose_agents(names, written.agents)
-    columns = parse_reports([frame[name] for name in names], written)
+    cells = [frame[name] for name in names]
+    columns = parse_reports(cells, written)
     numbered = numbered_columns(columns, percent=written.percent)
     agents, classes, values, renormalized = group_by_agent(columns)
+    if written.percent and not classes and written.outcome in frame.columns:
+        check_percentages(cells, columns)  # cases to score may all be small
     binary = () if classes else binary_columns(columns)
     ids = None if id is None else _ids(frame[id])
     summary = TableSummary(

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool.core.arrays import FloatArray, as_case_weights
+from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -17,7 +17,11 @@ from truepool.measures.credit.removal import (
     weights_or_equal,
 )
 from truepool.measures.credit.shapley_values import credit_by_case
-from truepool.measures.inference import Resamples, percentile_interval
+from truepool.measures.inference import (
+    Resamples,
+    independent_units,
+    percentile_interval,
+)
 from truepool.measures.losses import Loss, as_loss
 
 Method: TypeAlias = Literal["leave-one-out", "shapley"]
@@ -71,13 +75,11 @@ def intervals(
         seed=seed,
     )
     present = (~np.isnan(panel.values[:, :, 0])).astype(np.float64)
-    cases = as_case_weights(sample_weight, len(panel))
-    if cases is not None:
-        share = (cases / cases.mean())[:, None]
-        by_case, present = by_case * share, present * share
-    N = len(panel.agents)
-    draws = Resamples(len(panel), resamples, seed)
-    both = draws.means(np.hstack([by_case, present]))
+    cases, N = panel.case_weights(sample_weight), len(panel.agents)
+    parts = independent_units(np.hstack([by_case, present]), cases, panel.groups)
+    by_case = parts[:, :N]
+    draws = Resamples(len(parts), resamples, seed)
+    both = draws.means(parts)
     per_report = both[:, :N] / np.where(both[:, N:] > 0, both[:, N:], 1.0)
     earned = np.apply_along_axis(by_credit, 1, per_report)
     ends = [draws.interval(column, level) for column in by_case.T]
@@ -106,7 +108,7 @@ def contributions(
     threshold: float | None = None,
     seed: int = 0,
 ) -> FloatArray:
-    """Credit case by case, (T, N); its mean over the cases is the credit.
+    """Credit case by case, (T, N); its (weighted) mean over the cases is the credit.
 
     Shapley credit is exact up to 14 agents; above, it is the mean over 40 random
     orders of joining, drawn from ``seed``.

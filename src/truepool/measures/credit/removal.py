@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from truepool.core import kernels
-from truepool.core.arrays import FloatArray, as_case_weights, blocks, case_mean
+from truepool.core.arrays import FloatArray, blocks, case_mean
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -37,7 +37,7 @@ def leave_one_out(
     """
     w = weights_or_equal(panel, weights)
     T, K = len(panel), panel.classes
-    cases = as_case_weights(sample_weight, T)
+    cases = panel.case_weights(sample_weight)
     priced = as_loss(loss, costs, threshold).on(panel)
     if removals is not None:
         return _sampled_removals(panel, priced, w, cases, removals, seed)

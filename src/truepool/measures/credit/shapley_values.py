@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from truepool.core.arrays import (
     FloatArray,
     IntArray,
-    as_case_weights,
     blocks,
     case_mean,
 )
@@ -60,7 +59,7 @@ def shapley(
         return sample_shapley(
             panel, loss=priced, sample_weight=sample_weight, seed=seed
         ).credit
-    cases = as_case_weights(sample_weight, len(panel))
+    cases = panel.case_weights(sample_weight)
     past = FixedWeights(panel, priced, cases)
     if past.gram is None:
         parts = credit_by_case(panel, priced, cases)
@@ -100,7 +99,7 @@ def sample_shapley(
             f"got orders={orders}, tolerance={tolerance!r}"
         )
     priced = as_loss(loss, costs, threshold).on(panel)
-    cases = as_case_weights(sample_weight, len(panel))
+    cases = panel.case_weights(sample_weight)
     past = FixedWeights(panel, priced, cases)
     start = _prior_loss(panel, priced, cases)
     rng = np.random.default_rng(seed)

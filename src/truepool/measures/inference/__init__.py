@@ -4,6 +4,7 @@ from truepool.measures.inference.bootstrap import (
     Resamples,
     bca_interval,
     bootstrap_means,
+    independent_units,
     percentile_interval,
 )
 from truepool.measures.inference.hypothesis_tests import (
@@ -21,6 +22,7 @@ __all__ = [
     "bootstrap_means",
     "diebold_mariano",
     "holm",
+    "independent_units",
     "paired_p_values",
     "percentile_interval",
     "signed_rank_p_value",

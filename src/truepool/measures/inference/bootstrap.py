@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.core.errors import SettingError
 
 GROUPS = 4_000
@@ -29,6 +29,33 @@ def bootstrap_means(by_case: FloatArray, resamples: int, seed: int) -> FloatArra
         counts = np.bincount(rng.integers(0, T, T), minlength=T)
         means[b] = counts @ by_case / T
     return means
+
+
+def independent_units(
+    by_case: FloatArray, weights: FloatArray | None = None, groups: Array | None = None
+) -> FloatArray:
+    r"""Independent parts (U, M) of the weighted means of (T, M): cases, or groups.
+
+    Their plain mean is the weighted mean m, and their spread is that of its error,
+    to first order: :math:`m + \frac{U}{\sum w} \sum_{t \in u} w_t (x_t - m)`, the
+    ratio estimator of survey sampling (Särndal et al. 1992). What is true of a mean of
+    independent cases (intervals, tests) is then true of weighted and grouped ones.
+
+    >>> by_case = np.array([[1.0], [3.0], [5.0]])
+    >>> independent_units(by_case, np.array([1.0, 1.0, 2.0])).ravel()
+    array([1.625, 3.125, 5.75 ])
+    >>> independent_units(by_case, groups=np.array(["a", "b", "b"])).ravel()
+    array([1.66666667, 4.33333333])
+    """
+    if weights is None and groups is None:
+        return by_case
+    w = np.ones(len(by_case)) if weights is None else weights
+    mean = (w @ by_case) / w.sum()
+    apart = w[:, None] * (by_case - mean)
+    if groups is not None:
+        unit = np.unique(groups.astype(str), return_inverse=True)[1]
+        apart = np.stack([np.bincount(unit, column) for column in apart.T], axis=1)
+    return np.asarray(mean + apart * (len(apart) / w.sum()))
 
 
 @dataclass(frozen=True, eq=False)

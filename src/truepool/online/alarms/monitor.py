@@ -161,8 +161,8 @@ class Monitor:
                 + ("is not any more" if 0 <= case < self.case else "was never seen")
             )
         y = as_outcomes([outcome], 2)
-        kept = self._waiting.pop(case)
-        return tuple(self._outcome_alarms(case, kept, int(y[0])))
+        stored = self._waiting.pop(case)
+        return tuple(self._outcome_alarms(case, stored, int(y[0])))
 
     def drop(self, case: int) -> None:
         """Drop a case that will never have an outcome."""
@@ -236,17 +236,17 @@ class Monitor:
 
     # With outcomes
 
-    def _outcome_alarms(self, case: int, kept: _Case, y: int) -> Iterator[Alarm]:
+    def _outcome_alarms(self, case: int, stored: _Case, y: int) -> Iterator[Alarm]:
         """Alarms on cost, discrimination and the outcome rate."""
         cost = np.full((1, len(self.agents)), np.nan)
-        known = ~np.isnan(kept.reports)
+        known = ~np.isnan(stored.reports)
         cost[0, known] = self._loss.of(
-            kept.reports[known, None], np.full(int(known.sum()), y)
+            stored.reports[known, None], np.full(int(known.sum()), y)
         )
         series = [("cost", cost)]
         self._positive, self._settled = self._positive + y, self._settled + 1
         if y == (2 * self._positive <= self._settled):  # of the rarer class
-            placements = kept.placements[None] if y else -kept.placements[None]
+            placements = stored.placements[None] if y else -stored.placements[None]
             series.append(("discrimination", placements))
         for kind, values in series:
             contrast = values - others(values)
@@ -257,12 +257,12 @@ class Monitor:
                     case,
                     float(values[0, i]),
                     float(contrast[0, i]),
-                    kept.time,
+                    stored.time,
                 )
-        if kept.pooled is not None:
-            lost = float(self._loss.of(np.array([[kept.pooled]]), np.array([y]))[0])
-            yield from self._detect(POOL, "cost", case, lost, lost, kept.time)
-        yield from self._detect(OUTCOMES, "outcome rate", case, y, y, kept.time)
+        if stored.pooled is not None:
+            lost = float(self._loss.of(np.array([[stored.pooled]]), np.array([y]))[0])
+            yield from self._detect(POOL, "cost", case, lost, lost, stored.time)
+        yield from self._detect(OUTCOMES, "outcome rate", case, y, y, stored.time)
 
     def _placements(self, values: FloatArray) -> FloatArray:
         """Normal score of each report's rank among the agent's last `WINDOW`."""

@@ -57,7 +57,7 @@ class TrainingData:
     outcomes: IntArray
     cases: FloatArray
     learn: IntArray
-    held: IntArray
+    held_out: IntArray
 
 
 def train(
@@ -77,7 +77,7 @@ def train(
         while len(history) < config.epochs and since < config.patience:
             for batch in _batches(data.learn, config.batch, rng):
                 trainer.step(batch)
-            history.append(trainer.held_loss())
+            history.append(trainer.held_out_loss())
             since += 1
             if not history[-1] >= least * (1 - MIN_IMPROVEMENT):
                 best, least, since = trainer.parameters(), history[-1], 0
@@ -166,12 +166,12 @@ class _Trainer:
                 maximize=False,
             )
 
-    def held_loss(self) -> float:
+    def held_out_loss(self) -> float:
         """Mean log loss of the cases held out; NaN where none are."""
-        if not self.data.held.size:
+        if not self.data.held_out.size:
             return float("nan")
         with self.torch.inference_mode():
-            return float(self.loss(self.data.held))
+            return float(self.loss(self.data.held_out))
 
     def parameters(self) -> Parameters:
         """Return a copy of the parameters as they are now."""

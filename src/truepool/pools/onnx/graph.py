@@ -259,8 +259,8 @@ def trimmed_mean(reports: ReportTensors, share: float) -> Tensor:
     ranked = last.sort(1, N)
     rank = np.arange(N, dtype=np.float64)[:, None]
     low, high = cut.expand(1), (count - cut).expand(1)
-    kept = (rank >= low).apply("And", rank < high).numbers()
-    mean = (kept * ranked).sum(1) / (count - 2.0 * cut)
+    inside = (rank >= low).apply("And", rank < high).numbers()
+    mean = (inside * ranked).sum(1) / (count - 2.0 * cut)
     return normalize(mean, reports.coordinates)
 
 

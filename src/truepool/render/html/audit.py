@@ -31,9 +31,9 @@ from truepool.render.verdict import FIXED, changes, costs, sentence, withheld
 
 DIAGRAMS = 24
 """Reliability diagrams that are drawn; the table has everybody."""
-MOST_ROWS = 30
+MAX_ROWS = 30
 """Rows a figure has room for; tables show all."""
-MOST_SPOKEN = 8
+MAX_READ_ALOUD = 8
 """Numbers that are read aloud for a figure."""
 PACKAGES = ("truepool", "numpy", "scipy", "scikit-learn")
 LINKS = {
@@ -76,7 +76,10 @@ def summary(audit: Audit) -> Markup:
 def _verdict(audit: Audit) -> dict[str, Any]:
     """What verdict and findings are shown by."""
     severity = audit.worst()
-    if severity in (None, "note"):  # nothing said is praise only where all was asked
+    if severity in (
+        None,
+        "note",
+    ):  # no finding is good news only if no check was withheld
         severity = None if audit.withheld else "note"
     return {
         "audit": audit,
@@ -151,8 +154,8 @@ def _agents(audit: Audit) -> Section:
     """Weights, credit, and what each agent is worth."""
     ranked = sorted(audit.agent_summaries, key=_weight)
     weighed = [one for one in ranked if one.weight is not None]
-    known = [one for one in ranked if one.leave_one_out or one.shapley][:MOST_ROWS]
-    heaviest = weighed[:MOST_ROWS]
+    known = [one for one in ranked if one.leave_one_out or one.shapley][:MAX_ROWS]
+    heaviest = weighed[:MAX_ROWS]
     drawn = {}
     if weighed:
         drawn["weights"] = figures.weights(heaviest)
@@ -177,16 +180,16 @@ def _weight(one: AgentSummary) -> float:
 
 
 def _spoken(pairs: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
-    return list(islice(pairs, MOST_SPOKEN))
+    return list(islice(pairs, MAX_READ_ALOUD))
 
 
 def _redundancy(audit: Audit) -> Section:
     """Correlation of those agents that a heat map has room for."""
     others = _others(audit.correlation)
     nearest = _others(np.abs(audit.correlation)).max(axis=1)
-    kept = np.sort(np.argsort(-nearest, kind="stable")[:MOST_ROWS])
-    agents = [audit.agents[i] for i in kept]
-    drawn = figures.correlation(agents, audit.correlation[np.ix_(kept, kept)])
+    rows = np.sort(np.argsort(-nearest, kind="stable")[:MAX_ROWS])
+    agents = [audit.agents[i] for i in rows]
+    drawn = figures.correlation(agents, audit.correlation[np.ix_(rows, rows)])
     i, j = np.unravel_index(int(others.argmax()), others.shape)
     return _section(
         "redundancy", "Redundancy", "Which agents say the same?",
@@ -206,16 +209,17 @@ def _others(matrix: FloatArray) -> FloatArray:
 
 def _costs(audit: Audit, curve: CostCurve) -> Section:
     """What deciding costs: at every threshold, and for other costs."""
-    asked = curve.implied
-    used = asked if audit.threshold is None else audit.threshold
+    implied = curve.implied
+    ratio = (1 - implied) / implied if implied else None
+    used = implied if audit.threshold is None else audit.threshold
     return _section(
         "costs", "Costs", "What does the threshold cost?",
-        asked=asked,
+        implied=implied,
         used=used,
         least=float(curve.thresholds[int(np.nanargmin(curve.cost))]),
         figures={
-            "threshold": figures.threshold(curve, used, asked),
-            "decision": figures.decision(curve, (1 - asked) / asked if asked else None),
+            "threshold": figures.threshold(curve, used, implied),
+            "decision": figures.decision(curve, ratio),
         },
     )  # fmt: skip
 
@@ -250,7 +254,7 @@ def _robustness(audit: Audit) -> Section:
     return _section(
         "robustness", "What if", "What if an agent fails?",
         worst=max(audit.robustness, key=lambda one: one.rise.value),
-        figures={"robustness": figures.robustness(audit.robustness[:MOST_ROWS])},
+        figures={"robustness": figures.robustness(audit.robustness[:MAX_ROWS])},
         tables=[evidence.robustness(audit)],
     )  # fmt: skip
 
