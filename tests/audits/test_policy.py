@@ -41,6 +41,7 @@ POLICY = {
         "OTHER_CASES": 500,
     },
     "topics.outcome_rate": {"RATIO": 1.5},
+    "topics.selective_labels": {"RATIO": 1.5},
     "topics.reversal": {"REVERSED": 0.45},
     "topics.threshold": {"NOTICEABLE": 0.05, "POINTS": 101},
     "values": {"SCHEMA": 4},

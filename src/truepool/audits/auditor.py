@@ -95,6 +95,11 @@ def audit(
         evidence.sampling.note(
             f"{count} {has} no outcome yet: used for feed checks only."
         )
+    if panel.propensity is not None:
+        evidence.sampling.note(
+            "Each case counts by its weight over its propensity, the chance that its "
+            "outcome became known: figures are those of all cases, reviewed or not."
+        )
     every = topics.every()
     parts = (*every, "credit", "advice")
     candidates: list[Candidate] = []

@@ -54,6 +54,15 @@ def score(
         ),
     ] = False,
     capacity: options.Capacity = None,
+    explore: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Mark this share of the cases decided negative for review, at random, "
+            "as in 1%, and write the propensity of each case.",
+        ),
+    ] = None,
+    seed: options.Seed = 0,
     json_file: Annotated[
         Path | None,
         option(
@@ -75,6 +84,7 @@ def score(
 
     if output is not None and json_file is not None:
         raise SettingError("cases are written once; give either --output or --json")
+    share = None if explore is None else _share(explore)
     if new.suffix == ".pool" and file.suffix != ".pool":
         raise SettingError(
             f"the saved pool comes first; try truepool score {new} {file}"
@@ -108,7 +118,11 @@ def score(
     lines = json_file is not None or (output is None and is_json_lines(source))
     with open_writer(target, json_lines=lines) as write:
         for batch in _check_unit(table()) if doubtful else table():
-            columns, skipped = _score_batch(pool, batch, name, contributions, limited)
+            columns, decided, skipped = _score_batch(
+                pool, batch, name, contributions, limited
+            )
+            if share is not None:
+                columns |= _review(batch, decided, share, seed)
             write(columns)
             cases, empty = cases + len(batch.values), empty + skipped
     where = "standard output" if place == STDOUT else place
@@ -159,7 +173,8 @@ def _check_unit(batches: Iterator["Batch"]) -> Iterator["Batch"]:
 def _check_id(id: str) -> None:
     from truepool.core.errors import SourceError
 
-    if id.startswith(("pooled", "decision", "contribution:")):
+    taken = ("pooled", "decision", "contribution:", "review", "propensity")
+    if id.startswith(taken):
         raise SourceError(
             f"the result has a column {id!r} of its own; rename the id column"
         )
@@ -235,8 +250,8 @@ def _score_batch(
     id: str,
     contributions: bool,
     limited: "IntArray | None",
-) -> "tuple[dict[str, Ids], int]":
-    """Columns of the result, and how many cases have no report."""
+) -> "tuple[dict[str, Ids], Ids, int]":
+    """Columns of the result, decisions by number, and how many cases have no report."""
     import numpy as np
     import pyarrow as pa
 
@@ -265,4 +280,47 @@ def _score_batch(
         for k, suffix in enumerate(suffixes):
             name = f"contribution:{agent}{suffix}"
             columns[name] = pa.array(changes[:, i, k], mask=~known)
-    return columns, int(T - known.sum())
+    return columns, pa.array(decisions, mask=~known), int(T - known.sum())
+
+
+def _share(text: str) -> float:
+    """Return the share that a text states, as in 1% or 0.01."""
+    from truepool.core.errors import SettingError
+
+    number, unit = text.strip().removesuffix("%"), 100 if "%" in text else 1
+    try:
+        share = float(number) / unit
+    except ValueError:
+        share = float("nan")
+    if not 0 < share <= 1:
+        raise SettingError(
+            "--explore must be a share above 0 and at most 1, as in 1% or 0.01; got "
+            f"{text!r}"
+        )
+    return share
+
+
+def _review(
+    batch: "Batch", decisions: "Ids", share: float, seed: int
+) -> "dict[str, Ids]":
+    """Whether each case is to be reviewed, and the chance that it was to be.
+
+    Cases decided positive are reviewed anyway. The others are drawn by their id (by
+    their place in the table where they have none), so that the draw can be repeated
+    and checked, in any order.
+    """
+    from hashlib import sha256
+
+    import pyarrow as pa
+
+    ids: Any = range(batch.start, batch.start + len(batch.values))
+    if batch.ids is not None:
+        ids = batch.ids if isinstance(batch.ids, list) else batch.ids.to_pylist()
+    review, chances = [], []
+    for id, decision in zip(ids, decisions.to_pylist(), strict=True):  # type: ignore[union-attr]
+        drawn = sha256(f"{seed}:{id}".encode()).digest()[:8]
+        place = int.from_bytes(drawn, "big") / 2**64
+        known = decision is not None
+        review.append((decision > 0 or place < share) if known else None)
+        chances.append((1.0 if decision > 0 else share) if known else None)
+    return {"review": pa.array(review), "propensity": pa.array(chances)}

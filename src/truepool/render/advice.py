@@ -34,6 +34,8 @@ ACTIONS = {
     "fix its feed there",
     "biased-segment": "recalibrate the pool within groups",
     "drifted-pool": "find out what changed around case {since:,}",
+    "selective-labels": "review some cases at random and account for the review "
+    "(--propensity)",
     "outcome-rate": "find out why the share of positive outcomes changed around case "
     "{since:,}",
 }
