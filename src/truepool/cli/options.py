@@ -84,6 +84,12 @@ SPELLINGS = {
     "--decision-time": Spelling(
         "COLUMN", "For a long table: reports after this time do not count."
     ),
+    "--updates": Spelling(
+        "RULE",
+        "Of a long table, what counts when an agent reports on a case more than once: "
+        "last (default), or time-weighted: each report for as long as it stood, until "
+        "the decision time.",
+    ),
     "--cost-fn": Spelling(
         "NUMBER|COLUMN",
         "Cost of a missed case: a number, or the column that has it for each case.",
@@ -232,6 +238,7 @@ def _parse_table(
     percent: Annotated[bool, option("--percent")] = False,
     long: Annotated[tuple[str, str, str] | None, option("--long")] = None,
     decision_time: Annotated[str | None, option("--decision-time")] = None,
+    updates: Annotated[str, option("--updates")] = "last",
     weight: Annotated[str | None, option("--weight")] = None,
     group: Annotated[str | None, option("--group")] = None,
     propensity: Annotated[str | None, option("--propensity")] = None,
@@ -251,6 +258,7 @@ def _parse_table(
         percent=percent,
         long=long,
         decision_time=decision_time,
+        updates=updates,
         weight=weight,
         group=group,
         propensity=propensity,
@@ -453,12 +461,13 @@ def note(summary: "TableSummary") -> None:
 def check_unweighted(table_format: "TableFormat", who: str) -> None:
     """Refuse weights, groups and propensities where every case counts once."""
     from truepool.core.errors import SettingError
+    from truepool.data.tables import TableFormat
 
-    for name in ("weight", "group", "propensity"):
-        column = getattr(table_format, name)
-        if column is not None:
+    for name in ("weight", "group", "propensity", "updates"):
+        value = getattr(table_format, name)
+        if value != getattr(TableFormat(), name):
             raise SettingError(
-                f"{who} every case once and for itself; got --{name} {column}. Leave "
+                f"{who} every case once and for itself; got --{name} {value}. Leave "
                 "it out."
             )
 
