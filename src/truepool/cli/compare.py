@@ -70,10 +70,12 @@ def compare(
     shown = [grid(result), *([groups(result)] if result.groups else [])]
     heading = labels.sentence(cases.labels, cases.counts)
     outcome_labels = {"outcome_labels": cases.labels.to_dict(cases.counts)}
-    write_json(json_file, result.to_dict() | outcome_labels)
+    values = result.to_dict() | outcome_labels
+    tables = "\n\n".join(table.to_markdown() for table in shown)
+    text = f"{plain(heading)}\n\n{tables}\n"
+    write_json(json_file, values)
     if markdown is not None:
-        tables = "\n\n".join(table.to_markdown() for table in shown)
-        write_text(markdown, f"{plain(heading)}\n\n{tables}\n")
+        write_text(markdown, text)
     if not (quiet or json_file == STDOUT):
         print_line(heading)
         for table in shown:

@@ -151,6 +151,12 @@ SPELLINGS = {
     ),
     "--quiet": Spelling("", "Print nothing but errors.", type=bool),
     "--force": Spelling("", "Replace files that truepool did not write.", type=bool),
+    "--spreadsheet-safe": Spelling(
+        "",
+        "In CSV, put an apostrophe before text that starts with =, +, - or @, which a "
+        "spreadsheet would run as a formula.",
+        type=bool,
+    ),
     "--trust": Spelling(
         "", "Load .joblib files, which can run any code, from this source.", type=bool
     ),
@@ -222,6 +228,7 @@ Force: TypeAlias = Annotated[bool, option("--force")]
 Config: TypeAlias = Annotated[
     Path | None, option("--config", is_eager=True, callback=_apply_config)
 ]
+SpreadsheetSafe: TypeAlias = Annotated[bool, option("--spreadsheet-safe")]
 Trust: TypeAlias = Annotated[bool, option("--trust")]
 
 
@@ -366,8 +373,10 @@ done, so that an error is the only sentence there."""
 
 
 def _print_notes(*, quiet: bool) -> None:
+    from truepool.cli.outputs import print_note
+
     for line in () if quiet else NOTES:
-        typer.echo(line, err=True)
+        print_note(line)
 
 
 def with_table(verb: Callable[..., None]) -> Callable[..., None]:

@@ -54,6 +54,7 @@ def score(
         ),
     ] = False,
     capacity: options.Capacity = None,
+    spreadsheet_safe: options.SpreadsheetSafe = False,
     explore: Annotated[
         str | None,
         typer.Option(
@@ -73,7 +74,8 @@ def score(
     quiet: options.Quiet = False,
 ) -> None:
     """Write the pooled probability and the decision of each new case."""
-    from truepool.cli.outputs import STDOUT, check_files
+    from truepool.cli.outputs import STDOUT, check_files, print_note
+    from truepool.cli.screen import print_line
     from truepool.core.errors import SettingError
     from truepool.core.formatting import pluralize
     from truepool.data.tables import TableFormat
@@ -116,7 +118,9 @@ def score(
         limited = _decide_within(pool, table(dated=dated), limit)
     cases = empty = 0
     lines = json_file is not None or (output is None and is_json_lines(source))
-    with open_writer(target, json_lines=lines) as write:
+    with open_writer(
+        target, json_lines=lines, spreadsheet_safe=spreadsheet_safe
+    ) as write:
         for batch in _check_unit(table()) if doubtful else table():
             columns, decided, skipped = _score_batch(
                 pool, batch, name, contributions, limited
@@ -132,7 +136,7 @@ def score(
     if limited is not None:
         sentence += f" Decided {int(limited.sum()):,} positive, within {limit}."
     if not quiet:
-        typer.echo(sentence, err=place == STDOUT)
+        (print_note if place == STDOUT else print_line)(sentence)
 
 
 def _format_of_new(

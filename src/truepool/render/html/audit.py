@@ -21,6 +21,7 @@ from truepool.audits.values import (
 from truepool.comparison import Comparison
 from truepool.core.arrays import FloatArray
 from truepool.core.files import write_text
+from truepool.core.formatting import printable
 from truepool.render import figures, labels
 from truepool.render.advice import steps
 from truepool.render.html.layout import Section, fragment, page
@@ -60,7 +61,7 @@ def html(audit: Audit) -> str:
     anchors = set[str]().union(*(section.anchors for section in shown))
     title = f"Audit: {sentence(audit)}"
     context = _verdict(audit) | {"anchors": anchors}
-    return page("audit.html.j2", title=title, sections=shown, **context)
+    return printable(page("audit.html.j2", title=title, sections=shown, **context))
 
 
 def write(audit: Audit, path: str | Path) -> None:
