@@ -20,16 +20,16 @@ POLICY = {
         "SAMPLE_CASES": 50_000,
     },
     "recommendation": {"FEW_CASES": 500, "RARE": 0.01, "SCARCE": 0.05, "STRONG": 0.1},
+    "reliability": {"GROUPS": 10},
     "sampling": {"TRAINING_CASES": 50_000},
     "severity": {"LIKELY": 0.05, "SURE": 0.01},
     "topics.calibration": {
         "BIAS": 0.02,
-        "GROUPS": 10,
         "POOL_SLOPE": 1.05,
         "SHARE_OF_RATE": 0.2,
         "SLOPES": (0.8, 1.25),
     },
-    "topics.comparison": {"SIGNIFICANT": 0.05, "COMPARISON_CASES": 10_000},
+    "topics.comparison": {"SIGNIFICANT": 0.05, "COMPARISON_CASES": 50_000},
     "topics.copies": {"COPY": 0.995, "DISTINCT": 0.99, "FEW_EFFECTIVE": 0.5},
     "topics.credit": {
         "EFFORT": 10,
@@ -47,7 +47,7 @@ POLICY = {
     "topics.outcome_rate": {"RATIO": 1.5},
     "topics.selective_labels": {"RATIO": 1.5},
     "topics.reversal": {"REVERSED": 0.45},
-    "topics.threshold": {"NOTICEABLE": 0.05, "POINTS": 101},
+    "topics.threshold": {"FARTHEST": 12.0, "NOTICEABLE": 0.05, "POINTS": 101},
     "values": {"SCHEMA": 4},
 }
 

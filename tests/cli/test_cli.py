@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import typer
+from command import EXAMPLE_NOTE
 from panels import random_panel
 from pyarrow import csv
 
@@ -18,7 +19,6 @@ from truepool import cli, learners
 from truepool.data.tables import write_table
 
 EXAMPLE = str(files("truepool.datasets") / "example.csv")
-EXAMPLE_NOTE = "No table was given: these are the cases of the bundled example.\n"
 QUICK = ["--pool", "vcg", "--pool", "platt"]
 
 

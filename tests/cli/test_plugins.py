@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from command import EXAMPLE_NOTE
 from distributions import install
 
 VERB = '''
@@ -160,7 +161,8 @@ def toolbox(tmp_path_factory):
 
 
 def answer(done):
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
+    assert done.stderr in ("", EXAMPLE_NOTE)
     return done.stdout
 
 

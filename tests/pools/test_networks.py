@@ -172,7 +172,3 @@ def test_training_imports_no_compiler():
         "assert 'torch' in sys.modules and 'torch._dynamo' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_policy_of_training():
-    assert (training.SLIGHT, training.FADE) == (1e-3, (0.9, 0.999))

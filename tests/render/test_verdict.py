@@ -187,6 +187,20 @@ def test_warnings_come_after_the_pool():
     assert " Also recalibrate ada; find out what changed around case 1,500." in text
 
 
+def test_one_action_is_named_once_with_what_it_saves():
+    told = advice(fixed(
+        error("constant-feed", "ada", saving=estimate(0.09)),
+        error("changed-feed", "ada", saving=estimate(0.05)),
+    ))  # fmt: skip
+    assert told.count("take ada out of the pool") == 1
+    assert "(saves 0.0900 per case). Until then" in told
+
+
+def test_a_date_stands_beside_the_case():
+    fix = Fix("drifted-pool", (), "warning", None, 1500, "2024-03-01")
+    assert "around case 1,500 (2024-03-01)." in advice(fixed(fix))
+
+
 def test_a_code_without_an_action_is_still_named():
     text = advice(fixed(error("odd", "ada"), warning("odder")))
     assert "Before anything else, look into ada (`odd`)." in text

@@ -1,7 +1,7 @@
 """The audit: collect the evidence, run the check of every topic, sort the findings."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -98,7 +98,10 @@ def audit(
             candidates += topic.check(evidence)
         else:
             evidence.sampling.withhold(topic.name, evidence.shortage)
-    findings = select_findings(candidates)
+    findings = tuple(
+        replace(finding, date=evidence.date(finding.since))
+        for finding in select_findings(candidates)
+    )
     changes = None if since is None else compare_audits(since, findings)
     progress("credit", len(parts) - 2, len(parts))
     summaries = summarize_agents(evidence)
@@ -109,7 +112,7 @@ def audit(
         findings=findings,
         pool=evidence.pool.name,
         costs=asdict(evidence.costs),
-        threshold=_threshold(evidence),
+        threshold=evidence.line,
         level=level,
         cases=len(panel),
         positives=int((panel.outcomes > 0).sum()),
@@ -157,11 +160,3 @@ def _evidence(
     Resamples(len(panel), resamples)
     rule = configure(pool, costs=costs, threshold=threshold, seed=seed)
     return Evidence(panel, rule, costs, threshold, level, resamples, seed)
-
-
-def _threshold(evidence: Evidence) -> float | None:
-    if evidence.panel.classes != 2:
-        return None
-    if evidence.threshold is not None or not evidence.costs.constant:
-        return evidence.threshold
-    return float(evidence.costs.threshold)

@@ -33,6 +33,15 @@ SAMPLE_CASES = 50_000
 A = TypeVar("A")
 
 
+def format_date(time: Any) -> str:
+    """Return a time as precise as it is.
+
+    >>> format_date(np.datetime64("2024-05-15T13:05:00"))
+    '2024-05-15 13:05'
+    """
+    return str(np.datetime_as_string(time, unit="auto")).replace("T", " ")
+
+
 def enough_cases(outcomes: IntArray) -> bool:
     """Whether there are enough cases of both outcomes for an interval."""
     ones = int(outcomes.sum())
@@ -81,6 +90,15 @@ class Evidence:
     def implied_loss(self) -> Loss:
         """What decisions cost in the tested cases, at the threshold of the costs."""
         return Loss("cost", self.costs).on(self.panel).take(self.cases)
+
+    @property
+    def line(self) -> float | None:
+        """Threshold in use; None where it differs by case, or for K > 2 classes."""
+        if self.panel.classes != 2:
+            return None
+        if self.threshold is not None or not self.costs.constant:
+            return self.threshold
+        return float(self.costs.threshold)
 
     @cached_property
     def label(self) -> str:
@@ -193,6 +211,20 @@ class Evidence:
             self._resamples[len(units)] = drawn
         low, high = self._resamples[len(units)].interval(units, self.level)
         return Estimate(float(units.mean()), low, high)
+
+    # Time
+
+    def date(self, place: int | None) -> str:
+        """Return when the case at a place in time was; empty without dates."""
+        times = self.panel.times
+        if place is None or times is None or times.dtype.kind != "M":
+            return ""
+        return format_date(times[self.panel.order[place]])
+
+    def describe_case(self, place: int) -> str:
+        """Say where a case is in time: its place, and its date if it has one."""
+        date = self.date(place)
+        return f"case {place:,} of {len(self.panel):,}" + (f" ({date})" if date else "")
 
     def rise(self, change: Change) -> Estimate:
         """Increase of a mean at a change, with its interval."""

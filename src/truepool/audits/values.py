@@ -38,6 +38,7 @@ class Finding:
     p_value: float | None = None
     figure: str | None = None
     since: int | None = None  # position in time of the first case after the change
+    date: str = ""  # of that case, where the cases have dates
     cause: tuple[str, ...] = ()
     """Code and agents of the finding that explains this one."""
 
@@ -114,6 +115,8 @@ class CostCurve:
     threshold, as a share of the more expensive of the two errors."""
     implied: float
     """Threshold that the costs imply; where they differ, that of an average case."""
+    lowest: float | None = None
+    """Threshold of least cost on these cases, which chance alone may have chosen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +129,9 @@ class Drift:
     learner: str
     alarms: tuple[tuple[str, int, float, float], ...]
     """Who, at which case, and the mean loss before and after."""
+    dates: tuple[str, ...] = ()
+    """Of ``cases``, where the cases have dates."""
+    alarm_dates: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -181,6 +187,7 @@ class Fix:
     severity: Severity
     saving: Estimate | None = None
     since: int | None = None
+    date: str = ""
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,10 @@ from truepool.cli import (
     score,
     show,
 )
+from truepool.cli.outputs import print_note
 from truepool.cli.verbs import Verbs
 from truepool.core.errors import TruepoolError
+from truepool.core.formatting import printable
 
 USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
 """What typer raises for a command line that it does not understand."""
@@ -77,9 +79,9 @@ def main() -> None:
     try:
         sys.exit(app(prog_name="truepool", standalone_mode=False))
     except TruepoolError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print_note(f"error: {error}")
     except USAGE_ERROR as error:
-        print(_usage_sentence(error), file=sys.stderr)
+        print(printable(_usage_sentence(error)), file=sys.stderr)
     except typer.Abort:
         print("error: stopped", file=sys.stderr)
     sys.exit(2)

@@ -65,9 +65,11 @@ def compare(
         )
     heading = labels.sentence(cases.labels, cases.counts)
     outcome_labels = {"outcome_labels": cases.labels.to_dict(cases.counts)}
-    write_json(json_file, result.to_dict() | outcome_labels)
+    values = result.to_dict() | outcome_labels
+    text = f"{plain(heading)}\n\n{grid(result).to_markdown()}\n"
+    write_json(json_file, values)
     if markdown is not None:
-        write_text(markdown, f"{plain(heading)}\n\n{grid(result).to_markdown()}\n")
+        write_text(markdown, text)
     if not (quiet or json_file == STDOUT):
         print_line(heading)
         grid(result).print(console())

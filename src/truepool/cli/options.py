@@ -84,6 +84,12 @@ SPELLINGS = {
     "--decision-time": Spelling(
         "COLUMN", "For a long table: reports after this time do not count."
     ),
+    "--updates": Spelling(
+        "RULE",
+        "Of a long table, what counts when an agent reports on a case more than once: "
+        "last (default), or time-weighted: each report for as long as it stood, until "
+        "the decision time.",
+    ),
     "--cost-fn": Spelling(
         "NUMBER|COLUMN",
         "Cost of a missed case: a number, or the column that has it for each case.",
@@ -137,6 +143,12 @@ SPELLINGS = {
     ),
     "--quiet": Spelling("", "Print nothing but errors.", type=bool),
     "--force": Spelling("", "Replace files that truepool did not write.", type=bool),
+    "--spreadsheet-safe": Spelling(
+        "",
+        "In CSV, put an apostrophe before text that starts with =, +, - or @, which a "
+        "spreadsheet would run as a formula.",
+        type=bool,
+    ),
     "--trust": Spelling(
         "", "Load .joblib files, which can run any code, from this source.", type=bool
     ),
@@ -206,6 +218,7 @@ Force: TypeAlias = Annotated[bool, option("--force")]
 Config: TypeAlias = Annotated[
     Path | None, option("--config", is_eager=True, callback=_apply_config)
 ]
+SpreadsheetSafe: TypeAlias = Annotated[bool, option("--spreadsheet-safe")]
 Trust: TypeAlias = Annotated[bool, option("--trust")]
 
 
@@ -222,6 +235,7 @@ def _parse_table(
     percent: Annotated[bool, option("--percent")] = False,
     long: Annotated[tuple[str, str, str] | None, option("--long")] = None,
     decision_time: Annotated[str | None, option("--decision-time")] = None,
+    updates: Annotated[str, option("--updates")] = "last",
     weight: Annotated[str | None, option("--weight")] = None,
     group: Annotated[str | None, option("--group")] = None,
     propensity: Annotated[str | None, option("--propensity")] = None,
@@ -241,6 +255,7 @@ def _parse_table(
         percent=percent,
         long=long,
         decision_time=decision_time,
+        updates=updates,
         weight=weight,
         group=group,
         propensity=propensity,
@@ -348,8 +363,10 @@ done, so that an error is the only sentence there."""
 
 
 def _print_notes(*, quiet: bool) -> None:
+    from truepool.cli.outputs import print_note
+
     for line in () if quiet else NOTES:
-        typer.echo(line, err=True)
+        print_note(line)
 
 
 def with_table(verb: Callable[..., None]) -> Callable[..., None]:
@@ -441,12 +458,13 @@ def note(summary: "TableSummary") -> None:
 def check_unweighted(table_format: "TableFormat", who: str) -> None:
     """Refuse weights, groups and propensities where every case counts once."""
     from truepool.core.errors import SettingError
+    from truepool.data.tables import TableFormat
 
-    for name in ("weight", "group", "propensity"):
-        column = getattr(table_format, name)
-        if column is not None:
+    for name in ("weight", "group", "propensity", "updates"):
+        value = getattr(table_format, name)
+        if value != getattr(TableFormat(), name):
             raise SettingError(
-                f"{who} every case once and for itself; got --{name} {column}. Leave "
+                f"{who} every case once and for itself; got --{name} {value}. Leave "
                 "it out."
             )
 

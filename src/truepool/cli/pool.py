@@ -34,6 +34,7 @@ def pool(
     *,
     table_format: "TableFormat",
     rule: "Pool",
+    spreadsheet_safe: options.SpreadsheetSafe = False,
     json_file: options.Json = None,
     quiet: options.Quiet = False,
 ) -> None:
@@ -51,7 +52,8 @@ def pool(
     result = rule.fit_panel(panel).pool(reports.coordinates, reports.columns)
     name = table_format.long[0] if table_format.long else table_format.id or "id"
     ids = {} if reports.ids is None else {name: reports.ids}
-    write_cases(output, ids | _pooled_columns(result, panel.labels))
+    columns = ids | _pooled_columns(result, panel.labels)
+    write_cases(output, columns, spreadsheet_safe=spreadsheet_safe)
     explanation = rule.explain()
     summary = _summary(explanation, result, output)
     counts = panel.counts
@@ -109,7 +111,7 @@ def _show(
 
     print_line(sentence(labels, counts))
     if explanation.why is not None:
-        console().print(f"Why: {explanation.why}.", highlight=False)
+        print_line(f"Why: {explanation.why}.")
     for table in explanation_grids(explanation):
         table.print(console())
     decisions = zip(labels.names, summary["decisions"].values(), strict=True)

@@ -50,6 +50,7 @@ def score(
             help="Add what each agent changed: pooled with minus without its report.",
         ),
     ] = False,
+    spreadsheet_safe: options.SpreadsheetSafe = False,
     explore: Annotated[
         str | None,
         typer.Option(
@@ -69,7 +70,8 @@ def score(
     quiet: options.Quiet = False,
 ) -> None:
     """Write the pooled probability and the decision of each new case."""
-    from truepool.cli.outputs import STDOUT, check_files
+    from truepool.cli.outputs import STDOUT, check_files, print_note
+    from truepool.cli.screen import print_line
     from truepool.core.errors import SettingError
     from truepool.core.formatting import pluralize
     from truepool.data.tables import TableFormat
@@ -102,7 +104,9 @@ def score(
         batches = _check_unit(batches)
     cases = empty = 0
     lines = json_file is not None or (output is None and is_json_lines(source))
-    with open_writer(target, json_lines=lines) as write:
+    with open_writer(
+        target, json_lines=lines, spreadsheet_safe=spreadsheet_safe
+    ) as write:
         for batch in batches:
             columns, decided, skipped = _score_batch(pool, batch, name, contributions)
             if share is not None:
@@ -114,7 +118,7 @@ def score(
     if empty:
         sentence += f" {pluralize(empty, 'case')} without any report: left empty."
     if not quiet:
-        typer.echo(sentence, err=place == STDOUT)
+        (print_note if place == STDOUT else print_line)(sentence)
 
 
 def _format_of_new(

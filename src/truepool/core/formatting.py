@@ -1,5 +1,6 @@
 """Formats of numbers in text: three significant figures by default."""
 
+import re
 from math import floor, isfinite, isnan, log10
 
 
@@ -61,3 +62,18 @@ def amount(value: float) -> str:
     ('10', '0.5', '2500000')
     """
     return f"{value:.10g}"
+
+
+INVISIBLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+"""Control characters, changes of direction, halves of characters and no characters."""
+
+
+def printable(text: str) -> str:
+    r"""Return text without what a terminal or a page would obey instead of show.
+
+    >>> printable("\x1b[31mred\x1b]0;title\x07 [red]a\n")
+    '[31mred]0;title [red]a\n'
+    """
+    return INVISIBLE.sub("", text)

@@ -30,11 +30,11 @@ ACTIONS = {
     "under-confident-pool": "recalibrate the pool",
     "over-confident-pool": "recalibrate the pool",
     "biased-pool": "recalibrate the pool",
-    "drifted-pool": "find out what changed around case {since:,}",
+    "drifted-pool": "find out what changed around {when}",
+    "outcome-rate": "find out why the share of positive outcomes changed around {when}",
+    "other-threshold": "recalibrate the pool, or move the threshold",
     "selective-labels": "review some cases at random and account for the review "
     "(--propensity)",
-    "outcome-rate": "find out why the share of positive outcomes changed around case "
-    "{since:,}",
 }
 """What to do about a finding, in the imperative, by its code."""
 
@@ -154,7 +154,10 @@ def _cured(plan: Recommendation, fix: Fix) -> bool:
 
 def _join(fixes: Sequence[Fix]) -> str:
     """List what to do, the same action once, with what each saves for sure."""
-    return "; ".join(dict.fromkeys(_action(fix) + _saved(fix) for fix in fixes))
+    saved: dict[str, str] = {}
+    for fix in fixes:
+        saved.setdefault(_action(fix), _saved(fix))
+    return "; ".join(action + saving for action, saving in saved.items())
 
 
 def _action(fix: Fix) -> str:
@@ -164,7 +167,8 @@ def _action(fix: Fix) -> str:
     # Who was reversed midway was sound before: its reports must not all be reversed.
     turned = fix.code == "reversed" and fix.since is not None
     action = FEED if turned else ACTIONS[fix.code]
-    return action.format(who=who, other=other, since=fix.since or 0)
+    when = f"case {fix.since or 0:,}" + (f" ({fix.date})" if fix.date else "")
+    return action.format(who=who, other=other, when=when)
 
 
 def _saved(fix: Fix) -> str:

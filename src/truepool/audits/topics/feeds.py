@@ -11,7 +11,7 @@ import numpy as np
 
 from truepool.audits.attribution import NEAR
 from truepool.audits.candidate import Candidate
-from truepool.audits.evidence import FEWEST_CASES, Evidence
+from truepool.audits.evidence import FEWEST_CASES, Evidence, format_date
 from truepool.audits.topic import Topic
 from truepool.comparison import Estimate
 from truepool.core.arrays import Array, FloatArray, IntArray
@@ -52,8 +52,8 @@ class Timeline:
         """Return the position of a case in time, in words."""
         if self.times is None:
             return f"case {place:,} of {len(self):,}"
-        when = np.datetime_as_string(self.times[place], unit="auto")
-        return f"case {place:,} of {len(self):,} ({when})"
+        date = format_date(self.times[place])
+        return f"case {place:,} of {len(self):,} ({date})"
 
     def between(self, place: int, share: float = NEAR) -> tuple[int, int]:
         """Earliest and latest place of a change, counted in cases with an outcome."""

@@ -89,7 +89,7 @@ def _add_date(
     first, last = dates(excess, found.place)
     return replace(
         candidate,
-        sentence=f"{who} was reversed at case {since:,} of {len(order):,}: since "
+        sentence=f"{who} was reversed at {evidence.describe_case(since)}: since "
         "then, the higher its report, the less likely the event.",
         advice=f"Leave {who} out and find out what changed then. Its reports before "
         "that case were sound: do not reverse them.",

@@ -21,6 +21,7 @@ from truepool.audits.values import (
 from truepool.comparison import Comparison
 from truepool.core.arrays import FloatArray
 from truepool.core.files import write_text
+from truepool.core.formatting import printable
 from truepool.render import figures, labels
 from truepool.render.advice import steps
 from truepool.render.html.layout import Section, fragment, page
@@ -58,7 +59,7 @@ def html(audit: Audit) -> str:
     anchors = set[str]().union(*(section.anchors for section in shown))
     title = f"Audit: {sentence(audit)}"
     context = _verdict(audit) | {"anchors": anchors}
-    return page("audit.html.j2", title=title, sections=shown, **context)
+    return printable(page("audit.html.j2", title=title, sections=shown, **context))
 
 
 def write(audit: Audit, path: str | Path) -> None:
@@ -116,12 +117,16 @@ def _calibration(audit: Audit) -> Section:
     """A reliability diagram each, and the numbers behind them."""
     known = [one for one in audit.calibration if one.reliability is not None]
     drawn = _worst(known, audit.agents)
+    axis = figures.reliability_axis(drawn, audit.threshold)
     return _section(
         "calibration", "Calibration", "Are the probabilities calibrated?",
         drawn=drawn,
+        log_odds=axis.log_odds,
         known=len(known),
         figures={
-            f"reliability-{place}": figures.reliability([one])
+            f"reliability-{place}": figures.reliability(
+                [one], threshold=audit.threshold, axis=axis
+            )
             for place, one in enumerate(drawn)
         },
         tables=[evidence.calibration(audit)],
@@ -184,6 +189,7 @@ def _redundancy(audit: Audit) -> Section:
         pair=(audit.agents[i], audit.agents[j]),
         closest=float(others[i, j]),
         drawn=len(agents),
+        beside=[evidence.correlations(audit)],
         figures={"correlation": drawn},
     )  # fmt: skip
 
@@ -197,16 +203,24 @@ def _others(matrix: FloatArray) -> FloatArray:
 
 def _costs(audit: Audit, curve: CostCurve) -> Section:
     """What deciding costs: at every threshold, and for other costs."""
+    least = float(curve.thresholds[int(np.nanargmin(curve.cost))])
+    if curve.lowest is not None:
+        least = curve.lowest
+    other = next((f for f in audit.findings if f.code == "other-threshold"), None)
     implied = curve.implied
     ratio = (1 - implied) / implied if implied else None
     used = implied if audit.threshold is None else audit.threshold
+    axis = figures.reliability_axis(audit.calibration, min(used, implied))
     return _section(
         "costs", "Costs", "What does the threshold cost?",
         implied=implied,
         used=used,
-        least=float(curve.thresholds[int(np.nanargmin(curve.cost))]),
+        least=least,
+        other=other,
         figures={
-            "threshold": figures.threshold(curve, used, implied),
+            "threshold": figures.threshold(
+                curve, used, implied, lowest=None if other is None else least, axis=axis
+            ),
             "decision": figures.decision(curve, ratio),
         },
     )  # fmt: skip
@@ -217,23 +231,25 @@ def _pools(audit: Audit, comparison: Comparison) -> Section:
     tests = [evidence.significance(audit)] if audit.significance else []
     return _section(
         "pools", "Pools", "Which pool is best here?",
+        beside=tests,
         figures={"comparison": figures.comparison(comparison, audit.pool)},
-        tables=[compared.grid(comparison), *tests],
+        tables=[compared.grid(comparison)],
     )  # fmt: skip
 
 
 def _time(audit: Audit, drift: Drift) -> Section:
     """Losses and weights over time, and the alarms."""
     last = zip(audit.agents, drift.weights[-1].tolist(), strict=True)
+    alarms = evidence.alarms(drift)
     return _section(
         "time", "Over time", "Did anything get worse over time?",
-        alarms=_spoken((who, f"at case {case:,}") for who, case, _, _ in drift.alarms),
+        alarms=_spoken((row[0], f"at case {row[1]}") for row in alarms.rows),
         weights=_spoken((agent, percent(weight)) for agent, weight in last),
         figures={
             "losses": figures.losses(drift),
             "paths": figures.paths(drift, audit.agents),
         },
-        tables=[evidence.alarms(drift)] if drift.alarms else [],
+        tables=[alarms] if drift.alarms else [],
     )  # fmt: skip
 
 
@@ -242,8 +258,8 @@ def _robustness(audit: Audit) -> Section:
     return _section(
         "robustness", "What if", "What if an agent fails?",
         worst=max(audit.robustness, key=lambda one: one.rise.value),
+        beside=[evidence.robustness(audit)],
         figures={"robustness": figures.robustness(audit.robustness[:MAX_ROWS])},
-        tables=[evidence.robustness(audit)],
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from truepool.audits.values import Audit, Finding, Severity
+from truepool.core.formatting import printable
 from truepool.render import labels
 from truepool.render.advice import steps
 from truepool.render.costs import describe
@@ -68,7 +69,7 @@ def markdown(audit: Audit) -> str:
     for grid in grids(audit):
         lines += [grid.to_markdown(), ""]
     lines += [f"{plain(omission)}\n" for omission in omissions(audit)]
-    return "\n".join(lines).rstrip() + "\n"
+    return printable("\n".join(lines).rstrip() + "\n")
 
 
 def _print_finding(console: Console, finding: Finding, mark: str, label: str) -> None:

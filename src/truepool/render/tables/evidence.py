@@ -1,9 +1,14 @@
 """The tables behind an audit, the same wherever they are shown."""
 
+import numpy as np
+
 from truepool.audits.values import Audit, Drift
 from truepool.render.numbers import format_estimate, format_p_value, number, percent
 from truepool.render.tables.grid import Grid
 from truepool.render.verdict import usual
+
+PAIRS = 8
+"""Pairs of agents whose correlation is listed."""
 
 
 def grids(audit: Audit) -> tuple[Grid, ...]:
@@ -110,8 +115,30 @@ def robustness(audit: Audit) -> Grid:
 
 def alarms(drift: Drift) -> Grid:
     """Who got worse, and when."""
+    dates = drift.alarm_dates or ("",) * len(drift.alarms)
     rows = tuple(
-        (who, f"{case:,}", number(before), number(after, before))
-        for who, case, before, after in drift.alarms
+        (
+            who,
+            f"{case:,}",
+            *([date] if drift.alarm_dates else []),
+            number(before),
+            number(after, before),
+        )
+        for (who, case, before, after), date in zip(drift.alarms, dates, strict=True)
     )
-    return Grid("Alarms", ("who", "case", "loss before", "loss after"), rows)
+    when = ("date",) if drift.alarm_dates else ()
+    headers = ("who", "case", *when, "loss before", "loss after")
+    return Grid("Alarms", headers, rows)
+
+
+def correlations(audit: Audit) -> Grid:
+    """Pairs of agents whose reports are most alike."""
+    first, second = np.triu_indices(len(audit.agents), 1)
+    values = audit.correlation[first, second]
+    known = np.flatnonzero(~np.isnan(values))
+    closest = known[np.argsort(-values[known], kind="stable")][:PAIRS]
+    rows = tuple(
+        (f"{audit.agents[first[k]]}, {audit.agents[second[k]]}", number(values[k]))
+        for k in closest
+    )
+    return Grid("Most correlated pairs", ("agents", "correlation"), rows)
