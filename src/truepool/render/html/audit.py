@@ -28,7 +28,7 @@ from truepool.render.html.layout import Section, fragment, page
 from truepool.render.numbers import format_estimate, percent
 from truepool.render.tables import comparison as compared
 from truepool.render.tables import evidence
-from truepool.render.verdict import FIXED, changes, costs, sentence, withheld
+from truepool.render.verdict import changes, costs, saving_label, sentence, withheld
 
 DIAGRAMS = 24
 """Reliability diagrams that are drawn; the table has everybody."""
@@ -90,7 +90,7 @@ def _verdict(audit: Audit) -> dict[str, Any]:
         "changes": changes(audit),
         "labels": labels.sentence(audit.labels, audit.label_cases),
         "costs": costs(audit),
-        "cost_label": FIXED,
+        "cost_label": saving_label(audit),
         "links": LINKS,
     }
 
