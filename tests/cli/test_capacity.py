@@ -150,7 +150,7 @@ def test_standard_input_cannot_be_read_twice(folder, truepool, monkeypatch):
         ("audit train.csv --agents ada,bob --capacity=-3", "got '-3'"),
         ("pool train.csv new.csv --agents ada,bob -o o.csv --capacity 3/day",
          "time of each case"),
-        ("audit train.csv --agents ada,bob --by regio", "'regio'"),
+        ("audit train.csv --agents ada,bob --by regions", "'regions'"),
         ("audit train.csv --agents ada,bob --by amount", "2 to 50 different values"),
         ("compare three.csv --capacity 3 --outcome label", "two classes; there are 3"),
     ],

@@ -185,5 +185,5 @@ def test_a_column_that_makes_no_groups_is_refused(function):
         function(ids, by="id")
     with pytest.raises(SettingError, match="'one' has 1. Name another one"):
         function(ids, by="one")
-    with pytest.raises(PanelError, match=r"'regio' .*did you mean 'region'"):
-        function(panel, by="regio")
+    with pytest.raises(PanelError, match=r"'regions' .*did you mean 'region'"):
+        function(panel, by="regions")
