@@ -8,6 +8,8 @@ from typer.main import get_command
 from truepool.cli import app, main
 
 ROOT = get_command(app)
+EXAMPLE_NOTE = "No table was given: these are the cases of the bundled example.\n"
+"""What a command that reads a table prints on standard error where none is given."""
 
 
 @pytest.fixture

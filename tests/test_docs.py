@@ -62,6 +62,12 @@ def test_every_verb_has_its_page_with_all_its_options(verb):
                     assert f"`{option}`" in page, option
 
 
+@pytest.mark.parametrize("verb", list(VERBS))
+def test_every_verb_has_its_line_in_the_page_on_which_command_when(verb):
+    page = (DOCS / "which_command.md").read_text()
+    assert re.search(rf"^\|.*\[`truepool {verb}\b.*\]\({verb}\.md\) \|$", page, re.M)
+
+
 @pytest.mark.parametrize("name", list(agents.zoo.every()))
 def test_every_model_of_the_zoo_has_its_line(name):
     assert f"| `{name}` |" in (DOCS / "agents.md").read_text()

@@ -62,10 +62,17 @@ POLICY = {
         "MIN_PRECISION": 1e-06,
         "RIDGE": 0.01,
     },
+    "measures.capacity": {"ROUNDING": 1e-09},
     "measures.credit.shapley_values": {"EXACT_LIMIT": 14, "ORDERS": 40},
     "measures.decisions": {"EDGE": 1e-12},
     "measures.diversity": {"MIN_DEVIATION": 1e-14, "ROUNDING_ERROR": 1e-13},
     "measures.fixed_weights": {"MIN_WEIGHT": 1e-06},
+    "measures.folds": {"GROUP_PARTS": 3},
+    "measures.groups": {
+        "FEWEST_CASES": 30,
+        "FEWEST_OF_A_CLASS": 5,
+        "MOST_GROUPS": 50,
+    },
     "measures.inference.bootstrap": {"GROUPS": 4_000},
     "measures.scores.decision": {"RARE": 0.05},
     "measures.scores.smooth_calibration": {"CELLS": 2_048, "HALVINGS": 40},
@@ -156,6 +163,7 @@ POLICY = {
         "PRECISION": 1e-10,
     },
     "pools.stacked_lr": {"PENALTY": 1.0},
+    "render.config": {"WIDTH": 88},
     "render.figures.charts": {"MAX_MARKERS": 30, "SIDE": 3.1},
     "render.figures.correlation_matrix": {
         "HORIZONTAL": (4, 7),
@@ -172,6 +180,8 @@ POLICY = {
         "POINTS": 400,
         "SMOOTH": 5,
     },
+    "render.html.audit": {"DIAGRAMS": 24, "MAX_READ_ALOUD": 8, "MAX_ROWS": 30},
+    "render.html.svg": {"PIXELS_PER_POINT": 1.4},
     "stress.draws": {
         "CHOICE": 5,
         "DIRECTIONS": 4,
@@ -194,7 +204,7 @@ PACKAGES = (
     "measures",
     "online",
     "pools",
-    "render.figures",
+    "render",
     "stress",
 )
 SERIES = "core.kernels.arithmetic"

@@ -15,7 +15,7 @@ from truepool.measures.diversity import correlation, mean_over_pairs
 from truepool.measures.scores import ece
 from truepool_paper.archive import from_jsonl
 from truepool_paper.expected import paper_tables
-from truepool_paper.experiments.heterogeneity import COMPOSITIONS, _pooled, _team
+from truepool_paper.experiments.heterogeneity import COMPOSITIONS, _pool_rows, _team
 from truepool_paper.methods import methods, pool_with
 from truepool_paper.real_task import task
 from truepool_paper.verdicts import tolerance
@@ -160,7 +160,7 @@ def test_printed_misses_of_forests_are_those_of_ten_thousand_rows():
     misses = []
     for cell in cells("heterogeneity", 3, {"data": ["NSL-KDD"]}):
         panels = task("nsl-kdd", 10_000, cell).panels(_team(COMPOSITIONS["5x RF"]))
-        misses.append(_pooled("NSL-KDD", "5x RF", *panels)[0]["value"])
+        misses.append(_pool_rows("NSL-KDD", "5x RF", *panels)[0]["value"])
     error = np.hypot(printed.error, np.std(misses, ddof=1) / np.sqrt(3))
     assert abs(np.mean(misses) - printed.value) < 2 * error
     whole = ours("tab:heterogeneity", "5x RF", column="NSL-KDD/FN")

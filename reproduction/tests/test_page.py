@@ -10,14 +10,14 @@ from truepool_paper.expected import paper_tables
 from truepool_paper.experiments import PENDING
 
 ROOT = Path(__file__).parents[2]
-KEPT = (ROOT / "docs/reproduction.jsonl").read_text(encoding="utf-8")
-RUN = from_jsonl(KEPT)
+ARCHIVE = (ROOT / "docs/reproduction.jsonl").read_text(encoding="utf-8")
+RUN = from_jsonl(ARCHIVE)
 
 
 def test_the_page_is_what_the_stored_rows_make():
     script = runpy.run_path(str(ROOT / "reproduction/scripts/publish.py"))
     page = (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
-    assert page == script["page"](KEPT)
+    assert page == script["page"](ARCHIVE)
 
 
 def test_it_is_the_whole_run_at_full_size():

@@ -53,7 +53,7 @@ needs_agents = pytest.mark.skipif(
 )
 
 
-class Said(NamedTuple):
+class SplitReports(NamedTuple):
     """Reports of one seed on rows no agent was trained on."""
 
     validation: FloatArray
@@ -62,7 +62,7 @@ class Said(NamedTuple):
     test_outcomes: IntArray
 
 
-def said_by_agents(rows: Features, seed: int) -> Said:
+def train_and_report(rows: Features, seed: int) -> SplitReports:
     X, y = rows.values, rows.outcomes
     rest, test = train_test_split(
         np.arange(len(y)), test_size=0.3, stratify=y, random_state=seed
@@ -74,14 +74,14 @@ def said_by_agents(rows: Features, seed: int) -> Said:
     trained = agents.train(
         X[learn], y[learn], features=0.6, seed=seed, n_jobs=2, cache=False
     )
-    said = trained.reports
-    return Said(said(X[validation]), y[validation], said(X[test]), y[test])
+    report = trained.reports
+    return SplitReports(report(X[validation]), y[validation], report(X[test]), y[test])
 
 
 @pytest.fixture(scope="module")
-def said() -> list[Said]:
+def splits() -> list[SplitReports]:
     rows = nsl_kdd(rows=None, train=FIFTH)
-    return [said_by_agents(rows, seed) for seed in SEEDS]
+    return [train_and_report(rows, seed) for seed in SEEDS]
 
 
 def seed_error(values: FloatArray) -> float:
@@ -97,14 +97,17 @@ def seed_error(values: FloatArray) -> float:
     [(pool, score) for pool, printed in READINGS.items() for score in printed],
 )
 def test_a_pool_scores_on_nsl_kdd_what_readings_says(
-    said: list[Said], pool: str, score: str
+    splits: list[SplitReports], pool: str, score: str
 ) -> None:
     measured = np.array(
-        [score_of(POOLS[pool](), part, score, CLIPPED.get(pool, 0.0)) for part in said]
+        [
+            score_of(POOLS[pool](), part, score, CLIPPED.get(pool, 0.0))
+            for part in splits
+        ]
     )
     ours = measured.mean()
     if score in ("recall", "fn_rate"):  # a share of the attacks tested
-        attacks = sum(part.test_outcomes.sum() for part in said)
+        attacks = sum(part.test_outcomes.sum() for part in splits)
         error = np.sqrt(ours * (1 - ours) / attacks)
     else:
         error = seed_error(measured)
@@ -114,12 +117,14 @@ def test_a_pool_scores_on_nsl_kdd_what_readings_says(
 @pytest.mark.data
 @needs_data
 @needs_agents
-def test_log_odds_as_built_is_better_calibrated_than_clipped(said: list[Said]) -> None:
+def test_log_odds_as_built_is_better_calibrated_than_clipped(
+    splits: list[SplitReports],
+) -> None:
     built, clipped = (
         np.mean(
             [
                 score_of(pools.make("log-odds", clip=UNCLIPPED), part, "ece", at)
-                for part in said
+                for part in splits
             ]
         )
         for at in (0.0, 0.001)
@@ -128,7 +133,11 @@ def test_log_odds_as_built_is_better_calibrated_than_clipped(said: list[Said]) -
 
 
 def score_of(
-    pool: Pool, part: Said, score: str, clip: float = 0.0, threshold: float = 0.5
+    pool: Pool,
+    part: SplitReports,
+    score: str,
+    clip: float = 0.0,
+    threshold: float = 0.5,
 ) -> float:
     pool.fit(part.validation, part.validation_outcomes)
     pooled = pool.predict_proba(np.clip(part.test, clip, 1 - clip))
@@ -138,11 +147,11 @@ def score_of(
 @pytest.mark.data
 @needs_data
 @needs_agents
-def test_agents_agree_as_much_as_the_paper_prints(said: list[Said]) -> None:
+def test_agents_agree_as_much_as_the_paper_prints(splits: list[SplitReports]) -> None:
     pairs = list(combinations(range(5), 2))
-    tables = [np.corrcoef(part.test, rowvar=False) for part in said]
+    tables = [np.corrcoef(part.test, rowvar=False) for part in splits]
     agreement = np.array([np.mean([t[pair] for pair in pairs]) for t in tables])
-    # tab:empirical_rho; how the paper drew its rows is not said, and it matters.
+    # tab:empirical_rho; how the paper drew its rows is not stated, and it matters.
     assert abs(agreement.mean() - 0.978) <= 0.02
 
 
@@ -169,9 +178,9 @@ ELSEWHERE: Mapping[str, tuple[float, float, Mapping[str, Mapping[str, float]]]] 
 
 
 @pytest.fixture(scope="module", params=list(ELSEWHERE))
-def elsewhere(request: pytest.FixtureRequest) -> tuple[str, list[Said]]:
+def elsewhere(request: pytest.FixtureRequest) -> tuple[str, list[SplitReports]]:
     rows = datasets.load(request.param)
-    return request.param, [said_by_agents(rows, seed) for seed in (0, 1)]
+    return request.param, [train_and_report(rows, seed) for seed in (0, 1)]
 
 
 @pytest.mark.data
@@ -179,9 +188,9 @@ def elsewhere(request: pytest.FixtureRequest) -> tuple[str, list[Said]]:
 @needs("unsw-nb15")
 @needs_agents
 def test_pools_score_elsewhere_what_readings_says(
-    elsewhere: tuple[str, list[Said]],
+    elsewhere: tuple[str, list[SplitReports]],
 ) -> None:
-    name, said = elsewhere
+    name, splits = elsewhere
     threshold, _, expected = ELSEWHERE[name]
     at_cost = pools.make(
         "vcg", loss="cost", costs=Costs(fn=10, fp=1), threshold=threshold
@@ -189,17 +198,19 @@ def test_pools_score_elsewhere_what_readings_says(
     for pool, printed in expected.items():
         chosen = at_cost if pool == "vcg" else pools.make(pool)
         for score, figure in printed.items():
-            each = [score_of(chosen, part, score, threshold=threshold) for part in said]
+            each = [
+                score_of(chosen, part, score, threshold=threshold) for part in splits
+            ]
             ours = np.array(each)
-            error = 3 * chance_of(score, ours, said) + HALF_A_DIGIT
+            error = 3 * chance_of(score, ours, splits) + HALF_A_DIGIT
             assert abs(ours.mean() - figure) <= error, (pool, score, ours)
 
 
-def chance_of(score: str, ours: FloatArray, said: list[Said]) -> float:
+def chance_of(score: str, ours: FloatArray, splits: list[SplitReports]) -> float:
     """Standard error of a score: of a share of the positives, or over the seeds."""
     if score == "ece":
         return seed_error(ours)
-    positives = sum(part.test_outcomes.sum() for part in said)
+    positives = sum(part.test_outcomes.sum() for part in splits)
     return float(np.sqrt(ours.mean() * (1 - ours.mean()) / positives))
 
 
@@ -208,11 +219,11 @@ def chance_of(score: str, ours: FloatArray, said: list[Said]) -> float:
 @needs("unsw-nb15")
 @needs_agents
 def test_agents_agree_elsewhere_as_much_as_readings_says(
-    elsewhere: tuple[str, list[Said]],
+    elsewhere: tuple[str, list[SplitReports]],
 ) -> None:
-    name, said = elsewhere
+    name, splits = elsewhere
     found = [
         diversity.diversity(Panel(part.test, part.test_outcomes)).mean_correlation
-        for part in said
+        for part in splits
     ]
     assert abs(np.mean(found) - ELSEWHERE[name][1]) <= 0.01

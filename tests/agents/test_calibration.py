@@ -13,7 +13,7 @@ from truepool.core.errors import SettingError, UnknownNameError
 each = pytest.mark.parametrize("method", list(METHODS))
 
 
-class Told:
+class LogOddsAgent:
     """An agent whose log-odds are its first features, times a factor."""
 
     def __init__(self, factor=1.0, classes=2):
@@ -30,7 +30,7 @@ class Told:
 def drawn(classes, seed=0, rows=40_000):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rows, classes))
-    chance = Told(1.0, classes).predict_proba(X).cumsum(axis=1)
+    chance = LogOddsAgent(1.0, classes).predict_proba(X).cumsum(axis=1)
     return X, (rng.random((rows, 1)) > chance).sum(axis=1)
 
 
@@ -38,16 +38,16 @@ def drawn(classes, seed=0, rows=40_000):
 @pytest.mark.parametrize("classes", [2, 3])
 def test_an_overconfident_agent_is_recalibrated(method, classes):
     X, y = drawn(classes)
-    calibrated_agent = agents.calibrate(Told(3.0, classes), X, y, method)
-    truth = Told(1.0, classes).predict_proba(X)
-    loud = np.abs(Told(3.0, classes).predict_proba(X) - truth).mean()
+    calibrated_agent = agents.calibrate(LogOddsAgent(3.0, classes), X, y, method)
+    truth = LogOddsAgent(1.0, classes).predict_proba(X)
+    loud = np.abs(LogOddsAgent(3.0, classes).predict_proba(X) - truth).mean()
     assert np.abs(calibrated_agent.predict_proba(X) - truth).mean() < 0.15 * loud
 
 
 @pytest.mark.parametrize("method", ["platt", "temperature"])
 def test_a_calibrated_agent_stays_as_it_is(method):
     X, y = drawn(2)
-    same = agents.calibrate(Told(), X, y, method).predict_proba(X)[:, 1]
+    same = agents.calibrate(LogOddsAgent(), X, y, method).predict_proba(X)[:, 1]
     # A line through 40,000 log-odds has an error of about 0.01 in slope and height.
     assert_allclose(logit(same), X[:, 0], atol=0.15)
 
@@ -88,12 +88,12 @@ def test_held_out_cases_are_a_fifth_of_every_class():
 
 def test_log_odds_are_those_of_the_agent():
     X, y = drawn(3, rows=20)
-    spoken = LogOdds(Told(1.0, 3)).fit(X, 2 - y)
+    spoken = LogOdds(LogOddsAgent(1.0, 3)).fit(X, 2 - y)
     power = np.exp(spoken.decision_function(X))
-    assert_allclose(power, Told(1.0, 3).predict_proba(X), rtol=1e-12)
-    assert_allclose(LogOdds(Told()).decision_function(X), X[:, 0], rtol=1e-9)
+    assert_allclose(power, LogOddsAgent(1.0, 3).predict_proba(X), rtol=1e-12)
+    assert_allclose(LogOdds(LogOddsAgent()).decision_function(X), X[:, 0], rtol=1e-9)
 
 
 def test_an_unknown_method_is_refused():
     with pytest.raises(UnknownNameError, match="did you mean 'platt'"):
-        agents.calibrate(Told(), *drawn(2, rows=10), "plat")
+        agents.calibrate(LogOddsAgent(), *drawn(2, rows=10), "plat")

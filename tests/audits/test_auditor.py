@@ -15,7 +15,7 @@ from panels import panels, random_panel
 
 import truepool as tp
 from truepool.audits import Audit, audit
-from truepool.core.errors import CostError, SettingError, UnknownNameError
+from truepool.core.errors import CostError, OutcomeError, SettingError, UnknownNameError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.losses import Loss
@@ -313,3 +313,25 @@ def test_only_what_was_asked_is_withheld():
     assert "drift" in dict(audit(timed(panel), **QUICK).withheld)
     many = audit(random_panel(2, cases=200, classes=3), resamples=30)
     assert dict(many.withheld) == {"incentives": "they are known for two classes only"}
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_an_agent_that_never_reported_is_audited_without_numbers(classes):
+    values = random_panel(0, cases=60, agents=3, classes=classes).values.copy()
+    values[:, 1] = np.nan
+    outcomes = random_panel(0, cases=60, agents=3, classes=classes).outcomes
+    result = audit(Panel(np.squeeze(values), outcomes), resamples=30)
+    silent = result.to_dict()["agent_summaries"][1]
+    assert (silent["report_rate"], silent["cost"], silent["brier"]) == (0.0, None, None)
+    assert "agent1 never reported and was not checked." in result.sampled
+    json.dumps(result.to_dict(), allow_nan=False)
+    assert "agent1" in result.to_markdown()
+
+
+def test_an_audit_and_a_comparison_need_two_classes():
+    panel = Panel([[0.5, 0.4]] * 4, [0] * 4)
+    with pytest.raises(OutcomeError, match="an audit needs cases of at least two"):
+        audit(panel)
+    with pytest.raises(OutcomeError, match="a comparison needs cases of at least two"):
+        tp.compare(panel)
+    assert len(tp.replay("gradient", panel).pooled) == 4

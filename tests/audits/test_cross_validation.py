@@ -1,6 +1,6 @@
 import numpy as np
 from faults import sound, timed
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from panels import random_panel
 
 from truepool.audits.cross_validation import CrossValidation, recalibrate
@@ -19,10 +19,19 @@ def test_a_pool_that_learns_is_judged_out_of_fold():
     assert_allclose(judged.pooled, out_of_fold(VCG(), PANEL, pairs))
 
 
-def test_a_pool_that_learns_nothing_is_judged_on_every_case_even_in_time():
-    judged = CrossValidation(timed(PANEL), Mean(), Sampling(0))
-    assert len(judged.cases) == 300
-    assert_allclose(judged.pooled[:, 0], PANEL.reports.mean(axis=1))
+def test_a_pool_that_learns_nothing_is_judged_on_the_cases_of_every_other():
+    for panel in (PANEL, timed(PANEL)):
+        judged = CrossValidation(panel, Mean(), Sampling(0))
+        other = CrossValidation(panel, VCG(), Sampling(0))
+        assert_array_equal(judged.cases, other.cases)
+        assert_allclose(judged.pooled[:, 0], PANEL.reports.mean(axis=1)[judged.cases])
+
+
+def test_without_folds_a_pool_that_learns_nothing_is_judged_on_every_case():
+    few = PANEL.take(np.flatnonzero(PANEL.outcomes == 0)[:20])
+    judged = CrossValidation(few, Mean(), sampling := Sampling(0))
+    assert len(judged.cases) == 20
+    assert sampling.withheld == []
 
 
 def test_in_time_the_first_cases_only_teach():

@@ -14,22 +14,18 @@ from truepool.stress.noise import RandomNoise
 POLICY = {
     "attribution": {"CRITICAL": 7.35, "FITTING": 0.25, "NEAR": 0.02},
     "cross_validation": {"FOLDS": 5},
-    "evidence": {
-        "FEWEST_CASES": 30,
-        "FEWEST_OF_A_CLASS": 5,
-        "SAMPLE_CASES": 50_000,
-    },
+    "evidence": {"SAMPLE_CASES": 50_000},
     "recommendation": {"FEW_CASES": 500, "RARE": 0.01, "SCARCE": 0.05, "STRONG": 0.1},
+    "reliability": {"GROUPS": 10},
     "sampling": {"TRAINING_CASES": 50_000},
     "severity": {"LIKELY": 0.05, "SURE": 0.01},
     "topics.calibration": {
         "BIAS": 0.02,
-        "GROUPS": 10,
         "POOL_SLOPE": 1.05,
         "SHARE_OF_RATE": 0.2,
         "SLOPES": (0.8, 1.25),
     },
-    "topics.comparison": {"SIGNIFICANT": 0.05, "COMPARISON_CASES": 10_000},
+    "topics.comparison": {"SIGNIFICANT": 0.05, "COMPARISON_CASES": 50_000},
     "topics.copies": {"COPY": 0.995, "DISTINCT": 0.99, "FEW_EFFECTIVE": 0.5},
     "topics.credit": {
         "EFFORT": 10,
@@ -45,8 +41,9 @@ POLICY = {
         "OTHER_CASES": 500,
     },
     "topics.outcome_rate": {"RATIO": 1.5},
+    "topics.selective_labels": {"RATIO": 1.5},
     "topics.reversal": {"REVERSED": 0.45},
-    "topics.threshold": {"NOTICEABLE": 0.05, "POINTS": 101},
+    "topics.threshold": {"FARTHEST": 12.0, "NOTICEABLE": 0.05, "POINTS": 101},
     "values": {"SCHEMA": 4},
 }
 

@@ -224,15 +224,15 @@ def test_costs_are_those_of_the_comparison(result):
     if recommendation.change:
         assert recommendation.saving == comparisons[recommendation.pool].saved
         assert recommendation.p_value == comparisons[recommendation.pool].holm < 0.05
-        assert recommendation.saving.value > 0
+        assert recommendation.saving.low > 0
     else:
-        assert not any(x.holm < 0.05 and x.saved.value > 0 for x in comparisons.values()
+        assert not any(x.holm < 0.05 and x.saved.low > 0 for x in comparisons.values()
                        if x.pool != "best-agent")  # fmt: skip
 
 
 def test_auto_is_recommended_wherever_it_costs_significantly_less(result):
     auto = [other for other in result.significance if other.pool == "auto"]
-    better = any(other.holm < 0.05 and other.saved.value > 0 for other in auto)
+    better = any(other.holm < 0.05 and other.saved.low > 0 for other in auto)
     assert (result.recommendation.pool == "auto") == better
 
 

@@ -108,14 +108,18 @@ def test_an_audit_costs_what_its_cases_cost(folder, truepool):
     assert result["recommendation"]["cost_in_use"] == pytest.approx(paid)
     assert result["costs"]["fn"] == "amount"
     assert "two numbers, fn and fp" in dict(result["withheld"])["incentives"]
-    said = [f["sentence"] for f in result["findings"] if "threshold" in f["code"]]
-    assert "each case's own threshold" in said[0]
+    sentences = [f["sentence"] for f in result["findings"] if "threshold" in f["code"]]
+    assert "each case's own threshold" in sentences[0]
     page, text = (folder / "a.html").read_text(), (folder / "a.md").read_text()
-    for said in (page, text, out):
-        assert "its &#39;amount&#39;" in said or "its 'amount'" in " ".join(
-            said.split()
+    for shown in (page, text, out):
+        assert "its &#39;amount&#39;" in shown or "its 'amount'" in " ".join(
+            shown.split()
         )
     assert "Costs are in EUR." in page
+    for said in (page, text, out):
+        flat = " ".join(said.split())
+        assert "savings per case if fixed (EUR)" in flat
+        assert "EUR per case" in flat
     own = json.loads(truepool("audit", "train.csv", *COSTS, "--json")[1])
     assert own["threshold"] is None
     least = tp.losses.cost(p, table["y"], costs_of(table)).mean()
@@ -149,7 +153,7 @@ def test_amounts_that_are_none_are_refused(folder, truepool, verb, value, words)
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("compare", "train.csv", "--cost-fn", "amoun"), "no case column 'amoun'"),
         (("compare", "train.csv", "--cost-fp", "-1"), "a positive number; got -1"),
@@ -163,10 +167,10 @@ def test_amounts_that_are_none_are_refused(folder, truepool, verb, value, words)
         ),
     ],
 )
-def test_costs_that_a_verb_cannot_use_are_refused(folder, truepool, words, said):
+def test_costs_that_a_verb_cannot_use_are_refused(folder, truepool, words, message):
     code, out, err = truepool(*words)
     assert (code, out) == (2, "")
-    assert said in err
+    assert message in err
     assert err.count("\n") == 1
 
 

@@ -77,7 +77,7 @@ def test_what_counts_every_case_once_says_so(folder, truepool, verb, option):
 
 
 @pytest.mark.parametrize(
-    ("column", "value", "said"),
+    ("column", "value", "message"),
     [
         ("w", 0, "the weight of a case must be positive; case 5 has 0"),
         ("w", "", "the weight of a case must be a number; case 5 has none"),
@@ -86,11 +86,11 @@ def test_what_counts_every_case_once_says_so(folder, truepool, verb, option):
         ("p", 50, "case 5 has 50. If these are percentages"),
     ],
 )
-def test_what_a_case_cannot_have_is_refused(folder, truepool, column, value, said):
+def test_what_a_case_cannot_have_is_refused(folder, truepool, column, value, message):
     table = pd.read_csv("t.csv").astype({column: object})
     table.loc[5, column] = value
     table.to_csv("t.csv", index=False)
     code, out, err = truepool("compare", "t.csv", *words(**{column: IGNORE[column]}))
     assert (code, out) == (2, "")
-    assert said in err
+    assert message in err
     assert err.count("\n") == 1

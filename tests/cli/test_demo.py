@@ -220,7 +220,7 @@ def test_the_saving_is_that_of_the_recommendation(pool, errors, expected):
         errors=errors,
     )  # fmt: skip
     shown = SimpleNamespace(
-        recommendation=recommended, level=0.95, threshold=0.1, costs={"fp": 1}
+        recommendation=recommended, level=0.95, classes=2, costs={"fn": 10, "fp": 1}
     )
     sentence = verb.saving_sentence(shown)
     assert expected in sentence

@@ -173,3 +173,26 @@ def test_new_cases_written_otherwise_are_refused_with_the_cure(
     assert (code, out) == (2, "")
     assert sentence in err
     assert err.count("\n") == 1
+
+
+FORECASTS = "long forecasts with updates"
+
+
+def test_forecasts_are_scored_by_the_time_they_stood(truepool, tmp_path):
+    words = [write(tmp_path, FORECASTS), *TABLES[FORECASTS].options, "--pool", "mean"]
+    code, out, err = truepool("compare", *words, "--json")
+    last = json.loads(out)["rows"][0]["brier"]
+    code, out, err = truepool("compare", *words, "--json", "--updates", "time-weighted")
+    assert code == 0
+    assert "300 cases split into 600 intervals between updates" in err
+    stood = json.loads(out)["rows"][0]["brier"]
+    assert stood > last  # the first forecasts were half noise
+
+
+@pytest.mark.parametrize("verb", ["replay", "game"])
+def test_verbs_that_count_every_case_once_refuse_other_rules(truepool, tmp_path, verb):
+    path = write(tmp_path, FORECASTS)
+    words = [*TABLES[FORECASTS].options, "--updates", "time-weighted"]
+    code, _, err = truepool(verb, *([path] if verb == "replay" else []), *words)
+    assert code == 2
+    assert "got --updates time-weighted. Leave it out." in err

@@ -27,7 +27,7 @@ OWN = {
     },
     "replay": {"--all", "--delay", "--recalibrate"},
     "reproduce": {"--full"},
-    "score": {"--contributions"},
+    "score": {"--contributions", "--explore"},
 }  # fmt: skip
 """Options that only one verb has."""
 WIDTH = 78 - 6

@@ -7,6 +7,7 @@ import sys
 from importlib.metadata import EntryPoints
 
 import pytest
+from command import EXAMPLE_NOTE
 from distributions import install
 
 VERB = '''
@@ -161,7 +162,8 @@ def toolbox(tmp_path_factory):
 
 
 def answer(done):
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
+    assert done.stderr in ("", EXAMPLE_NOTE)
     return done.stdout
 
 

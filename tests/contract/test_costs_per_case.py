@@ -191,9 +191,9 @@ def test_a_pool_that_learns_by_cost_learns_by_the_cost_of_each_case(name):
 
 def test_the_simplest_pool_is_chosen_by_the_cost_of_each_case():
     panel = panel_with_amounts(cases=60)
-    kept = pools.make("simplest", candidates=("mean", "median"), costs=COSTS, cv=3)
-    kept.fit_panel(panel)
-    losses = {trial.name: trial.loss for trial in kept.table_}
+    pool = pools.make("simplest", candidates=("mean", "median"), costs=COSTS, cv=3)
+    pool.fit_panel(panel)
+    losses = {trial.name: trial.loss for trial in pool.table_}
     median = np.median(panel.reports, axis=1)[:, None]
     assert_allclose(losses["median"], brute_costs(median, panel).mean())
 

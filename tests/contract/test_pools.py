@@ -546,3 +546,48 @@ def test_costs_and_thresholds_for_something_else_are_refused(name):
     three = random_panel(1, classes=3)
     with pytest.raises(SettingError, match="between two classes; the panel has 3"):
         pools.make(name, threshold=0.5).fit(three.reports, three.outcomes)
+
+
+def absent(panel, agent=1):
+    """The panel without any report of one agent, and without cases that are empty."""
+    values = panel.values.copy()
+    values[:, agent] = np.nan
+    some = ~np.isnan(values[:, :, 0]).all(axis=1)
+    return panel.reports[some], np.squeeze(values[some]), panel.outcomes[some]
+
+
+def brief(name):
+    return {"epochs": 2} if "epochs" in pools.every()[name].settings() else {}
+
+
+@each
+@pytest.mark.parametrize("classes", [2, 3])
+def test_an_agent_that_never_reported_has_no_weight_yet(name, classes):
+    whole, seen, outcomes = absent(random_panel(0, 40, classes=classes, silent=0.3))
+    pool = pools.make(name, costs=None, **brief(name)).fit(seen, outcomes)
+    pooled = pool.predict_proba(whole)
+    assert np.isfinite(pooled).all()
+    assert_allclose(pooled.sum(axis=1), 1.0)
+    if isinstance(pool, LinearPool) and name != "mean":
+        assert pool.weights_[1] == 0.0
+        assert_allclose(pool.weights_.sum(), 1.0)
+
+
+@each
+@pytest.mark.parametrize("classes", [2, 3])
+def test_outcomes_of_one_class_are_enough_to_fit(name, classes):
+    panel = random_panel(0, 40, classes=classes, silent=0.3)
+    some = panel.outcomes == 0
+    pool = pools.make(name, **brief(name)).fit(
+        panel.reports[some], panel.outcomes[some]
+    )
+    pooled = pool.predict_proba(panel.reports)
+    assert pooled.shape == (len(panel), classes)
+    assert np.isfinite(pooled).all()
+
+
+def test_weight_without_any_merit_goes_to_those_who_reported():
+    reports = np.full((6, 3), 0.5)
+    reports[:, 0] = np.nan
+    pool = pools.make("vcg").fit(reports, [0, 1] * 3)
+    assert_allclose(pool.weights_, [0.0, 0.5, 0.5])

@@ -113,11 +113,41 @@ def test_more_than_two_labels_are_named_where_two_are_needed():
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "classes"), [([2, 2], 2), (["a"] * 2, 2), ([1, 1], 3)]
+    ("outcomes", "classes", "positive", "numbers", "names"),
+    [
+        ([0, 0], 2, None, [0, 0], (0, 1)),
+        ([1, 1], 2, "1", [1, 1], (0, 1)),
+        ([1, 1], 2, 0, [0, 0], (1, 0)),
+        ([True, True], 2, None, [1, 1], (False, True)),
+        ([False, False], 2, "true", [0, 0], (False, True)),
+        ([1, 1], 3, None, [1, 1], (0, 1, 2)),
+        (["genuine"] * 2, 2, "fraud", [0, 0], ("genuine", "fraud")),
+        ([2, 2], 2, "1", [0, 0], (2, 1)),
+        ([1, 1], 2, 2, [0, 0], (1, 2)),
+    ],
 )
-def test_a_single_label_is_refused(outcomes, classes):
-    with pytest.raises(OutcomeError, match=f"every outcome is {outcomes[0]!r}"):
-        encode_outcomes(outcomes, classes)
+def test_one_class_alone_is_known_where_the_other_label_is(
+    outcomes, classes, positive, numbers, names
+):
+    found, labels = encode_outcomes(outcomes, classes, positive)
+    assert (found.tolist(), labels.names) == (numbers, names)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "positive", "told"),
+    [
+        ([2, 2], None, "every outcome is 2, and nothing tells the other"),
+        (["a"] * 2, None, "every outcome is 'a', and nothing tells the other"),
+        (["fraud"] * 2, "fraud", "every outcome is 'fraud', and nothing"),
+        (["fraud"] * 2, "Fraud", "got 'Fraud' (did you mean 'fraud'?)"),
+        ([2, 2], "fraud", "every outcome is 2, and nothing"),
+        ([True, True], "fraud", "must be False or True; got 'fraud'"),
+    ],
+)
+def test_one_label_is_refused_where_nothing_tells_the_other(outcomes, positive, told):
+    with pytest.raises(OutcomeError) as refusal:
+        encode_outcomes(outcomes, 2, positive)
+    assert told in str(refusal.value)
     with pytest.raises(OutcomeError, match="every outcome is 'a'"):
         Labels.of(["a", "a"], "a")
 

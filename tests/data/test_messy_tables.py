@@ -28,7 +28,7 @@ LONG = {
     "question": ["q1", "q1", "q2", "q2", "q1"],
     "who": ["ada", "bob", "ada", "bob", "ada"],
     "p": [0.5, 0.6, 0.2, 0.4, 0.9],
-    "simulated": [1, 1, 1, 1, 2],
+    "made": [1, 1, 1, 1, 2],
     "y": [1, 1, 0, 0, 1],
 }
 COLUMNS = ("question", "who", "p")
@@ -153,9 +153,7 @@ def test_pending_cases_without_a_report_are_no_pending_cases():
 
 
 def test_the_latest_report_of_a_long_table_counts():
-    panel, found = load_panel(
-        pa.table(LONG), TableFormat(long=COLUMNS, time="simulated")
-    )
+    panel, found = load_panel(pa.table(LONG), TableFormat(long=COLUMNS, time="made"))
     assert panel.agents == ("ada", "bob")
     assert_array_equal(panel.reports, [[0.9, 0.6], [0.2, 0.4]])
     assert panel.ids.tolist() == ["q1", "q2"]
@@ -167,7 +165,7 @@ def test_the_latest_report_of_a_long_table_counts():
 
 def test_reports_after_the_decision_do_not_count():
     table = pa.table({**LONG, "closes": [1, 1, 2, 2, 1]})
-    written = TableFormat(long=COLUMNS, time="simulated", decision_time="closes")
+    written = TableFormat(long=COLUMNS, time="made", decision_time="closes")
     panel, found = load_panel(table, written)
     assert_array_equal(panel.reports, [[0.5, 0.6], [0.2, 0.4]])
     assert panel.times.tolist() == [1, 2]
@@ -307,11 +305,11 @@ def test_a_format_that_cannot_be_is_refused(settings, kind, match):
 @pytest.mark.parametrize(
     ("change", "settings", "kind", "match"),
     [
-        ({"simulated": [1, 1, 1, 1, 1]}, {"time": "made"}, ReportError, "'ada' has 0.5 and 0.9 on case 'q1', and both have the same time"),
+        ({"made": [1, 1, 1, 1, 1]}, {"time": "made"}, ReportError, "'ada' has 0.5 and 0.9 on case 'q1', and both have the same time"),
         ({}, {}, ReportError, "no time says which is later. Name the column"),
-        ({"y": [1, 0, 0, 0, 1]}, {"time": "simulated"}, OutcomeError, "case 'q1' has 1 and, in row 1, 0"),
+        ({"y": [1, 0, 0, 0, 1]}, {"time": "made"}, OutcomeError, "case 'q1' has 1 and, in row 1, 0"),
         ({"who": ["ada", None, "ada", "bob", "ada"]}, {}, SourceError, "column 'who' is empty in row 1"),
-        ({}, {"decision_time": "simulated"}, SourceError, "needs the times of the reports"),
+        ({}, {"decision_time": "made"}, SourceError, "needs the times of the reports"),
     ],
 )  # fmt: skip
 def test_a_long_table_that_contradicts_itself_is_refused(change, settings, kind, match):
@@ -355,3 +353,28 @@ def test_numbered_classes_start_at_0_and_hold_probabilities():
     table = {f"{a}:{k}": [p, p] for a in "ab" for k, p in enumerate((-0.5, 1.5))}
     with pytest.raises(ReportError, match=r"must lie in \[0, 1\]; agent 'a' has -0.5"):
         read_panel(pa.table({**table, "y": [0, 1]}))
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [
+        ({"rf": [0.9, 0.2], "vendor": [91.0, 7.5]},
+         "'vendor' goes up to 91, column 'rf' only to 0.9. Divide 'vendor' by 100"),
+        ({"rf": [0.9, 0.2], "vote": [1, 0]},
+         "some report must be above 1; the largest is 1 in column 'rf'. Leave out"),
+        ({"rf": [90.0, 20.0], "vote": [1, 0]}, "column 'vote' only to 1"),
+    ],
+)  # fmt: skip
+def test_fractions_are_not_taken_for_percentages(columns, sentence):
+    frame = pa.table({**columns, "y": [1, 0]})
+    with pytest.raises(ReportError, match=sentence):
+        read_panel(frame, percent=True)
+
+
+def test_percent_signs_and_columns_of_zeros_leave_no_doubt():
+    signed = pa.table({"rf": ["0.9%", "0.2%"], "gbm": ["0.5%", "0.1%"], "y": [1, 0]})
+    assert_allclose(read_panel(signed, percent=True).reports[0], [0.009, 0.005])
+    dead = pa.table({"rf": [90.0, 20.0], "feed": [0.0, 0.0], "y": [1, 0]})
+    with pytest.warns(TableWarning, match="'feed' holds only 0 and 1"):
+        panel = read_panel(dead, percent=True)
+    assert_allclose(panel.reports[0], [0.9, 0.0])

@@ -157,7 +157,6 @@ def test_the_base_rate_counts_cases_by_weight():
         ([0.9, 0.2], [1, 0], ReportError, r"shape \(2,\)"),
         (np.full((2, 2, 1), 0.5), [1, 0], ReportError, "K of at least 2"),
         ([[NAN, NAN], [0.2, 0.4], [0.3, 0.1]], [1, 0, 1], ReportError, "there is none in case 0"),
-        ([[NAN, 0.6], [NAN, 0.4]], [1, 0], AgentError, "'agent0' has none"),
         ([[0.9], [0.2]], [1, 0], AgentError, "at least 2 agents; got 1, 'agent0'"),
         (np.empty((2, 0)), [1, 0], AgentError, "at least 2 agents; got 0"),
         ([[0.9, 0.6]], [1], PanelError, "at least 2 cases; got 1"),
@@ -170,7 +169,7 @@ def test_the_base_rate_counts_cases_by_weight():
         (GOOD, np.array([1, "no"], dtype=object), OutcomeError, "all text or all numbers; got 1 in case 0 and 'no' in case 1"),
         (GOOD, [[1], [0]], OutcomeError, "one label per case"),
         (GOOD, [1, 0, 1], OutcomeError, "got 3 outcomes for 2 cases"),
-        (GOOD, [1, 1], OutcomeError, "every outcome is 1"),
+        (GOOD, ["a", "a"], OutcomeError, "every outcome is 'a'"),
         ([[[0.5, 0.4, 0.3]] * 2] * 2, [0, 1], ReportError, "must sum to 1; agent 'agent0' sums to 1.2"),
         ([[[0.5, NAN, 0.5]] * 2] * 2, [0, 1], ReportError, "'agent0' left some out in case 0"),
     ],
@@ -248,3 +247,10 @@ def test_pending_cases_are_checked():
         panel.with_pending([[[0.5, 0.3, 0.2]] * 2])
     with pytest.raises(PanelError, match="either all cases have times or none"):
         panel.with_pending([[0.5, 0.2]], times=[3])
+
+
+def test_an_agent_may_have_no_report_and_a_class_no_case():
+    panel = Panel([[NAN, 0.6], [NAN, 0.4]], [0, 0])
+    assert (panel.silent, panel.counts) == (2, (2, 0))
+    with pytest.raises(OutcomeError, match="a game needs cases of at least two"):
+        panel.check_classes_occur("a game")

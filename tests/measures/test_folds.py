@@ -125,3 +125,8 @@ def test_equal_times_leave_nothing_to_test():
 def test_a_fold_that_learns_from_one_class_is_refused():
     with pytest.raises(SettingError, match="one class only"):
         splits(np.array([0, 0, 0, 1]), 4)
+
+
+def test_folds_of_one_class_are_refused_by_its_number():
+    with pytest.raises(SettingError, match="folds need .*; every outcome is class 1"):
+        splits(np.ones(6, dtype=int), 2)

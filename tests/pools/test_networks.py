@@ -73,7 +73,7 @@ def test_a_step_is_a_step_of_adam_with_decoupled_decay():
 
 def test_training_stops_when_patience_is_at_an_end():
     rng = np.random.default_rng(1)
-    data = _data(rng, held=25)
+    data = _data(rng, held_out=25)
     start = {"slope": np.zeros((3, 1)), "shift": np.zeros(1)}
     config = _config(epochs=500, patience=6, rate=0.2)
     found, history = train(Line(**start), data, config, rng)
@@ -172,7 +172,3 @@ def test_training_imports_no_compiler():
         "assert 'torch' in sys.modules and 'torch._dynamo' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_policy_of_training():
-    assert (training.SLIGHT, training.FADE) == (1e-3, (0.9, 0.999))

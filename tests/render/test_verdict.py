@@ -8,7 +8,7 @@ from truepool.render.advice import ACTIONS
 from truepool.render.verdict import costs, sentence, usual
 
 NONE = {"withheld": ()}
-KEPT = {"pool": "mean", "cost": 0.22, "saving": None, "p_value": None}
+UNCHANGED = {"pool": "mean", "cost": 0.22, "saving": None, "p_value": None}
 BASIS = "in 569 cases with a known outcome from 5 agents"
 
 
@@ -58,10 +58,10 @@ def test_the_verdict_names_the_agents_where_they_alone_are_at_fault(fixes, words
 
 
 def test_a_pool_that_is_kept_is_fine_apart_from_the_agent():
-    result = fixed(error("constant-feed", "ada"), **KEPT)
+    result = fixed(error("constant-feed", "ada"), **UNCHANGED)
     assert sentence(result).endswith(". Apart from that, mean is fine.")
     assert "fine" not in sentence(fixed(error("constant-feed", "ada")))
-    wary = fixed(error("drifted", "ada"), warning("under-confident-pool"), **KEPT)
+    wary = fixed(error("drifted", "ada"), warning("under-confident-pool"), **UNCHANGED)
     assert "fine" not in sentence(wary)
 
 
@@ -71,13 +71,13 @@ def test_warnings_ask_for_care():
         f"Use this pool with care: 1 warning {BASIS}. stacked-lr costs "
         "significantly less."
     )
-    result = replace(one, recommendation=replace(one.recommendation, **KEPT))
+    result = replace(one, recommendation=replace(one.recommendation, **UNCHANGED))
     assert sentence(result) == f"Use this pool with care: 1 warning {BASIS}."
 
 
 def test_notes_speak_against_nothing():
     quiet = audit(findings=findings()[5:], **NONE)
-    result = replace(quiet, recommendation=replace(quiet.recommendation, **KEPT))
+    result = replace(quiet, recommendation=replace(quiet.recommendation, **UNCHANGED))
     basis = f"no error and no warning {BASIS}."
     assert sentence(result) == f"Nothing speaks against this pool: {basis}"
     assert sentence(quiet) == (
@@ -145,7 +145,7 @@ def test_the_recommended_pool_is_auto_and_the_alternative_says_why():
     ],
 )
 def test_what_is_in_use_is_kept_where_auto_is_no_better(saving, words):
-    text = advice(fixed(**KEPT, auto_saving=saving))
+    text = advice(fixed(**UNCHANGED, auto_saving=saving))
     assert text == (
         "Keep mean: at 0.220 per case (569 cases, 5-fold cross-validation), none of the "
         f"9 other pools tried costs significantly less. {words}"
@@ -158,13 +158,13 @@ def test_costs_of_dated_cases_are_on_later_cases_than_were_learned_from():
 
 
 def test_a_pool_is_kept_after_the_fix():
-    text = advice(fixed(error("constant-feed", "ada"), **KEPT))
+    text = advice(fixed(error("constant-feed", "ada"), **UNCHANGED))
     assert text.startswith("Before anything else, take ada out of the pool or fix its")
     assert "Then keep mean: at 0.220 per case (569 cases, 5-fold" in text
 
 
 def test_a_pool_at_fault_is_not_kept():
-    text = advice(fixed(error("biased-pool"), **KEPT))
+    text = advice(fixed(error("biased-pool"), **UNCHANGED))
     assert text.startswith("Before anything else, recalibrate the pool. None of the 9")
     assert "eep mean" not in text
 
@@ -185,6 +185,20 @@ def test_warnings_come_after_the_pool():
     text = advice(fixed(warning("biased", "ada"), warning("drifted-pool", since=1500)))
     assert text.startswith("Use stacked-lr: ")
     assert " Also recalibrate ada; find out what changed around case 1,500." in text
+
+
+def test_one_action_is_named_once_with_what_it_saves():
+    told = advice(fixed(
+        error("constant-feed", "ada", saving=estimate(0.09)),
+        error("changed-feed", "ada", saving=estimate(0.05)),
+    ))  # fmt: skip
+    assert told.count("take ada out of the pool") == 1
+    assert "(saves 0.0900 per case). Until then" in told
+
+
+def test_a_date_stands_beside_the_case():
+    fix = Fix("drifted-pool", (), "warning", None, 1500, "2024-03-01")
+    assert "around case 1,500 (2024-03-01)." in advice(fixed(fix))
 
 
 def test_a_code_without_an_action_is_still_named():

@@ -214,7 +214,7 @@ def test_worlds_differ_only_where_they_have_moved():
         ({"after": ["a", "b"]}, SettingError, "after must be numbers"),
         ({"base_rate": 1.0}, SettingError, "a base rate must lie"),
         ({"correlation": -0.1}, SettingError, "a correlation must lie"),
-        ({"base_rate": 1e-6}, OutcomeError, "two classes must occur"),
+        ({"base_rate": 1e-6}, OutcomeError, "at least two classes"),
     ],
 )
 def test_a_world_that_cannot_be_is_refused(settings, kind, message):

@@ -8,7 +8,7 @@ from truepool_paper.experiments.adversarial import (
     SHARES,
     SMOOTH,
     Adversarial,
-    _attacked,
+    _rows_under_attack,
 )
 from truepool_paper.interface import row
 
@@ -22,7 +22,7 @@ def honest(seed, cases=600):
 
 
 def missed(attack, percent):
-    found = _attacked(attack, percent, honest(0), honest(1), seed=3)
+    found = _rows_under_attack(attack, percent, honest(0), honest(1), seed=3)
     return {found["column"]: found["value"] for found in found}
 
 

@@ -4,7 +4,11 @@ from dataset_requirements import needs
 
 from truepool import Panel
 from truepool.core.engine import Cell
-from truepool_paper.experiments.approximate_vcg import REMOVALS, ApproximateVCG, _tried
+from truepool_paper.experiments.approximate_vcg import (
+    REMOVALS,
+    ApproximateVCG,
+    _rows_by_removals,
+)
 
 CELL = Cell("approximate-vcg", (("rows", 800),), 0)
 
@@ -34,7 +38,7 @@ def test_a_relative_error_needs_misses_to_be_relative_to():
     outcomes = np.tile([0, 1], 20)
     reports = np.where(outcomes[:, None] == 1, [0.9, 0.8], [0.1, 0.3])
     panel = Panel(reports, outcomes)
-    rows = _tried(panel, panel, (1, 2), CELL)
+    rows = _rows_by_removals(panel, panel, (1, 2), CELL)
     found = {(r["key"][1], r["column"]): r["value"] for r in rows}
     assert found[1, "FN error"] == 0
     assert found[1, "relative FN error (%)"] is None

@@ -16,7 +16,7 @@ def found():
 
 
 def test_static_weights_are_the_pool_learned_before_the_stream(found):
-    panel = drift._World(CELL).panel("gradual")
+    panel = drift._DriftTask(CELL).panel("gradual")
     early = panel.take(range(drift.VALIDATION_ROWS))
     pool = VCG(loss="cost", costs=COSTS, threshold=THRESHOLD).fit_panel(early)
     pooled = pool.combine(panel.values[drift.VALIDATION_ROWS :])

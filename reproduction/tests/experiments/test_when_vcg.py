@@ -11,8 +11,8 @@ from truepool_paper.experiments.when_vcg import (
     METHODS,
     REGIMES,
     WhenVCG,
-    _compared,
-    _followed,
+    _best_learner,
+    _best_pool,
 )
 from truepool_paper.settings import COSTS
 
@@ -45,12 +45,12 @@ def test_the_answer_costs_least_out_of_fold(threshold):
         pool = configure(name, costs=COSTS, threshold=threshold, **extra)
         pooled = out_of_fold(pool, panel, pairs, None)
         cost[method] = loss(pooled, panel.outcomes).mean()
-    assert cost[_compared(panel, threshold)] == min(cost.values())
+    assert cost[_best_pool(panel, threshold)] == min(cost.values())
 
 
 def test_under_drift_weights_that_follow_cost_least():
     panel = REGIMES["Non-stationary environments (drift)"](0)
-    assert _followed(panel, 0.5) != "VCG"
+    assert _best_learner(panel, 0.5) != "VCG"
 
 
 def test_both_thresholds_are_answered():

@@ -11,7 +11,16 @@ from truepool.audits.values import SEVERITIES, Finding
 from truepool.core.arrays import FloatArray
 from truepool.measures.inference.hypothesis_tests import long_run_variance
 
-CAUSES = (*FEEDS, "reversed", "drifted", "rescaled-feed", "copy")
+CAUSES = (
+    *FEEDS,
+    "reversed",
+    "drifted",
+    "rescaled-feed",
+    "copy",
+    "over-confident",
+    "under-confident",
+    "biased",
+)
 """Faults that explain others of the same agents; the first explains the later ones."""
 
 OWN = (
@@ -24,6 +33,7 @@ OWN = (
     "biased",
     "harmful",
     "misreport-gain",
+    "fails-in-segment",
 )
 """Findings about an agent that a deeper fault of the same agent explains. Being a copy,
 or the best of all, is explained by none of its faults."""
@@ -40,7 +50,10 @@ BECAUSE = {
     "over-confident": "{who} is over-confident",
     "under-confident": "{who} is under-confident",
     "biased": "{who} is biased",
+    "fails-in-segment": "{who} fails in some of the groups",
     "under-confident-pool": "the pool is under-confident",
+    "over-confident-pool": "the pool is over-confident",
+    "biased-pool": "the pool is biased",
     "threshold": "the threshold is not the one that the costs imply",
 }
 """How a cause is named in the findings that it explains."""

@@ -1,5 +1,6 @@
 """The pool in use on cases it did not learn from."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,7 +18,7 @@ from truepool.core.arrays import (
 from truepool.core.errors import SettingError
 from truepool.data.panel import Panel
 from truepool.measures.calibration import fit_scaling
-from truepool.measures.folds import panel_splits, splits
+from truepool.measures.folds import evaluation_cases, panel_splits, splits
 from truepool.pools.interface import Pool
 
 FOLDS = 5
@@ -41,7 +42,7 @@ class CrossValidation:
 
     @cached_property
     def pairs(self) -> list[tuple[IntArray, IntArray]]:
-        """Folds; one fold of all cases where nothing is learned or can be held out."""
+        """Folds; one fold of everything where nothing is learned or can be held out."""
         everything = np.arange(len(self.panel))
         if self.pool.complexity == 0:
             return [(everything, everything)]
@@ -65,7 +66,14 @@ class CrossValidation:
 
     @cached_property
     def cases(self) -> IntArray:
-        """Indices of the tested cases."""
+        """Cases that are tested.
+
+        A pool that learns nothing is tested on those of all other pools, so that every
+        cost of an audit is of the same cases.
+        """
+        if self.pool.complexity == 0:
+            with suppress(SettingError):
+                return evaluation_cases(self.folds)
         return np.flatnonzero(self.fold >= 0)
 
     def fit(self, panel: Panel) -> list[Pool]:

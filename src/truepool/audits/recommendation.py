@@ -18,6 +18,7 @@ CURED_BY_A_POOL = (
     "under-confident-pool",
     "over-confident-pool",
     "biased-pool",
+    "other-threshold",
     "worse-than-best",
 )
 """Warnings about the pool in use that another pool answers."""
@@ -87,7 +88,7 @@ def _fixes(
     findings: tuple[Finding, ...], faulty: set[str], *, change: bool
 ) -> tuple[Fix, ...]:
     return tuple(
-        Fix(f.code, f.who, f.severity, f.cost, f.since)
+        Fix(f.code, f.who, f.severity, f.cost, f.since, f.date)
         for f in findings
         if f.severity == "error"
         or (

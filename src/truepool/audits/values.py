@@ -38,6 +38,7 @@ class Finding:
     p_value: float | None = None
     figure: str | None = None
     since: int | None = None  # position in time of the first case after the change
+    date: str = ""  # of that case, where the cases have dates
     cause: tuple[str, ...] = ()
     """Code and agents of the finding that explains this one."""
 
@@ -114,6 +115,8 @@ class CostCurve:
     threshold, as a share of the more expensive of the two errors."""
     implied: float
     """Threshold that the costs imply; where they differ, that of an average case."""
+    lowest: float | None = None
+    """Threshold of least cost on these cases, which chance alone may have chosen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +129,9 @@ class Drift:
     learner: str
     alarms: tuple[tuple[str, int, float, float], ...]
     """Who, at which case, and the mean loss before and after."""
+    dates: tuple[str, ...] = ()
+    """Of ``cases``, where the cases have dates."""
+    alarm_dates: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -155,6 +161,43 @@ class FailureScenario:
 
 
 @dataclass(frozen=True)
+class Segment:
+    """How the pool does on the tested cases of one group.
+
+    ``shortage`` says why a group is too small to be judged. ``bias`` is the mean pooled
+    probability minus the share of positives, ``slope`` that of `Calibration`.
+    """
+
+    group: str
+    cases: int
+    positives: int
+    shortage: str | None
+    cost: Estimate | None = None
+    recall: Estimate | None = None
+    bias: Estimate | None = None
+    slope: Estimate | None = None
+
+
+@dataclass(frozen=True)
+class AtCapacity:
+    """What the pool costs and finds when only so many cases can be decided positive.
+
+    Of the ``wanted`` positive decisions, ``decided`` fit. Costs are per tested case;
+    ``rise`` is what the limit costs.
+    """
+
+    capacity: str
+    wanted: int
+    decided: int
+    recall: Estimate | None
+    precision: float
+    cost: Estimate | None
+    rise: Estimate | None
+    recall_without_limit: float
+    precision_without_limit: float
+
+
+@dataclass(frozen=True)
 class Changes:
     """What got better and worse since an earlier audit, by severity of the findings.
 
@@ -181,6 +224,7 @@ class Fix:
     severity: Severity
     saving: Estimate | None = None
     since: int | None = None
+    date: str = ""
 
 
 @dataclass(frozen=True)
@@ -276,6 +320,10 @@ class Audit:
     """Day of the audit, as in 2026-11-16."""
     changes: Changes | None = None
     """What got better and worse since an earlier audit."""
+    by: str | None = None
+    """Column that divides the cases into ``segments``, the largest first."""
+    segments: tuple[Segment, ...] = ()
+    capacity: AtCapacity | None = None
 
     @property
     def groups(self) -> tuple[tuple[Finding, tuple[Finding, ...]], ...]:
@@ -346,11 +394,11 @@ class Audit:
 
 
 def _plain(value: Any) -> Any:
-    """Values that JSON can express: lists for arrays, None for NaN."""
+    """Values that JSON can express: lists for arrays, None for NaN and infinity."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    return None if isinstance(value, float) and value != value else value
+    return None if isinstance(value, float) and not np.isfinite(value) else value

@@ -2,7 +2,7 @@
 
 import sys
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,8 +21,13 @@ from truepool.cli import (
     score,
     show,
 )
+from truepool.cli.outputs import print_note
 from truepool.cli.verbs import Verbs
 from truepool.core.errors import TruepoolError
+from truepool.core.formatting import printable
+
+USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
+"""What typer raises for a command line that it does not understand."""
 
 app = typer.Typer(
     name="truepool",
@@ -72,7 +77,20 @@ app.command("game")(game.game)
 def main() -> None:
     """Run the command line."""
     try:
-        app()
+        sys.exit(app(prog_name="truepool", standalone_mode=False))
     except TruepoolError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
+        print_note(f"error: {error}")
+    except USAGE_ERROR as error:
+        print(printable(_usage_sentence(error)), file=sys.stderr)
+    except typer.Abort:
+        print("error: stopped", file=sys.stderr)
+    sys.exit(2)
+
+
+def _usage_sentence(error: Any) -> str:
+    """Say in one line what is wrong with the words of a command, and where to look."""
+    message = error.format_message().rstrip(".")
+    if "\n" in message:  # the help, where a command needs a verb
+        return str(message)
+    words = "truepool" if error.ctx is None else error.ctx.command_path
+    return f"error: {message[:1].lower()}{message[1:]}; see {words} --help"

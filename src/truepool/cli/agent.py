@@ -137,6 +137,7 @@ def report(
     id: options.Id = None,
     time: options.Time = None,
     trust: options.Trust = False,
+    spreadsheet_safe: options.SpreadsheetSafe = False,
     json_file: options.Json = None,
 ) -> None:
     """Collect the reports of agents on TABLE, ready to be pooled."""
@@ -155,7 +156,7 @@ def report(
         columns, known = report_columns(
             frame, agent, outcome, copied, progress, positive=positive, trust=trust
         )
-    write_cases(output, columns)
+    write_cases(output, columns, spreadsheet_safe=spreadsheet_safe)
     summary = {"cases": len(frame), "agents": len(agent), "output": str(output)}
     if output == STDOUT and json_file is None:
         return

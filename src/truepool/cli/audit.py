@@ -3,6 +3,7 @@
 import json
 import sys
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,6 +32,8 @@ def audit(
     costs: "Costs",
     threshold: options.Threshold = None,
     pool: Annotated[str, option("--pool", "The pool in use today.")] = "mean",
+    capacity: options.Capacity = None,
+    by: options.By = None,
     level: options.Level = 0.95,
     seed: options.Seed = 0,
     json_file: options.Json = None,
@@ -54,6 +57,7 @@ def audit(
     from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
     from truepool.cli.screen import console, progress_bar
     from truepool.core.files import write_text
+    from truepool.render.html.audit import html as page
     from truepool.render.tables.audit import show
 
     check_files([panel], [json_file, markdown, html])
@@ -64,17 +68,27 @@ def audit(
             costs=costs,
             threshold=threshold,
             pool=pool,
+            capacity=capacity,
+            by=by,
             level=level,
             seed=seed,
             source="" if panel is None else panel.name,
             since=None if since is None else _read_audit(since),
             progress=progress,
         )
-    write_json(json_file, result.to_dict())
-    if markdown is not None:
-        write_text(markdown, result.to_markdown())
-    if html is not None:
-        result.to_html(html)
+    values = result.to_dict()
+    # Every page is rendered before any file is written.
+    pages = [
+        (path, render())
+        for path, render in (
+            (markdown, result.to_markdown),
+            (html, partial(page, result)),
+        )
+        if path is not None
+    ]
+    write_json(json_file, values)
+    for path, text in pages:
+        write_text(path, text)
     if not (quiet or json_file == STDOUT):
         show(result, console())
         print_files(json_file, markdown, html)

@@ -106,7 +106,7 @@ def game(
     quiet: options.Quiet = False,
 ) -> None:
     """Find how agents misreport under a payment, and what it costs."""
-    from truepool.cli.outputs import STDOUT, check_files, print_files
+    from truepool.cli.outputs import STDOUT, check_files, print_files, print_note
     from truepool.core.errors import SettingError
     from truepool.data.costs import Costs
     from truepool.games import Game, payments
@@ -147,7 +147,7 @@ def game(
     if not silent:
         print_files(plot, json_file)
     for text in dict.fromkeys(str(warning.message) for warning in caught):
-        typer.echo(f"warning: {text}", err=True)
+        print_note(f"warning: {text}")
 
 
 def _solve(

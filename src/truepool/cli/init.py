@@ -55,6 +55,8 @@ def init(
 
 def _show(profile: "TableProfile", table: Path, place: Path, *, err: bool) -> None:
     """Print what was found, what to fill in, and the next command."""
+    from truepool.cli.outputs import print_note
+    from truepool.cli.screen import print_line
     from truepool.core.formatting import pluralize
     from truepool.data.labels import format_names
 
@@ -79,4 +81,4 @@ def _show(profile: "TableProfile", table: Path, place: Path, *, err: bool) -> No
     if not err:
         lines += [f"Wrote {place}.", f"Next: {command}"]
     for line in lines:
-        typer.echo(line, err=err)
+        (print_note if err else print_line)(line)

@@ -84,6 +84,12 @@ SPELLINGS = {
     "--decision-time": Spelling(
         "COLUMN", "For a long table: reports after this time do not count."
     ),
+    "--updates": Spelling(
+        "RULE",
+        "Of a long table, what counts when an agent reports on a case more than once: "
+        "last (default), or time-weighted: each report for as long as it stood, until "
+        "the decision time.",
+    ),
     "--cost-fn": Spelling(
         "NUMBER|COLUMN",
         "Cost of a missed case: a number, or the column that has it for each case.",
@@ -103,6 +109,14 @@ SPELLINGS = {
         "ROWS",
         "Costs for K classes, one row per true class and one column per decision: "
         "'0,1,1; 10,0,1; 10,1,0'.",
+    ),
+    "--capacity": Spelling(
+        "LIMIT",
+        "Decide at most so many cases positive, the most valuable ones: a number, a "
+        "share or a rate, as in 200, 5% or 200/day (hour, day, week).",
+    ),
+    "--by": Spelling(
+        "COLUMN", "Column that divides the cases into groups: who fails where."
     ),
     "--threshold": Spelling(
         "NUMBER",
@@ -137,6 +151,12 @@ SPELLINGS = {
     ),
     "--quiet": Spelling("", "Print nothing but errors.", type=bool),
     "--force": Spelling("", "Replace files that truepool did not write.", type=bool),
+    "--spreadsheet-safe": Spelling(
+        "",
+        "In CSV, put an apostrophe before text that starts with =, +, - or @, which a "
+        "spreadsheet would run as a formula.",
+        type=bool,
+    ),
     "--trust": Spelling(
         "", "Load .joblib files, which can run any code, from this source.", type=bool
     ),
@@ -185,6 +205,8 @@ Ignore: TypeAlias = Annotated[list[str] | None, option("--ignore")]
 CostFn: TypeAlias = Annotated[str, option("--cost-fn")]
 CostFp: TypeAlias = Annotated[str, option("--cost-fp")]
 Threshold: TypeAlias = Annotated[float | None, option("--threshold")]
+Capacity: TypeAlias = Annotated[str | None, option("--capacity")]
+By: TypeAlias = Annotated[str | None, option("--by")]
 Level: TypeAlias = Annotated[float, option("--level")]
 Seed: TypeAlias = Annotated[int, option("--seed", min=0)]
 Jobs: TypeAlias = Annotated[int, option("--jobs", callback=_check_jobs)]
@@ -206,6 +228,7 @@ Force: TypeAlias = Annotated[bool, option("--force")]
 Config: TypeAlias = Annotated[
     Path | None, option("--config", is_eager=True, callback=_apply_config)
 ]
+SpreadsheetSafe: TypeAlias = Annotated[bool, option("--spreadsheet-safe")]
 Trust: TypeAlias = Annotated[bool, option("--trust")]
 
 
@@ -222,6 +245,7 @@ def _parse_table(
     percent: Annotated[bool, option("--percent")] = False,
     long: Annotated[tuple[str, str, str] | None, option("--long")] = None,
     decision_time: Annotated[str | None, option("--decision-time")] = None,
+    updates: Annotated[str, option("--updates")] = "last",
     weight: Annotated[str | None, option("--weight")] = None,
     group: Annotated[str | None, option("--group")] = None,
     propensity: Annotated[str | None, option("--propensity")] = None,
@@ -241,6 +265,7 @@ def _parse_table(
         percent=percent,
         long=long,
         decision_time=decision_time,
+        updates=updates,
         weight=weight,
         group=group,
         propensity=propensity,
@@ -348,8 +373,10 @@ done, so that an error is the only sentence there."""
 
 
 def _print_notes(*, quiet: bool) -> None:
+    from truepool.cli.outputs import print_note
+
     for line in () if quiet else NOTES:
-        typer.echo(line, err=True)
+        print_note(line)
 
 
 def with_table(verb: Callable[..., None]) -> Callable[..., None]:
@@ -373,7 +400,7 @@ def with_table(verb: Callable[..., None]) -> Callable[..., None]:
             name: parse(**{option: given.pop(option) for option in options})
             for name, (parse, options) in groups.items()
         }
-        _add_cost_columns(values)
+        _add_columns(values, given.get("by"))
         NOTES.clear()
         try:
             verb(**given, **values)
@@ -388,13 +415,15 @@ def with_table(verb: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def _add_cost_columns(values: dict[str, Any]) -> None:
-    """Let the table keep the columns that the costs name."""
+def _add_columns(values: dict[str, Any], by: str | None) -> None:
+    """Let the table keep the columns that the costs name, and that of the groups."""
     costs = values["rule"].costs if "rule" in values else values.get("costs")
-    if costs is not None and costs.columns:
+    named = () if costs is None else costs.columns
+    more = (*named, *(() if by is None else (by,)))
+    if more:
         written = values["table_format"]
-        columns = (*written.columns, *costs.columns)
-        values["table_format"] = replace(written, columns=columns)
+        columns = dict.fromkeys((*written.columns, *more))
+        values["table_format"] = replace(written, columns=tuple(columns))
 
 
 def panel_or_example(
@@ -405,6 +434,7 @@ def panel_or_example(
 
     if table is None:
         check_no_columns(table_format, "see the bundled example")
+        NOTES.append("No table was given: these are the cases of the bundled example.")
         return example()
     return read_panel(table, table_format, allow_empty_cases=allow_empty_cases)
 
@@ -440,12 +470,13 @@ def note(summary: "TableSummary") -> None:
 def check_unweighted(table_format: "TableFormat", who: str) -> None:
     """Refuse weights, groups and propensities where every case counts once."""
     from truepool.core.errors import SettingError
+    from truepool.data.tables import TableFormat
 
-    for name in ("weight", "group", "propensity"):
-        column = getattr(table_format, name)
-        if column is not None:
+    for name in ("weight", "group", "propensity", "updates"):
+        value = getattr(table_format, name)
+        if value != getattr(TableFormat(), name):
             raise SettingError(
-                f"{who} every case once and for itself; got --{name} {column}. Leave "
+                f"{who} every case once and for itself; got --{name} {value}. Leave "
                 "it out."
             )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from truepool.core.errors import SourceError
+from truepool.core.formatting import printable
 
 STDOUT = Path("-")
 MANIFEST = ".truepool.json"
@@ -98,15 +99,22 @@ def write_json(path: Path | None, value: Any) -> None:
         write_text(path, text + "\n")
 
 
-def write_cases(path: Path, columns: Mapping[str, Any]) -> None:
+def write_cases(
+    path: Path, columns: Mapping[str, Any], *, spreadsheet_safe: bool = False
+) -> None:
     """Write a table to a file or, for ``-``, as CSV to standard output."""
     from truepool.data.tables import write_csv, write_table
 
     if path == STDOUT:
-        write_csv(sys.stdout.buffer, columns)
+        write_csv(sys.stdout.buffer, columns, spreadsheet_safe=spreadsheet_safe)
         sys.stdout.flush()
     else:
-        write_table(path, columns)
+        write_table(path, columns, spreadsheet_safe=spreadsheet_safe)
+
+
+def print_note(sentence: str) -> None:
+    """Print a sentence on one line of standard error."""
+    print(" ".join(printable(sentence).splitlines()), file=sys.stderr)
 
 
 def print_files(*paths: Path | None) -> None:

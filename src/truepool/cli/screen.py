@@ -1,9 +1,10 @@
 """The terminal: tables and sentences on standard output, progress on standard error."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -13,20 +14,39 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.segment import Segment
+
+from truepool.core.formatting import printable
 
 WIDTH = 120
 """Width of tables where standard output is not a terminal."""
 
 
-def console() -> Console:
-    """Return the console for standard output."""
-    terminal = Console()
-    return terminal if terminal.is_terminal else Console(width=WIDTH)
+class Screen(Console):
+    """A console that shows names literally, as they come from users.
+
+    Nothing in text is markup, and what a terminal would obey is left out.
+    """
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Render an object to segments of text."""
+        for segment in super().render(renderable, options):
+            text, style, control = segment
+            yield segment if control else Segment(printable(text), style)
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return the console for standard output, or for standard error."""
+    screen = partial(Screen, markup=False, highlight=False, stderr=stderr)
+    terminal = screen()
+    return terminal if terminal.is_terminal else screen(width=WIDTH)
 
 
 def print_line(sentence: str) -> None:
-    """Print a sentence on one line; names in it come from users and are no markup."""
-    console().print(sentence, highlight=False, markup=False, soft_wrap=True)
+    """Print a sentence on one line."""
+    console().print(sentence, soft_wrap=True)
 
 
 @contextmanager
@@ -40,12 +60,12 @@ def progress_bar(
     columns: list[ProgressColumn] = [MofNCompleteColumn()]
     if remaining:
         columns = [TaskProgressColumn(), TimeRemainingColumn()]
-    errors = Console(stderr=True)
+    errors = console(stderr=True)
     bar = Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         *columns,
-        TextColumn("{task.fields[name]}"),
+        TextColumn("{task.fields[name]}", markup=False),
         console=errors,
         transient=True,
         disable=not errors.is_terminal,

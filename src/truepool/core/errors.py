@@ -136,8 +136,12 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
     >>> suggestion("vgc", ["mean", "vcg"])
     " (did you mean 'vcg'?)"
+    >>> suggestion("Y", ["x", "y"])
+    " (did you mean 'y'?)"
     >>> suggestion("outcome", ["ada", "bob"])
     ''
     """
-    close = get_close_matches(name, list(known), n=1)
+    known = list(known)
+    close = [word for word in known if word.casefold() == name.casefold()]
+    close = close or get_close_matches(name, known, n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""

@@ -1,6 +1,7 @@
 """Formats of numbers in text: three significant figures by default."""
 
-from math import floor, isnan, log10
+import re
+from math import floor, isfinite, isnan, log10
 
 
 def number(value: float, like: float | None = None) -> str:
@@ -8,10 +9,10 @@ def number(value: float, like: float | None = None) -> str:
 
     >>> number(0.14236), number(12.345), number(float("nan")), number(1234.5)
     ('0.142', '12.3', '-', '1234')
-    >>> number(0.0001, like=0.142)
-    '0.000'
+    >>> number(0.0001, like=0.142), number(float("inf"))
+    ('0.000', '-')
     """
-    if isnan(value):
+    if not isfinite(value):
         return "-"
     size = abs(value if like is None else like)
     places = 3 if size == 0 else max(0, 2 - floor(log10(size)))
@@ -61,3 +62,18 @@ def amount(value: float) -> str:
     ('10', '0.5', '2500000')
     """
     return f"{value:.10g}"
+
+
+INVISIBLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+"""Control characters, changes of direction, halves of characters and no characters."""
+
+
+def printable(text: str) -> str:
+    r"""Return text without what a terminal or a page would obey instead of show.
+
+    >>> printable("\x1b[31mred\x1b]0;title\x07 [red]a\n")
+    '[31mred]0;title [red]a\n'
+    """
+    return INVISIBLE.sub("", text)

@@ -90,7 +90,7 @@ class Labels:
         if not found or not any(_is(label, positive) for label in found):
             raise _unknown(positive, found)
         if len(found) == 1:
-            raise one_class_error(found[0])
+            raise one_class_error("a positive label", found[0])
         raise OutcomeError(
             "a positive label belongs to two labels; there are "
             f"{len(found)}: {format_labels(found)}. Leave it out."
@@ -193,12 +193,13 @@ def encode_outcomes(
     if classes > 2:
         return _numbered(given, classes, positive)
     if given.dtype.kind in "bui" and positive is None and given.size:
-        if given.min() == 0 and given.max() == 1:  # the usual labels, at full speed
+        if given.min() >= 0 and given.max() <= 1:  # the usual labels, at full speed
             names = (False, True) if given.dtype.kind == "b" else (0, 1)
             return given.astype(np.int64, copy=False), Labels(names)
     found = np.unique(given).tolist()
     if len(found) == 1:
-        raise one_class_error(found[0])
+        labels = _with_other(found[0], positive)
+        return labels.encode(given), labels
     if len(found) > 2:
         raise OutcomeError(
             "reports of one probability per agent need two outcome labels; there are "
@@ -224,8 +225,6 @@ def _numbered(given: Array, classes: int, positive: Any) -> tuple[IntArray, Labe
             f"the reports are of {classes} classes; got {given[t].item()!r} in case "
             f"{t}. Number the labels in the order of the reports."
         )
-    if len(numbers) and (numbers == numbers[0]).all():
-        raise one_class_error(numbers[0].item())
     return numbers.astype(np.int64, copy=False), Labels.of_numbers(classes)
 
 
@@ -283,17 +282,39 @@ def _whole(labels: Array) -> Array:
         t = int(np.argmax(wrong))
         raise OutcomeError(
             f"a label must be a whole number or text; got {labels[t].item()!r} in "
-            f"case {t}"
+            f"case {t}. Name the column of outcomes (--outcome), not one of reports."
         )
     return labels.astype(np.int64)
 
 
-def one_class_error(label: Any) -> OutcomeError:
+def one_class_error(user: str, label: Any) -> OutcomeError:
     """Return the refusal of outcomes that are all the same."""
     return OutcomeError(
-        f"at least two classes must occur; every outcome is {label!r}, so there is "
-        "nothing to learn from"
+        f"{user} needs cases of at least two classes; every outcome is {label!r}. Add "
+        "cases with another outcome."
     )
+
+
+def _with_other(only: Any, positive: Any) -> Labels:
+    """Labels where one of two occurs: the other is 0 or 1, or named as positive.
+
+    A name close to the one that occurs is taken for a mistake in writing.
+    """
+    wanted = positive
+    if not isinstance(only, str) and isinstance(positive, str):
+        wanted = int(positive) if positive.lstrip("-").isdecimal() else None
+    usual = (False, True) if isinstance(only, bool) else (0, 1)
+    if only in usual and (wanted in usual or isinstance(only, bool)):
+        return Labels.of_two(*usual, positive)
+    if wanted is None or _is(only, wanted):
+        raise OutcomeError(
+            f"both of two outcome labels must be known; every outcome is {only!r}, and "
+            "nothing tells the other. Add cases with the other outcome, or call the "
+            "labels 0 and 1."
+        )
+    if suggestion(str(wanted), [str(only)]):
+        raise _unknown(positive, [only])
+    return Labels((only, wanted))
 
 
 def format_labels(labels: Iterable[Any]) -> str:

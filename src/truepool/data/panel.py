@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool.core import display, kernels
+from truepool.core import display
 from truepool.core.arrays import (
     Array,
     FloatArray,
@@ -18,7 +18,7 @@ from truepool.core.arrays import (
     fill_missing,
     read_only,
 )
-from truepool.core.errors import AgentError, OutcomeError, PanelError, ReportError
+from truepool.core.errors import OutcomeError, PanelError, ReportError
 from truepool.data.case_columns import (
     CaseColumns,
     check_groups,
@@ -26,7 +26,7 @@ from truepool.data.case_columns import (
     check_weights,
     one_value_per_case,
 )
-from truepool.data.labels import Labels, check_labels, encode_outcomes
+from truepool.data.labels import Labels, check_labels, encode_outcomes, one_class_error
 from truepool.data.reports import check_reports, column_names
 
 AnyArray = TypeVar("AnyArray", FloatArray, IntArray)
@@ -64,11 +64,12 @@ class Panel:
     ----------
     reports : array-like (T, N) or (T, N, K)
         Probability of the positive class, or of each of K classes. NaN: no
-        report. A frame with named columns names the agents too. K = 2, for labels 0
-        and 1 in this order, is kept as (T, N).
+        report; an agent without any has no weight yet. A frame with named columns
+        names the agents too. K = 2, for labels 0 and 1 in this order, is kept as
+        (T, N).
     outcomes : array-like (T,)
         One of two labels, or of 0..K-1. They are stored as class numbers; of two, 1 is
-        the positive one.
+        the positive one. One class alone is enough for a pool, not for folds.
     agents : sequence of str, optional
         Names, in the order of the columns.
     positive : label, optional
@@ -143,13 +144,6 @@ class Panel:
         names = names or tuple(f"agent{i}" for i in range(N))
         if T < 2:
             raise PanelError(f"a panel needs at least 2 cases; got {T}")
-        if silent:
-            counts, _, _ = kernels.report_counts(values)
-            if not counts.all():
-                raise AgentError(
-                    "every agent needs at least one report; "
-                    f"{names[int(np.argmin(counts))]!r} has none. Leave it out."
-                )
         given = check_labels(outcomes)
         if len(given) != T:
             raise OutcomeError(
@@ -210,6 +204,16 @@ class Panel:
             positive = int(np.count_nonzero(self.outcomes))
             return (len(self) - positive, positive)
         return tuple(np.bincount(self.outcomes, minlength=self.classes).tolist())
+
+    def check_classes_occur(self, user: str) -> None:
+        """Refuse outcomes that are all the same, where somebody needs two classes.
+
+        >>> Panel([[0.9, 0.6], [0.2, 0.1]], [0, 0]).check_classes_occur("an audit")
+        Traceback (most recent call last):
+        truepool.core.errors.OutcomeError: an audit needs cases of at least two ...
+        """
+        if np.count_nonzero(self.counts) < 2:
+            raise one_class_error(user, self.labels.names[int(self.outcomes[0])])
 
     def base_rate(self, case_weights: FloatArray | None = None) -> FloatArray:
         """Share of each class, each case counted by its weight, as coordinates (C,)."""

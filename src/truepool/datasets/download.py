@@ -138,7 +138,7 @@ def _progress_bar(file: File, progress: Progress | None) -> Iterator[Progress]:
 
     console = Console(stderr=True)
     bar = Progress(
-        TextColumn("Downloading {task.description}"),
+        TextColumn("Downloading {task.description}", markup=False),
         BarColumn(),
         DownloadColumn(),
         TransferSpeedColumn(),

@@ -51,6 +51,11 @@ def splits(
     >>> [test.tolist() for _, test in splits(np.array([0, 0, 1, 1]), cv=2)]
     [[0, 2], [1, 3]]
     """
+    if len(outcomes) and outcomes.min() == outcomes.max():
+        raise SettingError(
+            "folds need cases of at least two classes; every outcome is class "
+            f"{outcomes[0]}. Add cases with another outcome."
+        )
     if isinstance(cv, int | np.integer):
         if cv < 2:
             raise SettingError(f"there must be at least 2 folds; got cv={cv}")
@@ -170,9 +175,9 @@ def _grouped(
         return
     for learn, test in _forward(times, outcomes, folds):
         for f in range(parts):
-            seen, held = learn[part[learn] != f], test[part[test] == f]
-            if held.size and len(np.unique(outcomes[seen])) > 1:
-                yield seen, held
+            seen, held_out = learn[part[learn] != f], test[part[test] == f]
+            if held_out.size and len(np.unique(outcomes[seen])) > 1:
+                yield seen, held_out
 
 
 def _forward(

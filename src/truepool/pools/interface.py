@@ -30,7 +30,7 @@ from truepool.data.costs import Costs
 from truepool.data.labels import Labels
 from truepool.data.panel import Panel
 from truepool.data.reports import column_names
-from truepool.data.weights import on_simplex
+from truepool.data.weights import on_simplex, proportional
 from truepool.measures.decisions import check_threshold, choose
 from truepool.pools import contract, persistence
 from truepool.pools.agent_reports import match_columns, match_one
@@ -402,7 +402,8 @@ class LinearPool(Pool):
     """A pool that learns one weight per agent, ``weights_``, on the simplex.
 
     Where an agent has no report the weights renormalise over the others; where all
-    who reported have weight zero they count equally.
+    who reported have weight zero they count equally. An agent that never reported has
+    no weight yet.
     """
 
     weights_: FloatArray
@@ -412,8 +413,12 @@ class LinearPool(Pool):
         """Weights (N,) from a checked panel."""
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
-        weights = self._weigh(panel, case_weights)
-        self.weights_ = contract.check_weights(self, weights, len(panel.agents))
+        weights = contract.check_weights(
+            self, self._weigh(panel, case_weights), len(panel.agents)
+        )
+        if panel.silent and self.complexity > 0:  # equal weights are not learned
+            weights = _without_absent(weights, panel)
+        self.weights_ = weights
 
     def _explanation(self) -> Explanation:
         return Explanation(self.name, weights=by_agent(self.agents_, self.weights_))
@@ -431,3 +436,12 @@ class LinearPool(Pool):
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph."""
         return reports.weighted_mean(self.weights_[:, None])
+
+
+def _without_absent(weights: FloatArray, panel: Panel) -> FloatArray:
+    """Weights of the agents that reported at least once; the others have none yet."""
+    counts, _, _ = kernels.report_counts(panel.values)
+    if counts.all():
+        return weights
+    left = np.where(counts > 0, weights, 0.0)
+    return proportional(left if left.any() else (counts > 0).astype(np.float64))

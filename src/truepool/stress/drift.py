@@ -123,7 +123,9 @@ def quality_panel(
     reports = from_log_scale(
         (known_skills * scores + logit(np.array(base_rate)))[..., None]
     )
-    return Panel(reports[..., 0], outcomes)
+    panel = Panel(reports[..., 0], outcomes)
+    panel.check_classes_occur("a panel under drift")
+    return panel
 
 
 def shift_features(

@@ -7,6 +7,7 @@ from truepool.audits.evidence import Evidence
 from truepool.audits.topics import drift
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.measures.folds import evaluation_cases, splits
 from truepool.measures.losses import Loss
 from truepool.measures.scores import auc
 from truepool.pools.mean import Mean
@@ -35,8 +36,9 @@ def test_its_cost_is_what_silence_since_then_saves():
     before_change = panel.reports.copy()
     before_change[finding.since :, 3] = np.nan
     loss = Loss("cost", COSTS)
+    tested = evaluation_cases(splits(panel.outcomes, times=panel.times))
     as_is, silenced = (
-        loss.of(np.nanmean(reports, axis=1)[:, None], panel.outcomes).mean()
+        loss.of(np.nanmean(reports, axis=1)[:, None], panel.outcomes)[tested].mean()
         for reports in (panel.reports, before_change)
     )
     assert_allclose(finding.price().value, as_is - silenced)

@@ -47,3 +47,20 @@ def test_without_river_alarms_are_withheld(monkeypatch):
     finding = audit(timed(sound(cases=200)), **QUICK)
     assert finding.drift.alarms == ()
     assert "river is not installed" in dict(finding.withheld)["drift alarms"]
+
+
+def test_dates_are_told_where_the_cases_have_them():
+    panel = drifted(cases=600)
+    days = np.datetime64("2024-01-01") + np.arange(600)
+    dated = audit(
+        Panel(panel.reports, panel.outcomes, panel.agents, times=days),
+        costs=COSTS, resamples=20,
+    )  # fmt: skip
+    assert len(dated.drift.dates) == len(dated.drift.cases)
+    assert dated.drift.dates[0].startswith("2024-01")
+    assert len(dated.drift.alarm_dates) == len(dated.drift.alarms)
+    since = [f for f in dated.findings if f.since is not None]
+    assert since
+    for finding in since:
+        assert finding.date == str(days[finding.since])
+        assert f"({finding.date})" in finding.sentence

@@ -6,13 +6,13 @@ from truepool.measures.losses import Loss
 from truepool.stress.label_flip import LabelFlip
 
 PANEL = sound(cases=500)
-TOLD = audit(PANEL, costs=COSTS, resamples=50)
+RESULT = audit(PANEL, costs=COSTS, resamples=50)
 
 
 def test_the_best_agent_is_the_one_that_changes():
     brier = ((PANEL.reports - PANEL.outcomes[:, None]) ** 2).mean(axis=0)
-    assert {study.who for study in TOLD.robustness} == {f"agent{brier.argmin()}"}
-    assert [study.what for study in TOLD.robustness] == [
+    assert {study.who for study in RESULT.robustness} == {f"agent{brier.argmin()}"}
+    assert [study.what for study in RESULT.robustness] == [
         "stops reporting",
         "reports noise",
         "always reports near 0",
@@ -21,7 +21,7 @@ def test_the_best_agent_is_the_one_that_changes():
 
 
 def test_costs_are_those_of_the_stressed_panel():
-    study = TOLD.robustness[-1]
+    study = RESULT.robustness[-1]
     flipped = LabelFlip()(PANEL, study.who)
     loss = Loss("cost", COSTS)
     before, after = (
@@ -34,8 +34,8 @@ def test_costs_are_those_of_the_stressed_panel():
 
 
 def test_silence_costs_what_leave_one_out_credit_says():
-    study = TOLD.robustness[0]
-    own = next(one for one in TOLD.agent_summaries if one.agent == study.who)
+    study = RESULT.robustness[0]
+    own = next(one for one in RESULT.agent_summaries if one.agent == study.who)
     assert_allclose(study.rise.value, own.leave_one_out.value)
 
 
@@ -43,4 +43,4 @@ def test_a_learned_pool_keeps_the_weights_it_had():
     finding = audit(PANEL, costs=COSTS, resamples=50, pool="best-agent")
     worst = finding.robustness[-1]
     # All hangs on one agent: when it turns, the pool does.
-    assert worst.rise.value > TOLD.robustness[-1].rise.value
+    assert worst.rise.value > RESULT.robustness[-1].rise.value

@@ -13,12 +13,12 @@ from truepool.data.panel import Panel
 from truepool.measures.inference import diebold_mariano
 
 QUICK = {"costs": COSTS, "resamples": 50}
-TOLD = audit(sound(cases=600), **QUICK)
+RESULT = audit(sound(cases=600), **QUICK)
 
 
-@pytest.mark.parametrize("other", TOLD.significance, ids=lambda other: other.pool)
+@pytest.mark.parametrize("other", RESULT.significance, ids=lambda other: other.pool)
 def test_leads_are_those_of_the_comparison_by_every_test(other):
-    by_case = TOLD.comparison.by_case
+    by_case = RESULT.comparison.by_case
     saved = by_case["mean"] - by_case[other.pool]
     assert_allclose(other.saved.value, saved.mean())
     assert other.saved.low <= other.saved.value <= other.saved.high
@@ -29,13 +29,13 @@ def test_leads_are_those_of_the_comparison_by_every_test(other):
 
 
 def test_chances_are_adjusted_for_every_pool_tried():
-    raw = np.array([other.paired_t for other in TOLD.significance])
-    assert len(raw) == len(TOLD.comparison.rows) - 1
-    shared = [other.bonferroni for other in TOLD.significance]
+    raw = np.array([other.paired_t for other in RESULT.significance])
+    assert len(raw) == len(RESULT.comparison.rows) - 1
+    shared = [other.bonferroni for other in RESULT.significance]
     assert_allclose(shared, np.minimum(1, raw * len(raw)))
     holm = stats.false_discovery_control  # no Holm in scipy: bounds on both sides
     least = holm(raw, method="bh")
-    adjusted = np.array([other.holm for other in TOLD.significance])
+    adjusted = np.array([other.holm for other in RESULT.significance])
     assert np.all(adjusted >= least - 1e-12)
     assert np.all(adjusted <= np.array(shared) + 1e-12)
 
@@ -58,7 +58,7 @@ def test_streams_are_tested_in_the_order_of_time_however_the_table_lies():
 
 
 def test_they_reach_the_json_form():
-    plain = json.loads(json.dumps(TOLD.to_dict(), allow_nan=False))
+    plain = json.loads(json.dumps(RESULT.to_dict(), allow_nan=False))
     assert set(plain["significance"][0]) == {
         "pool", "saved", "paired_t", "holm", "bonferroni", "signed_rank",
         "diebold_mariano",

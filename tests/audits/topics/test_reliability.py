@@ -3,14 +3,16 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binom, kstest
 
-from truepool.audits.evidence import enough_cases
+from truepool.audits.reliability import excess_costs, reliability, worst_group
 from truepool.audits.topics.calibration import (
     bias_matters,
     calibration,
     matters,
-    reliability,
     slope_matters,
 )
+from truepool.audits.values import Calibration, Reliability
+from truepool.data.costs import Costs
+from truepool.measures.groups import enough_cases
 from truepool.measures.scores import ece, smooth_ece
 
 
@@ -122,13 +124,49 @@ def test_bands_are_binomial_and_empty_groups_are_left_out():
     assert_allclose(shown.high, binom.ppf(0.9, [90, 10], [0.1, 0.5]) / [90, 10])
 
 
-def test_groups_are_of_equal_size_unless_many_say_the_same():
+def test_groups_have_equal_shares_of_cases_and_of_uncertainty():
     rng = np.random.default_rng(0)
     p = rng.random(1000)
     outcomes = (rng.random(1000) < p).astype(int)
-    assert_array_equal(reliability(p, outcomes, 0.95).cases, 100)
+    shown = reliability(p, outcomes, 0.95)
+    doubt = shown.cases * shown.mean_report * (1 - shown.mean_report)
+    share = (shown.cases / 1000 + doubt / (p * (1 - p)).sum()) / 2
+    assert_allclose(share, 0.1, atol=0.003)  # the spread within a group is left out
+    sure = reliability((p > 0.5) * 1.0, outcomes, 0.95)
+    assert_array_equal(sure.mean_report, [0, 1])
+    rare = reliability(p**4 / 100, outcomes, 0.95)
+    assert rare.cases.sum() == 1000
+    assert rare.cases[-1] < 60 < 150 < rare.cases[0], "most of the doubt is at the top"
     p[:400] = 1.0
     shown = reliability(p, outcomes, 0.95)
     assert (shown.mean_report[-1], shown.cases[-1]) == (1.0, 400)
     alone = reliability(np.full(50, 0.3), np.arange(50) % 2, 0.95)
     assert alone.cases.tolist() == [50]
+
+
+def grouped(reports, frequencies, cases):
+    """Groups whose bands are as narrow as the reports."""
+    columns = [np.array(x, dtype=float) for x in (reports, frequencies, cases)]
+    groups = Reliability(*columns, columns[0], columns[0])
+    return Calibration("ada", 100, 0.0, 0.0, None, None, None, groups)
+
+
+def test_the_group_that_costs_most_is_quoted():
+    found = grouped([0.02, 0.15, 0.90], [0.04, 0.05, 0.60], [500, 300, 200])
+    assert worst_group(found) == "when it says 90 %, 60 % of cases are positive"
+    assert worst_group(found, 2, 0.1) == (
+        "when it says 15 %, 5 % of cases are positive, which costs most"
+    )
+    assert worst_group(found, 3).endswith("it is right 60 % of the time")
+
+
+def test_what_a_group_costs_is_what_its_frequency_would_save():
+    costs = Costs(fn=9, fp=1)
+    found = grouped([0.05, 0.2, 0.3], [0.3, 0.02, 0.5], [10, 20, 30]).reliability
+    alarm, miss = costs.fp * (1 - found.frequency), costs.fn * found.frequency
+    by_report, by_frequency = (
+        found.cases * np.where(p > costs.threshold, alarm, miss)
+        for p in (found.mean_report, found.frequency)
+    )
+    excess = excess_costs(found, costs.threshold) * (costs.fn + costs.fp)
+    assert_allclose(excess, by_report - by_frequency, atol=1e-12)

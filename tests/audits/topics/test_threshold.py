@@ -3,9 +3,12 @@ import re
 import numpy as np
 import pytest
 from faults import COSTS, sound
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from truepool.audits import audit
+from truepool.audits.topics.threshold import best_threshold
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.losses import Loss
@@ -52,11 +55,52 @@ def test_few_cases_make_it_a_note_without_an_interval():
     assert (finding.severity, finding.p_value, finding.cost) == ("note", None, None)
 
 
-def test_dear_errors_are_told_without_powers_of_ten():
-    dear = Costs(fn=3_000_000, fp=2500)
-    finding = audit(PANEL, costs=dear, threshold=0.5, resamples=50)
+def test_large_costs_are_written_without_powers_of_ten():
+    large = Costs(fn=3_000_000, fp=2500)
+    finding = audit(PANEL, costs=large, threshold=0.5, resamples=50)
     words = " ".join(
         [f.sentence + f.advice for f in finding.findings] + [finding.advice]
     )
-    assert "a missed case at 3000000 and a false alarm at 2500" in words
+    assert re.search(r"costs \d{6} more per case", words)
     assert not re.search(r"\de[+-]\d", words)
+
+
+@given(st.integers(0, 200))
+def test_no_threshold_costs_less_than_the_best_one(seed):
+    rng = np.random.default_rng(seed)
+    p, y = rng.integers(0, 8, 25) / 8, rng.integers(0, 2, 25)
+    costs = Costs(fn=float(rng.integers(1, 9)), fp=1)
+    best = best_threshold(p, y, costs, np.ones(25))
+
+    def cost(line):
+        return np.where(p > line, costs.fp * (1 - y), costs.fn * y).mean()
+
+    tried = [cost(line) for line in np.linspace(0, 1, 401)]
+    assert_allclose(cost(best), min(tried))
+
+
+def other_thresholds(panel, **settings):
+    findings = audit(panel, costs=COSTS, resamples=50, **settings).findings
+    return [f for f in findings if f.code == "other-threshold"]
+
+
+def shifted(cases, offset):
+    """Agents whose log-odds are all off by as much; others calibrated."""
+    panel = sound(cases=cases)
+    odds = np.log(panel.reports / (1 - panel.reports)) + offset
+    return Panel(1 / (1 + np.exp(-odds)), panel.outcomes)
+
+
+def test_the_best_threshold_is_pointed_out_where_it_saves_for_sure():
+    (told,) = other_thresholds(shifted(2000, 2.0))
+    assert told.cost.low > 0
+    words = re.match(r"Deciding above ([.\d]+) instead of 0.167 would", told.sentence)
+    assert float(words[1]) > 0.3, "the reports are too high"
+    assert told.cause, "the pool's miscalibration is the root"
+
+
+def test_a_threshold_that_chance_picked_is_not_pointed_out():
+    flagged = [
+        bool(other_thresholds(sound(seed, 150), pool="platt")) for seed in range(6)
+    ]
+    assert not any(flagged)

@@ -6,11 +6,20 @@ from dataclasses import replace
 import matplotlib
 import numpy as np
 import pytest
-from example_audit import AGENTS, agent_summaries, audit, calibration, drift, estimate
+from example_audit import (
+    AGENTS,
+    agent_summaries,
+    audit,
+    calibration,
+    curve,
+    drift,
+    estimate,
+)
 from panels import random_panel
+from scipy.special import logit
 
 from truepool import replay
-from truepool.audits.values import FailureScenario
+from truepool.audits.values import FailureScenario, Reliability
 from truepool.comparison import Estimate
 from truepool.render import figures
 from truepool.render.figures.style import PALETTE, SERIES
@@ -30,7 +39,7 @@ def names(figure):
 def test_a_reliability_diagram_fills_the_points_that_lie_off_the_band():
     one = calibration("tree", slope=0.4)
     figure = figures.reliability([one])
-    points = figure.axes[0].collections[-1]
+    points = figure.axes[0].collections[-2]  # the last are groups without an event
     np.testing.assert_allclose(points.get_offsets()[:, 1], one.reliability.frequency)
     diagram = one.reliability
     off = (diagram.frequency < diagram.low) | (diagram.frequency > diagram.high)
@@ -326,3 +335,43 @@ def test_names_below_a_heat_map_do_not_cover_each_other(names, turned):
     drawn = figures.correlation(list(names), np.eye(len(names)))
     (ax,) = drawn.axes
     assert {label.get_rotation() for label in ax.get_xticklabels()} == {turned}
+
+
+def test_rare_events_are_drawn_in_log_odds_with_the_threshold():
+    said = np.array([0.0005, 0.004, 0.03])
+    seen = np.array([0.0, 0.005, 0.02])
+    points = Reliability(said, seen, np.array([900.0, 90, 10]), said / 2, said * 2)
+    one = replace(calibration("rules"), reliability=points)
+    figure = figures.reliability([one], threshold=0.01)
+    ax = figure.axes[0]
+    drawn, lost = ax.collections[-2:]
+    np.testing.assert_allclose(drawn.get_offsets()[:, 1], logit(seen[1:]))
+    assert lost.get_offsets()[0, 1] == ax.lines[0].get_ydata()[0], "at the lower end"
+    dashed = [line for line in ax.lines if line.get_linestyle() == "--"]
+    np.testing.assert_allclose(dashed[0].get_xdata(), logit(0.01))
+    shown = [tick.get_text() for tick in ax.get_xticklabels()]
+    assert "1" in shown
+    assert 2 <= len(shown) <= 4
+
+
+def test_diagrams_without_points_have_an_even_axis():
+    assert not figures.reliability_axis([]).log_odds
+
+
+def test_the_threshold_of_lowest_cost_is_drawn_where_it_is_told():
+    figure = figures.threshold(curve(), 0.5, 0.091, lowest=0.3)
+    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == [
+        "implied by the costs", "in use", "lowest cost",
+    ]  # fmt: skip
+
+
+def test_dates_stand_on_the_axis_of_time():
+    told = drift()
+    days = tuple(f"2024-{1 + i // 10:02d}-{1 + i % 10:02d} 12:00" for i in range(120))
+    for figure in (
+        figures.losses(replace(told, dates=days)),
+        figures.paths(replace(told, dates=days), AGENTS),
+    ):
+        shown = [tick.get_text() for tick in figure.axes[0].get_xticklabels()]
+        assert len(shown) == 4
+        assert all(day.startswith("2024-") and len(day) == 10 for day in shown)

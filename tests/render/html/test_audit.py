@@ -13,15 +13,19 @@ from example_audit import (
     agent_summaries,
     audit,
     calibration,
+    curve,
+    drift,
     estimate,
     findings,
 )
 from panels import random_panel
 
 import truepool as tp
+from truepool.audits.values import Finding
 from truepool.core.errors import SourceError
 from truepool.data.panel import Panel
 from truepool.render.html.audit import LINKS, html
+from truepool.render.tables.evidence import correlations
 
 HOSTILE = {
     "end of style": "</style><script>alert(1)</script>",
@@ -313,3 +317,35 @@ def test_real_audits_fit_on_the_page(panel):
     assert f'class="verdict {worst or praised}"' in html(result)
     drawn = any(one.reliability is not None for one in result.calibration)
     assert ("too few cases to draw it" in page.text["main"]) != drawn
+
+
+def test_alarms_have_their_dates_where_cases_have_them():
+    told = drift()
+    days = tuple(f"2024-05-{1 + i // 10:02d}" for i in range(120))
+    dated = replace(told, dates=days, alarm_dates=("2024-05-09 13:05",))
+    page = Page(html(audit(drift=dated)))
+    assert "bayes412" in page.text["table"].replace(" ", "")
+    assert "2024-05-0913:05" in page.text["table"].replace(" ", "")
+    assert "date of the case" in page.text["svg"]
+
+
+def test_another_threshold_is_said_only_where_it_costs_significantly_less():
+    plain = Page(PLAIN).text["main"]
+    assert "No other threshold than 0.500 costs significantly less." in plain
+    other = Finding(
+        "other-threshold", "warning", (), "Deciding above 0.31 would cost less.", "Do."
+    )
+    told = html(
+        audit(findings=(*findings(), other), curve=replace(curve(), lowest=0.31))
+    )
+    assert "No other threshold" not in told
+    assert "lowest cost" in told
+
+
+def test_pairs_of_agents_are_listed_by_their_correlation():
+    rows = correlations(audit()).rows
+    assert rows[0] == ("logistic, forest", "0.900")
+    assert len(rows) == 8 < 10
+    assert [float(value) for _, value in rows] == sorted(
+        (float(v) for _, v in rows), reverse=True
+    )

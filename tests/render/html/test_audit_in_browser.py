@@ -120,7 +120,7 @@ AGAINST_MEAN = 4
 
 def test_what_is_not_a_number_goes_last_either_way(browser, page):
     browser.open(page)
-    pools = 2
+    pools = 4
     for _ in range(2):
         browser.run(f"{BUTTON}({pools}, {AGAINST_MEAN}).click()")
         column = browser.run(f"{COLUMN}({pools}, {AGAINST_MEAN})")

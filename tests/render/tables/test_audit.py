@@ -14,7 +14,7 @@ from truepool.render.tables.audit import markdown, show
 from truepool.render.verdict import sentence
 
 QUICK = {"costs": COSTS, "resamples": 50}
-TOLD = audit(flipped(cases=500), **QUICK)
+RESULT = audit(flipped(cases=500), **QUICK)
 
 
 def shown(result, width=120):
@@ -24,13 +24,13 @@ def shown(result, width=120):
 
 
 def test_the_terminal_shows_every_finding_with_what_to_do():
-    text = " ".join(shown(TOLD).split())
-    for finding in TOLD.findings:
+    text = " ".join(shown(RESULT).split())
+    for finding in RESULT.findings:
         assert " ".join(finding.sentence.split()) in text
         assert f"Do: {finding.advice}" in text
     assert "1. ERROR agent1 is reversed" in text
-    numbered = " ".join(f"{n}. {step}" for n, step in enumerate(steps(TOLD), start=1))
-    assert text.startswith(f"{TOLD.verdict} What to do: {numbered}")
+    numbered = " ".join(f"{n}. {step}" for n, step in enumerate(steps(RESULT), start=1))
+    assert text.startswith(f"{RESULT.verdict} What to do: {numbered}")
     assert re.search(
         r"AUC: 0\.2\d+ \[\.\d+, \.\d+\]; savings per case if fixed: \+0\.\d+ \[", text
     )
@@ -38,7 +38,7 @@ def test_the_terminal_shows_every_finding_with_what_to_do():
 
 @pytest.mark.parametrize("width", [72, 80, 120])
 def test_terminals_of_any_width_are_enough(width):
-    page = shown(TOLD, width)
+    page = shown(RESULT, width)
     assert ("A wider terminal shows more" in page) == (width < 120)
     for line in page.splitlines():
         assert len(line) <= width
@@ -47,7 +47,7 @@ def test_terminals_of_any_width_are_enough(width):
 
 
 def test_findings_are_blocks_to_the_right_of_their_places():
-    page = shown(TOLD, 80)
+    page = shown(RESULT, 80)
     listed = page[page.index(" 1. ERROR") : page.index("\n\n", page.index(" 1. ERROR"))]
     for line in listed.splitlines():
         assert re.match(r" ?\d+\. (ERROR|WARNING|note) |    (  )?\S", line)
@@ -81,14 +81,14 @@ def test_names_neither_end_cells_nor_become_tags_in_markdown(renamed):
 
 
 def test_markdown_says_the_same():
-    page = markdown(TOLD)
-    assert page == TOLD.to_markdown()
-    assert page.startswith(f"# {sentence(TOLD)}\n")
+    page = markdown(RESULT)
+    assert page == RESULT.to_markdown()
+    assert page.startswith(f"# {sentence(RESULT)}\n")
     assert "1. **ERROR** agent1 is reversed" in page
     assert "| agent0 |" in page
     assert "| agent3 reports the opposite |" in page
     assert page.count("\n## ") == 1
-    assert page.index(TOLD.advice.split("`")[0][:40]) < page.index("## Findings")
+    assert page.index(RESULT.advice.split("`")[0][:40]) < page.index("## Findings")
 
 
 def test_what_was_withheld_and_sampled_is_said(monkeypatch):
@@ -120,8 +120,8 @@ def test_the_page_says_which_pool_cases_and_costs_it_is_about(silent):
 
 def test_whether_other_pools_are_cheaper_is_shown_with_the_p_values_that_matter():
     """The adjusted one is the recommendation's; the other tests are in JSON."""
-    assert "| pool | saves per case | adjusted p | p |\n" in markdown(TOLD)
-    assert "the paper suggests" in markdown(TOLD)
+    assert "| pool | saves per case | adjusted p | p |\n" in markdown(RESULT)
+    assert "the paper suggests" in markdown(RESULT)
 
 
 def test_where_nothing_was_found_markdown_says_so():

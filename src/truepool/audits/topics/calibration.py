@@ -8,13 +8,15 @@ from scipy.special import chdtrc, ndtri
 
 from truepool.audits.candidate import Candidate
 from truepool.audits.cross_validation import recalibrate
-from truepool.audits.evidence import Evidence, enough_cases
+from truepool.audits.evidence import Evidence
+from truepool.audits.reliability import reliability, worst_group
 from truepool.audits.severity import BROKEN, SURE
 from truepool.audits.topic import Topic
-from truepool.audits.values import Calibration, Finding, Reliability
+from truepool.audits.values import Calibration, Finding
 from truepool.comparison import Estimate
 from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.measures.calibration import cox
+from truepool.measures.groups import enough_cases
 from truepool.measures.inference import independent_units
 from truepool.measures.scores import ece, smooth_ece
 
@@ -30,9 +32,6 @@ BACKFIRES = (
     "Fixed alone it would make decisions cost more, because the pool relies on it: fix "
     "the pool too."
 )
-
-GROUPS = 10
-"""Number of groups in a reliability diagram."""
 
 AGENT_FAULTS = (*BROKEN, "drifted", "over-confident", "under-confident", "biased")
 """Faults of agents that explain a miscalibrated pool."""
@@ -114,35 +113,6 @@ def calibration(
     )
 
 
-def reliability(
-    p: FloatArray, outcomes: IntArray, level: float, weights: FloatArray | None = None
-) -> Reliability:
-    """Frequencies in groups of about equal size, with consistency bands.
-
-    The bands contain the frequency of calibrated reports at this level (Bröcker & Smith
-    2007), from the binomial distribution at the group's mean report. Weighted cases
-    count as their effective number.
-    """
-    from scipy.stats import binom
-
-    edges = np.unique(np.quantile(p, np.linspace(0, 1, GROUPS + 1)))
-    group = np.searchsorted(edges, p, side="right") - 1
-    top = group == len(edges) - 1  # a group of its own only if the maximum is frequent
-    if len(edges) > 1 and top.sum() < len(p) / (2 * GROUPS):
-        group[top] -= 1
-    w = np.ones(len(p)) if weights is None else weights * (len(p) / weights.sum())
-    cases = np.asarray(np.bincount(group, w), dtype=np.float64)
-    filled = cases > 0
-    cases = cases[filled]
-    mean = np.clip(np.bincount(group, w * p)[filled] / cases, 0.0, 1.0)
-    number = np.maximum(np.floor(cases**2 / np.bincount(group, w * w)[filled]), 1.0)
-    low, high = (
-        binom.ppf(q, number, mean) / number for q in ((1 - level) / 2, (1 + level) / 2)
-    )
-    frequency = np.bincount(group, w * outcomes)[filled] / cases
-    return Reliability(mean, frequency, cases, low, high)
-
-
 def matters(found: Calibration) -> bool:
     """Whether miscalibration is large enough to be called an error."""
     return slope_matters(found) or bias_matters(found)
@@ -193,7 +163,7 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
 
 
 def _agent(evidence: Evidence, i: int, found: Calibration) -> Candidate:
-    code, words = describe(found, evidence.panel.classes)
+    code, words = describe(found, evidence.panel.classes, evidence.line)
     steep = code.endswith("confident")
     return Candidate(
         code,
@@ -228,7 +198,7 @@ def _under_confident(
     return Candidate(
         "under-confident-pool",
         (),
-        f"{start}: {largest_gap(found, evidence.panel.classes)}.",
+        f"{start}: {worst_group(found, evidence.panel.classes, evidence.line)}.",
         "Recalibrate the pool: `platt`, `beta` or `extremized` around the mean learn "
         "how far to move it (Ranjan & Gneiting 2010).",
         p_value=found.p_value,
@@ -248,7 +218,7 @@ def _miscalibrated(evidence: Evidence, found: Calibration) -> Candidate:
         "over-confident-pool" if sure else "biased-pool",
         (),
         f"The pool ({evidence.pool.name}) {what}: "
-        f"{largest_gap(found, evidence.panel.classes)}.",
+        f"{worst_group(found, evidence.panel.classes, evidence.line)}.",
         "Recalibrate the pool on cases with a known outcome, for example with `platt` "
         "or `isotonic` around it.",
         p_value=found.p_value,
@@ -261,9 +231,11 @@ def _miscalibrated(evidence: Evidence, found: Calibration) -> Candidate:
     )
 
 
-def describe(found: Calibration, classes: int = 2) -> tuple[str, str]:
+def describe(
+    found: Calibration, classes: int = 2, line: float | None = None
+) -> tuple[str, str]:
     """Return what is wrong as a code and in words."""
-    gap = largest_gap(found, classes)
+    gap = worst_group(found, classes, line)
     if found.slope is not None and (slope_matters(found) or _slope_leads(found)):
         if found.slope.value < 1:
             return "over-confident", f"is over-confident: {gap}"
@@ -279,27 +251,6 @@ def _slope_leads(found: Calibration) -> bool:
         raise AssertionError(found.who)
     from_slope = abs(slope.value - 1) * (bias.high - bias.low)
     return from_slope > abs(bias.value) * (slope.high - slope.low)
-
-
-def largest_gap(found: Calibration, classes: int = 2) -> str:
-    """Say where reports and frequencies differ most, outside the bands first."""
-    groups = found.reliability
-    if groups is None:  # only what has enough cases is tested
-        raise AssertionError(found.who)
-    outside = (groups.frequency < groups.low) | (groups.frequency > groups.high)
-    gaps = abs(groups.mean_report - groups.frequency) * (1 + 9 * outside)
-    worst = int(gaps.argmax())
-    report, frequency = (
-        _percent(column[worst]) for column in (groups.mean_report, groups.frequency)
-    )
-    if classes > 2:
-        return f"when it is {report} sure, it is right {frequency} of the time"
-    return f"when it says {report}, {frequency} of cases are positive"
-
-
-def _percent(p: float) -> str:
-    places = 0 if 0.1 <= p <= 0.9 else 1
-    return f"{100 * p:.{places}f}".removesuffix(".0") + " %"
 
 
 def _share_since(evidence: Evidence, agent: int, causes: Sequence[Finding]) -> float:

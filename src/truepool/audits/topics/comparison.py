@@ -50,7 +50,7 @@ POOLS = (
     RECOMMENDED,
 )
 """What is tried beside the pool in use: each family once."""
-COMPARISON_CASES = 10_000
+COMPARISON_CASES = 50_000
 """Largest number of cases on which pools are compared."""
 SIGNIFICANT = 0.05
 """A pool costs significantly less if its adjusted p-value lies below this."""
@@ -151,10 +151,11 @@ class Choice:
 def choose_pool(evidence: Evidence, faulty: Collection[str] = ()) -> Choice | None:
     """Choose `RECOMMENDED` where it costs significantly less than the pool in use.
 
-    Significantly: a paired t-test, adjusted (Holm) for the pools tried. Where another
-    pool passes that test and `RECOMMENDED` does not, the simplest of those that cannot
-    be told from the best. Where none passes, the pool in use is kept. An agent that is
-    at fault is not recommended alone.
+    Significantly: a paired t-test, adjusted (Holm) for the pools tried, and an interval
+    above 0, because costs of rare events are too skewed for a t-test alone. Where
+    another pool passes and `RECOMMENDED` does not, the simplest of those that cannot be
+    told from the best. Where none passes, the pool in use is kept. An agent that is at
+    fault is not recommended alone.
     """
     table = evidence.compute(compare_pools)
     if table is None:
@@ -164,9 +165,7 @@ def choose_pool(evidence: Evidence, faulty: Collection[str] = ()) -> Choice | No
     cheaper = {
         other.pool: other
         for other in evidence.compute(paired_comparisons)
-        if other.holm < SIGNIFICANT
-        and other.saved.value > 0
-        and other.pool not in barred
+        if other.holm < SIGNIFICANT and other.saved.low > 0 and other.pool not in barred
     }
     if RECOMMENDED in cheaper or (evidence.pool.name == RECOMMENDED and not cheaper):
         return Choice(

@@ -8,7 +8,7 @@ import numpy as np
 
 from truepool.audits.attribution import dates
 from truepool.audits.candidate import Candidate
-from truepool.audits.evidence import FEWEST_CASES, Evidence
+from truepool.audits.evidence import Evidence
 from truepool.audits.severity import BROKEN
 from truepool.audits.topic import Topic
 from truepool.audits.values import Drift, Finding
@@ -16,6 +16,7 @@ from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray, to_classes
 from truepool.core.formatting import number
 from truepool.data.panel import Panel
+from truepool.measures.groups import FEWEST_CASES
 from truepool.measures.losses import Loss
 from truepool.measures.scores import auc
 from truepool.online import replay
@@ -45,8 +46,9 @@ def losses_over_time(evidence: Evidence, loss: Loss) -> tuple[FloatArray, FloatA
     agents = loss.of(values, panel.outcomes[:, None])
     agents[np.isnan(panel.values[:, :, 0])] = np.nan
     pool = np.full(len(panel), np.nan)
-    tested = loss.take(evidence.cases)
-    pool[evidence.cases] = tested.of(evidence.pooled, evidence.outcomes)
+    known = np.flatnonzero(evidence.validation.fold >= 0)
+    pooled = evidence.validation.predict(panel.values[known], known)
+    pool[known] = loss.take(known).of(pooled, panel.outcomes[known])
     return agents[order], pool[order]
 
 
@@ -72,12 +74,17 @@ def drift_over_time(evidence: Evidence) -> Drift | None:
     cuts = np.linspace(0, len(order), min(POINTS, len(order)) + 1).astype(np.int64)
     series = {agent: losses[:, i] for i, agent in enumerate(panel.agents)}
     series[evidence.label] = pool
+    middles = (cuts[:-1] + cuts[1:]) / 2
+    raised = _alarms(evidence, watched, len(order) / len(every))
+    dated = panel.times.dtype.kind == "M"
     return Drift(
-        (cuts[:-1] + cuts[1:]) / 2,
+        middles,
         {who: _block_means(column, cuts) for who, column in series.items()},
         path[drawn],
         LEARNER,
-        _alarms(evidence, watched, len(order) / len(every)),
+        raised,
+        tuple(evidence.date(int(middle)) for middle in middles) if dated else (),
+        tuple(evidence.date(case) for _, case, _, _ in raised) if dated else (),
     )
 
 
@@ -183,7 +190,7 @@ def _cost_drift(
     return Candidate(
         "drifted",
         (agent,),
-        f"{agent} got worse from case {since:,} of {len(order):,} on: deciding by it "
+        f"{agent} got worse from {evidence.describe_case(since)} on: deciding by it "
         f"alone cost {number(found.before)} per case and costs {number(found.after)}, "
         "while the other agents' cost did not rise as much.",
         _advice(agent),
@@ -213,7 +220,7 @@ def _discrimination_drift(
     return Candidate(
         "drifted",
         (agent,),
-        f"{agent} got worse from case {since:,} of {len(order):,} on: it tells "
+        f"{agent} got worse from {evidence.describe_case(since)} on: it tells "
         f"positive from negative cases less well (AUC {before:.2f} before, {after:.2f} "
         "since), while the other agents do not.",
         _advice(agent),
@@ -284,7 +291,7 @@ def _pool(
     return Candidate(
         "drifted-pool",
         (),
-        f"The pool got worse from case {since:,} of {len(order):,} on: it cost "
+        f"The pool got worse from {evidence.describe_case(since)} on: it cost "
         f"{number(found.before)} per case and costs {number(found.after)}.",
         "Use online weights (`truepool replay`), and find out whether the cases "
         "themselves changed.",

@@ -11,11 +11,12 @@ import numpy as np
 
 from truepool.audits.attribution import NEAR
 from truepool.audits.candidate import Candidate
-from truepool.audits.evidence import FEWEST_CASES, Evidence
+from truepool.audits.evidence import Evidence, format_date
 from truepool.audits.topic import Topic
 from truepool.comparison import Estimate
 from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.core.formatting import number
+from truepool.measures.groups import FEWEST_CASES
 from truepool.online.alarms.distribution import Shift, scalar, shifts
 from truepool.online.alarms.repeats import repeat
 from truepool.online.alarms.runs import (
@@ -52,8 +53,8 @@ class Timeline:
         """Return the position of a case in time, in words."""
         if self.times is None:
             return f"case {place:,} of {len(self):,}"
-        when = np.datetime_as_string(self.times[place], unit="auto")
-        return f"case {place:,} of {len(self):,} ({when})"
+        date = format_date(self.times[place])
+        return f"case {place:,} of {len(self):,} ({date})"
 
     def between(self, place: int, share: float = NEAR) -> tuple[int, int]:
         """Earliest and latest place of a change, counted in cases with an outcome."""
@@ -101,6 +102,9 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     fresh = np.flatnonzero(~repeated_cases(codes) & (codes >= 0).any(axis=1))
     moved = shifts(line.values)
     for i, agent in enumerate(evidence.panel.agents):
+        if not (codes[:, i] >= 0).any():
+            evidence.sampling.note(f"{agent} never reported and was not checked.")
+            continue
         yield _constant(evidence, line, codes[:, i], fresh, i, agent)
         yield _stopped(line, codes[fresh, i] < 0, fresh, agent)
         yield _repeated(evidence, line, codes, i, agent)

@@ -30,7 +30,7 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     yield Candidate(
         "outcome-rate",
         (),
-        f"The share of {what} changed at case {found.place:,} of {len(outcomes):,}: it "
+        f"The share of {what} changed at {evidence.describe_case(found.place)}: it "
         f"was {percent(found.before)} and is {percent(found.after)}.",
         "See whether the cases or the labels changed; recalibrate the agents on cases "
         "since then, because their probabilities are for the old share.",

@@ -1,11 +1,14 @@
 """What decisions cost at every threshold, and at the one in use."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from scipy.special import expit
 
 from truepool.audits.candidate import Candidate
+from truepool.audits.cross_validation import FOLDS
 from truepool.audits.evidence import Evidence
 from truepool.audits.topic import Topic
 from truepool.audits.values import CostCurve
@@ -13,10 +16,16 @@ from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import number
 from truepool.data.costs import Costs
 from truepool.measures.decisions import EDGE
+from truepool.measures.folds import stratify
 
-POINTS = 101
+POINTS, FARTHEST = 101, 12.0
+"""Thresholds of the figure: so many evenly between 0 and 1, and so many evenly in
+log-odds up to this far, because costs and rare events can put them close to 0."""
 RATIOS = np.geomspace(0.01, 100.0, 41)
 """Ratios of costs, of a missed case to a false alarm, that the figure shows."""
+
+POOL_FAULTS = ("under-confident-pool", "over-confident-pool", "biased-pool")
+"""Why another threshold than the costs' own can cost less."""
 
 NOTICEABLE = 0.05
 """A saving below this share of the pool's cost does not matter."""
@@ -29,7 +38,8 @@ def cost_curve(evidence: Evidence) -> CostCurve | None:
     """
     if evidence.panel.classes != 2:
         return None
-    thresholds = np.linspace(0.0, 1.0, POINTS)
+    spread = expit(np.linspace(-FARTHEST, FARTHEST, POINTS))
+    thresholds = np.union1d(np.linspace(0.0, 1.0, POINTS), spread)
     y, panel, costs = evidence.outcomes, evidence.panel, evidence.tested_loss.costs
     best = panel.values[:, panel.agents.index(evidence.best_agent), 0]
     known, counted = ~np.isnan(best), panel.case_weights()
@@ -45,7 +55,22 @@ def cost_curve(evidence: Evidence) -> CostCurve | None:
         (1 - rate) / np.maximum(RATIOS, 1.0),
         RATIOS * rate / np.maximum(RATIOS, 1.0),
         float(costs.mean(tested).threshold),
+        best_threshold(evidence.pooled[:, 0], y, costs, tested),
     )
+
+
+def best_threshold(
+    p: FloatArray, outcomes: IntArray, costs: Costs, weights: FloatArray
+) -> float:
+    """Threshold of least cost on these cases, half-way to the next report.
+
+    >>> p, y = np.array([0.2, 0.6, 0.8]), np.array([0, 1, 1])
+    >>> best_threshold(p, y, Costs(), np.ones(3))
+    0.4
+    """
+    edges = np.r_[0.0, np.unique(p), 1.0]
+    lines = (edges[1:] + edges[:-1]) / 2
+    return float(lines[np.argmin(costs_at(p, outcomes, costs, lines, weights))])
 
 
 def costs_at(
@@ -99,6 +124,46 @@ def _over_ratios(p: FloatArray, outcomes: IntArray, weights: FloatArray) -> Floa
 
 
 def check(evidence: Evidence) -> Iterator[Candidate]:
+    """Two tests: of a threshold that the costs do not imply, and of all others."""
+    if evidence.line is not None and evidence.shortage is None:
+        yield _other_threshold(evidence, evidence.line)
+    yield from _implied_threshold(evidence)
+
+
+def _other_threshold(evidence: Evidence, line: float) -> Candidate:
+    """Test thresholds chosen on other cases, so that chance gains nothing by it."""
+    p, y, loss = evidence.pooled[:, 0], evidence.outcomes, evidence.tested_loss
+    counted, groups = evidence.panel.case_weights(), evidence.panel.groups
+    weights = np.ones(len(y)) if counted is None else counted[evidence.cases]
+    part = stratify(y, FOLDS, evidence.seed)
+    if groups is not None:  # cases of one group stay together
+        part = np.unique(groups[evidence.cases], return_inverse=True)[1] % FOLDS
+    moved = np.empty(len(y))
+    for fold in range(FOLDS):
+        own, rest = np.flatnonzero(part == fold), np.flatnonzero(part != fold)
+        costs = loss.take(rest).costs
+        chosen = best_threshold(p[rest], y[rest], costs, weights[rest])
+        moved[own] = replace(loss.take(own), threshold=chosen).of(p[own, None], y[own])
+    saved = evidence.cost - moved
+    saving = evidence.mean(saved)
+    best = number(best_threshold(p, y, loss.costs, weights))
+    return Candidate(
+        "other-threshold",
+        (),
+        f"Deciding above {best} instead of {number(line)} would cost {number(saving)} "
+        "less per case, on cases that it was not chosen on: the pool's probabilities "
+        "are off.",
+        f"Recalibrate the pool, or decide above {best} until you have.",
+        p_value=evidence.p_value(saved) if saving > 0 else 1.0,
+        matters=saving >= NOTICEABLE * evidence.stake,
+        most="warning",
+        price=partial(evidence.estimate, saved),
+        figure="threshold",
+        explained_by=("threshold", *POOL_FAULTS),
+    )
+
+
+def _implied_threshold(evidence: Evidence) -> Iterator[Candidate]:
     """One test, if a threshold was given that differs from the one the costs imply."""
     line, costs = evidence.threshold, evidence.implied_loss.costs
     if line is None or np.abs(line - costs.threshold).max() < 1e-9:

@@ -267,7 +267,7 @@ def _class_numbers(
         )
     found = np.unique(given)
     if len(found) == 1:
-        raise one_class_error(found[0].item())
+        raise one_class_error("training", found[0].item())
     if names is not None:
         numbers = as_outcomes(given, len(names))
         if positive is None:

@@ -11,17 +11,21 @@ from pyarrow import csv, parquet
 
 from truepool.core.files import atomic_path
 from truepool.data.tables.batches import Ids, is_json_lines
-from truepool.data.tables.files import file_format
+from truepool.data.tables.files import file_format, quote_formulas
 
 
 @contextmanager
 def open_writer(
-    target: Path | BinaryIO, *, json_lines: bool = False
+    target: Path | BinaryIO,
+    *,
+    json_lines: bool = False,
+    spreadsheet_safe: bool = False,
 ) -> Iterator[Callable[[Mapping[str, Ids]], None]]:
     """Lend a function that writes one batch of columns after another.
 
     A file is CSV, Parquet or JSON lines by its name, and written whole or not at all.
-    A stream is CSV. Where ``json_lines`` are asked for, either is that.
+    A stream is CSV. Where ``json_lines`` are asked for, either is that. Where CSV must
+    be ``spreadsheet_safe``, no text in it is a formula.
     """
     if isinstance(target, Path):
         json_lines = json_lines or is_json_lines(target)
@@ -30,19 +34,21 @@ def open_writer(
             packed = "gzip" if target.suffix == ".gz" else None
             with (
                 pa.output_stream(unfinished, compression=packed) as stream,
-                _Writer(stream, kind) as writer,
+                _Writer(stream, kind, safe=spreadsheet_safe) as writer,
             ):
                 yield writer.write
     else:
-        with _Writer(target, "json" if json_lines else "csv") as writer:
+        kind = "json" if json_lines else "csv"
+        with _Writer(target, kind, safe=spreadsheet_safe) as writer:
             yield writer.write
 
 
 class _Writer:
     """Batches of columns to a stream; the first one says of which types they are."""
 
-    def __init__(self, stream: Any, kind: str) -> None:
+    def __init__(self, stream: Any, kind: str, *, safe: bool) -> None:
         self.stream, self.kind = stream, kind
+        self.safe = safe and kind == "csv"
         self.schema: pa.Schema | None = None
         self.arrow: Any = None
 
@@ -62,9 +68,10 @@ class _Writer:
                 line = json.dumps(dict(zip(columns, row, strict=True)), default=str)
                 self.stream.write(line.encode() + b"\n")
             return
-        arrays = {name: _arrow(column) for name, column in columns.items()}
+        table = pa.table({name: _arrow(column) for name, column in columns.items()})
+        table = quote_formulas(table) if self.safe else table
         if self.schema is None:
-            self.schema = pa.schema({name: a.type for name, a in arrays.items()})
+            self.schema = table.schema
             if self.kind == "csv":
                 options = csv.WriteOptions(quoting_style="needed")
                 self.arrow = csv.CSVWriter(
@@ -72,7 +79,7 @@ class _Writer:
                 )
             else:
                 self.arrow = parquet.ParquetWriter(self.stream, self.schema)
-        self.arrow.write_table(pa.table(arrays, schema=self.schema))
+        self.arrow.write_table(table.cast(self.schema))
 
 
 def _arrow(column: Ids) -> pa.Array:

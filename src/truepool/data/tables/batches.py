@@ -198,7 +198,9 @@ def _parquet(path: Path, wanted: _Wanted) -> Iterator[Batch]:
 
 
 def _parse(batch: pa.RecordBatch, wanted: _Wanted) -> Batch:
-    frame: nw.DataFrame[Any] = nw.from_native(pa.table(batch), eager_only=True)
+    frame: nw.DataFrame[Any] = nw.from_native(
+        pa.Table.from_batches([batch]), eager_only=True
+    )
     names = wanted.reports(frame.columns)
     reports = parse_reports([frame[name] for name in names], wanted.written)
     ids = batch.column(wanted.id) if wanted.id in frame.columns else None
@@ -290,7 +292,7 @@ def _check_columns(names: Sequence[str], wanted: _Wanted) -> list[str]:
         if name is not None and name not in names:
             raise SourceError(
                 f"there is no {role} column {name!r}{suggestion(name, names)}; "
-                f"columns: {', '.join(names)}"
+                f"columns: {', '.join(names)}. Name it (--{role})."
             )
     others = {wanted.id, wanted.time, *wanted.written.columns}
     twice = {name for name in names if names.count(name) > 1} & {*reports, *others}

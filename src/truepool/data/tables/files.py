@@ -2,12 +2,13 @@
 
 import csv as text
 import gzip
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pyarrow import csv, parquet
+from pyarrow import compute, csv, parquet
 
 from truepool.core.arrays import Array
 from truepool.core.errors import MissingExtraError, SourceError
@@ -17,6 +18,8 @@ from truepool.data.tables.table_format import TableFormat
 CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
 PARQUET = (".parquet", ".pq")
 EXCEL = (".xlsx", ".xlsm")
+FORMULA = r"[=+\-@\t\r]"
+"""What a text begins with that a spreadsheet takes for a formula."""
 WRITTEN = (".csv", ".csv.gz", *PARQUET)
 NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 """Separators that are looked for, in order of preference, and what they are called."""
@@ -38,6 +41,8 @@ def file_format(path: Path, use: str) -> str:
 def read_file(path: Path, written: TableFormat) -> tuple[pa.Table, str | None]:
     """Return the table of a file, and its separator if that had to be detected."""
     if not path.is_file():
+        if path.is_dir():
+            raise SourceError(f"{str(path)!r} is a folder; name a file in it")
         raise SourceError(f"there is no file {str(path)!r}")
     kind = file_format(path, "read")
     if path.stat().st_size == 0:
@@ -142,7 +147,9 @@ def _cells(values: list[Any]) -> pa.Array:
         return pa.array([None if v is None else str(v) for v in values])
 
 
-def write_table(path: str | Path, columns: Mapping[str, Array]) -> None:
+def write_table(
+    path: str | Path, columns: Mapping[str, Array], *, spreadsheet_safe: bool = False
+) -> None:
     """Write columns to a CSV or Parquet file, whole or not at all."""
     path = Path(path)
     kind = file_format(path, "written")
@@ -150,14 +157,33 @@ def write_table(path: str | Path, columns: Mapping[str, Array]) -> None:
         if kind == "csv":
             packed = "gzip" if path.suffix == ".gz" else None
             with pa.output_stream(unfinished, compression=packed) as stream:
-                write_csv(stream, columns)
+                write_csv(stream, columns, spreadsheet_safe=spreadsheet_safe)
         else:
             parquet.write_table(_table(columns), unfinished)
 
 
-def write_csv(stream: Any, columns: Mapping[str, Array]) -> None:
+def write_csv(
+    stream: Any, columns: Mapping[str, Array], *, spreadsheet_safe: bool = False
+) -> None:
     """Write columns as CSV to an open stream of bytes."""
-    csv.write_csv(_table(columns), stream, csv.WriteOptions(quoting_style="needed"))
+    table = quote_formulas(_table(columns)) if spreadsheet_safe else _table(columns)
+    csv.write_csv(table, stream, csv.WriteOptions(quoting_style="needed"))
+
+
+def quote_formulas(table: pa.Table) -> pa.Table:
+    """Put an apostrophe before text that a spreadsheet would take for a formula.
+
+    >>> quote_formulas(pa.table({"@id": ["=1+1", "a"], "n": [-1, 2]})).to_pydict()
+    {"'@id": ["'=1+1", 'a'], 'n': [-1, 2]}
+    """
+    columns = [
+        compute.replace_substring_regex(column, f"^({FORMULA})", r"'\1")
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        else column
+        for column in table.columns
+    ]
+    names = [re.sub(f"^({FORMULA})", r"'\1", name) for name in table.column_names]
+    return pa.table(columns, names=names)
 
 
 def _table(columns: Mapping[str, Array]) -> pa.Table:

@@ -10,14 +10,28 @@ from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
 from truepool.core.errors import OutcomeError, PanelError, ReportError, SourceError
 from truepool.data.panel import check_times
 from truepool.data.tables.numbers import is_empty, parse_reports, parse_times
-from truepool.data.tables.table_format import TableFormat
+from truepool.data.tables.table_format import TIME_WEIGHTED, TableFormat
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """Reports (S, N) that stood between two updates of a case.
+
+    ``case`` (S,) is the number of the case, ``share`` (S,) that of its life; the shares
+    of a case sum to 1.
+    """
+
+    values: FloatArray
+    case: IntArray
+    share: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
 class LongReports:
     """Reports (T, N) of a long table, the case of each row, and what was left out.
 
-    ``times`` (T,) are those of the decision, or of the last report on each case.
+    ``times`` (T,) are those of the decision, or of the last report on each case;
+    ``intervals`` are there if updates are time-weighted.
     """
 
     values: FloatArray
@@ -27,6 +41,7 @@ class LongReports:
     case: IntArray
     replaced: int
     late: int
+    intervals: Intervals | None
 
 
 def pivot(
@@ -71,18 +86,57 @@ def pivot(
         rows = rows[np.argsort(times[rows], kind="stable")]
         times = times[rows]
     _check_ties(place[rows], reports[rows], times, cases, agents)
-    values = np.full(len(cases) * len(agents), np.nan)
-    values[place[rows]] = reports[rows]  # the last of equal places stays
+    values = np.full((len(cases), len(agents)), np.nan)
+    values.flat[place[rows]] = reports[rows]  # the last of equal places stays
     ids = np.empty(len(cases), dtype=object)
     ids[:] = cases
+    ends = None if dated is None else _latest(dated, case, len(cases))
+    replaced, intervals = len(rows) - len(np.unique(place[rows])), None
+    if written.updates == TIME_WEIGHTED and times is not None and ends is not None:
+        table = np.full(values.shape, np.nan)
+        made = (case[rows], agent[rows], reports[rows], times)
+        replaced, intervals = 0, _split_lives(*made, ends, table)
     return LongReports(
-        values.reshape(len(cases), len(agents)),
-        tuple(agents),
-        ids,
-        None if dated is None else _latest(dated, case, len(cases)),
-        case,
-        len(rows) - len(np.unique(place[rows])),
-        late,
+        values, tuple(agents), ids, ends, case, replaced, late, intervals
+    )
+
+
+def _split_lives(
+    case: IntArray,
+    agent: IntArray,
+    reports: FloatArray,
+    times: Array,
+    ends: Array,
+    standing: FloatArray,
+) -> Intervals:
+    """Split the life of each case wherever somebody reports.
+
+    Reports are in order of time. A life begins with the first report on the case and
+    ends at ``ends`` (T,); ``standing`` (T, N) are the reports before it, none.
+    """
+    order = np.argsort(case, kind="stable")
+    case, agent, times = case[order], agent[order], times[order]
+    reports = reports[order]
+    moved = (case[1:] != case[:-1]) | (times[1:] != times[:-1])
+    starts = np.flatnonzero(np.append(True, moved))
+    owner, begin = case[starts], times[starts]
+    opens = np.append(True, owner[1:] != owner[:-1])  # the first interval of a case
+    until = np.where(np.roll(opens, -1), ends[owner], np.roll(begin, -1))
+    life = (ends[owner] - begin[opens][np.cumsum(opens) - 1]).astype(np.float64)
+    length = (until - begin).astype(np.float64)
+    share = np.divide(length, life, out=np.ones(len(life)), where=life > 0)
+    values = np.empty((len(starts), standing.shape[1]))
+    for s, rows in enumerate(np.split(np.arange(len(case)), starts[1:])):
+        standing[owner[s], agent[rows]] = reports[rows]
+        values[s] = standing[owner[s]]
+    silent = np.setdiff1d(np.arange(len(ends)), owner)  # cases without any report
+    kept = np.flatnonzero(share > 0)
+    every = np.concatenate([owner[kept], silent])
+    by_case = np.argsort(every, kind="stable")
+    return Intervals(
+        np.concatenate([values[kept], standing[silent]])[by_case],
+        every[by_case],
+        np.concatenate([share[kept], np.ones(len(silent))])[by_case],
     )
 
 

@@ -1,6 +1,6 @@
 """The one place where the text of a table becomes numbers and times."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -28,6 +28,34 @@ def parse_reports(
         _check_one_unit(columns)
         parsed = {name: values / 100 for name, values in parsed.items()}
     return parsed
+
+
+def check_percentages(
+    columns: Iterable[nw.Series[Any]], reports: Mapping[str, FloatArray]
+) -> None:
+    """Refuse reports, of one agent or of all, that were fractions and no percentages.
+
+    Percent signs leave no doubt, and a column of zeros fits both units.
+    """
+    if any(_is_signed(column) for column in columns):
+        return
+    largest = {name: np.nanmax(r, initial=0.0) * 100 for name, r in reports.items()}
+    fraction = next((name for name, top in largest.items() if 0 < top <= 1), None)
+    percent = next((name for name, top in largest.items() if top > 1), None)
+    if fraction is None:
+        return
+    if percent is None:
+        raise ReportError(
+            "with --percent some report must be above 1; the largest is "
+            f"{max(largest.values()):g} in column {fraction!r}. Leave out --percent; "
+            "if these are percentages, write a percent sign behind each."
+        )
+    raise ReportError(
+        "with --percent every agent must report percentages; column "
+        f"{percent!r} goes up to {largest[percent]:g}, column {fraction!r} only to "
+        f"{largest[fraction]:g}. Divide {percent!r} by 100 in the table and leave out "
+        "--percent."
+    )
 
 
 def parse_times(column: nw.Series[Any], written: TableFormat) -> Array:
@@ -116,6 +144,12 @@ def _no_number(name: str, text: Any, number: Any) -> ReportError:
         f"a report must be a number in [0, 1]; column {name!r} has {cell!r} in row "
         f"{row}. {cure}"
     )
+
+
+def _is_signed(column: nw.Series[Any]) -> bool:
+    """Whether the first report of a column carries a percent sign."""
+    cells = column.drop_nulls().head(1).to_list()
+    return any(str(cell).strip().endswith("%") for cell in cells)
 
 
 def _is_number(text: str) -> bool:

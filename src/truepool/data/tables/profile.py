@@ -90,8 +90,8 @@ def profile_table(path: Path) -> TableProfile:
     if separator is not None:
         name = "tab" if separator == "\t" else separator
         look.set("sep", name, f"{NAMES[separator]} in the header")
-    if any(column.comma for column in look.reports):
-        look.set("decimal", ",", "decimal commas in the reports")
+    if any(column.comma for column in columns.values()):
+        look.set("decimal", ",", "decimal commas in the numbers")
     if any(column.percent for column in look.reports):
         look.set("percent", True, "percent signs in the reports")
     profile = TableProfile(

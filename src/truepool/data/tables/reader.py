@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from truepool.core.arrays import Array, BoolArray, FloatArray
+from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
 from truepool.core.errors import (
     AgentError,
     OutcomeError,
@@ -32,6 +32,7 @@ from truepool.data.tables.agent_columns import (
 from truepool.data.tables.files import read_file, read_names
 from truepool.data.tables.long import column_by_case, pivot, values_by_case
 from truepool.data.tables.numbers import (
+    check_percentages,
     is_empty,
     parse_column,
     parse_reports,
@@ -60,13 +61,15 @@ class ReportTable:
     """What the K classes are called, where the columns name them."""
     summary: TableSummary = field(default_factory=TableSummary)
     columns: CaseColumns = field(default_factory=CaseColumns)
+    share: FloatArray | None = None
+    """Share (T,) of the life of its case that each row stands for."""
 
     @property
     def coordinates(self) -> FloatArray:
         """Reports as coordinates, (T, N, C): C = 1 for binary, else C = K."""
         return self.values if self.values.ndim == 3 else self.values[:, :, None]
 
-    def take(self, cases: BoolArray) -> "ReportTable":
+    def take(self, cases: BoolArray | IntArray) -> "ReportTable":
         """Return the reports on some of the cases."""
         return replace(
             self,
@@ -74,6 +77,7 @@ class ReportTable:
             ids=None if self.ids is None else self.ids[cases],
             times=None if self.times is None else self.times[cases],
             columns=self.columns.take(cases),
+            share=None if self.share is None else self.share[cases],
         )
 
     def keep(self, names: Sequence[str]) -> dict[str, Array]:
@@ -108,8 +112,8 @@ def read_panel(
     **written
         How the table is written and what its columns mean: ``positive``, ``agents``,
         ``id``, ``time``, ``ignore``, ``columns``, ``weight``, ``group``,
-        ``propensity``, ``sep``, ``decimal``, ``percent``, ``time_format``, ``long`` and
-        ``decision_time``; see `TableFormat`.
+        ``propensity``, ``sep``, ``decimal``, ``percent``, ``time_format``, ``layout``,
+        ``long``, ``decision_time`` and ``updates``; see `TableFormat`.
 
     Examples
     --------
@@ -151,6 +155,7 @@ def load_panel(
     known = ~empty & ~skipped
     reports, labels, numbers = _classes(reports, outcomes, known, written.positive)
     settled = reports.take(known)
+    weighted, groups = settled.share, settled.column(written.group)
     panel = Panel(
         settled.values,
         numbers,
@@ -159,8 +164,8 @@ def load_panel(
         ids=settled.ids,
         times=settled.times,
         columns=settled.keep(written.columns),
-        weights=settled.column(written.weight),
-        groups=settled.column(written.group),
+        weights=settled.column(written.weight) if weighted is None else weighted,
+        groups=settled.ids if groups is None and weighted is not None else groups,
         propensity=settled.column(written.propensity),
         allow_empty_cases=allow_empty_cases,
     )
@@ -345,11 +350,20 @@ def _long_table(
         summary=summary,
         columns=CaseColumns(of_cases, len(long.ids), copy=False),
     )
-    if written.outcome not in frame.columns:
-        nothing = np.full(len(long.ids), None, dtype=object)
-        return reports, nothing, np.ones(len(long.ids), dtype=bool)
-    outcomes, empty = values_by_case(frame[written.outcome], long)
-    return reports, outcomes, empty
+    outcomes = np.full(len(long.ids), None, dtype=object)
+    empty = np.ones(len(long.ids), dtype=bool)
+    if written.outcome in frame.columns:
+        outcomes, empty = values_by_case(frame[written.outcome], long)
+    if long.intervals is None:
+        return reports, outcomes, empty
+    case = long.intervals.case
+    stood = replace(
+        reports.take(case),
+        values=long.intervals.values[:, places],
+        share=long.intervals.share,
+        summary=replace(summary, intervals=len(case), cases=len(long.ids)),
+    )
+    return stood, outcomes[case], empty[case]
 
 
 def _wide_table(
@@ -361,9 +375,12 @@ def _wide_table(
     names = [name for name in frame.columns if name not in apart]
     if written.agents:
         names = choose_agents(names, written.agents)
-    columns = parse_reports([frame[name] for name in names], written)
+    cells = [frame[name] for name in names]
+    columns = parse_reports(cells, written)
     numbered = numbered_columns(columns, percent=written.percent)
     agents, classes, values, renormalized = group_by_agent(columns)
+    if written.percent and not classes and written.outcome in frame.columns:
+        check_percentages(cells, columns)  # cases to score may all be small
     binary = () if classes else binary_columns(columns)
     ids = None if id is None else _ids(frame[id])
     summary = TableSummary(

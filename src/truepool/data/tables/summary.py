@@ -12,7 +12,8 @@ class TableSummary:
 
     ``separator`` is the one that was detected, None if nothing was; ``binary`` and
     ``numbered`` are agents whose columns hold only 0 and 1 beside fractions of others,
-    or different whole numbers; the rest are counts.
+    or different whole numbers; the rest are counts. ``intervals`` between updates are
+    what ``cases`` of a long table are split into, if their reports are time-weighted.
     """
 
     agents: tuple[str, ...] = ()
@@ -24,6 +25,8 @@ class TableSummary:
     renormalized: int = 0
     replaced: int = 0
     late: int = 0
+    cases: int = 0
+    intervals: int = 0
 
     def notes(self) -> list[str]:
         """Sentences about what was done, without being asked for."""
@@ -41,6 +44,12 @@ class TableSummary:
             notes.append(
                 f"{pluralize(self.late, 'report')} made after the decision time: left "
                 "out."
+            )
+        if self.intervals:
+            notes.append(
+                f"{pluralize(self.cases, 'case')} split into "
+                f"{pluralize(self.intervals, 'interval')} between updates; each counts "
+                "by its share of the case's life."
             )
         if self.empty_cases:
             has = "has" if self.empty_cases == 1 else "have"

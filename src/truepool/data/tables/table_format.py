@@ -12,6 +12,12 @@ SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": 
 
 DECIMALS = (".", ",")
 
+LONG = ("case", "agent", "report")
+"""What the columns of a long table are called unless they are named."""
+
+UPDATES = LAST, TIME_WEIGHTED = ("last", "time-weighted")
+"""What counts of several reports of one agent on one case."""
+
 
 @dataclass(frozen=True, init=False)
 class TableFormat:
@@ -46,8 +52,14 @@ class TableFormat:
     long : sequence of three str, optional
         Columns with the case, the agent and the report of a long table, which has one
         row per report.
+    layout : {"wide", "long"}, optional
+        Long without ``long`` means that these columns are called case, agent and
+        report.
     decision_time : str, optional
         Column of a long table: reports made after that time do not count.
+    updates : {"last", "time-weighted"}
+        Of a long table: what counts of several reports of one agent on one case. The
+        last one; or each of them, for as long as it stood, until the decision time.
 
     Examples
     --------
@@ -71,6 +83,7 @@ class TableFormat:
     time_format: str | None
     long: tuple[str, str, str] | None
     decision_time: str | None
+    updates: str
 
     def __init__(
         self,
@@ -90,8 +103,12 @@ class TableFormat:
         percent: bool = False,
         time_format: str | None = None,
         long: Sequence[str] | None = None,
+        layout: str | None = None,
         decision_time: str | None = None,
+        updates: str = LAST,
     ) -> None:
+        if layout is not None:
+            long = _layout(layout, long)
         fields = {
             "outcome": outcome,
             "positive": positive,
@@ -109,6 +126,7 @@ class TableFormat:
             "time_format": time_format,
             "long": None if long is None else _three(long),
             "decision_time": decision_time,
+            "updates": updates,
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -126,6 +144,17 @@ class TableFormat:
                 "a decision time belongs to a long table, in which reports have times; "
                 "got one without --long. Name the columns of the case, the agent and "
                 "the report with --long."
+            )
+        if updates not in UPDATES:
+            raise SettingError(
+                f"updates must be {' or '.join(UPDATES)}; got {updates!r} (--updates)"
+            )
+        if updates == TIME_WEIGHTED and (decision_time is None or weight is not None):
+            raise SettingError(
+                "time-weighted reports need the time at which each case ends, and no "
+                f"other weights; got decision_time={decision_time!r} and "
+                f"weight={weight!r}. Name the former (--decision-time) and leave out "
+                "the latter (--weight)."
             )
 
     @property
@@ -155,7 +184,8 @@ class TableFormat:
         """
         unused = {*self.ignore, self.weight, self.group, self.propensity}
         ignore = tuple(n for n in names if n in unused and n not in self.columns)
-        return replace(self, ignore=ignore, weight=None, group=None, propensity=None)
+        told = replace(self, ignore=ignore, updates=LAST)
+        return replace(told, weight=None, group=None, propensity=None)
 
 
 def _words(name: str, value: Any) -> list[str]:
@@ -198,6 +228,18 @@ def _separator(sep: str) -> str:
             f"a separator must be one character, or tab; got {sep!r} (--sep)"
         )
     return character
+
+
+def _layout(layout: str, long: Sequence[str] | None) -> Sequence[str] | None:
+    """Return the columns of a long table, None for a wide one."""
+    if layout not in ("wide", "long"):
+        raise SettingError(f"a layout must be 'wide' or 'long'; got {layout!r}")
+    if layout == "wide" and long is not None:
+        raise SettingError(
+            "a wide table has no columns of cases, agents and reports; got "
+            f"layout='wide' with long={long!r}. Leave out one of them."
+        )
+    return LONG if layout == "long" and long is None else long
 
 
 def _three(long: Sequence[str]) -> tuple[str, str, str]:

@@ -9,7 +9,10 @@ from truepool.render.figures.cost_curves import decision, threshold
 from truepool.render.figures.files import check_path, save
 from truepool.render.figures.forest_plot import comparison, credit, robustness, weights
 from truepool.render.figures.game_paths import shifts, sweep
-from truepool.render.figures.reliability_diagram import reliability
+from truepool.render.figures.reliability_diagram import (
+    reliability,
+    reliability_axis,
+)
 from truepool.render.figures.time_series import losses, paths, replay
 
 __all__ = [
@@ -21,6 +24,7 @@ __all__ = [
     "losses",
     "paths",
     "reliability",
+    "reliability_axis",
     "replay",
     "robustness",
     "save",

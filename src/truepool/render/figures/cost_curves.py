@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from truepool.audits.values import CostCurve
-from truepool.render.figures.style import DASHES, GREY, SERIES, canvas, house_style
+from truepool.render.figures.probability_axis import ProbabilityAxis
+from truepool.render.figures.style import (
+    DASHES,
+    GREY,
+    INK,
+    SERIES,
+    canvas,
+    house_style,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -13,14 +21,32 @@ if TYPE_CHECKING:
 
 
 @house_style
-def threshold(curve: CostCurve, used: float, implied: float) -> "Figure":
-    """Draw the cost at each threshold; mark those in use and implied by the costs."""
+def threshold(
+    curve: CostCurve,
+    used: float,
+    implied: float,
+    *,
+    lowest: float | None = None,
+    axis: ProbabilityAxis | None = None,
+) -> "Figure":
+    """Draw the cost at each threshold; mark those in use and implied by the costs.
+
+    ``lowest`` is a threshold that costs significantly less.
+    """
     figure, ax = canvas(2.7)
-    ax.plot(curve.thresholds, curve.cost, color=SERIES[0])
-    ax.axvline(implied, color=SERIES[2], linestyle="--", label="implied by the costs")
+    axis = axis or ProbabilityAxis()
+    shown = (curve.thresholds >= axis.low) & (curve.thresholds <= axis.high)
+    ax.plot(axis.place(curve.thresholds[shown]), curve.cost[shown], color=SERIES[0])
+    lines = {"implied by the costs": implied}
     if abs(used - implied) > 1e-9:
-        ax.axvline(used, color=SERIES[1], linestyle="-.", label="in use")
-    ax.set(xlabel="decide positive above", ylabel="cost per case", xlim=(0, 1))
+        lines["in use"] = used
+    if lowest is not None:
+        lines["lowest cost"] = lowest
+    for place, (label, line) in enumerate(lines.items()):
+        colour, dashes = (SERIES[2], SERIES[1], INK)[place], ("--", "-.", ":")[place]
+        ax.axvline(float(axis.place(line)), color=colour, linestyle=dashes, label=label)
+    ax.set(xlabel="decide positive above, %", ylabel="cost per case")
+    axis.mark(ax.xaxis, most=6)
     ax.set_ylim(bottom=0)
     ax.grid(axis="y")
     _legend_above(ax)

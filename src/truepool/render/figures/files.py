@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from truepool.core import files
 from truepool.core.errors import SourceError
+from truepool.core.formatting import printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,6 +24,10 @@ def check_path(path: Path) -> None:
 
 def save(figure: "Figure", path: Path) -> None:
     """Write a figure as SVG, PNG or PDF, on a white background."""
+    from matplotlib.text import Text
+
     check_path(path)
+    for text in figure.findobj(Text):
+        text.set_text(printable(text.get_text()))
     with files.atomic_path(path) as unfinished:
         figure.savefig(unfinished, dpi=120, facecolor="white")

@@ -30,6 +30,8 @@ NAMED_ALARMS = 6
 """Largest number of alarms that are labelled."""
 LETTERS = 36
 """Letters that fit side by side in a legend of at most three columns."""
+DATES = 4
+"""Number of dates on an axis."""
 POINTS = 400
 """Largest number of points of a line."""
 
@@ -39,7 +41,7 @@ def paths(drift: Drift, agents: Sequence[str]) -> "Figure":
     """Draw the weights that an online learner would have given over time."""
     figure, ax = canvas(2.9)
     _stack(ax, drift.cases, drift.weights, agents)
-    ax.set_xlabel("case")
+    _mark_time(ax, drift, "")
     return figure
 
 
@@ -67,9 +69,10 @@ def losses(drift: Drift) -> "Figure":
                 case, 1, text, transform=top, rotation=90, va="top", ha="right",
                 clip_on=True, in_layout=False,
             )  # fmt: skip
-    ax.set(xlabel="case (dotted: alarms)", ylabel="loss per case")
+    ax.set_ylabel("loss per case")
     ax.set_ylim(bottom=0)
     ax.margins(x=0)
+    _mark_time(ax, drift, " (dotted: alarms)" if drift.alarms else "")
     ax.grid(axis="y")
     _legend(ax)
     return figure
@@ -96,6 +99,17 @@ def replay(trace: Trace, smooth: int = 50) -> "Figure":
     bottom.set_xlabel("case")
     _legend(bottom)
     return figure
+
+
+def _mark_time(ax: "Axes", drift: Drift, note: str) -> None:
+    """Name the axis of time, with dates at some cases if they have any."""
+    if not drift.dates:
+        ax.set_xlabel(f"case{note}")
+        return
+    shown = np.linspace(0, len(drift.cases) - 1, DATES + 2).astype(int)[1:-1]
+    days = [drift.dates[i][:10] for i in shown]
+    ax.set_xticks(drift.cases[shown], days)
+    ax.set_xlabel(f"date of the case{note}")
 
 
 def running_mean(values: FloatArray, length: int) -> FloatArray:

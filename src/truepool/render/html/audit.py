@@ -21,19 +21,20 @@ from truepool.audits.values import (
 from truepool.comparison import Comparison
 from truepool.core.arrays import FloatArray
 from truepool.core.files import write_text
+from truepool.core.formatting import printable
 from truepool.render import figures, labels
 from truepool.render.advice import steps
 from truepool.render.html.layout import Section, fragment, page
 from truepool.render.numbers import format_estimate, percent
 from truepool.render.tables import comparison as compared
 from truepool.render.tables import evidence
-from truepool.render.verdict import FIXED, changes, costs, sentence, withheld
+from truepool.render.verdict import changes, costs, saving_label, sentence, withheld
 
 DIAGRAMS = 24
 """Reliability diagrams that are drawn; the table has everybody."""
-MOST_ROWS = 30
+MAX_ROWS = 30
 """Rows a figure has room for; tables show all."""
-MOST_SPOKEN = 8
+MAX_READ_ALOUD = 8
 """Numbers that are read aloud for a figure."""
 PACKAGES = ("truepool", "numpy", "scipy", "scikit-learn")
 LINKS = {
@@ -47,6 +48,8 @@ LINKS = {
     "comparison": "pools",
     "drift": "time",
     "robustness": "robustness",
+    "segments": "segments",
+    "capacity": "capacity",
 }
 """Where a finding has its evidence, by what its ``figure`` may name."""
 
@@ -58,7 +61,7 @@ def html(audit: Audit) -> str:
     anchors = set[str]().union(*(section.anchors for section in shown))
     title = f"Audit: {sentence(audit)}"
     context = _verdict(audit) | {"anchors": anchors}
-    return page("audit.html.j2", title=title, sections=shown, **context)
+    return printable(page("audit.html.j2", title=title, sections=shown, **context))
 
 
 def write(audit: Audit, path: str | Path) -> None:
@@ -87,7 +90,7 @@ def _verdict(audit: Audit) -> dict[str, Any]:
         "changes": changes(audit),
         "labels": labels.sentence(audit.labels, audit.label_cases),
         "costs": costs(audit),
-        "cost_label": FIXED,
+        "cost_label": saving_label(audit),
         "links": LINKS,
     }
 
@@ -102,6 +105,16 @@ def _evidence(audit: Audit) -> Iterator[Section]:
     yield _calibration(audit)
     yield _agents(audit)
     yield _redundancy(audit)
+    if audit.segments:
+        yield _section(
+            "segments", "Groups", f"Who fails where, by {audit.by}?",
+            tables=[evidence.segments(audit)],
+        )  # fmt: skip
+    if audit.capacity is not None:
+        yield _section(
+            "capacity", "Capacity", "What does the capacity cost?",
+            tables=[evidence.capacity(audit, audit.capacity)],
+        )  # fmt: skip
     if audit.curve is not None:
         yield _costs(audit, audit.curve)
     if audit.comparison is not None:
@@ -116,12 +129,16 @@ def _calibration(audit: Audit) -> Section:
     """A reliability diagram each, and the numbers behind them."""
     known = [one for one in audit.calibration if one.reliability is not None]
     drawn = _worst(known, audit.agents)
+    axis = figures.reliability_axis(drawn, audit.threshold)
     return _section(
         "calibration", "Calibration", "Are the probabilities calibrated?",
         drawn=drawn,
+        log_odds=axis.log_odds,
         known=len(known),
         figures={
-            f"reliability-{place}": figures.reliability([one])
+            f"reliability-{place}": figures.reliability(
+                [one], threshold=audit.threshold, axis=axis
+            )
             for place, one in enumerate(drawn)
         },
         tables=[evidence.calibration(audit)],
@@ -142,8 +159,8 @@ def _agents(audit: Audit) -> Section:
     """Weights, credit, and what each agent is worth."""
     ranked = sorted(audit.agent_summaries, key=_weight)
     weighed = [one for one in ranked if one.weight is not None]
-    known = [one for one in ranked if one.leave_one_out or one.shapley][:MOST_ROWS]
-    heaviest = weighed[:MOST_ROWS]
+    known = [one for one in ranked if one.leave_one_out or one.shapley][:MAX_ROWS]
+    heaviest = weighed[:MAX_ROWS]
     drawn = {}
     if weighed:
         drawn["weights"] = figures.weights(heaviest)
@@ -168,14 +185,14 @@ def _weight(one: AgentSummary) -> float:
 
 
 def _spoken(pairs: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
-    return list(islice(pairs, MOST_SPOKEN))
+    return list(islice(pairs, MAX_READ_ALOUD))
 
 
 def _redundancy(audit: Audit) -> Section:
     """Correlation of those agents that a heat map has room for."""
     others = _others(audit.correlation)
     nearest = _others(np.abs(audit.correlation)).max(axis=1)
-    rows = np.sort(np.argsort(-nearest, kind="stable")[:MOST_ROWS])
+    rows = np.sort(np.argsort(-nearest, kind="stable")[:MAX_ROWS])
     agents = [audit.agents[i] for i in rows]
     drawn = figures.correlation(agents, audit.correlation[np.ix_(rows, rows)])
     i, j = np.unravel_index(int(others.argmax()), others.shape)
@@ -184,6 +201,7 @@ def _redundancy(audit: Audit) -> Section:
         pair=(audit.agents[i], audit.agents[j]),
         closest=float(others[i, j]),
         drawn=len(agents),
+        beside=[evidence.correlations(audit)],
         figures={"correlation": drawn},
     )  # fmt: skip
 
@@ -197,16 +215,24 @@ def _others(matrix: FloatArray) -> FloatArray:
 
 def _costs(audit: Audit, curve: CostCurve) -> Section:
     """What deciding costs: at every threshold, and for other costs."""
+    least = float(curve.thresholds[int(np.nanargmin(curve.cost))])
+    if curve.lowest is not None:
+        least = curve.lowest
+    other = next((f for f in audit.findings if f.code == "other-threshold"), None)
     implied = curve.implied
     ratio = (1 - implied) / implied if implied else None
     used = implied if audit.threshold is None else audit.threshold
+    axis = figures.reliability_axis(audit.calibration, min(used, implied))
     return _section(
         "costs", "Costs", "What does the threshold cost?",
         implied=implied,
         used=used,
-        least=float(curve.thresholds[int(np.nanargmin(curve.cost))]),
+        least=least,
+        other=other,
         figures={
-            "threshold": figures.threshold(curve, used, implied),
+            "threshold": figures.threshold(
+                curve, used, implied, lowest=None if other is None else least, axis=axis
+            ),
             "decision": figures.decision(curve, ratio),
         },
     )  # fmt: skip
@@ -217,23 +243,25 @@ def _pools(audit: Audit, comparison: Comparison) -> Section:
     tests = [evidence.significance(audit)] if audit.significance else []
     return _section(
         "pools", "Pools", "Which pool is best here?",
+        beside=tests,
         figures={"comparison": figures.comparison(comparison, audit.pool)},
-        tables=[compared.grid(comparison), *tests],
+        tables=[compared.grid(comparison)],
     )  # fmt: skip
 
 
 def _time(audit: Audit, drift: Drift) -> Section:
     """Losses and weights over time, and the alarms."""
     last = zip(audit.agents, drift.weights[-1].tolist(), strict=True)
+    alarms = evidence.alarms(drift)
     return _section(
         "time", "Over time", "Did anything get worse over time?",
-        alarms=_spoken((who, f"at case {case:,}") for who, case, _, _ in drift.alarms),
+        alarms=_spoken((row[0], f"at case {row[1]}") for row in alarms.rows),
         weights=_spoken((agent, percent(weight)) for agent, weight in last),
         figures={
             "losses": figures.losses(drift),
             "paths": figures.paths(drift, audit.agents),
         },
-        tables=[evidence.alarms(drift)] if drift.alarms else [],
+        tables=[alarms] if drift.alarms else [],
     )  # fmt: skip
 
 
@@ -242,8 +270,8 @@ def _robustness(audit: Audit) -> Section:
     return _section(
         "robustness", "What if", "What if an agent fails?",
         worst=max(audit.robustness, key=lambda one: one.rise.value),
-        figures={"robustness": figures.robustness(audit.robustness[:MOST_ROWS])},
-        tables=[evidence.robustness(audit)],
+        beside=[evidence.robustness(audit)],
+        figures={"robustness": figures.robustness(audit.robustness[:MAX_ROWS])},
     )  # fmt: skip
 
 

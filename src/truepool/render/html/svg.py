@@ -10,6 +10,7 @@ from xml.etree.ElementTree import Element
 
 from markupsafe import Markup
 
+from truepool.core.formatting import printable
 from truepool.render.figures.style import INK, PALETTE
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def _draw_svg(figure: "Figure", key: str) -> str:
         # The browser has letters for names that the font measured with has not.
         warnings.filterwarnings("ignore", "Glyph .* missing")
         figure.savefig(page, format="svg", metadata={"Date": None})
-    return page.getvalue()
+    return printable(page.getvalue())
 
 
 def _clean(root: Element, key: str) -> None:

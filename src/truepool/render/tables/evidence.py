@@ -1,14 +1,24 @@
 """The tables behind an audit, the same wherever they are shown."""
 
-from truepool.audits.values import Audit, Drift
+import numpy as np
+
+from truepool.audits.values import AtCapacity, Audit, Drift
 from truepool.render.numbers import format_estimate, format_p_value, number, percent
+from truepool.render.tables.comparison import small_groups
 from truepool.render.tables.grid import Grid
 from truepool.render.verdict import usual
+
+PAIRS = 8
+"""Pairs of agents whose correlation is listed."""
 
 
 def grids(audit: Audit) -> tuple[Grid, ...]:
     """Lay out the evidence as tables: calibration, agents, other pools, robustness."""
     tables = [calibration(audit), agents(audit)]
+    if audit.segments:
+        tables.append(segments(audit))
+    if audit.capacity is not None:
+        tables.append(capacity(audit, audit.capacity))
     if audit.significance:
         tables.append(significance(audit))
     if audit.robustness:
@@ -108,10 +118,82 @@ def robustness(audit: Audit) -> Grid:
     return Grid("What a failure would cost", headers, rows, essential=2)
 
 
+def segments(audit: Audit) -> Grid:
+    """How the pool does within groups of cases."""
+    rows = tuple(
+        (
+            one.group,
+            f"{one.cases:,}",
+            percent(one.positives / one.cases),
+            format_estimate(one.cost),
+            format_estimate(one.recall),
+            format_estimate(one.bias, sign=True),
+            format_estimate(one.slope),
+        )
+        for one in audit.segments
+    )
+    headers = (
+        str(audit.by), "cases", "positive", "cost per case", "recall", "bias", "slope",
+    )  # fmt: skip
+    notes = (
+        "The pool in use on tested cases. Recall: share of positives found; bias: mean "
+        "pooled probability minus the share of positives; slope: below 1 is "
+        "over-confident, above 1 under-confident.",
+        *small_groups(audit.segments),
+    )
+    title = f"The pool within groups of {audit.by}"
+    return Grid(title, headers, rows, notes, essential=4)
+
+
+def capacity(audit: Audit, found: AtCapacity) -> Grid:
+    """What the pool costs and finds within a capacity, and without one."""
+    cost, rise = found.cost, found.rise
+    free = None if cost is None or rise is None else cost.value - rise.value
+    rows = (
+        ("decided positive", f"{found.decided:,}", f"{found.wanted:,}"),
+        (
+            "recall",
+            format_estimate(found.recall),
+            number(found.recall_without_limit),
+        ),
+        ("precision", number(found.precision), number(found.precision_without_limit)),
+        ("cost per case", format_estimate(cost), "-" if free is None else number(free)),
+        ("cost of the limit", format_estimate(rise, sign=True), ""),
+    )
+    notes = (
+        "The most valuable cases are decided positive, by the expected cost saved. "
+        "Brackets: intervals by resampling cases, decisions as they are.",
+    )
+    title = f"Within a capacity of {found.capacity}"
+    return Grid(title, ("", "within it", "without a limit"), rows, notes)
+
+
 def alarms(drift: Drift) -> Grid:
     """Who got worse, and when."""
+    dates = drift.alarm_dates or ("",) * len(drift.alarms)
     rows = tuple(
-        (who, f"{case:,}", number(before), number(after, before))
-        for who, case, before, after in drift.alarms
+        (
+            who,
+            f"{case:,}",
+            *([date] if drift.alarm_dates else []),
+            number(before),
+            number(after, before),
+        )
+        for (who, case, before, after), date in zip(drift.alarms, dates, strict=True)
     )
-    return Grid("Alarms", ("who", "case", "loss before", "loss after"), rows)
+    when = ("date",) if drift.alarm_dates else ()
+    headers = ("who", "case", *when, "loss before", "loss after")
+    return Grid("Alarms", headers, rows)
+
+
+def correlations(audit: Audit) -> Grid:
+    """Pairs of agents whose reports are most alike."""
+    first, second = np.triu_indices(len(audit.agents), 1)
+    values = audit.correlation[first, second]
+    known = np.flatnonzero(~np.isnan(values))
+    closest = known[np.argsort(-values[known], kind="stable")][:PAIRS]
+    rows = tuple(
+        (f"{audit.agents[first[k]]}, {audit.agents[second[k]]}", number(values[k]))
+        for k in closest
+    )
+    return Grid("Most correlated pairs", ("agents", "correlation"), rows)

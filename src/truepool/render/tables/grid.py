@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from truepool.core.formatting import printable
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -41,7 +43,7 @@ class Grid:
         lines += [_line(row) for row in self.rows]
         for note in self.notes:
             lines += ["", note]
-        return "\n".join(lines)
+        return printable("\n".join(lines))
 
     def print(self, console: Console) -> None:
         """Print to a terminal, as wide as it is."""
@@ -51,7 +53,7 @@ class Grid:
         shown = self._fitting_columns(console.width)
         for i, header in enumerate(self.headers[:shown]):
             table.add_column(
-                header, justify="left" if i == 0 else "right", no_wrap=i == 0
+                Text(header), justify="left" if i == 0 else "right", no_wrap=i == 0
             )
         for row in self.rows:
             table.add_row(*map(Text, row[:shown]))  # names are no markup

@@ -1,0 +1,89 @@
+"""Reports against observed frequencies, in groups of similar reports."""
+
+import numpy as np
+
+from truepool.audits.values import Calibration, Reliability
+from truepool.core.arrays import FloatArray, IntArray
+
+GROUPS = 10
+"""Groups of a reliability diagram."""
+
+
+def reliability(
+    p: FloatArray, outcomes: IntArray, level: float, weights: FloatArray | None = None
+) -> Reliability:
+    """Frequencies in groups of similar reports, with consistency bands.
+
+    The bands contain the frequency of calibrated reports at this level (Bröcker & Smith
+    2007), from the binomial distribution at the group's mean report. Weighted cases
+    count as their effective number.
+    """
+    from scipy.stats import binom
+
+    w = np.ones(len(p)) if weights is None else weights * (len(p) / weights.sum())
+    group = _groups(p, w)
+    cases = np.asarray(np.bincount(group, w), dtype=np.float64)
+    filled = cases > 0
+    cases = cases[filled]
+    mean = np.clip(np.bincount(group, w * p)[filled] / cases, 0.0, 1.0)
+    number = np.maximum(np.floor(cases**2 / np.bincount(group, w * w)[filled]), 1.0)
+    low, high = (
+        binom.ppf(q, number, mean) / number for q in ((1 - level) / 2, (1 + level) / 2)
+    )
+    frequency = np.bincount(group, w * outcomes)[filled] / cases
+    return Reliability(mean, frequency, cases, low, high)
+
+
+def _groups(p: FloatArray, weights: FloatArray) -> IntArray:
+    """Group of each report (T,); equal reports are in one group.
+
+    Groups hold equal shares of the cases and of the uncertainty p (1 - p), half and
+    half: where events are rare, groups of equal size would show one point.
+    """
+    values, place = np.unique(p, return_inverse=True)
+    count = np.bincount(place, weights)
+    spread = count * values * (1 - values)
+    share = count / count.sum()
+    if spread.sum() > 0:
+        share = (share + spread / spread.sum()) / 2
+    middle = np.cumsum(share) - share / 2
+    group = np.minimum((GROUPS * middle).astype(np.int64), GROUPS - 1)
+    return np.asarray(group[place])
+
+
+def worst_group(found: Calibration, classes: int = 2, line: float | None = None) -> str:
+    """Say where reports and frequencies differ most, in cost if it costs anything.
+
+    A group costs something where its reports lead to the wrong decision at the
+    threshold ``line``. Groups outside their bands come first.
+    """
+    groups = found.reliability
+    if groups is None:  # only what has enough cases is tested
+        raise AssertionError(found.who)
+    outside = (groups.frequency < groups.low) | (groups.frequency > groups.high)
+    lost = np.zeros(len(outside)) if line is None else excess_costs(groups, line)
+    lost = lost * outside
+    gaps = abs(groups.mean_report - groups.frequency) * (1 + 9 * outside)
+    worst = int(lost.argmax() if lost.any() else gaps.argmax())
+    report, frequency = (
+        _percent(column[worst]) for column in (groups.mean_report, groups.frequency)
+    )
+    if classes > 2:
+        return f"when it is {report} sure, it is right {frequency} of the time"
+    most = ", which costs most" if lost.any() else ""
+    return f"when it says {report}, {frequency} of cases are positive{most}"
+
+
+def excess_costs(groups: Reliability, line: float) -> FloatArray:
+    """Cost (B,) of deciding by the mean report of a group and not by its frequency.
+
+    In units of the cost of both errors together: a decision on the wrong side of the
+    threshold costs the distance of the frequency from it.
+    """
+    wrong = (groups.mean_report > line) != (groups.frequency > line)
+    return np.asarray(wrong * groups.cases * abs(groups.frequency - line))
+
+
+def _percent(p: float) -> str:
+    places = 0 if 0.1 <= p <= 0.9 else 1 if 0.001 <= p <= 0.999 or p in (0, 1) else 3
+    return f"{100 * p:.{places}f}".removesuffix(".0") + " %"

@@ -1,0 +1,103 @@
+"""A random share for review, and its propensity."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from panels import random_panel
+
+AGENTS = ["a", "b", "c", "d"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, truepool):
+    monkeypatch.chdir(tmp_path)
+    for name, seed, cases in (("train.csv", 1, 60), ("new.csv", 2, 800)):
+        panel = random_panel(seed, cases=cases)
+        table = pd.DataFrame(panel.reports, columns=AGENTS).assign(y=panel.outcomes)
+        table.insert(0, "id", [f"k{t}" for t in range(cases)])
+        table.to_csv(name, index=False)
+    words = ("fit", "train.csv", "--pool", "mean", "-o", "m.pool", "--quiet")
+    assert truepool(*words)[0] == 0
+    return tmp_path
+
+
+def explored(truepool, *words, new="new.csv", share="10%"):
+    code, _, err = truepool(
+        "score", "m.pool", new, "--explore", share, *words, "-o", "out.csv", "--quiet"
+    )
+    assert code == 0, err
+    return pd.read_csv("out.csv")
+
+
+def test_what_is_decided_positive_is_reviewed_and_a_share_of_the_rest(folder, truepool):
+    out = explored(truepool)
+    alarms = out["decision"] == 1
+    assert out.loc[alarms, "review"].all()
+    assert (out.loc[alarms, "propensity"] == 1).all()
+    assert (out.loc[~alarms, "propensity"] == 0.1).all()
+    rest = out.loc[~alarms, "review"]
+    noise = np.sqrt(0.1 * 0.9 / len(rest))
+    assert abs(rest.mean() - 0.1) < 4 * noise
+
+
+def test_the_draw_depends_on_the_id_and_the_seed_alone(folder, truepool):
+    first = explored(truepool).set_index("id")["review"]
+    pd.read_csv("new.csv").iloc[::-1].to_csv("turned.csv", index=False)
+    turned = explored(truepool, new="turned.csv").set_index("id")["review"]
+    assert first.sort_index().equals(turned.sort_index())
+    other = explored(truepool, "--seed", 1).set_index("id")["review"]
+    assert not first.equals(other)
+    assert explored(truepool, share="0.1").set_index("id")["review"].equals(first)
+    more = explored(truepool, share="30%").set_index("id")["review"]
+    assert (more | ~first).all()  # a larger share holds the smaller one
+
+
+def test_cases_without_ids_are_drawn_by_their_place(folder, truepool):
+    pd.read_csv("new.csv").drop(columns="id").to_csv("bare.csv", index=False)
+    out = explored(truepool, new="bare.csv")
+    assert 0 < out.loc[out["decision"] == 0, "review"].mean() < 0.3
+    pd.read_csv("new.csv").to_json("new.jsonl", orient="records", lines=True)
+    lines = explored(truepool, new="new.jsonl")
+    assert lines["review"].equals(explored(truepool)["review"])
+
+
+def test_a_case_without_reports_is_not_drawn(folder, truepool):
+    new = pd.read_csv("new.csv")
+    new.loc[3, AGENTS] = np.nan
+    new.to_csv("new.csv", index=False)
+    code, out, _ = truepool("score", "m.pool", "new.csv", "--explore", "1%", "--json")
+    row = json.loads(out.splitlines()[3])
+    assert code == 0
+    assert row["review"] is row["propensity"] is None
+
+
+@pytest.mark.parametrize("share", ["0", "0%", "101%", "-1%", "some", "nan"])
+def test_what_is_no_share_is_refused(folder, truepool, share):
+    code, out, err = truepool(
+        "score", "m.pool", "new.csv", "--explore", share, "-o", "out.csv"
+    )
+    assert (code, out) == (2, "")
+    assert f"a share above 0 and at most 1, as in 1% or 0.01; got {share!r}" in err
+    assert not (folder / "out.csv").exists()
+
+
+def test_what_was_explored_is_fitted_and_audited_by_its_propensity(folder, truepool):
+    """From score to audit: reviewed cases get outcomes, the others stay without."""
+    scored = explored(truepool, share="30%")
+    table = pd.read_csv("new.csv").merge(scored[["id", "review", "propensity"]])
+    table["y"] = table["y"].where(table["review"])
+    table.drop(columns="review").to_csv("history.csv", index=False)
+    code, out, err = truepool(
+        "audit", "history.csv", "--propensity", "propensity", "--json"
+    )
+    assert code == 0, err
+    result = json.loads(out)
+    assert result["cases"] == int(table["review"].sum())
+    assert "selective-labels" not in {f["code"] for f in result["findings"]}
+    code, out, err = truepool(
+        "audit", "history.csv", "--ignore", "propensity", "--json"
+    )
+    assert code == 0, err
+    assert "selective-labels" in {f["code"] for f in json.loads(out)["findings"]}

@@ -1,0 +1,108 @@
+"""Names come from users and vendors: they are shown, never obeyed."""
+
+import csv
+import io
+import json
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+NAMES = (
+    "[/x]", "[red]a", "e\x1b[31msc", "n\x00ul", "f\ufffee", "o\x1b]0;t\x07sc",
+    "$\\frac{$", "r\u202eev", "<script>",
+)  # fmt: skip
+OBEYED = "\x00\x07\x1b\u202e\ufffe"
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(0)
+    outcomes = rng.integers(0, 2, 40)
+    reports = np.clip(
+        0.5 + 0.3 * (2 * outcomes - 1)[:, None] + rng.normal(0, 0.2, (40, len(NAMES))),
+        0.01,
+        0.99,
+    )
+    lines = [",".join(["id", *NAMES, "y"])]
+    for t, (row, y) in enumerate(zip(reports.round(3), outcomes, strict=True)):
+        lines.append(",".join([f"={t}", *map(str, row), str(y)]))
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def assert_shown(text):
+    assert not set(OBEYED) & set(text)
+    assert "[red]a" in text
+
+
+def test_an_audit_shows_names_literally(truepool, table, tmp_path):
+    page, text = tmp_path / "a.html", tmp_path / "a.md"
+    code, out, err = truepool("audit", table, "--html", page, "--markdown", text)
+    assert code == 0
+    for shown in (out, err, text.read_text(), page.read_text()):
+        assert_shown(shown)
+
+
+@pytest.mark.parametrize(
+    "words", [("replay",), ("compare", "--pool", "vcg")], ids=lambda words: words[0]
+)
+def test_a_table_shows_names_literally(truepool, table, words):
+    code, out, err = truepool(words[0], table, *words[1:])
+    assert code == 0
+    assert_shown(out + err)
+
+
+def test_a_figure_with_such_names_is_sound(truepool, table, tmp_path):
+    code, *_ = truepool("replay", table, "--plot", tmp_path / "r.svg")
+    assert code == 0
+    text = "".join(ElementTree.parse(tmp_path / "r.svg").getroot().itertext())
+    assert not set(OBEYED) & set(text)
+
+
+def test_a_saved_pool_shows_names_literally(truepool, table, tmp_path):
+    file = tmp_path / "p.pool"
+    for words in (("fit", table, "-o", file, "--pool", "vcg"), ("show", file)):
+        code, out, err = truepool(*words)
+        assert code == 0
+        assert_shown(out + err)
+
+
+def test_an_error_is_one_line_whatever_a_file_is_called(truepool, tmp_path):
+    code, out, err = truepool("audit", tmp_path / "\x1b[31m\nb\udcff.csv")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert not set(OBEYED) & set(err)
+
+
+def test_no_page_is_written_where_another_cannot_be_rendered(
+    truepool, table, tmp_path, monkeypatch
+):
+    def fail(*_, **__):
+        raise ValueError("no page")
+
+    monkeypatch.setattr("truepool.render.html.audit.page", fail)
+    words = ("--html", tmp_path / "a.html", f"--json={tmp_path / 'a.json'}")
+    with pytest.raises(ValueError, match="no page"):
+        truepool("audit", table, *words, "--markdown", tmp_path / "a.md")
+    assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]
+
+
+def test_formulas_are_quoted_on_request(truepool, table, tmp_path):
+    file = tmp_path / "p.pool"
+    truepool("fit", table, "-o", file, "--pool", "mean")
+    for verb in (("pool", table, table), ("score", file, table)):
+        for safe, first in ((True, "'=0"), (False, "=0")):
+            flag = ["--spreadsheet-safe"] if safe else []
+            code, out, _ = truepool(*verb, "-o", "-", *flag)
+            rows = list(csv.DictReader(io.StringIO(out)))
+            assert (code, rows[0]["id"]) == (0, first)
+            assert float(rows[0]["pooled"]) > 0
+
+
+def test_only_csv_is_quoted(truepool, table, tmp_path):
+    file = tmp_path / "p.pool"
+    truepool("fit", table, "-o", file, "--pool", "mean")
+    code, out, _ = truepool("score", file, table, "--json", "--spreadsheet-safe")
+    assert code == 0
+    assert json.loads(out.splitlines()[0])["id"] == "=0"
