@@ -177,6 +177,10 @@ def mistyped(weights, memory, feedback, settings):
     return memory
 
 
+def forgetful(weights, memory, feedback, settings):
+    weights[0] += 1.0
+
+
 def closed(step):
     def kernel(weights, memory, feedback, settings):
         weights[0] += step
@@ -189,10 +193,11 @@ def closed(step):
     ("function", "reason"),
     [
         (mistyped, "is not: .*no_such_function"),
-        (closed(1.0), r"is not: got the function kernel\(weights, "),
+        (closed(1.0), "is not: it uses step of the function that it is defined in"),
+        (forgetful, "is not: it returned None, not the memory"),
         (3, "is not: got 3"),
     ],
-    ids=["an unknown name", "a closure", "a number"],
+    ids=["an unknown name", "a closure", "no memory", "a number"],
 )
 def test_a_kernel_that_numba_cannot_compile_is_refused_in_one_line(function, reason):
     @dataclass(frozen=True, kw_only=True)

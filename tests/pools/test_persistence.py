@@ -302,6 +302,14 @@ def test_a_compressed_archive_is_refused_so_that_no_small_file_fills_memory(save
         tp.load_pool(saved)
 
 
+def test_a_file_whose_pool_answers_nan_is_damaged(tmp_path, monkeypatch):
+    path = tmp_path / "p.pool"
+    Platt().fit_panel(PANEL).save(path)
+    monkeypatch.setattr(Platt, "combine", lambda self, values: values[:, 0] * np.nan)
+    with pytest.raises(PoolFileError, match="do not fit together"):
+        tp.load_pool(path)
+
+
 def test_a_pool_inside_must_be_about_the_same_agents(tmp_path):
     path = tmp_path / "p.pool"
     Platt().fit_panel(PANEL).save(path)

@@ -99,6 +99,8 @@ def run(
         delay.slots,
         delay.weights,
     )
+    if type(memory) is not type(state.memory):
+        raise _kernel_error(learner, f"it returned {memory!r:.60}, not the memory")
     state = State(weights, memory, state.agents, state.classes, settled)
     return state, pooled, losses, skipped
 
@@ -180,9 +182,9 @@ def _reason(message: str) -> str:
 
 def _kernel_error(learner: Learner, reason: str) -> LearnerError:
     return LearnerError(
-        f"a kernel must be a plain function that numba can compile; that of learner "
-        f"{learner.name!r} is not: {reason:.200}. Change kernel, or remove it: update "
-        "alone works too, only slower."
+        "a kernel must be a plain function that numba can compile and that returns the "
+        f"memory; that of learner {learner.name!r} is not: {reason:.200}. Change "
+        "kernel, or remove it: update alone works too, only slower."
     )
 
 
@@ -190,8 +192,12 @@ def _kernel_error(learner: Learner, reason: str) -> LearnerError:
 def program(learner: Learner, agents: int, classes: int) -> tuple[Any, ...]:
     """Return the compiled loop of a learner, and its constant arguments."""
     online: Any = kernels.online
-    if not isinstance(learner.kernel, FunctionType) or learner.kernel.__closure__:
+    if not isinstance(learner.kernel, FunctionType):
         raise _kernel_error(learner, f"got {describe(learner.kernel)}")
+    free = learner.kernel.__code__.co_freevars
+    if free:
+        reason = f"it uses {', '.join(free)} of the function that it is defined in"
+        raise _kernel_error(learner, reason)
     loss, settings = learner.loss, learner.settings(agents, classes)
     tuples = (Feedback, type(learner.memory(agents)), type(settings))
     loop = online.specialise(
