@@ -242,7 +242,10 @@ def _long_header(manifest, members):
     [
         (_newer, "has version 2 of the format.*up to version 1. Upgrade"),
         (_format, "names the format 'zip'"),
-        (_unknown_pool, "no pool is called 'os.system'"),
+        (
+            _unknown_pool,
+            "no pool is called 'os.system' .* Install the plug-in that has it",
+        ),
         (_unknown_setting, "no setting of vcg is called 'command'"),
         (_undeclared, "'combine'"),
         (_record, "do not fit together"),
