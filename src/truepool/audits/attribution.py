@@ -17,6 +17,7 @@ CAUSES = (
     "drifted",
     "rescaled-feed",
     "copy",
+    "fails-in-segment",
     "over-confident",
     "under-confident",
     "biased",
