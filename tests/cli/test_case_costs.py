@@ -116,6 +116,10 @@ def test_an_audit_costs_what_its_cases_cost(folder, truepool):
             shown.split()
         )
     assert "Costs are in EUR." in page
+    for said in (page, text, out):
+        flat = " ".join(said.split())
+        assert "savings per case if fixed (EUR)" in flat
+        assert "EUR per case" in flat
     own = json.loads(truepool("audit", "train.csv", *COSTS, "--json")[1])
     assert own["threshold"] is None
     least = tp.losses.cost(p, table["y"], costs_of(table)).mean()

@@ -30,6 +30,9 @@ ACTIONS = {
     "under-confident-pool": "recalibrate the pool",
     "over-confident-pool": "recalibrate the pool",
     "biased-pool": "recalibrate the pool",
+    "fails-in-segment": "take {who} out of the pool in the groups where it fails, or "
+    "fix its feed there",
+    "biased-segment": "recalibrate the pool within groups",
     "drifted-pool": "find out what changed around {when}",
     "outcome-rate": "find out why the share of positive outcomes changed around {when}",
     "other-threshold": "recalibrate the pool, or move the threshold",
@@ -79,28 +82,33 @@ def _pool(audit: Audit) -> str:
     if plan.pool is None or plan.cost is None or plan.cost_in_use is None:
         return "Too few cases to compare pools."
     if plan.saving is None:
-        return f"{_keep(plan, plan.cost)}{_auto(audit)}"
+        return f"{_keep(audit, plan.cost)}{_auto(audit)}"
     sick = any(fix.who for fix in plan.errors)
     opening = "Until then, use" if sick else "Use"
     again = " Compare the pools again after the fix." if sick else ""
     cured = any(_cured(plan, fix) for fix in plan.errors)
     instead = f" instead of {plan.in_use}, which is at fault" if cured else ""
     return (
-        f"{opening} {recommended(plan)}{instead}: it costs {number(plan.cost)} per "
-        f"case, {plan.in_use} {number(plan.cost_in_use)} ({_validation(plan)}). That "
-        f"saves {number(plan.saving.value)} per case, "
-        f"{_per_thousand(audit, plan.saving, plan.p_value)}; {plan.why}."
+        f"{opening} {recommended(plan)}{instead}: it costs {_cost(audit, plan.cost)} "
+        f"per case, {plan.in_use} {_cost(audit, plan.cost_in_use)} "
+        f"({_validation(plan)}). That saves {_cost(audit, plan.saving.value)} per "
+        f"case, {_per_thousand(audit, plan.saving, plan.p_value)}; {plan.why}."
         f"{_auto(audit)}{again}"
     )
 
 
-def _keep(plan: Recommendation, cost: float) -> str:
+def _cost(audit: Audit, value: float) -> str:
+    return f"{number(value)} {audit.costs.get('currency', '')}".rstrip()
+
+
+def _keep(audit: Audit, cost: float) -> str:
+    plan = audit.recommendation
     others = f"none of the {plan.tried} other pools tried costs significantly less"
     basis = f"({_validation(plan)})"
     if any(not fix.who for fix in plan.errors):
         return f"{others[:1].upper()}{others[1:]} {basis}."
     then = "Then keep" if plan.errors else "Keep"
-    return f"{then} {plan.in_use}: at {number(cost)} per case {basis}, {others}."
+    return f"{then} {plan.in_use}: at {_cost(audit, cost)} per case {basis}, {others}."
 
 
 def _auto(audit: Audit) -> str:

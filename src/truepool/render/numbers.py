@@ -76,13 +76,15 @@ def per_thousand(
 
     >>> print(per_thousand(Estimate(0.0761, 0.009, 0.105), 0.95, "false alarms"))
     the cost of 76 false alarms per 1,000 cases (95 % interval 9 to 105)
+    >>> print(per_thousand(Estimate(0.0761, 0.009, 0.105), 0.95, "EUR"))
+    76 EUR per 1,000 cases (95 % interval 9 to 105)
     >>> print(per_thousand(Estimate(6.5, 2.0, 9.0), 0.9, p_value=0.004))
     6,500 per 1,000 cases (90 % interval 2,000 to 9,000; adjusted p = 0.004)
     """
     value, low, high = (1000 * x for x in (saving.value, saving.low, saving.high))
     places = 0 if max(abs(low), abs(high)) >= 10 else 2
     shown = f"{value:,.{places}f}"
-    what = f"the cost of {shown} {unit}" if unit else shown
+    what = f"{'the cost of ' * (unit == 'false alarms')}{shown} {unit}".rstrip()
     test = "" if p_value is None else f"; adjusted {equation('p', p_value)}"
     return (
         f"{what} per 1,000 cases ({100 * level:g} % interval {low:,.{places}f} to "

@@ -50,6 +50,12 @@ def usual(audit: Audit) -> str:
     return f"Where {plan.regime}, the paper suggests {USUAL[plan.usual]}{here}."
 
 
+def saving_label(audit: Audit) -> str:
+    """Return what the cost of a finding is called, with its currency if it has one."""
+    currency = audit.costs.get("currency")
+    return f"{FIXED} ({currency})" if currency else FIXED
+
+
 def costs(audit: Audit) -> str:
     """Say what errors cost, and in which unit."""
     counted = f" Costs are in {unit(audit)}." if unit(audit) else ""

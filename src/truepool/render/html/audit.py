@@ -28,7 +28,7 @@ from truepool.render.html.layout import Section, fragment, page
 from truepool.render.numbers import format_estimate, percent
 from truepool.render.tables import comparison as compared
 from truepool.render.tables import evidence
-from truepool.render.verdict import FIXED, changes, costs, sentence, withheld
+from truepool.render.verdict import changes, costs, saving_label, sentence, withheld
 
 DIAGRAMS = 24
 """Reliability diagrams that are drawn; the table has everybody."""
@@ -48,6 +48,8 @@ LINKS = {
     "comparison": "pools",
     "drift": "time",
     "robustness": "robustness",
+    "segments": "segments",
+    "capacity": "capacity",
 }
 """Where a finding has its evidence, by what its ``figure`` may name."""
 
@@ -88,7 +90,7 @@ def _verdict(audit: Audit) -> dict[str, Any]:
         "changes": changes(audit),
         "labels": labels.sentence(audit.labels, audit.label_cases),
         "costs": costs(audit),
-        "cost_label": FIXED,
+        "cost_label": saving_label(audit),
         "links": LINKS,
     }
 
@@ -103,6 +105,16 @@ def _evidence(audit: Audit) -> Iterator[Section]:
     yield _calibration(audit)
     yield _agents(audit)
     yield _redundancy(audit)
+    if audit.segments:
+        yield _section(
+            "segments", "Groups", f"Who fails where, by {audit.by}?",
+            tables=[evidence.segments(audit)],
+        )  # fmt: skip
+    if audit.capacity is not None:
+        yield _section(
+            "capacity", "Capacity", "What does the capacity cost?",
+            tables=[evidence.capacity(audit, audit.capacity)],
+        )  # fmt: skip
     if audit.curve is not None:
         yield _costs(audit, audit.curve)
     if audit.comparison is not None:

@@ -19,7 +19,7 @@ from truepool.render.numbers import (
 )
 from truepool.render.tables.evidence import grids
 from truepool.render.tables.grid import plain
-from truepool.render.verdict import FIXED, changes, sentence, withheld
+from truepool.render.verdict import changes, saving_label, sentence, withheld
 
 MARKS: dict[Severity, tuple[str, str]] = {
     "error": ("ERROR", "bold red"),
@@ -39,10 +39,11 @@ def show(audit: Audit, console: Console) -> None:
         write(line)
     write(scope(audit))
     write(f"{labels.sentence(audit.labels, audit.label_cases)}\n")
+    label = saving_label(audit)
     for place, (finding, explained) in enumerate(audit.groups, start=1):
-        _print_finding(console, finding, f"{place:>2}. ")
+        _print_finding(console, finding, f"{place:>2}. ", label)
         for other in explained:
-            _print_finding(console, other, " " * 4 + "- ")
+            _print_finding(console, other, " " * 4 + "- ", label)
     console.print()
     for grid in grids(audit):
         grid.print(console)
@@ -54,13 +55,14 @@ def show(audit: Audit, console: Console) -> None:
 def markdown(audit: Audit) -> str:
     """Return the same as a Markdown page."""
     named = labels.sentence(audit.labels, audit.label_cases)
+    label = saving_label(audit)
     lines = [f"# {sentence(audit)}", "", "**What to do:**", ""]
     lines += [f"{place}. {plain(s)}" for place, s in enumerate(steps(audit), start=1)]
     lines += ["", *(f"{plain(line)}  " for line in changes(audit))]
     lines += [plain(f"{scope(audit)} {named}"), "", "## Findings", ""]
     for place, (finding, explained) in enumerate(audit.groups, start=1):
-        lines.append(_item(finding, f"{place}. "))
-        lines += [_item(other, "   - ") for other in explained]
+        lines.append(_item(finding, f"{place}. ", label))
+        lines += [_item(other, "   - ", label) for other in explained]
     if not audit.findings:
         lines.append("Nothing was found.")
     lines.append("")
@@ -70,17 +72,17 @@ def markdown(audit: Audit) -> str:
     return printable("\n".join(lines).rstrip() + "\n")
 
 
-def _print_finding(console: Console, finding: Finding, mark: str) -> None:
+def _print_finding(console: Console, finding: Finding, mark: str, label: str) -> None:
     word, style = MARKS[finding.severity]
     line = Text(f"{word} ", style).append(finding.sentence, "not bold default")
     print_block(console, line, Text(mark))
-    for below in details(finding):
+    for below in details(finding, label):
         print_block(console, Text(below), Text(" " * len(mark)))
 
 
-def _item(finding: Finding, mark: str) -> str:
+def _item(finding: Finding, mark: str, label: str) -> str:
     word, space = MARKS[finding.severity][0], " " * len(mark)
-    below = f"  \n{space}".join(map(plain, details(finding)))
+    below = f"  \n{space}".join(map(plain, details(finding, label)))
     return f"{mark}**{word}** {plain(finding.sentence)}  \n{space}{below}"
 
 
@@ -103,13 +105,13 @@ def scope(audit: Audit) -> str:
     return f"{text}; {describe(audit.costs)}; positive is decided {line}."
 
 
-def details(finding: Finding) -> Iterator[str]:
+def details(finding: Finding, label: str) -> Iterator[str]:
     """Yield the number, cost and p-value of a finding, then what to do."""
     parts = []
     if finding.number is not None:
         parts.append(f"{finding.unit}: {format_estimate(finding.number)}")
     if finding.cost is not None:
-        parts.append(f"{FIXED}: {format_estimate(finding.cost, sign=True)}")
+        parts.append(f"{label}: {format_estimate(finding.cost, sign=True)}")
     if finding.p_value is not None:
         parts.append(f"adjusted p: {format_p_value(finding.p_value)}")
     if parts:
