@@ -15,6 +15,7 @@ POLICY = {
     "agents.zoo.conversion": {"OPSET": 15},
     "cli.demo": {"COST_FN": 10, "SHOWN": 5},
     "cli.demo_panels": {"DEGRADED_AFTER": 0.4, "FEATURES": 0.1, "HOSTILE_AFTER": 0.7},
+    "cli.options": {"MAX_JOBS": 1_000},
     "cli.screen": {"WIDTH": 120},
     "core.arrays": {"BLOCK": 262_144, "SMALLEST": 1e-12, "LARGEST_WEIGHT": 1e15},
     "core.kernels.lanes_compiled": {"LANES": 8, "ROWS": 2},

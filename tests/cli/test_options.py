@@ -109,6 +109,14 @@ def test_json_in_a_file_leaves_the_table_on_the_screen(truepool, tmp_path):
     )
 
 
+def test_the_number_of_processes_has_a_limit(truepool):
+    code, out, err = truepool("game", "--jobs", 100_000)
+    assert (code, out) == (2, "")
+    assert (
+        err == "error: --jobs may be at most 1,000; got 100,000. -1 uses all cores.\n"
+    )
+
+
 @pytest.mark.parametrize("jobs", [0, -2])
 def test_a_number_of_processes_is_positive_or_all(truepool, jobs):
     code, out, err = truepool("game", "--jobs", jobs)

@@ -174,11 +174,19 @@ def option(name: str, help: str | None = None, **settings: Any) -> Any:
     return typer.Option(*flags, help=help or known.help, **settings)
 
 
+MAX_JOBS = 1_000
+"""Largest number of processes that a command starts."""
+
+
 def _check_jobs(jobs: int | None) -> int | None:
     from truepool.core.errors import SettingError
 
     if jobs is not None and (jobs == 0 or jobs < -1):
         raise SettingError(f"--jobs must be 1 or more, or -1 for all cores; got {jobs}")
+    if jobs is not None and jobs > MAX_JOBS:
+        raise SettingError(
+            f"--jobs may be at most {MAX_JOBS:,}; got {jobs:,}. -1 uses all cores."
+        )
     return jobs
 
 
