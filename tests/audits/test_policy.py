@@ -14,11 +14,7 @@ from truepool.stress.noise import RandomNoise
 POLICY = {
     "attribution": {"CRITICAL": 7.35, "FITTING": 0.25, "NEAR": 0.02},
     "cross_validation": {"FOLDS": 5},
-    "evidence": {
-        "FEWEST_CASES": 30,
-        "FEWEST_OF_A_CLASS": 5,
-        "SAMPLE_CASES": 50_000,
-    },
+    "evidence": {"SAMPLE_CASES": 50_000},
     "recommendation": {"FEW_CASES": 500, "RARE": 0.01, "SCARCE": 0.05, "STRONG": 0.1},
     "reliability": {"GROUPS": 10},
     "sampling": {"TRAINING_CASES": 50_000},

@@ -101,14 +101,31 @@ def test_path_downloads_what_is_not_on_this_machine(truepool, folder, monkeypatc
     assert datasets.find("heart").where() == "cache"
 
 
+NO_FILE = (
+    "error: data set 'synthetic' is made, not read from files; "
+    "in Python, truepool.datasets.load('synthetic') returns it\n"
+)
+
+
 def test_path_says_what_it_cannot_give(truepool):
     code, out, err = truepool("path", "synthetic")
     assert (code, out) == (2, "")
-    assert err == "error: data set 'synthetic' is made; it has no file\n"
+    assert err == NO_FILE
     code, _, err = truepool("path", "haert")
     assert code == 2
     assert "no data set is called 'haert' (did you mean 'heart'?)" in err
     assert err.count("\n") == 1
+
+
+def test_verify_says_that_a_data_set_has_no_file(truepool):
+    code, out, err = truepool("verify", "heart", "synthetic")
+    assert (code, out) == (2, "")
+    assert err == NO_FILE
+
+
+def test_list_tells_whose_columns_are_agents(truepool):
+    shown = " ".join(truepool("list")[1].split())
+    assert "or agents in panels: example, governors, synthetic." in shown
 
 
 def test_verify_is_content_with_what_is_as_published(truepool):

@@ -121,7 +121,7 @@ def test_game_warns_of_clipping_in_one_line(truepool):
         (["--cases", 0], "a whole number of cases, at least 2; got 0"),
         (["--cases", 10**12], "at most 100,000,000 beliefs"),
         (["--rounds", 0], "a whole number of rounds, at least 1; got 0"),
-        (["--cost-fn", 1e308], "costs in a game may be at most 1e+100"),
+        (["--cost-fn", 1e308], "between 1e-100 and 1e+100 in size; got 1e+308"),
         (["--outcome", "hit"], "options that describe a table need one"),
         (["--cost-fn", 0], "a cost must be a positive number"),
     ],

@@ -93,6 +93,18 @@ def test_a_file_that_was_not_named_is_not_overwritten(start, truepool):
     assert 'outcome = "relapse"' in Path("pool.toml").read_text()
 
 
+def test_amounts_are_offered_as_costs_of_each_case(start, truepool):
+    name, _ = start("ids and other columns, agents by pattern")
+    file = Path("pool.toml")
+    line = '# cost-fn = "amount"  # or the amount of each case'
+    assert line in file.read_text()
+    file.write_text(file.read_text().replace(line, line[2:]))
+    words = ("--config", "pool.toml", "--pool", "mean", "--json")
+    code, out, err = truepool("compare", name, *words)
+    assert code == 0, err
+    assert json.loads(out)["costs"]["fn"] == "amount"
+
+
 def test_a_config_file_can_be_printed(start, truepool):
     name, _ = start("a sheet of Excel")
     code, out, err = truepool("init", name, "-o", "-")

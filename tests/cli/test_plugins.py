@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.metadata import EntryPoints
 
 import pytest
 from command import EXAMPLE_NOTE
@@ -120,7 +121,7 @@ DATASET = '''
         source: ClassVar[str] = "made"
         licence: ClassVar[str] = "CC0"
         cite: ClassVar[str] = "nobody"
-        home: ClassVar[str] = "made"
+        column_kind: ClassVar[str] = "agent"
 
         @classmethod
         def load(cls) -> Panel:
@@ -205,12 +206,18 @@ def test_a_check_is_asked(toolbox):
 def test_a_data_set_is_listed_and_loaded(toolbox):
     result = json.loads(answer(toolbox("data", "list", "--json")))
     assert "coin" in [dataset["name"] for dataset in result]
+    found = {dataset["name"]: dataset["found"] for dataset in result}
+    assert found["coin"] == "made"
+    shown = " ".join(answer(toolbox("data", "list")).split())
+    assert "or agents in panels: coin, example" in shown
     code = "import truepool as tp; print(len(tp.datasets.load('coin')))"
     assert answer(toolbox(code=code)) == "4\n"
 
 
 def test_without_its_distribution_reproduce_says_how_to_get_it(monkeypatch, truepool):
-    monkeypatch.setattr("truepool.core.registry.entry_points", lambda group: ())
+    monkeypatch.setattr(
+        "truepool.core.plugins.entry_points", lambda **group: EntryPoints()
+    )
     code, out, err = truepool("reproduce", "tab:poa", "--full")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert err.startswith(
@@ -235,9 +242,55 @@ def test_a_broken_verb_stops_nobody_else(monkeypatch, tmp_path, truepool):
     assert truepool("data", "list")[0] == 0
 
 
-def test_a_verb_of_a_taken_name_is_refused(monkeypatch, tmp_path, truepool):
-    offers = {"truepool.verbs": {"audit": "other:audit"}}
+def test_a_verb_of_a_taken_name_is_refused_and_changes_nothing(
+    monkeypatch, tmp_path, truepool
+):
+    offers = {"truepool.verbs": {"show": "other:show"}}
     monkeypatch.syspath_prepend(install(tmp_path, "auditors", {}, offers))
-    code, out, err = truepool("audit")
+    code, out, err = truepool("--help")
+    assert (code, err) == (0, "")
+    warning = "the distribution 'auditors' offers 'show', which 'truepool' has too"
+    assert warning in " ".join(out.split())
+    code, out, err = truepool("show", "--help")
+    assert (code, err) == (0, "")
+    assert "saved pool" in out
+
+
+def test_two_verbs_of_one_name_are_both_refused(monkeypatch, tmp_path, truepool):
+    for owner in ("left", "right"):
+        offers = {"truepool.verbs": {"turn": f"{owner}:turn"}}
+        monkeypatch.syspath_prepend(install(tmp_path / owner, owner, {}, offers))
+    code, out, err = truepool("turn")
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert "the distribution 'auditors' offers 'audit', which 'truepool' has too" in err
+    assert "offers 'turn', which" in err
+    assert "turn       Not available" in truepool("--help")[1]
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("class verb: ...", "must be a function or a typer.Typer; got the class 'verb'"),
+        ("def verb(x: int | str): ...", "cannot be a verb: AssertionError: Typer"),
+        ("raise ValueError('one\\ntwo')", "cannot be loaded: ValueError: one two. Re"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_a_verb_is_refused_in_one_line(
+    monkeypatch, tmp_path, truepool, code, why
+):
+    module = f"verb_{abs(hash(code))}"
+    offers = {"truepool.verbs": {"odd": f"{module}:verb"}}
+    install(tmp_path, "odd-tools", {f"{module}.py": code}, offers)
+    monkeypatch.syspath_prepend(tmp_path)
+    status, out, err = truepool("odd")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert why in err
+    assert truepool("--help")[0] == 0
+
+
+def test_the_help_warns_of_a_mistyped_group(monkeypatch, tmp_path, truepool):
+    offers = {"truepool.polls": {"sharp": "sharp:Sharp"}}
+    monkeypatch.syspath_prepend(install(tmp_path, "sharpener", {}, offers))
+    text = " ".join(truepool("--help")[1].split())
+    assert (
+        "'truepool.polls', which nothing reads (did you mean 'truepool.pools'?)" in text
+    )

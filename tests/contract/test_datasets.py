@@ -4,6 +4,7 @@ import gzip
 import inspect
 import string
 from functools import cache
+from typing import get_type_hints
 
 import numpy as np
 import pytest
@@ -137,7 +138,9 @@ def test_its_source_is_stated(name):
     one = EVERY[name]
     assert min(len(one.source), len(one.licence)) > 2
     assert len(one.cite) > 20
-    assert bool(one.files) != (one.home in ("made", "bundled"))
+    assert one.home in ("made", "bundled")
+    loaded = get_type_hints(one.load)["return"]
+    assert (loaded is Panel) == (one.column_kind == "agent")
     assert one.__doc__
     assert len(set(one.labels)) == len(one.labels) >= 2
     for file in one.files:

@@ -1,13 +1,16 @@
 """Discovery: files of a folder, and entry points of other distributions."""
 
 import sys
+from textwrap import dedent
+from types import SimpleNamespace
 
 import pytest
 from distributions import install
 
 from truepool.audits import topics
-from truepool.core import registry
+from truepool.core import plugins, registry
 from truepool.core.errors import PluginError
+from truepool.data.panel import Panel
 
 TOOLS = {
     "workshop/__init__.py": "",
@@ -15,6 +18,8 @@ TOOLS = {
         from abc import ABC, abstractmethod
 
         class Tool(ABC):
+            def __init__(self, *, grip=1): ...
+
             @abstractmethod
             def use(self): ...
     """,
@@ -38,6 +43,8 @@ TOOLS = {
     """,
 }
 OTHERS = """
+    from typing import ClassVar
+
     from workshop.interface import Tool
 
     class Drill(Tool):
@@ -46,6 +53,16 @@ OTHERS = """
 
     class Unfinished(Tool):
         name = "unfinished"
+
+    class Electric(Drill):
+        power: ClassVar[int]
+
+    class Sander(Electric):
+        name = "sander"
+
+    class Lathe(Drill):
+        name = "lathe"
+        def __init__(self, speed=1): ...
 
     class Awl:
         name = "awl"
@@ -88,9 +105,11 @@ def test_plug_ins_are_found_too(workshop):
         ({"drill": "acme_tools:Dril"}, r"cannot be loaded: AttributeError: .*Reinstall"),
         ({"drill": "acme_tool:Drill"}, "cannot be loaded: ModuleNotFoundError"),
         ({"awl": "acme_tools:Awl"}, "must be a class that derives from Tool; got"),
-        ({"rasp": "acme_tools:rasp"}, "must be a class that derives from Tool; got"),
-        ({"unfinished": "acme_tools:Unfinished"}, "must define all abstract methods"),
-        ({"borer": "acme_tools:Drill"}, "must have the name 'borer'; got Drill.name = 'drill'"),
+        ({"rasp": "acme_tools:rasp"}, r"derives from Tool; got the function rasp\(\)\."),
+        ({"sander": "acme_tools:Sander"}, "must define power; got the class 'Sander'"),
+        ({"lathe": "acme_tools:Lathe"}, r"must take .* the settings grip; got .*'Lathe'"),
+        ({"unfinished": "acme_tools:Unfinished"}, "must define use; got the class 'Unfinished'"),
+        ({"borer": "acme_tools:Drill"}, r"must have a class variable name = 'borer' .*; got 'drill'"),
         ({"saw": "acme_tools:Drill"}, "'acme' offers 'saw', which 'truepool' has too"),
     ],
 )  # fmt: skip
@@ -137,3 +156,87 @@ def test_a_check_must_be_a_function(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(PluginError, match=r"'age-checks' must be a function .*; got 3"):
         topics.every.__wrapped__()
+
+
+def load_check(folder, monkeypatch, code):
+    """Return the check that a distribution offers with this code."""
+    name = f"trial_{abs(hash(code))}"
+    offers = {"truepool.checks": {"trial": f"{name}:check"}}
+    header = "from truepool.audits.topics import Candidate\n"
+    install(folder, "trial-checks", {f"{name}.py": header + dedent(code)}, offers)
+    monkeypatch.syspath_prepend(folder)
+    return topics.every.__wrapped__()["trial"].check
+
+
+SOUND = """
+    def check(evidence):
+        yield Candidate("code", ("ada",), "A sentence.", "Advice.", p_value=0.5)
+"""
+BROKEN_CHECKS = {
+    "def check(): ...": r"must be a function check\(evidence\); got the function check\(\)",
+    "class check: ...": "must be a function check.* got the class 'check'",
+    "def check(evidence): ...": "must yield candidates; got None",
+    "def check(evidence): return [3]": "must yield objects of the class Candidate; got 3",
+    "def check(evidence): 1 / 0": "failed: ZeroDivisionError: division by zero. Upgrade",
+    "def check(evidence): raise ValueError('a\\nb')": "failed: ValueError: a b. Upgrade",
+    SOUND.replace('("ada",)', '("eve",)'): r"among ada, bob; got \('eve',\)",
+    SOUND.replace('("ada",)', '"ada"'): "tuple of agents among ada, bob; got 'ada'",
+    SOUND.replace("0.5", "1.5"): r"a p-value in \[0, 1\] or None; got 1.5",
+    SOUND.replace("p_value=0.5", "least='fatal'"): "a `least` among .*; got 'fatal'",
+    SOUND.replace("p_value=0.5", "most=None"): "a `most` among .*; got None",
+    SOUND.replace("p_value=0.5", "number=2"): "an Estimate or None as `number`; got 2",
+    SOUND.replace('"Advice."', "None"): "advice as text; got .*None",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "why"), BROKEN_CHECKS.items(), ids=range(13))
+def test_a_broken_check_is_refused_in_one_line_that_names_its_distribution(
+    tmp_path, monkeypatch, code, why
+):
+    panel = Panel([[0.2, 0.4], [0.6, 0.8]], [0, 1], agents=("ada", "bob"))
+    with pytest.raises(PluginError, match=why) as refused:
+        list(load_check(tmp_path, monkeypatch, code)(SimpleNamespace(panel=panel)))
+    assert "distribution 'trial-checks'" in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("price", "why"),
+    [("lambda: 1 / 0", "failed: ZeroDivisionError"), ("lambda: 3", "as price; got 3")],
+)
+def test_the_price_of_a_finding_is_checked_when_it_is_asked_for(
+    tmp_path, monkeypatch, price, why
+):
+    panel = Panel([[0.2, 0.4], [0.6, 0.8]], [0, 1], agents=("ada", "bob"))
+    code = SOUND.replace("p_value=0.5", f"price={price}")
+    (found,) = load_check(tmp_path, monkeypatch, code)(SimpleNamespace(panel=panel))
+    with pytest.raises(PluginError, match=why):
+        found.price()
+
+
+def test_a_price_that_is_unknown_stays_unknown(tmp_path, monkeypatch):
+    panel = Panel([[0.2, 0.4], [0.6, 0.8]], [0, 1], agents=("ada", "bob"))
+    code = SOUND.replace("p_value=0.5", "price=lambda: None")
+    (found,) = load_check(tmp_path, monkeypatch, code)(SimpleNamespace(panel=panel))
+    assert found.price() is None
+
+
+def test_an_object_is_described_without_its_address():
+    assert plugins.describe(object()) == "<object object>"
+
+
+def test_a_plug_in_of_a_dataclass_is_a_dataclass(tmp_path, monkeypatch):
+    code = """
+        from truepool.learners import Learner
+
+        class Plain(Learner):
+            name = "plain"
+            signal = "own"
+            speed: float = 1.0
+            def update(self, state, feedback): return state
+    """
+    offers = {"truepool.learners": {"plain": "plain_learner:Plain"}}
+    install(tmp_path, "plain-tools", {"plain_learner.py": code}, offers)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(PluginError, match="must have the decorator @dataclass"):
+        registry.every.__wrapped__("truepool.learners")

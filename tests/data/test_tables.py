@@ -16,7 +16,7 @@ from truepool.core.errors import (
     ReportError,
     SourceError,
 )
-from truepool.data.tables import write_table
+from truepool.data.tables import read_column_names, write_table
 
 COLUMNS = {"ada": [0.9, 0.2, 0.5], "bob": [0.6, None, 0.1], "y": [1, 0, 0]}
 REPORTS = [[0.9, 0.6], [0.2, np.nan], [0.5, 0.1]]
@@ -129,6 +129,20 @@ def test_an_unreadable_parquet_file_is_refused(tmp_path):
     path = csv_file(tmp_path, "not parquet at all", "panel.parquet")
     with pytest.raises(SourceError, match="cannot be read as parquet"):
         read_panel(path)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.parquet", "a.xlsx"])
+def test_names_of_columns_are_those_of_the_table(tmp_path, name):
+    frame = pd.DataFrame({"ada": [0.1], " bob": [0.2], "y": [1]})
+    path = tmp_path / name
+    match path.suffix:
+        case ".parquet":
+            frame.to_parquet(path)
+        case ".xlsx":
+            frame.to_excel(path, index=False)
+        case suffix:
+            frame.to_csv(path, index=False, sep="\t" if suffix == ".tsv" else ",")
+    assert read_column_names(path) == ["ada", "bob", "y"]
 
 
 def test_an_unknown_kind_of_file_is_refused(tmp_path):

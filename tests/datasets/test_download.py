@@ -144,3 +144,12 @@ def test_no_progress_bar_without_a_terminal(tmp_path, capsys):
     with publish({"data.csv": CONTENT}) as address:
         fetch(replace(DATA, address=f"{address}/data.csv"), tmp_path)
     assert capsys.readouterr() == ("", "")
+
+
+def test_an_archive_is_unpacked_no_further_than_the_stated_size(tmp_path):
+    archive = zipped(data__csv=CONTENT + b"0" * 5_000_000)
+    with publish({"x.zip": archive}) as address:
+        file = replace(DATA, address=f"{address}/x.zip", zipped=True, size=len(CONTENT))
+        with pytest.raises(SourceError, match="holds more, and was not unpacked"):
+            fetch(file, tmp_path)
+    assert list(tmp_path.iterdir()) == []

@@ -11,7 +11,7 @@ from panels import random_panel
 
 from truepool import Stream, replay
 from truepool.core import kernels
-from truepool.core.errors import LearnerError
+from truepool.core.errors import LearnerError, SettingError
 from truepool.core.kernels import compilation
 from truepool.data.panel import Panel
 from truepool.learners import Learner, every
@@ -170,6 +170,53 @@ class Forgetful(Inverse):
 def test_an_update_that_breaks_the_contract_is_refused_by_name(learner, match):
     with pytest.raises(LearnerError, match=match):
         replay(learner, Panel([[0.2, 0.4], [0.6, 0.8]], [0, 1]))
+
+
+def mistyped(weights, memory, feedback, settings):
+    weights[0] = no_such_function(feedback.losses[0])  # noqa: F821
+    return memory
+
+
+def forgetful(weights, memory, feedback, settings):
+    weights[0] += 1.0
+
+
+def closed(step):
+    def kernel(weights, memory, feedback, settings):
+        weights[0] += step
+        return memory
+
+    return kernel
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (mistyped, "is not: .*no_such_function"),
+        (closed(1.0), "is not: it uses step of the function that it is defined in"),
+        (forgetful, "is not: it returned None, not the memory"),
+        (3, "is not: got 3"),
+    ],
+    ids=["an unknown name", "a closure", "no memory", "a number"],
+)
+def test_a_kernel_that_numba_cannot_compile_is_refused_in_one_line(function, reason):
+    @dataclass(frozen=True, kw_only=True)
+    class Wrong(Inverse):
+        kernel = staticmethod(function) if callable(function) else function
+
+    with pytest.raises(LearnerError, match=reason) as refused:
+        replay(Wrong(), Panel([[0.2, 0.4], [0.6, 0.8]], [0, 1]))
+    assert "learner 'inverse'" in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_an_unknown_signal_is_refused():
+    @dataclass(frozen=True, kw_only=True)
+    class Wrong(Inverse):
+        signal = "mine"
+
+    with pytest.raises(SettingError, match="marginal, uniform; .*'inverse' has 'mine'"):
+        Wrong()
 
 
 def test_a_setting_that_it_does_not_have_is_refused():

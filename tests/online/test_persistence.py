@@ -168,6 +168,15 @@ def test_values_that_do_not_fit_together_are_refused(saved, name, value):
         tp.load_stream(saved)
 
 
+def test_a_learner_of_a_plug_in_that_is_not_installed_is_named(saved):
+    learner = {"learner": "inverse", "settings": {}}
+    rewrite(saved, lambda manifest: manifest["stream"].update(learner=learner))
+    with pytest.raises(
+        StreamFileError, match="no learner is called 'inverse' .* plug-in"
+    ):
+        tp.load_stream(saved)
+
+
 def test_a_newer_version_is_refused(saved):
     rewrite(saved, lambda manifest: manifest.update(version=2))
     with pytest.raises(StreamFileError, match="has version 2.*up to version 1"):

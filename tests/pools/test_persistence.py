@@ -242,7 +242,10 @@ def _long_header(manifest, members):
     [
         (_newer, "has version 2 of the format.*up to version 1. Upgrade"),
         (_format, "names the format 'zip'"),
-        (_unknown_pool, "no pool is called 'os.system'"),
+        (
+            _unknown_pool,
+            "no pool is called 'os.system' .* Install the plug-in that has it",
+        ),
         (_unknown_setting, "no setting of vcg is called 'command'"),
         (_undeclared, "'combine'"),
         (_record, "do not fit together"),
@@ -297,6 +300,14 @@ def test_a_compressed_archive_is_refused_so_that_no_small_file_fills_memory(save
     rewritten(saved, members, zipfile.ZIP_DEFLATED)
     with pytest.raises(PoolFileError, match="damaged"):
         tp.load_pool(saved)
+
+
+def test_a_file_whose_pool_answers_nan_is_damaged(tmp_path, monkeypatch):
+    path = tmp_path / "p.pool"
+    Platt().fit_panel(PANEL).save(path)
+    monkeypatch.setattr(Platt, "combine", lambda self, values: values[:, 0] * np.nan)
+    with pytest.raises(PoolFileError, match="do not fit together"):
+        tp.load_pool(path)
 
 
 def test_a_pool_inside_must_be_about_the_same_agents(tmp_path):

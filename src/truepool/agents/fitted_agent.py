@@ -8,6 +8,7 @@ import numpy as np
 from truepool.agents.interface import check_agent
 from truepool.agents.zoo.interface import Model
 from truepool.core.arrays import Array, FloatArray, IntArray
+from truepool.core.seeds import short_seed
 from truepool.data.features.encoding import Encoder
 from truepool.data.labels import Labels
 
@@ -72,15 +73,16 @@ def fit(
 
     from truepool.agents.calibration import calibrate, calibration_split
 
+    short = short_seed(seed)
     model = agent if isinstance(agent, Model) else None
     untrained = (
-        clone_with_seed(agent, seed) if model is None else model.classifier(seed)
+        clone_with_seed(agent, short) if model is None else model.classifier(short)
     )
     check_agent(name, untrained)
     present, numbers = np.unique(outcomes, return_inverse=True)
     learn = np.arange(len(outcomes))
     if calibration is not None:
-        learn, rest = calibration_split(numbers, seed, name)
+        learn, rest = calibration_split(numbers, short, name)
     with threadpool_limits(1):
         trained = untrained.fit(values[learn], numbers[learn])
         if calibration is not None:

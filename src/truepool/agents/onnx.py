@@ -42,8 +42,14 @@ class OnnxAgent:
         self._session = open_session(self._content, self.name)
         self._input, self._output = _ends(self._session, self.name)
         text = self._session.get_modelmeta().custom_metadata_map.get("truepool")
-        known = json.loads(text) if text else {}
-        self._encoder = Encoder.from_dict(known["encoder"]) if known else None
+        try:
+            known = json.loads(text) if text else {}
+            self._encoder = Encoder.from_dict(known["encoder"]) if known else None
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise SourceError(
+                f"the entry 'truepool' in the metadata of {self.name!r} must be what "
+                f"truepool agent export writes; got {text!r:.60}"
+            ) from None
         self._missing = bool(known.get("missing", True))
         wide = self._output.shape[1]
         labels = known.get("classes") if classes is None else list(classes)

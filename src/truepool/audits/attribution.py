@@ -17,6 +17,7 @@ CAUSES = (
     "drifted",
     "rescaled-feed",
     "copy",
+    "fails-in-segment",
     "over-confident",
     "under-confident",
     "biased",
@@ -33,6 +34,7 @@ OWN = (
     "biased",
     "harmful",
     "misreport-gain",
+    "fails-in-segment",
 )
 """Findings about an agent that a deeper fault of the same agent explains. Being a copy,
 or the best of all, is explained by none of its faults."""
@@ -49,6 +51,7 @@ BECAUSE = {
     "over-confident": "{who} is over-confident",
     "under-confident": "{who} is under-confident",
     "biased": "{who} is biased",
+    "fails-in-segment": "{who} fails in some of the groups",
     "under-confident-pool": "the pool is under-confident",
     "over-confident-pool": "the pool is over-confident",
     "biased-pool": "the pool is biased",

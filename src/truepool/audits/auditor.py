@@ -12,18 +12,23 @@ from truepool.audits.findings import select_findings
 from truepool.audits.progress import compare_audits
 from truepool.audits.recommendation import recommend
 from truepool.audits.topics.calibration import calibrations
+from truepool.audits.topics.capacity import at_capacity
 from truepool.audits.topics.comparison import compare_pools, paired_comparisons
 from truepool.audits.topics.credit import summarize_agents
 from truepool.audits.topics.drift import drift_over_time
 from truepool.audits.topics.robustness import robustness
+from truepool.audits.topics.segments import segments
 from truepool.audits.topics.threshold import cost_curve
 from truepool.audits.values import Audit
 from truepool.core.errors import SettingError
 from truepool.core.formatting import pluralize
+from truepool.core.seeds import check_seed
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.measures.capacity import Capacity
 from truepool.measures.decisions import check_threshold
 from truepool.measures.diversity import effective_agents
+from truepool.measures.groups import check_column
 from truepool.measures.inference import Resamples
 from truepool.pools import Pool
 from truepool.pools.interface import configure
@@ -40,6 +45,8 @@ def audit(
     seed: int = 0,
     source: str = "",
     since: Mapping[str, Any] | None = None,
+    by: str | None = None,
+    capacity: str | int | None = None,
     progress: Callable[[str, int, int], None] = lambda name, done, total: None,
 ) -> Audit:
     """Check whether a pool can be trusted and, if not, what is wrong.
@@ -62,6 +69,11 @@ def audit(
     since : mapping, optional
         An earlier audit in its JSON form (`Audit.to_dict`), to report what got better
         and worse since then.
+    by : str, optional
+        Column of the panel that divides the cases into groups, to find out who fails
+        where.
+    capacity : str or int, optional
+        How many cases can be decided positive, as in 200, "5%" or "200/day".
     progress : callable
         Called with the name of the current part, the number of parts done and their
         total.
@@ -75,7 +87,9 @@ def audit(
     """
     if since is not None:
         compare_audits(since, ())  # refuses it before anything is computed
-    evidence = _evidence(panel, costs, threshold, pool, level, resamples, seed)
+    evidence = _evidence(
+        panel, costs, threshold, pool, level, resamples, seed, by, capacity
+    )
     if panel.pending is not None:
         count = pluralize(len(panel.pending), "case")
         has = "has" if len(panel.pending) == 1 else "have"
@@ -137,6 +151,9 @@ def audit(
         source=source,
         date=datetime.now(UTC).date().isoformat(),
         changes=changes,
+        by=by,
+        segments=evidence.compute(segments),
+        capacity=evidence.compute(at_capacity),
     )
 
 
@@ -148,8 +165,11 @@ def _evidence(
     level: float,
     resamples: int,
     seed: int,
+    by: str | None,
+    capacity: str | int | None,
 ) -> Evidence:
     """Check every setting before anything is computed."""
+    check_seed(seed)
     panel.check_classes_occur("an audit")
     panel, costs = (costs or Costs()).attach(panel)
     costs.check_classes(panel.classes)
@@ -158,5 +178,11 @@ def _evidence(
     if not 0 < level < 1:
         raise SettingError(f"a level must lie between 0 and 1; got {level!r}")
     Resamples(len(panel), resamples)
+    if by is not None:
+        check_column(panel, by)
+    limit = None
+    if capacity is not None:
+        limit = Capacity.parse(capacity)
+        limit.check(panel)
     rule = configure(pool, costs=costs, threshold=threshold, seed=seed)
-    return Evidence(panel, rule, costs, threshold, level, resamples, seed)
+    return Evidence(panel, rule, costs, threshold, level, resamples, seed, by, limit)

@@ -1,7 +1,7 @@
 """What the checks share, computed once and only when it is needed."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
@@ -10,11 +10,14 @@ from scipy.special import ndtri
 
 from truepool.audits.cross_validation import CrossValidation
 from truepool.audits.sampling import Sampling
-from truepool.comparison import Estimate
+from truepool.comparison import Estimate, ratio_interval
 from truepool.core.arrays import FloatArray, IntArray, case_mean
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.measures.capacity import Capacity
+from truepool.measures.decisions import choose
 from truepool.measures.diversity import correlation
+from truepool.measures.groups import describe_shortage
 from truepool.measures.inference import (
     Resamples,
     independent_units,
@@ -23,9 +26,6 @@ from truepool.measures.inference import (
 from truepool.measures.losses import Loss, agent_losses
 from truepool.online.alarms.change_point import Change
 from truepool.pools.interface import Pool
-
-FEWEST_CASES, FEWEST_OF_A_CLASS = 30, 5
-"""Below these numbers of outcomes, no interval is given and no test is made."""
 
 SAMPLE_CASES = 50_000
 """Largest number of cases from which credit and robustness are estimated."""
@@ -42,13 +42,6 @@ def format_date(time: Any) -> str:
     return str(np.datetime_as_string(time, unit="auto")).replace("T", " ")
 
 
-def enough_cases(outcomes: IntArray) -> bool:
-    """Whether there are enough cases of both outcomes for an interval."""
-    ones = int(outcomes.sum())
-    rarer = min(ones, len(outcomes) - ones)
-    return len(outcomes) >= FEWEST_CASES and rarer >= FEWEST_OF_A_CLASS
-
-
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """A panel, the pool in use and the costs, and everything computed from them."""
@@ -60,6 +53,20 @@ class Evidence:
     level: float
     resamples: int
     seed: int
+    by: str | None = None
+    """Column of the panel that divides the cases into groups."""
+    capacity: Capacity | None = None
+    """How many cases can be decided positive."""
+
+    def part(self, chosen: IntArray) -> "Evidence":
+        """Return the evidence on some of the tested cases, by their places."""
+        panel = self.panel.take(self.cases[chosen])
+        validation = CrossValidation(panel, self.pool, self.sampling)
+        known = {"cases": np.arange(len(chosen)), "pooled": self.pooled[chosen]}
+        vars(validation).update(known)
+        other = replace(self, panel=panel)
+        vars(other)["validation"] = validation
+        return other
 
     def compute(self, quantity: Callable[["Evidence"], A]) -> A:
         """Return a quantity of this evidence, computed on first use."""
@@ -111,16 +118,10 @@ class Evidence:
 
         Cases from which the pool only learns (the first ones in time) do not count.
         """
-        positive = (self.outcomes > 0).astype(np.int64)
-        if enough_cases(positive):
-            return None
-        if len(positive) < FEWEST_CASES:
-            what = "outcomes" if len(positive) == len(self.panel) else "tested outcomes"
-            return f"at least {FEWEST_CASES} {what} are needed, got {len(positive)}"
-        ones = int(positive.sum())
-        what = "positives" if ones < FEWEST_OF_A_CLASS else "negatives"
-        few = min(ones, len(positive) - ones)
-        return f"at least {FEWEST_OF_A_CLASS} {what} are needed, got {few}"
+        whole = len(self.outcomes) == len(self.panel)
+        return describe_shortage(
+            self.outcomes, "outcomes" if whole else "tested outcomes"
+        )
 
     # The pool on cases it did not learn from
 
@@ -155,6 +156,20 @@ class Evidence:
         y = self.outcomes
         right = self.tested_loss.costs.paid(y, y, self.panel.classes)
         return self.mean(self.cost - right)
+
+    @cached_property
+    def decisions(self) -> IntArray:
+        """Decision on each tested case, (T',)."""
+        return choose(self.pooled, self.tested_loss.costs, self.threshold)
+
+    def recall(self, decisions: IntArray) -> Estimate | None:
+        """Share of the positive tested cases that are decided positive."""
+        if self.shortage or self.panel.classes != 2:
+            return None
+        hits = self.units((self.outcomes * decisions).astype(np.float64))
+        units = np.stack([hits, self.units(self.outcomes.astype(np.float64))], axis=1)
+        interval = ratio_interval(units, self.level, self.resamples, self.seed)
+        return Estimate(float(hits.mean() / units[:, 1].mean()), *interval)
 
     def cost_of(self, panel: Panel) -> FloatArray:
         """Cost of each tested case with other reports, the pool fitted to them."""

@@ -161,6 +161,43 @@ class FailureScenario:
 
 
 @dataclass(frozen=True)
+class Segment:
+    """How the pool does on the tested cases of one group.
+
+    ``shortage`` says why a group is too small to be judged. ``bias`` is the mean pooled
+    probability minus the share of positives, ``slope`` that of `Calibration`.
+    """
+
+    group: str
+    cases: int
+    positives: int
+    shortage: str | None
+    cost: Estimate | None = None
+    recall: Estimate | None = None
+    bias: Estimate | None = None
+    slope: Estimate | None = None
+
+
+@dataclass(frozen=True)
+class AtCapacity:
+    """What the pool costs and finds when only so many cases can be decided positive.
+
+    Of the ``wanted`` positive decisions, ``decided`` fit. Costs are per tested case;
+    ``rise`` is what the limit costs.
+    """
+
+    capacity: str
+    wanted: int
+    decided: int
+    recall: Estimate | None
+    precision: float
+    cost: Estimate | None
+    rise: Estimate | None
+    recall_without_limit: float
+    precision_without_limit: float
+
+
+@dataclass(frozen=True)
 class Changes:
     """What got better and worse since an earlier audit, by severity of the findings.
 
@@ -283,6 +320,10 @@ class Audit:
     """Day of the audit, as in 2026-11-16."""
     changes: Changes | None = None
     """What got better and worse since an earlier audit."""
+    by: str | None = None
+    """Column that divides the cases into ``segments``, the largest first."""
+    segments: tuple[Segment, ...] = ()
+    capacity: AtCapacity | None = None
 
     @property
     def groups(self) -> tuple[tuple[Finding, tuple[Finding, ...]], ...]:

@@ -80,6 +80,9 @@ def main() -> None:
         sys.exit(app(prog_name="truepool", standalone_mode=False))
     except TruepoolError as error:
         print_note(f"error: {error}")
+    except OSError as error:  # a disk that is full, a name that is too long
+        where = "" if error.filename is None else f": {str(error.filename)!r:.80}"
+        print_note(f"error: {error.strerror or error}{where}")
     except USAGE_ERROR as error:
         print(printable(_usage_sentence(error)), file=sys.stderr)
     except typer.Abort:

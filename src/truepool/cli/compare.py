@@ -31,6 +31,8 @@ def compare(
     folds: Annotated[
         int, typer.Option(metavar="NUMBER", help="Folds of the cross-validation.")
     ] = 5,
+    capacity: options.Capacity = None,
+    by: options.By = None,
     level: options.Level = 0.95,
     seed: options.Seed = 0,
     json_file: options.Json = None,
@@ -46,7 +48,7 @@ def compare(
     from truepool.comparison import compare as run
     from truepool.core.files import write_text
     from truepool.render import labels
-    from truepool.render.tables.comparison import grid
+    from truepool.render.tables.comparison import grid, groups
     from truepool.render.tables.grid import plain
 
     check_files([panel], [json_file, markdown])
@@ -59,18 +61,23 @@ def compare(
             loss=loss,
             pools=pool,
             cv=folds,
+            capacity=capacity,
+            by=by,
             level=level,
             seed=seed,
             progress=progress,
         )
+    shown = [grid(result), *([groups(result)] if result.groups else [])]
     heading = labels.sentence(cases.labels, cases.counts)
     outcome_labels = {"outcome_labels": cases.labels.to_dict(cases.counts)}
     values = result.to_dict() | outcome_labels
-    text = f"{plain(heading)}\n\n{grid(result).to_markdown()}\n"
+    tables = "\n\n".join(table.to_markdown() for table in shown)
+    text = f"{plain(heading)}\n\n{tables}\n"
     write_json(json_file, values)
     if markdown is not None:
         write_text(markdown, text)
     if not (quiet or json_file == STDOUT):
         print_line(heading)
-        grid(result).print(console())
+        for table in shown:
+            table.print(console())
         print_files(json_file, markdown)

@@ -1,10 +1,13 @@
 """``truepool data``: real data sets, where they are, and whether they are intact."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from truepool.cli import options
+
+if TYPE_CHECKING:
+    from truepool.datasets import Dataset
 
 app = typer.Typer(
     help="List, locate and verify data sets.",
@@ -35,13 +38,7 @@ def print_paths(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Which data set.")],
 ) -> None:
     """Print where a data set is; download it if needed."""
-    from truepool import datasets
-    from truepool.core.errors import SourceError
-
-    dataset = datasets.find(name)
-    if not dataset.files:
-        raise SourceError(f"data set {name!r} is {dataset.home}; it has no file")
-    for path in dataset.paths():
+    for path in _with_files(name).paths():
         print(path)
 
 
@@ -65,7 +62,7 @@ def verify(
     from truepool.render.tables import data_sources as tables
 
     check_files([], [json_file])
-    chosen = [datasets.find(name) for name in names or datasets.every()]
+    chosen = list(map(_with_files, names)) if names else datasets.every().values()
     files = [(dataset, file) for dataset in chosen for file in dataset.files]
     rows = []
     with progress_bar("Verifying") as progress:
@@ -80,3 +77,17 @@ def verify(
     for row in rows:
         if row.fault and (names or row.verdict != ABSENT):
             raise SourceError(row.fault)
+
+
+def _with_files(name: str) -> type["Dataset"]:
+    """Return the data set of that name; one without files is refused."""
+    from truepool import datasets
+    from truepool.core.errors import SourceError
+
+    dataset = datasets.find(name)
+    if not dataset.files:
+        raise SourceError(
+            f"data set {name!r} is {dataset.home}, not read from files; "
+            f"in Python, truepool.datasets.load({name!r}) returns it"
+        )
+    return dataset

@@ -110,6 +110,14 @@ SPELLINGS = {
         "Costs for K classes, one row per true class and one column per decision: "
         "'0,1,1; 10,0,1; 10,1,0'.",
     ),
+    "--capacity": Spelling(
+        "LIMIT",
+        "Decide at most so many cases positive, the most valuable ones: a number, a "
+        "share or a rate, as in 200, 5% or 200/day (hour, day, week).",
+    ),
+    "--by": Spelling(
+        "COLUMN", "Column that divides the cases into groups: who fails where."
+    ),
     "--threshold": Spelling(
         "NUMBER",
         "Decide positive above this probability (default: the threshold that "
@@ -197,6 +205,8 @@ Ignore: TypeAlias = Annotated[list[str] | None, option("--ignore")]
 CostFn: TypeAlias = Annotated[str, option("--cost-fn")]
 CostFp: TypeAlias = Annotated[str, option("--cost-fp")]
 Threshold: TypeAlias = Annotated[float | None, option("--threshold")]
+Capacity: TypeAlias = Annotated[str | None, option("--capacity")]
+By: TypeAlias = Annotated[str | None, option("--by")]
 Level: TypeAlias = Annotated[float, option("--level")]
 Seed: TypeAlias = Annotated[int, option("--seed", min=0)]
 Jobs: TypeAlias = Annotated[int, option("--jobs", callback=_check_jobs)]
@@ -390,7 +400,7 @@ def with_table(verb: Callable[..., None]) -> Callable[..., None]:
             name: parse(**{option: given.pop(option) for option in options})
             for name, (parse, options) in groups.items()
         }
-        _add_cost_columns(values)
+        _add_columns(values, given.get("by"))
         NOTES.clear()
         try:
             verb(**given, **values)
@@ -405,13 +415,15 @@ def with_table(verb: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def _add_cost_columns(values: dict[str, Any]) -> None:
-    """Let the table keep the columns that the costs name."""
+def _add_columns(values: dict[str, Any], by: str | None) -> None:
+    """Let the table keep the columns that the costs name, and that of the groups."""
     costs = values["rule"].costs if "rule" in values else values.get("costs")
-    if costs is not None and costs.columns:
+    named = () if costs is None else costs.columns
+    more = (*named, *(() if by is None else (by,)))
+    if more:
         written = values["table_format"]
-        columns = (*written.columns, *costs.columns)
-        values["table_format"] = replace(written, columns=columns)
+        columns = dict.fromkeys((*written.columns, *more))
+        values["table_format"] = replace(written, columns=tuple(columns))
 
 
 def panel_or_example(

@@ -34,22 +34,30 @@ def pool(
     *,
     table_format: "TableFormat",
     rule: "Pool",
+    capacity: options.Capacity = None,
     spreadsheet_safe: options.SpreadsheetSafe = False,
     json_file: options.Json = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Fit a pool on TRAIN, then pool and decide the cases in NEW."""
     from truepool.cli.outputs import STDOUT, check_files, write_cases, write_json
+    from truepool.data.costs import Costs
+    from truepool.data.panel import check_times
     from truepool.data.tables import file_format, load_reports
+    from truepool.measures.capacity import Capacity
 
     if output != STDOUT:
         file_format(output, "written")
     check_files([train, new], [output, json_file])
+    limit = None if capacity is None else Capacity.parse(capacity)
     _check_id(table_format.id)
     panel = options.read_panel(train, _train_format(table_format, train, new))
     reports = load_reports(new, panel.agents, table_format, panel.labels)
     options.NOTES.extend(f"{new.name}: {line}" for line in reports.summary.notes())
     result = rule.fit_panel(panel).pool(reports.coordinates, reports.columns)
+    if limit is not None:
+        costs = (rule.costs or Costs()).resolve(reports.columns, reports.ids)
+        result = result.within(limit, costs, check_times(reports.times))
     name = table_format.long[0] if table_format.long else table_format.id or "id"
     ids = {} if reports.ids is None else {name: reports.ids}
     columns = ids | _pooled_columns(result, panel.labels)

@@ -1,8 +1,9 @@
 """``truepool score``: apply a saved pool to new cases."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
@@ -12,9 +13,11 @@ from truepool.cli import options
 from truepool.cli.options import option
 
 if TYPE_CHECKING:
+    from truepool.core.arrays import BoolArray, FloatArray, IntArray
     from truepool.data.tables import TableFormat
     from truepool.data.tables.batches import Batch, Ids
-    from truepool.pools import Pool
+    from truepool.measures.capacity import Capacity
+    from truepool.pools import Pool, PoolResult
 
 WRITTEN = ("time_format", "sep", "decimal", "percent")
 LONG = ("long", "decision_time")
@@ -50,6 +53,7 @@ def score(
             help="Add what each agent changed: pooled with minus without its report.",
         ),
     ] = False,
+    capacity: options.Capacity = None,
     spreadsheet_safe: options.SpreadsheetSafe = False,
     explore: Annotated[
         str | None,
@@ -77,6 +81,7 @@ def score(
     from truepool.data.tables import TableFormat
     from truepool.data.tables.batch_writer import open_writer
     from truepool.data.tables.batches import is_json_lines, read_batches
+    from truepool.measures.capacity import Capacity
     from truepool.pools import persistence
 
     if output is not None and json_file is not None:
@@ -88,27 +93,38 @@ def score(
         )
     place = output or json_file or STDOUT
     check_files([file, None if new == STDOUT else new], [place])
+    limit = None if capacity is None else Capacity.parse(capacity)
+    if limit is not None and new == STDOUT:
+        raise SettingError(
+            "with --capacity all cases must be known before the first is decided, so "
+            "NEW is read twice; got standard input. Save it to a file first."
+        )
     pool = persistence.load(file)
     fitted_on = persistence.table_format(file) or TableFormat()
     source = sys.stdin.buffer if new == STDOUT else new
     target = sys.stdout.buffer if place == STDOUT else place
     written = _format_of_new(source, new_format, fitted_on)
-    written = replace(written, columns=_columns(pool))
+    written = replace(written, columns=_columns(pool, limit))
     usual_id = fitted_on.id or "id"
     name = written.long[0] if written.long else written.id or usual_id
     _check_id(name)
-    batches = read_batches(
-        source, pool.agents_, pool.labels_, written, usual_id=usual_id
+    table = partial(
+        read_batches, source, pool.agents_, pool.labels_, written, usual_id=usual_id
     )
-    if written.percent and "percent" not in new_format:
-        batches = _check_unit(batches)
+    doubtful = written.percent and "percent" not in new_format
+    limited = None
+    if limit is not None:
+        dated = limit.period is not None
+        limited = _decide_within(pool, table(dated=dated), limit)
     cases = empty = 0
     lines = json_file is not None or (output is None and is_json_lines(source))
     with open_writer(
         target, json_lines=lines, spreadsheet_safe=spreadsheet_safe
     ) as write:
-        for batch in batches:
-            columns, decided, skipped = _score_batch(pool, batch, name, contributions)
+        for batch in _check_unit(table()) if doubtful else table():
+            columns, decided, skipped = _score_batch(
+                pool, batch, name, contributions, limited
+            )
             if share is not None:
                 columns |= _review(batch, decided, share, seed)
             write(columns)
@@ -117,6 +133,8 @@ def score(
     sentence = f"Scored {pluralize(cases, 'case')} with {pool.name}. Wrote {where}."
     if empty:
         sentence += f" {pluralize(empty, 'case')} without any report: left empty."
+    if limited is not None:
+        sentence += f" Decided {int(limited.sum()):,} positive, within {limit}."
     if not quiet:
         (print_note if place == STDOUT else print_line)(sentence)
 
@@ -166,42 +184,95 @@ def _check_id(id: str) -> None:
         )
 
 
-def _columns(pool: "Pool") -> tuple[str, ...]:
+def _columns(pool: "Pool", limit: "Capacity | None") -> tuple[str, ...]:
     """Columns of the cases that its decisions need."""
-    if pool.costs is None or pool.threshold is not None:
+    if pool.costs is None or (pool.threshold is not None and limit is None):
         return ()
     return pool.costs.columns
 
 
+def _decide_within(
+    pool: "Pool", batches: "Iterable[Batch]", limit: "Capacity"
+) -> "IntArray":
+    """Decisions on all cases within a capacity, (T,); 0 where there is no report."""
+    import numpy as np
+
+    from truepool.data.costs import Costs
+    from truepool.pools.result import PoolResult
+
+    limit.check_classes(len(pool.classes_))
+    costs = pool.costs or Costs()
+    parts: dict[str, list[Any]] = {"p": [], "decisions": [], "times": []}
+    parts |= {name: [] for name in costs.columns}
+    reported = []
+    for batch in batches:
+        known, _, result = _pool_batch(pool, batch)
+        reported.append(known)
+        if result is None:
+            continue
+        parts["p"].append(result.probabilities)
+        parts["decisions"].append(result.decisions)
+        if batch.times is not None:
+            parts["times"].append(batch.times[known])
+        for name in costs.columns:
+            parts[name].append(batch.columns[name][known])
+    every = np.concatenate(reported)
+    decisions = np.zeros(len(every), dtype=np.int64)
+    if every.any():
+        whole = {name: np.concatenate(part) for name, part in parts.items() if part}
+        costs = costs.resolve({name: whole[name] for name in costs.columns})
+        result = PoolResult(whole["p"], whole["decisions"])
+        decisions[every] = result.within(limit, costs, whole.get("times")).decisions
+    return decisions
+
+
+def _pool_batch(
+    pool: "Pool", batch: "Batch"
+) -> "tuple[BoolArray, FloatArray | None, PoolResult | None]":
+    """Which cases have reports, those reports, and what the pool makes of them."""
+    import numpy as np
+
+    from truepool.core.errors import CostError, ReportError
+    from truepool.data.reports import check_reports
+
+    known = np.asarray(~np.isnan(batch.values).all(axis=(1, 2)))
+    if not known.any():
+        return known, None, None
+    try:
+        reports = batch.values[known]
+        squeezed = reports[:, :, 0] if reports.shape[2] == 1 else reports
+        values, _ = check_reports(squeezed, pool.agents_)
+        return known, values, pool.pool(values, batch.columns.take(known))
+    except (CostError, ReportError) as error:
+        first = batch.start + int(np.argmax(known))
+        raise type(error)(f"{error} (counted from case {first})") from None
+
+
 def _score_batch(
-    pool: "Pool", batch: "Batch", id: str, contributions: bool
+    pool: "Pool",
+    batch: "Batch",
+    id: str,
+    contributions: bool,
+    limited: "IntArray | None",
 ) -> "tuple[dict[str, Ids], Ids, int]":
     """Columns of the result, decisions by number, and how many cases have no report."""
     import numpy as np
     import pyarrow as pa
 
     from truepool.core.arrays import from_classes
-    from truepool.core.errors import CostError, ReportError
-    from truepool.data.reports import check_reports
 
-    known = np.asarray(~np.isnan(batch.values).all(axis=(1, 2)))
     T, _, C = batch.values.shape
     pooled = np.zeros((T, C))
     decisions = np.zeros(T, dtype=np.int64)
     changes = np.zeros(batch.values.shape)
-    if known.any():
-        try:
-            reports = batch.values[known]
-            squeezed = reports[:, :, 0] if C == 1 else reports
-            values, _ = check_reports(squeezed, pool.agents_)
-            result = pool.pool(values, batch.columns.take(known))
-        except (CostError, ReportError) as error:
-            first = batch.start + int(np.argmax(known))
-            raise type(error)(f"{error} (counted from case {first})") from None
+    known, values, result = _pool_batch(pool, batch)
+    if values is not None and result is not None:
         pooled[known] = from_classes(result.probabilities)
         decisions[known] = result.decisions
         if contributions:
             changes[known] = pool.contributions_of(values)
+    if limited is not None:
+        decisions = limited[batch.start : batch.start + T]
     columns: dict[str, Any] = {} if batch.ids is None else {id: batch.ids}
     names = pool.labels_.names
     suffixes = [""] if C == 1 else [f":{name}" for name in names]

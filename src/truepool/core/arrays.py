@@ -138,6 +138,10 @@ def _numbers(array: Array, rule: str) -> FloatArray:
     return array.astype(np.float64)
 
 
+LARGEST_WEIGHT = 1e15
+"""Weights of cases lie between one over this and this."""
+
+
 def as_case_weights(sample_weight: ArrayLike | None, cases: int) -> FloatArray | None:
     """Return one non-negative weight per case, or None for equal weights."""
     if sample_weight is None:
@@ -152,6 +156,14 @@ def as_case_weights(sample_weight: ArrayLike | None, cases: int) -> FloatArray |
         raise SettingError(
             "sample_weight must be finite, not negative and not all zero; "
             f"its smallest value is {array.min()!r}"
+        )
+    extreme = (array > 0) & ((array < 1 / LARGEST_WEIGHT) | (array > LARGEST_WEIGHT))
+    if extreme.any():
+        t = int(np.argmax(extreme))
+        raise SettingError(
+            f"sample_weight must lie between {1 / LARGEST_WEIGHT:g} and "
+            f"{LARGEST_WEIGHT:g}, or be 0; got {array[t]:g} in case {t}. Express it in "
+            "another unit."
         )
     return array
 

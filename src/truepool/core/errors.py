@@ -15,7 +15,8 @@
     ├── ExportError (ValueError)        an agent or pool without a faithful export
     ├── CostError (ValueError)          costs that are not positive, or of another K
     ├── BeliefError (ValueError)        beliefs that are impossible
-    ├── LearnerError (ValueError)       a learner whose update breaks its contract
+    ├── PoolError (ValueError)          a pool that breaks the contract of pools
+    ├── LearnerError (ValueError)       a learner that breaks the contract of learners
     ├── SettingError (ValueError)       an option with an invalid value
     ├── UnknownNameError (LookupError)  no pool, loss or learner of that name
     ├── PluginError (ImportError)       a plug-in that cannot be used
@@ -82,8 +83,12 @@ class BeliefError(TruepoolError, ValueError):
     """Impossible beliefs: a correlation or a mean out of range."""
 
 
+class PoolError(TruepoolError, ValueError):
+    """A pool whose constructor, weights or pooled reports are invalid."""
+
+
 class LearnerError(TruepoolError, ValueError):
-    """A learner whose update returns an invalid state."""
+    """A learner whose update or kernel is invalid."""
 
 
 class SettingError(TruepoolError, ValueError):

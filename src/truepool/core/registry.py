@@ -9,26 +9,12 @@ import inspect
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
 
-from truepool.core.errors import PluginError, UnknownNameError
-
-IMPORT_ERRORS = (
-    ArithmeticError,
-    AttributeError,
-    ImportError,
-    LookupError,
-    NameError,
-    OSError,
-    RuntimeError,
-    SyntaxError,
-    TypeError,
-    ValueError,
-)
-"""Errors that importing a plug-in may raise."""
+from truepool.core import plugins
+from truepool.core.errors import UnknownNameError
 
 
 @cache
@@ -44,8 +30,8 @@ def every(package: str) -> dict[str, type]:
             ):
                 found[vars(thing)["name"]] = thing
     base = _shared_base(found.values())
-    for name, entry in plugins(package, found).items():
-        found[name] = _checked_class(entry, base)
+    for name, entry in plugins.every(package, found).items():
+        found[name] = plugins.load_class(entry, base)
     return dict(sorted(found.items()))
 
 
@@ -128,61 +114,6 @@ def modules(package: str) -> Iterator[ModuleType]:
     folder = import_module(package).__path__
     for info in sorted(iter_modules(folder), key=lambda info: info.name):
         yield import_module(f"{package}.{info.name}")
-
-
-def plugins(group: str, builtin: Collection[str] = ()) -> dict[str, EntryPoint]:
-    """Return the entry points of a group by name, without loading them.
-
-    A name that truepool or another distribution has already is refused.
-    """
-    found: dict[str, EntryPoint] = {}
-    for entry in entry_points(group=group):
-        name, owner = entry.name, distribution(entry)
-        if name in builtin or name in found:
-            other = "truepool" if name in builtin else distribution(found[name])
-            raise PluginError(
-                f"names in the entry-point group {group!r} must be unique; "
-                f"the distribution {owner!r} offers {name!r}, which {other!r} has too. "
-                f"Uninstall {owner!r}, or rename it there."
-            )
-        found[name] = entry
-    return dict(sorted(found.items()))
-
-
-def load(entry: EntryPoint) -> Any:
-    """Load an entry point; one that cannot be imported is refused."""
-    try:
-        return entry.load()
-    except IMPORT_ERRORS as error:
-        owner = distribution(entry)
-        raise PluginError(
-            f"the plug-in {entry.name!r} ({entry.value}) of the distribution {owner!r} "
-            f"cannot be loaded: {type(error).__name__}: {error}. "
-            f"Reinstall or uninstall {owner!r}."
-        ) from error
-
-
-def distribution(entry: EntryPoint) -> str:
-    """Name of the distribution that an entry point belongs to."""
-    return entry.dist.name if entry.dist is not None else "unknown"
-
-
-def _checked_class(entry: EntryPoint, base: type) -> type:
-    thing = load(entry)
-    if not inspect.isclass(thing) or not issubclass(thing, base):
-        must, got = f"be a class that derives from {base.__name__}", repr(thing)
-    elif inspect.isabstract(thing):
-        must, got = "define all abstract methods", f"{thing.__name__}, which lacks some"
-    elif vars(thing).get("name") != entry.name:
-        name = vars(thing).get("name")
-        must, got = f"have the name {entry.name!r}", f"{thing.__name__}.name = {name!r}"
-    else:
-        return thing
-    owner = distribution(entry)
-    raise PluginError(
-        f"the plug-in {entry.name!r} ({entry.value}) of the distribution {owner!r} "
-        f"must {must}; got {got}. Upgrade or uninstall {owner!r}."
-    )
 
 
 def _shared_base(classes: Collection[type]) -> type:

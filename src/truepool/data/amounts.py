@@ -12,6 +12,9 @@ from truepool.data.case_columns import case_name, one_number_per_case
 Amount: TypeAlias = Any
 """A cost: a float, the name of a column of the cases, or an array with one per case."""
 
+LARGEST_COST = 1e100
+"""Costs other than 0 lie between one over this and this: their ratios are numbers."""
+
 ERRORS, RIGHT = ("fn", "fp"), ("tp", "tn")
 """Decisions: a miss and a false alarm, and beside each the right one."""
 
@@ -26,6 +29,11 @@ def as_amount(name: str, value: Any) -> Amount:
     if not (number and np.isfinite(value) and (name in RIGHT or value >= 0)):
         what = "a positive number" if name in ERRORS else "a number"
         raise CostError(f"a cost must be {what}; got {value!r} for {name}")
+    if value and not 1 / LARGEST_COST <= abs(value) <= LARGEST_COST:
+        raise CostError(
+            f"a cost must lie between {1 / LARGEST_COST:g} and {LARGEST_COST:g} in "
+            f"size; got {value!r:.40} for {name}. Express it in another unit."
+        )
     return float(value)
 
 

@@ -236,7 +236,12 @@ def check_labels(outcomes: ArrayLike) -> Array:
     >>> check_labels([1.0, 0.0])
     array([1, 0])
     """
-    labels = np.asarray(outcomes)
+    try:
+        labels = np.asarray(outcomes)
+    except ValueError:
+        raise OutcomeError(
+            "there must be one label per case; got rows of different lengths"
+        ) from None
     if labels.ndim != 1:
         raise OutcomeError(
             f"there must be one label per case; got an array of shape {labels.shape}"

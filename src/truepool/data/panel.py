@@ -409,12 +409,20 @@ def check_times(times: Array | None) -> Array | None:
         for t, value in enumerate(times.tolist()):
             try:
                 parsed.append(_time(value))
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 raise PanelError(
                     "a time must be a number, a date, or text such as "
-                    f"2026-01-31T12:00; case {t} has {value!r}"
+                    f"2026-01-31T12:00; case {t} has {value!r:.60}"
                 ) from None
         times = np.array(parsed)
+    if times.dtype.kind not in "biufMm":
+        raise PanelError(
+            "a time must be a number, a date, or text such as 2026-01-31T12:00; case 0 "
+            f"has {times[0]!r:.60}"
+        )
+    if times.dtype.kind == "f" and np.isinf(times).any():
+        t = int(np.argmax(np.isinf(times)))
+        raise PanelError(f"a time must be finite; case {t} has {times[t]}")
     missing = np.isnat(times) if times.dtype.kind == "M" else np.isnan(times * 1.0)
     if missing.any():
         raise PanelError(

@@ -4,6 +4,7 @@ from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 from numpy.typing import ArrayLike
 
 from truepool.core import kernels
@@ -76,7 +77,13 @@ def check_reports(
 def _frame(reports: object) -> nw.DataFrame[Any] | None:
     if isinstance(reports, np.ndarray):
         return None
-    found = nw.from_native(reports, eager_only=True, pass_through=True)
+    try:
+        found = nw.from_native(reports, eager_only=True, pass_through=True)
+    except DuplicateError as error:
+        raise AgentError(
+            "every agent needs a name of its own; got "
+            f"{' '.join(str(error).split()[-3:])}"
+        ) from None
     return found if isinstance(found, nw.DataFrame) else None
 
 
@@ -89,7 +96,13 @@ def _as_numbers(reports: ArrayLike, agents: tuple[str, ...]) -> FloatArray:
             return np.stack(given, axis=1)
     if isinstance(reports, np.ma.MaskedArray):
         reports = np.ma.filled(np.ma.asarray(reports, dtype=np.float64), np.nan)
-    array = np.asarray(reports)
+    try:
+        array = np.asarray(reports)
+    except ValueError:
+        raise ReportError(
+            "reports must be a table with as many numbers in each row; got rows of "
+            "different lengths"
+        ) from None
     if array.dtype.kind in "buif":
         return array.astype(np.float64, copy=False)
     if array.ndim < 2:
@@ -98,14 +111,14 @@ def _as_numbers(reports: ArrayLike, agents: tuple[str, ...]) -> FloatArray:
     numbers = np.empty(array.shape)
     for index, value in np.ndenumerate(array):
         try:
-            if isinstance(value, str):
-                value = str(value)  # not numpy's, which shows itself otherwise
+            if isinstance(value, str) or np.iscomplexobj(value):
+                value = value if np.iscomplexobj(value) else str(value)  # not numpy's
                 raise TypeError
             numbers[index] = np.nan if value is None else value
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ReportError(
                 f"a report must be a number in [0, 1]; agent {names[index[1]]!r} has "
-                f"{value!r} in case {index[0]}"
+                f"{value!r:.60} in case {index[0]}"
             ) from None
     return numbers
 

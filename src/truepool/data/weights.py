@@ -22,6 +22,16 @@ def uniform(agents: int) -> FloatArray:
     return np.full(agents, 1.0 / agents)
 
 
+def on_simplex(weights: FloatArray, agents: int) -> bool:
+    """Whether these are weights: one per agent, not negative, summing to 1.
+
+    >>> on_simplex(np.array([0.25, 0.75]), 2), on_simplex(np.array([-1.0, 2.0]), 2)
+    (True, False)
+    """
+    sound = weights.shape == (agents,) and (weights >= 0).all()
+    return bool(sound and np.isclose(weights.sum(), 1.0))
+
+
 def proportional(merits: FloatArray) -> FloatArray:
     r"""Weights :math:`w_i \propto \max(m_i, 0)`; equal when no agent has merit.
 

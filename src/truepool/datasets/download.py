@@ -1,7 +1,6 @@
 """Download a file from its publisher: complete and as published, or not at all."""
 
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from hashlib import sha256
@@ -56,7 +55,8 @@ def _download(file: File, address: str, path: Path, progress: Progress) -> None:
     request = Request(address, headers={"User-Agent": "truepool"})
     try:
         with urlopen(request, timeout=TIMEOUT) as answer, path.open("wb") as out:
-            total = int(answer.headers.get("Content-Length") or 0)
+            stated = answer.headers.get("Content-Length") or ""
+            total = int(stated) if stated.isdecimal() else 0
             done = _copy(answer, out, lambda done: progress(file.name, done, total))
     except (OSError, HTTPException) as error:
         if isinstance(error, HTTPError):
@@ -96,7 +96,16 @@ def _unzip(file: File, archive: Path) -> Path:
                     f"got {', '.join(names) or 'an empty archive'}"
                 )
             with inside.open(fitting[0]) as member, path.open("wb") as out:
-                shutil.copyfileobj(member, out, CHUNK_SIZE)
+                # One byte more than stated is enough to tell that it is another file.
+                left = file.size + 1
+                while left > 0 and (chunk := member.read(min(left, CHUNK_SIZE))):
+                    out.write(chunk)
+                    left -= len(chunk)
+            if not left:
+                raise SourceError(
+                    f"{file.name!r} must have {file.size:,} bytes; the archive from "
+                    f"{file.address} holds more, and was not unpacked further"
+                )
     except (BadZipFile, *READ_ERRORS) as error:
         raise SourceError(
             f"{file.name!r} must be in a complete zip archive; the one from "

@@ -15,6 +15,7 @@ class Example(Dataset):
     name: ClassVar[str] = "example"
     rows: ClassVar[int] = 569
     columns: ClassVar[int] = 5
+    column_kind: ClassVar[str] = "agent"
     labels: ClassVar[tuple[str, ...]] = ("benign", "malignant")
     missing: ClassVar[int] = 36
     source: ClassVar[str] = "scikit-learn"

@@ -26,6 +26,7 @@ class Governors(Dataset):
     name: ClassVar[str] = "governors"
     rows: ClassVar[int] = 6_583
     columns: ClassVar[int] = 3
+    column_kind: ClassVar[str] = "agent"
     labels: ClassVar[tuple[str, ...]] = ("lost", "won")
     source: ClassVar[str] = "FiveThirtyEight"
     licence: ClassVar[str] = "CC BY 4.0"

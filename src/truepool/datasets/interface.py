@@ -21,7 +21,8 @@ class Dataset(ABC):
     rows: ClassVar[int]
     """How many there are in full; for a generator, how many it makes by default."""
     columns: ClassVar[int]
-    """Features; of a panel, agents."""
+    column_kind: ClassVar[str] = "feature"
+    """What a column is: "feature", or "agent" where `load` returns a panel."""
     labels: ClassVar[tuple[str, ...]]
     """What the outcomes 0..K-1 are called."""
     missing: ClassVar[int] = 0
@@ -30,8 +31,8 @@ class Dataset(ABC):
     licence: ClassVar[str]
     cite: ClassVar[str]
     files: ClassVar[tuple[File, ...]] = ()
-    home: ClassVar[str] = ""
-    """Where the data come from if not from files: "bundled" or "made"."""
+    home: ClassVar[str] = "made"
+    """Where data without files come from: "made" (simulated) or "bundled"."""
 
     @classmethod
     @abstractmethod
@@ -41,7 +42,7 @@ class Dataset(ABC):
     @classmethod
     def where(cls) -> str | None:
         """Kind of folder, bundled, simulated, or None if not on this machine."""
-        if cls.home:
+        if not cls.files:
             return cls.home
         kinds = [found[0] for found in map(find_local, cls.files) if found is not None]
         if len(kinds) < len(cls.files):

@@ -48,7 +48,6 @@ class Intrusion(Dataset):
     source: ClassVar[str] = "made by seed"
     licence: ClassVar[str] = "BSD-3"
     cite: ClassVar[str] = "after tab:perclass and tab:multiclass of the 2026 paper"
-    home: ClassVar[str] = "made"
 
     @classmethod
     def load(

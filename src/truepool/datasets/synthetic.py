@@ -21,11 +21,11 @@ class Synthetic(Dataset):
     name: ClassVar[str] = "synthetic"
     rows: ClassVar[int] = 10_000
     columns: ClassVar[int] = len(SKILLS)
+    column_kind: ClassVar[str] = "agent"
     labels: ClassVar[tuple[str, ...]] = ("0", "1")
     source: ClassVar[str] = "made by seed"
     licence: ClassVar[str] = "BSD-3"
     cite: ClassVar[str] = "the binormal model of signal detection"
-    home: ClassVar[str] = "made"
 
     @classmethod
     def load(

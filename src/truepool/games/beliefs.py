@@ -8,6 +8,7 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import BeliefError, SettingError
+from truepool.core.seeds import check_seed
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.games.marginals import marginal
@@ -18,8 +19,6 @@ CLIPPED_SHARE = 0.05
 
 MAX_BELIEFS = 10**8
 """Largest number of beliefs in a game, agents times cases: about 1 GB per array."""
-MAX_COST = 1e100
-"""Largest cost in a game: sums over cases must stay finite."""
 
 
 class ClippedBeliefsWarning(UserWarning):
@@ -200,21 +199,10 @@ def check_count(what: str, count: int, least: int) -> None:
         )
 
 
-def check_seed(seed: int) -> None:
-    """Refuse a seed that is not a whole number of at least 0."""
-    if not isinstance(seed, int | np.integer) or seed < 0:
-        raise SettingError(f"a seed must be a whole number of at least 0; got {seed!r}")
-
-
 def check_costs(costs: Costs) -> None:
-    """Refuse costs per case, benefits, and costs whose sum overflows."""
+    """Refuse costs per case, and benefits."""
     if not costs.constant or (costs.tp, costs.tn) != (0.0, 0.0):
         raise SettingError(
             "agents' incentives are known for one cost of a missed case and one of a "
             f"false alarm; got {costs!r:.80}. Give two numbers, fn and fp."
-        )
-    if max(costs.fn, costs.fp) > MAX_COST:
-        raise SettingError(
-            f"costs in a game may be at most {MAX_COST:g}; got fn={costs.fn:g}, "
-            f"fp={costs.fp:g}. Express them in a larger unit."
         )

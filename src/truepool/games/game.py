@@ -8,13 +8,13 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError, UnknownNameError
+from truepool.core.seeds import check_seed
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.games.agent_view import pooled_probability
 from truepool.games.beliefs import (
     Beliefs,
     check_costs,
-    check_seed,
     draw_beliefs,
     from_panel,
 )

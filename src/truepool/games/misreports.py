@@ -8,9 +8,10 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import SettingError
+from truepool.core.seeds import check_seed
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.games.beliefs import check_costs, check_count, check_seed
+from truepool.games.beliefs import check_costs, check_count
 from truepool.games.misreport_trial import FAMILIES, Trial, TrialResult
 from truepool.games.payments import Payment, as_payment
 from truepool.measures.decisions import check_threshold

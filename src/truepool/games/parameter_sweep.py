@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from truepool.core.errors import SettingError, UnknownNameError
+from truepool.core.seeds import check_seed
 from truepool.games.beliefs import (
     CLIPPED_SHARE,
     ClippedBeliefsWarning,
     check_count,
-    check_seed,
 )
 from truepool.games.game import Game
 

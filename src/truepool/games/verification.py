@@ -7,7 +7,7 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError
-from truepool.games.beliefs import check_seed
+from truepool.core.seeds import check_seed
 from truepool.games.game import Game
 from truepool.games.payments import Payment, as_payment
 from truepool.games.responses import GridResponse, Response, as_response, best_index

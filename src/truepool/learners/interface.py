@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from math import sqrt
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -115,6 +115,11 @@ class Learner(ABC):
     def __post_init__(self) -> None:
         if self.horizon < 1:
             raise SettingError(f"the horizon must be at least 1; got {self.horizon}")
+        if self.signal not in get_args(Signal):
+            raise SettingError(
+                f"a signal must be one of {', '.join(get_args(Signal))}; the learner "
+                f"{self.name!r} has {self.signal!r}"
+            )
         if self.signal == "slope" and not self.loss.convex:
             raise SettingError(
                 f"{self.name} needs a convex loss; {self.loss.name!r} is not convex. "

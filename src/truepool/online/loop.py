@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from truepool.core import kernels
 from truepool.core.arrays import FloatArray, IntArray, read_only
 from truepool.core.errors import LearnerError
+from truepool.core.plugins import describe
 from truepool.learners.interface import Feedback, Learner, State, map_arrays
 from truepool.measures.losses import Loss
 from truepool.online.decision import Decision, decide, feedback
@@ -77,7 +79,9 @@ def run(
         return state, pooled, losses, skipped
     loop, settings, *costs = program(learner, N, state.classes)
     weights, memory = state.unnormalised.copy(), map_arrays(np.copy, state.memory)
-    memory, settled, skipped = loop(
+    memory, settled, skipped = _call(
+        learner,
+        loop,
         settings,
         tuple(memory),
         state.settled,
@@ -95,6 +99,8 @@ def run(
         delay.slots,
         delay.weights,
     )
+    if type(memory) is not type(state.memory):
+        raise _kernel_error(learner, f"it returned {memory!r:.60}, not the memory")
     state = State(weights, memory, state.agents, state.classes, settled)
     return state, pooled, losses, skipped
 
@@ -159,10 +165,39 @@ def _run_plain(
     return state, skipped
 
 
+def _call(learner: Learner, loop: Any, *arguments: Any) -> Any:
+    """Call the compiled loop; a kernel that numba cannot compile is refused."""
+    online: Any = kernels.online
+    try:
+        return loop(*arguments)
+    except online.COMPILATION_ERROR as error:
+        raise _kernel_error(learner, _reason(str(error))) from error
+
+
+def _reason(message: str) -> str:
+    """Return the first line of an error of numba that says what is wrong."""
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    return next(line for line in lines if not line.startswith("Failed in"))
+
+
+def _kernel_error(learner: Learner, reason: str) -> LearnerError:
+    return LearnerError(
+        "a kernel must be a plain function that numba can compile and that returns the "
+        f"memory; that of learner {learner.name!r} is not: {reason:.200}. Change "
+        "kernel, or remove it: update alone works too, only slower."
+    )
+
+
 @lru_cache(maxsize=256)
 def program(learner: Learner, agents: int, classes: int) -> tuple[Any, ...]:
     """Return the compiled loop of a learner, and its constant arguments."""
     online: Any = kernels.online
+    if not isinstance(learner.kernel, FunctionType):
+        raise _kernel_error(learner, f"got {describe(learner.kernel)}")
+    free = learner.kernel.__code__.co_freevars
+    if free:
+        reason = f"it uses {', '.join(free)} of the function that it is defined in"
+        raise _kernel_error(learner, reason)
     loss, settings = learner.loss, learner.settings(agents, classes)
     tuples = (Feedback, type(learner.memory(agents)), type(settings))
     loop = online.specialise(

@@ -16,7 +16,7 @@ from truepool.core.errors import SettingError, StreamFileError, TruepoolError
 from truepool.learners.interface import Learner, State
 from truepool.online.decision import Decision
 from truepool.online.recalibration import Recalibration
-from truepool.pools.persistence import RECORDS, make_record
+from truepool.pools.persistence import RECORDS, installed, make_record
 
 KIND = archive.Kind("stream", 1, StreamFileError)
 HELD = {record.__name__: record for record in (*RECORDS, Recalibration)}
@@ -166,5 +166,6 @@ class _Reader(archive.Reader):
     def other(self, value: Any) -> Any:
         match value:
             case {"learner": str(name), "settings": dict(contents)}:
+                installed("learner", name, StreamFileError)
                 return registry.make("learner", name, **self.mapping(contents))
         raise ValueError(f"unknown value {value!r:.60}")

@@ -13,6 +13,7 @@ from truepool.core.arrays import (
     from_log_scale,
 )
 from truepool.core.errors import SettingError
+from truepool.core.seeds import short_seed
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.calibration import clipped_log_scale
@@ -110,7 +111,7 @@ class Boosted(Pool):
             learning_rate=self.rate,
             min_samples_leaf=MIN_LEAF_SIZE,
             early_stopping=False,
-            random_state=self.seed,
+            random_state=short_seed(self.seed),
         )
         missing = np.isnan(panel.values[:, :, 0])
         self.always_ = np.asarray(~missing.any(axis=0))

@@ -26,13 +26,14 @@ from truepool.core.errors import (
     ReportError,
     SettingError,
 )
+from truepool.core.seeds import check_seed
 from truepool.data.costs import Costs
 from truepool.data.labels import Labels
 from truepool.data.panel import Panel
 from truepool.data.reports import column_names
-from truepool.data.weights import proportional
+from truepool.data.weights import on_simplex, proportional
 from truepool.measures.decisions import check_threshold, choose
-from truepool.pools import persistence
+from truepool.pools import contract, persistence
 from truepool.pools.agent_reports import match_columns, match_one
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.result import Explanation, PoolResult, Training
@@ -116,10 +117,13 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def fit_panel(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
         """Learn from a checked panel."""
+        contract.check_settings(self)
         K = panel.classes
         missing = panel.silent / panel.reports.size
         training = Training(len(panel), panel.counts, missing)
         check_threshold(self.threshold, K)
+        if "seed" in vars(self):
+            check_seed(vars(self)["seed"])
         self._check_costs(panel)
         self.classes_ = np.arange(K)
         self.agents_ = panel.agents
@@ -177,7 +181,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
                 f"{type(self).__name__} learned {len(self.classes_)} classes; "
                 f"got reports of {K}"
             )
-        return as_probabilities(self.combine(values))
+        return as_probabilities(self._combined(values))
 
     def predict_proba(self, reports: ArrayLike) -> FloatArray:
         """Pooled probability of every class, (T, K).
@@ -205,7 +209,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         >>> pool.predict_proba_one({"a": 0.75, "b": None}), pool.decide_one({"b": 0.75})
         ({0: 0.25, 1: 0.75}, 1)
         """
-        pooled = self.combine(self._one(reports))
+        pooled = self._combined(self._one(reports))
         if pooled.shape[1] == 1:  # numpy takes longer to clip one number than to pool
             p = min(max(float(pooled[0, 0]), 0.0), 1.0)
             return {0: 1.0 - p, 1: p}
@@ -297,6 +301,12 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """What `explain` says; a pool with weights says more."""
         return Explanation(self.name)
 
+    def _combined(self, values: FloatArray) -> FloatArray:
+        """What `combine` returns, (T, C)."""
+        pooled = self.combine(values)
+        contract.check_pooled(self, pooled, values)
+        return pooled
+
     def _check_fitted(self) -> None:
         if "classes_" not in vars(self):  # check_is_fitted takes 30 us to say so
             check_is_fitted(self, "classes_")
@@ -359,6 +369,7 @@ def configure(
     (Mean(threshold=0.3), Mean(threshold=0.3))
     """
     if not isinstance(pool, str):
+        contract.check_settings(pool)
         if settings:
             raise SettingError(
                 "a pool object has its own settings; got "
@@ -371,7 +382,9 @@ def configure(
     takes = registry.find("pool", pool).settings()
     shared = {"costs": costs, "threshold": threshold, "seed": seed}
     common = {k: v for k, v in shared.items() if v is not None and k in takes}
-    return cast(Pool, registry.make("pool", pool, **common, **settings))
+    made = cast(Pool, registry.make("pool", pool, **common, **settings))
+    contract.check_settings(made)
+    return made
 
 
 def by_agent(agents: tuple[str, ...], numbers: FloatArray) -> dict[str, float]:
@@ -403,7 +416,9 @@ class LinearPool(Pool):
         """Weights (N,) from a checked panel."""
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
-        weights = self._weigh(panel, case_weights)
+        weights = contract.check_weights(
+            self, self._weigh(panel, case_weights), len(panel.agents)
+        )
         if panel.silent and self.complexity > 0:  # equal weights are not learned
             weights = _without_absent(weights, panel)
         self.weights_ = weights
@@ -414,10 +429,7 @@ class LinearPool(Pool):
     def check_learned(self) -> None:
         """Refuse weights that do not lie on the simplex, one per agent."""
         super().check_learned()
-        weights = self.weights_
-        if weights.shape != (len(self.agents_),) or not (
-            (weights >= 0).all() and np.isclose(weights.sum(), 1.0)
-        ):
+        if not on_simplex(self.weights_, len(self.agents_)):
             raise ValueError("the weights do not lie on the simplex")
 
     def combine(self, values: FloatArray) -> FloatArray:

@@ -13,7 +13,12 @@ from typing import Any
 import numpy as np
 
 from truepool.core import archive, registry
-from truepool.core.errors import PoolFileError, SettingError, TruepoolError
+from truepool.core.errors import (
+    PoolError,
+    PoolFileError,
+    SettingError,
+    TruepoolError,
+)
 from truepool.data.costs import Costs
 from truepool.data.labels import Labels
 from truepool.data.tables.table_format import TableFormat
@@ -31,6 +36,7 @@ def save(pool: Any, path: str | Path, table: TableFormat | None = None) -> None:
     """
     writer = _Writer()
     content = {"pool": writer.pool(pool)}
+    _try(pool)
     if table is not None:
         writer.records["TableFormat"] = TableFormat
         content["table"] = writer.value(table, "table")
@@ -51,6 +57,8 @@ def load(path: str | Path, *, probe: bool = True) -> Any:
         pool.check_learned()
         if probe:
             _try(pool)
+    except PoolError as error:
+        raise KIND.damaged(path, "its numbers do not fit together") from error
     except TruepoolError as error:
         raise PoolFileError(f"{path} cannot be used: {error}") from error
     except archive.DAMAGE as error:
@@ -135,7 +143,7 @@ class _Writer(archive.Writer):
 
 class _Reader(archive.Reader):
     def pool(self, known: Mapping[str, Any]) -> Any:
-        cls = registry.find("pool", known["name"])
+        cls = installed("pool", known["name"], PoolFileError)
         self.records |= _records(cls)
         pool = registry.make("pool", known["name"], **self.mapping(known["settings"]))
         registry.check_settings(cls.name, known["learned"], declared(cls))
@@ -153,6 +161,17 @@ class _Reader(archive.Reader):
         raise ValueError(f"unknown value {value!r:.60}")
 
 
+def installed(kind: str, name: str, refusal: type[TruepoolError]) -> Any:
+    """Return what a file names, or say that its plug-in may not be installed."""
+    known = registry.names(kind)
+    if name not in known:
+        raise refusal(
+            f"no {kind} is called {name!r} in this installation. Install the plug-in "
+            "that has it, or a newer truepool."
+        )
+    return known[name]
+
+
 def make_record(kind: type, contents: dict[str, Any]) -> Any:
     """Make a dataclass of its fields."""
     if kind is Costs and contents["matrix"] is not None:
@@ -168,5 +187,8 @@ def _try(pool: Any) -> None:
     values = np.full((2, N, 1 if K == 2 else K), 1.0 / K)
     values[1, 0] = np.nan
     pooled = pool.probabilities(values)
-    if pooled.shape != (2, K) or not np.isfinite(pooled).all():
-        raise ValueError("it does not return probabilities")
+    if not np.isfinite(pooled).all():
+        raise PoolError(
+            "pooled reports must be probabilities; combine() of "
+            f"{type(pool).__name__} returned {pooled[~np.isfinite(pooled)][0]}"
+        )

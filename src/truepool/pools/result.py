@@ -1,9 +1,12 @@
 """What a pool answers: pooled probabilities, its training cases, its explanation."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.arrays import Array, FloatArray, IntArray
+from truepool.data.costs import Costs
+from truepool.measures.capacity import Capacity
+from truepool.measures.decisions import limit_decisions
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +23,18 @@ class PoolResult:
 
     probabilities: FloatArray
     decisions: IntArray
+
+    def within(
+        self, capacity: Capacity, costs: Costs, times: Array | None = None
+    ) -> "PoolResult":
+        """Return the result with the most valuable positive decisions that fit.
+
+        ``costs`` are those of the pool, looked up for each case where they differ.
+        """
+        capacity.check_classes(self.probabilities.shape[1])
+        p = self.probabilities[:, 1:]
+        decisions = limit_decisions(self.decisions, p, costs, capacity, times)
+        return replace(self, decisions=decisions)
 
 
 @dataclass(frozen=True)

@@ -172,6 +172,7 @@ def posterior_mode(
 
     def value_at(theta: FloatArray) -> float:
         chances = outcome_probability(_probabilities(design, theta), outcomes)
+        chances = np.maximum(chances, np.finfo(np.float64).tiny)  # a step too far
         return float(cases @ np.log(chances) - theta @ (precision * theta) / 2)
 
     theta, value = start, value_at(start)

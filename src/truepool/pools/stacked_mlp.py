@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
 from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.seeds import short_seed
 from truepool.pools.dense import COLUMNS
 from truepool.pools.neural import CLASSES
 from truepool.pools.onnx.graph import Tensor, dense
@@ -35,7 +36,10 @@ class StackedMLP(StackedPool):
         self, features: FloatArray, outcomes: IntArray, cases: FloatArray
     ) -> Parameters:
         network = MLPClassifier(
-            hidden_layer_sizes=(32,), alpha=1e-3, max_iter=300, random_state=self.seed
+            hidden_layer_sizes=(32,),
+            alpha=1e-3,
+            max_iter=300,
+            random_state=short_seed(self.seed),
         )
         with warnings.catch_warnings():
             # Stopping early is a mild regulariser here, not a fault of the user's.

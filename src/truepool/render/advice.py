@@ -30,6 +30,9 @@ ACTIONS = {
     "under-confident-pool": "recalibrate the pool",
     "over-confident-pool": "recalibrate the pool",
     "biased-pool": "recalibrate the pool",
+    "fails-in-segment": "take {who} out of the pool in the groups where it fails, or "
+    "fix its feed there",
+    "biased-segment": "recalibrate the pool within groups",
     "drifted-pool": "find out what changed around {when}",
     "outcome-rate": "find out why the share of positive outcomes changed around {when}",
     "other-threshold": "recalibrate the pool, or move the threshold",

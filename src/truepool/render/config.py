@@ -40,6 +40,8 @@ def config_text(profile: TableProfile, source: str) -> str:
         if part:
             lines += ["", f"# {heading}", *part[: -1 if part[-1] == "" else None]]
     lines += ["", *COSTS]
+    lines += [f"# {_line('cost-fn', name)}  # or the amount of each case"
+              for name in profile.amounts]  # fmt: skip
     if profile.unused:
         lines += ["", "# Not used"]
         lines += [f"# {name!r}: {what}" for name, what in profile.unused.items()]

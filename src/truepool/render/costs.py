@@ -41,11 +41,6 @@ def unit(costs: Mapping[str, Any]) -> str:
     return "false alarms" if costs.get("fp") == 1 else ""
 
 
-def is_constant(costs: Mapping[str, Any]) -> bool:
-    """Whether every case has the same costs."""
-    return not any(isinstance(costs.get(name), str) for name in DECISIONS)
-
-
 def _amount(value: Any, currency: str) -> str:
     if isinstance(value, str):
         return f"its {value!r}"

@@ -3,7 +3,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binom, kstest
 
-from truepool.audits.evidence import enough_cases
 from truepool.audits.reliability import excess_costs, reliability, worst_group
 from truepool.audits.topics.calibration import (
     bias_matters,
@@ -13,6 +12,7 @@ from truepool.audits.topics.calibration import (
 )
 from truepool.audits.values import Calibration, Reliability
 from truepool.data.costs import Costs
+from truepool.measures.groups import enough_cases
 from truepool.measures.scores import ece, smooth_ece
 
 

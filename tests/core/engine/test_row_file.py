@@ -1,3 +1,5 @@
+from multiprocessing import get_context
+
 import pytest
 
 from truepool.core.engine import Cell, RowFile
@@ -38,7 +40,18 @@ def test_an_incomplete_line_is_dropped_and_the_next_run_continues(tmp_path, end)
     assert set(RowFile(path, "1").rows) == {ONE.key, OTHER.key}
 
 
-@pytest.mark.parametrize("line", ["{", "{}", "3", "[1]"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{",
+        "{}",
+        "3",
+        "[1]",
+        '{"version": "1", "cell": 3, "rows": []}',
+        '{"version": "1", "cell": "a", "rows": {"b": 1}}',
+        '{"version": "1", "cell": "a", "rows": [1]}',
+    ],
+)
 def test_a_file_of_something_else_is_refused(tmp_path, line):
     path = tmp_path / "rows.jsonl"
     path.write_text(f"{line}\n")
@@ -59,3 +72,33 @@ def test_a_place_that_cannot_be_written_is_refused_before_any_work(tmp_path):
     file = RowFile(tmp_path / "file" / "rows.jsonl", "1")
     with pytest.raises(SourceError, match=r"cannot be written: .* another folder"):
         file.claim()
+
+
+def test_two_runs_that_share_a_file_store_every_cell_once(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    first, second = RowFile(path, "1"), RowFile(path, "1")
+    first.add(ONE, ROWS)
+    second.add(OTHER, ROWS)
+    second.add(ONE, [])
+    first.add(OTHER, [])
+    assert len(path.read_text().splitlines()) == 2
+    assert first[OTHER] == second[ONE] == ROWS
+
+
+def _write(path, start, count):
+    file = RowFile(path, "1")
+    for n in range(start, start + count):
+        file.add(Cell("x", (("n", n),), 0), ROWS * 50)
+
+
+def test_processes_that_write_at_once_lose_and_cut_nothing(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    context = get_context("fork")
+    runs = [context.Process(target=_write, args=(path, n, 60)) for n in (0, 30)]
+    for run in runs:
+        run.start()
+    for run in runs:
+        run.join()
+    assert [run.exitcode for run in runs] == [0, 0]
+    assert len(path.read_text().splitlines()) == 90
+    assert len(RowFile(path, "1").rows) == 90

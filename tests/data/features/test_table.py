@@ -17,6 +17,11 @@ def test_default_names_and_labels():
     np.testing.assert_allclose(rows.shares(), [1 / 3] * 3)
 
 
+def test_one_feature_is_shown_in_the_singular():
+    shown = repr(Features([[1.0], [2.0]], [0, 1], name="mine"))
+    assert shown == "Features(mine: 2 rows, 1 feature, 2 classes, 0 missing)"
+
+
 def test_a_label_may_have_no_row():
     rows = Features(X, [0, 1, 1], labels=["no", "yes", "maybe"])
     assert rows.classes == 3

@@ -10,13 +10,12 @@ from functools import cache
 
 from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
+from truepool.audits.plugin_check import load_check
 from truepool.audits.topic import Check, Topic
-from truepool.core import registry
-from truepool.core.errors import PluginError
+from truepool.comparison import Estimate
+from truepool.core import plugins, registry
 
-__all__ = ["Candidate", "Check", "Evidence", "Topic", "every"]
-
-GROUP = "truepool.checks"
+__all__ = ["Candidate", "Check", "Estimate", "Evidence", "Topic", "every"]
 
 
 @cache
@@ -30,14 +29,6 @@ def every() -> dict[str, Topic]:
     for module in registry.modules(__name__):
         topic: Topic = vars(module)["topic"]
         found[topic.name] = topic
-    for name, entry in registry.plugins(GROUP, found).items():
-        check = registry.load(entry)
-        if not callable(check):
-            owner = registry.distribution(entry)
-            raise PluginError(
-                f"the plug-in {name!r} ({entry.value}) of the distribution {owner!r} "
-                f"must be a function check(evidence); got {check!r}. "
-                f"Upgrade or uninstall {owner!r}."
-            )
-        found[name] = Topic(name, check)
+    for name, entry in plugins.every(plugins.CHECKS, found).items():
+        found[name] = Topic(name, load_check(entry))
     return dict(sorted(found.items()))

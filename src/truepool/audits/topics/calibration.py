@@ -8,7 +8,7 @@ from scipy.special import chdtrc, ndtri
 
 from truepool.audits.candidate import Candidate
 from truepool.audits.cross_validation import recalibrate
-from truepool.audits.evidence import Evidence, enough_cases
+from truepool.audits.evidence import Evidence
 from truepool.audits.reliability import reliability, worst_group
 from truepool.audits.severity import BROKEN, SURE
 from truepool.audits.topic import Topic
@@ -16,6 +16,7 @@ from truepool.audits.values import Calibration, Finding
 from truepool.comparison import Estimate
 from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.measures.calibration import cox
+from truepool.measures.groups import enough_cases
 from truepool.measures.inference import independent_units
 from truepool.measures.scores import ece, smooth_ece
 

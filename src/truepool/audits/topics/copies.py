@@ -7,11 +7,12 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from truepool.audits.candidate import Candidate
-from truepool.audits.evidence import FEWEST_CASES, Evidence
+from truepool.audits.evidence import Evidence
 from truepool.audits.topic import Topic
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, log_scale
 from truepool.measures.diversity import correlation, effective_agents
+from truepool.measures.groups import FEWEST_CASES
 
 COPY, DISTINCT = 0.995, 0.99
 """Log-odds that correlate above the first are a copy, tested against the second."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from truepool.audits.attribution import dates
 from truepool.audits.candidate import Candidate
-from truepool.audits.evidence import FEWEST_CASES, Evidence
+from truepool.audits.evidence import Evidence
 from truepool.audits.severity import BROKEN
 from truepool.audits.topic import Topic
 from truepool.audits.values import Drift, Finding
@@ -16,6 +16,7 @@ from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray, to_classes
 from truepool.core.formatting import number
 from truepool.data.panel import Panel
+from truepool.measures.groups import FEWEST_CASES
 from truepool.measures.losses import Loss
 from truepool.measures.scores import auc
 from truepool.online import replay

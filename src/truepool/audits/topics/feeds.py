@@ -11,11 +11,12 @@ import numpy as np
 
 from truepool.audits.attribution import NEAR
 from truepool.audits.candidate import Candidate
-from truepool.audits.evidence import FEWEST_CASES, Evidence, format_date
+from truepool.audits.evidence import Evidence, format_date
 from truepool.audits.topic import Topic
 from truepool.comparison import Estimate
 from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.core.formatting import number
+from truepool.measures.groups import FEWEST_CASES
 from truepool.online.alarms.distribution import Shift, scalar, shifts
 from truepool.online.alarms.repeats import repeat
 from truepool.online.alarms.runs import (

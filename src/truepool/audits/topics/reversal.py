@@ -9,11 +9,12 @@ from scipy.special import ndtri
 
 from truepool.audits.attribution import dates
 from truepool.audits.candidate import Candidate
-from truepool.audits.evidence import Evidence, enough_cases
+from truepool.audits.evidence import Evidence
 from truepool.audits.severity import LIKELY, SURE
 from truepool.audits.topic import Topic
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray, to_classes
+from truepool.measures.groups import enough_cases
 from truepool.measures.inference import independent_units, paired_p_values
 from truepool.measures.scores import auc
 from truepool.online.alarms.change_point import change

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 from numba.core.dispatcher import Dispatcher
+from numba.core.errors import NumbaError
 
 from truepool.core.kernels import lanes_compiled
 from truepool.core.kernels.arithmetic import dot, dot_row, log, total
@@ -34,6 +35,9 @@ from truepool.core.kernels.reference import EDGE, MIN_SHARE
 
 MAX_CONCENTRATION = 0.999998
 """Squared weights above this part of the squared sum: one agent has nearly all."""
+
+COMPILATION_ERROR = NumbaError
+"""What compiled code raises at its first call if numba cannot compile it."""
 
 # Left open, and filled in by `specialise`.
 loss: Any = None

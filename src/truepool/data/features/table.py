@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from truepool.core.arrays import Array, FloatArray, IntArray, as_outcomes, read_only
 from truepool.core.errors import FeatureError, OutcomeError
+from truepool.core.formatting import pluralize
 from truepool.data.labels import Labels, check_labels, one_class_error
 from truepool.data.reports import check_names
 
@@ -183,8 +184,9 @@ class Features:
 
     def __repr__(self) -> str:
         kinds = f" ({len(self.levels)} categorical)" if self.levels else ""
+        rows, width = pluralize(len(self), "row"), pluralize(len(self.names), "feature")
         return (
-            f"Features({self.name}: {len(self):,} rows, {len(self.names)} features"
+            f"Features({self.name}: {rows}, {width}"
             f"{kinds}, {self.classes} classes, {self.missing:,} missing)"
         )
 

@@ -292,7 +292,7 @@ def _check_columns(names: Sequence[str], wanted: _Wanted) -> list[str]:
         if name is not None and name not in names:
             raise SourceError(
                 f"there is no {role} column {name!r}{suggestion(name, names)}; "
-                f"columns: {', '.join(names)}"
+                f"columns: {', '.join(names)}. Name it (--{role})."
             )
     others = {wanted.id, wanted.time, *wanted.written.columns}
     twice = {name for name in names if names.count(name) > 1} & {*reports, *others}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool.core.arrays import FloatArray, classes
+from truepool.core.arrays import FloatArray, IntArray, classes
 from truepool.data.costs import Costs
 from truepool.measures.decisions import choose
 from truepool.measures.scores.series import check_series, ratio
@@ -114,9 +114,15 @@ def confusion(
     p, y, w = check_series(pooled, outcomes, sample_weight)
     costs = costs or Costs()
     costs.check_cases(len(y))
-    decisions = choose(p, costs, threshold)
-    K = classes(p.shape[1])
-    counts = np.bincount(y * K + decisions, w, minlength=K * K)
+    return count_decisions(choose(p, costs, threshold), y, classes(p.shape[1]), w)
+
+
+def count_decisions(
+    decisions: IntArray, outcomes: IntArray, classes: int, weights: FloatArray | None
+) -> Confusion:
+    """Count decisions by outcome, each case by its weight."""
+    K = classes
+    counts = np.bincount(outcomes * K + decisions, weights, minlength=K * K)
     return Confusion(counts.reshape(K, K).astype(np.float64))
 
 

@@ -53,9 +53,6 @@ class Tensor:
     def __truediv__(self, other: Any) -> "Tensor":
         return self.apply("Div", other)
 
-    def __rtruediv__(self, other: Any) -> "Tensor":
-        return self.graph.add("Div", other, self)
-
     def __matmul__(self, other: Any) -> "Tensor":
         return self.apply("MatMul", other)
 

@@ -48,6 +48,8 @@ LINKS = {
     "comparison": "pools",
     "drift": "time",
     "robustness": "robustness",
+    "segments": "segments",
+    "capacity": "capacity",
 }
 """Where a finding has its evidence, by what its ``figure`` may name."""
 
@@ -103,6 +105,16 @@ def _evidence(audit: Audit) -> Iterator[Section]:
     yield _calibration(audit)
     yield _agents(audit)
     yield _redundancy(audit)
+    if audit.segments:
+        yield _section(
+            "segments", "Groups", f"Who fails where, by {audit.by}?",
+            tables=[evidence.segments(audit)],
+        )  # fmt: skip
+    if audit.capacity is not None:
+        yield _section(
+            "capacity", "Capacity", "What does the capacity cost?",
+            tables=[evidence.capacity(audit, audit.capacity)],
+        )  # fmt: skip
     if audit.curve is not None:
         yield _costs(audit, audit.curve)
     if audit.comparison is not None:

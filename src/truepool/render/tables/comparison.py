@@ -1,11 +1,14 @@
 """A comparison of pools, as a table a stranger can read."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from truepool.comparison import Comparison, Estimate, Row
+from truepool.audits.values import Segment
+from truepool.comparison import Comparison, Estimate, GroupComparison, Row
 from truepool.data.costs import Costs
 from truepool.render.costs import describe
 from truepool.render.numbers import (
+    format_estimate,
     format_interval,
     format_p_value,
     number,
@@ -48,13 +51,63 @@ def _row(row: Row, loss: str, doubt: float) -> tuple[str, ...]:
         row.pool,
         f"{number(like)} "
         + format_interval(number(row.loss.low, like), number(row.loss.high, like)),
-        percent(row.recall),
+        _recall(row),
         percent(row.fp_rate),
         _difference(row.to_mean, row.p_mean < doubt, like),
         _difference(row.to_best, row.p_best < doubt, like),
     ]
     cells += [number(row.brier)] if loss != "brier" else []
     return (*cells, number(row.ece, 0.1))
+
+
+def _recall(row: Row) -> str:
+    if row.recall_interval is None:
+        return percent(row.recall)
+    low, high = (number(100 * end, 10.0) for end in row.recall_interval)
+    return f"{percent(row.recall)} [{low}, {high}]"
+
+
+def groups(comparison: Comparison) -> Grid:
+    """Lay out the pool with the lowest loss within each group, and the plain mean."""
+    doubt = 1 - comparison.level
+    rows = []
+    for one in comparison.groups:
+        counts = (one.group, f"{one.cases:,}", percent(one.positives / one.cases))
+        if not one.rows:
+            rows.append((*counts, *("-",) * 5))
+            continue
+        best = one.rows[0]
+        mean = next(row for row in one.rows if row.pool == "mean")
+        rows.append(
+            (
+                *counts,
+                format_estimate(mean.loss),
+                percent(mean.recall),
+                best.pool,
+                format_estimate(best.loss),
+                _difference(best.to_mean, best.p_mean < doubt, mean.loss.value),
+            )
+        )
+    what = "cost" if comparison.loss == "cost" else f"{comparison.loss} loss"
+    headers = (
+        str(comparison.by), "cases", "positive", f"{what} of the mean", "its recall",
+        "lowest", what, "against mean",
+    )  # fmt: skip
+    tried = len(comparison.rows)
+    notes = [
+        "Per case, on cases the pools were not fitted on. * marks differences that are "
+        f"significant after adjusting for {tried} pools in all groups (Holm).",
+        *small_groups(comparison.groups),
+    ]
+    title = f"The pools within groups of {comparison.by}"
+    return Grid(title, headers, tuple(rows), tuple(notes), essential=4)
+
+
+def small_groups(groups: Sequence[GroupComparison | Segment]) -> Iterator[str]:
+    """Name the groups that are too small to be judged, and say why."""
+    small = [f"{one.group} ({one.shortage})" for one in groups if one.shortage]
+    if small:
+        yield f"Not judged: {'; '.join(small)}."
 
 
 def _difference(gap: Estimate, clear: bool, like: float) -> str:
@@ -74,6 +127,9 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
             f"{comparison.classes} classes; the class with the lowest expected cost "
             "is decided; recall is the mean over classes"
         )
+    if comparison.capacity is not None:
+        limit = f"at most {comparison.capacity}, the most valuable ones"
+        decision += f"; {limit}"
     share = f"{100 * comparison.level:g} %"
     missing = ""
     if comparison.skipped:

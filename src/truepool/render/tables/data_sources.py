@@ -1,6 +1,6 @@
 """Data sets, as tables: which there are, and whether their files are intact."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ def to_dict(dataset: type[Dataset]) -> dict[str, Any]:
     }
 
 
-def grid(datasets: Iterable[type[Dataset]], folders: Mapping[str, Path]) -> Grid:
+def grid(datasets: Collection[type[Dataset]], folders: Mapping[str, Path]) -> Grid:
     """Lay out every data set, one line each."""
     headers = ("name", "rows", "columns", "classes", "found", "source", "licence")
     lines = tuple(
@@ -47,8 +47,9 @@ def grid(datasets: Iterable[type[Dataset]], folders: Mapping[str, Path]) -> Grid
         f"{kind}: {path}{'' if path.is_dir() else ' (does not exist)'}"
         for kind, path in folders.items()
     ]
+    panels = (known.name for known in datasets if known.column_kind == "agent")
     notes = (
-        "Columns are features; in example, governors and synthetic they are agents.",
+        f"Columns are features, or agents in panels: {', '.join(panels)}.",
         *(f"Searched {line}" for line in searched),
         "Data sets not found (-) are downloaded on first use.",
     )

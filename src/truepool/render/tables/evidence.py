@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from truepool.audits.values import Audit, Drift
+from truepool.audits.values import AtCapacity, Audit, Drift
 from truepool.render.numbers import format_estimate, format_p_value, number, percent
+from truepool.render.tables.comparison import small_groups
 from truepool.render.tables.grid import Grid
 from truepool.render.verdict import usual
 
@@ -14,6 +15,10 @@ PAIRS = 8
 def grids(audit: Audit) -> tuple[Grid, ...]:
     """Lay out the evidence as tables: calibration, agents, other pools, robustness."""
     tables = [calibration(audit), agents(audit)]
+    if audit.segments:
+        tables.append(segments(audit))
+    if audit.capacity is not None:
+        tables.append(capacity(audit, audit.capacity))
     if audit.significance:
         tables.append(significance(audit))
     if audit.robustness:
@@ -111,6 +116,56 @@ def robustness(audit: Audit) -> Grid:
     )
     headers = ("if", "rise", "cost per case")
     return Grid("What a failure would cost", headers, rows, essential=2)
+
+
+def segments(audit: Audit) -> Grid:
+    """How the pool does within groups of cases."""
+    rows = tuple(
+        (
+            one.group,
+            f"{one.cases:,}",
+            percent(one.positives / one.cases),
+            format_estimate(one.cost),
+            format_estimate(one.recall),
+            format_estimate(one.bias, sign=True),
+            format_estimate(one.slope),
+        )
+        for one in audit.segments
+    )
+    headers = (
+        str(audit.by), "cases", "positive", "cost per case", "recall", "bias", "slope",
+    )  # fmt: skip
+    notes = (
+        "The pool in use on tested cases. Recall: share of positives found; bias: mean "
+        "pooled probability minus the share of positives; slope: below 1 is "
+        "over-confident, above 1 under-confident.",
+        *small_groups(audit.segments),
+    )
+    title = f"The pool within groups of {audit.by}"
+    return Grid(title, headers, rows, notes, essential=4)
+
+
+def capacity(audit: Audit, found: AtCapacity) -> Grid:
+    """What the pool costs and finds within a capacity, and without one."""
+    cost, rise = found.cost, found.rise
+    free = None if cost is None or rise is None else cost.value - rise.value
+    rows = (
+        ("decided positive", f"{found.decided:,}", f"{found.wanted:,}"),
+        (
+            "recall",
+            format_estimate(found.recall),
+            number(found.recall_without_limit),
+        ),
+        ("precision", number(found.precision), number(found.precision_without_limit)),
+        ("cost per case", format_estimate(cost), "-" if free is None else number(free)),
+        ("cost of the limit", format_estimate(rise, sign=True), ""),
+    )
+    notes = (
+        "The most valuable cases are decided positive, by the expected cost saved. "
+        "Brackets: intervals by resampling cases, decisions as they are.",
+    )
+    title = f"Within a capacity of {found.capacity}"
+    return Grid(title, ("", "within it", "without a limit"), rows, notes)
 
 
 def alarms(drift: Drift) -> Grid:

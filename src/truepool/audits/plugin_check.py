@@ -1,0 +1,93 @@
+"""Checks of other distributions: checked at the border of the audit."""
+
+import inspect
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import wraps
+from importlib.metadata import EntryPoint
+from typing import Any
+
+from truepool.audits.candidate import Candidate
+from truepool.audits.evidence import Evidence
+from truepool.audits.topic import Check
+from truepool.audits.values import SEVERITIES
+from truepool.comparison import Estimate
+from truepool.core import plugins
+
+GRADES = ", ".join(SEVERITIES)
+
+
+def load_check(entry: EntryPoint) -> Check:
+    """Return the check of an entry point, with its errors as one sentence each."""
+    check = plugins.load(entry)
+    if not _takes_evidence(check):
+        raise plugins.refuse(entry, "be a function check(evidence)", check)
+
+    @wraps(check)
+    def checked(evidence: Evidence) -> Iterator[Candidate]:
+        with plugins.blame(entry, "failed"):
+            candidates = check(evidence)
+            if not isinstance(candidates, Iterable):
+                raise plugins.refuse(entry, "yield candidates", candidates)
+            for candidate in candidates:
+                _check(entry, candidate, evidence.panel.agents)
+                yield replace(candidate, price=_price(entry, candidate))
+
+    return checked
+
+
+def _takes_evidence(check: Any) -> bool:
+    if not inspect.isfunction(check):
+        return False
+    try:
+        inspect.signature(check).bind(None)
+    except TypeError:
+        return False
+    return True
+
+
+def _check(entry: EntryPoint, candidate: Any, agents: tuple[str, ...]) -> None:
+    """Refuse what would fail, or mislead, once the audit is printed."""
+    if not isinstance(candidate, Candidate):
+        raise plugins.refuse(entry, "yield objects of the class Candidate", candidate)
+    texts = (candidate.code, candidate.sentence, candidate.advice)
+    who, p, number = candidate.who, candidate.p_value, candidate.number
+    least, most = candidate.least, candidate.most
+    known = isinstance(who, tuple) and set(who) <= {*agents}
+    rules = (
+        ("give a code, a sentence and advice as text", texts, _all_text(texts)),
+        (f"name a tuple of agents among {', '.join(agents)}", who, known),
+        ("give a p-value in [0, 1] or None", p, p is None or 0 <= p <= 1),
+        (f"give a `least` among {GRADES}", least, least in (*SEVERITIES, None)),
+        (f"give a `most` among {GRADES}", most, most in SEVERITIES),
+        ("give an Estimate or None as `number`", number, _is_estimate(number)),
+    )
+    for must, got, holds in rules:
+        if not holds:
+            raise plugins.refuse(entry, must, got)
+
+
+def _all_text(values: tuple[Any, ...]) -> bool:
+    return all(isinstance(value, str) and value for value in values)
+
+
+def _is_estimate(value: Any) -> bool:
+    return value is None or isinstance(value, Estimate)
+
+
+def _price(entry: EntryPoint, candidate: Candidate) -> Any:
+    """Return the price of a candidate, checked when it is asked for."""
+    price = candidate.price
+    if price is None:
+        return None
+
+    def checked() -> Estimate | None:
+        with plugins.blame(entry, "failed"):
+            value = price()
+            if not _is_estimate(value):
+                raise plugins.refuse(
+                    entry, "return an Estimate or None as price", value
+                )
+            return value
+
+    return checked

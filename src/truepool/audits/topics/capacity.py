@@ -1,0 +1,80 @@
+"""What the pool costs and finds when only so many cases can be decided positive."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from truepool.audits.candidate import Candidate
+from truepool.audits.evidence import Evidence
+from truepool.audits.topic import Topic
+from truepool.audits.values import AtCapacity
+from truepool.core.arrays import IntArray
+from truepool.core.formatting import number, percent
+from truepool.measures.decisions import limit_decisions
+
+
+def at_capacity(evidence: Evidence) -> AtCapacity | None:
+    """Recall and cost of the pool within the capacity; None where there is none."""
+    if evidence.capacity is None:
+        return None
+    panel, cases, decided = evidence.panel, evidence.cases, evidence.decisions
+    limit = evidence.capacity.scale(len(cases) / len(panel))
+    times = None if panel.times is None else panel.times[cases]
+    costs = evidence.tested_loss.costs
+    within = limit_decisions(decided, evidence.pooled, costs, limit, times)
+    cost = costs.paid(evidence.outcomes, within, 2)
+    return AtCapacity(
+        str(evidence.capacity),
+        int(decided.sum()),
+        int(within.sum()),
+        evidence.recall(within),
+        _share(evidence, within, within),
+        evidence.estimate(cost),
+        evidence.estimate(cost - evidence.cost),
+        _share(evidence, decided, evidence.outcomes),
+        _share(evidence, decided, decided),
+    )
+
+
+def _share(evidence: Evidence, decisions: IntArray, whole: IntArray) -> float:
+    """Share of these cases that are positive and decided so, by their weights."""
+    if not whole.any():
+        return float("nan")
+    hits = evidence.mean((decisions * evidence.outcomes).astype(np.float64))
+    return hits / evidence.mean(whole.astype(np.float64))
+
+
+def check(evidence: Evidence) -> Iterator[Candidate]:
+    """A note of what the capacity costs, if there is one."""
+    found = evidence.compute(at_capacity)
+    if found is None or found.recall is None or found.cost is None:
+        return
+    limit = f"With a capacity of {found.capacity}"
+    if found.decided == found.wanted:
+        yield Candidate(
+            "capacity",
+            (),
+            f"{limit}, all {found.wanted:,} positive decisions fit.",
+            "Nothing: the capacity is enough.",
+            least="note",
+            figure="capacity",
+        )
+        return
+    now = found.cost.value - (0.0 if found.rise is None else found.rise.value)
+    yield Candidate(
+        "capacity",
+        (),
+        f"{limit}, {found.decided:,} of {found.wanted:,} positive decisions fit: "
+        f"{percent(found.recall.value)} of the positives are found instead of "
+        f"{percent(found.recall_without_limit)}, and a case costs "
+        f"{number(found.cost.value)} instead of {number(now)}.",
+        "Decide the most valuable cases first, as truepool score --capacity does, or "
+        "weigh more capacity against what the limit costs.",
+        least="note",
+        number=found.rise,
+        unit="cost of the limit per case",
+        figure="capacity",
+    )
+
+
+topic = Topic("capacity", check, few_cases=True)

@@ -1,0 +1,205 @@
+"""How the pool and the agents do within groups of cases: who fails where."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+from scipy.special import stdtr
+
+from truepool.audits.candidate import Candidate
+from truepool.audits.evidence import Evidence
+from truepool.audits.severity import LIKELY
+from truepool.audits.topic import Topic
+from truepool.audits.topics.calibration import (
+    bias_matters,
+    calibration,
+    recalibrated_pool,
+)
+from truepool.audits.values import Calibration, Segment
+from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.formatting import percent
+from truepool.measures.groups import FEWEST_CASES, divide
+from truepool.measures.inference import holm
+from truepool.measures.losses import Loss
+
+Groups: TypeAlias = Sequence[tuple[str, IntArray]]
+"""Groups by name, each with the places of its cases among the tested ones."""
+
+
+def segments(evidence: Evidence) -> tuple[Segment, ...]:
+    """How the pool does on the tested cases of each group, the largest first."""
+    return tuple(
+        _segment(name, evidence.part(cases)) for name, cases in _groups(evidence)
+    )
+
+
+def calibrate(part: Evidence) -> Calibration:
+    """Calibration of the pool on the tested cases of a group."""
+    panel = part.panel
+    return calibration(
+        part.label,
+        part.pooled,
+        panel.outcomes,
+        part.level,
+        panel.case_weights(),
+        panel.groups,
+    )
+
+
+def _segment(name: str, part: Evidence) -> Segment:
+    outcomes = part.outcomes
+    counts = (name, len(outcomes), int((outcomes > 0).sum()))
+    if part.shortage:
+        return Segment(*counts, part.shortage)
+    found = calibrate(part)
+    return Segment(
+        *counts,
+        None,
+        part.estimate(part.cost),
+        part.recall(part.decisions),
+        found.bias,
+        found.slope,
+    )
+
+
+def _groups(evidence: Evidence) -> Groups:
+    """Groups of the tested cases, the largest first."""
+    if evidence.by is None:
+        return []
+    return divide(evidence.panel.columns[evidence.by][evidence.cases])
+
+
+def check(evidence: Evidence) -> Iterator[Candidate]:
+    """One test of the pool and one of each agent, of a difference between groups.
+
+    Each is the smallest p-value over the groups that have enough cases, after Holm's
+    adjustment for their number.
+    """
+    known = {s.group for s in evidence.compute(segments) if s.shortage is None}
+    groups = [(name, cases) for name, cases in _groups(evidence) if name in known]
+    if len(groups) < 2 or evidence.panel.classes != 2:
+        return
+    yield from _pool(evidence, groups)
+    yield from _agents(evidence, groups)
+
+
+def _pool(evidence: Evidence, groups: Groups) -> Iterator[Candidate]:
+    """Suspect the pool of a bias within groups that recalibration as a whole leaves."""
+    gaps = evidence.compute(recalibrated_pool)[:, 0] - evidence.outcomes
+    tests = [evidence.part(cases).p_value(gaps[cases]) for _, cases in groups]
+    adjusted = holm(np.array(tests))
+    found = [g for g, p_value in enumerate(adjusted) if p_value < LIKELY]
+    worst = int(np.argmin(adjusted))
+    rows = {s.group: s for s in evidence.compute(segments)}
+    told = [_bias(evidence, *groups[g]) for g in found or [worst]]
+    parts = [evidence.part(groups[g][1]) for g in found or [worst]]
+    large = any(bias_matters(calibrate(part)) for part in parts)
+    yield Candidate(
+        "biased-segment",
+        (),
+        f"The pool is biased within groups of {evidence.by}: {'; '.join(told)}.",
+        f"Recalibrate the pool within each group of {evidence.by}, or give the agents "
+        "what sets these cases apart.",
+        p_value=float(adjusted[worst]),
+        matters=large,
+        most="warning",
+        number=rows[groups[worst][0]].bias,
+        unit=f"mean report minus share of positives in {groups[worst][0]}",
+        figure="segments",
+        explained_by=("fails-in-segment",),
+    )
+
+
+def _bias(evidence: Evidence, name: str, cases: IntArray) -> str:
+    part = evidence.part(cases)
+    said, rate = (
+        part.mean(part.pooled[:, 0]),
+        part.mean(part.outcomes.astype(np.float64)),
+    )
+    return (
+        f"in {name} it says {percent(said)} on average, {percent(rate)} were positive"
+    )
+
+
+def _agents(evidence: Evidence, groups: Groups) -> Iterator[Candidate]:
+    """Suspect an agent of doing worse against the others in some groups than outside.
+
+    What is found first is left out of the comparison before the others are judged: they
+    would look better there, and so worse everywhere else.
+    """
+    losses = evidence.compute(_losses)
+    p_values = np.ones((losses.shape[1], len(groups)))
+    fine = np.ones(p_values.shape, dtype=np.bool_)
+    reference = losses.copy()
+    while True:
+        tests = _tests(losses, reference, groups)
+        p_values[fine] = tests[fine]
+        i, g = divmod(int(np.argmin(np.where(fine, tests, 1.0))), len(groups))
+        if tests[i, g] * tests.size >= LIKELY or not fine[i, g]:
+            break
+        fine[i, g] = False
+        reference[groups[g][1], i] = np.nan
+    for i, who in enumerate(evidence.panel.agents):
+        adjusted = holm(p_values[i])
+        found = [g for g, p in enumerate(adjusted) if p < LIKELY]
+        chosen = found or [int(np.argmin(adjusted))]
+        where = " and ".join(groups[g][0] for g in chosen)
+        cases = np.concatenate([groups[g][1] for g in chosen])
+        yield Candidate(
+            "fails-in-segment",
+            (who,),
+            f"{who} does worse where {evidence.by} is {where} than elsewhere, compared "
+            "with the other agents on the same cases.",
+            f"Leave {who} out where {evidence.by} is {where}, or fix its feed there.",
+            p_value=float(adjusted.min()),
+            price=partial(evidence.saving_without, i, evidence.cases[cases]),
+            figure="segments",
+        )
+
+
+def _losses(evidence: Evidence) -> FloatArray:
+    """Brier loss of each agent on each tested case, (T', N); NaN: no report."""
+    values, loss = evidence.panel.values[evidence.cases], Loss("brier")
+    agents = range(values.shape[1])
+    return np.stack([loss.of(values[:, i], evidence.outcomes) for i in agents], axis=1)
+
+
+def _tests(losses: FloatArray, reference: FloatArray, groups: Groups) -> FloatArray:
+    """P-values (N, G) of agents whose lead over the others shrinks in a group.
+
+    1 where the agent's own loss is not higher there than elsewhere.
+    """
+    known = ~np.isnan(reference)
+    others = known.sum(axis=1, keepdims=True) - known
+    total = np.nansum(reference, axis=1, keepdims=True) - np.nan_to_num(reference)
+    mean = np.where(others > 0, total / np.maximum(others, 1), np.nan)
+    gaps = losses - mean
+    tests = np.ones((losses.shape[1], len(groups)))
+    for g, (_, cases) in enumerate(groups):
+        inside = np.zeros(len(losses), dtype=np.bool_)
+        inside[cases] = True
+        for i in range(losses.shape[1]):
+            known = ~np.isnan(gaps[:, i])
+            parts = inside & known, ~inside & known
+            if min(part.sum() for part in parts) < FEWEST_CASES:
+                continue
+            own, gap = ([series[part] for part in parts]
+                        for series in (losses[:, i], gaps[:, i]))  # fmt: skip
+            if own[0].mean() > own[1].mean():
+                tests[i, g] = _welch(*gap)
+    return tests
+
+
+def _welch(first: FloatArray, second: FloatArray) -> float:
+    """One-sided p-value of a higher mean in the first series (Welch 1947)."""
+    errors = np.array([x.var(ddof=1) / len(x) for x in (first, second)])
+    total = float(errors.sum())
+    gap = float(first.mean() - second.mean())
+    if total == 0:
+        return 1.0 if gap <= 0 else 0.0
+    freedom = total**2 / (errors**2 / (np.array([len(first), len(second)]) - 1)).sum()
+    return float(stdtr(freedom, -gap / np.sqrt(total)))
+
+
+topic = Topic("segments", check, few_cases=True)

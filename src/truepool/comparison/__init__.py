@@ -1,0 +1,23 @@
+"""Every pool side by side on one panel, tested on cases it was not fitted on."""
+
+from truepool.comparison.cross_validation import (
+    choose_pools,
+    compare,
+    cross_validate,
+    tabulate,
+)
+from truepool.comparison.tested_cases import BASELINES, ratio_interval
+from truepool.comparison.values import Comparison, Estimate, GroupComparison, Row
+
+__all__ = [
+    "BASELINES",
+    "Comparison",
+    "Estimate",
+    "GroupComparison",
+    "Row",
+    "choose_pools",
+    "compare",
+    "cross_validate",
+    "ratio_interval",
+    "tabulate",
+]

@@ -1,0 +1,227 @@
+"""Pools are cross-validated: each is tested on cases it was not fitted on."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from truepool.comparison.tested_cases import (
+    BASELINES,
+    TestedCases,
+    adjust,
+    compare_groups,
+    p_values_to_baselines,
+)
+from truepool.comparison.values import Comparison, GroupComparison
+from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.errors import SettingError
+from truepool.core.seeds import check_seed
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.measures.capacity import Capacity
+from truepool.measures.decisions import choose_within
+from truepool.measures.folds import Folds, evaluation_cases, out_of_fold, panel_splits
+from truepool.measures.groups import check_column, divide
+from truepool.measures.losses import Loss, as_loss
+from truepool.pools import Pool, every
+from truepool.pools.interface import configure
+
+
+def compare(
+    panel: Panel,
+    *,
+    costs: Costs | None = None,
+    threshold: float | None = None,
+    loss: str = "cost",
+    pools: Sequence[str | Pool] | Mapping[str, str | Pool] | None = None,
+    cv: Folds = 5,
+    sample_weight: ArrayLike | None = None,
+    level: float = 0.95,
+    resamples: int = 1000,
+    seed: int = 0,
+    capacity: str | int | None = None,
+    by: str | None = None,
+    progress: Callable[[str, int, int], None] = lambda name, done, total: None,
+) -> Comparison:
+    """Cross-validate pools on a panel and compare them.
+
+    Parameters
+    ----------
+    panel : Panel
+        With times, every fold is tested on later cases than it is fitted on.
+    costs, threshold : Costs, float, optional
+        What errors cost, and where to decide (by default at ``costs.threshold``).
+    loss : str
+        What the pools are ranked by; ``cost`` by default.
+    pools : sequence of str or Pool, or mapping of label to them, optional
+        By default all of `truepool.pools.every` with ``by_default``; the baselines are
+        always included.
+    cv, sample_weight, level, resamples, seed
+        Folds; how much each case counts; the interval's level and the number of
+        bootstrap resamples; the seed.
+    capacity : str or int, optional
+        How many cases can be decided positive, as in 200, "5%" or "200/day". A plain
+        number is for all cases of the panel; of fewer tested ones it is as large a
+        part.
+    by : str, optional
+        Column of the panel that divides the cases into groups, to compare the pools
+        within each.
+    progress : callable
+        Called with the name of each pool, the number of pools done and their total.
+
+    Examples
+    --------
+    >>> panel = Panel([[0.9, 0.5], [0.1, 0.5], [0.8, 0.4]] * 20, [1, 0, 1] * 20)
+    >>> compare(panel, pools=["vcg"], loss="brier")
+    Comparison(3 pools on 60 cases; least brier: vcg 0.02)
+    """
+    check_seed(seed)
+    panel.check_classes_occur("a comparison")
+    panel, costs = (costs or Costs()).attach(panel)
+    costs.check_classes(panel.classes)
+    costs.resolve(panel.columns, panel.ids)
+    ranking_loss = as_loss(loss, costs, threshold)
+    limit = None if capacity is None else Capacity.parse(capacity)
+    if limit is not None:
+        limit.check(panel)
+    if by is not None:
+        check_column(panel, by)
+    chosen = choose_pools(pools, ranking_loss, seed)
+    weights = panel.case_weights(sample_weight)
+    pairs = panel_splits(panel, cv, seed)
+    pooled = cross_validate(chosen, panel, pairs, weights, progress=progress)
+    return tabulate(
+        panel, pairs, pooled, ranking_loss, weights, level=level, resamples=resamples,
+        seed=seed, skipped=tuple(name for name in chosen if name not in pooled),
+        capacity=limit, by=by,
+    )  # fmt: skip
+
+
+def cross_validate(
+    pools: Mapping[str, Pool],
+    panel: Panel,
+    pairs: list[tuple[IntArray, IntArray]],
+    weights: FloatArray | None = None,
+    *,
+    known: Mapping[str, FloatArray] | None = None,
+    progress: Callable[[str, int, int], None] = lambda name, done, total: None,
+) -> dict[str, FloatArray]:
+    """Out-of-fold probabilities (T', C) of the tested cases, by pool.
+
+    ``known`` holds those of pools that need not be fitted again. A pool for which there
+    are too few cases is left out; for a baseline that is an error.
+    """
+    cases = evaluation_cases(pairs)
+    pooled = {} if known is None else dict(known)
+    for done, (name, pool) in enumerate(pools.items()):
+        progress(name, done, len(pools))
+        if name in pooled:
+            continue
+        try:
+            pooled[name] = out_of_fold(pool, panel, pairs, weights)[cases]
+        except SettingError:
+            if name in BASELINES:
+                raise
+    return {name: pooled[name] for name in pools if name in pooled}
+
+
+def tabulate(
+    panel: Panel,
+    pairs: list[tuple[IntArray, IntArray]],
+    pooled: Mapping[str, FloatArray],
+    ranking_loss: Loss,
+    weights: FloatArray | None = None,
+    *,
+    level: float,
+    resamples: int,
+    seed: int,
+    skipped: tuple[str, ...] = (),
+    capacity: Capacity | None = None,
+    by: str | None = None,
+) -> Comparison:
+    """Compare cross-validated pools, lowest loss first."""
+    cases = evaluation_cases(pairs)
+    outcomes = panel.outcomes[cases]
+    weights = panel.case_weights(weights)
+    test_weights = None if weights is None else weights[cases]
+    ranking = ranking_loss.on(panel).take(cases)
+    cost = Loss("cost", ranking_loss.costs, ranking_loss.threshold)
+    cost = cost.on(panel).take(cases)
+    limit = None if capacity is None else capacity.scale(len(cases) / len(panel))
+    times = None if panel.times is None else panel.times[cases]
+    decisions = {
+        name: choose_within(p, cost.costs, cost.threshold, limit, times)
+        for name, p in pooled.items()
+    }
+    paid = {
+        name: cost.costs.paid(outcomes, decided, panel.classes)
+        for name, decided in decisions.items()
+    }
+    columns = [
+        paid[name] if ranking.name == "cost" else ranking.of(p, outcomes)
+        for name, p in pooled.items()
+    ]
+    together = None if panel.groups is None else panel.groups[cases]
+    losses = np.stack(columns, axis=1)
+    tested = TestedCases(
+        pooled, decisions, paid, losses, outcomes, test_weights, together
+    )
+    settings: Any = {
+        "limited": limit is not None, "level": level, "resamples": resamples,
+        "seed": seed,
+    }  # fmt: skip
+    p_values = adjust(p_values_to_baselines(tested.units, list(pooled)))
+    rows = tested.rows(*p_values, **settings)
+    groups: tuple[GroupComparison, ...] = ()
+    if by is not None:
+        places = divide(panel.columns[by][cases])
+        groups = compare_groups(tested, places, **settings)
+    return Comparison(
+        rows,
+        ranking_loss.name,
+        ranking_loss.costs,
+        ranking_loss.threshold,
+        level,
+        len(panel),
+        len(cases),
+        panel.agents,
+        panel.classes,
+        skipped,
+        {name: tested.units[:, i] for i, name in enumerate(pooled)},
+        None if capacity is None else str(capacity),
+        by,
+        groups,
+    )
+
+
+def choose_pools(
+    pools: Sequence[str | Pool] | Mapping[str, str | Pool] | None,
+    loss: Loss,
+    seed: int,
+) -> dict[str, Pool]:
+    """Return the pools to compare by label, unfitted, with the baselines."""
+    configured = partial(
+        configure, costs=loss.costs, threshold=loss.threshold, seed=seed
+    )
+    chosen: dict[str, Pool] = {}
+    if isinstance(pools, Mapping):
+        chosen = {label: configured(pool) for label, pool in pools.items()}
+    else:
+        for pool in _default_pools() if pools is None else pools:
+            candidate = configured(pool)
+            if candidate.name in chosen:
+                raise SettingError(
+                    f"pools to compare must have different names; got "
+                    f"{candidate.name!r} twice. Pass a mapping of labels to pools."
+                )
+            chosen[candidate.name] = candidate
+    for name in BASELINES:
+        chosen.setdefault(name, configured(name))
+    return chosen
+
+
+def _default_pools() -> list[str]:
+    """Names of the pools that are compared by default."""
+    return [name for name, pool in every().items() if pool.by_default]

@@ -1,0 +1,170 @@
+"""Pools on the tested cases: rows of a comparison, of all cases or of groups."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from truepool.comparison.values import Estimate, GroupComparison, Row
+from truepool.core.arrays import Array, FloatArray, IntArray, case_mean, to_classes
+from truepool.measures.groups import describe_shortage
+from truepool.measures.inference import (
+    Resamples,
+    bootstrap_means,
+    holm,
+    independent_units,
+    paired_p_values,
+    percentile_interval,
+)
+from truepool.measures.scores import ece, loss
+from truepool.measures.scores.decision import count_decisions
+
+BASELINES = ("mean", "best-agent")
+"""Every pool is compared with the plain mean and with the best single agent."""
+
+
+@dataclass(frozen=True, eq=False)
+class TestedCases:
+    """What every pool said, decided and cost on the tested cases."""
+
+    pooled: Mapping[str, FloatArray]
+    decisions: Mapping[str, IntArray]
+    paid: Mapping[str, FloatArray]
+    losses: FloatArray
+    outcomes: IntArray
+    weights: FloatArray | None
+    groups: Array | None
+    """What cases have in common, so that they are not independent."""
+
+    @cached_property
+    def units(self) -> FloatArray:
+        """Independent parts (U, M) of the mean losses."""
+        return independent_units(self.losses, self.weights, self.groups)
+
+    def take(self, cases: IntArray) -> "TestedCases":
+        """Return some of the cases."""
+        return TestedCases(
+            {name: p[cases] for name, p in self.pooled.items()},
+            {name: decided[cases] for name, decided in self.decisions.items()},
+            {name: paid[cases] for name, paid in self.paid.items()},
+            self.losses[cases],
+            self.outcomes[cases],
+            None if self.weights is None else self.weights[cases],
+            None if self.groups is None else self.groups[cases],
+        )
+
+    def rows(
+        self,
+        p_mean: FloatArray,
+        p_best: FloatArray,
+        *,
+        limited: bool,
+        level: float,
+        resamples: int,
+        seed: int,
+    ) -> tuple[Row, ...]:
+        """Rows by loss, with these adjusted p-values (M,)."""
+        draws = bootstrap_means(self.units, resamples, seed)
+        names = list(self.pooled)
+        baselines = [names.index(name) for name in BASELINES]
+        rows = []
+        for i, name in enumerate(names):
+            loss, drawn = self.units[:, i], draws[:, i]
+            to_mean, to_best = (
+                _estimate(loss - self.units[:, j], drawn - draws[:, j], level)
+                for j in baselines
+            )
+            summary: dict[str, Any] = self._summary(name)
+            if limited:
+                found = self.decisions[name] * self.outcomes
+                pairs = np.stack([found, self.outcomes], axis=1) * 1.0
+                units = independent_units(pairs, self.weights, self.groups)
+                summary["recall_interval"] = ratio_interval(
+                    units, level, resamples, seed
+                )
+            estimate = _estimate(loss, drawn, level)
+            chances = (float(p_mean[i]), float(p_best[i]))
+            row = Row(name, estimate, to_mean, to_best, *chances, **summary)
+            rows.append(row)
+        return tuple(sorted(rows, key=lambda row: (row.loss.value, row.brier)))
+
+    def _summary(self, name: str) -> dict[str, float]:
+        probabilities = to_classes(self.pooled[name])
+        y, w = self.outcomes, self.weights
+        K = probabilities.shape[1]
+        counts = count_decisions(self.decisions[name], y, K, w)
+        return {
+            "cost": case_mean(self.paid[name], w),
+            "brier": loss(probabilities, y, "brier", sample_weight=w),
+            "log": loss(probabilities, y, "log", sample_weight=w),
+            "ece": ece(probabilities, y, sample_weight=w),
+            "recall": counts.recall,
+            "precision": counts.precision,
+            "fn_rate": counts.fn_rate,
+            "fp_rate": counts.fp_rate,
+        }
+
+
+def compare_groups(
+    tested: TestedCases, groups: Sequence[tuple[str, IntArray]], **settings: Any
+) -> tuple[GroupComparison, ...]:
+    """Compare the pools within each group, p-values adjusted for all of them."""
+    parts = {name: tested.take(cases) for name, cases in groups}
+    shortages = {name: describe_shortage(p.outcomes) for name, p in parts.items()}
+    judged = [name for name, shortage in shortages.items() if shortage is None]
+    names = list(tested.pooled)
+    raw = [p_values_to_baselines(parts[name].units, names) for name in judged]
+    p_values = adjust(np.array(raw)) if raw else ()
+    adjusted = dict(zip(judged, p_values, strict=True))
+    return tuple(
+        GroupComparison(
+            name,
+            len(part.outcomes),
+            int((part.outcomes > 0).sum()),
+            shortages[name],
+            part.rows(*adjusted[name], **settings) if name in adjusted else (),
+        )
+        for name, part in parts.items()
+    )
+
+
+def ratio_interval(
+    units: FloatArray, level: float, resamples: int, seed: int
+) -> tuple[float, float]:
+    """Interval of the ratio of the means of two columns (U, 2), by resampling.
+
+    NaN where the second is never positive. Recall is the ratio of hits to positives.
+    """
+    draws = Resamples(len(units), resamples, seed).means(units)
+    shares = draws[draws[:, 1] > 0]
+    if not len(shares):
+        return float("nan"), float("nan")
+    low, high = percentile_interval(shares[:, :1] / shares[:, 1:], level)
+    return float(low[0]), float(high[0])
+
+
+def p_values_to_baselines(losses: FloatArray, names: list[str]) -> FloatArray:
+    """P-values (2, M) of every pool against each baseline, which itself gets NaN."""
+    p_values = np.full((2, len(names)), np.nan)
+    for row, baseline in enumerate(BASELINES):
+        j = names.index(baseline)
+        others = np.arange(len(names)) != j
+        gaps = losses[:, others] - losses[:, [j]]
+        p_values[row, others] = paired_p_values(gaps)
+    return p_values
+
+
+def adjust(p_values: FloatArray) -> FloatArray:
+    """Adjust p-values (..., 2, M) for all tests against the same baseline (Holm)."""
+    adjusted = np.ones(p_values.shape)
+    for row in range(2):
+        tested = ~np.isnan(p_values[..., row, :])
+        adjusted[..., row, :][tested] = holm(p_values[..., row, :][tested])
+    return adjusted
+
+
+def _estimate(by_case: FloatArray, draws: FloatArray, level: float) -> Estimate:
+    low, high = percentile_interval(draws[:, None], level)
+    return Estimate(float(by_case.mean()), float(low[0]), float(high[0]))

@@ -1,0 +1,120 @@
+"""What a comparison of pools returns."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, cast
+
+import numpy as np
+
+from truepool.core import display
+from truepool.core.arrays import FloatArray
+from truepool.data.costs import Costs
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with the interval that resampling the cases gives it."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """Out-of-fold results of one pool: its loss, and the difference to the baselines.
+
+    ``p_mean`` and ``p_best`` are paired t-tests of those differences, adjusted (Holm)
+    for the number of pools that were tried.
+    """
+
+    pool: str
+    loss: Estimate
+    to_mean: Estimate
+    to_best: Estimate
+    p_mean: float
+    p_best: float
+    cost: float
+    brier: float
+    log: float
+    ece: float
+    recall: float
+    precision: float
+    fn_rate: float
+    fp_rate: float
+    recall_interval: tuple[float, float] | None = None
+    """Of two classes, by resampling cases."""
+
+
+@dataclass(frozen=True)
+class GroupComparison:
+    """The pools on the tested cases of one group; no rows where they are too few.
+
+    The p-values of the rows are adjusted for all groups and pools together.
+    """
+
+    group: str
+    cases: int
+    positives: int
+    shortage: str | None
+    rows: tuple[Row, ...] = ()
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Every pool on one panel, lowest loss first; ``skipped`` had too few cases.
+
+    ``by_case`` holds the loss of every tested case by pool, for tests of your own; of
+    weighted or grouped cases, their independent parts of the mean loss
+    (`truepool.measures.inference.independent_units`).
+    """
+
+    rows: tuple[Row, ...]
+    loss: str
+    costs: Costs
+    threshold: float | None
+    level: float
+    cases: int
+    tested: int
+    agents: tuple[str, ...]
+    classes: int
+    skipped: tuple[str, ...] = ()
+    by_case: Mapping[str, FloatArray] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+    capacity: str | None = None
+    """How many cases could be decided positive, in words."""
+    by: str | None = None
+    """Column that divides the cases into ``groups``, the largest first."""
+    groups: tuple[GroupComparison, ...] = ()
+
+    def __getitem__(self, pool: str) -> Row:
+        for row in self.rows:
+            if row.pool == pool:
+                return row
+        raise KeyError(pool)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers and strings, ready for JSON (NaN becomes None)."""
+        values = asdict(replace(self, by_case={}))
+        del values["by_case"]
+        return cast(dict[str, Any], _plain(values))
+
+    def _repr_html_(self) -> str:
+        return str(display.render("html.notebook", "comparison", self))
+
+    def __repr__(self) -> str:
+        best = self.rows[0]
+        return (
+            f"Comparison({len(self.rows)} pools on {self.tested:,} cases; "
+            f"least {self.loss}: {best.pool} {best.loss.value:.4g})"
+        )
+
+
+def _plain(value: Any) -> Any:
+    """Values with None for NaN and infinity, which JSON cannot express."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value

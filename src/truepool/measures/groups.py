@@ -1,0 +1,71 @@
+"""Groups of cases by the values of a column, and which are large enough to judge."""
+
+from typing import Any
+
+import numpy as np
+
+from truepool.core.arrays import Array, IntArray
+from truepool.core.errors import SettingError
+from truepool.core.formatting import amount
+from truepool.data.panel import Panel
+
+FEWEST_CASES, FEWEST_OF_A_CLASS = 30, 5
+"""Below these numbers of outcomes, no interval is given and no test is made."""
+
+MOST_GROUPS = 50
+"""A column with more different values than this does not divide cases into groups."""
+
+NO_VALUE = "no value"
+"""What the group of cases is called in which the column is empty."""
+
+
+def enough_cases(outcomes: IntArray) -> bool:
+    """Whether there are enough cases of both outcomes for an interval."""
+    ones = int(outcomes.sum())
+    rarer = min(ones, len(outcomes) - ones)
+    return len(outcomes) >= FEWEST_CASES and rarer >= FEWEST_OF_A_CLASS
+
+
+def describe_shortage(outcomes: IntArray, what: str = "outcomes") -> str | None:
+    """Say why there are too few outcomes for an interval; None if there are enough.
+
+    >>> describe_shortage(np.array([0, 1]))
+    'at least 30 outcomes are needed, got 2'
+    """
+    positive = (outcomes > 0).astype(np.int64)
+    if enough_cases(positive):
+        return None
+    if len(positive) < FEWEST_CASES:
+        return f"at least {FEWEST_CASES} {what} are needed, got {len(positive)}"
+    ones = int(positive.sum())
+    kind = "positives" if ones < FEWEST_OF_A_CLASS else "negatives"
+    few = min(ones, len(positive) - ones)
+    return f"at least {FEWEST_OF_A_CLASS} {kind} are needed, got {few}"
+
+
+def check_column(panel: Panel, by: str) -> None:
+    """Refuse a column that does not divide the cases into a few groups."""
+    found = divide(panel.columns.find(by, "a division into groups"))
+    if not 2 <= len(found) <= MOST_GROUPS:
+        raise SettingError(
+            f"a column to divide cases by must have 2 to {MOST_GROUPS} different "
+            f"values; {by!r} has {len(found):,}. Name another one (--by)."
+        )
+
+
+def divide(values: Array) -> list[tuple[str, IntArray]]:
+    """Return the groups of a column (T,) by name with their cases, the largest first.
+
+    >>> [(name, cases.tolist()) for name, cases in divide(np.array(["EU", "US", "EU"]))]
+    [('EU', [0, 2]), ('US', [1])]
+    """
+    names = np.array([_name(value) for value in values.tolist()])
+    found, sizes = np.unique(names, return_counts=True)
+    order = np.lexsort((found, -sizes))
+    return [(str(found[g]), np.flatnonzero(names == found[g])) for g in order]
+
+
+def _name(value: Any) -> str:
+    if value is None or value != value or value == "":
+        return NO_VALUE
+    return amount(value) if isinstance(value, float) else str(value)

@@ -1,0 +1,51 @@
+"""What a pool owes, checked where it is fitted and used, in one sentence each."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from truepool.core.arrays import FloatArray
+from truepool.core.errors import PoolError
+from truepool.data.weights import on_simplex
+
+if TYPE_CHECKING:
+    from truepool.pools.interface import Pool
+
+
+def check_settings(pool: "Pool") -> None:
+    """Refuse a constructor that does not take and store every setting."""
+    settings = {"costs", "threshold", *pool.settings()}
+    lost = sorted(settings - vars(pool).keys())
+    if lost:
+        raise PoolError(
+            "a pool must take and store costs, threshold and its own settings; "
+            f"__init__ of {type(pool).__name__} does not store {', '.join(lost)}. "
+            "Write def __init__(self, *, ..., costs=None, threshold=None), and in it "
+            "super().__init__(costs=costs, threshold=threshold)."
+        )
+
+
+def check_pooled(pool: "Pool", pooled: Any, values: FloatArray) -> None:
+    """Refuse what `combine` returns for (T, N, C) if it is not an array (T, C)."""
+    T, _, C = values.shape
+    if not isinstance(pooled, np.ndarray) or pooled.shape != (T, C):
+        raise PoolError(
+            "combine must return an array with one row per case and one column per "
+            f"coordinate, here ({T}, {C}); combine() of {type(pool).__name__} returned "
+            f"{type(pooled).__name__} of shape {np.shape(pooled)}"
+        )
+
+
+def check_weights(pool: "Pool", weights: Any, agents: int) -> FloatArray:
+    """Return the weights (N,) as an array; refuse them if they are not weights."""
+    try:
+        array = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.array(np.nan)
+    if not on_simplex(array, agents):
+        raise PoolError(
+            f"weights must be {agents} numbers, one per agent, not negative, that sum "
+            f"to 1; _weigh() of {type(pool).__name__} returned {weights!r:.200}. "
+            "truepool.data.weights.proportional makes weights of any numbers."
+        )
+    return array

@@ -1,0 +1,189 @@
+"""Groups of cases: the pool and the agents are judged within each; who fails where."""
+
+import numpy as np
+import pytest
+
+from truepool.audits import audit
+from truepool.comparison import compare
+from truepool.core.errors import PanelError, SettingError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.measures.groups import NO_VALUE, divide
+
+RATES = {"EU": 0.3, "US": 0.5, "ASIA": 0.2, "LATAM": 0.4}
+SHARES = [0.4, 0.3, 0.28, 0.02]
+COSTS = Costs(fn=5, fp=1)
+CODES = ("fails-in-segment", "biased-segment")
+
+
+def regions(seed, fault=None, agents=4, cases=900, shift=0.0):
+    """A sound panel with regions of different rates; agent1 fails in one of them."""
+    rng = np.random.default_rng(seed)
+    region = rng.choice(list(RATES), cases, p=SHARES)
+    rate = np.array([RATES[name] for name in region])
+    log_odds = np.log(rate / (1 - rate)) + rng.normal(0, 1.5, cases)
+    outcomes = (rng.random(cases) < 1 / (1 + np.exp(-log_odds))).astype(int)
+    noise = rng.normal(0, [0.4, 0.6, 0.8, 1.2][:agents], (cases, agents))
+    said = log_odds[:, None] + noise
+    if shift:
+        said[region == fault] += shift
+    reports = 1 / (1 + np.exp(-said))
+    if fault and not shift:
+        failing = region == fault
+        reports[failing, 1] = rng.random(failing.sum())
+    return Panel(reports, outcomes, columns={"region": region})
+
+
+def found(panel):
+    result = audit(panel, by="region", resamples=100)
+    return [f for f in result.findings if f.code in CODES]
+
+
+@pytest.mark.parametrize("agents", [2, 3, 4])
+@pytest.mark.parametrize("fault", ["EU", "ASIA"])
+def test_an_agent_that_fails_in_one_group_is_named_with_the_group(agents, fault):
+    findings = [f for f in found(regions(0, fault, agents)) if f.severity != "note"]
+    (finding,) = findings
+    assert (finding.code, finding.who) == ("fails-in-segment", ("agent1",))
+    assert (
+        f"agent1 does worse where region is {fault} than elsewhere" in finding.sentence
+    )
+    assert f"where region is {fault}" in finding.advice
+    assert finding.p_value < 0.05
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_nothing_is_found_in_sound_groups(seed):
+    assert found(regions(seed, agents=3)) == []
+
+
+def test_a_pool_that_is_biased_in_one_group_is_named_with_the_group():
+    findings = found(regions(1, "US", shift=-1.5))
+    (finding,) = [f for f in findings if f.code == "biased-segment"]
+    assert finding.severity == "warning"
+    assert "in US it says" in finding.sentence
+    assert finding.number.high < 0
+
+
+@pytest.fixture(scope="module")
+def audited():
+    panel = regions(2)
+    return panel, audit(panel, costs=COSTS, by="region", resamples=100)
+
+
+def part_of(panel, group):
+    return panel.take(np.flatnonzero(panel.columns["region"] == group))
+
+
+@pytest.mark.parametrize("group", ["EU", "US"])
+def test_a_group_has_the_numbers_of_its_own_audit(audited, group):
+    panel, whole = audited
+    (segment,) = [one for one in whole.segments if one.group == group]
+    alone = audit(part_of(panel, group), costs=COSTS, resamples=100, capacity="100%")
+    pooled = next(one for one in alone.calibration if one.who == "pool")
+    assert (segment.cases, segment.positives) == (alone.cases, alone.positives)
+    assert (segment.bias, segment.slope) == (pooled.bias, pooled.slope)
+    assert segment.cost == alone.capacity.cost
+    assert segment.recall == alone.capacity.recall
+
+
+def test_a_group_too_small_to_judge_is_named_and_not_judged(audited):
+    _, whole = audited
+    small = whole.segments[-1]
+    assert small.group == "LATAM"
+    assert small.shortage == f"at least 30 outcomes are needed, got {small.cases}"
+    assert (small.cost, small.recall, small.bias, small.slope) == (None,) * 4
+    assert f"Not judged: LATAM ({small.shortage})." in whole.to_markdown()
+    assert not any("LATAM" in f.sentence for f in whole.findings)
+    assert whole.to_dict()["segments"][-1]["shortage"] == small.shortage
+    assert whole.to_dict()["by"] == "region"
+
+
+def test_groups_are_ordered_by_size_and_cover_all_cases(audited):
+    panel, whole = audited
+    sizes = [one.cases for one in whole.segments]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sum(sizes) == len(panel)
+
+
+def test_the_page_has_a_section_of_groups(audited, tmp_path):
+    audited[1].to_html(tmp_path / "a.html")
+    page = (tmp_path / "a.html").read_text()
+    assert "Who fails where, by region?" in page
+    assert "LATAM" in page
+
+
+def test_three_classes_have_costs_in_groups_and_no_recall():
+    rng = np.random.default_rng(0)
+    outcomes = rng.integers(0, 3, 200)
+    reports = rng.dirichlet(np.ones(3), (200, 3))
+    panel = Panel(reports, outcomes, columns={"region": ["a", "b"] * 100})
+    result = audit(panel, by="region", resamples=50)
+    assert [one.recall for one in result.segments] == [None, None]
+    assert all(one.cost is not None for one in result.segments)
+    assert not any(f.code in CODES for f in result.findings)
+
+
+@pytest.mark.parametrize("group", ["EU", "ASIA"])
+def test_pools_compare_in_a_group_as_in_a_panel_of_its_own(group):
+    panel = regions(2)
+    options = {"costs": COSTS, "pools": ["median"], "resamples": 100}
+    whole = compare(panel, by="region", **options)
+    (one,) = [one for one in whole.groups if one.group == group]
+    alone = compare(part_of(panel, group), **options)
+    for name in ("mean", "median"):  # the best agent is chosen on other folds
+        row = next(row for row in one.rows if row.pool == name)
+        own = alone[name]
+        assert (row.loss, row.recall, row.brier) == (own.loss, own.recall, own.brier)
+        assert (row.ece, row.cost) == (own.ece, own.cost)
+
+
+def test_p_values_are_adjusted_for_pools_and_groups_together():
+    from scipy.stats import ttest_rel
+
+    from truepool.measures.inference import holm
+
+    panel = regions(3)
+    whole = compare(panel, by="region", loss="brier", pools=["median"], resamples=50)
+    judged = [one for one in whole.groups if one.rows]
+    assert {one.group for one in whole.groups} - {one.group for one in judged} == {
+        "LATAM"
+    }
+    raw = []
+    for name, cases in divide(panel.columns["region"]):
+        if name != "LATAM":
+            mean = whole.by_case["mean"][cases]
+            raw += [ttest_rel(whole.by_case[p][cases], mean).pvalue
+                    for p in ("median", "best-agent")]  # fmt: skip
+    rows = [
+        next(row for row in one.rows if row.pool == name).p_mean
+        for one in judged
+        for name in ("median", "best-agent")
+    ]
+    np.testing.assert_allclose(rows, holm(np.array(raw)), rtol=1e-6)
+
+
+def test_a_comparison_whose_groups_are_all_small_judges_none():
+    panel = regions(0, cases=40)
+    result = compare(panel, by="region", pools=["median"], resamples=50)
+    assert all(one.shortage and not one.rows for one in result.groups)
+    assert audit(panel, by="region", resamples=50).segments
+
+
+def test_values_become_names_of_groups():
+    values = np.array([1.0, 2.5, None, "", float("nan"), "x", 3], dtype=object)
+    names = dict(divide(values))
+    assert set(names) == {"1", "2.5", NO_VALUE, "x", "3"}
+    assert names[NO_VALUE].tolist() == [2, 3, 4]
+
+
+@pytest.mark.parametrize("function", [audit, compare])
+def test_a_column_that_makes_no_groups_is_refused(function):
+    panel = regions(0, cases=100)
+    ids = panel.with_columns({"id": np.arange(100), "one": ["x"] * 100})
+    with pytest.raises(SettingError, match="2 to 50 different values; 'id' has 100"):
+        function(ids, by="id")
+    with pytest.raises(SettingError, match="'one' has 1. Name another one"):
+        function(ids, by="one")
+    with pytest.raises(PanelError, match=r"'regions' .*did you mean 'region'"):
+        function(panel, by="regions")

@@ -1,0 +1,167 @@
+"""Limited capacity on the command line: score, pool, compare and audit."""
+
+import io
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from messy_tables import write
+from numpy.testing import assert_array_equal
+
+import truepool as tp
+
+DAYS = pd.Timestamp("2026-03-02") + pd.to_timedelta(np.arange(120) // 12, unit="D")
+AGENTS = ["ada", "bob", "cy"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, truepool):
+    """Tables with amounts and dates, and a pool that pays by the amount."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    y = (rng.random(120) < 0.4).astype(int)
+    said = 1 / (1 + np.exp(-(2 * y[:, None] - 1 + rng.normal(0, 1.2, (120, 3)))))
+    table = pd.DataFrame(said.round(4), columns=AGENTS)
+    table["amount"], table["day"] = rng.lognormal(3, 1, 120).round(2), DAYS
+    table["region"] = np.tile(["EU", "US"], 60)
+    table.assign(y=y).to_csv("train.csv", index=False)
+    table.loc[5, AGENTS] = np.nan
+    table.to_csv("new.csv", index=False)
+    words = "fit train.csv --cost-fn amount --cost-fp 4 --pool vcg -o a.pool"
+    assert truepool(*words.split(), "--agents", "ada,bob,cy")[0] == 0
+    return tmp_path
+
+
+def by_hand(limit, share=None):
+    """Decisions of the saved pool by pandas: the most valuable cases of each day."""
+    new = pd.read_csv("new.csv", parse_dates=["day"])
+    known = new[AGENTS].notna().any(axis=1)
+    p = tp.load_pool("a.pool").predict_proba(new.loc[known, AGENTS])[:, 1]
+    part = new[known].assign(saved=p * new.amount[known] - (1 - p) * 4)
+    worth = part[part.saved > 0].sort_values("saved", ascending=False, kind="stable")
+    chosen = worth.head(limit) if share else worth.groupby("day").head(limit)
+    return new.index.isin(chosen.index)
+
+
+@pytest.mark.parametrize("source", ["new.csv", "new.parquet", "new.jsonl"])
+def test_score_decides_the_most_valuable_cases_of_each_day(folder, truepool, source):
+    new = pd.read_csv("new.csv")
+    if source.endswith("parquet"):
+        new.assign(day=pd.to_datetime(new.day)).to_parquet(source)
+    elif source.endswith("jsonl"):
+        new.to_json(source, orient="records", lines=True)
+    words = ("--capacity", "3/day", "--time", "day")
+    code, out, err = truepool("score", "a.pool", source, "-o", "out.csv", *words)
+    assert code == 0, err
+    decided = pd.read_csv("out.csv").decision
+    assert_array_equal(decided.fillna(0) == 1, by_hand(3))
+    assert decided.isna().to_numpy().nonzero()[0].tolist() == [5]
+    count = int(by_hand(3).sum())
+    assert out.endswith(f"Decided {count} positive, within 3 cases per day.\n")
+
+
+def test_a_plain_number_or_a_share_is_for_the_whole_table(folder, truepool):
+    for capacity, limit in (("7", 7), ("10%", 11)):  # 119 cases have reports
+        words = ("-o", "out.csv", "--capacity", capacity)
+        assert truepool("score", "a.pool", "new.csv", *words)[0] == 0
+        decided = pd.read_csv("out.csv").decision
+        assert_array_equal(decided.fillna(0) == 1, by_hand(limit, share=True))
+
+
+def test_pool_and_score_decide_alike_within_a_capacity(folder, truepool):
+    options = "--agents ada,bob,cy --cost-fn amount --cost-fp 4 --pool vcg".split()
+    rate = ("--capacity", "2/week", "--time", "day", "-o")
+    # With dates a pool is fitted to the same cases; only folds would differ.
+    code, _, err = truepool("pool", "train.csv", "new.csv", *options, *rate, "p.csv")
+    assert code == 0, err
+    assert truepool("score", "a.pool", "new.csv", *rate, "s.csv")[0] == 0
+    scored = pd.read_csv("s.csv").dropna().reset_index(drop=True)
+    pooled = pd.read_csv("p.csv")
+    assert_array_equal(scored.decision, pooled.decision)
+    assert pooled.decision.sum() == 4  # ten days touch two weeks
+
+
+def test_a_pool_with_a_threshold_limits_what_it_would_decide(folder, truepool):
+    words = "fit train.csv --cost-fn amount --threshold 0.6 --pool mean -o t.pool"
+    assert truepool(*words.split(), "--agents", "ada,bob,cy")[0] == 0
+    assert truepool("score", "t.pool", "new.csv", "-o", "all.csv")[0] == 0
+    capacity = ("--capacity", "3")
+    assert truepool("score", "t.pool", "new.csv", "-o", "some.csv", *capacity)[0] == 0
+    every, some = (pd.read_csv(f).decision.fillna(0) for f in ("all.csv", "some.csv"))
+    assert every.sum() > some.sum() == 3
+    assert (some <= every).all()
+
+
+def test_a_table_without_any_report_decides_nothing(folder, truepool):
+    pd.read_csv("new.csv").assign(ada=None, bob=None, cy=None).to_csv("e.csv")
+    code, out, _ = truepool(
+        "score", "a.pool", "e.csv", "-o", "o.csv", "--capacity", "3"
+    )
+    assert code == 0
+    assert "Decided 0 positive" in out
+
+
+def test_compare_and_audit_say_what_a_capacity_costs(folder, truepool):
+    table = ("train.csv", "--agents", "ada,bob,cy", "--cost-fn", "3")
+    limit = ("--capacity", "10%", "--by", "region")
+    code, out, err = truepool("compare", *table, *limit, "--pool", "vcg", "--json")
+    assert code == 0, err
+    found = json.loads(out)
+    assert found["capacity"] == "10% of cases"
+    for row in found["rows"]:
+        low, high = row["recall_interval"]
+        assert low <= row["recall"] <= high
+        assert row["recall"] * found["outcome_labels"]["cases"][1] <= 12.001
+    assert [one["group"] for one in found["groups"]] == ["EU", "US"]
+    code, out, err = truepool(
+        "compare", *table, *limit, "--pool", "vcg", "--markdown", "a.md"
+    )
+    assert "at most 10% of cases, the most valuable ones" in out
+    assert "The pools within groups of region" in out
+    assert "The pools within groups of region" in (folder / "a.md").read_text()
+    code, out, err = truepool("audit", *table, *limit, "--json=a.json")
+    assert code == 0, err
+    assert "Within a capacity of 10% of cases" in out
+    assert "The pool within groups of region" in out
+    at = json.loads((folder / "a.json").read_text())["capacity"]
+    assert at["decided"] == 12 < at["wanted"]
+    assert at["recall"]["low"] <= at["recall"]["value"] <= at["recall"]["high"]
+    assert at["cost"]["value"] > at["cost"]["value"] - at["rise"]["value"]
+
+
+def test_standard_input_cannot_be_read_twice(folder, truepool, monkeypatch):
+    stream = io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"ada,bob,cy\n")))
+    monkeypatch.setattr(sys, "stdin", stream)
+    code, out, err = truepool("score", "a.pool", "-", "--capacity", "3")
+    assert (code, out) == (2, "")
+    assert "NEW is read twice; got standard input. Save it to a file first." in err
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("score a.pool new.csv --capacity 0", "at least 1, or a share"),
+        ("score a.pool new.csv --capacity 3/day", "no time column 'time'"),
+        ("score a.pool new.csv --capacity 3/day --time amount", "needs dates"),
+        ("compare train.csv --agents ada,bob --capacity 3/dai", "did you mean 'day'"),
+        ("compare train.csv --agents ada,bob --capacity 3/day", "time of each case"),
+        ("audit train.csv --agents ada,bob --capacity=-3", "got '-3'"),
+        ("pool train.csv new.csv --agents ada,bob -o o.csv --capacity 3/day",
+         "time of each case"),
+        ("audit train.csv --agents ada,bob --by regions", "'regions'"),
+        ("audit train.csv --agents ada,bob --by amount", "2 to 50 different values"),
+        ("compare three.csv --capacity 3 --outcome label", "two classes; there are 3"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_sentence_and_nothing_is_written(
+    folder, truepool, words, sentence
+):
+    write(folder, "classes by name, rounded").rename("three.csv")
+    before = sorted(folder.iterdir())
+    code, out, err = truepool(*words.split())
+    assert (code, out) == (2, "")
+    assert sentence in err
+    assert err.count("\n") == 1
+    assert sorted(folder.iterdir()) == before

@@ -1,0 +1,122 @@
+"""A pool from outside that breaks the contract is refused in one sentence."""
+
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import truepool as tp
+from truepool.core.errors import PoolError
+from truepool.pools import FixedPool, LinearPool, configure
+
+REPORTS, OUTCOMES = [[0.9, 0.2], [0.1, 0.4], [0.7, 0.6]], [1, 0, 1]
+
+
+class Given(LinearPool):
+    """Weights as they are given."""
+
+    name: ClassVar[str] = "given"
+    complexity: ClassVar[int] = 2
+
+    def __init__(self, given=(0.5, 0.5), *, costs=None, threshold=None):
+        super().__init__(costs=costs, threshold=threshold)
+        self.given = given
+
+    def _weigh(self, panel, case_weights):
+        return self.given
+
+
+class Shaped(FixedPool):
+    """Whatever the function makes of the reports."""
+
+    name: ClassVar[str] = "shaped"
+
+    def __init__(self, function, *, costs=None, threshold=None):
+        super().__init__(costs=costs, threshold=threshold)
+        self.function = function
+
+    def combine(self, values):
+        return self.function(values)
+
+
+class Sharp(FixedPool):
+    """Takes neither costs nor a threshold."""
+
+    name: ClassVar[str] = "sharp"
+
+    def __init__(self, power=2.0):
+        self.power = power
+
+    def combine(self, values):
+        return np.nanmean(values, axis=1) ** self.power
+
+
+class Forgetful(Sharp):
+    """Takes them, and does not keep them."""
+
+    def __init__(self, power=2.0, *, costs=None, threshold=None):
+        self.power = power
+
+
+def test_weights_may_be_a_list():
+    pool = Given([0.25, 0.75]).fit(REPORTS, OUTCOMES)
+    np.testing.assert_array_equal(pool.weights_, [0.25, 0.75])
+    assert pool.weights_.dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [(-1.0, 2.0), (1.0,), (0.2, 0.3, 0.5), (0.5, 0.6), (np.nan, 1.0), None, "ab"],
+    ids=str,
+)
+def test_weights_off_the_simplex_are_refused_when_the_pool_is_fitted(weights):
+    with pytest.raises(PoolError, match=r"must be 2 numbers.*_weigh\(\) of Given"):
+        Given(weights).fit(REPORTS, OUTCOMES)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda values: np.nanmean(values, axis=1)[:, 0],
+        lambda values: np.nanmean(values, axis=1).tolist(),
+        lambda values: np.nanmean(values, axis=0),
+    ],
+    ids=["one axis", "a list", "over the cases"],
+)
+def test_combine_returns_one_row_per_case(function):
+    pool = Shaped(function).fit(REPORTS, OUTCOMES)
+    with pytest.raises(PoolError, match=r"here \(3, 1\); combine\(\) of Shaped"):
+        pool.predict_proba(REPORTS)
+    with pytest.raises(PoolError, match=r"here \(1, 1\); combine\(\) of Shaped"):
+        pool.predict_proba_one(dict(zip(pool.agents_, [0.2, 0.4], strict=True)))
+
+
+@pytest.mark.parametrize("pool", [Sharp(), Forgetful()], ids=["takes", "stores"])
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda pool: pool.fit(REPORTS, OUTCOMES),
+        lambda pool: configure(pool, threshold=0.3),
+        lambda pool: tp.compare(tp.Panel(REPORTS * 9, OUTCOMES * 9), pools=[pool]),
+    ],
+    ids=["fit", "configure", "compare"],
+)
+def test_a_constructor_must_store_costs_and_threshold(pool, use):
+    with pytest.raises(PoolError, match=r"does not store costs, threshold\. Write def"):
+        use(pool)
+
+
+def test_a_pool_with_a_setting_keeps_it_with_costs_and_threshold():
+    pool = configure(Given([0.3, 0.7]), threshold=0.4)
+    assert (pool.given, pool.threshold) == ([0.3, 0.7], 0.4)
+
+
+def test_a_pool_that_answers_nonsense_is_not_saved(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "truepool.pools.persistence.registry.names", lambda kind: {"shaped": Shaped}
+    )
+    pool = Shaped(None).fit(REPORTS, OUTCOMES)
+    pool.combine = lambda values: np.full((len(values), 1), np.inf - np.inf)
+    with pytest.raises(PoolError, match="must be probabilities; .* returned nan"):
+        pool.save(tmp_path / "p.pool")
+    assert not list(tmp_path.iterdir())
