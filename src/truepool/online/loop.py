@@ -201,7 +201,7 @@ def program(learner: Learner, agents: int, classes: int) -> tuple[Any, ...]:
     loss, settings = learner.loss, learner.settings(agents, classes)
     tuples = (Feedback, type(learner.memory(agents)), type(settings))
     loop = online.specialise(
-        learner.kernel, tuples, learner.signal, loss.name, classes == 2
+        learner.kernel, tuples, learner.signal, loss.name, classes == 2, agents
     )
     table, line = loss.costs.table(classes), _line(loss, classes)
     return loop, tuple(settings), loss.span(classes), table, line
