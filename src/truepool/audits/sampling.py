@@ -39,7 +39,7 @@ class Sampling:
 
     def withhold(self, what: str, why: str) -> None:
         """Record what is left out, and why."""
-        self.withheld.append((what, why))
+        self.withheld.append((what, why.rstrip(".")))
 
     def _draw(self, cases: IntArray, most: int) -> IntArray:
         rng = np.random.default_rng([self.seed, most])

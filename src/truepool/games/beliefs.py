@@ -204,5 +204,5 @@ def check_costs(costs: Costs) -> None:
     if not costs.constant or (costs.tp, costs.tn) != (0.0, 0.0):
         raise SettingError(
             "agents' incentives are known for one cost of a missed case and one of a "
-            f"false alarm; got {costs!r:.80}. Give two numbers, fn and fp."
+            "false alarm; got costs per case or benefits. Give two numbers, fn and fp."
         )
