@@ -55,6 +55,9 @@ def test_every_option_goes_through_every_verb(folder, truepool):
         code, _, err = truepool(*verb, *chosen, "--json")
         assert code == 0, err
         assert "Agents: a, b, c, d." in err
+        assert "Cases of the same customer (29 in all) stay in one fold" in err
+        assert "Each case counts by its w." in err
+        assert "Each case counts by 1 / p, the chance that it was reviewed." in err
     code, _, err = truepool("pool", "t.csv", "new.csv", *chosen, "-o", "out.csv")
     assert code == 0, err
     code, _, err = truepool("score", "v.pool", "new.csv", "-o", "out.csv")

@@ -1,7 +1,7 @@
 """One spelling per option: what means the same is written the same in every verb."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -458,6 +458,7 @@ def read_panel(
         table, table_format, allow_empty_cases=allow_empty_cases
     )
     note(summary)
+    NOTES.extend(_uses(panel, table_format))
     if panel.pending is not None:
         has = "has" if len(panel.pending) == 1 else "have"
         NOTES.append(
@@ -465,6 +466,23 @@ def read_panel(
             "feed checks only (truepool audit)."
         )
     return panel
+
+
+def _uses(panel: "Panel", table_format: "TableFormat") -> Iterator[str]:
+    """Say how the columns that weight and group the cases are used."""
+    if panel.groups is not None:
+        count = len(set(panel.groups.tolist()))
+        yield (
+            f"Cases of the same {table_format.group} ({count:,} in all) stay in one "
+            "fold, and intervals resample them together."
+        )
+    if panel.weights is not None:
+        yield f"Each case counts by its {table_format.weight}."
+    if panel.propensity is not None:
+        yield (
+            f"Each case counts by 1 / {table_format.propensity}, the chance that it "
+            "was reviewed."
+        )
 
 
 def note(summary: "TableSummary") -> None:

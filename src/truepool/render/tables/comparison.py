@@ -135,7 +135,8 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
     if comparison.skipped:
         missing = f" Not tried, for lack of cases: {', '.join(comparison.skipped)}."
     return (
-        f"{decision}. Brackets: {share} intervals by resampling cases.{missing}",
+        f"{decision}. Brackets: {share} intervals by resampling cases, or "
+        f"whole groups where they are given.{missing}",
         "Recall: share of positive cases found. Alarms: share of negative cases "
         "decided positive. ECE: calibration error.",
         "Differences: below 0 is better; * marks those that are significant after "
