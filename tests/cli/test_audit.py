@@ -83,10 +83,10 @@ def test_quiet_says_nothing_and_fail_on_decides_the_exit_code(
 
 
 def test_a_page_is_asked_of_the_audit(truepool, reports, tmp_path, monkeypatch):
-    from truepool.audits.values import Audit
+    from truepool.render.html import audit
 
-    monkeypatch.setattr(Audit, "to_html", lambda result, path: path.write_text("page"))
-    page = tmp_path / "told.html"
+    monkeypatch.setattr(audit, "html", lambda result: "page")
+    page = tmp_path / "audit.html"
     code, out, _ = truepool(
         "audit", reports, "--outcome", "happened", "--ignore", "day", "--html", page
     )

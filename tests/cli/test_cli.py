@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from functools import partial
 from importlib.resources import files
 
 import numpy as np
@@ -334,16 +335,11 @@ def test_help_needs_nothing_heavy():
 def test_progress_is_shown_to_those_who_look(monkeypatch):
     import io
 
-    from rich.console import Console
-
     from truepool.cli import screen
 
     shown = io.StringIO()
-    monkeypatch.setattr(
-        screen,
-        "Console",
-        lambda **options: Console(file=shown, force_terminal=True, width=100),
-    )
+    terminal = partial(screen.Screen, file=shown, force_terminal=True, width=100)
+    monkeypatch.setattr(screen, "Screen", lambda **options: terminal())
     with screen.progress_bar("Comparing") as step:
         step("vcg", 1, 2)
     assert "Comparing" in shown.getvalue()

@@ -149,7 +149,6 @@ def looks_like_id(values: FloatArray) -> bool:
 
 def binary_columns(columns: Mapping[str, FloatArray]) -> tuple[str, ...]:
     """Columns of 0 and 1 alone, if other columns hold fractions."""
-    whole = [
-        n for n, v in columns.items() if np.isin(v[~np.isnan(v)], (0.0, 1.0)).all()
-    ]
+    known = {name: values[~np.isnan(values)] for name, values in columns.items()}
+    whole = [n for n, v in known.items() if v.size and np.isin(v, (0.0, 1.0)).all()]
     return tuple(whole) if len(whole) < len(columns) else ()
