@@ -343,6 +343,7 @@ def run_verb(truepool, folder, verb, outcomes, *more, reports=R):
     rows = result if isinstance(result, list) else [result]
     (labels,) = {json.dumps(row.pop("outcome_labels")): None for row in rows}
     rows[0].pop("classes", None)
+    rows[0].pop("table", None)  # it names the positive label
     written = folder / "out.csv"
     columns = csv.read_csv(written).to_pydict() if written.exists() else {}
     return result, json.loads(labels), columns

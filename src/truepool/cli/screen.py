@@ -34,7 +34,8 @@ class Screen(Console):
         """Render an object to segments of text."""
         for segment in super().render(renderable, options):
             text, style, control = segment
-            yield segment if control else Segment(printable(text), style)
+            plain = control or text.isprintable() or not text.strip(" \n")
+            yield segment if plain else Segment(printable(text), style)
 
 
 def console(*, stderr: bool = False) -> Console:
