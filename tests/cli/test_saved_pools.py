@@ -339,3 +339,11 @@ def test_an_agent_absent_from_a_long_table_has_no_report(fitted, truepool, stdin
     code, _, err = truepool("score", "v.pool", "-", *options)
     assert code == 2
     assert "a long table is read whole, from a file" in err
+
+
+def test_the_card_names_the_pool_that_simplest_chose(folder, truepool):
+    words = "fit train.csv --outcome label --positive fraud -o s.pool --pool simplest"
+    code, out, _ = truepool(*words.split())
+    assert code == 0
+    _, card, _ = truepool("show", "s.pool", "--json")
+    assert f"chosen {json.loads(card)['explanation']['name']}" in " ".join(out.split())

@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from truepool.core.errors import SettingError
 from truepool.data.panel import Panel
+from truepool.pools import logistic
 from truepool.pools.ridge import STRENGTHS, Ridge
 
 
@@ -57,3 +58,13 @@ def test_a_missing_report_counts_as_agreement_with_the_others():
 def test_an_unknown_scale_is_refused():
     with pytest.raises(SettingError, match="one of log-odds, reports; got 'probit'"):
         Ridge(scale="probit").fit_panel(Panel([[0.1, 0.2], [0.8, 0.9]] * 5, [0, 1] * 5))
+
+
+def test_many_parameters_are_solved_to_the_same_answer(monkeypatch):
+    panel = random_panel(1, cases=200, classes=3)
+    by_newton = Ridge().fit_panel(panel)
+    monkeypatch.setattr(logistic, "NEWTON_PARAMETERS", 5)
+    by_gradients = Ridge().fit_panel(panel)
+    assert by_newton.strength_ == by_gradients.strength_
+    expected = by_newton.predict_proba(panel.reports)
+    assert_allclose(by_gradients.predict_proba(panel.reports), expected, atol=1e-5)

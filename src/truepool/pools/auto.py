@@ -107,7 +107,7 @@ class Auto(Pool):
     >>> reports = [[0.9, 0.5, 0.4], [0.1, 0.5, 0.6]] * 20
     >>> auto = Auto(candidates=("mean", "best-agent")).fit(reports, [1, 0] * 20)
     >>> [pool.name for pool in auto.pools_], auto.shares_.round(2)
-    (['best-agent', 'mean'], array([0.95, 0.05]))
+    (['best-agent', 'mean'], array([0.85, 0.15]))
     """
 
     name: ClassVar[str] = "auto"
@@ -242,7 +242,7 @@ def mixture_weights(
     ``prior`` cases are spread equally over the M candidates.
 
     >>> mixture_weights(np.array([[0.9, 0.5]] * 100)).round(2)
-    array([0.97, 0.03])
+    array([0.95, 0.05])
     """
     T, M = given.shape
     counted = np.ones(T) if case_weights is None else case_weights

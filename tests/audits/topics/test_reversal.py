@@ -102,7 +102,8 @@ def test_what_an_agent_that_turned_costs_is_what_leaving_it_out_since_then_saves
         loss.of(np.nanmean(reports, axis=1)[:, None], panel.outcomes).mean()
         for reports in (panel.reports, later)
     )
-    assert_allclose(finding.cost.value, as_is - without)
+    tested = 5 / 6  # the first sixth of the cases only teaches
+    assert_allclose(finding.cost.value, (as_is - without) / tested)
 
 
 def test_an_agent_that_was_always_reversed_has_no_date():
