@@ -99,8 +99,11 @@ def run(
         delay.slots,
         delay.weights,
     )
-    if type(memory) is not type(state.memory):
+    kind = type(state.memory)
+    if not isinstance(memory, tuple) or len(memory) != len(state.memory):
         raise _kernel_error(learner, f"it returned {memory!r:.60}, not the memory")
+    if kind is not tuple:  # code compiled by another process has a class of its own
+        memory = kind(*memory)
     state = State(weights, memory, state.agents, state.classes, settled)
     return state, pooled, losses, skipped
 
