@@ -9,8 +9,10 @@ from panels import random_panel
 
 from truepool import Stream, replay
 from truepool.core.errors import SettingError
+from truepool.data.panel import Panel
 from truepool.learners import make
 from truepool.measures.losses import Loss
+from truepool.online.decision import decide, feedback
 
 SEEDS = st.integers(0, 100)
 AGENTS = 4
@@ -278,3 +280,16 @@ def test_static_learns_once(seed):
 def test_settings_outside_their_range_are_refused(name, settings, match):
     with pytest.raises(SettingError, match=match):
         make(name, **settings)
+
+
+def test_a_rounding_error_earns_no_weight_in_ml_poly():
+    # The mean of three losses of 2/3 differs from 2/3 in the last bit.
+    reports = np.full((2, 5, 3), 1 / 3)
+    reports[0, :2] = np.nan
+    panel = Panel(reports, [0, 1])
+    learner = make("ml-poly")
+    state = learner.start(panel.agents, 3)
+    case = decide(state, panel.values[0])
+    state = learner.update(state, feedback(learner, state, case, 0))
+    assert_allclose(state.weights, 0.2)
+    assert_allclose(replay(learner, panel).weights, 0.2)

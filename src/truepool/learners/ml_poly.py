@@ -8,7 +8,7 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.core.kernels.arithmetic import total
-from truepool.data.weights import proportional
+from truepool.data.weights import ROUNDING_ERROR, proportional
 from truepool.learners.interface import Feedback, Kernel, State
 from truepool.learners.regret import RegretLearner, Settings
 
@@ -51,7 +51,8 @@ class MLPoly(RegretLearner):
         regret = self._regret(feedback, state.classes)
         memory = state.memory
         regrets, squares = memory.regrets + regret, memory.squares + regret**2
-        weights = proportional(regrets / (1 + squares))
+        positive = np.where(regrets > ROUNDING_ERROR, regrets, 0.0)
+        weights = proportional(positive / (1 + squares))
         return state.after(weights, Memory(regrets, squares))
 
     def bound(self, state: State) -> float | None:
@@ -70,7 +71,8 @@ def _kernel(
         regret = unit * (mean - losses[i]) if losses[i] == losses[i] else 0.0
         regrets[i] += regret
         squares[i] += regret * regret
-        weights[i] = max(regrets[i], 0.0) / (1.0 + squares[i])
+        positive = regrets[i] if regrets[i] > ROUNDING_ERROR else 0.0
+        weights[i] = positive / (1.0 + squares[i])
     if not total(weights) > 0.0:
         weights[:] = 1.0
     return memory
