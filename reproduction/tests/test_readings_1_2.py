@@ -74,7 +74,7 @@ def test_one_line_explains_three_families_of_tables(offset, shift, poa):
         assert end.price_fn.difference > 0.2
 
 
-def test_the_utility_of_a_shift_has_the_slip_mended():
+def test_the_utility_of_a_shift_has_the_slip_corrected():
     # eq:delta_U: b(1 - y) - (1 - b)y is b - y, so the paper's maximiser is not one.
     beliefs = draw_beliefs(2, 0.5, cases=100_000)
     b, y = beliefs.values[:, 0], beliefs.outcomes

@@ -83,7 +83,7 @@ class Costs:
         self._set(**values, matrix=rows, currency=currency)
         for error, right in zip(ERRORS, RIGHT, strict=True):
             check_order(error, values[error], right, values[right])
-        self.cases  # noqa: B018 (arrays of different lengths are refused)
+        self._check_lengths()
 
     def _set(self, **values: Any) -> None:
         for name, value in values.items():
@@ -114,14 +114,17 @@ class Costs:
         """Whether every case has the same costs."""
         return not (self._amounts(str) or self._amounts(np.ndarray))
 
-    @cached_property
+    @property
     def cases(self) -> int | None:
         """Number of cases that have costs of their own; None: the same for any."""
+        arrays = self._amounts(np.ndarray).values()
+        return next((array.size for array in arrays), None)
+
+    def _check_lengths(self) -> None:
         sizes = {name: a.size for name, a in self._amounts(np.ndarray).items()}
         if len(set(sizes.values())) > 1:
             listed = ", ".join(f"{size} for {name}" for name, size in sizes.items())
             raise CostError(f"there must be one cost for each case; got {listed}")
-        return next(iter(sizes.values()), None)
 
     @cached_property
     def threshold(self) -> Any:

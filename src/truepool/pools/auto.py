@@ -14,31 +14,17 @@ from truepool.data.panel import Panel
 from truepool.measures.folds import (
     Folds,
     evaluation_cases,
-    out_of_fold,
     panel_splits,
     stratify,
 )
 from truepool.measures.losses import Loss, outcome_probability
-from truepool.pools.interface import Pool, configure
+from truepool.pools import candidates
+from truepool.pools.interface import Pool
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.result import Explanation
 from truepool.pools.ridge import Ridge
 
-CANDIDATES: tuple[str | Pool, ...] = (
-    "mean",
-    "median",
-    "log-odds",
-    "best-agent",
-    "extremized",
-    "platt",
-    "beta",
-    "brier",
-    "vcg",
-    "convex",
-    "stacked-lr",
-    "boosted",
-    "shrunk",
-)
+CANDIDATES: tuple[str | Pool, ...] = (*candidates.USUAL, "boosted", "shrunk")
 """What `Auto` combines by default: each family once, none that is slow."""
 TWO_CLASSES: tuple[str | Pool, ...] = ("ridge", Ridge(scale="reports"))
 """What it combines besides for two classes; with more they take too long."""
@@ -148,17 +134,11 @@ class Auto(Pool):
         self.pools_ = tuple(clone(p).fit_panel(panel, case_weights) for p in selected)
 
     def _candidates(self, classes: int) -> list[Pool]:
-        if isinstance(self.candidates, str):
-            raise SettingError(
-                f"candidates must be a list of pools; got {self.candidates!r}"
-            )
         usual = CANDIDATES if classes > 2 else CANDIDATES + TWO_CLASSES
-        return [self._configured(pool) for pool in self.candidates or usual]
+        return self._configure(self.candidates or usual)
 
-    def _configured(self, pool: str | Pool) -> Pool:
-        return configure(
-            pool, costs=self.costs, threshold=self.threshold, seed=self.seed
-        )
+    def _configure(self, pools: Sequence[str | Pool]) -> list[Pool]:
+        return candidates.configure_all(pools, self.costs, self.threshold, self.seed)
 
     def _select(
         self, pools: list[Pool], panel: Panel, case_weights: FloatArray | None
@@ -177,13 +157,7 @@ class Auto(Pool):
             return self._alone("shrunk", f"the pools could not be compared: {error}")
         rows = evaluation_cases(pairs)
         outcomes = part.outcomes[rows]
-        tried, pooled = [], []
-        for pool in pools:
-            try:
-                pooled.append(out_of_fold(pool, part, pairs, counted)[rows])
-            except SettingError:
-                continue  # too few cases for this one
-            tried.append(pool)
+        tried, pooled = candidates.cross_validate(pools, part, pairs, counted)
         if not tried:
             return self._alone("shrunk", "there are too few cases to try any candidate")
         given = np.stack([outcome_probability(p, outcomes) for p in pooled], axis=1)
@@ -209,7 +183,7 @@ class Auto(Pool):
     def _alone(self, name: str, why: str) -> tuple[list[Pool], FloatArray]:
         self.table_ = []
         self.why_ = f"{name} alone: {why}"
-        return [self._configured(name)], np.ones(1)
+        return self._configure([name]), np.ones(1)
 
     def _explanation(self) -> Explanation:
         members = {

@@ -11,27 +11,16 @@ from truepool.core.arrays import Array, FloatArray, IntArray, case_mean
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.measures.folds import Folds, evaluation_cases, out_of_fold, panel_splits
+from truepool.measures.folds import Folds, evaluation_cases, panel_splits
 from truepool.measures.inference import independent_units
 from truepool.measures.losses import Loss, as_loss
-from truepool.pools.interface import Pool, configure
+from truepool.pools import candidates
+from truepool.pools.interface import Pool
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.result import Explanation
 
-CANDIDATES = (
-    "mean",
-    "median",
-    "log-odds",
-    "best-agent",
-    "extremized",
-    "platt",
-    "beta",
-    "brier",
-    "vcg",
-    "convex",
-    "stacked-lr",
-)
-"""What `Simplest` tries by default: each family once, none that is slow."""
+CANDIDATES = candidates.USUAL
+"""What `Simplest` tries by default."""
 
 
 @dataclass(frozen=True)
@@ -116,14 +105,9 @@ class Simplest(Pool):
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         loss = as_loss(self.loss, self.costs, self.threshold).on(panel)
-        if isinstance(self.candidates, str):
-            raise SettingError(
-                f"candidates must be a list of pools; got {self.candidates!r}"
-            )
-        pools = [
-            configure(given, costs=self.costs, threshold=self.threshold, seed=self.seed)
-            for given in self.candidates or CANDIDATES
-        ]
+        pools = candidates.configure_all(
+            self.candidates or CANDIDATES, self.costs, self.threshold, self.seed
+        )
         try:
             pairs = panel_splits(panel, self.cv, self.seed)
         except SettingError as error:
@@ -148,14 +132,7 @@ class Simplest(Pool):
         cases = None if case_weights is None else case_weights[rows]
         outcomes = panel.outcomes[rows]
         groups = None if panel.groups is None else panel.groups[rows]
-        tried, pooled = [], []
-        for pool in pools:
-            try:
-                answer = out_of_fold(pool, panel, pairs, case_weights)[rows]
-            except SettingError:
-                continue  # too few cases for this one
-            tried.append(pool)
-            pooled.append(answer)
+        tried, pooled = candidates.cross_validate(pools, panel, pairs, case_weights)
         if not tried:
             self.table_, self.why_ = (
                 [],

@@ -33,22 +33,11 @@ from truepool.measures.inference import (
 )
 from truepool.measures.losses import Loss
 from truepool.pools import every
+from truepool.pools.candidates import USUAL
 
 RECOMMENDED = "auto"
 """The pool to use wherever it costs significantly less than the one in use."""
-POOLS = (
-    "mean",
-    "median",
-    "log-odds",
-    "best-agent",
-    "extremized",
-    "platt",
-    "brier",
-    "vcg",
-    "convex",
-    "stacked-lr",
-    RECOMMENDED,
-)
+POOLS = (*(name for name in USUAL if name != "beta"), RECOMMENDED)
 """What is tried beside the pool in use: each family once."""
 COMPARISON_CASES = 50_000
 """Largest number of cases on which pools are compared."""
