@@ -1,0 +1,5 @@
+"""."""
+
+
+def write(*a):
+    pass
