@@ -10,28 +10,30 @@ from pathlib import Path
 from race import page
 from race.libraries import LIBRARIES, Peer, prepare
 from race.measurement import measure
-from race.panels import DEVELOPMENT, DRAWS, JUDGING, Task
-
+from race.panels import DEVELOPMENT, DRAWS, JUDGING
 from truepool.core.engine import Batch, Cell, RowFile, run
 from truepool.core.files import cache_folder
 
 VERSION = "1"
 """Rows of another version are not used."""
-DEVELOPMENT_DRAWS = 3
+DEVELOPMENT_DRAWS = 2
+SPEED = ("heart-40", "unsw-exploits", "web-sparse", "unsw-kinds-K5")
+"""Panels on which times are measured: few cases, many, many agents, many classes."""
 HERE = Path(__file__).parent
 RESULTS = HERE / "results.jsonl"
 
 
-def cells(judging: tuple[Task, ...], development: tuple[Task, ...]) -> list[Cell]:
-    """Every panel and draw; a draw of all panels is done before the next."""
-    counts = [(panel, DRAWS) for panel in judging]
-    counts += [(panel, DEVELOPMENT_DRAWS) for panel in development]
-    return [
+def cells() -> list[Cell]:
+    """Every panel and draw, a draw of all panels before the next; then the speed."""
+    counts = [(panel, DRAWS) for panel in JUDGING]
+    counts += [(panel, DEVELOPMENT_DRAWS) for panel in DEVELOPMENT]
+    race = [
         Cell("race", (("panel", panel.name),), number)
         for number in range(DRAWS)
         for panel, draws in counts
         if number < draws
     ]
+    return race + [Cell("speed", (("panel", name),), 0) for name in SPEED]
 
 
 def main() -> None:
@@ -40,21 +42,20 @@ def main() -> None:
     warnings.simplefilter("ignore")
     os.environ["OMP_NUM_THREADS"] = "1"
     file = RowFile(RESULTS, VERSION)
-    every = cells(JUDGING, DEVELOPMENT)
+    every = cells()
     if any(cell not in file for cell in every):
+        folder = cache_folder() / "race"
         with ExitStack() as stack:
             peers: dict[str, Peer | str] = {}
             for library in LIBRARIES:
-                python = prepare(library, cache_folder() / "race")
-                found = isinstance(python, Path)
-                say(f"{library.name}: {'ready' if found else python}")
-                peers[library.name] = (
-                    stack.enter_context(Peer(library, python))
-                    if isinstance(python, Path)
-                    else python
-                )
+                python = prepare(library, folder)
+                if isinstance(python, str):
+                    say(f"{library.name} {python}")
+                    peers[library.name] = python
+                    continue
+                peer = Peer(library, python, folder / "answers")
+                peers[library.name] = stack.enter_context(peer)
             work = partial(measure, peers=peers)
-            work(every[-1])  # kernels are compiled and libraries imported, untimed
             run([Batch(work, every, file)], progress=show)
     page.write({cell: file[cell] for cell in every}, HERE.parents[1] / "docs")
 

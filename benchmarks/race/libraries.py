@@ -2,11 +2,12 @@
 
 import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import IO, Self
 
 import numpy as np
 
@@ -67,18 +68,15 @@ def prepare(library: Library, folder: Path) -> Path | str:
 
 
 class Peer:
-    """A process that answers for one library, as long as the race lasts."""
+    """The methods of one library, run in a process that lasts as long as the race.
 
-    def __init__(self, library: Library, python: Path) -> None:
-        self.library = library
-        self._folder = tempfile.TemporaryDirectory()
-        self._process = subprocess.Popen(
-            [python, PEERS / "driver.py", library.module],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
+    Answers stay in a folder: the same question to the same code is asked once, unless
+    it is asked ``anew``, for its time.
+    """
+
+    def __init__(self, library: Library, python: Path, folder: Path) -> None:
+        self.library, self.python, self.folder = library, python, folder
+        self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -89,28 +87,59 @@ class Peer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._process.communicate()
-        self._folder.cleanup()
+        if self._process is not None:
+            self._process.communicate()
 
-    def ask(self, learning: Panel, new: FloatArray) -> dict[str, Answer]:
+    def ask(
+        self, learning: Panel, new: FloatArray, *, anew: bool = False
+    ) -> dict[str, Answer]:
         """Return the answer of every method of the library, by name."""
-        source, target = (Path(self._folder.name) / n for n in ("in.npz", "out.npz"))
-        np.savez(
-            source,
-            reports=by_class(learning.reports),
-            outcomes=learning.outcomes,
-            new=by_class(new),
-        )
-        pipes = self._process.stdin, self._process.stdout
-        if pipes[0] is None or pipes[1] is None or self._process.poll() is not None:
-            return {self.library.name: Answer(None, error="its process has ended")}
-        print(source, target, sep="\t", file=pipes[0], flush=True)
-        if pipes[1].readline() != "done\n":
-            return {self.library.name: Answer(None, error="its process has ended")}
+        question = [by_class(learning.reports), learning.outcomes, by_class(new)]
+        digest = sha256(self._code)
+        for array in question:
+            digest.update(np.ascontiguousarray(array).tobytes())
+        target = self.folder / f"{self.library.name}-{digest.hexdigest()[:16]}.npz"
+        if anew or not target.is_file():
+            names = ("reports", "outcomes", "new")
+            failure = self._run(dict(zip(names, question, strict=True)), target)
+            if failure:
+                return {self.library.name: Answer(None, error=failure)}
         with np.load(target) as file:
             found = {key: file[key] for key in file}
         names = dict.fromkeys(key.partition(" ")[2] for key in found)
         return {f"{self.library.name} {name}": _answer(found, name) for name in names}
+
+    @cached_property
+    def _code(self) -> bytes:
+        files = (f"{self.library.module}.py", "features.py", "driver.py")
+        return b"".join((PEERS / name).read_bytes() for name in files)
+
+    def _run(self, question: dict[str, FloatArray], target: Path) -> str:
+        """Let the process answer into a file; return why it could not."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        source = self.folder / f"{self.library.name}-question.npz"
+        np.savez(source, **question)
+        asked, replies = self._pipes()
+        try:
+            print(source, target, sep="\t", file=asked, flush=True)
+            ended = replies.readline() != "done\n"
+        except BrokenPipeError:
+            ended = True
+        return "its process has ended" if ended else ""
+
+    def _pipes(self) -> tuple[IO[str], IO[str]]:
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [self.python, PEERS / "driver.py", self.library.module],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+            )
+        asked, replies = self._process.stdin, self._process.stdout
+        if asked is None or replies is None:
+            raise AssertionError("both are pipes")
+        return asked, replies
 
 
 def by_class(reports: FloatArray) -> FloatArray:

@@ -3,12 +3,12 @@
 import math
 from collections.abc import Mapping
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+
 from race.libraries import Answer, Peer
 from race.panels import PANELS, Draw
-
 from truepool.core.arrays import FloatArray, from_classes, to_classes
 from truepool.core.engine import Cell, Row
 from truepool.data.costs import Costs
@@ -26,24 +26,52 @@ CLIP = 1e-6
 """Probabilities are clipped this far from 0 and 1 before their logarithm."""
 ONE_CASE = 20
 """How often one case is pooled; the fastest time counts."""
+RUNS = 3
+"""How often everything is fitted where its time is measured; the fastest run counts."""
 DIGITS = 5
 """Significant digits of a number in the file of rows."""
 
 
-def measure(cell: Cell, peers: Mapping[str, Peer | str]) -> list[Row]:
-    """Rows of all competitors in one draw; a library that is missing has one too."""
+Peers: TypeAlias = Mapping[str, Peer | str]
+"""By the name of the library; or why there is none."""
+
+
+def measure(cell: Cell, peers: Peers) -> list[Row]:
+    """Rows of one panel and draw: the losses of all competitors, or their seconds."""
     draw = PANELS[cell["panel"]].draw(cell.repeat)
-    answers = {OURS: pool_answer(configure(OURS), draw)}
-    reference = _losses(answers[OURS].pooled, draw)
-    rows = [row(OURS, answers[OURS], draw, reference)]
-    rows.append(_old_row(draw, reference))
+    if cell.experiment == "speed":
+        return _time(draw, peers)
+    answer = pool_answer(configure(OURS), draw)
+    reference = _losses(answer.pooled, draw)
+    rows = [row(OURS, answer, draw, reference), _old_row(draw, reference)]
+    answers = _ask(draw, peers)
+    return rows + [row(name, answers[name], draw, reference) for name in answers]
+
+
+def _time(draw: Draw, peers: Peers) -> list[Row]:
+    """Seconds to fit, to pool all new cases and to pool one: the best of some runs."""
+    best: dict[str, FloatArray] = {}
+    for _ in range(RUNS):
+        answers = {name: pool_answer(configure(name), draw) for name in (OURS, OLD)}
+        for name, answer in (answers | _ask(draw, peers, anew=True)).items():
+            seconds = np.array([answer.fit, answer.predict, answer.one])
+            best[name] = np.fmin(best.get(name, seconds), seconds)
+    return [
+        {"name": name, "seconds": _short(seconds)}
+        for name, seconds in best.items()
+        if np.isfinite(seconds).all()
+    ]
+
+
+def _ask(draw: Draw, peers: Peers, *, anew: bool = False) -> dict[str, Answer]:
+    """Answers of all methods of all libraries; a library that is missing has one too."""
+    answers: dict[str, Answer] = {}
     for name, peer in peers.items():
         if isinstance(peer, str):
-            rows.append(row(name, Answer(None, error=peer), draw, reference))
-            continue
-        for method, answer in peer.ask(draw.learning, draw.reports).items():
-            rows.append(row(method, answer, draw, reference))
-    return rows
+            answers[name] = Answer(None, error=peer)
+        else:
+            answers |= peer.ask(draw.learning, draw.reports, anew=anew)
+    return answers
 
 
 def pool_answer(pool: Pool, draw: Draw) -> Answer:
@@ -92,7 +120,6 @@ def _row(
         "means": _short(losses.mean(axis=0)),
         "errors": _short(errors),
         "ece": _short(smooth_ece(p[:, 0] if p.shape[1] == 1 else p, draw.outcomes)),
-        "seconds": _short([answer.fit, answer.predict, answer.one]),
         "cases": len(units),
     }
 

@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-from race import sources
-from race.difficulties import DIFFICULTIES
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -28,6 +26,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from race import sources
+from race.difficulties import DIFFICULTIES
 from truepool import datasets
 from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.core.errors import SourceError

@@ -199,5 +199,5 @@ def _filled(values: FloatArray) -> FloatArray:
 def _from_river(stream: object) -> Source:
     rows = list(stream)  # type: ignore[call-overload]
     X = np.array([list(x.values()) for x, _ in rows], dtype=np.float64)
-    labels, y = np.unique([str(y) for _, y in rows], return_inverse=True)
+    y = np.unique([str(y) for _, y in rows], return_inverse=True)[1]
     return X, y.astype(np.int64)
