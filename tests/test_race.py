@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from race import __main__ as race
-from race import comparison, measurement, page, panels, sources
+from race import comparison, criteria, measurement, page, panels, sources
 from race.comparison import MEAN, Results, paired_p_value
 from race.libraries import Library, Peer, prepare
 from race.measurement import OLD, OURS
@@ -160,5 +160,5 @@ def test_what_the_protocol_fixes_does_not_move():
     assert (panels.MAX_NEW, panels.MAX_TRAINING, panels.DAYS) == (2_000, 2_500, 4)
     assert (measurement.RATIOS, measurement.CLIP) == ((1, 5, 10), 1e-6)
     assert comparison.LEVEL == 0.05
-    targets = page.TARGET_PEER, page.TARGET_OLD, page.TARGET_WORSE
+    targets = criteria.TARGET_PEER, criteria.TARGET_OLD, criteria.TARGET_WORSE
     assert targets == (0.02, 0.06, 0.05)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from scipy.special import stdtr
@@ -12,11 +13,22 @@ from truepool.core.arrays import FloatArray
 from truepool.core.engine import Cell, Row
 from truepool.measures.inference import holm
 
+Rows: TypeAlias = Mapping[Cell, Sequence[Row]]
+
 MEAN = "scikit-learn mean"
 LEVEL = 0.05
 """A cell counts as significant below this p-value."""
 LOG, BRIER = len(RATIOS), len(RATIOS) + 1
 """Where the log and the Brier loss stand among the means of a row, after the costs."""
+
+
+def select(rows: Rows, experiment: str, panels: set[str]) -> Rows:
+    """Return the rows of one experiment on some panels."""
+    return {
+        cell: found
+        for cell, found in rows.items()
+        if cell.experiment == experiment and cell["panel"] in panels
+    }
 
 
 @dataclass(frozen=True)
@@ -49,7 +61,7 @@ class Results:
     ``failures`` has the reason.
     """
 
-    def __init__(self, rows: Mapping[Cell, Sequence[Row]]) -> None:
+    def __init__(self, rows: Rows) -> None:
         self.panels = tuple(dict.fromkeys(cell["panel"] for cell in rows))
         self.draws = 1 + max(cell.repeat for cell in rows)
         self.names = tuple(

@@ -23,7 +23,7 @@ METHOD = """- Every competitor learns from the same cases and answers about the 
   that between cases. Holm's method adjusts for the number of cells.
 - *LR* is logistic regression, *LRCV* the same with the penalty chosen by cross-validation.
 - The panels are classifiers trained on public tables (and three real election forecasters), not a sample of all panels in the
-  world: 25 panels of 13 data sets say what happened on these."""
+  world: 25 panels of nine data sets say what happened on these."""
 
 VARIANTS = """**How many variants were tried.** The design of `auto` comes from a study that compared six ways of combining candidates
 on 13 other panels, and its pool `shrunk` from one that compared about 38 label-free rules and 8 priors on 17; best-of
