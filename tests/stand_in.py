@@ -275,10 +275,16 @@ def late(seconds):
 
 
 @pytest.fixture
-def stand_in(monkeypatch, tmp_path):
-    """A server whose URL and key are in the environment; answers go to a folder."""
+def endpoint(monkeypatch):
+    """A server whose URL and key are in the environment."""
     with serve() as state:
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
         monkeypatch.setenv("OPENAI_BASE_URL", state.url)
-        monkeypatch.setenv("TRUEPOOL_CACHE", str(tmp_path / "cache"))
         yield state
+
+
+@pytest.fixture
+def stand_in(endpoint, monkeypatch, tmp_path):
+    """The same, with a folder of its own for the answers."""
+    monkeypatch.setenv("TRUEPOOL_CACHE", str(tmp_path / "cache"))
+    return endpoint

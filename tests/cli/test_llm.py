@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import csv
-from stand_in import KEY, MODEL, says, stand_in, status
+from stand_in import KEY, MODEL, endpoint, says, stand_in, status
 
 from truepool import read_panel
 from truepool.agents import llm
 
-__all__ = ["stand_in"]
+__all__ = ["endpoint", "stand_in"]
 
 PAGE = Path(__file__).parents[2] / "docs" / "llm.md"
 COMMAND = "import sys; from truepool.cli import main; main()"
@@ -62,13 +62,6 @@ def test_from_cases_to_a_table_that_can_be_audited(truepool, stand_in, folder):
     assert panel.ids[3] == "case 3"
     assert panel.times.tolist() == list(range(30))
     assert panel.outcomes.sum() == 20
-    page = folder / "audit.html"
-    code, out, _ = truepool(
-        "audit", "reports.csv", "--outcome", "label", "--html", page
-    )
-    assert code == 0
-    assert MODEL in out
-    assert MODEL in page.read_text()
 
 
 def spent(out):
@@ -261,6 +254,9 @@ def test_every_command_of_the_guide_runs(truepool, stand_in, folder):
         assert code == 0, (line, err)
         if target:
             Path(target.strip()).write_text(out)
+        if words[0] == "audit":
+            assert MODEL in out
+    assert MODEL in Path("audit.html").read_text()
 
 
 def test_the_guide_needs_three_lines_with_a_key():

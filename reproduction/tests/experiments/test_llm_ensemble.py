@@ -2,7 +2,7 @@
 
 import pytest
 from dataset_requirements import needs
-from stand_in import MODEL, stand_in, status
+from stand_in import MODEL, endpoint, status
 
 from truepool.core.errors import EndpointError
 from truepool_paper import reproduce
@@ -10,7 +10,7 @@ from truepool_paper.experiments import NO_MODEL, obstacle
 from truepool_paper.experiments.llm_ensemble import CASES, LLMEnsemble
 from truepool_paper.interface import MODEL_VARIABLE
 
-__all__ = ["stand_in"]
+__all__ = ["endpoint"]
 
 LABEL = "fig:llm_ensemble"
 PROMPTS = [f"llm_{name} ({MODEL})" for name in ("direct", "cot", "fewshot", "focused")]
@@ -35,7 +35,7 @@ def test_another_model_is_another_cell(monkeypatch):
 
 @needs("nsl-kdd")
 def test_eight_agents_and_five_pools_are_measured_drawn_and_labelled(
-    stand_in, monkeypatch, tmp_path
+    endpoint, monkeypatch, tmp_path
 ):
     monkeypatch.setenv(MODEL_VARIABLE, MODEL)
     result = reproduce([LABEL], out=tmp_path)
@@ -49,16 +49,16 @@ def test_eight_agents_and_five_pools_are_measured_drawn_and_labelled(
     assert sum(found[name, "weight"] for name in agents) == pytest.approx(1)
     assert all(0 <= found[key, "accuracy"] <= 1 for key in keys)
     assert {found[name, "missing"] for name in agents} == {0}
-    assert len(stand_in.requests) == 4 * 100
+    assert len(endpoint.requests) == 4 * 100
     (drawn,) = result.figures().values()
     assert MODEL in drawn._suptitle.get_text()
     assert MODEL in (tmp_path / "rows/llm-ensemble-quick.jsonl").read_text()
 
 
 @needs("nsl-kdd")
-def test_a_model_that_stops_answering_says_how_to_go_on(stand_in, monkeypatch):
+def test_a_model_that_stops_answering_says_how_to_go_on(endpoint, monkeypatch):
     monkeypatch.setenv(MODEL_VARIABLE, MODEL)
-    stand_in.faults.append(status(429, error_code="insufficient_quota"))
+    endpoint.faults.append(status(429, error_code="insufficient_quota"))
     (cell,) = LLMEnsemble().cells("quick")
     with pytest.raises(EndpointError, match="The same command goes on from there"):
         LLMEnsemble.measure(cell)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from pyarrow import csv
-from stand_in import KEY, MODEL, cut, late, rule, says, stand_in, status
+from stand_in import KEY, MODEL, cut, endpoint, late, rule, says, stand_in, status
 
 from truepool.agents.llm import Budget, Endpoint, Retry, ask
 from truepool.agents.llm.answer_cache import open_cache
@@ -20,7 +20,7 @@ from truepool.agents.llm.batch import MAX_FAILURES
 from truepool.agents.llm.completion import Completion
 from truepool.core.errors import EndpointError, TruepoolError
 
-__all__ = ["stand_in"]
+__all__ = ["endpoint", "stand_in"]
 
 CASES = pa.table(
     {

@@ -36,7 +36,7 @@ CLASSIFIERS = {
 QUESTION = "Is this network connection an attack?"
 TRIMMED = 0.2
 CASES: Mapping[Size, tuple[int, int, int]] = {
-    "quick": (2000, 30, 70),
+    "quick": (1000, 30, 70),
     "full": (FIFTH, 300, 700),
 }
 """Rows to train classifiers on, cases to learn weights from, and cases to test on."""
@@ -113,9 +113,8 @@ def _panels(cell: Cell) -> tuple[Panel, Panel]:
     rng = cell.rng("cases")
     train = np.sort(rng.permutation(FIFTH)[:training])
     cases = FIFTH + rng.permutation(len(data) - FIFTH)[: calibration + evaluation]
-    values = np.hstack(
-        [_classifiers(data, train, cases, cell), _prompts(data, train, cases, cell)]
-    )
+    prompts = _prompts(data, train, cases, cell)
+    values = np.hstack([_classifiers(data, train, cases, cell), prompts])
     names = (*CLASSIFIERS, *(f"llm_{name} ({cell['model']})" for name in llm.PAPER))
     outcomes = data.outcomes[cases]
     known, test = slice(0, calibration), slice(calibration, None)
