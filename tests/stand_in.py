@@ -199,16 +199,17 @@ class Handler(BaseHTTPRequestHandler):
         events.append({**chunk, "choices": [end]})
         if usage:
             events.append({**chunk, "choices": [], "usage": usage})
-        if cut:
-            events = events[:-cut]
+        lines = [json.dumps(event) for event in events[: len(events) - abs(cut)]]
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Connection", "close")
+        self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        for event in events:
-            self.wfile.write(f"data: {json.dumps(event)}\n\n".encode())
-        self.wfile.write(b"" if cut else b"data: [DONE]\n\n")
-        self.close_connection = True
+        for line in lines if cut else [*lines, "[DONE]"]:
+            event = f"data: {line}\n\n".encode()
+            self.wfile.write(f"{len(event):x}\r\n".encode() + event + b"\r\n")
+        self.close_connection = cut > 0
+        if not self.close_connection:
+            self.wfile.write(b"0\r\n\r\n")
 
     def send(self, value, status=200, headers=(), cut=0):
         content = json.dumps(value).encode()
@@ -260,7 +261,10 @@ def says(text, **how):
 
 
 def cut(count):
-    """A fault: the end of the response is never sent."""
+    """A fault: the end of the response is never sent; of a stream, so many events.
+
+    Where the count is negative, the stream ends properly without its last events.
+    """
     return lambda handler, body: handler.complete(body, cut=count)
 
 

@@ -166,7 +166,8 @@ FAULTS = {
     "server": status(503),
     "timeout": late(0.4),
     "cut response": cut(10),
-    "cut stream": cut(2),
+    "broken stream": cut(2),
+    "short stream": cut(-2),
     "no JSON": lambda handler, body: handler.send_bytes(b'{"id": ', "application/json"),
 }
 
@@ -175,7 +176,8 @@ FAULTS = {
 @pytest.mark.parametrize("first", [True, False])
 def test_what_fails_for_a_moment_is_asked_again(stand_in, fault, first):
     stand_in.faults.extend([fault] if first else [says(HALF), fault])
-    found = run(endpoint={"stream": fault is FAULTS["cut stream"], "timeout": 0.2})
+    stream = fault in (FAULTS["broken stream"], FAULTS["short stream"])
+    found = run(endpoint={"stream": stream, "timeout": 0.2})
     assert not np.isnan(found.reports).any()
     assert found.spending.calls == 5
 
@@ -446,6 +448,14 @@ def test_an_error_in_the_middle_says_what_is_stored(stand_in):
     assert said.endswith(
         "1 of 4 answers are stored; the same command goes on from there."
     )
+
+
+def test_an_error_ends_the_calls_beside_it(stand_in):
+    stand_in.delay = 0.02
+    stand_in.faults.extend([says(HALF), says(HALF), status(403)])
+    many = pa.table({"size": np.arange(50)})
+    assert "(403)" in refusal(table=many, concurrency=4)
+    assert len(stand_in.requests) < 12
 
 
 def test_a_token_budget_needs_an_endpoint_that_counts(stand_in):

@@ -190,5 +190,5 @@ def _draw(
         draw_bars(ax, list(bars), {"": list(bars.values())})
         ax.tick_params(axis="x", rotation=45)
         ax.set_title(title)
-    figure.suptitle(f"llm: prompts of {model}")
+    figure.suptitle(f"llm agents: prompts of {model}")
     return figure
