@@ -18,12 +18,8 @@ POLICY = {
     "cli.options": {"MAX_JOBS": 1_000},
     "cli.screen": {"WIDTH": 120},
     "core.arrays": {"BLOCK": 262_144, "SMALLEST": 1e-12, "LARGEST_WEIGHT": 1e15},
-    "core.kernels.lanes_compiled": {"LANES": 8, "ROWS": 2},
-    "core.kernels.online_compiled": {
-        "AGENTS": 0,
-        "FEW_AGENTS": 8,
-        "MAX_CONCENTRATION": 0.999998,
-    },
+    "core.kernels.lanes_compiled": {"FEW": 4, "LANES": 8, "ROWS": 2},
+    "core.kernels.online_compiled": {"AGENTS": 0, "MAX_CONCENTRATION": 0.999998},
     "core.kernels.reference": {"EDGE": 1e-12, "MIN_SHARE": 1e-12},
     "core.kernels.shading_compiled": {"FAR": 1e300, "LANES": 4},
     "core.seeds": {"LIMIT": 4_294_967_296},
@@ -116,6 +112,7 @@ POLICY = {
         "LEVEL": 0.01,
         "TEST_INTERVAL": 10,
     },
+    "online.loop": {"FEW_AGENTS": 8, "MANY_CASES": 100_000},
     "online.recalibration": {
         "DISCOUNT": 0.998,
         "MAX_STEP": 0.25,
