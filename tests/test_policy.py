@@ -189,6 +189,7 @@ POLICY = {
     },
     "pools.onnx.graph": {"DOUBLE": 11, "INTEGER": 7},
     "pools.ridge": {"DEFAULT": 1.0, "ENOUGH": 1e-05},
+    "pools.crowd": {"MAX_STEPS": 200, "PRECISION": 1e-08, "SUPPORT": 1.0},
     "pools.shrunk": {
         "SHIFTS": (0.0, 0.5, 1.5),
         "STRETCHES": (0.0, 0.3, 1.0),
