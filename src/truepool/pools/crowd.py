@@ -87,7 +87,7 @@ class Crowd(Pool):
 
 
 def _ballots(values: FloatArray) -> FloatArray:
-    """One vote (T, N * K) for the likeliest class; none on a tie or without a report."""
+    """Votes (T, N * K) for the likeliest class; none on a tie or without a report."""
     chances = to_classes(values)
     first = chances == chances.max(axis=2, keepdims=True)  # never true of NaN
     sole = first.sum(axis=2, keepdims=True) == 1
