@@ -91,4 +91,5 @@ def _ballots(values: FloatArray) -> FloatArray:
     chances = to_classes(values)
     first = chances == chances.max(axis=2, keepdims=True)  # never true of NaN
     sole = first.sum(axis=2, keepdims=True) == 1
-    return (first & sole).reshape(len(values), -1).astype(np.float64)
+    votes = (first & sole).reshape(len(values), -1)
+    return np.asarray(votes, dtype=np.float64)
