@@ -10,12 +10,14 @@ from truepool.pools import ridge
 
 POLICY = {
     "agents.calibration": {"HELD_OUT": 0.2},
+    "agents.training": {"FEW_CASES": 20},
     "agents.onnx_export": {"PROBES": 1_000, "TOLERANCE": 1e-06},
     "agents.report_cache": {"DIGEST": 32},
     "agents.zoo.conversion": {"OPSET": 15},
     "cli.demo": {"COST_FN": 10, "SHOWN": 5},
     "cli.demo_panels": {"DEGRADED_AFTER": 0.4, "FEATURES": 0.1, "HOSTILE_AFTER": 0.7},
     "cli.options": {"MAX_JOBS": 1_000},
+    "cli.outputs": {"LONGEST_WORD": 200},
     "cli.screen": {"WIDTH": 120},
     "core.arrays": {"BLOCK": 262_144, "SMALLEST": 1e-12, "LARGEST_WEIGHT": 1e15},
     "core.kernels.lanes_compiled": {"LANES": 8, "ROWS": 2},
@@ -34,7 +36,7 @@ POLICY = {
     "data.tables.agent_columns": {"ID_CASES": 10, "SUM_TOLERANCE": 0.01},
     "data.tables.batches": {"BATCH_SIZE": 20_000},
     "data.weights": {"ROUNDING_ERROR": 1e-12, "SUM_TOLERANCE": 1e-09},
-    "datasets.download": {"TIMEOUT": 30.0},
+    "datasets.download": {"ROOM": 1_048_576, "TIMEOUT": 30.0},
     "datasets.files": {"CHUNK_SIZE": 1_048_576},
     "datasets.governors": {"YEARS": (2_018, 2_022)},
     "datasets.intrusion": {"ATTACKS": 11},
@@ -72,7 +74,11 @@ POLICY = {
     "measures.credit.shapley_values": {"EXACT_LIMIT": 14, "ORDERS": 40},
     "measures.decisions": {"EDGE": 1e-12},
     "measures.diversity": {"MIN_DEVIATION": 1e-14, "ROUNDING_ERROR": 1e-13},
-    "measures.fixed_weights": {"MIN_WEIGHT": 1e-06},
+    "measures.fixed_weights": {
+        "MAX_DESCENT": 500,
+        "MAX_GRAM": 1_000,
+        "MIN_WEIGHT": 1e-06,
+    },
     "measures.folds": {"GROUP_PARTS": 3},
     "measures.groups": {
         "FEWEST_CASES": 30,

@@ -9,6 +9,8 @@ from truepool.cli import options
 from truepool.cli.options import option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from truepool.data.labels import Labels
 
 app = typer.Typer(
@@ -80,6 +82,7 @@ def train(
     from truepool.cli.outputs import check_files
     from truepool.cli.screen import progress_bar
     from truepool.core.errors import OutcomeError, suggestion
+    from truepool.core.files import together
     from truepool.data.tables import read_frame
 
     kinds = _kinds(model)
@@ -108,16 +111,23 @@ def train(
         )
     if output.suffix != ".joblib":
         output.mkdir(exist_ok=True)
-    for name, path in files.items():
-        agents.save(trained[name], path)
     saved = {name: str(path) for name, path in files.items()}
     where = ", ".join(saved.values())
+    summary = {
+        "cases": len(frame),
+        "classes": trained.classes_.tolist(),
+        "agents": saved,
+    }
+    counts = _counts(trained.labels, trained.labels.encode(frame[outcome].to_numpy()))
+    with together():
+        for name, path in files.items():
+            agents.save(trained[name], path)
+        _write_summary(summary, json_file, trained.labels, counts)
     _show(
         f"Trained {', '.join(saved)} on {len(frame):,} cases. Wrote {where}.",
-        {"cases": len(frame), "classes": trained.classes_.tolist(), "agents": saved},
         json_file,
         trained.labels,
-        trained.labels.encode(frame[outcome].to_numpy()),
+        counts,
     )
 
 
@@ -144,6 +154,7 @@ def report(
     from truepool.agents.report_table import report_columns
     from truepool.cli.outputs import STDOUT, check_files, write_cases
     from truepool.cli.screen import progress_bar
+    from truepool.core.files import together
     from truepool.data.tables import file_format, read_frame
 
     if output != STDOUT:
@@ -156,16 +167,18 @@ def report(
         columns, known = report_columns(
             frame, agent, outcome, copied, progress, positive=positive, trust=trust
         )
-    write_cases(output, columns, spreadsheet_safe=spreadsheet_safe)
     summary = {"cases": len(frame), "agents": len(agent), "output": str(output)}
+    counts = _counts(known, columns.get(outcome))
+    with together():
+        write_cases(output, columns, spreadsheet_safe=spreadsheet_safe)
+        _write_summary(summary, json_file, known, counts)
     if output == STDOUT and json_file is None:
         return
     _show(
         f"{len(agent)} agents reported on {len(frame):,} cases. Wrote {output}.",
-        summary,
         json_file,
         known,
-        columns.get(outcome),
+        counts,
     )
 
 
@@ -193,17 +206,20 @@ def export(
     """Export AGENT to ONNX and check that both give the same reports."""
     from truepool import agents
     from truepool.cli.outputs import check_files
+    from truepool.core.files import together
     from truepool.data.tables import read_frame
 
     check_files([agent, check_on], [output, json_file])
     table = None if check_on is None else read_frame(check_on).to_native()
-    found = agents.export(agents.load(agent, trust=trust), output, table, tolerance)
-    summary = {
-        "output": str(found.path),
-        "cases": found.cases,
-        "gap": found.gap,
-        "missing_gap": found.missing_gap,
-    }
+    with together():
+        found = agents.export(agents.load(agent, trust=trust), output, table, tolerance)
+        summary = {
+            "output": str(found.path),
+            "cases": found.cases,
+            "gap": found.gap,
+            "missing_gap": found.missing_gap,
+        }
+        _write_summary(summary, json_file)
     missing = (
         "it takes no missing values"
         if found.missing_gap is None
@@ -212,7 +228,6 @@ def export(
     _show(
         f"Wrote {output}: probabilities differ by at most {found.gap:.1e} on "
         f"{found.cases:,} cases; {missing}.",
-        summary,
         json_file,
     )
 
@@ -260,26 +275,38 @@ def _check_columns(frame: Any, *names: str | None) -> None:
             )
 
 
-def _show(
-    text: str,
+def _counts(known: "Labels | None", outcomes: Any) -> list[int]:
+    """Return the number of cases with each label, empty where that is not known."""
+    import numpy as np
+
+    if known is None or outcomes is None:
+        return []
+    return list(np.bincount(outcomes, minlength=len(known.names)).tolist())
+
+
+def _write_summary(
     summary: dict[str, Any],
     json_file: Path | None,
     known: "Labels | None" = None,
-    outcomes: Any = None,
+    counts: "Sequence[int]" = (),
+) -> None:
+    from truepool.cli.outputs import write_json
+
+    named = {} if known is None else {"outcome_labels": known.to_dict(counts)}
+    write_json(json_file, summary | named)
+
+
+def _show(
+    text: str,
+    json_file: Path | None,
+    known: "Labels | None" = None,
+    counts: "Sequence[int]" = (),
 ) -> None:
     """Print what was done, after the labels and the number of cases with each."""
-    import numpy as np
-
-    from truepool.cli.outputs import STDOUT, print_files, write_json
+    from truepool.cli.outputs import STDOUT, print_files
     from truepool.cli.screen import print_line
     from truepool.render.labels import sentence
 
-    counts: list[int] = []
-    if known is not None and outcomes is not None:
-        counts = np.bincount(outcomes, minlength=len(known.names)).tolist()
-    if known is not None:
-        summary = summary | {"outcome_labels": known.to_dict(counts)}
-    write_json(json_file, summary)
     if json_file == STDOUT:
         return
     if known is not None:

@@ -59,12 +59,13 @@ def splits(
     if isinstance(cv, int | np.integer):
         if cv < 2:
             raise SettingError(f"there must be at least 2 folds; got cv={cv}")
+        cv = min(int(cv), len(outcomes))
         if groups is not None:
-            pairs = list(_grouped(np.asarray(groups), outcomes, int(cv), seed, times))
+            pairs = list(_grouped(np.asarray(groups), outcomes, cv, seed, times))
         elif times is None:
-            pairs = list(_stratified(outcomes, min(int(cv), len(outcomes)), seed))
+            pairs = list(_stratified(outcomes, cv, seed))
         else:
-            pairs = list(_forward(times, outcomes, int(cv)))
+            pairs = list(_forward(times, outcomes, cv))
     else:
         given = outcomes[:, None] if features is None else features
         splitter = check_cv(cv, outcomes, classifier=True)

@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_softmax, softmax
 
 from truepool.core.arrays import FloatArray, IntArray
+from truepool.measures.calibration import newton_step
 
 NEWTON_PARAMETERS = 1000
 """With more parameters the Hessian costs more than the steps that it saves."""
@@ -119,7 +120,7 @@ def solve(
         if np.abs(gradient).max() <= PRECISION * total:
             break
         hessian = data.hessian(penalties, fitted)
-        step = np.linalg.solve(hessian, gradient.ravel()).reshape(C, F)
+        step = newton_step(hessian, gradient.ravel()).reshape(C, F)
         size = 1.0
         while size > SMALLEST_STEP:
             moved = data.objective(theta - size * step, penalties)

@@ -9,6 +9,7 @@ import numpy as np
 from truepool.core.arrays import FloatArray, IntArray, logit
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.measures.calibration import newton_step
 from truepool.measures.losses import outcome_probability
 from truepool.pools.certainty import choose_clip
 from truepool.pools.interface import Pool
@@ -178,7 +179,7 @@ def posterior_mode(
     theta, value = start, value_at(start)
     for _ in range(MAX_STEPS):
         gradient, hessian = _slopes(design, outcomes, cases, precision, theta)
-        step = np.linalg.solve(hessian, gradient)
+        step = newton_step(hessian, gradient)
         size = 1.0
         while size > MIN_STEP and value_at(theta + size * step) < value:
             size /= 2
