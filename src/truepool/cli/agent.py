@@ -1,20 +1,15 @@
-"""``truepool agent``: train agents on features, collect their reports, export them."""
+"""``truepool agent``: train agents or ask models, collect reports, export agents."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from truepool.cli import options
+from truepool.cli import llm, options
 from truepool.cli.options import option
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from truepool.data.labels import Labels
-
 app = typer.Typer(
-    help="Train agents on features, collect their reports, export them.",
+    help="Train agents or ask language models, collect reports, export agents.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -37,10 +32,10 @@ def train(
     ],
     model: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Kind of model (default: lightgbm). Repeatable; 'paper' stands for "
-            "the five models of the paper.",
+        option(
+            "--model",
+            "Kind of model (default: lightgbm). Repeatable; 'paper' stands for the "
+            "five models of the paper.",
         ),
     ] = None,
     outcome: options.Outcome = "y",
@@ -79,7 +74,7 @@ def train(
 ) -> None:
     """Train agents on TABLE and save them."""
     from truepool import agents
-    from truepool.cli.outputs import check_files
+    from truepool.cli.outputs import check_files, print_summary, write_summary
     from truepool.cli.screen import progress_bar
     from truepool.core.errors import OutcomeError, suggestion
     from truepool.core.files import together
@@ -118,16 +113,15 @@ def train(
         "classes": trained.classes_.tolist(),
         "agents": saved,
     }
-    counts = _counts(trained.labels, trained.labels.encode(frame[outcome].to_numpy()))
+    known = trained.labels, trained.labels.encode(frame[outcome].to_numpy())
     with together():
         for name, path in files.items():
             agents.save(trained[name], path)
-        _write_summary(summary, json_file, trained.labels, counts)
-    _show(
+        write_summary(summary, json_file, *known)
+    print_summary(
         f"Trained {', '.join(saved)} on {len(frame):,} cases. Wrote {where}.",
         json_file,
-        trained.labels,
-        counts,
+        *known,
     )
 
 
@@ -152,7 +146,13 @@ def report(
 ) -> None:
     """Collect the reports of agents on TABLE, ready to be pooled."""
     from truepool.agents.report_table import report_columns
-    from truepool.cli.outputs import STDOUT, check_files, write_cases
+    from truepool.cli.outputs import (
+        STDOUT,
+        check_files,
+        print_summary,
+        write_cases,
+        write_summary,
+    )
     from truepool.cli.screen import progress_bar
     from truepool.core.files import together
     from truepool.data.tables import file_format, read_frame
@@ -168,17 +168,16 @@ def report(
             frame, agent, outcome, copied, progress, positive=positive, trust=trust
         )
     summary = {"cases": len(frame), "agents": len(agent), "output": str(output)}
-    counts = _counts(known, columns.get(outcome))
     with together():
         write_cases(output, columns, spreadsheet_safe=spreadsheet_safe)
-        _write_summary(summary, json_file, known, counts)
+        write_summary(summary, json_file, known, columns.get(outcome))
     if output == STDOUT and json_file is None:
         return
-    _show(
+    print_summary(
         f"{len(agent)} agents reported on {len(frame):,} cases. Wrote {output}.",
         json_file,
         known,
-        counts,
+        columns.get(outcome),
     )
 
 
@@ -205,7 +204,7 @@ def export(
 ) -> None:
     """Export AGENT to ONNX and check that both give the same reports."""
     from truepool import agents
-    from truepool.cli.outputs import check_files
+    from truepool.cli.outputs import check_files, print_summary, write_summary
     from truepool.core.files import together
     from truepool.data.tables import read_frame
 
@@ -219,17 +218,32 @@ def export(
             "gap": found.gap,
             "missing_gap": found.missing_gap,
         }
-        _write_summary(summary, json_file)
+        write_summary(summary, json_file)
     missing = (
         "it takes no missing values"
         if found.missing_gap is None
         else f"{found.missing_gap:.1e} with missing values"
     )
-    _show(
+    print_summary(
         f"Wrote {output}: probabilities differ by at most {found.gap:.1e} on "
         f"{found.cases:,} cases; {missing}.",
         json_file,
     )
+
+
+app.command("llm")(llm.llm)
+
+
+@app.command("template")
+def template(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Name of a template of truepool.")
+    ],
+) -> None:
+    """Print a template of prompts, to be copied and edited."""
+    from truepool.agents.llm import Template
+
+    print(Template.load(name).text, end="")
 
 
 def _kinds(model: list[str] | None) -> list[str]:
@@ -273,43 +287,3 @@ def _check_columns(frame: Any, *names: str | None) -> None:
                 f"there is no column {name!r}{suggestion(name, frame.columns)}; "
                 f"columns: {', '.join(frame.columns)}"
             )
-
-
-def _counts(known: "Labels | None", outcomes: Any) -> list[int]:
-    """Return the number of cases with each label, empty where that is not known."""
-    import numpy as np
-
-    if known is None or outcomes is None:
-        return []
-    return list(np.bincount(outcomes, minlength=len(known.names)).tolist())
-
-
-def _write_summary(
-    summary: dict[str, Any],
-    json_file: Path | None,
-    known: "Labels | None" = None,
-    counts: "Sequence[int]" = (),
-) -> None:
-    from truepool.cli.outputs import write_json
-
-    named = {} if known is None else {"outcome_labels": known.to_dict(counts)}
-    write_json(json_file, summary | named)
-
-
-def _show(
-    text: str,
-    json_file: Path | None,
-    known: "Labels | None" = None,
-    counts: "Sequence[int]" = (),
-) -> None:
-    """Print what was done, after the labels and the number of cases with each."""
-    from truepool.cli.outputs import STDOUT, print_files
-    from truepool.cli.screen import print_line
-    from truepool.render.labels import sentence
-
-    if json_file == STDOUT:
-        return
-    if known is not None:
-        print_line(sentence(known, counts))
-    print_line(text)
-    print_files(json_file)

@@ -8,10 +8,13 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from truepool.core.errors import SourceError
 from truepool.core.formatting import printable
+
+if TYPE_CHECKING:
+    from truepool.data.labels import Labels
 
 STDOUT = Path("-")
 LONGEST_WORD = 200
@@ -145,3 +148,43 @@ def print_files(*paths: Path | None) -> None:
     for path in paths:
         if path is not None and path != STDOUT:
             print_line(f"Wrote {path}.")
+
+
+def write_summary(
+    summary: dict[str, Any],
+    json_file: Path | None,
+    known: "Labels | None" = None,
+    outcomes: Any = None,
+) -> None:
+    """Write what was done, with the labels and the number of cases with each."""
+    named = {}
+    if known is not None:
+        named = {"outcome_labels": known.to_dict(_counts(known, outcomes))}
+    write_json(json_file, summary | named)
+
+
+def print_summary(
+    text: str,
+    json_file: Path | None,
+    known: "Labels | None" = None,
+    outcomes: Any = None,
+) -> None:
+    """Print what was done, after the labels and the number of cases with each."""
+    from truepool.cli.screen import print_line
+    from truepool.render.labels import sentence
+
+    if json_file == STDOUT:
+        return
+    if known is not None:
+        print_line(sentence(known, _counts(known, outcomes)))
+    print_line(text)
+    print_files(json_file)
+
+
+def _counts(known: "Labels", outcomes: Any) -> list[int]:
+    """Return the number of cases with each label, empty where that is not known."""
+    import numpy as np
+
+    if outcomes is None:
+        return []
+    return list(np.bincount(outcomes, minlength=len(known.names)).tolist())
