@@ -37,17 +37,21 @@ CHEAP = {
     "compare": ("--pool", "mean"),
     "game": ("--cases", "60", "--rounds", "1", "--payment", "vcg"),
     "agent train": ("--model", "logistic"),
+    "agent llm": (
+        "--question", "so?", "--model", "m", "--base-url", "http://127.0.0.1:9",
+        "--key-variable", "TRUEPOOL_CACHE", "--retries", "0", "--timeout", "1", "--budget-calls", "0",
+    ),
     "agent report": ("--trust",),
     "agent export": ("--trust",),
-}
+}  # fmt: skip
 """Options that keep a command short, or that it needs."""
 EXPENSIVE = {"demo"}
 """Verbs that no option makes short: they get values that no other verb has."""
-INPUTS = {"--config", "--since", "--check-on"}
+INPUTS = {"--config", "--since", "--check-on", "--train"}
 """Options that name a file to read; all others that name a file write it."""
 SUFFIXES = {
     "--html": ".html", "--json": ".json", "--markdown": ".md", "--onnx": ".onnx",
-    "--plot": ".svg", "fit": ".pool", "init": ".toml", "agent export": ".onnx",
+    "--answers": "", "--plot": ".svg", "fit": ".pool", "init": ".toml", "agent export": ".onnx",
     "agent train": ".joblib", "demo": "", "reproduce": "",
 }  # fmt: skip
 """Kind of the file by option, or by verb for --output; no suffix is a folder."""

@@ -5,8 +5,8 @@ from command import VERBS
 from hostile.commands import chosen, contents, fault, prepare, run, sound
 
 CHOSEN = chosen()
-REFUSED = {"data path": "no data set", "data verify": "no data set", "reproduce": "no"}
-"""Verbs whose arguments would download something or run for long."""
+CODES = {"data path": 2, "data verify": 2, "reproduce": 2, "agent llm": 1}
+"""Verbs that would download something, run for long or call a model: 1 is no budget."""
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def test_the_command_that_is_made_hostile_is_sound(verb, folder, monkeypatch):
     before = contents(folder)
     monkeypatch.chdir(folder)
     answer = run(sound(verb))
-    assert answer.code == (2 if verb in REFUSED else 0), answer.err
+    assert answer.code == CODES.get(verb, 0), answer.err
     for name in contents(folder).keys() - before.keys():
         (folder / name).unlink()
     for name, content in before.items():
