@@ -333,6 +333,7 @@ def test_pairs_are_asked_in_both_orders(stand_in):
     texts = [r["messages"][1]["content"] for r in stand_in.requests]
     orders = {t.index("bad") < t.index("good") for t in texts if "bad" in t}
     assert orders == {True, False}
+    assert_array_equal(run(PAIRS, templates=["pairwise"]).reports, found.reports)
 
 
 def test_examples_and_features_come_from_the_training_rows(stand_in):

@@ -149,12 +149,16 @@ def _prompts(
         outcome="outcome",
         seed=cell.seed("examples"),
     )
+    _check_complete(found)
+    return found.reports
+
+
+def _check_complete(found: llm.ModelReports) -> None:
     if found.stopped is not None:
         raise EndpointError(
             f"{LABEL} needs {found.answers:,} answers; {found.done:,} are stored, and "
             f"then {found.stopped}. The same command goes on from there."
         )
-    return found.reports
 
 
 def _table(data: Features) -> pa.Table:
