@@ -47,6 +47,12 @@ POLICY = {
     "datasets.download": {"ROOM": 1_048_576, "TIMEOUT": 30.0},
     "datasets.files": {"CHUNK_SIZE": 1_048_576},
     "datasets.governors": {"YEARS": (2_018, 2_022)},
+    "datasets.judgebench": {
+        "REWARD_MODELS": 5,
+        "STEEPNESS": 1.5,
+        "VERDICT_LOW": 0.1,
+        "VERDICT_RANGE": 0.8,
+    },
     "datasets.intrusion": {"ATTACKS": 11},
     "datasets.nsl_kdd": {"FIFTH": 25_192},
     "datasets.synthetic": {"SKILLS": (2.0, 1.5, 1.5, 1.0, 0.5)},
@@ -68,6 +74,12 @@ POLICY = {
     "games.quadrature": {"MAX_SIGNAL": 7.0},
     "games.responses": {"TIE_TOLERANCE": 1e-12},
     "learners.interface": {"FLOOR": 1e-30},
+    "measures.automation": {
+        "CLIP": 1e-09,
+        "FIRST_SHARE": 0.5,
+        "MAX_LABELS": 1_000_000,
+        "STEP": 0.05,
+    },
     "measures.calibration": {
         "BIN_WIDTH": 0.001,
         "CLIP": 1e-06,
@@ -94,6 +106,8 @@ POLICY = {
         "MOST_GROUPS": 50,
     },
     "measures.inference.bootstrap": {"GROUPS": 4_000},
+    "measures.inference.rates": {"MIN_LABELS": 2, "PSEUDO_LABELS": 2.0},
+    "measures.labelling": {"MIN_PER_STRATUM": 2, "MIN_SPREAD": 0.1, "STRATA": 10},
     "measures.scores.decision": {"RARE": 0.05},
     "measures.scores.smooth_calibration": {"CELLS": 2_048, "HALVINGS": 40},
     "online.alarms.change_point": {"BLOCKS": 4_096, "MIN_LENGTH": 10},
@@ -181,6 +195,7 @@ POLICY = {
     },
     "pools.onnx.graph": {"DOUBLE": 11, "INTEGER": 7},
     "pools.ridge": {"DEFAULT": 1.0, "ENOUGH": 1e-05},
+    "pools.crowd": {"MAX_STEPS": 200, "PRECISION": 1e-08, "SUPPORT": 1.0},
     "pools.shrunk": {
         "SHIFTS": (0.0, 0.5, 1.5),
         "STRETCHES": (0.0, 0.3, 1.0),
