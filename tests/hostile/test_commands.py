@@ -5,8 +5,12 @@ from command import VERBS
 from hostile.commands import chosen, contents, fault, prepare, run, sound
 
 CHOSEN = chosen()
-CODES = {"data path": 2, "data verify": 2, "reproduce": 2, "agent llm": 1}
-"""Verbs that would download something, run for long or call a model: 1 is no budget."""
+CODES = {
+    verb: 2 for verb in ("agent template", "data path", "data verify", "reproduce")
+}
+"""Verbs that take a name of their own: the sound one would download something, or run
+for long. Without a budget, `agent llm` stops with 1."""
+CODES["agent llm"] = 1
 
 
 @pytest.fixture(scope="module")

@@ -57,8 +57,8 @@ class Cases:
                 )
         if outcome in (id, time):
             raise SourceError(
-                f"a column has one meaning; {outcome!r} is the outcome and cannot be the "
-                "id or the time"
+                f"a column has one meaning; {outcome!r} is the outcome and cannot be "
+                "the id or the time"
             )
         usual = {id or "id", time or "time"} - {outcome}
         kept = [name for name in frame.columns if name in usual]
