@@ -2,6 +2,7 @@
 
 import sys
 from importlib.metadata import version
+from itertools import pairwise
 from typing import Annotated, Any
 
 import typer
@@ -95,5 +96,11 @@ def _usage_sentence(error: Any) -> str:
     message = error.format_message().rstrip(".")
     if "\n" in message:  # the help, where a command needs a verb
         return str(message)
+    for word, file in pairwise(sys.argv):
+        if word == "--json" and f"({file})" in message:
+            return (
+                "error: --json takes its file after an equals sign; write "
+                f"--json={file}"
+            )
     words = "truepool" if error.ctx is None else error.ctx.command_path
     return f"error: {message[:1].lower()}{message[1:]}; see {words} --help"
