@@ -1,29 +1,39 @@
 """Every limit, level and cut-off but the audit's; changing one is a decision."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
 from constants import numeric_constants
 from numpy.testing import assert_allclose
 
 from truepool.agents import fitted_agent
+from truepool.agents.llm import Endpoint, Retry, ask
 from truepool.pools import ridge
 
 POLICY = {
     "agents.calibration": {"HELD_OUT": 0.2},
+    "agents.llm.answer": {"TOP_LOGPROBS": 20},
+    "agents.llm.batch": {"MAX_CONCURRENCY": 256, "MAX_FAILURES": 10},
+    "agents.llm.budget": {"MILLION": 1_000_000},
+    "agents.llm.endpoint": {"CONNECT_TIMEOUT": 10.0, "MAX_SHOWN": 200},
+    "agents.llm.quotation": {"MARK_LENGTH": 24},
+    "agents.llm.reports": {"MAX_SAMPLES": 100, "MAX_SHOWN": 80},
+    "agents.llm.retry": {"LONGEST_REQUESTED_WAIT": 600.0},
+    "agents.llm.training_rows": {"EXAMPLES": 3, "FOCUS": 8, "MOST_ROWS": 5_000},
+    "agents.training": {"FEW_CASES": 20},
     "agents.onnx_export": {"PROBES": 1_000, "TOLERANCE": 1e-06},
     "agents.report_cache": {"DIGEST": 32},
     "agents.zoo.conversion": {"OPSET": 15},
     "cli.demo": {"COST_FN": 10, "SHOWN": 5},
     "cli.demo_panels": {"DEGRADED_AFTER": 0.4, "FEATURES": 0.1, "HOSTILE_AFTER": 0.7},
+    "cli.llm": {"INTERRUPTED": 130, "STOPPED": 1},
     "cli.options": {"MAX_JOBS": 1_000},
+    "cli.outputs": {"LONGEST_WORD": 200},
     "cli.screen": {"WIDTH": 120},
     "core.arrays": {"BLOCK": 262_144, "SMALLEST": 1e-12, "LARGEST_WEIGHT": 1e15},
-    "core.kernels.lanes_compiled": {"LANES": 8, "ROWS": 2},
-    "core.kernels.online_compiled": {
-        "AGENTS": 0,
-        "FEW_AGENTS": 8,
-        "MAX_CONCENTRATION": 0.999998,
-    },
+    "core.kernels.lanes_compiled": {"FEW": 4, "LANES": 8, "ROWS": 2},
+    "core.kernels.online_compiled": {"AGENTS": 0, "MAX_CONCENTRATION": 0.999998},
     "core.kernels.reference": {"EDGE": 1e-12, "MIN_SHARE": 1e-12},
     "core.kernels.shading_compiled": {"FAR": 1e300, "LANES": 4},
     "core.seeds": {"LIMIT": 4_294_967_296},
@@ -36,9 +46,15 @@ POLICY = {
     "data.tables.numbers": {"EDGE": 1e-06, "LIKELIER": 3.0, "UNIT_RATIO": 10.0},
     "data.tables.profile": {"SEGMENTS": 20},
     "data.weights": {"ROUNDING_ERROR": 1e-12, "SUM_TOLERANCE": 1e-09},
-    "datasets.download": {"TIMEOUT": 30.0},
+    "datasets.download": {"ROOM": 1_048_576, "TIMEOUT": 30.0},
     "datasets.files": {"CHUNK_SIZE": 1_048_576},
     "datasets.governors": {"YEARS": (2_018, 2_022)},
+    "datasets.judgebench": {
+        "REWARD_MODELS": 5,
+        "STEEPNESS": 1.5,
+        "VERDICT_LOW": 0.1,
+        "VERDICT_RANGE": 0.8,
+    },
     "datasets.intrusion": {"ATTACKS": 11},
     "datasets.nsl_kdd": {"FIFTH": 25_192},
     "datasets.synthetic": {"SKILLS": (2.0, 1.5, 1.5, 1.0, 0.5)},
@@ -60,6 +76,12 @@ POLICY = {
     "games.quadrature": {"MAX_SIGNAL": 7.0},
     "games.responses": {"TIE_TOLERANCE": 1e-12},
     "learners.interface": {"FLOOR": 1e-30},
+    "measures.automation": {
+        "CLIP": 1e-09,
+        "FIRST_SHARE": 0.5,
+        "MAX_LABELS": 1_000_000,
+        "STEP": 0.05,
+    },
     "measures.calibration": {
         "BIN_WIDTH": 0.001,
         "CLIP": 1e-06,
@@ -74,14 +96,20 @@ POLICY = {
     "measures.credit.shapley_values": {"EXACT_LIMIT": 14, "ORDERS": 40},
     "measures.decisions": {"EDGE": 1e-12},
     "measures.diversity": {"MIN_DEVIATION": 1e-14, "ROUNDING_ERROR": 1e-13},
-    "measures.fixed_weights": {"MIN_WEIGHT": 1e-06},
-    "measures.folds": {"GROUP_PARTS": 3},
+    "measures.fixed_weights": {
+        "MAX_DESCENT": 500,
+        "MAX_GRAM": 1_000,
+        "MIN_WEIGHT": 1e-06,
+    },
+    "measures.folds": {"SELECTION_CASES": 20_000, "GROUP_PARTS": 3},
     "measures.groups": {
         "FEWEST_CASES": 30,
         "FEWEST_OF_A_CLASS": 5,
         "MOST_GROUPS": 50,
     },
     "measures.inference.bootstrap": {"GROUPS": 4_000},
+    "measures.inference.rates": {"MIN_LABELS": 2, "PSEUDO_LABELS": 2.0},
+    "measures.labelling": {"MIN_PER_STRATUM": 2, "MIN_SPREAD": 0.1, "STRATA": 10},
     "measures.scores.decision": {"RARE": 0.05},
     "measures.scores.smooth_calibration": {"CELLS": 2_048, "HALVINGS": 40},
     "online.alarms.change_point": {"BLOCKS": 4_096, "MIN_LENGTH": 10},
@@ -118,6 +146,7 @@ POLICY = {
         "LEVEL": 0.01,
         "TEST_INTERVAL": 10,
     },
+    "online.loop": {"FEW_AGENTS": 8, "MANY_CASES": 100_000},
     "online.recalibration": {
         "DISCOUNT": 0.998,
         "MAX_STEP": 0.25,
@@ -128,13 +157,14 @@ POLICY = {
         "FEWEST_CASES": 10,
         "PRIOR": 5.0,
         "SMALLEST_WEIGHT": 0.01,
-        "SELECTION_CASES": 20000,
+        "BOOSTED_CASES": 100,
         "STEPS": 1000,
         "PRECISION": 1e-07,
     },
     "pools.certainty": {"LARGEST_CLIP": 0.02, "RARE_SHARE": 0.1},
     "pools.logistic": {
-        "NEWTON_PARAMETERS": 1000,
+        "NEWTON_PARAMETERS": 200,
+        "SPREAD": 0.1,
         "STEPS": 100,
         "SMALLEST_STEP": 1e-06,
         "PRECISION": 1e-10,
@@ -142,7 +172,15 @@ POLICY = {
         "INTERCEPT_PENALTY": 1e-12,
         "LARGEST_LOSS": 1000.0,
     },
-    "pools.beta": {"MAX_GROUPS": 10_000},
+    "pools.beta": {
+        "MAX_GROUPS": 2_000,
+        "STEPS": 50,
+        "MAX_STEP": 1.0,
+        "MIN_CURVATURE": 1e-06,
+        "PRECISION": 1e-14,
+        "LIMIT": 7.0,
+        "WIDTH": 1e-04,
+    },
     "pools.boosted": {"MIN_LEAF_SIZE": 20},
     "pools.krum": {"FAR": 1000000000.0},
     "pools.networks.training": {
@@ -158,7 +196,8 @@ POLICY = {
         "TOLERANCE": 1e-09,
     },
     "pools.onnx.graph": {"DOUBLE": 11, "INTEGER": 7},
-    "pools.ridge": {"DEFAULT": 1.0},
+    "pools.ridge": {"DEFAULT": 1.0, "ENOUGH": 1e-05},
+    "pools.crowd": {"MAX_STEPS": 200, "PRECISION": 1e-08, "SUPPORT": 1.0},
     "pools.shrunk": {
         "SHIFTS": (0.0, 0.5, 1.5),
         "STRETCHES": (0.0, 0.3, 1.0),
@@ -166,9 +205,7 @@ POLICY = {
         "ZERO_WIDTH": 0.001,
         "WIDE_PRIOR": 1.0,
         "MIN_SHARE": 0.01,
-        "MAX_STEPS": 50,
-        "MIN_STEP": 1e-06,
-        "PRECISION": 1e-10,
+        "PRECISION": 1e-07,
     },
     "pools.stacked_lr": {"PENALTY": 1.0},
     "render.config": {"WIDTH": 88},
@@ -251,6 +288,13 @@ def test_every_number_of_the_policy_is_stated_here(package):
         if module.startswith(f"{package}.")
     }
     assert found == stated
+
+
+def test_how_a_model_is_asked_by_default():
+    assert (Retry().retries, Retry().first_wait, Retry().longest_wait) == (5, 0.5, 30.0)
+    defaults = {name: p.default for name, p in signature(ask).parameters.items()}
+    assert (defaults["concurrency"], defaults["samples"]) == (8, 1)
+    assert Endpoint("model", "key").timeout == 60.0
 
 
 def test_the_grids():

@@ -287,7 +287,7 @@ def test_excel_needs_its_extra_and_a_sound_file(tmp_path, monkeypatch):
     [
         ({"decimal": ";"}, SettingError, "a decimal mark must be '.' or ','; got ';'"),
         ({"decimal": ",", "sep": "comma"}, SettingError, "must differ; both are ','"),
-        ({"sep": "::"}, SettingError, "must be one character, or tab; got '::'"),
+        ({"sep": "::"}, SettingError, "must be one ASCII character, or tab; got '::'"),
         ({"agents": "a,,b"}, SettingError, "names or patterns; got 'a, , b'"),
         ({"long": ("a", "b")}, SettingError, "needs three columns"),
         ({"long": ("a", "b", "b")}, SettingError, "needs three columns"),

@@ -47,7 +47,7 @@ def compare(
     from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
     from truepool.cli.screen import console, print_line, progress_bar
     from truepool.comparison import compare as run
-    from truepool.core.files import write_text
+    from truepool.core.files import together, write_text
     from truepool.render import labels
     from truepool.render.tables.comparison import grid, groups
     from truepool.render.tables.grid import plain
@@ -74,9 +74,10 @@ def compare(
     values = result.to_dict() | outcome_labels
     tables = "\n\n".join(table.to_markdown() for table in shown)
     text = f"{plain(heading)}\n\n{tables}\n"
-    write_json(json_file, values)
-    if markdown is not None:
-        write_text(markdown, text)
+    with together():
+        write_json(json_file, values)
+        if markdown is not None:
+            write_text(markdown, text)
     if not (quiet or json_file == STDOUT):
         print_line(heading)
         for table in shown:

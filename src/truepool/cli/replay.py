@@ -53,6 +53,7 @@ def replay(
     from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
     from truepool.cli.screen import console, print_line, progress_bar
     from truepool.core.errors import SettingError
+    from truepool.core.files import together
     from truepool.measures.losses import as_loss
     from truepool.online import replay as run
     from truepool.render import figures, labels
@@ -87,10 +88,11 @@ def replay(
         for done, each in enumerate(chosen):
             progress(each.name, done, len(chosen))
             traces.append(run(each, cases, delay=delay, recalibrate=recalibrate))
-    if plot is not None and plotted is not None:
-        figures.save(figures.replay(traces[plotted]), plot)
     rows = [tables.to_dict(trace) for trace in traces]
-    write_json(json_file, rows if every else rows[0])
+    with together():
+        if plot is not None and plotted is not None:
+            figures.save(figures.replay(traces[plotted]), plot)
+        write_json(json_file, rows if every else rows[0])
     if quiet or json_file == STDOUT:
         return
     print_line(labels.sentence(cases.labels, cases.counts))

@@ -130,6 +130,7 @@ class TableFormat:
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
+            _check_text(name, value)
         if decimal not in DECIMALS:
             raise SettingError(
                 f"a decimal mark must be '.' or ','; got {decimal!r} (--decimal)"
@@ -191,6 +192,17 @@ class TableFormat:
         return replace(told, weight=None, group=None, propensity=None)
 
 
+def _check_text(name: str, value: Any) -> None:
+    """Refuse text that no file can hold, such as a word of invalid bytes."""
+    try:
+        str(value).encode()
+        "".join(value if isinstance(value, tuple) else ()).encode()
+    except UnicodeEncodeError:
+        raise SettingError(
+            f"--{name.replace('_', '-')} must be valid Unicode; got {value!r}"
+        ) from None
+
+
 def _words(name: str, value: Any) -> list[str]:
     """Return the value of an option as words of a shell."""
     if value is True:
@@ -226,9 +238,9 @@ def _names(agents: Sequence[str] | str | None) -> tuple[str, ...]:
 
 def _separator(sep: str) -> str:
     character = SEPARATORS.get(sep, sep)
-    if len(character) != 1:
+    if len(character) != 1 or not character.isascii():
         raise SettingError(
-            f"a separator must be one character, or tab; got {sep!r} (--sep)"
+            f"a separator must be one ASCII character, or tab; got {sep!r} (--sep)"
         )
     return character
 

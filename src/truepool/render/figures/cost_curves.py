@@ -71,7 +71,7 @@ def decision(curve: CostCurve, ratio: float | None = None) -> "Figure":
             linestyle=DASHES[place], label=name, linewidth=2.2 if place == 0 else 1.4,
         )  # fmt: skip
     most = 1.3 * np.nanmax([curve.pool, curve.best])
-    ax.set_ylim(0, min(most, np.nanmax(list(lines.values()))))
+    ax.set_ylim(0, min(most, np.nanmax(list(lines.values()))) or 1.0)
     ax.set_xscale("log")
     ax.xaxis.set_major_formatter("{x:g}")
     if ratio is not None:

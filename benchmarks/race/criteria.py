@@ -1,0 +1,57 @@
+"""What `auto` had to reach, and whether it did."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from race.comparison import MEAN, Results, Rows, Verdict, select
+from race.measurement import OLD, OURS
+from race.panels import PANELS
+from race.tables import signed
+
+TARGET_PEER, TARGET_OLD, TARGET_WORSE = 0.02, 0.06, 0.05
+"""What `auto` must reach: cheaper than the best peer, than the old rule; worse cells."""
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """Something that `auto` had to reach: what, how much, what was measured."""
+
+    what: str
+    target: str
+    measured: str
+    met: bool
+
+
+def find_criteria(
+    found: Results, best: list[Verdict], judging: Rows
+) -> Iterator[Criterion]:
+    """Compare what was measured with what had to be reached."""
+    ours = found.cost(OURS)
+    names = ", ".join(dict.fromkeys(found.best_peer))
+    peer = 1 - ours / found.best_peer_cost()
+    yield Criterion(
+        f"cheaper than the best peer ({names})",
+        f"at least {TARGET_PEER:.0%}", signed(peer), peer >= TARGET_PEER,
+    )  # fmt: skip
+    old = 1 - ours / found.cost(OLD)
+    yield Criterion(
+        f"cheaper than the old rule (`{OLD}`)",
+        f"at least {TARGET_OLD:.0%}", signed(old), old >= TARGET_OLD,
+    )  # fmt: skip
+    worse = float(np.mean([verdict.significant(1) for verdict in best]))
+    yield Criterion(
+        "cells significantly worse than the best peer of the cell",
+        f"at most {TARGET_WORSE:.0%}", f"{100 * worse:.1f} %", worse <= TARGET_WORSE,
+    )  # fmt: skip
+    sparse = {c["panel"] for c in judging if PANELS[c["panel"]].hard == "sparse"}
+    if sparse:
+        part = Results(select(judging, "race", sparse))
+        cheaper, verdicts = 1 - part.cost(OURS), part.against(MEAN)
+        lost = sum(verdict.significant(1) for verdict in verdicts)
+        yield Criterion(
+            "sparse forecasters: cheaper than the mean "
+            f"(significantly worse in {lost} of {len(verdicts)} cells)",
+            "at least 0%", signed(cheaper), cheaper >= 0 and not lost,
+        )  # fmt: skip
