@@ -272,7 +272,7 @@ def _show(
     found: "ModelReports", outcome: str, output: Path, json_file: Path | None
 ) -> None:
     """Print the reports and gaps of each agent, and what the run has cost."""
-    from truepool.cli.outputs import STDOUT, print_summary
+    from truepool.cli.outputs import STDOUT, print_summary, write_summary
 
     spent = found.spending
     summary = {
@@ -302,7 +302,8 @@ def _show(
     ]
     outcomes = found.columns.get(outcome)
     known = None if outcomes is None else [k for k in outcomes if k is not None]
-    print_summary("\n".join(lines), summary, json_file, found.labels, known)
+    write_summary(summary, json_file, found.labels, known)
+    print_summary("\n".join(lines), json_file, found.labels, known)
 
 
 def _agent_line(name: str, reports: int, missing: dict[str, int]) -> str:

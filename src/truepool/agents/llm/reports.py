@@ -1,5 +1,6 @@
 """Reports of a language model on the cases of a table: one agent per template."""
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -232,7 +233,7 @@ def _check(question: str, samples: int, probability: str, form: str) -> None:
 
 def _same_file(table: Any, train: Any) -> bool:
     paths = [Path(each) for each in (table, train) if isinstance(each, str | Path)]
-    return len(paths) == 2 and paths[0].resolve() == paths[1].resolve()
+    return len(paths) == 2 and len({os.path.realpath(path) for path in paths}) == 1
 
 
 def _unreadable(
