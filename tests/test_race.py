@@ -16,6 +16,7 @@ from race.measurement import OLD, OURS
 from race.panels import JUDGING, PANELS
 
 from truepool.core.engine import Batch, Cell, RowFile, run
+from truepool.pools import auto, simplest
 
 SMALL = ("diabetes-40", "wine-K3")
 """Panels of data that scikit-learn brings along."""
@@ -26,6 +27,8 @@ ABSENT = "could not be installed: no such package"
 def test_a_small_race_goes_from_panels_to_rows_to_a_page(tmp_path, monkeypatch):
     """Two panels, two draws; scikit-learn answers from the environment of the tests."""
     monkeypatch.setattr(measurement, "RUNS", 1)
+    for pool in (auto, simplest):
+        monkeypatch.setattr(pool, "CANDIDATES", ("mean", "log-odds"))
     cells = [Cell("race", (("panel", n),), draw) for draw in (0, 1) for n in SMALL]
     cells += [Cell("speed", (("panel", SMALL[0]),), 0)]
     file = RowFile(tmp_path / "rows.jsonl", "test")
