@@ -23,17 +23,17 @@ FIGURES = "race"
 """Folder of the figures, beside the page."""
 
 
-def write(rows: Rows, folder: Path) -> None:
+def write(rows: Rows, earlier: Mapping[str, Rows], folder: Path) -> None:
     """Write the page and its figures."""
-    text, figures = render(rows)
+    text, figures = render(rows, earlier)
     (folder / FIGURES).mkdir(exist_ok=True)
     for name, figure in figures.items():
         (folder / FIGURES / name).write_text(figure)
     (folder / "race.md").write_text(text)
 
 
-def render(rows: Rows) -> tuple[str, dict[str, str]]:
-    """Return the page and its figures by file name."""
+def render(rows: Rows, earlier: Mapping[str, Rows]) -> tuple[str, dict[str, str]]:
+    """Return the page and its figures by file name; ``earlier`` versions by name."""
     judging = select(rows, "race", {panel.name for panel in JUDGING})
     development = select(rows, "race", {panel.name for panel in DEVELOPMENT})
     speed = {c["panel"]: r for c, r in rows.items() if c.experiment == "speed"}
@@ -64,6 +64,7 @@ def render(rows: Rows) -> tuple[str, dict[str, str]]:
         METHOD,
         _failures(found),
         VARIANTS,
+        _versions(criteria, earlier),
     ]
     figures = {
         "cost.svg": _cost_figure(found),
@@ -151,6 +152,22 @@ def _development(rows: Rows) -> str:
         f"{len(best)} cells, better in {better} (unadjusted)."
     )
     return Grid(title, table.headers, table.rows, (note,)).to_markdown()
+
+
+def _versions(criteria: Sequence[Criterion], earlier: Mapping[str, Rows]) -> str:
+    """Every version of `auto` that was judged, with what it reached."""
+    if not earlier:
+        return ""
+    rows = []
+    for name, found in earlier.items():
+        judging = select(found, "race", {panel.name for panel in JUDGING})
+        results = Results(judging)
+        past = find_criteria(results, results.against_best(), judging)
+        rows.append((name, *(criterion.measured for criterion in past)))
+    rows.append(("this page", *(criterion.measured for criterion in criteria)))
+    headers = ("", "best peer", "old rule", "cells worse", "sparse, mean")
+    title = "Versions of `auto` that were judged on these panels"
+    return Grid(title, headers[: len(rows[-1])], tuple(rows)).to_markdown()
 
 
 def _failures(found: Results) -> str:

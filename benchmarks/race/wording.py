@@ -28,4 +28,5 @@ METHOD = """- Every competitor learns from the same cases and answers about the 
 VARIANTS = """**How many variants were tried.** The design of `auto` comes from a study that compared six ways of combining candidates
 on 13 other panels, and its pool `shrunk` from one that compared about 38 label-free rules and 8 priors on 17; best-of
 figures of those studies are optimistic and are not used here. In this repository, one version of `auto` was measured on the development
-panels before the protocol was written, and none was chosen on the judging panels."""
+panels before the protocol was written. No setting was chosen on the judging panels; every version that was judged on them is
+listed here."""
