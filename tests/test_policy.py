@@ -1,29 +1,37 @@
 """Every limit, level and cut-off but the audit's; changing one is a decision."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
 from constants import numeric_constants
 from numpy.testing import assert_allclose
 
 from truepool.agents import fitted_agent
+from truepool.agents.llm import Endpoint, Retry, ask
 from truepool.pools import ridge
 
 POLICY = {
     "agents.calibration": {"HELD_OUT": 0.2},
+    "agents.llm.answer": {"TOP_LOGPROBS": 20},
+    "agents.llm.batch": {"MAX_CONCURRENCY": 256, "MAX_FAILURES": 10},
+    "agents.llm.budget": {"MILLION": 1_000_000},
+    "agents.llm.endpoint": {"CONNECT_TIMEOUT": 10.0, "MAX_SHOWN": 200},
+    "agents.llm.quotation": {"MARK_LENGTH": 24},
+    "agents.llm.reports": {"MAX_SAMPLES": 100, "MAX_SHOWN": 80},
+    "agents.llm.retry": {"LONGEST_REQUESTED_WAIT": 600.0},
+    "agents.llm.training_rows": {"EXAMPLES": 3, "FOCUS": 8, "MOST_ROWS": 5_000},
     "agents.onnx_export": {"PROBES": 1_000, "TOLERANCE": 1e-06},
     "agents.report_cache": {"DIGEST": 32},
     "agents.zoo.conversion": {"OPSET": 15},
     "cli.demo": {"COST_FN": 10, "SHOWN": 5},
     "cli.demo_panels": {"DEGRADED_AFTER": 0.4, "FEATURES": 0.1, "HOSTILE_AFTER": 0.7},
+    "cli.llm": {"INTERRUPTED": 130, "STOPPED": 1},
     "cli.options": {"MAX_JOBS": 1_000},
     "cli.screen": {"WIDTH": 120},
     "core.arrays": {"BLOCK": 262_144, "SMALLEST": 1e-12, "LARGEST_WEIGHT": 1e15},
-    "core.kernels.lanes_compiled": {"LANES": 8, "ROWS": 2},
-    "core.kernels.online_compiled": {
-        "AGENTS": 0,
-        "FEW_AGENTS": 8,
-        "MAX_CONCENTRATION": 0.999998,
-    },
+    "core.kernels.lanes_compiled": {"FEW": 4, "LANES": 8, "ROWS": 2},
+    "core.kernels.online_compiled": {"AGENTS": 0, "MAX_CONCENTRATION": 0.999998},
     "core.kernels.reference": {"EDGE": 1e-12, "MIN_SHARE": 1e-12},
     "core.kernels.shading_compiled": {"FAR": 1e300, "LANES": 4},
     "core.seeds": {"LIMIT": 4_294_967_296},
@@ -73,7 +81,7 @@ POLICY = {
     "measures.decisions": {"EDGE": 1e-12},
     "measures.diversity": {"MIN_DEVIATION": 1e-14, "ROUNDING_ERROR": 1e-13},
     "measures.fixed_weights": {"MIN_WEIGHT": 1e-06},
-    "measures.folds": {"GROUP_PARTS": 3},
+    "measures.folds": {"SELECTION_CASES": 20_000, "GROUP_PARTS": 3},
     "measures.groups": {
         "FEWEST_CASES": 30,
         "FEWEST_OF_A_CLASS": 5,
@@ -116,6 +124,7 @@ POLICY = {
         "LEVEL": 0.01,
         "TEST_INTERVAL": 10,
     },
+    "online.loop": {"FEW_AGENTS": 8, "MANY_CASES": 100_000},
     "online.recalibration": {
         "DISCOUNT": 0.998,
         "MAX_STEP": 0.25,
@@ -126,13 +135,14 @@ POLICY = {
         "FEWEST_CASES": 10,
         "PRIOR": 5.0,
         "SMALLEST_WEIGHT": 0.01,
-        "SELECTION_CASES": 20000,
+        "BOOSTED_CASES": 100,
         "STEPS": 1000,
         "PRECISION": 1e-07,
     },
     "pools.certainty": {"LARGEST_CLIP": 0.02, "RARE_SHARE": 0.1},
     "pools.logistic": {
-        "NEWTON_PARAMETERS": 1000,
+        "NEWTON_PARAMETERS": 200,
+        "SPREAD": 0.1,
         "STEPS": 100,
         "SMALLEST_STEP": 1e-06,
         "PRECISION": 1e-10,
@@ -140,7 +150,15 @@ POLICY = {
         "INTERCEPT_PENALTY": 1e-12,
         "LARGEST_LOSS": 1000.0,
     },
-    "pools.beta": {"MAX_GROUPS": 10_000},
+    "pools.beta": {
+        "MAX_GROUPS": 2_000,
+        "STEPS": 50,
+        "MAX_STEP": 1.0,
+        "MIN_CURVATURE": 1e-06,
+        "PRECISION": 1e-14,
+        "LIMIT": 7.0,
+        "WIDTH": 1e-04,
+    },
     "pools.boosted": {"MIN_LEAF_SIZE": 20},
     "pools.krum": {"FAR": 1000000000.0},
     "pools.networks.training": {
@@ -156,7 +174,7 @@ POLICY = {
         "TOLERANCE": 1e-09,
     },
     "pools.onnx.graph": {"DOUBLE": 11, "INTEGER": 7},
-    "pools.ridge": {"DEFAULT": 1.0},
+    "pools.ridge": {"DEFAULT": 1.0, "ENOUGH": 1e-05},
     "pools.shrunk": {
         "SHIFTS": (0.0, 0.5, 1.5),
         "STRETCHES": (0.0, 0.3, 1.0),
@@ -164,9 +182,7 @@ POLICY = {
         "ZERO_WIDTH": 0.001,
         "WIDE_PRIOR": 1.0,
         "MIN_SHARE": 0.01,
-        "MAX_STEPS": 50,
-        "MIN_STEP": 1e-06,
-        "PRECISION": 1e-10,
+        "PRECISION": 1e-07,
     },
     "pools.stacked_lr": {"PENALTY": 1.0},
     "render.config": {"WIDTH": 88},
@@ -249,6 +265,13 @@ def test_every_number_of_the_policy_is_stated_here(package):
         if module.startswith(f"{package}.")
     }
     assert found == stated
+
+
+def test_how_a_model_is_asked_by_default():
+    assert (Retry().retries, Retry().first_wait, Retry().longest_wait) == (5, 0.5, 30.0)
+    defaults = {name: p.default for name, p in signature(ask).parameters.items()}
+    assert (defaults["concurrency"], defaults["samples"]) == (8, 1)
+    assert Endpoint("model", "key").timeout == 60.0
 
 
 def test_the_grids():

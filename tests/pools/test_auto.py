@@ -11,8 +11,8 @@ from truepool import pools
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.measures import folds
 from truepool.measures.folds import out_of_fold, splits
-from truepool.pools import auto as module
 from truepool.pools.auto import CANDIDATES, TWO_CLASSES, Auto, mixture_weights, title
 from truepool.pools.log_odds import LogOdds
 from truepool.pools.platt import Platt
@@ -153,7 +153,7 @@ def test_a_candidate_that_cannot_be_tried_is_left_out():
 
 def test_above_twenty_thousand_cases_the_weights_are_learned_from_a_part(monkeypatch):
     panel = random_panel(3, cases=200)
-    monkeypatch.setattr(module, "SELECTION_CASES", 70)
+    monkeypatch.setattr(folds, "SELECTION_CASES", 70)
     auto = Auto(candidates=FEW).fit_panel(panel)
     assert "67 cases that they had not" in auto.why_
     assert auto.pools_[0].training_.cases == 200

@@ -15,6 +15,9 @@ from truepool.data.panel import Panel
 GROUP_PARTS = 3
 """Parts of the groups in each fold that goes forward in time."""
 
+SELECTION_CASES = 20_000
+"""Weights of pools and penalties are chosen by at most so many cases."""
+
 Folds: TypeAlias = Any
 """A number of folds, or any scikit-learn splitter, time-ordered ones included."""
 
@@ -89,6 +92,20 @@ def panel_splits(
     By its times and groups: every cross-validation of a panel goes through here.
     """
     return splits(panel.outcomes, cv, seed, times=panel.times, groups=panel.groups)
+
+
+def selection(
+    panel: Panel, case_weights: FloatArray | None, seed: int = 0
+) -> tuple[Panel, FloatArray | None]:
+    """Return enough cases to choose by, with their weights: all, or a part at random.
+
+    The part has the same share of each class, in the order of the panel.
+    """
+    parts = -(-len(panel) // SELECTION_CASES)
+    if parts <= 1:
+        return panel, case_weights
+    cases = np.flatnonzero(stratify(panel.outcomes, parts, seed) == 0)
+    return panel.take(cases), None if case_weights is None else case_weights[cases]
 
 
 def evaluation_cases(pairs: list[tuple[IntArray, IntArray]]) -> IntArray:

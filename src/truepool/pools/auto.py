@@ -7,7 +7,8 @@ from typing import ClassVar, final
 import numpy as np
 from sklearn.base import clone
 
-from truepool.core.arrays import SMALLEST, FloatArray, IntArray, case_mean
+from truepool.core.arrays import SMALLEST, FloatArray, case_mean
+from truepool.core.engine import one_thread
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -15,7 +16,7 @@ from truepool.measures.folds import (
     Folds,
     evaluation_cases,
     panel_splits,
-    stratify,
+    selection,
 )
 from truepool.measures.losses import Loss, outcome_probability
 from truepool.pools import candidates
@@ -26,6 +27,8 @@ from truepool.pools.ridge import Ridge
 
 CANDIDATES: tuple[str | Pool, ...] = (*candidates.USUAL, "boosted", "shrunk")
 """What `Auto` combines by default: each family once, none that is slow."""
+BOOSTED_CASES = 100
+"""With fewer cases gradient boosting, which takes the longest, is not tried."""
 TWO_CLASSES: tuple[str | Pool, ...] = ("ridge", Ridge(scale="reports"))
 """What it combines besides for two classes; with more they take too long."""
 FEWEST_CASES = 10
@@ -34,8 +37,6 @@ PRIOR = 5.0
 """Cases that the equal start of the weights counts for."""
 SMALLEST_WEIGHT = 0.01
 """A candidate with less weight is dropped."""
-SELECTION_CASES = 20_000
-"""The weights are learned from at most so many cases; the pools learn from all."""
 STEPS, PRECISION = 1000, 1e-7
 """When the weights have converged: most steps, and the largest change in the last."""
 
@@ -129,12 +130,16 @@ class Auto(Pool):
         self.seed = seed
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
-        pools = self._candidates(panel.classes)
-        selected, self.shares_ = self._select(pools, panel, case_weights)
-        self.pools_ = tuple(clone(p).fit_panel(panel, case_weights) for p in selected)
+        pools = self._candidates(panel)
+        with one_thread():  # more of them than free cores take ten times as long
+            chosen, self.shares_ = self._select(pools, panel, case_weights)
+            fitted = (clone(pool).fit_panel(panel, case_weights) for pool in chosen)
+            self.pools_ = tuple(fitted)
 
-    def _candidates(self, classes: int) -> list[Pool]:
-        usual = CANDIDATES if classes > 2 else CANDIDATES + TWO_CLASSES
+    def _candidates(self, panel: Panel) -> list[Pool]:
+        usual = CANDIDATES if panel.classes > 2 else CANDIDATES + TWO_CLASSES
+        if len(panel) < BOOSTED_CASES:
+            usual = tuple(pool for pool in usual if pool != "boosted")
         return self._configure(self.candidates or usual)
 
     def _configure(self, pools: Sequence[str | Pool]) -> list[Pool]:
@@ -148,9 +153,7 @@ class Auto(Pool):
         if T < FEWEST_CASES:
             why = f"with fewer than {FEWEST_CASES} cases ({T}) nothing is learned"
             return self._alone("log-odds", why)
-        cases = _selection(panel, self.seed)
-        part = panel.take(cases) if len(cases) < T else panel
-        counted = None if case_weights is None else case_weights[cases]
+        part, counted = selection(panel, case_weights, self.seed)
         try:
             pairs = panel_splits(part, self.cv, self.seed)
         except SettingError as error:
@@ -243,15 +246,6 @@ def title(pool: Pool) -> str:
     own = {k: v for k, v in pool.get_params(deep=False).items() if k not in shared}
     changed = [f"{k}={v}" for k, v in own.items() if repr(v) != repr(default[k])]
     return f"{pool.name} ({', '.join(changed)})" if changed else pool.name
-
-
-def _selection(panel: Panel, seed: int) -> IntArray:
-    """Cases from which the weights are learned, in their order."""
-    T = len(panel)
-    if T <= SELECTION_CASES:
-        return np.arange(T)
-    parts = -(-T // SELECTION_CASES)
-    return np.flatnonzero(stratify(panel.outcomes, parts, seed) == 0)
 
 
 def _why(table: list[Candidate], cases: int) -> str:

@@ -3,7 +3,6 @@
 from typing import ClassVar, final
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import betainc, betaln
 
 from truepool.core.arrays import (
@@ -20,7 +19,16 @@ from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.recalibrated import RECALIBRATED, RecalibratedPool
 
-MAX_GROUPS = 10_000
+MAX_GROUPS = 2_000
+"""The curve is fitted on at most so many groups of close probabilities."""
+STEPS, MAX_STEP, MIN_CURVATURE, PRECISION = 50, 1.0, 1e-6, 1e-14
+"""Limits of Newton's method: its steps, the largest one, the least curvature that it
+divides by, and the fall per case that the last step promised."""
+LIMIT = 7.0
+"""Largest logarithm of a shape, up or down."""
+WIDTH = 1e-4
+STENCIL = WIDTH * np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [-1, -1]])
+HALVINGS = 0.5 ** np.arange(20)[:, None]
 
 
 @final
@@ -67,24 +75,44 @@ class Beta(RecalibratedPool):
 
 
 def _fit(pooled: FloatArray, outcomes: IntArray, cases: FloatArray) -> FloatArray:
-    """Shape (a, b) with the lowest log loss for one class."""
+    """Shape (a, b) with the lowest log loss for one class, by Newton's method."""
     pooled, mass = _condensed(np.clip(pooled, SMALLEST, 1 - SMALLEST), outcomes, cases)
     pull = RIDGE / case_count(cases)
 
-    def price(x: FloatArray) -> float:
-        bent = np.clip(betainc(*np.exp(x), pooled), SMALLEST, 1 - SMALLEST)
-        lost = -(mass[1] @ np.log(bent) + mass[0] @ np.log1p(-bent))
-        return float(lost + pull * (x @ x))
+    def objective(logs: FloatArray) -> FloatArray:
+        """Log loss at each of the logarithms (M, 2) of a and b."""
+        a, b = np.exp(logs).T[:, :, None]
+        bent = np.clip(betainc(a, b, pooled), SMALLEST, 1 - SMALLEST)
+        lost = -(np.log(bent) @ mass[1] + np.log1p(-bent) @ mass[0])
+        return np.asarray(lost + pull * np.square(logs).sum(axis=1))
 
-    found = minimize(
-        price,
-        np.zeros(2),
-        jac="3-point",
-        method="L-BFGS-B",
-        bounds=[(-7.0, 7.0)] * 2,
-        options={"ftol": 1e-15, "gtol": 1e-9},
-    )
-    return np.asarray(np.exp(found.x))
+    found = np.zeros(2)
+    for _ in range(STEPS):
+        gradient, curve, level = _derivatives(objective(found + STENCIL))
+        # The objective need not be convex: steps go downhill by its absolute curvature.
+        sizes, axes = np.linalg.eigh(curve)
+        step = axes @ ((axes.T @ gradient) / np.maximum(np.abs(sizes), MIN_CURVATURE))
+        step *= min(1.0, MAX_STEP / max(np.abs(step).max(), MAX_STEP))
+        tries = np.clip(found - HALVINGS * step, -LIMIT, LIMIT)
+        for new in tries:
+            if objective(new[None])[0] < level:
+                found = new
+                break
+        else:
+            break
+        if gradient @ step <= PRECISION:
+            break
+    return np.asarray(np.exp(found))
+
+
+def _derivatives(values: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+    """Gradient (2,), Hessian (2, 2) and value by central differences on `STENCIL`."""
+    level, right, left, up, down, both, neither = values
+    gradient = np.array([right - left, up - down]) / (2 * WIDTH)
+    mixed = (both + neither + 2 * level - right - left - up - down) / 2
+    pure = np.array([right + left, up + down]) - 2 * level
+    curve = np.array([[pure[0], mixed], [mixed, pure[1]]]) / WIDTH**2
+    return gradient, curve, float(level)
 
 
 def _condensed(

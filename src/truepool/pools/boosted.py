@@ -85,9 +85,9 @@ class Boosted(Pool):
     def __init__(
         self,
         *,
-        trees: int = 60,
+        trees: int = 30,
         leaves: int = 8,
-        rate: float = 0.08,
+        rate: float = 0.1,
         costs: Costs | None = None,
         threshold: float | None = None,
         seed: int = 0,

@@ -4,11 +4,11 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.measures.folds import Folds, panel_splits
+from truepool.measures.folds import Folds, panel_splits, selection
 from truepool.pools.interface import Pool
 from truepool.pools.logistic import LogisticData, solve
 from truepool.pools.onnx import graph
@@ -26,6 +26,8 @@ STRENGTHS = np.logspace(-4, 2, 7)
 """The grid of inverse penalties."""
 DEFAULT = 1.0
 """The inverse penalty where the cases are too few for folds."""
+ENOUGH = 1e-5
+"""Precision of the models that are only compared; see `logistic.newton`."""
 SCALES = {"log-odds": log_odds_features, "reports": report_features}
 ONNX_SCALES = {"log-odds": log_odds_onnx, "reports": reports_onnx}
 
@@ -87,17 +89,30 @@ class Ridge(Pool):
             raise SettingError(
                 f"scale must be one of {', '.join(SCALES)}; got {self.scale!r}"
             )
+        self.strength_ = self._choose_strength(panel, case_weights)
+        data = self._data(panel, case_weights)
+        self.coefficients_ = solve(data, 1.0 / self.strength_)
+
+    def _data(self, panel: Panel, case_weights: FloatArray | None) -> LogisticData:
         features = SCALES[self.scale](panel.values)
         cases = np.ones(len(panel)) if case_weights is None else case_weights
-        data = LogisticData.of(features, panel.outcomes, panel.classes, cases)
+        return LogisticData.of(features, panel.outcomes, panel.classes, cases)
+
+    def _choose_strength(self, panel: Panel, case_weights: FloatArray | None) -> float:
+        """Return the strength of least log loss out of fold."""
+        panel, case_weights = selection(panel, case_weights, self.seed)
         try:
             pairs = panel_splits(panel, self.cv, self.seed)
         except SettingError:  # too few cases for folds: nothing to choose by
-            self.strength_ = DEFAULT
-        else:
-            losses = sum(_path_losses(data, *pair) for pair in pairs)
-            self.strength_ = float(STRENGTHS[np.argmin(losses)])
-        self.coefficients_ = solve(data, 1.0 / self.strength_)
+            return DEFAULT
+        data = self._data(panel, case_weights)
+        losses = np.zeros(len(STRENGTHS))
+        path: list[FloatArray] = []
+        for learn, test in pairs:
+            known, new = data.take(learn), data.take(test)
+            path = _solve_path(known, path)
+            losses += [new.loss(found) for found in path]
+        return float(STRENGTHS[np.argmin(losses)])
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
@@ -112,11 +127,10 @@ class Ridge(Pool):
         return graph.from_scores(features @ slopes.T + intercepts, reports.coordinates)
 
 
-def _path_losses(data: LogisticData, learn: IntArray, test: IntArray) -> FloatArray:
-    """Log loss (S,) of the test cases for each strength, learned from the others."""
-    known, new = data.take(learn), data.take(test)
-    losses, found = [], None
-    for strength in STRENGTHS:
-        found = solve(known, 1.0 / strength, found)
-        losses.append(new.loss(found))
-    return np.array(losses)
+def _solve_path(data: LogisticData, near: list[FloatArray]) -> list[FloatArray]:
+    """Coefficients for each strength, from those of another fold if there are any."""
+    path: list[FloatArray] = []
+    for i, strength in enumerate(STRENGTHS):
+        start = near[i] if near else path[-1] if path else None
+        path.append(solve(data, 1.0 / strength, start, ENOUGH))
+    return path

@@ -5,13 +5,14 @@ from itertools import product
 from typing import ClassVar, final
 
 import numpy as np
+from scipy.special import log_softmax
 
 from truepool.core.arrays import FloatArray, IntArray, logit
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.measures.losses import outcome_probability
 from truepool.pools.certainty import choose_clip
 from truepool.pools.interface import Pool
+from truepool.pools.logistic import Terms, binary_terms, newton
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.stacked import probabilities_of
@@ -21,13 +22,20 @@ STRETCHES = (0.0, 0.3, 1.0)
 TILTS = (0.0, 0.1, 0.3, 1.0)
 """Prior standard deviations that are tried: of the shift b, of the stretch a - 1 and of
 each agent's tilt d. They were fixed on a study of 17 panels and checked on 6 others."""
+GRID = [
+    (shift, stretch, tilt)
+    for i, (shift, stretch) in enumerate(product(SHIFTS, STRETCHES))
+    for tilt in (TILTS if i % 2 == 0 else TILTS[::-1])
+]
+"""All settings, each beside its neighbours."""
 ZERO_WIDTH = 1e-3
 """The standard deviation that stands for 0."""
 WIDE_PRIOR = 1.0
 """A prior this wide or wider costs half a unit of log evidence more."""
+PRECISION = 1e-7
+"""Precision of each fit; see `logistic.newton`."""
 MIN_SHARE = 0.01
 """Settings below this share of the largest weight are dropped."""
-MAX_STEPS, MIN_STEP, PRECISION = 50, 1e-6, 1e-10
 
 
 @final
@@ -102,7 +110,7 @@ class Shrunk(Pool):
         design = _design(panel.values, self.clip_)
         fits, scores = [], []
         fit = np.zeros(design.parts.shape[-1])
-        for widths in product(SHIFTS, STRETCHES, TILTS):
+        for widths in GRID:
             # The neighbour's mode is near: a step or two on many cases.
             fit, evidence = posterior_mode(design, panel.outcomes, cases, widths, fit)
             fits.append(fit)
@@ -169,26 +177,21 @@ def posterior_mode(
 ) -> tuple[FloatArray, float]:
     """Coefficients (P,) at the mode for given prior widths, and the log evidence."""
     precision = _precisions(design, widths)
+    C = design.parts.shape[1]
+    if C == 1:
+        anchor, parts = design.anchor[:, 0], design.parts[:, 0]
+        happened = (outcomes == 1).astype(np.float64)
 
-    def value_at(theta: FloatArray) -> float:
-        chances = outcome_probability(_probabilities(design, theta), outcomes)
-        chances = np.maximum(chances, np.finfo(np.float64).tiny)  # a step too far
-        return float(cases @ np.log(chances) - theta @ (precision * theta) / 2)
+        def terms(theta: FloatArray) -> Terms:
+            return binary_terms(parts, anchor, happened, cases, precision, theta)
+    else:
 
-    theta, value = start, value_at(start)
-    for _ in range(MAX_STEPS):
-        gradient, hessian = _slopes(design, outcomes, cases, precision, theta)
-        step = np.linalg.solve(hessian, gradient)
-        size = 1.0
-        while size > MIN_STEP and value_at(theta + size * step) < value:
-            size /= 2
-        theta = theta + size * step
-        before, value = value, value_at(theta)
-        if value - before <= PRECISION * (1 + abs(value)):
-            break
-    _, hessian = _slopes(design, outcomes, cases, precision, theta)
+        def terms(theta: FloatArray) -> Terms:
+            return _terms(design, outcomes, cases, precision, theta)
+
+    theta, value, hessian = newton(terms, start, float(cases.sum()), PRECISION)
     spread = np.linalg.slogdet(hessian)[1]
-    return theta, float(value + np.log(precision).sum() / 2 - spread / 2)
+    return theta, float(np.log(precision).sum() / 2 - value - spread / 2)
 
 
 def _precisions(design: Design, widths: tuple[float, float, float]) -> FloatArray:
@@ -200,28 +203,26 @@ def _precisions(design: Design, widths: tuple[float, float, float]) -> FloatArra
     return np.array([*shifts, 1.0 / stretch**2, *tilts])
 
 
-def _slopes(
+def _terms(
     design: Design,
     outcomes: IntArray,
     cases: FloatArray,
     precision: FloatArray,
     theta: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
-    """Gradient (P,) of the log posterior and minus its Hessian (P, P)."""
-    T, C, P = design.parts.shape
-    p = _probabilities(design, theta)
-    happened = outcomes[:, None] == (1 if C == 1 else np.arange(C))
-    flat = design.parts.reshape(T * C, P)
-    error = ((happened - p) * cases[:, None]).ravel()
-    gradient = error @ flat - precision * theta
-    if C == 1:
-        spread = (p * (1 - p))[:, 0] * cases
-        hessian = (flat * spread[:, None]).T @ flat
-    else:
-        mean = np.einsum("tk,tkp->tp", p, design.parts)
-        centred = (design.parts - mean[:, None]).reshape(T * C, P)
-        hessian = (centred * (p * cases[:, None]).reshape(-1, 1)).T @ centred
-    return gradient, hessian + np.diag(precision)
+) -> Terms:
+    """Minus the log posterior of K classes, its gradient and its Hessian (P, P)."""
+    T, K, P = design.parts.shape
+    logs = log_softmax(design.anchor + design.parts @ theta, axis=1)
+    p = np.exp(logs)
+    happened = outcomes[:, None] == np.arange(K)
+    loss = -float(cases @ logs[happened])
+    error = (p - happened) * cases[:, None]
+    gradient = error.ravel() @ design.parts.reshape(T * K, P) + precision * theta
+    mean = np.einsum("tk,tkp->tp", p, design.parts)
+    centred = (design.parts - mean[:, None]).reshape(T * K, P)
+    hessian = (centred * (p * cases[:, None]).reshape(-1, 1)).T @ centred
+    hessian[np.diag_indices(P)] += precision
+    return loss + float(precision @ theta**2) / 2, gradient, hessian
 
 
 def _probabilities(design: Design, theta: FloatArray) -> FloatArray:
