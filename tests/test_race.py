@@ -127,7 +127,7 @@ def test_the_best_peer_is_chosen_on_the_other_draws():
     )
     assert found.best_peer == ("b", "a")
     assert [verdict.other for verdict in found.against_best()] == [3.0] * 3
-    assert found.best_peer_cost() == 3 / 4
+    assert found.best_peer_costs() == 3 / 4
     assert found.cost(OURS) == 2 / 4
 
 
