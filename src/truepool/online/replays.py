@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from truepool.core.arrays import FloatArray, IntArray
-from truepool.core.errors import SettingError
+from truepool.core.errors import PanelError, SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.learners import make
@@ -66,6 +66,10 @@ def replay(
     state, pooled, losses, skipped = run(
         chosen, state, panel.values, panel.outcomes, plan, weight_path
     )
+    if skipped == T:
+        raise PanelError(
+            f"a replay needs a case with a report; none of the {T:,} cases has one"
+        )
     if recalibrate:
         arrivals = _arrivals(np.zeros(T, int) if late is None else late, T)
         pooled, _ = recalibrate_series(pooled, panel.outcomes, arrivals, panel.classes)
