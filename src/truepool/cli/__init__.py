@@ -2,6 +2,7 @@
 
 import sys
 from importlib.metadata import version
+from itertools import pairwise
 from typing import Annotated, Any
 
 import typer
@@ -96,5 +97,12 @@ def _print_usage(error: Any) -> None:
     if "\n" in message:  # the help, where a command needs a verb
         print(printable(message), file=sys.stderr)
         return
+    for word, file in pairwise(sys.argv):
+        if word == "--json" and f"({file})" in message:
+            print_note(
+                "error: --json takes its file after an equals sign; write "
+                f"--json={file}"
+            )
+            return
     words = "truepool" if error.ctx is None else error.ctx.command_path
     print_note(f"error: {message[:1].lower()}{message[1:]}; see {words} --help")

@@ -24,8 +24,9 @@ def compare(
         list[str] | None,
         option(
             "--pool",
-            "Only this pool. Repeatable. Default: all but the neural ones (mlp-2, "
-            "mlp-4, deep-sets, attention), which are slow and must be named.",
+            "Only these pools, separated by commas. Repeatable. Default: all but the "
+            "neural ones (mlp-2, mlp-4, deep-sets, attention), which are slow and must "
+            "be named.",
         ),
     ] = None,
     folds: Annotated[
@@ -59,7 +60,7 @@ def compare(
             costs=costs,
             threshold=threshold,
             loss=loss,
-            pools=pool,
+            pools=None if pool is None else [n for p in pool for n in p.split(",")],
             cv=folds,
             capacity=capacity,
             by=by,

@@ -47,9 +47,9 @@ def pool(
     from truepool.data.tables import file_format, load_reports
     from truepool.measures.capacity import Capacity
 
+    check_files([train, new], [output, json_file])
     if output != STDOUT:
         file_format(output, "written")
-    check_files([train, new], [output, json_file])
     limit = None if capacity is None else Capacity.parse(capacity)
     _check_id(table_format.id)
     panel = options.read_panel(train, _train_format(table_format, train, new))

@@ -61,9 +61,16 @@ def replay(
 
     check_files([panel], [json_file, plot])
     cases = options.panel_or_example(panel, table_format, allow_empty_cases=True)
-    costs.check_constant("online learners need")
     options.check_unweighted(table_format, "online learners count")
     minimised = as_loss(loss, costs, threshold)
+    if minimised.per_case:
+        raise SettingError(
+            "weights that learn online are the same for all cases, so the loss that "
+            f"they minimise needs the same costs for all; got {costs!r:.80}. Learn by "
+            "--loss brier, or give numbers."
+        )
+    if not costs.constant:  # a loss that has no use for costs
+        minimised = as_loss(loss, None, threshold)
     chosen = []
     for name in learners.every() if every else [learner]:
         try:

@@ -150,12 +150,15 @@ class TableFormat:
             raise SettingError(
                 f"updates must be {' or '.join(UPDATES)}; got {updates!r} (--updates)"
             )
-        if updates == TIME_WEIGHTED and (decision_time is None or weight is not None):
+        if updates == TIME_WEIGHTED and decision_time is None:
             raise SettingError(
-                "time-weighted reports need the time at which each case ends, and no "
-                f"other weights; got decision_time={decision_time!r} and "
-                f"weight={weight!r}. Name the former (--decision-time) and leave out "
-                "the latter (--weight)."
+                "time-weighted reports count until each case ends; no column says when "
+                "that is. Name it (--decision-time)."
+            )
+        if updates == TIME_WEIGHTED and weight is not None:
+            raise SettingError(
+                "time-weighted reports are weights already; got the weight column "
+                f"{weight!r} as well. Leave it out (--weight)."
             )
 
     @property
