@@ -19,6 +19,11 @@ POLICY = {
     "cli.screen": {"WIDTH": 120},
     "core.arrays": {"BLOCK": 262_144, "SMALLEST": 1e-12, "LARGEST_WEIGHT": 1e15},
     "core.kernels.lanes_compiled": {"LANES": 8, "ROWS": 2},
+    "core.kernels.mixture_compiled": {
+        "LOG_ODDS_LIMIT": 7.0,
+        "TERMS": 200,
+        "TINY": 1e-300,
+    },
     "core.kernels.online_compiled": {
         "AGENTS": 0,
         "FEW_AGENTS": 8,
