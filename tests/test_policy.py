@@ -1,34 +1,42 @@
 """Every limit, level and cut-off but the audit's; changing one is a decision."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
 from constants import numeric_constants
 from numpy.testing import assert_allclose
 
 from truepool.agents import fitted_agent
+from truepool.agents.llm import Endpoint, Retry, ask
 from truepool.pools import ridge
 
 POLICY = {
     "agents.calibration": {"HELD_OUT": 0.2},
+    "agents.llm.answer": {"TOP_LOGPROBS": 20},
+    "agents.llm.batch": {"MAX_CONCURRENCY": 256, "MAX_FAILURES": 10},
+    "agents.llm.budget": {"MILLION": 1_000_000},
+    "agents.llm.endpoint": {"CONNECT_TIMEOUT": 10.0, "MAX_SHOWN": 200},
+    "agents.llm.quotation": {"MARK_LENGTH": 24},
+    "agents.llm.reports": {"MAX_SAMPLES": 100, "MAX_SHOWN": 80},
+    "agents.llm.retry": {"LONGEST_REQUESTED_WAIT": 600.0},
+    "agents.llm.training_rows": {"EXAMPLES": 3, "FOCUS": 8, "MOST_ROWS": 5_000},
     "agents.onnx_export": {"PROBES": 1_000, "TOLERANCE": 1e-06},
     "agents.report_cache": {"DIGEST": 32},
     "agents.zoo.conversion": {"OPSET": 15},
     "cli.demo": {"COST_FN": 10, "SHOWN": 5},
     "cli.demo_panels": {"DEGRADED_AFTER": 0.4, "FEATURES": 0.1, "HOSTILE_AFTER": 0.7},
+    "cli.llm": {"INTERRUPTED": 130, "STOPPED": 1},
     "cli.options": {"MAX_JOBS": 1_000},
     "cli.screen": {"WIDTH": 120},
     "core.arrays": {"BLOCK": 262_144, "SMALLEST": 1e-12, "LARGEST_WEIGHT": 1e15},
-    "core.kernels.lanes_compiled": {"LANES": 8, "ROWS": 2},
+    "core.kernels.lanes_compiled": {"FEW": 4, "LANES": 8, "ROWS": 2},
     "core.kernels.mixture_compiled": {
         "LOG_ODDS_LIMIT": 7.0,
         "TERMS": 200,
         "TINY": 1e-300,
     },
-    "core.kernels.online_compiled": {
-        "AGENTS": 0,
-        "FEW_AGENTS": 8,
-        "MAX_CONCENTRATION": 0.999998,
-    },
+    "core.kernels.online_compiled": {"AGENTS": 0, "MAX_CONCENTRATION": 0.999998},
     "core.kernels.reference": {"EDGE": 1e-12, "MIN_SHARE": 1e-12},
     "core.kernels.shading_compiled": {"FAR": 1e300, "LANES": 4},
     "core.seeds": {"LIMIT": 4_294_967_296},
@@ -121,6 +129,7 @@ POLICY = {
         "LEVEL": 0.01,
         "TEST_INTERVAL": 10,
     },
+    "online.loop": {"FEW_AGENTS": 8, "MANY_CASES": 100_000},
     "online.recalibration": {
         "DISCOUNT": 0.998,
         "MAX_STEP": 0.25,
@@ -261,6 +270,13 @@ def test_every_number_of_the_policy_is_stated_here(package):
         if module.startswith(f"{package}.")
     }
     assert found == stated
+
+
+def test_how_a_model_is_asked_by_default():
+    assert (Retry().retries, Retry().first_wait, Retry().longest_wait) == (5, 0.5, 30.0)
+    defaults = {name: p.default for name, p in signature(ask).parameters.items()}
+    assert (defaults["concurrency"], defaults["samples"]) == (8, 1)
+    assert Endpoint("model", "key").timeout == 60.0
 
 
 def test_the_grids():

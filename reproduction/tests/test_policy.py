@@ -32,6 +32,7 @@ POLICY = {
         "DECAYS": (0.01, 0.05, 0.1, 0.2, 0.5),
     },
     "experiments.drift_regret": {"SKILL": 1.5},
+    "experiments.llm_ensemble": {"TRIMMED": 0.2},
     "experiments.many_agents": {
         "FORMULA": (2, 3, 5, 10, 20, 50),
         "AGENTS": (2, 5, 10, 20),

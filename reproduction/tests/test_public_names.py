@@ -15,6 +15,7 @@ TESTS = sorted((ROOT / "reproduction/tests").rglob("*.py"))
 PUBLIC = {
     "truepool",
     "truepool.agents",
+    "truepool.agents.llm",
     "truepool.agents.zoo",
     "truepool.core.arrays",
     "truepool.audits.topics",

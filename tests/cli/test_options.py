@@ -16,7 +16,13 @@ from truepool.core.errors import SettingError
 
 OWN = {
     "agent export": {"--check-on", "--tolerance"},
-    "agent train": {"--calibration", "--disjoint", "--features", "--model", "--unseen"},
+    "agent llm": {
+        "--answer-format", "--answers", "--base-url", "--budget-calls", "--budget-money",
+        "--budget-tokens", "--concurrency", "--key-variable", "--price-in", "--price-out",
+        "--probability", "--question", "--request", "--retries", "--samples", "--stream",
+        "--template", "--timeout", "--train",
+    },
+    "agent train": {"--calibration", "--disjoint", "--features", "--unseen"},
     "audit": {"--fail-on", "--since"},
     "compare": {"--folds"},
     "export": {"--onnx"},

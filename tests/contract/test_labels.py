@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import stand_in
 from numpy.testing import assert_allclose, assert_array_equal
 from panels import random_panel
 from pyarrow import csv, parquet
@@ -234,6 +235,15 @@ ON_PANEL = {
 """How a verb on a panel is asked for JSON."""
 
 
+@pytest.fixture(scope="module", autouse=True)
+def model():
+    """A model for the verb that asks one: the stand-in."""
+    with stand_in.serve() as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPENAI_API_KEY", stand_in.KEY)
+        patch.setenv("OPENAI_BASE_URL", server.url)
+        yield
+
+
 @pytest.fixture
 def truepool(monkeypatch, capsys):
     """Run the command in this process; exit code, standard output, standard error."""
@@ -285,6 +295,10 @@ def words_of(verb, folder, outcomes, reports=R):
             "tree",
             "--json",
         ]
+    if verb == "agent llm":
+        asked = ["--question", "Is it fraud?", "--model", stand_in.MODEL]
+        files = ["-o", folder / "out.csv", "--answers", folder / "answers"]
+        return ["agent", "llm", path, *asked, *files, "--json"]
     return [
         "agent",
         "report",
@@ -298,7 +312,8 @@ def words_of(verb, folder, outcomes, reports=R):
 
 
 def test_every_verb_that_takes_an_outcome_is_tested_here():
-    assert set(VERBS) == {*ON_PANEL, "fit", "pool", "agent train", "agent report"}
+    agents = {"agent train", "agent report", "agent llm"}
+    assert set(VERBS) == {*ON_PANEL, *agents, "fit", "pool"}
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -342,7 +357,8 @@ def run_verb(truepool, folder, verb, outcomes, *more, reports=R):
     result = json.loads(out)
     rows = result if isinstance(result, list) else [result]
     (labels,) = {json.dumps(row.pop("outcome_labels")): None for row in rows}
-    rows[0].pop("classes", None)
+    for name in ("classes", "stored", "calls", "tokens_in", "tokens_out"):
+        rows[0].pop(name, None)
     rows[0].pop("table", None)  # it names the positive label
     written = folder / "out.csv"
     columns = csv.read_csv(written).to_pydict() if written.exists() else {}

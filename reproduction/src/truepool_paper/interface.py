@@ -1,5 +1,6 @@
 """Interface of experiments: cells of work that yield rows of the paper's tables."""
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 Size: TypeAlias = Literal["quick", "full"]
 Axes: TypeAlias = Mapping[str, Sequence[Any]]
+MODEL_VARIABLE = "TRUEPOOL_LLM_MODEL"
+"""Environment variable with the language model to ask; asking it may cost money."""
 FULL_RUN_NOTE = "(Numbers in this sentence are those of the full run.)"
 
 
@@ -65,6 +68,8 @@ class Experiment(ABC):
     """How often each cell is drawn anew."""
     axes: ClassVar[Axes] = {}
     """What the cells vary."""
+    asks_model: ClassVar[bool] = False
+    """Whether it asks a language model, which the user has to name."""
     by_size: ClassVar[bool] = False
     """Whether the cells are told the size."""
     seconds: ClassVar[float] = 1.0
@@ -91,6 +96,11 @@ class Experiment(ABC):
     def figure(self, label: str, rows: Sequence[Row]) -> "Figure":
         """Draw a figure from the rows."""
         raise NotImplementedError(label)
+
+
+def model_in_use() -> str:
+    """Return the language model that the user has named; empty if none."""
+    return os.environ.get(MODEL_VARIABLE, "")
 
 
 def row(table: str, key: Sequence[Any], column: str, value: Any) -> Row:

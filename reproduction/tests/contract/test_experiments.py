@@ -4,11 +4,13 @@ import json
 import pickle
 
 import pytest
+import stand_in
 from dataset_requirements import needs
 
 from truepool import datasets
 from truepool_paper.expected import paper_tables
 from truepool_paper.experiments import PENDING, every
+from truepool_paper.interface import MODEL_VARIABLE
 
 EVERY = every()
 SIZES = ("quick", "full")
@@ -16,6 +18,16 @@ MARKS = [pytest.param(name, marks=needs(*e.needs)) for name, e in EVERY.items()]
 
 each = pytest.mark.parametrize("name", list(EVERY))
 each_run = pytest.mark.parametrize("name", MARKS)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def model():
+    """A model for those who ask one: the stand-in."""
+    with stand_in.serve() as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPENAI_API_KEY", stand_in.KEY)
+        patch.setenv("OPENAI_BASE_URL", server.url)
+        patch.setenv(MODEL_VARIABLE, stand_in.MODEL)
+        yield
 
 
 @pytest.fixture(scope="module")

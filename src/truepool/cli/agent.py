@@ -1,18 +1,15 @@
-"""``truepool agent``: train agents on features, collect their reports, export them."""
+"""``truepool agent``: train agents or ask models, collect reports, export agents."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from truepool.cli import options
+from truepool.cli import llm, options
 from truepool.cli.options import option
 
-if TYPE_CHECKING:
-    from truepool.data.labels import Labels
-
 app = typer.Typer(
-    help="Train agents on features, collect their reports, export them.",
+    help="Train agents or ask language models, collect reports, export agents.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -35,10 +32,10 @@ def train(
     ],
     model: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Kind of model (default: lightgbm). Repeatable; 'paper' stands for "
-            "the five models of the paper.",
+        option(
+            "--model",
+            "Kind of model (default: lightgbm). Repeatable; 'paper' stands for the "
+            "five models of the paper.",
         ),
     ] = None,
     outcome: options.Outcome = "y",
@@ -77,7 +74,7 @@ def train(
 ) -> None:
     """Train agents on TABLE and save them."""
     from truepool import agents
-    from truepool.cli.outputs import check_files
+    from truepool.cli.outputs import check_files, print_summary
     from truepool.cli.screen import progress_bar
     from truepool.core.errors import OutcomeError, suggestion
     from truepool.data.tables import read_frame
@@ -112,7 +109,7 @@ def train(
         agents.save(trained[name], path)
     saved = {name: str(path) for name, path in files.items()}
     where = ", ".join(saved.values())
-    _show(
+    print_summary(
         f"Trained {', '.join(saved)} on {len(frame):,} cases. Wrote {where}.",
         {"cases": len(frame), "classes": trained.classes_.tolist(), "agents": saved},
         json_file,
@@ -142,7 +139,7 @@ def report(
 ) -> None:
     """Collect the reports of agents on TABLE, ready to be pooled."""
     from truepool.agents.report_table import report_columns
-    from truepool.cli.outputs import STDOUT, check_files, write_cases
+    from truepool.cli.outputs import STDOUT, check_files, print_summary, write_cases
     from truepool.cli.screen import progress_bar
     from truepool.data.tables import file_format, read_frame
 
@@ -160,7 +157,7 @@ def report(
     summary = {"cases": len(frame), "agents": len(agent), "output": str(output)}
     if output == STDOUT and json_file is None:
         return
-    _show(
+    print_summary(
         f"{len(agent)} agents reported on {len(frame):,} cases. Wrote {output}.",
         summary,
         json_file,
@@ -192,7 +189,7 @@ def export(
 ) -> None:
     """Export AGENT to ONNX and check that both give the same reports."""
     from truepool import agents
-    from truepool.cli.outputs import check_files
+    from truepool.cli.outputs import check_files, print_summary
     from truepool.data.tables import read_frame
 
     check_files([agent, check_on], [output, json_file])
@@ -209,12 +206,27 @@ def export(
         if found.missing_gap is None
         else f"{found.missing_gap:.1e} with missing values"
     )
-    _show(
+    print_summary(
         f"Wrote {output}: probabilities differ by at most {found.gap:.1e} on "
         f"{found.cases:,} cases; {missing}.",
         summary,
         json_file,
     )
+
+
+app.command("llm")(llm.llm)
+
+
+@app.command("template")
+def template(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Name of a template of truepool.")
+    ],
+) -> None:
+    """Print a template of prompts, to be copied and edited."""
+    from truepool.agents.llm import Template
+
+    print(Template.load(name).text, end="")
 
 
 def _kinds(model: list[str] | None) -> list[str]:
@@ -258,31 +270,3 @@ def _check_columns(frame: Any, *names: str | None) -> None:
                 f"there is no column {name!r}{suggestion(name, frame.columns)}; "
                 f"columns: {', '.join(frame.columns)}"
             )
-
-
-def _show(
-    text: str,
-    summary: dict[str, Any],
-    json_file: Path | None,
-    known: "Labels | None" = None,
-    outcomes: Any = None,
-) -> None:
-    """Print what was done, after the labels and the number of cases with each."""
-    import numpy as np
-
-    from truepool.cli.outputs import STDOUT, print_files, write_json
-    from truepool.cli.screen import print_line
-    from truepool.render.labels import sentence
-
-    counts: list[int] = []
-    if known is not None and outcomes is not None:
-        counts = np.bincount(outcomes, minlength=len(known.names)).tolist()
-    if known is not None:
-        summary = summary | {"outcome_labels": known.to_dict(counts)}
-    write_json(json_file, summary)
-    if json_file == STDOUT:
-        return
-    if known is not None:
-        print_line(sentence(known, counts))
-    print_line(text)
-    print_files(json_file)

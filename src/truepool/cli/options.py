@@ -124,6 +124,7 @@ SPELLINGS = {
         "minimises the expected cost).",
         type=float,
     ),
+    "--model": Spelling("NAME", "Which model."),
     "--pool": Spelling("NAME", "Which pool."),
     "--learner": Spelling("NAME", "Which online learner."),
     "--payment": Spelling("NAME", "How agents are paid. Repeatable."),

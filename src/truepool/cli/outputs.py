@@ -5,10 +5,13 @@ import sys
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from truepool.core.errors import SourceError
 from truepool.core.formatting import printable
+
+if TYPE_CHECKING:
+    from truepool.data.labels import Labels
 
 STDOUT = Path("-")
 MANIFEST = ".truepool.json"
@@ -124,3 +127,30 @@ def print_files(*paths: Path | None) -> None:
     for path in paths:
         if path is not None and path != STDOUT:
             print_line(f"Wrote {path}.")
+
+
+def print_summary(
+    text: str,
+    summary: dict[str, Any],
+    json_file: Path | None,
+    known: "Labels | None" = None,
+    outcomes: Any = None,
+) -> None:
+    """Print what was done, after the labels and the number of cases with each."""
+    import numpy as np
+
+    from truepool.cli.screen import print_line
+    from truepool.render.labels import sentence
+
+    counts: list[int] = []
+    if known is not None and outcomes is not None:
+        counts = np.bincount(outcomes, minlength=len(known.names)).tolist()
+    if known is not None:
+        summary = summary | {"outcome_labels": known.to_dict(counts)}
+    write_json(json_file, summary)
+    if json_file == STDOUT:
+        return
+    if known is not None:
+        print_line(sentence(known, counts))
+    print_line(text)
+    print_files(json_file)

@@ -17,6 +17,7 @@
     ├── BeliefError (ValueError)        beliefs that are impossible
     ├── PoolError (ValueError)          a pool that breaks the contract of pools
     ├── LearnerError (ValueError)       a learner that breaks the contract of learners
+    ├── EndpointError (RuntimeError)    a language model that cannot be asked
     ├── SettingError (ValueError)       an option with an invalid value
     ├── UnknownNameError (LookupError)  no pool, loss or learner of that name
     ├── PluginError (ImportError)       a plug-in that cannot be used
@@ -89,6 +90,10 @@ class PoolError(TruepoolError, ValueError):
 
 class LearnerError(TruepoolError, ValueError):
     """A learner whose update or kernel is invalid."""
+
+
+class EndpointError(TruepoolError, RuntimeError):
+    """An endpoint of language models that cannot be reached, or refuses to answer."""
 
 
 class SettingError(TruepoolError, ValueError):

@@ -19,6 +19,19 @@ def number(value: float, like: float | None = None) -> str:
     return f"{value:.{min(places, 6)}f}"
 
 
+def is_number(text: str) -> bool:
+    """Whether a text can be read as a number.
+
+    >>> is_number("5"), is_number("amount")
+    (True, False)
+    """
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def signed(value: float, like: float | None = None) -> str:
     """Return a difference with its sign; or with as many decimals as ``like`` has.
 

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from truepool.core.arrays import Array, FloatArray, read_only
 from truepool.core.errors import CostError, PanelError
+from truepool.core.formatting import is_number
 from truepool.data.case_columns import case_name, one_number_per_case
 
 Amount: TypeAlias = Any
@@ -21,7 +22,7 @@ ERRORS, RIGHT = ("fn", "fp"), ("tp", "tn")
 
 def as_amount(name: str, value: Any) -> Amount:
     """Return a cost by this name, checked."""
-    if isinstance(value, str) and value.strip() and not _is_number(value):
+    if isinstance(value, str) and value.strip() and not is_number(value):
         return value
     if np.ndim(value) == 1:
         return per_case(name, None, np.asarray(value))
@@ -103,11 +104,3 @@ def as_matrix(matrix: ArrayLike) -> FloatArray:
             f"{k} when {y} happens costs {array[y, k].item()!r}"
         )
     return array
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

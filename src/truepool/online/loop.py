@@ -15,6 +15,9 @@ from truepool.learners.interface import Feedback, Learner, State, map_arrays
 from truepool.measures.losses import Loss
 from truepool.online.decision import Decision, decide, feedback
 
+FEW_AGENTS, MANY_CASES = 8, 100_000
+"""With so few agents and so many cases their number is compiled in: the weights are
+then kept in registers, and a case takes two thirds of the time."""
 NONE = np.empty(0, dtype=np.int64)
 NO_PATH = np.empty((0, 0))
 
@@ -77,8 +80,10 @@ def run(
             learner, state, values, outcomes, delay, path, pooled, losses
         )
         return state, pooled, losses, skipped
-    loop, settings, *costs = program(learner, N, state.classes)
+    worthwhile = N <= FEW_AGENTS and T >= MANY_CASES and not delay.first.size
+    loop, settings, *costs = program(learner, N, state.classes, worthwhile)
     weights, memory = state.unnormalised.copy(), map_arrays(np.copy, state.memory)
+    # Outcomes are read-only: one signature, so that one compiled loop serves everyone.
     memory, settled, skipped = _call(
         learner,
         loop,
@@ -87,9 +92,7 @@ def run(
         state.settled,
         weights,
         values.reshape(T, N * C),
-        read_only(
-            outcomes
-        ),  # one signature, so that one compiled loop serves all callers
+        read_only(outcomes),
         *costs,
         pooled,
         losses,
@@ -192,7 +195,9 @@ def _kernel_error(learner: Learner, reason: str) -> LearnerError:
 
 
 @lru_cache(maxsize=256)
-def program(learner: Learner, agents: int, classes: int) -> tuple[Any, ...]:
+def program(
+    learner: Learner, agents: int, classes: int, fixed_size: bool = False
+) -> tuple[Any, ...]:
     """Return the compiled loop of a learner, and its constant arguments."""
     online: Any = kernels.online
     if not isinstance(learner.kernel, FunctionType):
@@ -204,7 +209,12 @@ def program(learner: Learner, agents: int, classes: int) -> tuple[Any, ...]:
     loss, settings = learner.loss, learner.settings(agents, classes)
     tuples = (Feedback, type(learner.memory(agents)), type(settings))
     loop = online.specialise(
-        learner.kernel, tuples, learner.signal, loss.name, classes == 2, agents
+        learner.kernel,
+        tuples,
+        learner.signal,
+        loss.name,
+        classes == 2,
+        agents if fixed_size else 0,
     )
     table, line = loss.costs.table(classes), _line(loss, classes)
     return loop, tuple(settings), loss.span(classes), table, line

@@ -8,10 +8,11 @@ from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
 
 from truepool.core.kernels import arithmetic
 
-LANES, ROWS = 8, 2
+LANES, ROWS, FEW = 8, 2, 4
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 INLINED: dict[str, Any] = {
     **OPTIONS,
@@ -26,9 +27,8 @@ def _in_lanes(start, combine, products=False):
     """Make ``f(left, right, at, size)``, which combines values in a fixed order.
 
     ``left[i]``, or ``left[i] * right[at + i]``, is combined in ROWS vectors of LANES,
-    these pairwise, and what is left over one by one: so are few agents, for whom
-    anything else takes longer. Written as vectors because a compiler that may not
-    reorder a sum cannot make them itself.
+    these pairwise, and what is left over in fours, and then one by one. Written as
+    vectors because a compiler that may not reorder a sum cannot make them itself.
     """
     f64, i64 = ir.DoubleType(), ir.IntType(64)
     vector = ir.VectorType(f64, LANES)
@@ -77,7 +77,14 @@ def _in_lanes(start, combine, products=False):
                 index = [ir.Constant(ir.IntType(32), k) for k in range(LANES)]
                 parts = [builder.extract_element(lanes, k) for k in index]
                 builder.store(pairwise(parts), result)
-            with cgutils.for_range_slice(builder, whole, size, one, i64) as (i, _):
+            fours = builder.sub(size, builder.srem(size, ir.Constant(i64, FEW)))
+            step = ir.Constant(i64, FEW)
+            with cgutils.for_range_slice(builder, whole, fours, step, i64) as (i, _):
+                index = [builder.add(i, ir.Constant(i64, k)) for k in range(FEW)]
+                nothing = ir.Constant(f64, start)
+                parts = [combine(builder, nothing, load(place)) for place in index]
+                take(pairwise(parts), result)
+            with cgutils.for_range_slice(builder, fours, size, one, i64) as (i, _):
                 take(load(i), result)
             return builder.load(result)
 
@@ -98,10 +105,40 @@ def _smaller(builder, old, new):
     return builder.select(builder.fcmp_ordered("<", new, old), new, old)
 
 
-_sum = _in_lanes(0.0, _add)
-_products = _in_lanes(0.0, _add, products=True)
+_sum = _in_lanes(-0.0, _add)
+_products = _in_lanes(-0.0, _add, products=True)
 _largest = _in_lanes(-math.inf, _larger)
 _least = _in_lanes(math.inf, _smaller)
+
+
+def stack_array(size):
+    """Make ``f(size)``, an array of so many floats on the stack: nothing else is there.
+
+    So the compiler knows that no other array overlaps it, and keeps few values in
+    registers. It lives as long as the call does.
+    """
+    kind = types.Array(types.float64, 1, "C")
+
+    @intrinsic
+    def allocated(_, size_):
+        def generate(context, builder, signature, arguments):
+            f64, i64 = ir.DoubleType(), ir.IntType(64)
+            data = cgutils.alloca_once(builder, ir.ArrayType(f64, size))
+            array = context.make_array(kind)(context, builder)
+            item = ir.Constant(i64, 8)
+            populate_array(
+                array,
+                data=builder.bitcast(data, f64.as_pointer()),
+                shape=[ir.Constant(i64, size)],
+                strides=[item],
+                itemsize=item,
+                meminfo=None,
+            )
+            return array._getvalue()
+
+        return kind(size_), generate
+
+    return allocated
 
 
 def _fused(_, x, y, z):

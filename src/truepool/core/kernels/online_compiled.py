@@ -30,7 +30,7 @@ from numba.core.errors import NumbaError
 from truepool.core.kernels import lanes_compiled
 from truepool.core.kernels.arithmetic import dot, dot_row, log, total
 from truepool.core.kernels.compilation import jit
-from truepool.core.kernels.lanes_compiled import LANED, OPTIONS, inline
+from truepool.core.kernels.lanes_compiled import LANED, OPTIONS, inline, stack_array
 from truepool.core.kernels.reference import EDGE, MIN_SHARE
 
 MAX_CONCENTRATION = 0.999998
@@ -52,15 +52,13 @@ Settings: Any = None
 remember: Any = None
 set_up: Any = None
 UNIFORM = False
+array: Any = np.empty
 AGENTS = 0
-FEW_AGENTS = 8
-"""Up to so many agents their number is compiled in: without loops over them a case
-takes two thirds of the time."""
 LANES_SOURCE = Path(lanes_compiled.__file__).read_text()
 """Part of the name of what is compiled: an intrinsic has no code of its own to ask."""
 OPEN = {
     *("loss", "slope", "pool", "write", "signal", "kernel", "UNIFORM", "AGENTS"),
-    *("Feedback", "Memory", "Settings", "remember", "set_up"),
+    *("array", "Feedback", "Memory", "Settings", "remember", "set_up"),
 }
 
 
@@ -220,14 +218,14 @@ def _own(reports, case, y, w, p, weight_sum, count, span, table, line, scratch, 
 
 def _slope(reports, case, y, w, p, weight_sum, count, span, table, line, scratch, g):
     steep = slope(p, y, table)
-    for i in range(g.size):
+    for i in range(AGENTS if AGENTS else g.size):
         g[i] = steep * reports[case, i]
     return abs(steep), steep * p
 
 
 def _marginal(reports, case, y, w, p, weight_sum, count, span, table, line, scratch, g):
     """Minus the contribution of each agent: the pool's loss with, less without it."""
-    N = g.size
+    N = AGENTS if AGENTS else g.size
     base = loss(p, y, table, line)
     sum_ = p * weight_sum
     for i in range(N):
@@ -389,14 +387,13 @@ def run(
     """
     settings, memory = set_up(setting_values), remember(memory_values)
     given, N = weights, AGENTS if AGENTS else weights.size
-    if AGENTS:  # an array whose size the compiler knows
-        weights = np.empty(AGENTS)
-        for i in range(N):
-            weights[i] = given[i]
+    weights, g, even = array(N), array(N), array(N)
+    for i in range(N):
+        weights[i] = given[i]
+        even[i] = 1.0 / N
     T, C = pooled.shape[0], pooled.shape[1]
-    delayed, keeps = first.size > 0, path.size > 0
-    used = np.empty(N) if delayed else weights
-    even, g = np.full(N, 1.0 / N), np.empty(N)
+    delayed, keeps = AGENTS == 0 and first.size > 0, path.size > 0
+    used = array(N) if delayed else weights
     out, even_out, scratch = np.empty(C), np.empty(C), np.empty(C)
     mass, even_mass = total(weights), total(even)
     skipped = 0
@@ -441,9 +438,8 @@ def run(
     if keeps:
         for i in range(N):
             path[T, i] = weights[i]
-    if AGENTS:
-        for i in range(N):
-            given[i] = weights[i]
+    for i in range(N):
+        given[i] = weights[i]
     return memory, settled, skipped
 
 
@@ -469,8 +465,8 @@ def specialise(
 ) -> Callable[..., Any]:
     """Return `run` for this kernel, signal and loss; or uncompiled, to step through.
 
-    ``tuples`` are the types of the feedback, of the memory and of the settings. Few
-    ``agents`` get a loop of their own; 0 serves any number.
+    ``tuples`` are the types of the feedback, of the memory and of the settings. The
+    number of ``agents`` can be compiled in, for a loop without delays; 0 serves any.
     """
     feedback, memory, settings = tuples
     priced, sloped = (BINARY if binary else OF_CLASSES)[loss]
@@ -488,7 +484,8 @@ def specialise(
         "remember": _as_is if memory is tuple else _remember,
         "set_up": _as_is if settings is tuple else _set_up,
         "UNIFORM": signal == "uniform",
-        "AGENTS": agents if agents <= FEW_AGENTS and compiled else 0,
+        "AGENTS": agents,
+        "array": stack_array(agents) if agents else np.empty,
     }
     return _compiled(run, parts) if compiled else _filled(run, parts, _as_is, {})
 

@@ -12,6 +12,7 @@ from pyarrow import csv
 
 from truepool.core.arrays import Array, BoolArray, FloatArray
 from truepool.core.errors import PanelError, ReportError, SourceError
+from truepool.core.formatting import is_number
 from truepool.data.tables.table_format import TableFormat
 
 MISSING = tuple(csv.ConvertOptions().null_values)
@@ -126,9 +127,9 @@ def _no_number(name: str, text: Any, number: Any) -> ReportError:
         for row, (cell, written) in enumerate(
             zip(text.to_pylist(), number.to_pylist(), strict=True)
         )
-        if written is not None and not _is_number(written)
+        if written is not None and not is_number(written)
     )
-    if _is_number(cell.rstrip("%").replace(",", ".")):
+    if is_number(cell.rstrip("%").replace(",", ".")):
         options = [
             option
             for option, mark in (("--decimal ,", ","), ("--percent", "%"))
@@ -150,14 +151,6 @@ def _is_signed(column: nw.Series[Any]) -> bool:
     """Whether the first report of a column carries a percent sign."""
     cells = column.drop_nulls().head(1).to_list()
     return any(str(cell).strip().endswith("%") for cell in cells)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _check_one_unit(columns: list[nw.Series[Any]]) -> None:

@@ -1,0 +1,64 @@
+"""fig:llm_ensemble on the stand-in: the path, not a model."""
+
+import pytest
+from dataset_requirements import needs
+from stand_in import MODEL, endpoint, status
+
+from truepool.core.errors import EndpointError
+from truepool_paper import reproduce
+from truepool_paper.experiments import NO_MODEL, obstacle
+from truepool_paper.experiments.llm_ensemble import CASES, LLMEnsemble
+from truepool_paper.interface import MODEL_VARIABLE
+
+__all__ = ["endpoint"]
+
+LABEL = "fig:llm_ensemble"
+PROMPTS = [f"llm_{name} ({MODEL})" for name in ("direct", "cot", "fewshot", "focused")]
+
+
+def test_it_has_the_sizes_of_the_paper():
+    assert CASES["full"][1:] == (300, 700)
+
+
+def test_without_a_model_it_is_pending(monkeypatch):
+    monkeypatch.delenv(MODEL_VARIABLE, raising=False)
+    assert obstacle(LABEL) == NO_MODEL
+
+
+def test_another_model_is_another_cell(monkeypatch):
+    keys = set()
+    for model in ("a", "b"):
+        monkeypatch.setenv(MODEL_VARIABLE, model)
+        keys |= {cell.key for cell in LLMEnsemble().cells("quick")}
+    assert len(keys) == 2
+
+
+@needs("nsl-kdd")
+def test_eight_agents_and_five_pools_are_measured_drawn_and_labelled(
+    endpoint, monkeypatch, tmp_path
+):
+    monkeypatch.setenv(MODEL_VARIABLE, MODEL)
+    result = reproduce([LABEL], out=tmp_path)
+    answer = result[LABEL]
+    assert answer.verdict != "pending"
+    found = {(r["key"][0], r["column"]): r["value"] for r in answer.rows}
+    agents = ["rf", "gbm", "mlp", "lr", *PROMPTS]
+    pools = ["VCG", "Mean", "Median", "Trimmed 20 %", "Best solo"]
+    keys = [*(f"{pool}, {MODEL}" for pool in pools), *agents]
+    assert {key for key, column in found if column == "accuracy"} == set(keys)
+    assert sum(found[name, "weight"] for name in agents) == pytest.approx(1)
+    assert all(0 <= found[key, "accuracy"] <= 1 for key in keys)
+    assert {found[name, "missing"] for name in agents} == {0}
+    assert len(endpoint.requests) == 4 * 100
+    (drawn,) = result.figures().values()
+    assert MODEL in drawn._suptitle.get_text()
+    assert MODEL in (tmp_path / "rows/llm-ensemble-quick.jsonl").read_text()
+
+
+@needs("nsl-kdd")
+def test_a_model_that_stops_answering_says_how_to_go_on(endpoint, monkeypatch):
+    monkeypatch.setenv(MODEL_VARIABLE, MODEL)
+    endpoint.faults.append(status(429, error_code="insufficient_quota"))
+    (cell,) = LLMEnsemble().cells("quick")
+    with pytest.raises(EndpointError, match="The same command goes on from there"):
+        LLMEnsemble.measure(cell)

@@ -1,0 +1,305 @@
+"""``truepool agent llm``: ask a language model about the cases of a table."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from truepool.cli import options
+from truepool.cli.options import option
+
+if TYPE_CHECKING:
+    from truepool.agents.llm import ModelReports
+
+STOPPED = 1
+"""Exit code of a run that ended within its budget before all answers were there."""
+INTERRUPTED = 130
+
+
+def llm(
+    table: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TABLE",
+            help="CSV or Parquet table with one row per case; every column without "
+            "another meaning is a feature.",
+        ),
+    ],
+    question: Annotated[
+        str,
+        typer.Option(
+            metavar="TEXT",
+            help="Question that yes or no answers, yes for the positive label; for a "
+            "judge, the criteria. @FILE reads it from a file.",
+        ),
+    ],
+    model: Annotated[str, option("--model", "Model of the endpoint.")],
+    output: Annotated[
+        Path, option("--output", "CSV or Parquet file to write; - prints CSV.")
+    ],
+    template: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="Template of the prompts (default: direct); each is an agent. "
+            "Repeatable; 'paper' stands for direct, cot, fewshot and focused.",
+        ),
+    ] = None,
+    train: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TABLE",
+            help="Other cases with known outcomes, for fewshot and focused.",
+        ),
+    ] = None,
+    outcome: options.Outcome = "y",
+    positive: options.Positive = None,
+    id: options.Id = None,
+    time: options.Time = None,
+    ignore: options.Ignore = None,
+    samples: Annotated[
+        int,
+        typer.Option(
+            metavar="NUMBER", help="Answers per case; the report is their mean."
+        ),
+    ] = 1,
+    probability: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="The number in the answer (stated), yes as 1 and no as 0 (votes), or "
+            "the probability of the word yes (logprobs).",
+        ),
+    ] = "stated",
+    answer_format: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="JSON schema (schema), tool call (tool) or last line of the answer "
+            "(line); auto takes a schema where the endpoint has them, else the line.",
+        ),
+    ] = "auto",
+    base_url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Endpoint that speaks OpenAI's chat protocol (default: "
+            "$OPENAI_BASE_URL, else OpenAI).",
+        ),
+    ] = None,
+    key_variable: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="Environment variable that has the key."),
+    ] = "OPENAI_API_KEY",
+    request: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Another field of every request, as in temperature=0 or "
+            "max_tokens=500. Repeatable.",
+        ),
+    ] = None,
+    stream: Annotated[
+        bool,
+        typer.Option("--stream", help="Receive answers as streams, for slow models."),
+    ] = False,
+    concurrency: Annotated[
+        int, typer.Option(metavar="NUMBER", help="Most calls under way at once.")
+    ] = 8,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Longest wait for an answer.")
+    ] = 60.0,
+    retries: Annotated[
+        int,
+        typer.Option(
+            metavar="NUMBER",
+            help="How often a call is repeated after a rate limit, a fault of the "
+            "server or a timeout.",
+        ),
+    ] = 5,
+    budget_calls: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="Most calls of this run.")
+    ] = None,
+    budget_tokens: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="Most tokens of this run.")
+    ] = None,
+    budget_money: Annotated[
+        float | None,
+        typer.Option(metavar="AMOUNT", help="Most that this run may cost."),
+    ] = None,
+    price_in: Annotated[
+        float | None,
+        typer.Option(metavar="AMOUNT", help="Price of a million tokens of prompts."),
+    ] = None,
+    price_out: Annotated[
+        float | None,
+        typer.Option(metavar="AMOUNT", help="Price of a million tokens of answers."),
+    ] = None,
+    currency: Annotated[
+        str, option("--currency", "Unit of the prices, as in EUR.")
+    ] = "USD",
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Folder that stores the answers (default: in the cache folder).",
+        ),
+    ] = None,
+    seed: options.Seed = 0,
+    spreadsheet_safe: options.SpreadsheetSafe = False,
+    json_file: options.Json = None,
+) -> None:
+    """Ask a language model about every case of TABLE."""
+    from truepool.agents import llm as language_models
+    from truepool.cli.outputs import STDOUT, check_files, print_note, write_cases
+    from truepool.cli.screen import progress_bar
+    from truepool.data.tables import file_format
+
+    if output != STDOUT:
+        file_format(output, "written")
+    check_files([table, train], [output, json_file])
+    endpoint = language_models.Endpoint.from_environment(
+        model,
+        base_url=base_url,
+        key_variable=key_variable,
+        timeout=timeout,
+        stream=stream,
+        request=parse_fields(request or []),
+    )
+    budget = language_models.Budget(
+        budget_calls, budget_tokens, budget_money, price_in, price_out, currency
+    )
+    try:
+        with progress_bar("Asking", remaining=True) as progress:
+            found = language_models.ask(
+                table,
+                _read_question(question),
+                endpoint,
+                templates=_expand(template or ["direct"]),
+                train=train,
+                outcome=outcome,
+                positive=positive,
+                id=id,
+                time=time,
+                ignore=ignore or [],
+                samples=samples,
+                probability=probability,  # type: ignore[arg-type]
+                form=answer_format,  # type: ignore[arg-type]
+                budget=budget,
+                retry=language_models.Retry(retries),
+                concurrency=concurrency,
+                cache=answers,
+                seed=seed,
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        print_note(
+            "Stopped. Answers so far are stored; the same command goes on from there."
+        )
+        raise typer.Exit(INTERRUPTED) from None
+    if found.stopped is not None:
+        print_note(_stop_sentence(found, output))
+        raise typer.Exit(STOPPED)
+    write_cases(output, found.columns, spreadsheet_safe=spreadsheet_safe)
+    _show(found, outcome, output, json_file)
+
+
+def parse_fields(words: Sequence[str]) -> dict[str, Any]:
+    """Return the fields of requests; a value is JSON, or else text.
+
+    >>> parse_fields(["temperature=0", "reasoning_effort=low"])
+    {'temperature': 0, 'reasoning_effort': 'low'}
+    """
+    from truepool.core.errors import SettingError
+
+    fields: dict[str, Any] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not (name and equals):
+            raise SettingError(
+                f"--request needs a name and a value, as in temperature=0; got {word!r}"
+            )
+        try:
+            fields[name] = json.loads(value)
+        except ValueError:
+            fields[name] = value
+    return fields
+
+
+def _read_question(text: str) -> str:
+    from truepool.core.errors import SourceError
+
+    if not text.startswith("@"):
+        return text
+    try:
+        return Path(text[1:]).read_text(encoding="utf-8-sig").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise SourceError(
+            f"the question cannot be read from {text[1:]!r}: {reason}"
+        ) from None
+
+
+def _expand(templates: Sequence[str]) -> list[str]:
+    """Return the templates, the four of the paper in place of 'paper'."""
+    from truepool.agents.llm import PAPER
+
+    named = [t for name in templates for t in (PAPER if name == "paper" else (name,))]
+    return list(dict.fromkeys(named))
+
+
+def _stop_sentence(found: "ModelReports", output: Path) -> str:
+    return (
+        f"Stopped: {found.stopped}. {found.done:,} of {found.answers:,} answers are "
+        f"stored; this run made {found.spending.describe()}. {output} was not written. "
+        "The same command goes on from there; stored answers cost nothing."
+    )
+
+
+def _show(
+    found: "ModelReports", outcome: str, output: Path, json_file: Path | None
+) -> None:
+    """Print the reports and gaps of each agent, and what the run has cost."""
+    from truepool.cli.outputs import STDOUT, print_summary
+
+    spent = found.spending
+    summary = {
+        "cases": len(found.reports),
+        "agents": found.counts(),
+        "answered_by": list(found.answered_by),
+        "answers": found.answers,
+        "stored": found.stored,
+        "calls": spent.calls,
+        "tokens_in": spent.tokens_in,
+        "tokens_out": spent.tokens_out,
+        "money": spent.money,
+        "currency": spent.budget.currency,
+        "output": str(output),
+    }
+    if output == STDOUT and json_file is None:
+        return
+    lines = [_agent_line(name, **counts) for name, counts in found.counts().items()]
+    if any("failed" in missing for missing in found.missing.values()):
+        lines.append("The same command asks again where a call failed.")
+    if found.unreadable is not None:
+        lines.append(f"An answer that cannot be read: {found.unreadable!r}.")
+    lines += [
+        f"{found.stored:,} of {found.answers:,} answers were stored before; this run "
+        f"made {spent.describe()}.",
+        f"Wrote {output}.",
+    ]
+    outcomes = found.columns.get(outcome)
+    known = None if outcomes is None else [k for k in outcomes if k is not None]
+    print_summary("\n".join(lines), summary, json_file, found.labels, known)
+
+
+def _agent_line(name: str, reports: int, missing: dict[str, int]) -> str:
+    from truepool.core.formatting import pluralize
+
+    text = f"{name}: {pluralize(reports, 'report')}"
+    if not missing:
+        return f"{text}."
+    why = ", ".join(f"{count:,} {reason}" for reason, count in missing.items())
+    return f"{text}, {sum(missing.values()):,} missing ({why})."
