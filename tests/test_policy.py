@@ -130,6 +130,7 @@ POLICY = {
         "TEST_INTERVAL": 10,
     },
     "online.loop": {"FEW_AGENTS": 8, "MANY_CASES": 100_000},
+    "online.experts": {"FIRST_REFIT": 10, "LONGEST_WAIT": 500},
     "online.recalibration": {
         "DISCOUNT": 0.998,
         "MAX_STEP": 0.25,
