@@ -125,7 +125,7 @@ def test_verify_says_that_a_data_set_has_no_file(truepool):
 
 def test_list_tells_whose_columns_are_agents(truepool):
     shown = " ".join(truepool("list")[1].split())
-    assert "or agents in panels: example, governors, synthetic." in shown
+    assert "or agents in panels: duck-crowd, example, governors, judgebench" in shown
 
 
 def test_verify_is_content_with_what_is_as_published(truepool):

@@ -104,7 +104,7 @@ def test_standard_input_and_output_have_the_same_format(fitted, truepool, stdin,
     stdin(text.encode())
     code, out, err = truepool("score", "v.pool", "-")
     assert code == 0
-    assert err == "Scored 3 cases with vcg. Wrote standard output.\n"
+    assert err == "Scored 3 cases with vcg.\n"
     stream = io.StringIO(out)
     result = pd.read_json(stream, lines=True) if lines else pd.read_csv(stream)
     assert_allclose(result.pooled, expected(fitted)[0][:3], atol=1e-9)

@@ -65,7 +65,7 @@ def test_only_pools_that_recalibrate_or_learn_a_model_are_exempt_from_unanimity(
     exemptions = {
         n for n, cls in pools.every().items() if "unanimity" in cls.exemptions
     }
-    assert exemptions == {"auto", "bayes", "beta", "boosted", "extremized", "isotonic",
+    assert exemptions == {"auto", "bayes", "beta", "boosted", "crowd", "extremized", "isotonic",
                           "platt", "ridge", "shrunk", "simplest", "stacked-lr",
                           "stacked-mlp",
                           *NEURAL}  # fmt: skip

@@ -56,6 +56,7 @@ def replay(
     from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
     from truepool.cli.screen import console, print_line, progress_bar
     from truepool.core.errors import SettingError
+    from truepool.core.files import together
     from truepool.measures.losses import as_loss
     from truepool.online import replay as run
     from truepool.online.replays import as_learner
@@ -64,9 +65,16 @@ def replay(
 
     check_files([panel], [json_file, plot])
     cases = options.panel_or_example(panel, table_format, allow_empty_cases=True)
-    costs.check_constant("online learners need")
     options.check_unweighted(table_format, "online learners count")
     minimised = as_loss(loss, costs, threshold)
+    if minimised.per_case:
+        raise SettingError(
+            "weights that learn online are the same for all cases, so the loss that "
+            f"they minimise needs the same costs for all; got {costs!r:.80}. Learn by "
+            "--loss brier, or give numbers."
+        )
+    if not costs.constant:  # a loss that has no use for costs
+        minimised = as_loss(loss, None, threshold)
     chosen = []
     for name in learners.every() if every else [learner]:
         try:
@@ -88,10 +96,11 @@ def replay(
                 name, cases, loss=minimised, delay=delay, recalibrate=recalibrate
             )
             traces.append(trace)
-    if plot is not None and plotted is not None:
-        figures.save(figures.replay(traces[plotted]), plot)
     rows = [tables.to_dict(trace) for trace in traces]
-    write_json(json_file, rows if every else rows[0])
+    with together():
+        if plot is not None and plotted is not None:
+            figures.save(figures.replay(traces[plotted]), plot)
+        write_json(json_file, rows if every else rows[0])
     if quiet or json_file == STDOUT:
         return
     print_line(labels.sentence(cases.labels, cases.counts))

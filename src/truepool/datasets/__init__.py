@@ -7,12 +7,14 @@ from truepool.data.features import Features
 from truepool.data.panel import Panel
 from truepool.datasets.cicids2017 import cicids2017, cicids2017_mix
 from truepool.datasets.credit_card import credit_card
+from truepool.datasets.crowds import duck_crowd, product_crowd
 from truepool.datasets.example import example
 from truepool.datasets.files import File
 from truepool.datasets.governors import governors
 from truepool.datasets.heart import heart
 from truepool.datasets.interface import Dataset
 from truepool.datasets.intrusion import intrusion
+from truepool.datasets.judgebench import judgebench
 from truepool.datasets.nsl_kdd import nsl_kdd
 from truepool.datasets.pima import pima
 from truepool.datasets.synthetic import synthetic
@@ -25,15 +27,18 @@ __all__ = [
     "cicids2017",
     "cicids2017_mix",
     "credit_card",
+    "duck_crowd",
     "every",
     "example",
     "find",
     "governors",
     "heart",
     "intrusion",
+    "judgebench",
     "load",
     "nsl_kdd",
     "pima",
+    "product_crowd",
     "synthetic",
     "unsw_nb15",
 ]

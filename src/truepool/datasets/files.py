@@ -37,6 +37,8 @@ class File:
         Where it can be downloaded from.
     zipped : bool
         Whether the download is a zip archive with the file in it.
+    folder : str
+        Folder within the user's folder that may have it too.
     """
 
     name: str
@@ -44,6 +46,7 @@ class File:
     size: int
     address: str | None = None
     zipped: bool = False
+    folder: str = "."
 
 
 def names_of(file: File) -> tuple[str, ...]:

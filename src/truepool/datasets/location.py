@@ -21,8 +21,9 @@ def find_local(file: File) -> tuple[str, Path] | None:
     """Return the kind of folder and the path of a file that is on this machine."""
     for kind, folder in folders().items():
         for name in names_of(file):
-            if (folder / name).is_file():
-                return kind, folder / name
+            for path in (folder / name, folder / file.folder / name):
+                if path.is_file():
+                    return kind, path
     return None
 
 

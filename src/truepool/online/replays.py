@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from truepool.core import registry
 from truepool.core.arrays import FloatArray, IntArray, to_classes
-from truepool.core.errors import SettingError
+from truepool.core.errors import PanelError, SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.learners import make
@@ -70,7 +70,9 @@ def replay(
     state, N = chosen.start(agents, panel.classes), len(agents)
     late = _delays(delay, T)
     weight_path = np.empty((T + 1, N)) if path else np.empty((0, N))
-    arrivals = _arrivals(np.zeros(T, int) if late is None else late, T)
+    arrivals: list[IntArray] = []
+    if recalibrate or experts is not None:
+        arrivals = _arrivals(np.zeros(T, int) if late is None else late, T)
     if experts is None:
         plan = _plan(late, T, N, weight_path)
         state, pooled, losses, skipped = run(
@@ -79,6 +81,10 @@ def replay(
     else:
         panel, state, pooled, losses, skipped = _run_experts(
             chosen, experts, state, panel, arrivals, weight_path
+        )
+    if skipped == T:
+        raise PanelError(
+            f"a replay needs a case with a report; none of the {T:,} cases has one"
         )
     if recalibrate:
         pooled, _ = recalibrate_series(pooled, panel.outcomes, arrivals, panel.classes)

@@ -10,7 +10,7 @@ from truepool.core.arrays import FloatArray, IntArray
 from truepool.data.panel import Panel
 from truepool.data.weights import effective_number
 from truepool.learners.interface import Learner, State
-from truepool.measures.fixed_weights import FixedWeights
+from truepool.measures.fixed_weights import FixedWeights, has_best
 from truepool.measures.losses import agent_losses
 
 
@@ -37,8 +37,11 @@ class Trace:
 
     @cached_property
     def best_weights(self) -> FloatArray | None:
-        """Fixed weights with the lowest loss in hindsight; None if it is not convex."""
-        if not self.learner.loss.convex:
+        """Fixed weights with the lowest loss in hindsight.
+
+        None if the loss is not convex, or if it is not squared and agents are many.
+        """
+        if not has_best(self.learner.loss, self.panel):
             return None
         return FixedWeights(self._filled_panel, self.learner.loss).best()
 

@@ -76,6 +76,8 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     by_default: ClassVar[bool] = True
     exemptions: ClassVar[Mapping[str, str]] = {}
     records: ClassVar[tuple[type, ...]] = (Training,)
+    guarded: ClassVar[tuple[str, ...]] = ("_learn", "_weigh", "combine")
+    """Methods whose errors name the plug-in that wrote them."""
 
     classes_: IntArray
     agents_: tuple[str, ...]

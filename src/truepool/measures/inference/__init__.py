@@ -14,13 +14,16 @@ from truepool.measures.inference.hypothesis_tests import (
     paired_p_values,
     signed_rank_p_value,
 )
+from truepool.measures.inference.rates import Rate, estimate_rate
 
 __all__ = [
+    "Rate",
     "Resamples",
     "bca_interval",
     "bonferroni",
     "bootstrap_means",
     "diebold_mariano",
+    "estimate_rate",
     "holm",
     "independent_units",
     "paired_p_values",

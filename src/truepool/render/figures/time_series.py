@@ -69,7 +69,7 @@ def losses(drift: Drift) -> "Figure":
                 case, 1, text, transform=top, rotation=90, va="top", ha="right",
                 clip_on=True, in_layout=False,
             )  # fmt: skip
-    ax.set_ylabel("loss per case")
+    ax.set_ylabel("Brier loss per case")
     ax.set_ylim(bottom=0)
     ax.margins(x=0)
     _mark_time(ax, drift, " (dotted: alarms)" if drift.alarms else "")

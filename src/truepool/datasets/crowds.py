@@ -1,0 +1,80 @@
+"""Two public crowds: many workers who each voted on a few cases."""
+
+from typing import ClassVar, final
+
+import numpy as np
+
+from truepool.data.panel import Panel
+from truepool.datasets.arrays import read_arrays
+from truepool.datasets.files import File
+from truepool.datasets.interface import Dataset
+
+SURVEY = (
+    "Y. Zheng, G. Li, Y. Li, C. Shan, R. Cheng, Truth inference in crowdsourcing: is "
+    "the problem solved?, VLDB 2017"
+)
+
+
+class Crowd(Dataset):
+    """Votes of workers; most saw few cases."""
+
+    column_kind: ClassVar[str] = "agent"
+    licence: ClassVar[str] = "public"
+
+    @classmethod
+    def load(cls) -> Panel:
+        """Votes 0 or 1, one column per worker; absent where a worker was not asked."""
+        (path,) = cls.paths()
+        votes, outcomes = read_arrays(path, ("votes", "y"))
+        return Panel(votes.astype(np.float64), outcomes)
+
+
+@final
+class ProductCrowd(Crowd):
+    """8,315 pairs of product descriptions, each judged by three of 176 workers."""
+
+    name: ClassVar[str] = "product-crowd"
+    rows: ClassVar[int] = 8_315
+    columns: ClassVar[int] = 176
+    labels: ClassVar[tuple[str, ...]] = ("different", "same")
+    source: ClassVar[str] = "CrowdER"
+    missing: ClassVar[int] = 8_315 * 173
+    cite: ClassVar[str] = (
+        "J. Wang, T. Kraska, M. Franklin, J. Feng, CrowdER: crowdsourcing entity "
+        f"resolution, VLDB 2012; {SURVEY}"
+    )
+    files: ClassVar[tuple[File, ...]] = (
+        File(
+            "product.npz",
+            "6d33b75dea233b41c26200626ec30d89b233ea00528d23e7a585b4187f52aa47",
+            64_721,
+            folder="jury",
+        ),
+    )
+
+
+@final
+class DuckCrowd(Crowd):
+    """108 photographs of birds, each judged by all 39 workers."""
+
+    name: ClassVar[str] = "duck-crowd"
+    rows: ClassVar[int] = 108
+    columns: ClassVar[int] = 39
+    labels: ClassVar[tuple[str, ...]] = ("no", "yes")
+    source: ClassVar[str] = "Welinder et al."
+    cite: ClassVar[str] = (
+        "P. Welinder, S. Branson, S. Belongie, P. Perona, The multidimensional wisdom "
+        f"of crowds, NeurIPS 2010; {SURVEY}"
+    )
+    files: ClassVar[tuple[File, ...]] = (
+        File(
+            "duck.npz",
+            "2d34c37652f63d141529d8603e5bcca86c897af8c04d492376ad9f056fde7016",
+            1_428,
+            folder="jury",
+        ),
+    )
+
+
+product_crowd = ProductCrowd.load
+duck_crowd = DuckCrowd.load

@@ -1,0 +1,116 @@
+"""The true rate from a few labels and many predictions."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import ndtr
+
+from truepool.core.errors import SettingError
+from truepool.measures.inference import rates
+from truepool.measures.inference.rates import estimate_rate
+
+M = [1, 0, 1, 1, 0, 0, 1, 0, 0, 0]
+F = [0.9, 0.2, 0.7, 0.6, 0.1, 0.4, 0.8, 0.3, 0.2, 0.1]
+OTHERS = [0.9, 0.8, 0.1, 0.2, 0.3, 0.6, 0.7, 0.1, 0.05, 0.4] * 10
+LEVEL = 2 * ndtr(1.96) - 1
+
+
+def test_the_values_of_the_study():
+    rate = estimate_rate(M, F, OTHERS, level=LEVEL)
+    assert rate.trust == 1.0
+    assert rate.low == pytest.approx(0.219845, abs=1e-6)
+    assert rate.high == pytest.approx(0.615869, abs=1e-6)
+
+
+def test_without_pseudo_labels_it_is_plain_prediction_powered_inference(monkeypatch):
+    monkeypatch.setattr(rates, "PSEUDO_LABELS", 0.0)
+    rate = estimate_rate(M, F, OTHERS, level=LEVEL)
+    assert rate.low == pytest.approx(0.209457, abs=1e-6)
+    assert rate.high == pytest.approx(0.560543, abs=1e-6)
+
+
+def test_labels_alone_give_the_interval_of_agresti_and_coull():
+    rate = estimate_rate(M, F, level=LEVEL)
+    centre = (4 + 2) / (10 + 4)
+    reach = 1.96 * np.sqrt(centre * (1 - centre) / 14)
+    assert rate.trust == 0.0
+    assert rate.estimate == pytest.approx(centre)
+    # The sample variance divides by one label less.
+    assert rate.high - rate.estimate == pytest.approx(
+        reach * np.sqrt(14 / 13), rel=0.01
+    )
+
+
+def simulate(seed, labels, prevalence, informative):
+    rng = np.random.default_rng(seed)
+    y = rng.random(3000) < prevalence
+    noise = rng.normal(size=3000)
+    score = (2 * y - 1) * (1.0 if informative else 0.0) + noise + 0.8  # biased upwards
+    f = 1 / (1 + np.exp(-1.5 * score))
+    return y[:labels], f[:labels], f[labels:], y
+
+
+@pytest.mark.parametrize(
+    ("labels", "prevalence"),
+    [(20, 0.6), (50, 0.3), (200, 0.3), (50, 0.02), (200, 0.02)],
+)
+def test_the_interval_covers_the_true_rate(labels, prevalence):
+    covered = 0
+    for seed in range(400):
+        m, f, others, _ = simulate(seed, labels, prevalence, informative=True)
+        rate = estimate_rate(m, f, others)
+        covered += rate.low <= prevalence <= rate.high
+    # 93 % of 400: two standard errors below 95 %.
+    assert covered >= 372
+
+
+def test_the_mean_of_the_pool_alone_is_far_off_where_the_interval_is_not():
+    m, f, others, y = simulate(0, 50, 0.3, informative=True)
+    rate = estimate_rate(m, f, others)
+    assert abs(others.mean() - y.mean()) > 0.2
+    assert rate.low < y.mean() < rate.high
+
+
+def test_predictions_make_it_narrower_where_they_are_good_and_never_much_wider():
+    widths = {}
+    for informative in (True, False):
+        ratios = []
+        for seed in range(50):
+            m, f, others, _ = simulate(seed, 100, 0.4, informative)
+            powered, alone = estimate_rate(m, f, others), estimate_rate(m, f)
+            ratios.append((powered.high - powered.low) / (alone.high - alone.low))
+        widths[informative] = np.mean(ratios)
+    assert widths[True] < 0.85
+    assert widths[False] < 1.02
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 1), st.floats(0, 1)), min_size=2, max_size=30),
+    st.lists(st.floats(0, 1), max_size=30),
+)
+def test_a_rate_is_a_share_within_its_interval(pairs, others):
+    m, f = zip(*pairs, strict=True)
+    rate = estimate_rate(m, f, others)
+    assert 0 <= rate.low <= rate.estimate <= rate.high <= 1
+    assert 0 <= rate.trust <= 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([1], [0.5]), "at least 2 labels; got 1. Label more cases."),
+        (([1, 0], [0.5]), "got 2 labels and 1 predictions"),
+        (([1, 2], [0.5, 0.5]), "labels must be 0 or 1; got 2.0"),
+        (([1, 0], [0.5, 1.5]), r"predictions must lie in \[0, 1\]; got 1.5"),
+        (([1, 0], [0.5, 0.5], [np.nan]), r"predictions must lie in \[0, 1\]; got nan"),
+    ],
+)
+def test_what_is_no_label_or_no_probability_is_refused(arguments, message):
+    with pytest.raises(SettingError, match=message):
+        estimate_rate(*arguments)
+
+
+def test_a_level_is_a_share():
+    with pytest.raises(SettingError, match="level must lie between 0 and 1; got 95"):
+        estimate_rate(M, F, level=95)
