@@ -255,6 +255,7 @@ POLICY = {
     },
     "render.html.audit": {"DIAGRAMS": 24, "MAX_READ_ALOUD": 8, "MAX_ROWS": 30},
     "render.html.svg": {"PIXELS_PER_POINT": 1.4},
+    "render.tables.replay": {"SHOWN": 50},
     "stress.draws": {
         "CHOICE": 5,
         "DIRECTIONS": 4,

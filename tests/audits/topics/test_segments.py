@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from truepool.audits import audit
+from truepool.audits.auditor import _evidence
+from truepool.audits.topics.segments import check
 from truepool.comparison import compare
 from truepool.core.errors import PanelError, SettingError
 from truepool.data.costs import Costs
@@ -187,3 +189,33 @@ def test_a_column_that_makes_no_groups_is_refused(function):
         function(ids, by="one")
     with pytest.raises(PanelError, match=r"'regions' .*did you mean 'region'"):
         function(panel, by="regions")
+
+
+def p_values(panel, **described):
+    """P-values of the test of each agent within groups."""
+    told = Panel(
+        panel.reports, panel.outcomes, columns=dict(panel.columns), **described
+    )
+    evidence = _evidence(told, COSTS, None, "mean", 0.95, 20, 0, "region", None)
+    return [c.p_value for c in check(evidence) if c.code == CODES[0]]
+
+
+def test_cases_that_belong_together_are_no_evidence_of_their_own():
+    """A failure on 60 cases, each copied five times by one customer, is one on 60."""
+    small = regions(3, "US", cases=240)
+    copies = np.repeat(np.arange(240), 5)
+    alone, wide = p_values(small), small.take(copies)
+    np.testing.assert_allclose(p_values(wide, groups=copies), alone, rtol=1e-6)
+    assert min(p_values(wide)) < min(alone)
+
+
+def test_cases_of_almost_no_weight_are_almost_not_there():
+    panel = regions(3, "US", cases=900)
+    half = np.arange(0, 900, 2)
+    weights = np.full(900, 1e-9)
+    weights[half] = 1.0
+    found = p_values(panel.take(half))
+    weighted = p_values(panel, weights=weights)
+    # They still count as degrees of freedom, which matters far out in the tail.
+    np.testing.assert_allclose(np.log(weighted), np.log(found), rtol=0.1)
+    assert min(found) < 0.01
