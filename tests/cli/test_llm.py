@@ -48,7 +48,7 @@ WORDS = [
 ]  # fmt: skip
 
 
-def test_from_cases_to_a_table_that_can_be_audited(truepool, stand_in, folder):
+def test_from_cases_to_a_table_that_is_read_as_a_panel(truepool, stand_in, folder):
     code, out, err = truepool(*WORDS, "--template", "paper", "--train", "train.csv")
     assert (code, err) == (0, "")
     assert out.splitlines() == [

@@ -47,6 +47,8 @@ CHEAP = {
 """Options that keep a command short, or that it needs."""
 EXPENSIVE = {"demo"}
 """Verbs that no option makes short: they get values that no other verb has."""
+SLOW = ("audit", "game")
+"""Verbs that take half a second and more: each hostile table is tried on one."""
 INPUTS = {"--config", "--since", "--check-on", "--train"}
 """Options that name a file to read; all others that name a file write it."""
 SUFFIXES = {
@@ -169,7 +171,8 @@ def hostile(verb: str) -> Iterator[Hostile]:
             for value in (*FILES, *TABLES) if path else TEXTS:
                 yield Hostile(verb, name, value, sound(verb, **{name: value}))
         elif kind is bool or name == "--help":
-            yield Hostile(verb, name, "maybe", [*sound(verb), f"{name}=maybe"])
+            given = (f"{name}=maybe",)
+            yield Hostile(verb, name, "maybe", [*sound(verb), *given], given)
         else:
             for i, value in enumerate(_values(name, kind)):
                 more = [""] * (parameter.nargs - 1)
@@ -194,9 +197,10 @@ def _without_table(verb: str) -> list[str]:
 
 
 def chosen() -> dict[str, list[Hostile]]:
-    """Choose by verb: every table and file for each, every value of an option once.
+    """Choose by verb what is tried in every test run; `make fuzz` draws from all.
 
-    What several verbs share is spread over them, and every option of a verb is tried.
+    Every table and file, and a third of the values of every option. What several verbs
+    share is spread over them, but every option of a verb is tried.
     """
     every = [each for verb in VERBS for each in hostile(verb)]
     users: dict[tuple[str, str], list[str]] = {}
@@ -208,10 +212,13 @@ def chosen() -> dict[str, list[Hostile]]:
     found: dict[str, list[Hostile]] = {verb: [] for verb in VERBS}
     for each in every:
         verbs = users[each.parameter, each.value] or [each.verb]
-        turn = crc32(f"{each.parameter}{each.value!r}".encode()) % len(verbs)
-        argument = not each.parameter.startswith("--")
+        draw = crc32(f"{each.parameter}{each.value!r}".encode())
         fallback = last[each.verb, each.parameter] == each.value
-        if argument or fallback or verbs[turn] == each.verb:
+        if not each.option:
+            turn = each.verb not in SLOW or SLOW[draw % len(SLOW)] == each.verb
+        else:
+            turn = draw % 3 == 0 and verbs[draw // 3 % len(verbs)] == each.verb
+        if fallback or turn:
             found[each.verb].append(each)
     return found
 

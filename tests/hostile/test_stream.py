@@ -186,4 +186,4 @@ class StreamMachine(RuleBasedStateMachine):
 
 
 TestStream = StreamMachine.TestCase
-TestStream.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+TestStream.settings = settings(max_examples=20, stateful_step_count=30, deadline=None)

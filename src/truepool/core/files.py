@@ -242,8 +242,9 @@ def _keep_mode(old: Path, new: str) -> None:
 
 
 def _refused(place: Path, error: OSError | ValueError) -> SourceError:
-    reason = error.strerror if isinstance(error, OSError) else None
-    return SourceError(f"{str(place)!r} cannot be written: {reason or error}")
+    number = error.errno if isinstance(error, OSError) else None
+    reason = error if number is None else os.strerror(number)
+    return SourceError(f"{str(place)!r} cannot be written: {reason}")
 
 
 def _umask() -> int:
