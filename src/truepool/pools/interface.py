@@ -136,7 +136,8 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self.n_features_in_ = len(panel.agents)
         self.labels_ = panel.labels
         self.training_ = training
-        vars(self).pop("table", None)
+        if self.table is not None:
+            del self.table
         self._learn(panel, panel.case_weights(case_weights))
         return self
 
