@@ -63,6 +63,9 @@ def load(path: str | Path, *, probe: bool = True) -> Any:
         raise PoolFileError(f"{path} cannot be used: {error}") from error
     except archive.DAMAGE as error:
         raise KIND.damaged(path, "its numbers do not fit together") from error
+    table = table_format(path)
+    if table is not None:
+        pool.table = table
     return pool
 
 
