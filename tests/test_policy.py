@@ -33,6 +33,11 @@ POLICY = {
     "cli.screen": {"WIDTH": 120},
     "core.arrays": {"BLOCK": 262_144, "SMALLEST": 1e-12, "LARGEST_WEIGHT": 1e15},
     "core.kernels.lanes_compiled": {"FEW": 4, "LANES": 8, "ROWS": 2},
+    "core.kernels.mixture_compiled": {
+        "LOG_ODDS_LIMIT": 7.0,
+        "TERMS": 200,
+        "TINY": 1e-300,
+    },
     "core.kernels.online_compiled": {"AGENTS": 0, "MAX_CONCENTRATION": 0.999998},
     "core.kernels.reference": {"EDGE": 1e-12, "MIN_SHARE": 1e-12},
     "core.kernels.shading_compiled": {"FAR": 1e300, "LANES": 4},
@@ -147,6 +152,7 @@ POLICY = {
         "TEST_INTERVAL": 10,
     },
     "online.loop": {"FEW_AGENTS": 8, "MANY_CASES": 100_000},
+    "online.experts": {"FIRST_REFIT": 10, "LONGEST_WAIT": 500},
     "online.recalibration": {
         "DISCOUNT": 0.998,
         "MAX_STEP": 0.25,

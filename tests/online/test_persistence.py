@@ -194,7 +194,7 @@ def test_the_format_is_the_one_that_is_documented(saved):
     assert list(manifest) == ["format", "version", "truepool", "stream"]
     assert list(manifest["stream"]) == [
         "learner", "agents", "classes", "settled", "weights", "memory", "labels",
-        "numbers", "recalibration", "limit", "waiting", "reports", "used", "known",
+        "numbers", "recalibration", "experts", "limit", "waiting", "reports", "used", "known",
         "outcomes",
     ]  # fmt: skip
     assert np.array_equal(manifest["stream"]["known"], ["c20"])

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 @options.with_table
 def replay(
     panel: options.Table = None,
-    learner: Annotated[str, option("--learner")] = "gradient",
+    learner: Annotated[
+        str,
+        option("--learner", "Which online learner; auto mixes in refitted pools."),
+    ] = "gradient",
     every: Annotated[
         bool, typer.Option("--all", help="All learners side by side.")
     ] = False,
@@ -56,6 +59,7 @@ def replay(
     from truepool.core.files import together
     from truepool.measures.losses import as_loss
     from truepool.online import replay as run
+    from truepool.online.replays import as_learner
     from truepool.render import figures, labels
     from truepool.render.tables import replay as tables
 
@@ -74,20 +78,24 @@ def replay(
     chosen = []
     for name in learners.every() if every else [learner]:
         try:
-            chosen.append(learners.make(name, loss=minimised, horizon=len(cases)))
+            as_learner(name, minimised, None, None, {}, horizon=len(cases))
+            chosen.append(name)
         except SettingError:
             if not every:
                 raise  # with --all, learners that this loss does not suit are left out
-    plotted = next((i for i, each in enumerate(chosen) if each.name == learner), None)
+    plotted = chosen.index(learner) if learner in chosen else None
     if plot is not None:
         figures.check_path(plot)
         if plotted is None:
-            learners.make(learner, loss=minimised)  # raises the reason
+            as_learner(learner, minimised, None, None, {}, 1)  # raises the reason
     traces = []
     with progress_bar("Replaying") as progress:
-        for done, each in enumerate(chosen):
-            progress(each.name, done, len(chosen))
-            traces.append(run(each, cases, delay=delay, recalibrate=recalibrate))
+        for done, name in enumerate(chosen):
+            progress(name, done, len(chosen))
+            trace = run(
+                name, cases, loss=minimised, delay=delay, recalibrate=recalibrate
+            )
+            traces.append(trace)
     rows = [tables.to_dict(trace) for trace in traces]
     with together():
         if plot is not None and plotted is not None:

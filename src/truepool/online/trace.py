@@ -20,7 +20,8 @@ class Trace:
 
     ``pooled`` is (T,) for two classes, else (T, K); ``weights`` (T + 1, N), or None
     without the path; ``losses`` (T,), NaN in cases without reports; ``bound`` an upper
-    bound on the regret, or None if no theorem applies.
+    bound on the regret, or None if no theorem applies; ``name`` that of the learner, or
+    "auto", whose agents include the pools that it refits.
     """
 
     learner: Learner
@@ -32,6 +33,7 @@ class Trace:
     skipped: int
     unsettled: int
     bound: float | None
+    name: str
 
     @cached_property
     def best_weights(self) -> FloatArray | None:
@@ -95,7 +97,7 @@ class Trace:
     def __repr__(self) -> str:
         losses = self.losses[~np.isnan(self.losses)]
         return (
-            f"Trace({self.learner.name}, {len(self.losses):,} cases, mean "
+            f"Trace({self.name}, {len(self.losses):,} cases, mean "
             f"{self.learner.loss.name} {losses.mean():.4g}, "
             f"{self.effective_agents:.1f} effective agents)"
         )

@@ -5,12 +5,13 @@ import pytest
 
 from truepool.audits import audit
 from truepool.audits.auditor import _evidence
-from truepool.audits.topics.segments import check
+from truepool.audits.topics.segments import _welch, check
 from truepool.comparison import compare
 from truepool.core.errors import PanelError, SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.groups import NO_VALUE, divide
+from truepool.render.html.audit import html
 
 RATES = {"EU": 0.3, "US": 0.5, "ASIA": 0.2, "LATAM": 0.4}
 SHARES = [0.4, 0.3, 0.28, 0.02]
@@ -219,3 +220,16 @@ def test_cases_of_almost_no_weight_are_almost_not_there():
     # They still count as degrees of freedom, which matters far out in the tail.
     np.testing.assert_allclose(np.log(weighted), np.log(found), rtol=0.1)
     assert min(found) < 0.01
+
+
+def test_a_difference_without_any_spread_is_certain():
+    one, zero = np.ones(5), np.zeros(5)
+    assert (_welch(one, zero), _welch(zero, one), _welch(one, one)) == (0.0, 1.0, 1.0)
+
+
+def test_nothing_decided_positive_has_no_precision():
+    panel = regions(3, cases=120)
+    within = audit(panel, costs=Costs(fn=1, fp=1e6), capacity="5%", resamples=20)
+    assert (within.capacity.decided, within.capacity.wanted) == (0, 0)
+    assert np.isnan(within.capacity.precision)
+    assert "What does the capacity cost?" in html(within)

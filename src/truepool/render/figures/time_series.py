@@ -88,7 +88,7 @@ def replay(trace: Trace, smooth: int = 50) -> "Figure":
     if trace.weights is not None:
         cases = thin(len(trace.weights))
         _stack(top, cases, trace.weights[cases], trace.panel.agents)
-    figure.suptitle(f"{trace.learner.name}: weights, case by case")
+    figure.suptitle(f"{trace.name}: weights, case by case")
     own = trace.losses
     best = own - np.diff(trace.regret_to_agent, prepend=0.0)
     cases = thin(len(own))

@@ -19,7 +19,7 @@ def to_dict(trace: Trace) -> dict[str, Any]:
     best = trace.best_weights
     agents = trace.panel.agents
     return {
-        "learner": trace.learner.name,
+        "learner": trace.name,
         "loss": trace.learner.loss.name,
         "cases": len(trace.losses),
         "outcome_labels": trace.panel.labels.to_dict(trace.panel.counts),
