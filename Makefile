@@ -8,7 +8,7 @@ export OMP_NUM_THREADS ?= 1
 # Data sets are never committed; the tests that need them look here and say so when they skip.
 export TRUEPOOL_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test test-slow check bench race constraints
+.PHONY: demo test test-slow check bench fuzz race constraints
 
 demo: $(VENV)/.ok
 	$(VENV)/bin/truepool demo
@@ -25,6 +25,11 @@ check: $(VENV)/.ok
 
 bench: $(VENV)/.ok
 	$(VENV)/bin/python -m pytest benchmarks -p no:cacheprovider -o addopts='' --benchmark-columns=min,median,rounds
+
+# Hostile input for as long as told: make fuzz MINUTES=20
+MINUTES ?= 3
+fuzz: $(VENV)/.ok
+	$(VENV)/bin/python scripts/fuzz $(MINUTES)
 
 # auto against other libraries: only what is missing in benchmarks/race/results.jsonl is measured.
 race: $(VENV)/.ok

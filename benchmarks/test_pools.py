@@ -4,12 +4,16 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from truepool.data.costs import Costs
+from truepool.data.panel import Panel
 from truepool.datasets import example
 from truepool.online import Stream
 from truepool.pools import load_pool
+from truepool.pools.auto import Auto
 from truepool.pools.mean import Mean
+from truepool.pools.simplest import Simplest
 from truepool.pools.vcg import VCG
 
 
@@ -73,3 +77,34 @@ def test_learning_vcg_weights_is_linear_in_the_agents(ratio):
     pool = VCG()
     # Eight times the agents: eight times the work, not sixty-four.
     ratio(lambda: pool.fit(most, outcomes), lambda: pool.fit(few, outcomes), at_most=12)
+
+
+@pytest.mark.parametrize("given", ["row", "dict"])
+def test_one_case_of_auto_against_one_case_of_the_mean(ratio, given):
+    panel = example()
+    auto, mean = Auto().fit_panel(panel), Mean().fit_panel(panel)
+    row = panel.reports[:1]
+    case = dict(zip(panel.agents, row[0].tolist(), strict=True))
+
+    def many(pool):
+        if given == "row":
+            return lambda: [pool.predict_proba(row) for _ in range(1000)]
+        return lambda: [pool.predict_proba_one(case) for _ in range(1000)]
+
+    ratio(many(auto), many(mean), at_most=3)
+
+
+def test_learning_auto_against_the_rule_that_it_replaced(ratio):
+    rng = np.random.default_rng(0)
+    signal = rng.normal(size=100_000)
+    outcomes = (rng.random(100_000) < expit(signal)).astype(int)
+    noise = rng.normal(size=(100_000, 10)) * np.linspace(0.5, 2, 10)
+    panel = Panel(expit(signal[:, None] + noise), outcomes)
+    # The old rule is the pool `simplest`, which tries eleven candidates on all cases.
+    auto, simplest = Auto(), Simplest()
+    ratio(
+        lambda: auto.fit_panel(panel),
+        lambda: simplest.fit_panel(panel),
+        at_most=2.5,
+        rounds=2,
+    )

@@ -1,8 +1,8 @@
 """A stand-in for a language model: a local server that speaks OpenAI's chat protocol.
 
 It is no language model. It answers by a rule that can be read off the prompt: the share of
-`SIGNS` that occur in the user's message, as a probability. Its one model is called
-`MODEL`, so everything made with it carries that name, and every other model is unknown.
+`SIGNS` that occur in the user's message, as a probability. Its models are called
+`MODEL` and `OTHER`, so everything made with it carries such a name, and others are unknown.
 
 What goes wrong is scripted: `faults` are taken one per request, before the rule applies.
 """
@@ -20,6 +20,7 @@ from threading import Lock, Thread
 import pytest
 
 MODEL = "stand-in, no language model"
+OTHER = "second stand-in, no language model"
 KEY = "sk-secret-of-the-test-0123456789"
 SIGNS = ('"S0"', '"REJ"', 'serror_rate": 1', "bad", "wrong")
 """What speaks for yes; the probability is (1 + how many occur) / (2 + how many there are)."""
@@ -90,8 +91,9 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         if self.path != "/v1/models" or not self.stand_in.models:
             return self.refuse(404, "there is nothing here")
-        model = {"id": MODEL, "object": "model", "created": 0, "owned_by": "tests"}
-        return self.send({"object": "list", "data": [model]})
+        about = {"object": "model", "created": 0, "owned_by": "tests"}
+        models = [{"id": name, **about} for name in (MODEL, OTHER)]
+        return self.send({"object": "list", "data": models})
 
     def do_POST(self):
         state = self.stand_in
@@ -119,7 +121,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.refuse(
                 401, f"Incorrect API key provided: {sent}", "invalid_api_key"
             )
-        if body["model"] != MODEL:
+        if body["model"] not in (MODEL, OTHER):
             return self.refuse(404, f"no model {body['model']}", "model_not_found")
         if "response_format" in body and not state.schemas:
             return self.refuse(400, "response_format json_schema is not supported")
@@ -161,7 +163,7 @@ class Handler(BaseHTTPRequestHandler):
             "id": "chatcmpl-1",
             "object": "chat.completion",
             "created": 0,
-            "model": MODEL,
+            "model": body["model"],
             "choices": [choice],
         }
         if self.stand_in.usage:

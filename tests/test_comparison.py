@@ -7,6 +7,7 @@ from panels import random_panel
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from truepool import compare, pools
+from truepool.comparison import ratio_interval
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -15,7 +16,7 @@ from truepool.measures.losses import Loss
 from truepool.pools.mean import Mean
 from truepool.pools.platt import Platt
 from truepool.pools.vcg import VCG
-from truepool.render.tables.comparison import grid
+from truepool.render.tables.comparison import grid, groups
 
 COSTS = Costs(fn=10, fp=1)
 FEW = ["vcg", "log-odds"]
@@ -164,3 +165,19 @@ def test_pools_with_settings_can_be_compared():
 def test_settings_outside_their_range_are_refused(options, kind, match):
     with pytest.raises(kind, match=match):
         compare(random_panel(1), **{"pools": FEW, "resamples": 20, **options})
+
+
+def test_there_is_no_recall_where_nothing_is_positive():
+    assert np.isnan(ratio_interval(np.zeros((5, 2)), 0.95, 10, 0)).all()
+
+
+def test_a_group_that_is_too_small_has_no_pool():
+    panel = random_panel(1, cases=80)
+    kinds = np.where(np.arange(80) < 3, "few", "many")
+    panel = panel.with_columns({"kind": kinds})
+    found = compare(panel, pools=["vcg"], resamples=20, by="kind")
+    rows = {row[0]: row[3:] for row in groups(found).rows}
+    assert rows["few"] == ("-",) * 5
+    assert (
+        "vcg" in rows["many"] or "mean" in rows["many"] or "best-agent" in rows["many"]
+    )

@@ -16,7 +16,9 @@ from race.measurement import OLD, OURS
 from race.panels import JUDGING, PANELS
 
 from truepool.core.engine import Batch, Cell, RowFile, run
+from truepool.pools import auto, simplest
 
+ROOT = Path(__file__).parents[1]
 SMALL = ("diabetes-40", "wine-K3")
 """Panels of data that scikit-learn brings along."""
 SCIKIT_LEARN = Library("scikit-learn", "scikit_learn", ())
@@ -26,6 +28,8 @@ ABSENT = "could not be installed: no such package"
 def test_a_small_race_goes_from_panels_to_rows_to_a_page(tmp_path, monkeypatch):
     """Two panels, two draws; scikit-learn answers from the environment of the tests."""
     monkeypatch.setattr(measurement, "RUNS", 1)
+    for pool in (auto, simplest):
+        monkeypatch.setattr(pool, "CANDIDATES", ("mean", "log-odds"))
     cells = [Cell("race", (("panel", n),), draw) for draw in (0, 1) for n in SMALL]
     cells += [Cell("speed", (("panel", SMALL[0]),), 0)]
     file = RowFile(tmp_path / "rows.jsonl", "test")
@@ -50,7 +54,9 @@ def test_a_small_race_goes_from_panels_to_rows_to_a_page(tmp_path, monkeypatch):
         again = peer.ask(draw.learning, draw.reports)[MEAN]
     assert_allclose(again.pooled[:, 1], p, rtol=1e-12)
 
-    text, figures = page.render({cell: file[cell] for cell in cells})
+    rows = {cell: file[cell] for cell in cells}
+    text, figures = page.render(rows, {"before": rows})
+    assert "| before |" in text
     assert set(figures) == {"cost.svg", "panels.svg", "speed.svg"}
     assert f"crowd-kit failed in 4 draws (diabetes-40, wine-K3): {ABSENT}" in text
     headings = re.findall(r"^## (.*)$", text, re.M)
@@ -121,7 +127,7 @@ def test_the_best_peer_is_chosen_on_the_other_draws():
     )
     assert found.best_peer == ("b", "a")
     assert [verdict.other for verdict in found.against_best()] == [3.0] * 3
-    assert found.best_peer_cost() == 3 / 4
+    assert found.best_peer_costs() == 3 / 4
     assert found.cost(OURS) == 2 / 4
 
 
@@ -153,6 +159,15 @@ def test_the_test_rejects_five_percent_of_true_hypotheses():
 def test_no_difference_is_not_significant():
     assert paired_p_value(np.zeros(3), np.zeros(3), 30) == 1.0
     assert paired_p_value(np.ones(3), np.zeros(3), 30) == 0.0
+
+
+def test_the_page_is_what_the_rows_give():
+    rows, earlier = race.stored()
+    assert list(rows) == race.cells()
+    text, figures = page.render(rows, earlier)
+    assert text == (ROOT / "docs" / "race.md").read_text()
+    for name in figures:
+        assert (ROOT / "docs" / page.FIGURES / name).is_file()
 
 
 def test_what_the_protocol_fixes_does_not_move():

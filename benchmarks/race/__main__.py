@@ -8,14 +8,17 @@ from functools import partial
 from pathlib import Path
 
 from race import page
+from race.comparison import Rows
 from race.libraries import LIBRARIES, Peer, prepare
 from race.measurement import measure
 from race.panels import DEVELOPMENT, DRAWS, JUDGING
 from truepool.core.engine import Batch, Cell, RowFile, run
 from truepool.core.files import cache_folder
 
-VERSION = "1"
-"""Rows of another version are not used."""
+VERSION = "2"
+"""Of what is judged: a new one measures everything again."""
+EARLIER = {"1": "before learning was made faster"}
+"""Versions that were judged before; the page shows what they reached."""
 DEVELOPMENT_DRAWS = 2
 SPEED = ("heart-40", "unsw-exploits", "web-sparse", "unsw-kinds-K5")
 """Panels on which times are measured: few cases, many, many agents, many classes."""
@@ -57,7 +60,17 @@ def main() -> None:
                 peers[library.name] = stack.enter_context(peer)
             work = partial(measure, peers=peers)
             run([Batch(work, every, file)], progress=show)
-    page.write({cell: file[cell] for cell in every}, HERE.parents[1] / "docs")
+    page.write(*stored(), HERE.parents[1] / "docs")
+
+
+def stored() -> tuple[Rows, dict[str, Rows]]:
+    """Rows of this version, and those of the earlier ones by what they were."""
+    files = {version: RowFile(RESULTS, version) for version in (*EARLIER, VERSION)}
+    rows = {
+        version: {cell: file[cell] for cell in cells() if cell in file}
+        for version, file in files.items()
+    }
+    return rows[VERSION], {what: rows[version] for version, what in EARLIER.items()}
 
 
 def show(name: str, done: float, total: float) -> None:

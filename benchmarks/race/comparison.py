@@ -11,13 +11,14 @@ from scipy.special import stdtr
 from race.measurement import OLD, OURS, RATIOS
 from truepool.core.arrays import FloatArray
 from truepool.core.engine import Cell, Row
-from truepool.measures.inference import holm
+from truepool.measures.inference import bootstrap_means, holm, percentile_interval
 
 Rows: TypeAlias = Mapping[Cell, Sequence[Row]]
 
 MEAN = "scikit-learn mean"
 LEVEL = 0.05
 """A cell counts as significant below this p-value."""
+RESAMPLES = 2_000
 LOG, BRIER = len(RATIOS), len(RATIOS) + 1
 """Where the log and the Brier loss stand among the means of a row, after the costs."""
 
@@ -107,7 +108,7 @@ class Results:
 
     def cost(self, name: str) -> float:
         """Cost relative to the plain mean, averaged over the panel-cost cells."""
-        return float(self.relative(name)[:, :LOG].mean())
+        return float(self.costs(name).mean())
 
     @cached_property
     def best_peer(self) -> tuple[str, ...]:
@@ -118,11 +119,15 @@ class Results:
         )  # (peers, draws)
         return tuple(self.peers[i] for i in _choose(by_draw))
 
-    def best_peer_cost(self) -> float:
-        """Cost of that peer, relative to the plain mean, on the draw that was left."""
+    def costs(self, name: str) -> FloatArray:
+        """Cost (P,) relative to the plain mean, averaged over the cost ratios."""
+        return np.asarray(self.relative(name)[:, :LOG].mean(axis=1))
+
+    def best_peer_costs(self) -> FloatArray:
+        """The same for the best peer, on the draws that it was not chosen on."""
         base = self.means[MEAN][..., :LOG].mean(axis=1)
         cost = [self.means[n][:, r, :LOG] for r, n in enumerate(self.best_peer)]
-        return float((np.mean(cost, axis=0) / base).mean())
+        return np.asarray((np.mean(cost, axis=0) / base).mean(axis=1))
 
     def against(self, name: str) -> list[Verdict]:
         """`auto` against one competitor in every cell."""
@@ -154,6 +159,20 @@ class Results:
             Verdict(self.panels[p], RATIOS[k], cost, other, found, float(a))
             for (p, k, cost, other, found), a in zip(tested, adjusted, strict=True)
         ]
+
+
+def advantage(ours: FloatArray, other: FloatArray) -> tuple[float, float, float]:
+    """How much cheaper ours (P,) is than the other on average, with its interval.
+
+    The interval resamples the panels.
+
+    >>> advantage(np.array([0.8, 0.8]), np.array([1.0, 1.0]))
+    (0.19999999999999996, 0.19999999999999996, 0.19999999999999996)
+    """
+    draws = bootstrap_means(np.stack([ours, other], axis=1), RESAMPLES, seed=0)
+    ratio = 1 - draws[:, :1] / draws[:, 1:]
+    low, high = percentile_interval(ratio, 1 - LEVEL)
+    return 1 - float(ours.mean() / other.mean()), float(low[0]), float(high[0])
 
 
 def paired_p_value(differences: FloatArray, errors: FloatArray, cases: int) -> float:

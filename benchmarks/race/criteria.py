@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from race.comparison import MEAN, Results, Rows, Verdict, select
+from race.comparison import MEAN, Results, Rows, Verdict, advantage, select
 from race.measurement import OLD, OURS
 from race.panels import PANELS
 from race.tables import signed
@@ -28,17 +28,17 @@ def find_criteria(
     found: Results, best: list[Verdict], judging: Rows
 ) -> Iterator[Criterion]:
     """Compare what was measured with what had to be reached."""
-    ours = found.cost(OURS)
+    ours = found.costs(OURS)
     names = ", ".join(dict.fromkeys(found.best_peer))
-    peer = 1 - ours / found.best_peer_cost()
+    peer = advantage(ours, found.best_peer_costs())
     yield Criterion(
         f"cheaper than the best peer ({names})",
-        f"at least {TARGET_PEER:.0%}", signed(peer), peer >= TARGET_PEER,
+        f"at least {TARGET_PEER:.0%}", _estimate(peer), peer[0] >= TARGET_PEER,
     )  # fmt: skip
-    old = 1 - ours / found.cost(OLD)
+    old = advantage(ours, found.costs(OLD))
     yield Criterion(
         f"cheaper than the old rule (`{OLD}`)",
-        f"at least {TARGET_OLD:.0%}", signed(old), old >= TARGET_OLD,
+        f"at least {TARGET_OLD:.0%}", _estimate(old), old[0] >= TARGET_OLD,
     )  # fmt: skip
     worse = float(np.mean([verdict.significant(1) for verdict in best]))
     yield Criterion(
@@ -48,10 +48,16 @@ def find_criteria(
     sparse = {c["panel"] for c in judging if PANELS[c["panel"]].hard == "sparse"}
     if sparse:
         part = Results(select(judging, "race", sparse))
-        cheaper, verdicts = 1 - part.cost(OURS), part.against(MEAN)
+        cheaper = advantage(part.costs(OURS), part.costs(MEAN))
+        verdicts = part.against(MEAN)
         lost = sum(verdict.significant(1) for verdict in verdicts)
         yield Criterion(
             "sparse forecasters: cheaper than the mean "
             f"(significantly worse in {lost} of {len(verdicts)} cells)",
-            "at least 0%", signed(cheaper), cheaper >= 0 and not lost,
+            "at least 0%", _estimate(cheaper), cheaper[0] >= 0 and not lost,
         )  # fmt: skip
+
+
+def _estimate(found: tuple[float, float, float]) -> str:
+    value, low, high = found
+    return f"{signed(value)} [{100 * low:+.1f}, {100 * high:+.1f}]"

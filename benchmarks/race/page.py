@@ -19,21 +19,22 @@ from truepool.render.tables.grid import Grid
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+NOBODY = "no competitor has"
 FIGURES = "race"
 """Folder of the figures, beside the page."""
 
 
-def write(rows: Rows, folder: Path) -> None:
+def write(rows: Rows, earlier: Mapping[str, Rows], folder: Path) -> None:
     """Write the page and its figures."""
-    text, figures = render(rows)
+    text, figures = render(rows, earlier)
     (folder / FIGURES).mkdir(exist_ok=True)
     for name, figure in figures.items():
         (folder / FIGURES / name).write_text(figure)
     (folder / "race.md").write_text(text)
 
 
-def render(rows: Rows) -> tuple[str, dict[str, str]]:
-    """Return the page and its figures by file name."""
+def render(rows: Rows, earlier: Mapping[str, Rows]) -> tuple[str, dict[str, str]]:
+    """Return the page and its figures by file name; ``earlier`` versions by name."""
     judging = select(rows, "race", {panel.name for panel in JUDGING})
     development = select(rows, "race", {panel.name for panel in DEVELOPMENT})
     speed = {c["panel"]: r for c, r in rows.items() if c.experiment == "speed"}
@@ -47,7 +48,7 @@ def render(rows: Rows) -> tuple[str, dict[str, str]]:
             cells=len(best),
             peers=len(found.peers),
         ),
-        _where_others_win(found, best, criteria, speed),
+        _where_others_win(found, best, criteria, judging, speed),
         _verdict(criteria, best),
         tables.averages(found).to_markdown(),
         f"![Cost relative to the plain mean]({FIGURES}/cost.svg)",
@@ -57,13 +58,14 @@ def render(rows: Rows) -> tuple[str, dict[str, str]]:
         tables.kinds(judging).to_markdown(),
         "## Speed\n",
         tables.seconds(speed).to_markdown(),
-        f"![Seconds to learn]({FIGURES}/speed.svg)",
+        f"![Seconds to learn and to answer]({FIGURES}/speed.svg)",
         "## Development panels\n",
         _development(development),
         "## Method\n",
         METHOD,
-        _failures(found),
+        _failures(found, development),
         VARIANTS,
+        _versions(criteria, earlier),
     ]
     figures = {
         "cost.svg": _cost_figure(found),
@@ -78,6 +80,7 @@ def _where_others_win(
     found: Results,
     best: list[Verdict],
     criteria: Sequence[Criterion],
+    judging: Rows,
     speed: Mapping[str, Sequence[Row]],
 ) -> str:
     lines = ["## Where others win", ""]
@@ -104,6 +107,10 @@ def _where_others_win(
     for what, loss in measures.items():
         ahead = _ahead(found, loss)
         lines.append(f"- On average, {ahead} a lower {what} than `auto`.")
+    for kind, part in tables.by_kind(judging).items():
+        ahead = _ahead(part, part.cost)
+        if ahead != NOBODY:
+            lines.append(f"- On {kind} panels, {ahead} a lower cost than `auto`.")
     seconds = seconds_by_name(speed)
     faster = [n for n in seconds if n != OURS and seconds[n][0] < seconds[OURS][0]]
     lines.append(
@@ -117,7 +124,7 @@ def _ahead(found: Results, loss: Callable[[str], float]) -> str:
     ahead = sorted((n for n in (*found.peers, OLD) if loss(n) < loss(OURS)), key=loss)
     listed = ", ".join(ahead)
     verb = "have" if len(ahead) > 1 else "has"
-    return f"{listed} {verb}" if ahead else "no competitor has"
+    return f"{listed} {verb}" if ahead else NOBODY
 
 
 def _doubt(verdict: Verdict) -> str:
@@ -153,15 +160,35 @@ def _development(rows: Rows) -> str:
     return Grid(title, table.headers, table.rows, (note,)).to_markdown()
 
 
-def _failures(found: Results) -> str:
+def _versions(criteria: Sequence[Criterion], earlier: Mapping[str, Rows]) -> str:
+    """Every version of `auto` that was judged, with what it reached."""
+    if not earlier:
+        return ""
+    rows = []
+    for name, found in earlier.items():
+        judging = select(found, "race", {panel.name for panel in JUDGING})
+        results = Results(judging)
+        past = find_criteria(results, results.against_best(), judging)
+        rows.append((name, *(criterion.measured for criterion in past)))
+    rows.append(("this page", *(criterion.measured for criterion in criteria)))
+    headers = ("", "best peer", "old rule", "cells worse", "sparse, mean")
+    title = "Versions of `auto` that were judged on these panels"
+    return Grid(title, headers[: len(rows[-1])], tuple(rows)).to_markdown()
+
+
+def _failures(found: Results, development: Rows) -> str:
+    failures = dict(found.failures)
+    if development:
+        for name, reasons in Results(development).failures.items():
+            failures[name] = [*failures.get(name, []), *reasons]
     lines = []
-    for name, reasons in found.failures.items():
+    for name, reasons in failures.items():
         panels = ", ".join(dict.fromkeys(panel for panel, _ in reasons))
         lines.append(
             f"- {name} failed in {len(reasons)} draws ({panels}): {reasons[0][1]}"
         )
     if not lines:
-        return "Every method of every peer answered in every judging draw."
+        return "Every method of every peer answered in every draw."
     return "Where a method failed, the plain mean stands in:\n\n" + "\n".join(lines)
 
 

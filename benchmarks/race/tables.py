@@ -12,13 +12,13 @@ from truepool.core.engine import Row
 from truepool.render.tables.grid import Grid
 
 KINDS = {
-    "few cases": lambda name: name.endswith(("-40", "-60", "-150", "-K3")),
+    "few-case": lambda name: name.endswith(("-40", "-60", "-150", "-K3")),
     "adversarial": lambda name: PANELS[name].hard == "adversarial",
     "miscalibrated": lambda name: PANELS[name].hard == "miscalibrated",
     "sparse": lambda name: PANELS[name].hard == "sparse",
-    "drift": lambda name: PANELS[name].hard == "drift",
-    "rare": lambda name: name.endswith("-rare"),
-    "K classes": lambda name: "-K" in name,
+    "drifting": lambda name: PANELS[name].hard == "drift",
+    "rare-class": lambda name: name.endswith("-rare"),
+    "K-class": lambda name: "-K" in name,
 }
 
 
@@ -98,26 +98,25 @@ def panels(found: Results, best: list[Verdict]) -> Grid:
     return Grid("Judging panels, one by one", headers, tuple(rows), notes)
 
 
+def by_kind(judging: Rows) -> dict[str, Results]:
+    """Return the results on the panels of each kind that there are."""
+    names = dict.fromkeys(cell["panel"] for cell in judging)
+    chosen = {kind: {n for n in names if own(n)} for kind, own in KINDS.items()}
+    return {
+        kind: Results(select(judging, "race", panels))
+        for kind, panels in chosen.items()
+        if panels
+    }
+
+
 def kinds(judging: Rows) -> Grid:
     """Costs by what makes a panel hard."""
-    names = list(dict.fromkeys(cell["panel"] for cell in judging))
     rows = []
-    for kind, belongs in KINDS.items():
-        own = {name for name in names if belongs(name)}
-        if not own:
-            continue
-        part = Results(select(judging, "race", own))
-        costs = {n: part.cost(n) for n in part.peers}
-        best = min(costs, key=lambda n: costs[n])
-        rows.append(
-            (
-                kind,
-                str(len(own)),
-                f"{part.cost(OURS):.3f}",
-                f"{part.cost(OLD):.3f}",
-                f"{costs[best]:.3f} ({best})",
-            )
-        )
+    for kind, part in by_kind(judging).items():
+        best = min(part.peers, key=part.cost)
+        costs = (part.cost(name) for name in (OURS, OLD, best))
+        ours, old, peer = (f"{cost:.3f}" for cost in costs)
+        rows.append((kind, str(len(part.panels)), ours, old, f"{peer} ({best})"))
     headers = ("", "panels", "`auto`", f"`{OLD}`", "best peer in hindsight")
     note = "Cost relative to the plain mean, averaged over panels and cost ratios."
     return Grid("By what is hard", headers, tuple(rows), (note,))

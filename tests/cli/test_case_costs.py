@@ -160,7 +160,10 @@ def test_amounts_that_are_none_are_refused(folder, truepool, verb, value, words)
         (("compare", "train.csv", "--cost-tp", "3"), "fn=1 and tp=3"),
         (("compare", "--cost-fn", "amount"), "options that describe a table need one"),
         (("game", "--cost-fn", "amount"), "a game needs one cost for all cases"),
-        (("replay", "train.csv", "--cost-fn", "amount"), "online learners need one"),
+        (
+            ("replay", "train.csv", "--cost-fn", "amount", "--loss", "cost"),
+            "needs the same costs for all; got Costs(fn='amount', fp=1.0). Learn by",
+        ),
         (
             ("compare", "train.csv", "--cost-tn", "1", "--cost-matrix", "0,1;1,0"),
             "not both",
@@ -174,13 +177,18 @@ def test_costs_that_a_verb_cannot_use_are_refused(folder, truepool, words, messa
     assert err.count("\n") == 1
 
 
+def test_a_replay_has_no_use_for_costs_unless_its_loss_has(folder, truepool):
+    plain = truepool("replay", "train.csv", "--ignore", "amount", "--json")
+    assert truepool("replay", "train.csv", "--cost-fn", "amount", "--json") == plain
+
+
 def test_new_cases_without_their_amounts_are_refused(folder, truepool):
     truepool("fit", "train.csv", *COSTS, "--pool", "mean", "-o", "m.pool")
     new = pd.read_csv("new.csv")
     new.drop(columns="amount").to_csv("bare.csv", index=False)
     code, out, err = truepool("score", "m.pool", "bare.csv", "-o", "out.csv")
     assert (code, out) == (2, "")
-    assert "there is no case column 'amount'" in err
+    assert "the table must have the column 'amount'" in err
     new.loc[4, "amount"] = -1.0
     new.to_csv("bad.csv", index=False)
     code, out, err = truepool("score", "m.pool", "bad.csv", "-o", "out.csv")

@@ -167,3 +167,9 @@ def test_a_config_file_without_a_table_is_refused(bank, truepool):
     code, _, err = truepool("audit", "--config", "pool.toml")
     assert code == 2
     assert "options that describe a table need one" in err
+
+
+def test_a_number_in_a_file_is_a_number(tmp_path):
+    path = tmp_path / "pool.toml"
+    path.write_text("threshold = 0.25\nlevel = 1\n")
+    assert config.read(path, "audit") == {"threshold": 0.25, "level": 1.0}

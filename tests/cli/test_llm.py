@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import csv
-from stand_in import KEY, MODEL, endpoint, says, stand_in, status
+from stand_in import KEY, MODEL, OTHER, endpoint, says, stand_in, status
 
 from truepool import read_panel
 from truepool.agents import llm
@@ -48,7 +48,7 @@ WORDS = [
 ]  # fmt: skip
 
 
-def test_from_cases_to_a_table_that_can_be_audited(truepool, stand_in, folder):
+def test_from_cases_to_a_table_that_is_read_as_a_panel(truepool, stand_in, folder):
     code, out, err = truepool(*WORDS, "--template", "paper", "--train", "train.csv")
     assert (code, err) == (0, "")
     assert out.splitlines() == [
@@ -91,6 +91,14 @@ def test_outcomes_may_be_unknown(truepool, stand_in, folder):
     assert (code, err) == (0, "")
     assert out.startswith(f"{AGENT}: 30 reports.")
     assert csv.read_csv("reports.csv").column_names == ["id", "time", AGENT]
+
+
+def test_a_jury_of_two_models(truepool, stand_in, folder):
+    code, out, _ = truepool(*WORDS, "--model", OTHER)
+    assert code == 0
+    assert f"{AGENT}: 30 reports.\ndirect ({OTHER}): 30 reports.\n" in out
+    panel = read_panel("reports.csv", outcome="label")
+    assert panel.agents == (AGENT, f"direct ({OTHER})")
 
 
 def test_the_summary_as_json(truepool, stand_in, folder):
@@ -187,7 +195,7 @@ def test_an_interrupt_says_that_the_answers_are_stored(truepool, folder, monkeyp
         (["--train", "reports.csv"], "got 'reports.csv' twice"),
         (["--budget-money", "1"], "give --price-in and --price-out"),
         (["-o", "reports.doc"], "a table is written as"),
-        (["--model", "gpt-0"], f"it has {MODEL}"),
+        (["--model", MODEL], f"got '{AGENT}' twice"),
         (["--base-url", "nowhere"], "starts with http://"),
         (["--key-variable", "NOT_SET"], "NOT_SET, which is not set"),
         (["--template", "judge"], "needs a column 'input'"),
@@ -203,6 +211,13 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(
     assert fault in err
     assert KEY not in err
     assert {path.name for path in folder.iterdir()} == {"cases.csv", "train.csv"}
+
+
+def test_an_unknown_model_is_one_sentence(truepool, stand_in, folder):
+    words = [word.replace(MODEL, "gpt-0") for word in WORDS]
+    code, out, err = truepool(*words)
+    assert (code, out) == (2, "")
+    assert f"has no 'gpt-0'; it has {MODEL}, {OTHER}. Name another" in err
 
 
 def test_a_question_may_be_in_a_file_and_a_request_may_have_more_fields(

@@ -10,6 +10,8 @@ import pytest
 from command import EXAMPLE_NOTE
 from distributions import install
 
+from truepool.core import registry
+
 VERB = '''
     """A verb and a group of verbs."""
 
@@ -190,6 +192,43 @@ def test_a_pool_is_compared_and_is_a_name_of_the_package(toolbox):
     assert "highest" in json.dumps(result)
     code = "import truepool as tp; print(tp.pools.make('highest'), tp.Highest.name)"
     assert answer(toolbox(code=code)) == "Highest() highest\n"
+
+
+FAILING = """
+    from typing import ClassVar, final
+
+    from truepool.pools import Pool
+
+
+    @final
+    class Failing(Pool):
+        name: ClassVar[str] = "failing"
+        complexity: ClassVar[int] = 0
+
+        def _learn(self, panel, case_weights):
+            {}["seed"]
+
+        def combine(self, values):
+            return values[:, 0]
+"""
+
+
+def test_a_pool_that_fails_is_named_in_one_sentence(monkeypatch, tmp_path, truepool):
+    offers = {"truepool.pools": {"failing": "failing_pool:Failing"}}
+    site = install(tmp_path, "faulty", {"failing_pool.py": FAILING}, offers)
+    monkeypatch.syspath_prepend(site)
+    registry.every.cache_clear()
+    try:
+        done = truepool("compare", "--pool", "failing")
+    finally:
+        monkeypatch.undo()
+        registry.every.cache_clear()
+    assert done == (
+        2,
+        "",
+        "error: the plug-in 'failing' (failing_pool:Failing) of the distribution "
+        "'faulty' failed in _learn: KeyError: 'seed'. Upgrade or uninstall 'faulty'.\n",
+    )
 
 
 def test_a_learner_is_replayed_by_its_own_update(toolbox):

@@ -14,7 +14,10 @@ from panels import random_panel
 from pyarrow import parquet
 
 import truepool as tp
-from truepool.data.tables import batches
+from truepool.data.panel import Panel
+from truepool.data.tables import TableFormat, batches
+from truepool.pools import persistence
+from truepool.pools.mean import Mean
 
 PANEL = random_panel(1, cases=90, silent=0.2)
 AGENTS = ["ada", "bob", "cy", "di"]
@@ -104,7 +107,7 @@ def test_standard_input_and_output_have_the_same_format(fitted, truepool, stdin,
     stdin(text.encode())
     code, out, err = truepool("score", "v.pool", "-")
     assert code == 0
-    assert err == "Scored 3 cases with vcg. Wrote standard output.\n"
+    assert err == "Scored 3 cases with vcg.\n"
     stream = io.StringIO(out)
     result = pd.read_json(stream, lines=True) if lines else pd.read_csv(stream)
     assert_allclose(result.pooled, expected(fitted)[0][:3], atol=1e-9)
@@ -347,3 +350,17 @@ def test_the_card_names_the_pool_that_simplest_chose(folder, truepool):
     assert code == 0
     _, card, _ = truepool("show", "s.pool", "--json")
     assert f"chosen {json.loads(card)['explanation']['name']}" in " ".join(out.split())
+
+
+def test_a_pool_that_is_saved_again_still_knows_its_table(tmp_path):
+    panel = Panel([[0.9, 0.5], [0.1, 0.5]] * 5, [1, 0] * 5)
+    written = TableFormat("label", percent=True)
+    pool = Mean().fit_panel(panel)
+    persistence.save(pool, tmp_path / "one.pool", written)
+    again = persistence.load(tmp_path / "one.pool")
+    again.save(tmp_path / "two.pool")
+    assert persistence.table_format(tmp_path / "two.pool") == written
+    same = (tmp_path / "one.pool").read_bytes() == (tmp_path / "two.pool").read_bytes()
+    assert same
+    again.fit_panel(panel).save(tmp_path / "three.pool")  # another table, not described
+    assert persistence.table_format(tmp_path / "three.pool") is None

@@ -287,7 +287,7 @@ def test_excel_needs_its_extra_and_a_sound_file(tmp_path, monkeypatch):
     [
         ({"decimal": ";"}, SettingError, "a decimal mark must be '.' or ','; got ';'"),
         ({"decimal": ",", "sep": "comma"}, SettingError, "must differ; both are ','"),
-        ({"sep": "::"}, SettingError, "must be one character, or tab; got '::'"),
+        ({"sep": "::"}, SettingError, "must be one ASCII character, or tab; got '::'"),
         ({"agents": "a,,b"}, SettingError, "names or patterns; got 'a, , b'"),
         ({"long": ("a", "b")}, SettingError, "needs three columns"),
         ({"long": ("a", "b", "b")}, SettingError, "needs three columns"),
@@ -359,7 +359,9 @@ def test_numbered_classes_start_at_0_and_hold_probabilities():
     ("columns", "sentence"),
     [
         ({"rf": [0.9, 0.2], "vendor": [91.0, 7.5]},
-         "'vendor' goes up to 91, column 'rf' only to 0.9. Divide 'vendor' by 100"),
+         "'vendor' goes up to 91, column 'rf' only to 0.9. Multiply 'rf' by 100"),
+        ({"rf": [0.9, 0.2], "gbm": [0.8, 0.1], "vendor": [91.0, 7.5]},
+         "Divide 'vendor' by 100 in the table and leave out --percent"),
         ({"rf": [0.9, 0.2], "vote": [1, 0]},
          "some report must be above 1; the largest is 1 in column 'rf'. Leave out"),
         ({"rf": [90.0, 20.0], "vote": [1, 0]}, "column 'vote' only to 1"),
@@ -369,6 +371,43 @@ def test_fractions_are_not_taken_for_percentages(columns, sentence):
     frame = pa.table({**columns, "y": [1, 0]})
     with pytest.raises(ReportError, match=sentence):
         read_panel(frame, percent=True)
+
+
+def by_row(rng, cases, rate):
+    """Reports of three informed agents in percent, and the outcomes."""
+    y = (rng.random(cases) < rate).astype(int)
+    log_odds = np.log(rate / (1 - rate)) + 4.0 * y + rng.normal(0, 1, (3, cases)) - 2
+    return 100 / (1 + np.exp(-log_odds)), y
+
+
+def test_percentages_and_fractions_in_one_column_are_told_apart_by_the_outcomes():
+    reports, y = by_row(np.random.default_rng(0), 200, 0.4)
+    mixed = dict(zip("abc", reports.copy(), strict=True)) | {"y": y}
+    mixed["b"][:40] /= 100
+    sentence = r"agent 'b' has \d+ numbers up to 1, such as .* in case 0, that fit"
+    with pytest.raises(ReportError, match=sentence):
+        read_panel(pa.table(mixed), percent=True)
+    long = pa.table({
+        "case": np.repeat(np.arange(200), 3), "agent": np.tile(list("abc"), 200),
+        "report": np.stack([mixed[k] for k in "abc"], axis=1).ravel(),
+        "y": np.repeat(y, 3),
+    })  # fmt: skip
+    with pytest.raises(ReportError, match=sentence.replace("case 0", "case 0 .*")):
+        read_panel(long, percent=True, long=("case", "agent", "report"))
+
+
+@pytest.mark.parametrize("rate", [0.002, 0.05, 0.4])
+def test_small_percentages_of_rare_events_are_percentages(rate):
+    reports, y = by_row(np.random.default_rng(1), 3000, rate)
+    table = pa.table(dict(zip("abc", reports, strict=True)) | {"y": y})
+    assert_allclose(read_panel(table, percent=True).reports, reports.T / 100)
+
+
+def test_agents_that_are_wrong_on_purpose_keep_their_percentages():
+    reports, y = by_row(np.random.default_rng(2), 1000, 0.3)
+    noise = np.random.default_rng(3).uniform(0, 100, 1000)
+    table = pa.table({"a": reports[0], "b": 100 - reports[1], "c": noise, "y": y})
+    assert len(read_panel(table, percent=True)) == 1000
 
 
 def test_percent_signs_and_columns_of_zeros_leave_no_doubt():

@@ -154,10 +154,25 @@ def test_what_each_other_column_holds_is_said(tmp_path):
     assert profile.options["id"] == "case"
     assert profile.amounts == ("amount",)
     assert profile.unused["key"] == "a different value in each row"
-    assert profile.unused["country"] == "text, 3 different values"
+    kinds = next(q for q in profile.questions if q.option == "by")
+    assert kinds.choices == (("country", "text, 3 different values"),)
+    assert not kinds.required
     assert profile.unused["empty"] == "empty"
     assert profile.unused["amount"].startswith("numbers")
     assert "time" not in profile.options
+
+
+def test_what_is_asked_about_is_not_called_unused(tmp_path):
+    table = {
+        "vendor": 100 * REPORTS["m0"], "model": 100 * REPORTS["m1"], "y": Y,
+        "customer": [f"k{t % 25}" for t in range(T)],
+        "amount": RNG.lognormal(4, 1, T).round(2) + 100,
+    }  # fmt: skip
+    profile = look(tmp_path, table)
+    asked = {q.option: [v for v, _ in q.choices] for q in profile.questions}
+    assert asked["agents"] == ["vendor", "model"]
+    assert asked["group"] == ["customer"]
+    assert (set(profile.unused), profile.amounts) == ({"amount"}, ("amount",))
 
 
 def test_columns_without_plain_values_are_left_aside(tmp_path):

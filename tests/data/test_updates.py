@@ -162,8 +162,8 @@ def test_new_cases_have_their_last_report_however_the_pool_was_fitted():
     ("words", "error", "sentence"),
     [
         ({"updates": "mean"}, SettingError, "updates must be last or time-weighted; got 'mean'"),
-        ({"updates": "time-weighted"}, SettingError, "need the time at which each case ends"),
-        ({**WRITTEN, "updates": "time-weighted", "weight": "w"}, SettingError, "weight='w'"),
+        ({"updates": "time-weighted"}, SettingError, "count until each case ends; no column says when"),
+        ({**WRITTEN, "updates": "time-weighted", "weight": "w"}, SettingError, "weights already; got the weight column 'w' as well"),
         ({"layout": "tall"}, SettingError, "'wide' or 'long'; got 'tall'"),
         ({"layout": "wide", "long": LONG}, SettingError, "Leave out one of them"),
         ({"layout": "long"}, SourceError, "there is no long column 'case'"),

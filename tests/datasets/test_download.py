@@ -153,3 +153,31 @@ def test_an_archive_is_unpacked_no_further_than_the_stated_size(tmp_path):
         with pytest.raises(SourceError, match="holds more, and was not unpacked"):
             fetch(file, tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_a_download_stops_soon_after_the_stated_size(tmp_path, zipped):
+    steps = []
+    with publish({"data.csv": bytes(40_000_000)}, length=None) as address:
+        file = replace(DATA, address=f"{address}/data.csv", zipped=zipped)
+        with pytest.raises(
+            SourceError, match="must have 3,200,000 bytes; .*sends more"
+        ):
+            fetch(file, tmp_path, lambda *step: steps.append(step))
+    assert steps[-1] == ("data.csv", 3_200_000 + 2**20 + 1, 0)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("length", ["banana", "-1", "1e3"])
+def test_a_length_that_is_no_number_is_not_used(tmp_path, length):
+    with publish({"data.csv": CONTENT}, length=length) as address:
+        file = replace(DATA, address=f"{address}/data.csv")
+        assert fetch(file, tmp_path).read_bytes() == CONTENT
+
+
+def test_a_length_that_is_too_large_is_an_incomplete_file(tmp_path):
+    with publish({"data.csv": CONTENT}, length="9" * 15) as address:
+        file = replace(DATA, address=f"{address}/data.csv")
+        with pytest.raises(SourceError, match="complete|more expected"):
+            fetch(file, tmp_path)
+    assert list(tmp_path.iterdir()) == []

@@ -10,6 +10,8 @@ from panels import panels, random_panel
 from truepool.core import kernels
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.measures import fixed_weights
 from truepool.measures.fixed_weights import FixedWeights
 from truepool.measures.losses import Loss
 
@@ -80,3 +82,35 @@ def test_with_missing_reports_the_best_weights_are_no_worse_than_equal_ones():
 def test_a_loss_that_is_not_convex_has_no_best_weights():
     with pytest.raises(SettingError, match="'cost' is not. Use brier"):
         FixedWeights(random_panel(), Loss("cost")).best()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("name", ["brier", "cost-brier"])
+def test_many_agents_are_solved_without_their_products(classes, name, monkeypatch):
+    panel, loss = random_panel(7, agents=6, classes=classes), Loss(name, COSTS)
+    expected = FixedWeights(panel, loss).best()
+    monkeypatch.setattr(fixed_weights, "MAX_GRAM", 5)
+    past = FixedWeights(panel, loss)
+    assert past.gram is None
+    assert_allclose(past.best(), expected, atol=1e-6)
+
+
+def test_of_many_agents_identical_ones_share_their_weight(monkeypatch):
+    monkeypatch.setattr(fixed_weights, "MAX_GRAM", 1)
+    panel = random_panel(2, agents=3)
+    apart = FixedWeights(panel, Loss("brier")).best()
+    twins = type(panel)(panel.reports[:, [0, 0, 1, 2]], panel.outcomes)
+    best = FixedWeights(twins, Loss("brier")).best()
+    assert_allclose(best, [apart[0] / 2, apart[0] / 2, *apart[1:]], atol=1e-12)
+
+
+def test_ten_thousand_agents_are_no_eigenproblem():
+    rng = np.random.default_rng(0)
+    outcomes = np.arange(40) % 2
+    reports = np.clip(0.5 + rng.normal(0, 0.3, (40, 10_000)), 0, 1)
+    reports[:, 0] = 0.1 + 0.8 * outcomes
+    panel = Panel(reports, outcomes)
+    best = FixedWeights(panel, Loss("brier")).best()
+    assert FixedWeights(panel, Loss("brier")).losses(best[None]) <= 0.01 + 1e-12
+    with pytest.raises(SettingError, match="at most 500 agents; got 10,000"):
+        FixedWeights(panel, Loss("log")).best()

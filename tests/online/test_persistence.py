@@ -110,9 +110,13 @@ def test_a_learner_outside_the_registry_is_refused(tmp_path):
 
 def test_a_pool_is_no_stream_and_a_stream_is_no_pool(saved, tmp_path):
     tp.Mean().fit_panel(PANEL).save(tmp_path / "m.pool")
-    with pytest.raises(StreamFileError, match="names the format 'truepool-pool'"):
+    with pytest.raises(
+        StreamFileError, match="it is a saved pool. Load it with tp.load_pool"
+    ):
         tp.load_stream(tmp_path / "m.pool")
-    with pytest.raises(tp.TruepoolError, match="names the format 'truepool-stream'"):
+    with pytest.raises(
+        tp.TruepoolError, match="it is a saved stream. Load it with tp.load_stream"
+    ):
         tp.load_pool(saved)
 
 
@@ -190,7 +194,7 @@ def test_the_format_is_the_one_that_is_documented(saved):
     assert list(manifest) == ["format", "version", "truepool", "stream"]
     assert list(manifest["stream"]) == [
         "learner", "agents", "classes", "settled", "weights", "memory", "labels",
-        "numbers", "recalibration", "limit", "waiting", "reports", "used", "known",
+        "numbers", "recalibration", "experts", "limit", "waiting", "reports", "used", "known",
         "outcomes",
     ]  # fmt: skip
     assert np.array_equal(manifest["stream"]["known"], ["c20"])

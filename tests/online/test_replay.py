@@ -7,6 +7,7 @@ from truepool import Stream, replay
 from truepool.core.errors import (
     AgentError,
     OutcomeError,
+    PanelError,
     ReportError,
     SettingError,
     UnknownNameError,
@@ -292,3 +293,18 @@ def test_fixed_share_adapts_to_drift_and_hedge_does_not():
     share = replay("fixed-share", panel).losses[T // 2 + 100 :].mean()
     hedge = replay("hedge", panel).losses[T // 2 + 100 :].mean()
     assert share < 0.5 * hedge
+
+
+def test_a_replay_needs_a_case_with_a_report():
+    panel = Panel(np.full((3, 2), np.nan), [0, 1, 0], allow_empty_cases=True)
+    with pytest.raises(PanelError, match="none of the 3 cases has one"):
+        replay("gradient", panel)
+
+
+def test_a_replay_of_many_agents_by_log_loss_has_no_best_weights():
+    rng = np.random.default_rng(0)
+    panel = Panel(rng.random((6, 501)), [0, 1, 0, 1, 0, 1])
+    trace = replay("static", panel, loss="log")
+    assert trace.best_weights is None
+    assert trace.regret is None
+    assert np.isfinite(trace.regret_to_agent).all()

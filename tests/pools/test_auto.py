@@ -1,3 +1,6 @@
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -135,7 +138,7 @@ def test_where_the_labels_are_of_one_class_auto_is_the_shrunk_pool():
     panel = panel.take(np.flatnonzero(panel.outcomes == 0))
     auto = Auto().fit_panel(panel)
     alone = Shrunk().fit_panel(panel)
-    assert_array_equal(auto.combine(panel.values), alone.combine(panel.values))
+    assert_allclose(auto.combine(panel.values), alone.combine(panel.values), rtol=1e-12)
     assert "every outcome is class 0" in auto.why_
 
 
@@ -180,3 +183,41 @@ def test_an_unknown_candidate_is_refused():
         Auto(candidates=("vgc",)).fit([[0.9, 0.5], [0.1, 0.5]], [1, 0])
     with pytest.raises(SettingError, match="list of pools"):
         Auto(candidates="mean").fit([[0.9, 0.5], [0.1, 0.5]], [1, 0])
+
+
+def few_label_panels():
+    """Reports and outcomes of the panels of the study of few labels."""
+    folder = Path(os.environ.get("TRUEPOOL_DATA", "")) / "jury"
+    for path in sorted(folder.glob("tabular_*.npz")):
+        with np.load(path) as file:
+            yield path.stem, file["R_0"].astype(float), file["y_0"].astype(int)
+
+
+def test_from_ten_cases_on_auto_beats_the_mean_and_never_loses_much():
+    panels = list(few_label_panels())
+    if not panels:
+        pytest.skip("needs the folder jury of $TRUEPOOL_DATA")
+    for cases in (10, 20):
+        gaps = []
+        for _, reports, outcomes in panels:
+            gap = []
+            for seed in range(2):
+                order = np.random.default_rng(seed).permutation(len(outcomes))
+                learn, test = order[:cases], order[cases : cases + 1000]
+                auto = Auto().fit(reports[learn], outcomes[learn])
+                pooled = auto.predict_proba(reports[test])[:, 1]
+                mean = np.nanmean(reports[test], axis=1)
+                y = outcomes[test]
+                gap.append(((pooled - y) ** 2).mean() - ((mean - y) ** 2).mean())
+            gaps.append(np.mean(gap))
+        assert np.mean(gaps) < 0
+        assert max(gaps) <= 0.010
+
+
+def test_an_agent_that_never_reported_is_allowed_at_any_number_of_cases():
+    panel = random_panel(4, cases=60)
+    reports = panel.reports.copy()
+    reports[:, 1] = np.nan
+    for cases in (5, 12, 60):
+        auto = Auto().fit(reports[:cases], panel.outcomes[:cases])
+        assert np.isfinite(auto.predict_proba(panel.reports)).all()

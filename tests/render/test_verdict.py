@@ -4,6 +4,7 @@ import pytest
 from example_audit import audit, estimate, findings, recommendation
 
 from truepool.audits.values import Fix
+from truepool.data.labels import Labels
 from truepool.render.advice import ACTIONS
 from truepool.render.verdict import costs, sentence, usual
 
@@ -54,7 +55,8 @@ def test_errors_come_first():
     ],
 )
 def test_the_verdict_names_the_agents_where_they_alone_are_at_fault(fixes, words):
-    assert sentence(fixed(*fixes)).startswith(f"Do not trust this pool {words}: ")
+    text = sentence(fixed(*fixes, **UNCHANGED))
+    assert text.startswith(f"Do not trust this pool {words}: ")
 
 
 def test_a_pool_that_is_kept_is_fine_apart_from_the_agent():
@@ -257,4 +259,63 @@ def test_costs_have_a_unit():
     assert costs(audit(costs={"fn": 500.0, "fp": 20.0})) == (
         "A missed case costs 500, a false alarm 20."
     )
-    assert "cost matrix" in costs(audit(threshold=None, classes=3))
+    three = {"threshold": None, "classes": 3, "labels": Labels(("ok", "spam", "fraud"))}
+    assert costs(audit(**three)) == (
+        "Ok is the negative class: missing another costs 10, any other error 1."
+    )
+    matrix = {"fn": 9.0, "fp": 1.0, "matrix": [[0, 1, 1], [4, 0, 1], [9, 1, 0]]}
+    assert "deciding ok when it is fraud" in costs(audit(**three, costs=matrix))
+    assert "class 0 is the" in costs(audit(threshold=None, classes=3)).lower()
+
+
+# What to fix first is what saves most
+
+
+def test_a_pool_that_saves_more_comes_before_agents_to_recalibrate():
+    small = error("under-confident", "ada", saving=estimate(0.05, 0.01))
+    text = fixed(small)
+    assert sentence(text).startswith("Do not trust this pool as it is: ")
+    use, then = text.steps[:2]
+    assert use.startswith("Use stacked-lr: ")
+    assert then == "Then recalibrate ada, and compare the pools again."
+
+
+def test_an_agent_whose_recalibration_saves_more_than_a_pool_comes_first():
+    large = error("under-confident", "ada", saving=estimate(0.1, 0.01))
+    first, then = fixed(large).steps[:2]
+    assert first == "Before anything else, recalibrate ada (saves 0.100 per case)."
+    assert then.startswith("Until then, use stacked-lr")
+
+
+def test_a_broken_feed_comes_before_what_saves_more():
+    broken = error("drifted", "ada", saving=estimate(0.01, 0.001))
+    large = error("over-confident", "bob", saving=estimate(0.2, 0.01))
+    assert fixed(large, broken).steps[0] == (
+        "Before anything else, take ada out of the pool or fix its feed (saves 0.0100 "
+        "per case); recalibrate bob (saves 0.200 per case)."
+    )
+
+
+def test_a_warning_that_saves_more_than_the_errors_comes_before_them():
+    agent = error("under-confident", "ada", saving=estimate(0.05, 0.01))
+    pool = warning("under-confident-pool", saving=estimate(0.2, 0.01))
+    first, *others = fixed(agent, pool, **UNCHANGED).steps
+    assert first == (
+        "Before anything else, recalibrate the pool (saves 0.200 per case); "
+        "recalibrate ada (saves 0.0500 per case)."
+    )
+    assert not any("recalibrate" in step for step in others)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"forward": True, "grouped": True}, "5 folds over time and groups, each "
+         "fitted to earlier cases of other groups only"),
+        ({"forward": True}, "5 folds, each fitted to earlier cases only"),
+        ({"grouped": True}, "5-fold cross-validation, no group in two folds"),
+        ({}, "569 cases, 5-fold cross-validation)"),
+    ],
+)  # fmt: skip
+def test_how_costs_were_validated_is_said(settings, words):
+    assert words in fixed(**settings).advice

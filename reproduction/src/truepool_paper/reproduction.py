@@ -10,7 +10,7 @@ from truepool.core.engine import Batch, Progress, Row, RowFile, no_progress, run
 from truepool_paper.answers import Answer, Reproduction
 from truepool_paper.expected import paper_tables
 from truepool_paper.experiments import every, find, obstacle
-from truepool_paper.interface import Experiment, Reading, Size
+from truepool_paper.interface import Experiment, Reading, Size, model_in_use
 from truepool_paper.verdicts import judge, overall, summarise
 
 PACKAGES = (
@@ -76,11 +76,13 @@ def _answer(
 
 def _environment(command: str) -> dict[str, str]:
     found = {name: _version(name) for name in PACKAGES}
+    model = model_in_use()
     return {
         "command": command,
         "seeds": SEEDS,
         "python": platform.python_version(),
         **{name: installed for name, installed in found.items() if installed},
+        **({"language model": model} if model else {}),
         "system": f"{platform.system()} {platform.machine()}",
         "cores": str(os.cpu_count()),
     }

@@ -9,6 +9,7 @@ from truepool_paper import reproduce
 from truepool_paper.experiments import NO_MODEL, obstacle
 from truepool_paper.experiments.llm_ensemble import CASES, LLMEnsemble
 from truepool_paper.interface import MODEL_VARIABLE
+from truepool_paper.render import report
 
 __all__ = ["endpoint"]
 
@@ -49,9 +50,12 @@ def test_eight_agents_and_five_pools_are_measured_drawn_and_labelled(
     assert sum(found[name, "weight"] for name in agents) == pytest.approx(1)
     assert all(0 <= found[key, "accuracy"] <= 1 for key in keys)
     assert {found[name, "missing"] for name in agents} == {0}
-    assert len(endpoint.requests) == 4 * 100
+    assert len(endpoint.requests) == 4 * (20 + 40)
     (drawn,) = result.figures().values()
     assert MODEL in drawn._suptitle.get_text()
+    report.write(result.to_dict(), result.figures(), tmp_path)
+    for page in ("reproduction.md", "reproduction.html", "verdicts.json"):
+        assert MODEL in (tmp_path / page).read_text()
     assert MODEL in (tmp_path / "rows/llm-ensemble-quick.jsonl").read_text()
 
 

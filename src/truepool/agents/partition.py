@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from truepool.core.arrays import IntArray
 from truepool.core.errors import SettingError
+from truepool.core.seeds import short_seed
 from truepool.measures.folds import stratify
 
 
@@ -28,7 +29,7 @@ def feature_silos(
             f"the share of features an agent sees must lie in (0, 1]; got {share!r}"
         )
     # The legacy generator on purpose: it is the one that drew the paper's silos.
-    rng = np.random.RandomState(seed)
+    rng = np.random.RandomState(short_seed(seed))
     size = ceil(share * features)
     return [np.sort(rng.choice(features, size, replace=False)) for _ in range(agents)]
 

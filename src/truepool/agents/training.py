@@ -20,6 +20,8 @@ from truepool.data.labels import Labels, check_labels
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with an agent's name, how many are done, and how many there are."""
+FEW_CASES = 20
+"""In so few cases, most classes may well occur once."""
 
 
 def train(
@@ -169,4 +171,9 @@ def _check_classes(name: str, labels: Array) -> None:
         raise OutcomeError(
             f"an agent must learn from at least two classes; {name!r} would learn from "
             f"{got}. Give it other cases, or pass cases='disjoint'."
+        )
+    if len(labels) > FEW_CASES and len(kinds) > len(labels) / 2:
+        raise OutcomeError(
+            f"an agent must learn from classes that repeat; {name!r} would learn from "
+            f"{len(kinds):,} classes in {len(labels):,} cases. Name another outcome."
         )

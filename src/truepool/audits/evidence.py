@@ -10,8 +10,9 @@ from scipy.special import ndtri
 
 from truepool.audits.cross_validation import CrossValidation
 from truepool.audits.sampling import Sampling
-from truepool.comparison import Estimate, ratio_interval
+from truepool.comparison import Estimate, estimate_mean, ratio_interval
 from truepool.core.arrays import FloatArray, IntArray, case_mean
+from truepool.core.formatting import in_unit, money
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.capacity import Capacity
@@ -224,8 +225,17 @@ class Evidence:
         if len(units) not in self._resamples:
             drawn = Resamples(len(units), self.resamples, self.seed)
             self._resamples[len(units)] = drawn
-        low, high = self._resamples[len(units)].interval(units, self.level)
-        return Estimate(float(units.mean()), low, high)
+        return estimate_mean(units, self._resamples[len(units)], self.level)
+
+    # Words
+
+    def money(self, value: float) -> str:
+        """Return a cost in the user's currency."""
+        return money(value, self.costs.currency)
+
+    def in_currency(self, what: str) -> str:
+        """Name a quantity that is a cost."""
+        return in_unit(what, self.costs.currency)
 
     # Time
 

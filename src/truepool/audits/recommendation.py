@@ -69,6 +69,7 @@ def recommend(evidence: Evidence, findings: tuple[Finding, ...]) -> Recommendati
         tested=table.tested,
         folds=len(evidence.validation.folds),
         forward=evidence.panel.times is not None,
+        grouped=evidence.panel.groups is not None,
         regime=because,
         usual=usual,
         usual_cost=table[usual].loss.value,
@@ -109,6 +110,10 @@ def regime(evidence: Evidence, findings: tuple[Finding, ...]) -> tuple[str, str]
     seen = {finding.code for finding in findings}
     panel = evidence.panel
     rate = float(np.average(panel.outcomes > 0, weights=panel.case_weights()))
+    events, share = "events", f"{percent(rate)} positive"
+    if panel.classes > 2:
+        events = f"outcomes other than {panel.labels.names[0]}"
+        share = f"{panel.classes} classes"
     if grave.intersection(HOSTILE):
         return "vcg", "agents may be hostile or strategic"
     if grave.intersection(CHANGED):
@@ -116,14 +121,14 @@ def regime(evidence: Evidence, findings: tuple[Finding, ...]) -> tuple[str, str]
     if len(panel) <= FEW_CASES:
         return "vcg", f"cases are few ({len(panel):,})"
     if rate < RARE:
-        return "best-agent", f"events are very rare ({percent(rate)})"
+        return "best-agent", f"{events} are very rare ({percent(rate)})"
     if rate < SCARCE:
-        return "vcg", f"events are rare ({percent(rate)})"
+        return "vcg", f"{events} are rare ({percent(rate)})"
     if evidence.own_brier.min() < STRONG * evidence.prior_brier:
         return "best-agent", "one agent sees nearly everything"
     facts = [
         f"{len(panel):,} cases",
-        f"{percent(rate)} positive",
+        share,
         f"mean correlation {mean_over_pairs(evidence.correlation):.2f}",
     ]
     if not seen.intersection(HOSTILE):

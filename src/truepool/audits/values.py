@@ -259,6 +259,8 @@ class Recommendation:
     folds: int = 0
     forward: bool = False
     """Whether every fold learned from earlier cases than it was tested on."""
+    grouped: bool = False
+    """Whether every fold learned from other groups than it was tested on."""
     regime: str = ""
     usual: str = ""
     """The pool that the paper's table of regimes names here, and its cost per case."""
@@ -324,6 +326,11 @@ class Audit:
     """Column that divides the cases into ``segments``, the largest first."""
     segments: tuple[Segment, ...] = ()
     capacity: AtCapacity | None = None
+
+    @property
+    def currency(self) -> str:
+        """Unit of the costs; empty where it has no name."""
+        return str(self.costs.get("currency", ""))
 
     @property
     def groups(self) -> tuple[tuple[Finding, tuple[Finding, ...]], ...]:

@@ -2,6 +2,7 @@
 
 import sys
 from importlib.metadata import version
+from itertools import pairwise
 from typing import Annotated, Any
 
 import typer
@@ -86,16 +87,24 @@ def main() -> None:
         where = "" if error.filename is None else f": {str(error.filename)!r:.80}"
         print_note(f"error: {error.strerror or error}{where}")
     except USAGE_ERROR as error:
-        print(printable(_usage_sentence(error)), file=sys.stderr)
+        _print_usage(error)
     except typer.Abort:
         print("error: stopped", file=sys.stderr)
     sys.exit(2)
 
 
-def _usage_sentence(error: Any) -> str:
+def _print_usage(error: Any) -> None:
     """Say in one line what is wrong with the words of a command, and where to look."""
     message = error.format_message().rstrip(".")
     if "\n" in message:  # the help, where a command needs a verb
-        return str(message)
+        print(printable(message), file=sys.stderr)
+        return
+    for word, file in pairwise(sys.argv):
+        if word == "--json" and f"({file})" in message:
+            print_note(
+                "error: --json takes its file after an equals sign; write "
+                f"--json={file}"
+            )
+            return
     words = "truepool" if error.ctx is None else error.ctx.command_path
-    return f"error: {message[:1].lower()}{message[1:]}; see {words} --help"
+    print_note(f"error: {message[:1].lower()}{message[1:]}; see {words} --help")

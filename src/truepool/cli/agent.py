@@ -74,9 +74,10 @@ def train(
 ) -> None:
     """Train agents on TABLE and save them."""
     from truepool import agents
-    from truepool.cli.outputs import check_files, print_summary
+    from truepool.cli.outputs import check_files, print_summary, write_summary
     from truepool.cli.screen import progress_bar
     from truepool.core.errors import OutcomeError, suggestion
+    from truepool.core.files import together
     from truepool.data.tables import read_frame
 
     kinds = _kinds(model)
@@ -105,16 +106,22 @@ def train(
         )
     if output.suffix != ".joblib":
         output.mkdir(exist_ok=True)
-    for name, path in files.items():
-        agents.save(trained[name], path)
     saved = {name: str(path) for name, path in files.items()}
     where = ", ".join(saved.values())
+    summary = {
+        "cases": len(frame),
+        "classes": trained.classes_.tolist(),
+        "agents": saved,
+    }
+    known = trained.labels, trained.labels.encode(frame[outcome].to_numpy())
+    with together():
+        for name, path in files.items():
+            agents.save(trained[name], path)
+        write_summary(summary, json_file, *known)
     print_summary(
         f"Trained {', '.join(saved)} on {len(frame):,} cases. Wrote {where}.",
-        {"cases": len(frame), "classes": trained.classes_.tolist(), "agents": saved},
         json_file,
-        trained.labels,
-        trained.labels.encode(frame[outcome].to_numpy()),
+        *known,
     )
 
 
@@ -139,8 +146,15 @@ def report(
 ) -> None:
     """Collect the reports of agents on TABLE, ready to be pooled."""
     from truepool.agents.report_table import report_columns
-    from truepool.cli.outputs import STDOUT, check_files, print_summary, write_cases
+    from truepool.cli.outputs import (
+        STDOUT,
+        check_files,
+        print_summary,
+        write_cases,
+        write_summary,
+    )
     from truepool.cli.screen import progress_bar
+    from truepool.core.files import together
     from truepool.data.tables import file_format, read_frame
 
     if output != STDOUT:
@@ -153,13 +167,14 @@ def report(
         columns, known = report_columns(
             frame, agent, outcome, copied, progress, positive=positive, trust=trust
         )
-    write_cases(output, columns, spreadsheet_safe=spreadsheet_safe)
     summary = {"cases": len(frame), "agents": len(agent), "output": str(output)}
+    with together():
+        write_cases(output, columns, spreadsheet_safe=spreadsheet_safe)
+        write_summary(summary, json_file, known, columns.get(outcome))
     if output == STDOUT and json_file is None:
         return
     print_summary(
         f"{len(agent)} agents reported on {len(frame):,} cases. Wrote {output}.",
-        summary,
         json_file,
         known,
         columns.get(outcome),
@@ -189,18 +204,21 @@ def export(
 ) -> None:
     """Export AGENT to ONNX and check that both give the same reports."""
     from truepool import agents
-    from truepool.cli.outputs import check_files, print_summary
+    from truepool.cli.outputs import check_files, print_summary, write_summary
+    from truepool.core.files import together
     from truepool.data.tables import read_frame
 
     check_files([agent, check_on], [output, json_file])
     table = None if check_on is None else read_frame(check_on).to_native()
-    found = agents.export(agents.load(agent, trust=trust), output, table, tolerance)
-    summary = {
-        "output": str(found.path),
-        "cases": found.cases,
-        "gap": found.gap,
-        "missing_gap": found.missing_gap,
-    }
+    with together():
+        found = agents.export(agents.load(agent, trust=trust), output, table, tolerance)
+        summary = {
+            "output": str(found.path),
+            "cases": found.cases,
+            "gap": found.gap,
+            "missing_gap": found.missing_gap,
+        }
+        write_summary(summary, json_file)
     missing = (
         "it takes no missing values"
         if found.missing_gap is None
@@ -209,7 +227,6 @@ def export(
     print_summary(
         f"Wrote {output}: probabilities differ by at most {found.gap:.1e} on "
         f"{found.cases:,} cases; {missing}.",
-        summary,
         json_file,
     )
 

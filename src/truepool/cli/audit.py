@@ -56,12 +56,12 @@ def audit(
     from truepool.audits import audit as run
     from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
     from truepool.cli.screen import console, progress_bar
-    from truepool.core.files import write_text
+    from truepool.core.files import together, write_text
     from truepool.render.html.audit import html as page
     from truepool.render.tables.audit import show
 
     check_files([panel], [json_file, markdown, html])
-    cases = options.panel_or_example(panel, table_format)
+    cases = options.panel_or_example(panel, table_format, pending=None)
     with progress_bar("Auditing") as progress:
         result = run(
             cases,
@@ -86,9 +86,10 @@ def audit(
         )
         if path is not None
     ]
-    write_json(json_file, values)
-    for path, text in pages:
-        write_text(path, text)
+    with together():
+        write_json(json_file, values)
+        for path, text in pages:
+            write_text(path, text)
     if not (quiet or json_file == STDOUT):
         show(result, console())
         print_files(json_file, markdown, html)

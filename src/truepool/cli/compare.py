@@ -24,8 +24,9 @@ def compare(
         list[str] | None,
         option(
             "--pool",
-            "Only this pool. Repeatable. Default: all but the neural ones (mlp-2, "
-            "mlp-4, deep-sets, attention), which are slow and must be named.",
+            "Only these pools, separated by commas. Repeatable. Default: all but the "
+            "neural ones (mlp-2, mlp-4, deep-sets, attention), which are slow and must "
+            "be named.",
         ),
     ] = None,
     folds: Annotated[
@@ -46,7 +47,7 @@ def compare(
     from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
     from truepool.cli.screen import console, print_line, progress_bar
     from truepool.comparison import compare as run
-    from truepool.core.files import write_text
+    from truepool.core.files import together, write_text
     from truepool.render import labels
     from truepool.render.tables.comparison import grid, groups
     from truepool.render.tables.grid import plain
@@ -59,7 +60,7 @@ def compare(
             costs=costs,
             threshold=threshold,
             loss=loss,
-            pools=pool,
+            pools=None if pool is None else [n for p in pool for n in p.split(",")],
             cv=folds,
             capacity=capacity,
             by=by,
@@ -73,9 +74,10 @@ def compare(
     values = result.to_dict() | outcome_labels
     tables = "\n\n".join(table.to_markdown() for table in shown)
     text = f"{plain(heading)}\n\n{tables}\n"
-    write_json(json_file, values)
-    if markdown is not None:
-        write_text(markdown, text)
+    with together():
+        write_json(json_file, values)
+        if markdown is not None:
+            write_text(markdown, text)
     if not (quiet or json_file == STDOUT):
         print_line(heading)
         for table in shown:

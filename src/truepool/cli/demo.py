@@ -151,7 +151,7 @@ def weights_sentence(trace: "Trace", failures: "Sequence[tuple[str, int]]") -> s
         parts.append(f"{agent} from {percent(path[case])} to {percent(path[-1])}")
     return (
         "weights that learn from each outcome take the weight away from broken models "
-        f"by themselves: {trace.learner.name} cut {' and '.join(parts)}."
+        f"by themselves: {trace.name} cut {' and '.join(parts)}."
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from truepool.agents.partition import feature_silos
+from truepool.core.seeds import short_seed
 from truepool.data.panel import Panel
 from truepool.stress.degradation import Degradation
 from truepool.stress.sleeper import Sleeper
@@ -75,8 +76,9 @@ def collect_reports(
 
     X, benign = load_breast_cancer(return_X_y=True)
     malignant = 1 - benign
-    folds = StratifiedKFold(10, shuffle=True, random_state=seed)
-    named = models(seed)
+    short = short_seed(seed)
+    folds = StratifiedKFold(10, shuffle=True, random_state=short)
+    named = models(short)
     silos = feature_silos(X.shape[1], len(named), FEATURES)
     reports = {}
     for done, ((name, model), silo) in enumerate(

@@ -22,17 +22,19 @@ def export(
     from truepool import pools
     from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
     from truepool.cli.screen import print_line
+    from truepool.core.files import together
 
     check_files([file], [onnx, json_file])
     pool = pools.load_pool(file)
-    found = pools.export(pool, onnx)
-    summary = {
-        "pool": pool.name,
-        "output": str(found.path),
-        "cases": found.cases,
-        "gap": found.gap,
-    }
-    write_json(json_file, summary)
+    with together():
+        found = pools.export(pool, onnx)
+        summary = {
+            "pool": pool.name,
+            "output": str(found.path),
+            "cases": found.cases,
+            "gap": found.gap,
+        }
+        write_json(json_file, summary)
     if not quiet and json_file != STDOUT:
         print_line(
             f"Wrote {onnx}: its probabilities differ from those of {pool.name} by at "

@@ -34,6 +34,7 @@ def fit(
     from truepool.cli.screen import print_line
     from truepool.cli.show import print_card
     from truepool.core.errors import SourceError
+    from truepool.core.files import together
     from truepool.pools import persistence
     from truepool.pools.card import card_of
 
@@ -41,9 +42,11 @@ def fit(
         raise SourceError("a pool is saved to a file; name one instead of -")
     check_files([table], [output, json_file])
     panel = options.read_panel(table, table_format)
-    persistence.save(rule.fit_panel(panel), output, table_format)
-    card = card_of(rule, table=table_format)
-    write_json(json_file, card.to_dict())
+    rule.fit_panel(panel)
+    with together():
+        persistence.save(rule, output, table_format)
+        card = card_of(rule, table=table_format)
+        write_json(json_file, card.to_dict())
     if not quiet and json_file != STDOUT:
         print_card(card)
         print_line(f"Wrote {output}. To use it: truepool score {output} NEW")

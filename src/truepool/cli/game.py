@@ -160,6 +160,7 @@ def _solve(
 ) -> None:
     from truepool.cli.outputs import write_json
     from truepool.cli.screen import console, print_line, progress_bar
+    from truepool.core.files import together
     from truepool.games import payments
     from truepool.render import figures, labels
     from truepool.render.tables import game as tables
@@ -172,12 +173,13 @@ def _solve(
             progress(name, done, len(names))
             equilibria.append(game.solve(name, seed=seed, **settings))
     plot, json_file = files
-    if plot is not None:
-        figures.save(figures.shifts(equilibria), plot)
     known = {}
     if game.panel is not None:
         known = {"outcome_labels": game.panel.labels.to_dict(game.panel.counts)}
-    write_json(json_file, [tables.to_dict(end) | known for end in equilibria])
+    with together():
+        if plot is not None:
+            figures.save(figures.shifts(equilibria), plot)
+        write_json(json_file, [tables.to_dict(end) | known for end in equilibria])
     if silent:
         return
     if game.panel is not None:
@@ -195,6 +197,7 @@ def _sweep(
 ) -> None:
     from truepool.cli.outputs import write_json
     from truepool.cli.screen import console, progress_bar
+    from truepool.core.files import together
     from truepool.games import sweep as run
     from truepool.render import figures
     from truepool.render.tables import game as tables
@@ -203,9 +206,10 @@ def _sweep(
     with progress_bar("Solving games") as progress:
         result = run(game, over, names, progress=progress, **settings)
     plot, json_file = files
-    if plot is not None:
-        figures.save(figures.sweep(result), plot)
-    write_json(json_file, result.to_dict())
+    with together():
+        if plot is not None:
+            figures.save(figures.sweep(result), plot)
+        write_json(json_file, result.to_dict())
     if not silent:
         tables.sweep_grid(result).print(console())
 

@@ -35,7 +35,10 @@ def llm(
             "judge, the criteria. @FILE reads it from a file.",
         ),
     ],
-    model: Annotated[str, option("--model", "Model of the endpoint.")],
+    model: Annotated[
+        list[str],
+        option("--model", "Model of the endpoint. Repeatable: each is asked in turn."),
+    ],
     output: Annotated[
         Path, option("--output", "CSV or Parquet file to write; - prints CSV.")
     ],
@@ -160,14 +163,17 @@ def llm(
     if output != STDOUT:
         file_format(output, "written")
     check_files([table, train], [output, json_file])
-    endpoint = language_models.Endpoint.from_environment(
-        model,
-        base_url=base_url,
-        key_variable=key_variable,
-        timeout=timeout,
-        stream=stream,
-        request=parse_fields(request or []),
-    )
+    endpoints = [
+        language_models.Endpoint.from_environment(
+            name,
+            base_url=base_url,
+            key_variable=key_variable,
+            timeout=timeout,
+            stream=stream,
+            request=parse_fields(request or []),
+        )
+        for name in model
+    ]
     budget = language_models.Budget(
         budget_calls, budget_tokens, budget_money, price_in, price_out, currency
     )
@@ -176,7 +182,7 @@ def llm(
             found = language_models.ask(
                 table,
                 _read_question(question),
-                endpoint,
+                endpoints,
                 templates=_expand(template or ["direct"]),
                 train=train,
                 outcome=outcome,
@@ -199,9 +205,7 @@ def llm(
             "Stopped. Answers so far are stored; the same command goes on from there."
         )
         raise typer.Exit(INTERRUPTED) from None
-    if found.stopped is not None:
-        print_note(_stop_sentence(found, output))
-        raise typer.Exit(STOPPED)
+    _check_complete(found, output)
     write_cases(output, found.columns, spreadsheet_safe=spreadsheet_safe)
     _show(found, outcome, output, json_file)
 
@@ -250,19 +254,25 @@ def _expand(templates: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(named))
 
 
-def _stop_sentence(found: "ModelReports", output: Path) -> str:
-    return (
+def _check_complete(found: "ModelReports", output: Path) -> None:
+    """Say what was done, and how to go on, where the run ended early; and exit."""
+    from truepool.cli.outputs import print_note
+
+    if found.stopped is None:
+        return
+    print_note(
         f"Stopped: {found.stopped}. {found.done:,} of {found.answers:,} answers are "
         f"stored; this run made {found.spending.describe()}. {output} was not written. "
         "The same command goes on from there; stored answers cost nothing."
     )
+    raise typer.Exit(STOPPED)
 
 
 def _show(
     found: "ModelReports", outcome: str, output: Path, json_file: Path | None
 ) -> None:
     """Print the reports and gaps of each agent, and what the run has cost."""
-    from truepool.cli.outputs import STDOUT, print_summary
+    from truepool.cli.outputs import STDOUT, print_summary, write_summary
 
     spent = found.spending
     summary = {
@@ -292,7 +302,8 @@ def _show(
     ]
     outcomes = found.columns.get(outcome)
     known = None if outcomes is None else [k for k in outcomes if k is not None]
-    print_summary("\n".join(lines), summary, json_file, found.labels, known)
+    write_summary(summary, json_file, found.labels, known)
+    print_summary("\n".join(lines), json_file, found.labels, known)
 
 
 def _agent_line(name: str, reports: int, missing: dict[str, int]) -> str:

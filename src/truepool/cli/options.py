@@ -457,7 +457,11 @@ def _add_columns(values: dict[str, Any], by: str | None) -> None:
 
 
 def panel_or_example(
-    table: Path | None, table_format: "TableFormat", *, allow_empty_cases: bool = False
+    table: Path | None,
+    table_format: "TableFormat",
+    *,
+    allow_empty_cases: bool = False,
+    pending: str | None = "left out",
 ) -> "Panel":
     """Read the table that is named, or take the bundled example."""
     from truepool.datasets import example
@@ -466,13 +470,23 @@ def panel_or_example(
         check_no_columns(table_format, "see the bundled example")
         NOTES.append("No table was given: these are the cases of the bundled example.")
         return example()
-    return read_panel(table, table_format, allow_empty_cases=allow_empty_cases)
+    return read_panel(
+        table, table_format, allow_empty_cases=allow_empty_cases, pending=pending
+    )
 
 
 def read_panel(
-    table: Path, table_format: "TableFormat", *, allow_empty_cases: bool = False
+    table: Path,
+    table_format: "TableFormat",
+    *,
+    allow_empty_cases: bool = False,
+    pending: str | None = "left out",
 ) -> "Panel":
-    """Read a panel, and note what was found in the table."""
+    """Read a panel, and note what was found in the table.
+
+    ``pending`` says what is done with cases that have no outcome yet; None where the
+    verb says so itself.
+    """
     from truepool.core.formatting import pluralize
     from truepool.data.tables import load_panel
 
@@ -481,12 +495,10 @@ def read_panel(
     )
     note(summary)
     NOTES.extend(_uses(panel, table_format))
-    if panel.pending is not None:
+    if panel.pending is not None and pending is not None:
         has = "has" if len(panel.pending) == 1 else "have"
-        NOTES.append(
-            f"{pluralize(len(panel.pending), 'case')} {has} no outcome yet: used for "
-            "feed checks only (truepool audit)."
-        )
+        count = pluralize(len(panel.pending), "case")
+        NOTES.append(f"{count} {has} no outcome yet: {pending}.")
     return panel
 
 

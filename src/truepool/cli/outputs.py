@@ -1,9 +1,12 @@
 """Files that a verb writes: checked before anything is computed, written at the end."""
 
 import json
+import os
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +17,8 @@ if TYPE_CHECKING:
     from truepool.data.labels import Labels
 
 STDOUT = Path("-")
+LONGEST_WORD = 200
+"""Longer words in a sentence on standard error, such as a name, lose their middle."""
 MANIFEST = ".truepool.json"
 """In a folder whose file names truepool chose: the hash of each file as written."""
 
@@ -22,18 +27,19 @@ def check_files(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -
     """Refuse files that cannot be written, or that are named twice."""
     from truepool.core.files import check_path
 
-    taken = [path.resolve() for path in inputs if path is not None]
+    # Path.resolve refuses a link to itself, which the reader says in a sentence.
+    taken = [os.path.realpath(path) for path in inputs if path is not None]
     for path in outputs:
         if path is None:
             continue
         if path != STDOUT:
             check_path(path)
-        if path.resolve() in taken:
+        if os.path.realpath(path) in taken:
             raise SourceError(
                 "a command must write to other files than it reads, and to each once; "
                 f"got {str(path)!r} twice. Name another file to write"
             )
-        taken.append(path.resolve())
+        taken.append(os.path.realpath(path))
 
 
 def check_folder(path: Path) -> None:
@@ -95,11 +101,20 @@ def write_json(path: Path | None, value: Any) -> None:
 
     if path is None:
         return
-    text = json.dumps(value, indent=2, allow_nan=False)
+    text = json.dumps(_defined(value), indent=2, allow_nan=False)
     if path == STDOUT:
         print(text)
     else:
         write_text(path, text + "\n")
+
+
+def _defined(value: Any) -> Any:
+    """Return the value with None for numbers that JSON does not have."""
+    if isinstance(value, dict):
+        return {name: _defined(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_defined(each) for each in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def write_cases(
@@ -116,8 +131,14 @@ def write_cases(
 
 
 def print_note(sentence: str) -> None:
-    """Print a sentence on one line of standard error."""
-    print(" ".join(printable(sentence).splitlines()), file=sys.stderr)
+    """Print a sentence on one line of standard error, without endless words."""
+    line = " ".join(printable(sentence).splitlines())
+    print(re.sub(rf"\S{{{LONGEST_WORD},}}", _shorten, line), file=sys.stderr)
+
+
+def _shorten(word: re.Match[str]) -> str:
+    part = LONGEST_WORD // 2
+    return f"{word[0][:part]}...{word[0][-part:]}"
 
 
 def print_files(*paths: Path | None) -> None:
@@ -129,28 +150,41 @@ def print_files(*paths: Path | None) -> None:
             print_line(f"Wrote {path}.")
 
 
-def print_summary(
-    text: str,
+def write_summary(
     summary: dict[str, Any],
     json_file: Path | None,
     known: "Labels | None" = None,
     outcomes: Any = None,
 ) -> None:
-    """Print what was done, after the labels and the number of cases with each."""
-    import numpy as np
+    """Write what was done, with the labels and the number of cases with each."""
+    named = {}
+    if known is not None:
+        named = {"outcome_labels": known.to_dict(_counts(known, outcomes))}
+    write_json(json_file, summary | named)
 
+
+def print_summary(
+    text: str,
+    json_file: Path | None,
+    known: "Labels | None" = None,
+    outcomes: Any = None,
+) -> None:
+    """Print what was done, after the labels and the number of cases with each."""
     from truepool.cli.screen import print_line
     from truepool.render.labels import sentence
 
-    counts: list[int] = []
-    if known is not None and outcomes is not None:
-        counts = np.bincount(outcomes, minlength=len(known.names)).tolist()
-    if known is not None:
-        summary = summary | {"outcome_labels": known.to_dict(counts)}
-    write_json(json_file, summary)
     if json_file == STDOUT:
         return
     if known is not None:
-        print_line(sentence(known, counts))
+        print_line(sentence(known, _counts(known, outcomes)))
     print_line(text)
     print_files(json_file)
+
+
+def _counts(known: "Labels", outcomes: Any) -> list[int]:
+    """Return the number of cases with each label, empty where that is not known."""
+    import numpy as np
+
+    if outcomes is None:
+        return []
+    return list(np.bincount(outcomes, minlength=len(known.names)).tolist())

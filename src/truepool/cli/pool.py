@@ -41,14 +41,15 @@ def pool(
 ) -> None:
     """Fit a pool on TRAIN, then pool and decide the cases in NEW."""
     from truepool.cli.outputs import STDOUT, check_files, write_cases, write_json
+    from truepool.core.files import together
     from truepool.data.costs import Costs
     from truepool.data.panel import check_times
     from truepool.data.tables import file_format, load_reports
     from truepool.measures.capacity import Capacity
 
+    check_files([train, new], [output, json_file])
     if output != STDOUT:
         file_format(output, "written")
-    check_files([train, new], [output, json_file])
     limit = None if capacity is None else Capacity.parse(capacity)
     _check_id(table_format.id)
     panel = options.read_panel(train, _train_format(table_format, train, new))
@@ -61,11 +62,11 @@ def pool(
     name = table_format.long[0] if table_format.long else table_format.id or "id"
     ids = {} if reports.ids is None else {name: reports.ids}
     columns = ids | _pooled_columns(result, panel.labels)
-    write_cases(output, columns, spreadsheet_safe=spreadsheet_safe)
     explanation = rule.explain()
     summary = _summary(explanation, result, output)
     counts = panel.counts
-    if json_file is not None:
+    with together():
+        write_cases(output, columns, spreadsheet_safe=spreadsheet_safe)
         outcome_labels = {"outcome_labels": panel.labels.to_dict(counts)}
         write_json(json_file, summary | outcome_labels)
     if not quiet and STDOUT not in (json_file, output):

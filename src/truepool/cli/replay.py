@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 @options.with_table
 def replay(
     panel: options.Table = None,
-    learner: Annotated[str, option("--learner")] = "gradient",
+    learner: Annotated[
+        str,
+        option("--learner", "Which online learner; auto mixes in refitted pools."),
+    ] = "gradient",
     every: Annotated[
         bool, typer.Option("--all", help="All learners side by side.")
     ] = False,
@@ -53,37 +56,51 @@ def replay(
     from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
     from truepool.cli.screen import console, print_line, progress_bar
     from truepool.core.errors import SettingError
+    from truepool.core.files import together
     from truepool.measures.losses import as_loss
     from truepool.online import replay as run
+    from truepool.online.replays import as_learner
     from truepool.render import figures, labels
     from truepool.render.tables import replay as tables
 
     check_files([panel], [json_file, plot])
     cases = options.panel_or_example(panel, table_format, allow_empty_cases=True)
-    costs.check_constant("online learners need")
     options.check_unweighted(table_format, "online learners count")
     minimised = as_loss(loss, costs, threshold)
+    if minimised.per_case:
+        raise SettingError(
+            "weights that learn online are the same for all cases, so the loss that "
+            f"they minimise needs the same costs for all; got {costs!r:.80}. Learn by "
+            "--loss brier, or give numbers."
+        )
+    if not costs.constant:  # a loss that has no use for costs
+        minimised = as_loss(loss, None, threshold)
     chosen = []
     for name in learners.every() if every else [learner]:
         try:
-            chosen.append(learners.make(name, loss=minimised, horizon=len(cases)))
+            as_learner(name, minimised, None, None, {}, horizon=len(cases))
+            chosen.append(name)
         except SettingError:
             if not every:
                 raise  # with --all, learners that this loss does not suit are left out
-    plotted = next((i for i, each in enumerate(chosen) if each.name == learner), None)
+    plotted = chosen.index(learner) if learner in chosen else None
     if plot is not None:
         figures.check_path(plot)
         if plotted is None:
-            learners.make(learner, loss=minimised)  # raises the reason
+            as_learner(learner, minimised, None, None, {}, 1)  # raises the reason
     traces = []
     with progress_bar("Replaying") as progress:
-        for done, each in enumerate(chosen):
-            progress(each.name, done, len(chosen))
-            traces.append(run(each, cases, delay=delay, recalibrate=recalibrate))
-    if plot is not None and plotted is not None:
-        figures.save(figures.replay(traces[plotted]), plot)
+        for done, name in enumerate(chosen):
+            progress(name, done, len(chosen))
+            trace = run(
+                name, cases, loss=minimised, delay=delay, recalibrate=recalibrate
+            )
+            traces.append(trace)
     rows = [tables.to_dict(trace) for trace in traces]
-    write_json(json_file, rows if every else rows[0])
+    with together():
+        if plot is not None and plotted is not None:
+            figures.save(figures.replay(traces[plotted]), plot)
+        write_json(json_file, rows if every else rows[0])
     if quiet or json_file == STDOUT:
         return
     print_line(labels.sentence(cases.labels, cases.counts))

@@ -129,8 +129,9 @@ def score(
                 columns |= _review(batch, decided, share, seed)
             write(columns)
             cases, empty = cases + len(batch.values), empty + skipped
-    where = "standard output" if place == STDOUT else place
-    sentence = f"Scored {pluralize(cases, 'case')} with {pool.name}. Wrote {where}."
+    sentence = f"Scored {pluralize(cases, 'case')} with {pool.name}."
+    if place != STDOUT:
+        sentence += f" Wrote {place}."
     if empty:
         sentence += f" {pluralize(empty, 'case')} without any report: left empty."
     if limited is not None:

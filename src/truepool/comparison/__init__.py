@@ -6,7 +6,7 @@ from truepool.comparison.cross_validation import (
     cross_validate,
     tabulate,
 )
-from truepool.comparison.tested_cases import BASELINES, ratio_interval
+from truepool.comparison.tested_cases import BASELINES, estimate_mean, ratio_interval
 from truepool.comparison.values import Comparison, Estimate, GroupComparison, Row
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "choose_pools",
     "compare",
     "cross_validate",
+    "estimate_mean",
     "ratio_interval",
     "tabulate",
 ]

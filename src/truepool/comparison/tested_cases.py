@@ -12,7 +12,6 @@ from truepool.core.arrays import Array, FloatArray, IntArray, case_mean, to_clas
 from truepool.measures.groups import describe_shortage
 from truepool.measures.inference import (
     Resamples,
-    bootstrap_means,
     holm,
     independent_units,
     paired_p_values,
@@ -66,15 +65,14 @@ class TestedCases:
         seed: int,
     ) -> tuple[Row, ...]:
         """Rows by loss, with these adjusted p-values (M,)."""
-        draws = bootstrap_means(self.units, resamples, seed)
+        drawn = Resamples(len(self.units), resamples, seed)
         names = list(self.pooled)
         baselines = [names.index(name) for name in BASELINES]
         rows = []
         for i, name in enumerate(names):
-            loss, drawn = self.units[:, i], draws[:, i]
+            loss = self.units[:, i]
             to_mean, to_best = (
-                _estimate(loss - self.units[:, j], drawn - draws[:, j], level)
-                for j in baselines
+                estimate_mean(loss - self.units[:, j], drawn, level) for j in baselines
             )
             summary: dict[str, Any] = self._summary(name)
             if limited:
@@ -84,7 +82,7 @@ class TestedCases:
                 summary["recall_interval"] = ratio_interval(
                     units, level, resamples, seed
                 )
-            estimate = _estimate(loss, drawn, level)
+            estimate = estimate_mean(loss, drawn, level)
             chances = (float(p_mean[i]), float(p_best[i]))
             row = Row(name, estimate, to_mean, to_best, *chances, **summary)
             rows.append(row)
@@ -130,6 +128,11 @@ def compare_groups(
     )
 
 
+def estimate_mean(units: FloatArray, drawn: Resamples, level: float) -> Estimate:
+    """Mean of independent units (U,) with its BCa interval over these resamples."""
+    return Estimate(float(units.mean()), *drawn.interval(units, level))
+
+
 def ratio_interval(
     units: FloatArray, level: float, resamples: int, seed: int
 ) -> tuple[float, float]:
@@ -163,8 +166,3 @@ def adjust(p_values: FloatArray) -> FloatArray:
         tested = ~np.isnan(p_values[..., row, :])
         adjusted[..., row, :][tested] = holm(p_values[..., row, :][tested])
     return adjusted
-
-
-def _estimate(by_case: FloatArray, draws: FloatArray, level: float) -> Estimate:
-    low, high = percentile_interval(draws[:, None], level)
-    return Estimate(float(by_case.mean()), float(low[0]), float(high[0]))

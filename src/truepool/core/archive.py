@@ -27,6 +27,9 @@ MANIFEST, CHECKSUMS = "manifest.json", "SHA256SUMS"
 NUMBERS = "biuf"
 """Kinds of arrays that are stored: booleans, whole numbers and floats."""
 
+LOADERS = {"pool": "tp.load_pool(path)", "stream": "tp.load_stream(path)"}
+"""What reads each kind of archive."""
+
 DAMAGE = (
     ArithmeticError,
     AttributeError,
@@ -192,6 +195,12 @@ def read(path: Path, kind: Kind) -> tuple[dict[str, Any], dict[str, bytes]]:
         found = (manifest["format"], manifest["version"])
     except DAMAGE as error:
         raise kind.damaged(path, "it is not an archive with a manifest") from error
+    other = next((k for k in LOADERS if found[0] == f"truepool-{k}"), kind.name)
+    if other != kind.name:
+        raise kind.error(
+            f"{path} must be a saved {kind.name}; it is a saved {other}. Load it with "
+            f"{LOADERS[other]}."
+        )
     if found[0] != kind.format or not isinstance(found[1], int):
         raise kind.damaged(path, f"its manifest names the format {found[0]!r:.40}")
     if found[1] > kind.version:

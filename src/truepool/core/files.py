@@ -9,6 +9,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -51,12 +52,12 @@ def atomic_path(path: str | Path) -> Iterator[str]:
 
     After an error the old file is unchanged and the temporary file is gone. Links are
     followed, and a file keeps its mode and owner. A pipe or a character device gets the
-    content at the end.
+    content at the end. In a `together` block the end is that of the block.
     """
     place = check_path(path)
     stream = _is_stream(_mode(place))
     target = Path(os.path.realpath(place))
-    with exit_on_sigterm():
+    with together() as replacements:
         try:
             handle, unfinished = tempfile.mkstemp(
                 dir=None if stream else target.parent,
@@ -66,18 +67,64 @@ def atomic_path(path: str | Path) -> Iterator[str]:
         except OSError as error:
             raise _refused(place, error) from None
         os.close(handle)
+        replacements.append(_Replacement(place, target, unfinished, stream))
         try:
             yield unfinished
-            if stream:
-                with open(unfinished, "rb") as content, open(place, "wb") as out:
-                    shutil.copyfileobj(content, out)
-            else:
-                _keep_mode(target, unfinished)
-                os.replace(unfinished, target)
         except OSError as error:
             raise _refused(place, error) from None
-        finally:
-            Path(unfinished).unlink(missing_ok=True)
+
+
+@contextmanager
+def together() -> Iterator[list["_Replacement"]]:
+    """Let the files that are written in the block replace the old ones, all or none.
+
+    After an error, such as a full disk, every old file is unchanged. Inside another
+    such block this one has no effect.
+    """
+    outer = _REPLACEMENTS.get()
+    if outer is not None:
+        yield outer
+        return
+    replacements: list[_Replacement] = []
+    token = _REPLACEMENTS.set(replacements)
+    try:
+        with exit_on_sigterm():
+            try:
+                yield replacements
+                # What may still fail comes first: a device can be full.
+                for each in sorted(replacements, key=lambda each: not each.stream):
+                    each.finish()
+            finally:
+                for each in replacements:
+                    Path(each.unfinished).unlink(missing_ok=True)
+    finally:
+        _REPLACEMENTS.reset(token)
+
+
+@dataclass(frozen=True)
+class _Replacement:
+    """A temporary file and what it replaces."""
+
+    place: Path
+    target: Path
+    unfinished: str
+    stream: bool
+
+    def finish(self) -> None:
+        try:
+            if self.stream:
+                with open(self.unfinished, "rb") as new, open(self.place, "wb") as out:
+                    shutil.copyfileobj(new, out)
+            else:
+                _keep_mode(self.target, self.unfinished)
+                os.replace(self.unfinished, self.target)
+        except OSError as error:
+            raise _refused(self.place, error) from None
+
+
+_REPLACEMENTS: ContextVar[list[_Replacement] | None] = ContextVar(
+    "replacements", default=None
+)
 
 
 @contextmanager
@@ -195,8 +242,9 @@ def _keep_mode(old: Path, new: str) -> None:
 
 
 def _refused(place: Path, error: OSError | ValueError) -> SourceError:
-    reason = error.strerror if isinstance(error, OSError) else None
-    return SourceError(f"{str(place)!r} cannot be written: {reason or error}")
+    number = error.errno if isinstance(error, OSError) else None
+    reason = error if number is None else os.strerror(number)
+    return SourceError(f"{str(place)!r} cannot be written: {reason}")
 
 
 def _umask() -> int:

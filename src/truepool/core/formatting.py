@@ -19,6 +19,24 @@ def number(value: float, like: float | None = None) -> str:
     return f"{value:.{min(places, 6)}f}"
 
 
+def money(value: float, currency: str = "") -> str:
+    """Return a cost with its currency, where it has one.
+
+    >>> money(0.14236, "EUR"), money(12.345)
+    ('0.142 EUR', '12.3')
+    """
+    return f"{number(value)} {currency}".rstrip()
+
+
+def in_unit(what: str, unit: str) -> str:
+    """Return the name of a quantity with its unit, where that has a name.
+
+    >>> in_unit("cost per case", "EUR"), in_unit("cost per case", "")
+    ('cost per case (EUR)', 'cost per case')
+    """
+    return f"{what} ({unit})" if unit else what
+
+
 def is_number(text: str) -> bool:
     """Whether a text can be read as a number.
 

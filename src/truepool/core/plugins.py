@@ -8,10 +8,11 @@ import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import is_dataclass
+from functools import wraps
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, ClassVar, get_origin
 
-from truepool.core.errors import PluginError, suggestion
+from truepool.core.errors import PluginError, TruepoolError, suggestion
 
 CHECKS, VERBS = "truepool.checks", "truepool.verbs"
 """Groups of functions; any other group has the name of the package of its kind."""
@@ -85,11 +86,17 @@ def load(entry: EntryPoint) -> Any:
 
 
 @contextmanager
-def blame(entry: EntryPoint, what: str, cure: str = "Upgrade") -> Iterator[None]:
+def blame(
+    entry: EntryPoint,
+    what: str,
+    cure: str = "Upgrade",
+    *,
+    spared: type[TruepoolError] = PluginError,
+) -> Iterator[None]:
     """Turn an error of a plug-in into one sentence that names its distribution."""
     try:
         yield
-    except PluginError:
+    except spared:
         raise
     except PLUGIN_ERRORS as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(".: ")
@@ -143,6 +150,9 @@ def load_class(entry: EntryPoint, base: type) -> type:
     if is_dataclass(base) and "__dataclass_fields__" not in vars(thing):
         must = "have the decorator @dataclass(frozen=True), as its base class has"
         raise refuse(entry, must, thing)
+    for method in vars(base).get("guarded", ()):
+        if inspect.isfunction(vars(thing).get(method)):
+            setattr(thing, method, _guard(entry, vars(thing)[method]))
     lacks = {
         "define": _undefined(thing),
         "take (and pass to super().__init__) the settings": _untaken(thing, base),
@@ -151,6 +161,18 @@ def load_class(entry: EntryPoint, base: type) -> type:
         if missing:
             raise refuse(entry, f"{must} {', '.join(missing)}", thing)
     return thing
+
+
+def _guard(entry: EntryPoint, method: Any) -> Any:
+    """Return a method whose errors are one sentence; truepool's own are so already."""
+    what = f"failed in {method.__name__}"
+
+    @wraps(method)
+    def guarded(*values: Any, **named: Any) -> Any:
+        with blame(entry, what, spared=TruepoolError):
+            return method(*values, **named)
+
+    return guarded
 
 
 def _undefined(thing: type) -> list[str]:

@@ -29,7 +29,13 @@ def as_amount(name: str, value: Any) -> Amount:
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not (number and np.isfinite(value) and (name in RIGHT or value >= 0)):
         what = "a positive number" if name in ERRORS else "a number"
-        raise CostError(f"a cost must be {what}; got {value!r} for {name}")
+        cure = ""
+        if number and value < 0:
+            cure = (
+                ". A benefit is the negative cost of a right decision: tp of a hit, "
+                "tn of a case left alone correctly (--cost-tp, --cost-tn)."
+            )
+        raise CostError(f"a cost must be {what}; got {value!r} for {name}{cure}")
     if value and not 1 / LARGEST_COST <= abs(value) <= LARGEST_COST:
         raise CostError(
             f"a cost must lie between {1 / LARGEST_COST:g} and {LARGEST_COST:g} in "
@@ -45,10 +51,11 @@ def per_case(
     what = (
         f"the cost {name}" if column is None else f"column {column!r}, the cost {name},"
     )
+    cure = "Correct it, or leave the case out."
     try:
-        numbers = one_number_per_case(what, values, len(values), ids)
+        numbers = one_number_per_case(what, values, len(values), ids, cure)
     except PanelError as error:
-        raise CostError(f"{error}. Correct it, or leave the case out.") from None
+        raise CostError(str(error)) from None
     if name in ERRORS and (numbers < 0).any():
         t = int(np.argmax(numbers < 0))
         raise CostError(

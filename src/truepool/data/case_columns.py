@@ -9,6 +9,9 @@ from numpy.typing import ArrayLike
 from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray, read_only
 from truepool.core.errors import PanelError, suggestion
 
+WEIGHT = "Name a column of numbers (--weight)."
+PROPENSITY = "Name the column with the chance of a review (--propensity)."
+
 
 @final
 class CaseColumns(Mapping[str, Array]):
@@ -64,7 +67,7 @@ class CaseColumns(Mapping[str, Array]):
 
 
 def one_number_per_case(
-    what: str, values: ArrayLike, cases: int, ids: Array | None
+    what: str, values: ArrayLike, cases: int, ids: Array | None, cure: str
 ) -> FloatArray:
     """Return finite numbers (T,), or refuse the first case that has none."""
     given = _one_per_case(what, values, cases)
@@ -77,7 +80,9 @@ def one_number_per_case(
         t = int(np.argmin(fine))
         value = given[t].item() if isinstance(given[t], np.generic) else given[t]
         got = "none" if value is None or value != value else repr(value)
-        raise PanelError(f"{what} must be a number; {case_name(t, ids)} has {got}")
+        raise PanelError(
+            f"{what} must be a number; {case_name(t, ids)} has {got}. {cure}"
+        )
     return numbers
 
 
@@ -87,7 +92,7 @@ def check_weights(
     """Weights of the cases (T,), each a positive number; None: all count the same."""
     if weights is None:
         return None
-    numbers = one_number_per_case("the weight of a case", weights, cases, ids)
+    numbers = one_number_per_case("the weight of a case", weights, cases, ids, WEIGHT)
     if not (numbers > 0).all():
         t = int(np.argmin(numbers > 0))
         raise PanelError(
@@ -103,7 +108,8 @@ def check_propensity(
     """Chance (T,) that the outcome of each case became known, in (0, 1]."""
     if propensity is None:
         return None
-    numbers = one_number_per_case("the propensity of a case", propensity, cases, ids)
+    what = "the propensity of a case"
+    numbers = one_number_per_case(what, propensity, cases, ids, PROPENSITY)
     fine = (numbers > 0) & (numbers <= 1)
     if not fine.all():
         t = int(np.argmin(fine))

@@ -258,13 +258,25 @@ def check_labels(outcomes: ArrayLike) -> Array:
         )
     if labels.dtype.kind == "f":
         return _whole(labels)
-    if labels.dtype.kind in "ST":
+    if labels.dtype.kind == "S":
+        return _decode(labels)
+    if labels.dtype.kind == "T":
         return labels.astype(str)
     if labels.dtype.kind not in "buiU" and len(labels):
         raise OutcomeError(
             f"a label must be a whole number or text; got {labels[0]!r} in case 0"
         )
     return labels
+
+
+def _decode(labels: Array) -> Array:
+    try:
+        return np.char.decode(labels, "utf-8")
+    except UnicodeDecodeError as error:
+        raise OutcomeError(
+            f"a label must be UTF-8 text; got {error.object!r:.60}. Save the table as "
+            "UTF-8."
+        ) from None
 
 
 def _of_one_kind(labels: list[Any]) -> Array:

@@ -18,6 +18,10 @@ from truepool.datasets.files import CHUNK_SIZE, READ_ERRORS, File
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with the name, the bytes so far and the bytes in total (0 if unknown)."""
 
+ROOM = 1 << 20
+"""Bytes that a download may have above the stated size of its file: an archive has a
+list of its contents, and a file that was changed since is set aside as a whole."""
+
 TIMEOUT = 30.0
 """Seconds without any data after which a download is given up."""
 
@@ -57,7 +61,10 @@ def _download(file: File, address: str, path: Path, progress: Progress) -> None:
         with urlopen(request, timeout=TIMEOUT) as answer, path.open("wb") as out:
             stated = answer.headers.get("Content-Length") or ""
             total = int(stated) if stated.isdecimal() else 0
-            done = _copy(answer, out, lambda done: progress(file.name, done, total))
+            limit = file.size + ROOM
+            done = _copy(
+                answer, out, limit, lambda done: progress(file.name, done, total)
+            )
     except (OSError, HTTPException) as error:
         if isinstance(error, HTTPError):
             error.close()  # it holds the answer, and with it the connection
@@ -66,6 +73,12 @@ def _download(file: File, address: str, path: Path, progress: Progress) -> None:
             f"{address}: {_reason(error)}. Download it by other means and set "
             "TRUEPOOL_DATA to its folder."
         ) from None
+    if done > limit:
+        raise SourceError(
+            f"{file.name!r} must have {file.size:,} bytes; {address} sends more, and "
+            "was not downloaded further. Download it by other means and set "
+            "TRUEPOOL_DATA to its folder."
+        )
     if done < total:
         raise SourceError(
             f"{file.name!r} must be complete; got {done} of {total} bytes from "
@@ -73,9 +86,15 @@ def _download(file: File, address: str, path: Path, progress: Progress) -> None:
         )
 
 
-def _copy(source: IO[bytes], out: IO[bytes], report: Callable[[int], None]) -> int:
+def _copy(
+    source: IO[bytes],
+    out: IO[bytes],
+    limit: int,
+    report: Callable[[int], None] = lambda done: None,
+) -> int:
+    """Copy at most one byte more than the limit, which tells that there is more."""
     done = 0
-    while chunk := source.read(CHUNK_SIZE):
+    while chunk := source.read(min(CHUNK_SIZE, limit + 1 - done)):
         out.write(chunk)
         done += len(chunk)
         report(done)
@@ -96,12 +115,8 @@ def _unzip(file: File, archive: Path) -> Path:
                     f"got {', '.join(names) or 'an empty archive'}"
                 )
             with inside.open(fitting[0]) as member, path.open("wb") as out:
-                # One byte more than stated is enough to tell that it is another file.
-                left = file.size + 1
-                while left > 0 and (chunk := member.read(min(left, CHUNK_SIZE))):
-                    out.write(chunk)
-                    left -= len(chunk)
-            if not left:
+                done = _copy(member, out, file.size)
+            if done > file.size:
                 raise SourceError(
                     f"{file.name!r} must have {file.size:,} bytes; the archive from "
                     f"{file.address} holds more, and was not unpacked further"

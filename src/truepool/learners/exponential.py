@@ -138,10 +138,12 @@ class AdaptiveExponential(Exponential):
 def tilted_weights(state: State, feedback: Feedback, rate: float) -> FloatArray:
     """Weights after one step of exponential weights at this rate."""
     reported, logs = feedback.reported, state.log_weights
+    # A common loss has no effect; without this one, large losses overflow.
+    losses = feedback.losses - feedback.losses[reported].min()
     before = logsumexp(logs[reported])
-    after = logsumexp(logs[reported] - rate * feedback.losses[reported])
+    after = logsumexp(logs[reported] - rate * losses[reported])
     mix = (before - after) / rate
-    charged = np.where(reported, feedback.losses, mix)
+    charged = np.where(reported, losses, mix)
     return np.asarray(np.maximum(np.exp(logs - rate * (charged - mix)), FLOOR))
 
 

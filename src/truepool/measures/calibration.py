@@ -142,6 +142,18 @@ def cox(
     return Cox(intercept - slope * centre, slope, error, ratio, 2)
 
 
+def newton_step(curve: FloatArray, gradient: FloatArray) -> FloatArray:
+    """Return the step to the minimum of a parabola; the shortest one where it is flat.
+
+    >>> newton_step(np.eye(2), np.ones(2)), newton_step(np.ones((2, 2)), np.ones(2))
+    (array([1., 1.]), array([0.5, 0.5]))
+    """
+    try:
+        return np.asarray(np.linalg.solve(curve, gradient), np.float64)
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(curve, gradient)[0], np.float64)
+
+
 def newton_terms(
     coefficients: FloatArray,
     scale: FloatArray,
@@ -205,7 +217,7 @@ def _fit(
         gradient += 2 * ridge * (found - start)
         curve[np.diag_indices(len(found))] += 2 * ridge + 1e-9
         step = np.zeros_like(found)
-        step[free] = np.linalg.solve(curve[free, free], gradient[free])
+        step[free] = newton_step(curve[free, free], gradient[free])
         fallen = objective(found - step)
         while fallen > level and np.abs(step).max() > 1e-9:
             step /= 2

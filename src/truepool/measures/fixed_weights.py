@@ -2,7 +2,7 @@ r"""Loss of fixed weights on a panel, and the weights with the lowest loss.
 
 For a squared loss and no missing reports, the errors E of the agents are enough: with
 :math:`G = E^\top E / T`, the loss of weights w is :math:`w^\top G w`. One pass over the
-panel then serves any number of weights.
+panel then serves any number of weights. Where there are many agents, E itself is used.
 """
 
 import numpy as np
@@ -15,8 +15,17 @@ from truepool.data.panel import Panel
 from truepool.data.weights import proportional, uniform
 from truepool.measures.losses import Loss, indicator
 
+MAX_GRAM = 1_000
+"""Largest number of agents for which G is computed: its spectrum takes their cube."""
+MAX_DESCENT = 500
+"""Largest number of agents for a loss that is not squared: a step takes their cube."""
 MIN_WEIGHT = 1e-6
 """Best weights below this are error of the solver."""
+
+
+def has_best(loss: Loss, panel: Panel) -> bool:
+    """Whether weights with the lowest loss can be found: by a convex loss, and soon."""
+    return loss.convex and (loss.squared or len(panel.agents) <= MAX_DESCENT)
 
 
 class FixedWeights:
@@ -39,8 +48,9 @@ class FixedWeights:
         cases = np.ones(len(panel)) if given is None else given
         self.case_weights = cases / cases.sum()
         self.prior = panel.base_rate(case_weights)
-        exact = loss.squared and not panel.silent
-        self.gram = self._gram() if exact else None
+        self.exact = loss.squared and not panel.silent
+        small = len(panel.agents) <= MAX_GRAM
+        self.gram = self._gram() if self.exact and small else None
 
     def losses(self, rows: FloatArray) -> FloatArray:
         """Mean loss of each row of weights, (M, N) -> (M,)."""
@@ -68,24 +78,49 @@ class FixedWeights:
                 f"best weights need a convex loss; {self.loss.name!r} is not. "
                 "Use brier, log or cost-brier."
             )
+        if not has_best(self.loss, self.panel):
+            raise SettingError(
+                f"best weights by {self.loss.name!r} are found for at most "
+                f"{MAX_DESCENT:,} agents; got {len(self.panel.agents):,}. Use brier or "
+                "cost-brier."
+            )
         if self.panel.silent:
             complete = self.panel.fill_missing()
             return FixedWeights(complete, self.loss, self.case_weights).best()
-        found = self._descend() if self.gram is None else _least_squares(self.gram)
+        if self.gram is not None:
+            found = _least_squares(self.gram)
+        elif self.exact:
+            found = self._least_errors()
+        else:
+            found = self._descend()
         return proportional(np.where(found < MIN_WEIGHT, 0.0, found))
 
     def _gram(self) -> FloatArray:
-        N, K = len(self.panel.agents), self.panel.classes
+        N = len(self.panel.agents)
         gram = np.zeros((N, N))
         for cases in blocks(len(self.panel), self.panel.values[0].size):
-            outcomes = self.panel.outcomes[cases]
-            factors = self.loss.take(cases).factors(outcomes, K)
-            root = np.sqrt(factors * self.case_weights[cases, None])
-            errors = self.panel.values[cases] - indicator(outcomes, K)[:, None, :]
-            errors *= root[:, None, :]
+            errors = self._errors(cases)
             for c in range(errors.shape[2]):
                 gram += errors[:, :, c].T @ errors[:, :, c]
         return gram
+
+    def _errors(self, cases: slice) -> FloatArray:
+        """Errors (T, N, C) of the agents, scaled so that their squares add up to G."""
+        outcomes, K = self.panel.outcomes[cases], self.panel.classes
+        factors = self.loss.take(cases).factors(outcomes, K)
+        root = np.sqrt(factors * self.case_weights[cases, None])
+        errors = self.panel.values[cases] - indicator(outcomes, K)[:, None, :]
+        return np.asarray(errors * root[:, None, :])
+
+    def _least_errors(self) -> FloatArray:
+        """Minimise the loss by the errors themselves; identical agents share alike."""
+        errors = self._errors(slice(None)).transpose(1, 0, 2)
+        rows = errors.reshape(len(errors), -1)
+        kinds: dict[bytes, int] = {}
+        kind = np.array([kinds.setdefault(row.tobytes(), len(kinds)) for row in rows])
+        _, first, count = np.unique(kind, return_index=True, return_counts=True)
+        scale = max(float(np.sqrt((rows**2).sum(axis=1).max())), 1e-150)
+        return np.asarray((_nearest(rows[first].T / scale) / count)[kind])
 
     def _descend(self) -> FloatArray:
         start = uniform(len(self.panel.agents))
@@ -120,19 +155,24 @@ class FixedWeights:
 
 
 def _least_squares(gram: FloatArray) -> FloatArray:
-    r"""Minimise :math:`w^\top G w` on the simplex, exactly.
-
-    Non-negative least squares of :math:`\|Mv\|^2 + (1^\top v - 1)^2` with
-    :math:`M^\top M = G`: for a given sum of v the best direction is always the
-    same, so v / sum(v) solves the problem on the simplex.
-    """
+    r"""Minimise :math:`w^\top G w` on the simplex, exactly, by :math:`M^\top M = G`."""
     # A tiny ridge makes the answer unique: identical agents get equal weights.
     ridge = 1e-9 * np.trace(gram) / len(gram) * np.eye(len(gram))
     spectrum, basis = np.linalg.eigh(gram + ridge)
     root = np.sqrt(np.clip(spectrum, 0.0, None))[:, None] * basis.T
     # Scaling M does not move the minimum and keeps the two terms comparable.
     root /= max(float(np.sqrt(np.clip(spectrum[-1], 0.0, None))), 1e-150)
-    system = np.vstack([root, np.ones(len(root))])
+    return _nearest(root)
+
+
+def _nearest(root: FloatArray) -> FloatArray:
+    r"""Minimise :math:`\|Mw\|^2` on the simplex, exactly; M is of size 1.
+
+    Non-negative least squares of :math:`\|Mv\|^2 + (1^\top v - 1)^2`: for a given sum
+    of v the best direction is always the same, so v / sum(v) solves the problem on the
+    simplex.
+    """
+    system = np.vstack([root, np.ones(root.shape[1])])
     target = np.append(np.zeros(len(root)), 1.0)
     return proportional(nnls(system, target)[0])
 

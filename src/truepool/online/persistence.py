@@ -15,11 +15,13 @@ from truepool.core.arrays import Array, FloatArray
 from truepool.core.errors import SettingError, StreamFileError, TruepoolError
 from truepool.learners.interface import Learner, State
 from truepool.online.decision import Decision
+from truepool.online.experts import Experts
 from truepool.online.recalibration import Recalibration
-from truepool.pools.persistence import RECORDS, installed, make_record
+from truepool.pools import Pool
+from truepool.pools import persistence as pools
 
 KIND = archive.Kind("stream", 1, StreamFileError)
-HELD = {record.__name__: record for record in (*RECORDS, Recalibration)}
+HELD = {record.__name__: record for record in (*pools.RECORDS, Recalibration)}
 """Dataclasses that a stream may hold, by name."""
 
 
@@ -59,6 +61,7 @@ def _plain(stream: Mapping[str, Any]) -> dict[str, Any]:
         "labels": list(stream["numbers"]),
         "numbers": list(stream["numbers"].values()),
         "recalibration": stream["recalibration"],
+        "experts": stream["experts"] and stream["experts"].saved(),
         "limit": stream["memory"],
         "waiting": list(stream["waiting"]),
         "reports": np.array([d.reports for d in waiting]).reshape(-1, N, C),
@@ -104,10 +107,34 @@ def _stream(saved: Mapping[str, Any]) -> dict[str, Any]:
         ),
         "numbers": dict(zip(saved["labels"], saved["numbers"], strict=True)),
         "recalibration": recalibration,
+        "experts": _experts(saved.get("experts"), fresh.agents, K),
         "memory": saved["limit"],
         "waiting": dict(zip(saved["waiting"], decisions, strict=True)),
         "outcomes": dict(zip(saved["known"], outcomes.tolist(), strict=True)),
     }
+
+
+def _experts(
+    saved: Mapping[str, Any] | None, names: tuple[str, ...], classes: int
+) -> Experts | None:
+    """Experts of `auto`; their pools must be about the agents of the stream."""
+    if saved is None:
+        return None
+    record = saved["record"]
+    known = {**saved, "record": None if record is None else Path(record)}
+    experts = Experts(**known)
+    N, C = len(experts.agents), 1 if classes == 2 else classes
+    W = len(experts.outcomes)
+    _check(experts.names == names and experts.classes == classes)
+    _check(0 <= W <= experts.settled < experts.due)
+    if W:
+        _checked(experts.reports, (W, N, C))
+    _check(len(experts.pools) in (0, len(names) - N))
+    _check(((experts.outcomes >= 0) & (experts.outcomes < classes)).all())
+    for pool in experts.pools:
+        pool.check_learned()
+        _check(pool.agents_ == experts.agents and len(pool.classes_) == classes)
+    return experts
 
 
 def _memory(fresh: Any, saved: list[Any]) -> Any:
@@ -131,12 +158,14 @@ def _check(fits: Any) -> None:
         raise ValueError("values that do not fit together")
 
 
-class _Writer(archive.Writer):
+class _Writer(pools.Writer):
     def __init__(self) -> None:
         super().__init__()
-        self.records = HELD
+        self.records |= HELD
 
     def other(self, value: Any, where: str) -> Any:
+        if isinstance(value, Pool):
+            return super().other(value, where)
         if isinstance(value, Learner):
             if registry.names("learner").get(value.name) is not type(value):
                 raise SettingError(
@@ -155,17 +184,14 @@ class _Writer(archive.Writer):
         )
 
 
-class _Reader(archive.Reader):
+class _Reader(pools.Reader):
     def __init__(self, members: Mapping[str, bytes]) -> None:
         super().__init__(members)
-        self.records = HELD
-
-    def record(self, kind: type, contents: dict[str, Any]) -> Any:
-        return make_record(kind, contents)
+        self.records |= HELD
 
     def other(self, value: Any) -> Any:
         match value:
             case {"learner": str(name), "settings": dict(contents)}:
-                installed("learner", name, StreamFileError)
+                pools.installed("learner", name, StreamFileError)
                 return registry.make("learner", name, **self.mapping(contents))
-        raise ValueError(f"unknown value {value!r:.60}")
+        return super().other(value)

@@ -1,19 +1,23 @@
 """Replay a panel with a learner, as it would have run in production."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool.core.arrays import FloatArray, IntArray
-from truepool.core.errors import SettingError
+from truepool.core import registry
+from truepool.core.arrays import FloatArray, IntArray, to_classes
+from truepool.core.errors import PanelError, SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.learners import make
-from truepool.learners.interface import Learner
+from truepool.learners.interface import Learner, State
 from truepool.measures.losses import Loss, as_loss
-from truepool.online.loop import AT_ONCE, Delay, run
+from truepool.online.decision import Decision, decide
+from truepool.online.experts import NAME, Experts, mixer
+from truepool.online.loop import AT_ONCE, Delay, run, settle
 from truepool.online.recalibration import recalibrate_series
 from truepool.online.trace import Trace
 
@@ -35,7 +39,9 @@ def replay(
     Parameters
     ----------
     learner : str or Learner
-        A name of `truepool.learners.every`, with ``settings`` for its parameters.
+        A name of `truepool.learners.every`, with ``settings`` for its parameters; or
+        "auto", which mixes the agents with pools that are refitted as outcomes come.
+        Its ``record`` is a folder with one saved pool per refit.
     panel : Panel
         Cases without any report are skipped and counted.
     loss, costs, threshold
@@ -57,17 +63,30 @@ def replay(
     True
     """
     panel = panel.sort_by_time()
-    T, N, C = panel.values.shape
+    T, _, C = panel.values.shape
+    experts = as_experts(learner, panel.agents, panel.classes, settings)
     chosen = as_learner(learner, loss, costs, threshold, settings, horizon=T)
-    state = chosen.start(panel.agents, panel.classes)
+    agents = panel.agents if experts is None else experts.names
+    state, N = chosen.start(agents, panel.classes), len(agents)
     late = _delays(delay, T)
     weight_path = np.empty((T + 1, N)) if path else np.empty((0, N))
-    plan = _plan(late, T, N, weight_path)
-    state, pooled, losses, skipped = run(
-        chosen, state, panel.values, panel.outcomes, plan, weight_path
-    )
-    if recalibrate:
+    arrivals: list[IntArray] = []
+    if recalibrate or experts is not None:
         arrivals = _arrivals(np.zeros(T, int) if late is None else late, T)
+    if experts is None:
+        plan = _plan(late, T, N, weight_path)
+        state, pooled, losses, skipped = run(
+            chosen, state, panel.values, panel.outcomes, plan, weight_path
+        )
+    else:
+        panel, state, pooled, losses, skipped = _run_experts(
+            chosen, experts, state, panel, arrivals, weight_path
+        )
+    if skipped == T:
+        raise PanelError(
+            f"a replay needs a case with a report; none of the {T:,} cases has one"
+        )
+    if recalibrate:
         pooled, _ = recalibrate_series(pooled, panel.outcomes, arrivals, panel.classes)
         reported = ~np.isnan(losses)
         losses[reported] = chosen.loss.of(pooled[reported], panel.outcomes[reported])
@@ -82,7 +101,47 @@ def replay(
         skipped,
         0 if late is None else _unsettled(late, losses),
         chosen.bound(state) if has_bound else None,
+        chosen.name if experts is None else NAME,
     )
+
+
+def _run_experts(
+    learner: Learner,
+    experts: Experts,
+    state: State,
+    panel: Panel,
+    arrivals: list[IntArray],
+    path: FloatArray,
+) -> tuple[Panel, State, FloatArray, FloatArray, int]:
+    """Decide and settle every case as a stream would; the panel gets the pools too."""
+    T, _, C = panel.values.shape
+    reports = np.empty((T, len(experts.names), C))
+    pooled, losses = np.full((T, C), np.nan), np.full(T, np.nan)
+    waiting: dict[int, Decision] = {}
+    for t in range(T):
+        if path.size:
+            path[t] = state.unnormalised
+        reports[t] = experts.report(panel.values[t])
+        case = decide(state, reports[t])
+        if case is not None:
+            waiting[t] = case
+            pooled[t] = case.pooled
+            losses[t] = learner.loss.of(case.pooled, panel.outcomes[t])
+        for due in map(int, arrivals[t]):
+            if due in waiting:
+                outcome = int(panel.outcomes[due])
+                state = settle(learner, state, waiting.pop(due), outcome)
+                experts = experts.learn(panel.values[due], outcome)
+    if path.size:
+        path[-1] = state.unnormalised
+    mixed = Panel(
+        to_classes(reports),
+        panel.outcomes,
+        experts.names,
+        times=panel.times,
+        allow_empty_cases=True,
+    )
+    return mixed, state, pooled, losses, int(np.isnan(losses).sum())
 
 
 def _delays(delay: int | ArrayLike, cases: int) -> IntArray | None:
@@ -123,6 +182,20 @@ def _plan(late: IntArray | None, T: int, N: int, path: FloatArray) -> Delay:
     return Delay(due, first, np.arange(T) % longest, np.empty((longest, N)))
 
 
+def as_experts(
+    learner: str | Learner,
+    agents: tuple[str, ...],
+    classes: int,
+    settings: dict[str, Any],
+) -> Experts | None:
+    """Return the experts of `auto`, whose settings are taken; None for a learner."""
+    if learner != NAME:
+        return None
+    record = settings.pop("record", None)
+    registry.check_settings(NAME, settings, ("record", "horizon"))
+    return Experts(agents, classes, None if record is None else Path(record))
+
+
 def as_learner(
     learner: str | Learner,
     loss: str | Loss | None,
@@ -142,4 +215,6 @@ def as_learner(
         return learner
     priced = as_loss(loss or "brier", costs, threshold)
     priced.costs.check_constant("online learners need")
+    if learner == NAME:
+        return mixer(priced, horizon)
     return make(learner, **{"loss": priced, "horizon": horizon, **settings})

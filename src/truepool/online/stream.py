@@ -18,9 +18,10 @@ from truepool.measures.decisions import choose
 from truepool.measures.losses import Loss
 from truepool.online import persistence
 from truepool.online.decision import Decision, decide
+from truepool.online.experts import NAME
 from truepool.online.loop import settle
 from truepool.online.recalibration import Recalibration
-from truepool.online.replays import as_learner
+from truepool.online.replays import as_experts, as_learner
 
 
 class Stream:
@@ -35,7 +36,8 @@ class Stream:
     Parameters
     ----------
     learner : str or Learner
-        As for `replay`; ``settings`` are the learner's.
+        As for `replay`; ``settings`` are the learner's. "auto" mixes the agents with
+        pools that are refitted as outcomes come.
     agents : sequence of str
         Names of the agents.
     classes : int
@@ -96,8 +98,10 @@ class Stream:
             raise SettingError(f"memory must be at least 1 case; got {memory!r}")
         by_name = isinstance(learner, str)  # a learner object has its own horizon
         horizon = settings.pop("horizon", 10_000) if by_name else 0
+        self.experts = as_experts(learner, tuple(agents), classes, settings)
         self.learner = as_learner(learner, loss, costs, threshold, settings, horizon)
-        self.state = self.learner.start(tuple(agents), classes)
+        every = self.experts.names if self.experts else tuple(agents)
+        self.state = self.learner.start(every, classes)
         self.numbers = _numbers(classes, positive, negative)
         self.recalibration = Recalibration.start(classes) if recalibrate else None
         self.memory = memory
@@ -108,7 +112,7 @@ class Stream:
 
     @property
     def weights(self) -> dict[str, float]:
-        """Current weight of each agent."""
+        """Current weight of each agent; of `auto`, of each pool too."""
         state = self.state
         return dict(zip(state.agents, state.weights.tolist(), strict=True))
 
@@ -169,6 +173,7 @@ class Stream:
     def join(self, agent: str, prior: float | None = None) -> None:
         """Add an agent; it has no report in the cases that are still waiting."""
         with self._lock:
+            self._check_agents_may_change()
             self.state = self.learner.join(self.state, agent, prior)
             for case, d in self.waiting.items():
                 if d is not None:
@@ -179,6 +184,7 @@ class Stream:
     def leave(self, agent: str) -> None:
         """Remove an agent, and its reports in the cases that are still waiting."""
         with self._lock:
+            self._check_agents_may_change()
             i = self.state.agents.index(agent) if agent in self.state.agents else -1
             self.state = self.learner.leave(self.state, agent)
             for case, d in self.waiting.items():
@@ -197,9 +203,9 @@ class Stream:
 
     def __repr__(self) -> str:
         settled = pluralize(self.state.settled, "case")
-        agents = pluralize(len(self.state.agents), "agent")
+        agents = pluralize(len(self._agents), "agent")
         return (
-            f"Stream({self.learner.name}, {agents}, "
+            f"Stream({NAME if self.experts else self.learner.name}, {agents}, "
             f"{settled} settled, {len(self.waiting):,} waiting)"
         )
 
@@ -213,6 +219,19 @@ class Stream:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _lock=RLock())
+
+    @property
+    def _agents(self) -> tuple[str, ...]:
+        """Those who report; the pools of `auto` are not among them."""
+        return self.experts.agents if self.experts else self.state.agents
+
+    def _check_agents_may_change(self) -> None:
+        if self.experts is not None:
+            raise SettingError(
+                "the pools of auto learned from these agents; none can join or leave. "
+                "An agent that has left has no reports; for a new one, make a new "
+                "stream."
+            )
 
     def _pooled(self, x: Mapping[str, Any], case: Any) -> FloatArray:
         """Pooled coordinates (C,) of a case; a named one waits for its outcome."""
@@ -258,20 +277,26 @@ class Stream:
 
     def _settle(self, decision: Decision, outcome: int) -> None:
         self.state = settle(self.learner, self.state, decision, outcome)
+        if self.experts is not None:
+            own = decision.reports[: len(self.experts.agents)]
+            self.experts = self.experts.learn(own, outcome)
         if self.recalibration is not None:
             self.recalibration = self.recalibration.learn(decision.pooled, outcome)
 
     def _decision(self, x: Mapping[str, Any]) -> Decision:
-        decision = decide(self.state, self._reports(x))
+        reports = self._reports(x)
+        if self.experts is not None:
+            reports = self.experts.report(reports)
+        decision = decide(self.state, reports)
         if decision is None:
             raise SettingError(
                 "at least one agent must report on a case; none of "
-                f"{', '.join(self.state.agents)} did"
+                f"{', '.join(self._agents)} did"
             )
         return decision
 
     def _reports(self, x: Mapping[str, Any]) -> FloatArray:
-        agents, K = self.state.agents, self.state.classes
+        agents, K = self._agents, self.state.classes
         C = 1 if K == 2 else K
         reports = np.full((len(agents), C), np.nan)
         for name, report in x.items():

@@ -10,7 +10,7 @@ from truepool.core.arrays import FloatArray, IntArray
 from truepool.data.panel import Panel
 from truepool.data.weights import effective_number
 from truepool.learners.interface import Learner, State
-from truepool.measures.fixed_weights import FixedWeights
+from truepool.measures.fixed_weights import FixedWeights, has_best
 from truepool.measures.losses import agent_losses
 
 
@@ -20,7 +20,8 @@ class Trace:
 
     ``pooled`` is (T,) for two classes, else (T, K); ``weights`` (T + 1, N), or None
     without the path; ``losses`` (T,), NaN in cases without reports; ``bound`` an upper
-    bound on the regret, or None if no theorem applies.
+    bound on the regret, or None if no theorem applies; ``name`` that of the learner, or
+    "auto", whose agents include the pools that it refits.
     """
 
     learner: Learner
@@ -32,11 +33,15 @@ class Trace:
     skipped: int
     unsettled: int
     bound: float | None
+    name: str
 
     @cached_property
     def best_weights(self) -> FloatArray | None:
-        """Fixed weights with the lowest loss in hindsight; None if it is not convex."""
-        if not self.learner.loss.convex:
+        """Fixed weights with the lowest loss in hindsight.
+
+        None if the loss is not convex, or if it is not squared and agents are many.
+        """
+        if not has_best(self.learner.loss, self.panel):
             return None
         return FixedWeights(self._filled_panel, self.learner.loss).best()
 
@@ -92,7 +97,7 @@ class Trace:
     def __repr__(self) -> str:
         losses = self.losses[~np.isnan(self.losses)]
         return (
-            f"Trace({self.learner.name}, {len(self.losses):,} cases, mean "
+            f"Trace({self.name}, {len(self.losses):,} cases, mean "
             f"{self.learner.loss.name} {losses.mean():.4g}, "
             f"{self.effective_agents:.1f} effective agents)"
         )

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, final
+from functools import cached_property
+from typing import Any, ClassVar, final
 
 import numpy as np
 from sklearn.base import clone
@@ -21,6 +22,7 @@ from truepool.measures.folds import (
 from truepool.measures.losses import Loss, outcome_probability
 from truepool.pools import candidates
 from truepool.pools.interface import Pool
+from truepool.pools.mixture import Mixture
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.result import Explanation
 from truepool.pools.ridge import Ridge
@@ -135,6 +137,7 @@ class Auto(Pool):
             chosen, self.shares_ = self._select(pools, panel, case_weights)
             fitted = (clone(pool).fit_panel(panel, case_weights) for pool in chosen)
             self.pools_ = tuple(fitted)
+        self.__dict__.pop("_mixture", None)  # of an earlier fit
 
     def _candidates(self, panel: Panel) -> list[Pool]:
         usual = CANDIDATES if panel.classes > 2 else CANDIDATES + TWO_CLASSES
@@ -197,8 +200,15 @@ class Auto(Pool):
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
-        pairs = zip(self.shares_, self.pools_, strict=True)
-        return np.asarray(sum(share * pool.combine(values) for share, pool in pairs))
+        return self._mixture.combine(values)
+
+    @cached_property
+    def _mixture(self) -> Mixture:
+        return Mixture(self.pools_, self.shares_)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {k: v for k, v in state.items() if k != "_mixture"}
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph."""

@@ -17,6 +17,9 @@ class Confidence(FixedPool):
     :math:`w_{ti} \propto \max_k r_{tik} - 1/K`, which for two classes is
     :math:`|r_{ti} - 1/2|`. Where no agent is confident, all count equally.
 
+    It costs more than the plain mean on 8 of 11 development panels (1.2 % more in the
+    median, errors of equal cost): confidence is not skill.
+
     >>> pool = Confidence().fit([[0.9, 0.5], [0.1, 0.5]], [1, 0])
     >>> pool.predict_proba([[0.9, 0.6]])[:, 1].round(3)
     array([0.84])

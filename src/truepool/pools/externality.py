@@ -18,7 +18,9 @@ class Externality(LinearPool):
 
     :math:`w_i \propto 1 / \overline{(r_i - \bar r_{-i})^2}`, with
     :math:`\bar r_{-i}` the mean of the others who reported (READINGS 4, "Externality").
-    It rewards consensus, so an agent that alone is right gets little weight.
+    It rewards consensus, so an agent that alone is right gets little weight. On 11
+    development panels it costs as much as the plain mean in the median (errors of
+    equal cost; more on 5); `auto`, which uses outcomes, costs 8 % less.
 
     >>> reports = [[0.8, 0.7, 0.1], [0.3, 0.2, 0.9]]
     >>> Externality().fit(reports, [1, 0]).weights_.round(2)

@@ -31,6 +31,7 @@ from truepool.data.costs import Costs
 from truepool.data.labels import Labels
 from truepool.data.panel import Panel
 from truepool.data.reports import column_names
+from truepool.data.tables.table_format import TableFormat
 from truepool.data.weights import on_simplex, proportional
 from truepool.measures.decisions import check_threshold, choose
 from truepool.pools import contract, persistence
@@ -76,6 +77,8 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     by_default: ClassVar[bool] = True
     exemptions: ClassVar[Mapping[str, str]] = {}
     records: ClassVar[tuple[type, ...]] = (Training,)
+    guarded: ClassVar[tuple[str, ...]] = ("_learn", "_weigh", "combine")
+    """Methods whose errors name the plug-in that wrote them."""
 
     classes_: IntArray
     agents_: tuple[str, ...]
@@ -83,6 +86,8 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     n_features_in_: int
     labels_: Labels
     training_: Training
+    table: TableFormat | None = None
+    """How the table was written that a saved pool was fitted on, if it says so."""
 
     def __init__(
         self, *, costs: Costs | None = None, threshold: float | None = None
@@ -131,6 +136,8 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self.n_features_in_ = len(panel.agents)
         self.labels_ = panel.labels
         self.training_ = training
+        if self.table is not None:
+            del self.table
         self._learn(panel, panel.case_weights(case_weights))
         return self
 
@@ -264,7 +271,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         `truepool.load_pool` reads it, and no file can make it run code.
         """
         self._check_fitted()
-        persistence.save(self, path)
+        persistence.save(self, path, self.table)
 
     def check_learned(self) -> None:
         """Refuse learned attributes that do not fit together, as ValueError.

@@ -24,6 +24,10 @@ class Krum(Pool):
     others are closest in squared distance. Reports that tie are averaged, so the order
     of the agents does not matter; with one or two reports, Krum is the mean.
 
+    It throws away all reports but one, and costs more than the plain mean on 10 of 11
+    development panels (6 % more in the median, errors of equal cost). Against hostile
+    agents the median does as well and loses less without them.
+
     Parameters
     ----------
     hostile : int, optional

@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_softmax
 
 from truepool.core.arrays import FloatArray, IntArray, blocks
+from truepool.measures.calibration import newton_step
 
 NEWTON_PARAMETERS = 200
 """With more parameters the Hessian costs more than the steps that it saves."""
@@ -150,7 +151,7 @@ def newton(
     theta = start
     value, gradient, hessian = terms(theta)
     for _ in range(STEPS):
-        step = np.linalg.solve(hessian, gradient)
+        step = newton_step(hessian, gradient)
         fall = float(gradient @ step)
         if fall <= precision * cases:  # the error after this step is about its square
             return theta - step, value - fall / 2, hessian

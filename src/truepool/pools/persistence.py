@@ -34,7 +34,7 @@ def save(pool: Any, path: str | Path, table: TableFormat | None = None) -> None:
 
     ``table`` says how the table was written that the pool was fitted on.
     """
-    writer = _Writer()
+    writer = Writer()
     content = {"pool": writer.pool(pool)}
     _try(pool)
     if table is not None:
@@ -53,7 +53,7 @@ def load(path: str | Path, *, probe: bool = True) -> Any:
     path = Path(path)
     manifest, members = archive.read(path, KIND)
     try:
-        pool = _Reader(members).pool(manifest["pool"])
+        pool = Reader(members).pool(manifest["pool"])
         pool.check_learned()
         if probe:
             _try(pool)
@@ -63,6 +63,9 @@ def load(path: str | Path, *, probe: bool = True) -> Any:
         raise PoolFileError(f"{path} cannot be used: {error}") from error
     except archive.DAMAGE as error:
         raise KIND.damaged(path, "its numbers do not fit together") from error
+    table = table_format(path)
+    if table is not None:
+        pool.table = table
     return pool
 
 
@@ -75,7 +78,7 @@ def library(path: str | Path) -> str:
 def table_format(path: str | Path) -> TableFormat | None:
     """How the table was written that the pool of a file was fitted on, if known."""
     manifest, members = archive.read(Path(path), KIND)
-    reader = _Reader(members)
+    reader = Reader(members)
     reader.records["TableFormat"] = TableFormat
     try:
         found = reader.value(manifest.get("table"))
@@ -107,8 +110,11 @@ def _records(cls: type) -> dict[str, type]:
     return {record.__name__: record for record in (*RECORDS, *own)}
 
 
-class _Writer(archive.Writer):
+class Writer(archive.Writer):
+    """Writes pools, alone or inside other values."""
+
     def pool(self, pool: Any) -> dict[str, Any]:
+        """Return a fitted pool as name, settings and what it learned."""
         cls = type(pool)
         if registry.names("pool").get(cls.name) is not cls:
             raise SettingError(
@@ -132,6 +138,7 @@ class _Writer(archive.Writer):
         }
 
     def other(self, value: Any, where: str) -> Any:
+        """Return the form of a pool."""
         if type(value) in registry.names("pool").values():
             return {"pool": self.pool(value)}
         raise SettingError(
@@ -141,8 +148,11 @@ class _Writer(archive.Writer):
         )
 
 
-class _Reader(archive.Reader):
+class Reader(archive.Reader):
+    """Reads what `Writer` wrote."""
+
     def pool(self, known: Mapping[str, Any]) -> Any:
+        """Make a fitted pool of its name, settings and what it learned."""
         cls = installed("pool", known["name"], PoolFileError)
         self.records |= _records(cls)
         pool = registry.make("pool", known["name"], **self.mapping(known["settings"]))
@@ -152,9 +162,11 @@ class _Reader(archive.Reader):
         return pool
 
     def record(self, kind: type, contents: dict[str, Any]) -> Any:
+        """Make a dataclass of its fields."""
         return make_record(kind, contents)
 
     def other(self, value: Any) -> Any:
+        """Return the pool of its form."""
         match value:
             case {"pool": dict(known)}:
                 return self.pool(known)

@@ -23,6 +23,9 @@ class Vote(FixedPool):
     probability still means something. Where the vote is tied all agents count. Where
     costs differ between cases, agents decide by those of an average training case.
 
+    It costs more than the plain mean on 7 of 11 development panels (1.2 % more in the
+    median, errors of equal cost); it is for those who must vote.
+
     >>> pool = Vote().fit([[0.9, 0.8, 0.2], [0.1, 0.2, 0.3]], [1, 0])
     >>> pool.predict_proba([[0.9, 0.7, 0.1]])[:, 1].round(3)
     array([0.8])

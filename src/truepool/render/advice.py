@@ -3,14 +3,21 @@
 from collections.abc import Sequence
 
 from truepool.audits.recommendation import CURED_BY_A_POOL
+from truepool.audits.severity import BROKEN
 from truepool.audits.topics.comparison import RECOMMENDED
 from truepool.audits.values import Audit, Fix, Recommendation
 from truepool.comparison import Estimate
-from truepool.core.formatting import pluralize
+from truepool.core.formatting import money, pluralize
 from truepool.render.costs import unit as costs_unit
-from truepool.render.numbers import number, per_thousand
+from truepool.render.numbers import per_thousand
 
 FEED = "take {who} out of the pool or fix its feed"
+CALIBRATION = ("over-confident", "under-confident", "biased")
+"""Faults that recalibrating an agent cures."""
+
+FIRST = (*BROKEN, "drifted")
+"""Faults of a feed, which are fixed before anything else, whatever that saves."""
+
 ACTIONS = {
     "constant-feed": FEED,
     "stopped-feed": "find out why {who} stopped reporting",
@@ -44,12 +51,12 @@ ACTIONS = {
 
 def steps(audit: Audit) -> list[str]:
     """Say what to fix first, then which pool to use, then what else to do."""
-    plan = audit.recommendation
     parts = (
-        _first(plan),
+        _first(audit),
         _pool(audit),
-        _alternative(plan),
-        _also(plan),
+        _alternative(audit),
+        _later(audit),
+        _also(audit),
     )
     return [part for part in parts if part]
 
@@ -67,14 +74,55 @@ def listed(names: Sequence[str]) -> str:
 
 def unit(audit: Audit) -> str:
     """Name what costs are counted in, where that is known."""
-    currency = str(audit.costs.get("currency", ""))
-    return costs_unit(audit.costs) if audit.classes == 2 else currency
+    return costs_unit(audit.costs) if audit.classes == 2 else audit.currency
 
 
-def _first(plan: Recommendation) -> str:
-    """Say what must be fixed before anything else; a better pool fixes a pool."""
-    steps = [fix for fix in plan.errors if not _cured(plan, fix)]
-    return f"Before anything else, {_join(steps)}." if steps else ""
+def first_fixes(plan: Recommendation) -> list[Fix]:
+    """Return what must be fixed before another pool is tried: the largest saving first.
+
+    Broken feeds come before all else, then the errors, and any warning whose fix saves
+    more than theirs. What a better pool fixes is left out, and so are agents that are
+    only miscalibrated where a better pool saves more.
+    """
+    urgent = _urgent_fixes(plan)
+    later = later_fixes(plan)
+    return [fix for fix in urgent if fix not in later]
+
+
+def later_fixes(plan: Recommendation) -> list[Fix]:
+    """Return agents to recalibrate once a better pool is used, which saves more."""
+    fixes = [fix for fix in _urgent_fixes(plan) if fix.code in CALIBRATION]
+    if plan.saving is None or any(_value(fix) >= plan.saving.value for fix in fixes):
+        return []
+    return fixes
+
+
+def _urgent_fixes(plan: Recommendation) -> list[Fix]:
+    errors = [fix for fix in plan.errors if not _cured(plan, fix)]
+    sound = [fix for fix in errors if fix.code not in FIRST]
+    most = max(map(_value, sound), default=float("inf"))
+    larger = [f for f in plan.fixes if f not in plan.errors and _value(f) > most]
+    return sorted([*errors, *larger], key=lambda f: (f.code not in FIRST, -_value(f)))
+
+
+def _value(fix: Fix) -> float:
+    """What a fix saves for sure; 0 where that is not known."""
+    saving = fix.saving
+    return saving.value if saving is not None and saving.low > 0 else 0.0
+
+
+def _first(audit: Audit) -> str:
+    """Say what must be fixed before anything else."""
+    steps = first_fixes(audit.recommendation)
+    return f"Before anything else, {_join(steps, audit.currency)}." if steps else ""
+
+
+def _later(audit: Audit) -> str:
+    """Say which agents to recalibrate once the better pool is used."""
+    steps = later_fixes(audit.recommendation)
+    if not steps:
+        return ""
+    return f"Then {_join(steps)}, and compare the pools again."
 
 
 def _pool(audit: Audit) -> str:
@@ -83,7 +131,7 @@ def _pool(audit: Audit) -> str:
         return "Too few cases to compare pools."
     if plan.saving is None:
         return f"{_keep(audit, plan.cost)}{_auto(audit)}"
-    sick = any(fix.who for fix in plan.errors)
+    sick = any(fix.who for fix in first_fixes(plan))
     opening = "Until then, use" if sick else "Use"
     again = " Compare the pools again after the fix." if sick else ""
     cured = any(_cured(plan, fix) for fix in plan.errors)
@@ -98,7 +146,7 @@ def _pool(audit: Audit) -> str:
 
 
 def _cost(audit: Audit, value: float) -> str:
-    return f"{number(value)} {audit.costs.get('currency', '')}".rstrip()
+    return money(value, audit.currency)
 
 
 def _keep(audit: Audit, cost: float) -> str:
@@ -128,38 +176,50 @@ def _per_thousand(audit: Audit, saving: Estimate, p: float | None = None) -> str
     return per_thousand(saving, audit.level, unit(audit), p)
 
 
-def _alternative(plan: Recommendation) -> str:
+def _alternative(audit: Audit) -> str:
+    plan = audit.recommendation
     if plan.alternative is None or plan.alternative_cost is None:
         return ""
     return (
         f"The simplest pool within one standard error of {plan.pool} is "
-        f"{_name(plan.alternative, plan)}, at {number(plan.alternative_cost)} per "
-        "case: use it if you need a rule that is easy to explain."
+        f"{_name(plan.alternative, plan)}, at "
+        f"{_cost(audit, plan.alternative_cost)} per case: use it if you need a "
+        "rule that is easy to explain."
     )
 
 
 def _validation(plan: Recommendation) -> str:
     """On which cases costs were measured, and how."""
     cases = pluralize(plan.tested, "case")
+    if plan.forward and plan.grouped:
+        return (
+            f"{cases}, {plan.folds} folds over time and groups, each fitted to "
+            "earlier cases of other groups only"
+        )
     if plan.forward:
         return f"{cases}, {plan.folds} folds, each fitted to earlier cases only"
-    return f"{cases}, {plan.folds}-fold cross-validation"
+    apart = ", no group in two folds" * plan.grouped
+    return f"{cases}, {plan.folds}-fold cross-validation{apart}"
 
 
-def _also(plan: Recommendation) -> str:
-    steps = [fix for fix in plan.fixes if fix.severity != "error"]
-    return f"Also {_join(steps)}." if steps else ""
+def _also(audit: Audit) -> str:
+    plan = audit.recommendation
+    urgent = _urgent_fixes(plan)
+    steps = [f for f in plan.fixes if f.severity != "error" and f not in urgent]
+    return f"Also {_join(steps, audit.currency)}." if steps else ""
 
 
 def _cured(plan: Recommendation, fix: Fix) -> bool:
     return plan.change and fix.code in CURED_BY_A_POOL
 
 
-def _join(fixes: Sequence[Fix]) -> str:
-    """List what to do, the same action once, with what each saves for sure."""
+def _join(fixes: Sequence[Fix], currency: str | None = None) -> str:
+    """List what to do, the same action once; with a currency, what it saves."""
     saved: dict[str, str] = {}
     for fix in fixes:
-        saved.setdefault(_action(fix), _saved(fix))
+        saved.setdefault(
+            _action(fix), "" if currency is None else _saved(fix, currency)
+        )
     return "; ".join(action + saving for action, saving in saved.items())
 
 
@@ -174,10 +234,10 @@ def _action(fix: Fix) -> str:
     return action.format(who=who, other=other, when=when)
 
 
-def _saved(fix: Fix) -> str:
+def _saved(fix: Fix, currency: str) -> str:
     if fix.saving is None or not fix.saving.low > 0:
         return ""
-    return f" (saves {number(fix.saving.value)} per case)"
+    return f" (saves {money(fix.saving.value, currency)} per case)"
 
 
 def _name(pool: str, plan: Recommendation) -> str:

@@ -1,6 +1,7 @@
 """A config file in TOML, with the reason for every line."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from truepool.data.tables.profile import Question, TableProfile
@@ -8,7 +9,7 @@ from truepool.data.tables.profile import Question, TableProfile
 HEADINGS = {
     "What the columns mean": (
         "outcome", "positive", "agents", "long", "id", "time", "time-format",
-        "decision-time",
+        "decision-time", "group", "by",
     ),
     "How the table is written": ("sep", "decimal", "percent"),
 }  # fmt: skip
@@ -38,7 +39,7 @@ def config_text(profile: TableProfile, source: str) -> str:
                 part += [f"{_line(option, profile.options[option])}  "
                          f"# {profile.reasons[option]}"]  # fmt: skip
         if part:
-            lines += ["", f"# {heading}", *part[: -1 if part[-1] == "" else None]]
+            lines += ["", f"# {heading}", *_single_gaps(part)]
     lines += ["", *COSTS]
     lines += [f"# {_line('cost-fn', name)}  # or the amount of each case"
               for name in profile.amounts]  # fmt: skip
@@ -46,6 +47,13 @@ def config_text(profile: TableProfile, source: str) -> str:
         lines += ["", "# Not used"]
         lines += [f"# {name!r}: {what}" for name, what in profile.unused.items()]
     return "\n".join(lines) + "\n"
+
+
+def _single_gaps(lines: Sequence[str]) -> list[str]:
+    """Return lines with one empty line where there are several, and none at the end."""
+    before = ["", *lines]
+    kept = [now for last, now in zip(before, lines, strict=False) if last or now]
+    return kept if kept[-1] else kept[:-1]
 
 
 def _question(question: Question) -> list[str]:

@@ -1,6 +1,6 @@
 """What decisions cost, in words, with its unit."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from truepool.core.formatting import amount
@@ -28,6 +28,37 @@ def describe(costs: Mapping[str, Any]) -> str:
         if name in ("fn", "fp") or given[name] != 0
     ]
     return ", ".join(parts).replace(DECISIONS["fn"], f"{DECISIONS['fn']} costs", 1)
+
+
+def describe_classes(costs: Mapping[str, Any], names: Sequence[str]) -> str:
+    """Say what errors cost between more than two classes of these names.
+
+    >>> names = ["ok", "spam", "fraud"]
+    >>> describe_classes({"fn": 10.0, "fp": 1.0, "currency": "EUR"}, names)
+    'ok is the negative class: missing another costs 10 EUR, any other error 1 EUR'
+    >>> matrix = [[0, 1, 1], [5, 0, 1], [40, 9, 0]]
+    >>> describe_classes({"matrix": matrix}, names)
+    'errors cost 1 to 40 by the cost matrix, most of all deciding ok when it is fraud'
+    """
+    currency = costs.get("currency", "")
+    if costs.get("matrix") is None:
+        missed, wrong = (_amount(costs[name], currency) for name in ("fn", "fp"))
+        return (
+            f"{names[0]} is the negative class: missing another costs {missed}, any "
+            f"other error {wrong}"
+        )
+    errors = {
+        (y, k): cost
+        for y, row in enumerate(costs["matrix"])
+        for k, cost in enumerate(row)
+        if y != k
+    }
+    y, k = max(errors, key=lambda pair: errors[pair])
+    least, most = amount(min(errors.values())), _amount(errors[y, k], currency)
+    return (
+        f"errors cost {least} to {most} by the cost matrix, most of all deciding "
+        f"{names[k]} when it is {names[y]}"
+    )
 
 
 def unit(costs: Mapping[str, Any]) -> str:

@@ -36,6 +36,8 @@ def format_estimate(estimate: Estimate | None, *, sign: bool = False) -> str:
     ('0.500 [.400, .600]', '-')
     >>> format_estimate(Estimate(0.5, float("nan"), float("nan")))
     '0.500'
+    >>> format_estimate(Estimate(66.0, float("nan"), float("nan")))
+    '66'
     >>> format_estimate(Estimate(0.01, -0.02, 0.04), sign=True)
     '+0.0100 [-.0200, +.0400]'
     """
@@ -43,6 +45,8 @@ def format_estimate(estimate: Estimate | None, *, sign: bool = False) -> str:
         return "-"
     show = signed if sign else number
     if isnan(estimate.low) or isnan(estimate.high):
+        if estimate.value > 1 and estimate.value.is_integer():  # a count
+            return f"{estimate.value:,.0f}"
         return show(estimate.value, estimate.value)
     like = max(map(abs, (estimate.value, estimate.low, estimate.high)))
     ends = (show(end, like) for end in (estimate.low, estimate.high))

@@ -1,16 +1,12 @@
 """The verdict of an audit, what its costs are, and what changed since another."""
 
 from truepool.audits.values import SEVERITIES, Audit, Recommendation
-from truepool.core.formatting import pluralize
-from truepool.render.advice import listed, recommended, unit
-from truepool.render.costs import describe
-from truepool.render.numbers import number
+from truepool.core.formatting import in_unit, money, pluralize
+from truepool.render.advice import CALIBRATION, first_fixes, listed, recommended, unit
+from truepool.render.costs import describe, describe_classes
 
 FIXED = "savings per case if fixed"
 """What the cost of a finding is called; below 0, fixing it alone is no cure."""
-
-CALIBRATION = ("over-confident", "under-confident", "biased")
-"""Faults that recalibrating an agent cures."""
 
 USUAL = {
     "vcg": "vcg",
@@ -46,23 +42,28 @@ def usual(audit: Audit) -> str:
     plan = audit.recommendation
     here = ""
     if plan.usual_cost is not None:
-        here = f" ({number(plan.usual_cost)} per case here)"
+        here = f" ({money(plan.usual_cost, audit.currency)} per case here)"
     return f"Where {plan.regime}, the paper suggests {USUAL[plan.usual]}{here}."
 
 
 def saving_label(audit: Audit) -> str:
     """Return what the cost of a finding is called, with its currency if it has one."""
-    currency = audit.costs.get("currency")
-    return f"{FIXED} ({currency})" if currency else FIXED
+    return in_unit(FIXED, audit.currency)
 
 
 def costs(audit: Audit) -> str:
     """Say what errors cost, and in which unit."""
     counted = f" Costs are in {unit(audit)}." if unit(audit) else ""
-    if audit.classes > 2:
-        return f"Costs are those of the cost matrix, per case.{counted}"
-    text = describe(audit.costs)
+    text = describe_errors(audit)
     return f"{text[0].upper()}{text[1:]}.{counted}"
+
+
+def describe_errors(audit: Audit) -> str:
+    """Say what errors cost, between however many classes."""
+    if audit.classes == 2:
+        return describe(audit.costs)
+    names = [n if isinstance(n, str) else f"class {n}" for n in audit.labels.names]
+    return describe_classes(audit.costs, names)
 
 
 def changes(audit: Audit) -> list[str]:
@@ -75,8 +76,8 @@ def changes(audit: Audit) -> list[str]:
     lines = [f"Since the audit{when}{named}:"]
     if then.cost is not None and now.cost_in_use is not None:
         lines.append(
-            f"The pool in use costs {number(now.cost_in_use)} per case; it cost "
-            f"{number(then.cost)}."
+            f"The pool in use costs {money(now.cost_in_use, audit.currency)} per case; "
+            f"it cost {money(then.cost, audit.currency)}."
         )
     lines += [f"Worse: {f.sentence}" for f in then.worse]
     lines += [f"Better: {_known(key)}." for key in then.better]
@@ -119,7 +120,7 @@ def _until(plan: Recommendation) -> str:
     if not agents:
         return "as it is"
     verb = "is" if len(agents) == 1 else "are"
-    needed = all(fix.code in CALIBRATION for fix in plan.errors)
+    needed = all(fix.code in CALIBRATION for fix in first_fixes(plan))
     cure = "recalibrated" if needed else "fixed or left out"
     return f"until {listed(agents)} {verb} {cure}"
 
@@ -133,10 +134,11 @@ def _apart(plan: Recommendation) -> str:
 
 
 def _agents(plan: Recommendation) -> list[str]:
-    """Return the agents at fault; none where something else is at fault too."""
-    if not all(fix.who for fix in plan.errors):
+    """Return the agents to fix first; none where something else is at fault too."""
+    fixes = [fix for fix in first_fixes(plan) if fix.severity == "error"]
+    if not all(fix.who for fix in fixes):
         return []
-    return list(dict.fromkeys(fix.who[0] for fix in plan.errors))
+    return list(dict.fromkeys(fix.who[0] for fix in fixes))
 
 
 def _capital(text: str) -> str:

@@ -12,13 +12,24 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from pyarrow import csv
-from stand_in import KEY, MODEL, cut, endpoint, late, rule, says, stand_in, status
+from stand_in import (
+    KEY,
+    MODEL,
+    OTHER,
+    cut,
+    endpoint,
+    late,
+    rule,
+    says,
+    stand_in,
+    status,
+)
 
 from truepool.agents.llm import Budget, Endpoint, Retry, ask
 from truepool.agents.llm.answer_cache import open_cache
 from truepool.agents.llm.batch import MAX_FAILURES
 from truepool.agents.llm.completion import Completion
-from truepool.core.errors import EndpointError, TruepoolError
+from truepool.core.errors import AgentError, EndpointError, TruepoolError
 
 __all__ = ["endpoint", "stand_in"]
 
@@ -333,6 +344,35 @@ def test_pairs_are_asked_in_both_orders(stand_in):
     texts = [r["messages"][1]["content"] for r in stand_in.requests]
     orders = {t.index("bad") < t.index("good") for t in texts if "bad" in t}
     assert orders == {True, False}
+    assert_array_equal(run(PAIRS, templates=["pairwise"]).reports, found.reports)
+
+
+def jury(*models, **settings):
+    endpoints = [Endpoint.from_environment(model) for model in models]
+    return ask(CASES, QUESTION, endpoints, retry=QUICK, **settings)
+
+
+def test_a_jury_of_models_has_a_column_each_and_one_budget(stand_in):
+    first = jury(MODEL, OTHER, budget=Budget(calls=6))
+    assert first.agents == (AGENT, f"direct ({OTHER})")
+    assert (first.done, first.answers) == (6, 8)
+    assert first.stopped == "the budget of 6 calls is used up"
+    assert np.isnan(first.reports).sum(axis=0).tolist() == [0, 2]
+    whole = jury(MODEL, OTHER, budget=Budget(calls=6))
+    assert (whole.stored, whole.spending.calls, whole.stopped) == (6, 2, None)
+    assert_allclose(whole.reports, np.column_stack([EXPECTED, EXPECTED]))
+    assert whole.answered_by == (OTHER, MODEL)
+
+
+def test_a_model_after_a_budget_is_used_up_is_not_asked(stand_in):
+    found = jury(MODEL, OTHER, budget=Budget(calls=2))
+    assert {request["model"] for request in stand_in.requests} == {MODEL}
+    assert found.done == 2
+
+
+def test_a_model_is_named_once(stand_in):
+    with pytest.raises(AgentError, match="Name each model once"):
+        jury(MODEL, MODEL)
 
 
 def test_examples_and_features_come_from_the_training_rows(stand_in):
@@ -428,7 +468,9 @@ def test_a_page_instead_of_completions_is_a_wrong_base_url(stand_in):
 
 def test_an_unknown_model_is_named_with_those_there_are(stand_in):
     said = refusal(model="gpt-0")
-    assert f"has no 'gpt-0'; it has {MODEL}. Name another with --model." in said
+    assert (
+        f"has no 'gpt-0'; it has {MODEL}, {OTHER}. Name another with --model." in said
+    )
     assert f"(did you mean '{MODEL}'?)" in refusal(model=MODEL.upper())
 
 

@@ -21,7 +21,7 @@ def test_the_slope_of_an_over_confident_agent_is_its_temperature():
     finding = findings_of(over_confident(), "agent2")
     assert finding.unit == "calibration slope"
     assert finding.number.low < 0.4 < finding.number.high
-    assert "is over-confident: when it says" in finding.sentence
+    assert "is over-confident (too extreme): when it says" in finding.sentence
 
 
 def test_an_under_confident_agent():

@@ -1,9 +1,13 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from faults import COSTS, copied, sound
 from numpy.testing import assert_allclose
 
 from truepool.audits import audit
+from truepool.audits.topics import copies
+from truepool.comparison import Estimate
 from truepool.data.panel import Panel
 from truepool.measures.losses import Loss
 from truepool.stress.temperature import Temperature
@@ -66,3 +70,8 @@ def test_the_interval_of_the_correlation_is_fishers():
     assert_allclose(finding.number.value, oracle.statistic)
     interval = oracle.confidence_interval(0.95)
     assert_allclose((finding.number.low, finding.number.high), interval)
+
+
+def test_opposite_reports_correlate_at_minus_one():
+    evidence = SimpleNamespace(shortage=None, level=0.95)
+    assert copies._interval(evidence, -1.0, 100) == Estimate(-1.0, -1.0, -1.0)

@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 
 from truepool.audits import audit
+from truepool.audits.auditor import _evidence
+from truepool.audits.topics.segments import _welch, check
 from truepool.comparison import compare
 from truepool.core.errors import PanelError, SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.groups import NO_VALUE, divide
+from truepool.render.html.audit import html
 
 RATES = {"EU": 0.3, "US": 0.5, "ASIA": 0.2, "LATAM": 0.4}
 SHARES = [0.4, 0.3, 0.28, 0.02]
@@ -187,3 +190,46 @@ def test_a_column_that_makes_no_groups_is_refused(function):
         function(ids, by="one")
     with pytest.raises(PanelError, match=r"'regions' .*did you mean 'region'"):
         function(panel, by="regions")
+
+
+def p_values(panel, **described):
+    """P-values of the test of each agent within groups."""
+    told = Panel(
+        panel.reports, panel.outcomes, columns=dict(panel.columns), **described
+    )
+    evidence = _evidence(told, COSTS, None, "mean", 0.95, 20, 0, "region", None)
+    return [c.p_value for c in check(evidence) if c.code == CODES[0]]
+
+
+def test_cases_that_belong_together_are_no_evidence_of_their_own():
+    """A failure on 60 cases, each copied five times by one customer, is one on 60."""
+    small = regions(3, "US", cases=240)
+    copies = np.repeat(np.arange(240), 5)
+    alone, wide = p_values(small), small.take(copies)
+    np.testing.assert_allclose(p_values(wide, groups=copies), alone, rtol=1e-6)
+    assert min(p_values(wide)) < min(alone)
+
+
+def test_cases_of_almost_no_weight_are_almost_not_there():
+    panel = regions(3, "US", cases=900)
+    half = np.arange(0, 900, 2)
+    weights = np.full(900, 1e-9)
+    weights[half] = 1.0
+    found = p_values(panel.take(half))
+    weighted = p_values(panel, weights=weights)
+    # They still count as degrees of freedom, which matters far out in the tail.
+    np.testing.assert_allclose(np.log(weighted), np.log(found), rtol=0.1)
+    assert min(found) < 0.01
+
+
+def test_a_difference_without_any_spread_is_certain():
+    one, zero = np.ones(5), np.zeros(5)
+    assert (_welch(one, zero), _welch(zero, one), _welch(one, one)) == (0.0, 1.0, 1.0)
+
+
+def test_nothing_decided_positive_has_no_precision():
+    panel = regions(3, cases=120)
+    within = audit(panel, costs=Costs(fn=1, fp=1e6), capacity="5%", resamples=20)
+    assert (within.capacity.decided, within.capacity.wanted) == (0, 0)
+    assert np.isnan(within.capacity.precision)
+    assert "What does the capacity cost?" in html(within)

@@ -107,3 +107,12 @@ def test_settings_outside_their_range_are_refused():
     ):
         with pytest.raises(SettingError, match="between 0 and 1"):
             interval(np.ones((3, 1)), 0.0)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e100])
+def test_an_interval_does_not_depend_on_the_unit(scale):
+    units = np.random.default_rng(0).exponential(size=30)
+    draws = bootstrap_means(units[:, None], 200, 0)[:, 0]
+    plain = bca_interval(units, draws, 0.95)
+    scaled = bca_interval(scale * units, scale * draws, 0.95)
+    np.testing.assert_allclose(scaled, scale * np.array(plain), rtol=1e-12)

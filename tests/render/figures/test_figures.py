@@ -375,3 +375,10 @@ def test_dates_stand_on_the_axis_of_time():
         shown = [tick.get_text() for tick in figure.axes[0].get_xticklabels()]
         assert len(shown) == 4
         assert all(day.startswith("2024-") and len(day) == 10 for day in shown)
+
+
+def test_a_cost_curve_without_any_cost_is_drawn():
+    curve, nothing = audit().curve, np.zeros(3)
+    lines = {"pool": nothing, "best": nothing, "always": nothing, "never": nothing}
+    free = replace(curve, ratios=np.array([0.1, 1.0, 10.0]), **lines)
+    assert figures.decision(free).axes[0].get_ylim() == (0, 1)

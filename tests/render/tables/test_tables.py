@@ -98,3 +98,10 @@ def test_a_figure_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
 
 def full_disk(*arguments, **options):
     raise OSError(28, "no space left")
+
+
+def test_of_many_agents_the_largest_weights_are_printed():
+    panel = random_panel(0, cases=6, agents=60)
+    table = replays.weights(replay("static", panel))
+    assert len(table.rows) == 50
+    assert table.notes == ("10 other agents share 16.7 %; --json lists all.",)

@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import count
@@ -48,22 +48,22 @@ class Request:
 
 @dataclass
 class Batch:
-    """Sends requests and collects completions, each stored as soon as it is there.
+    """Sends requests to one model and collects completions, stored as they arrive.
 
-    After `run`, ``stopped`` says why it ended early, None if it did not; ``stored``
-    counts the completions that were there before.
+    ``completions`` may hold those that are there already, of ``total`` in all. After
+    `run`, ``stopped`` says why it ended early, None if it did not.
     """
 
     endpoint: Endpoint
     cache: DiskCache[Completion]
+    completions: dict[str, Completion]
+    total: int
     spending: Spending
     retry: Retry = field(default_factory=Retry)
     concurrency: int = 8
     probability: answer.Probability = "stated"
     form: answer.Format = "auto"
     progress: Callable[[str, int, int], None] | None = None
-    completions: dict[str, Completion] = field(default_factory=dict)
-    stored: int = 0
     stopped: str | None = None
 
     def __post_init__(self) -> None:
@@ -76,26 +76,13 @@ class Batch:
         self._failures = 0
         self._answered = False
         self._resume_at = 0.0
-        self._total = 0
 
-    def run(self, requests: Sequence[Request]) -> None:
-        """Answer all requests, those in the cache from there."""
-        waiting: dict[str, Request] = {request.name: request for request in requests}
-        self._total = len(waiting)
-        for name in list(waiting):
-            known = self.cache.load(name)
-            if known is not None:
-                self.completions[name] = known
-                del waiting[name]
-        self.stored = len(self.completions)
+    def run(self, requests: Iterable[Request]) -> None:
+        """Send the requests whose completions are not there."""
         self._show_progress()
-        if waiting:
-            _run(self._send_all(deque(waiting.values())))
-
-    @property
-    def done(self) -> int:
-        """Answers that are stored."""
-        return sum(found.fault != "failed" for found in self.completions.values())
+        names = {r.name: r for r in requests if r.name not in self.completions}
+        if names:
+            _run(self._send_all(deque(names.values())))
 
     async def _send_all(self, queue: deque[Request]) -> None:
         async with self.endpoint.client() as client:
@@ -203,18 +190,24 @@ class Batch:
     def _show_progress(self) -> None:
         if self.progress is not None:
             words = self.spending.describe()
-            self.progress(words, len(self.completions), self._total)
+            self.progress(words, len(self.completions), self.total)
 
     def _stop_at_budget(self, budget: str) -> None:
         self.stopped = f"the budget of {budget} is used up"
 
     def _stored_so_far(self) -> str:
-        if not self.done:
+        done = count_stored(self.completions)
+        if not done:
             return ""
         return (
-            f" {self.done:,} of {self._total:,} answers are stored; the same "
+            f" {done:,} of {self.total:,} answers are stored; the same "
             "command goes on from there."
         )
+
+
+def count_stored(completions: dict[str, Completion]) -> int:
+    """Return how many completions are stored: all but those of failed calls."""
+    return sum(found.fault != "failed" for found in completions.values())
 
 
 def _refuses_schema(error: Any) -> bool:

@@ -55,7 +55,13 @@ class Cases:
                     f"there is no column {name!r}{suggestion(name, frame.columns)}; "
                     f"columns: {', '.join(frame.columns)}"
                 )
-        kept = [name for name in (id or "id", time or "time") if name in frame.columns]
+        if outcome in (id, time):
+            raise SourceError(
+                f"a column has one meaning; {outcome!r} is the outcome and cannot be "
+                "the id or the time"
+            )
+        usual = {id or "id", time or "time"} - {outcome}
+        kept = [name for name in frame.columns if name in usual]
         known, given = np.zeros(len(frame), dtype=bool), np.array([], dtype=np.int64)
         if outcome in frame.columns:
             known = ~is_empty(frame[outcome])

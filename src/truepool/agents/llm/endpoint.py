@@ -107,7 +107,6 @@ class Endpoint:
         return Completion.of(found, self.key)
 
     async def _stream(self, client: Any, fields: dict[str, Any]) -> Any:
-        from httpx2 import HTTPError
         from openai import ContentFilterFinishReasonError, LengthFinishReasonError
 
         fields["stream_options"] = {"include_usage": True}
@@ -116,8 +115,6 @@ class Endpoint:
                 found = await events.get_final_completion()
         except (LengthFinishReasonError, ContentFilterFinishReasonError) as stop:
             return stop.completion
-        except HTTPError as error:
-            raise ValueError(f"the stream broke: {type(error).__name__}") from None
         if any(choice.finish_reason is None for choice in found.choices):
             raise ValueError("the stream ended before the answer did")
         return found

@@ -18,12 +18,16 @@ class ModelAgent:
     """A template and a model; of a pairwise template, one of its two orders."""
 
     name: str
+    endpoint: Endpoint
     template: Template
     swapped: bool = False
 
 
 def name_agents(
-    templates: Sequence[Template], model: str, cases: Cases, outcome: str
+    templates: Sequence[Template],
+    endpoints: Sequence[Endpoint],
+    cases: Cases,
+    outcome: str,
 ) -> list[ModelAgent]:
     """Return the agents, after a look at the names of columns on both sides."""
     agents = []
@@ -36,36 +40,33 @@ def name_agents(
                 "Rename one, or edit a copy of the template (truepool agent template "
                 f"{template.name})."
             )
-        agents.append(ModelAgent(f"{template.name} ({model})", template))
-        if template.pairwise:
-            name = f"{template.name} swapped ({model})"
-            agents.append(ModelAgent(name, template, swapped=True))
+    for endpoint in endpoints:
+        for template in templates:
+            name = f"{template.name} ({endpoint.model})"
+            agents.append(ModelAgent(name, endpoint, template))
+            if template.pairwise:
+                name = f"{template.name} swapped ({endpoint.model})"
+                agents.append(ModelAgent(name, endpoint, template, swapped=True))
     names = [agent.name for agent in agents]
     for name in names:
         if names.count(name) > 1 or name in (*cases.copied, outcome):
             raise AgentError(
                 "no two columns may have the same name, and an agent is named by its "
-                f"template and model; got {name!r} twice. Rename a template file."
+                f"template and model; got {name!r} twice. Name each model once, or "
+                "rename a template file."
             )
     return agents
 
 
-def requests_of(
-    agents: Sequence[ModelAgent],
-    material: Material,
-    cases: Cases,
-    endpoint: Endpoint,
-    samples: int,
-    form: Format,
+def make_requests(
+    agent: ModelAgent, material: Material, cases: Cases, samples: int, form: Format
 ) -> Iterator[Request]:
-    """Yield the requests of each agent, case by case, sample by sample."""
-    rows = cases.frame.rows(named=True)
-    where = (endpoint.base_url, endpoint.model, dict(endpoint.request))
-    for agent in agents:
-        reasoned = agent.template.reasoned
-        how = (material.probability, form, reasoned)
-        for row in rows:
-            messages = material.prompt(agent.template, row, swapped=agent.swapped)
-            for sample in range(samples):
-                name = answer_cache.key(where, how, messages, sample)
-                yield Request(name, messages, reasoned)
+    """Yield the requests of an agent, case by case, sample by sample."""
+    place, template = agent.endpoint, agent.template
+    where = (place.base_url, place.model, dict(place.request))
+    how = (material.probability, form, template.reasoned)
+    for row in cases.frame.iter_rows(named=True):
+        messages = material.prompt(template, row, swapped=agent.swapped)
+        for sample in range(samples):
+            name = answer_cache.key(where, how, messages, sample)
+            yield Request(name, messages, template.reasoned)

@@ -1,7 +1,8 @@
 """Reports of a language model on the cases of a table: one agent per template."""
 
+import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -9,12 +10,12 @@ from typing import Any, get_args
 import numpy as np
 
 from truepool.agents.llm import answer, answer_cache
-from truepool.agents.llm.batch import Batch
+from truepool.agents.llm.batch import Batch, count_stored
 from truepool.agents.llm.budget import Budget, Spending
 from truepool.agents.llm.cases import Cases, common_labels
 from truepool.agents.llm.completion import Completion, Fault
 from truepool.agents.llm.endpoint import Endpoint
-from truepool.agents.llm.model_agents import name_agents, requests_of
+from truepool.agents.llm.model_agents import make_requests, name_agents
 from truepool.agents.llm.retry import Retry
 from truepool.agents.llm.template import Template
 from truepool.agents.llm.training_rows import collect_material
@@ -88,7 +89,7 @@ class ModelReports:
 def ask(
     table: Any,
     question: str,
-    endpoint: Endpoint,
+    endpoint: Endpoint | Sequence[Endpoint],
     *,
     templates: Sequence[str | Path] = ("direct",),
     train: Any = None,
@@ -118,10 +119,11 @@ def ask(
         One row per case; every column without another meaning is a feature.
     question : str
         Asked so that yes is the positive label; for judges, the criteria.
-    endpoint : Endpoint
-        Which model, where, and the key.
+    endpoint : Endpoint, or several
+        Which model, where, and the key; several are asked one after the other.
     templates : sequence of str or path
-        Names of templates, or text files; each is an agent, and a pairwise one is two.
+        Names of templates, or text files; each is an agent of every model, and a
+        pairwise one is two.
     train : path or frame, optional
         Other cases, with known outcomes, for examples and for the choice of features.
     outcome, positive, id, time, ignore
@@ -156,46 +158,60 @@ def ask(
     cases = Cases.read(table, id=id, time=time, **layout)
     known = None if train is None else Cases.read(train, outcome=outcome)
     labels = common_labels([cases] if known is None else [cases, known], positive)
-    agents = name_agents(chosen, endpoint.model, cases, outcome)
+    endpoints = [endpoint] if isinstance(endpoint, Endpoint) else list(endpoint)
+    agents = name_agents(chosen, endpoints, cases, outcome)
     material = collect_material(
         chosen, question, probability, cases, known, labels, seed
     )
-    requests = list(requests_of(agents, material, cases, endpoint, samples, form))
-    batch = Batch(
-        endpoint,
-        answer_cache.open_cache(cache or answer_cache.folder()),
-        Spending(budget or Budget()),
-        retry or Retry(),
-        concurrency,
-        probability,
-        form,
-        progress,
-    )
-    batch.run(requests)
-    found = [batch.completions.get(request.name) for request in requests]
-    columns: dict[str, Array] = dict(cases.copied)
-    missing: dict[str, dict[Fault, int]] = {}
-    size = len(cases.known) * samples
-    for i, agent in enumerate(agents):
-        own = found[i * size : (i + 1) * size]
-        columns[agent.name], missing[agent.name] = _combine(own, samples, probability)
-        if agent.swapped:
-            columns[agent.name] = 1 - columns[agent.name]
+    requests = {
+        agent.name: list(make_requests(agent, material, cases, samples, form))
+        for agent in agents
+    }
+    needed = dict.fromkeys(r.name for own in requests.values() for r in own)
+    store = answer_cache.open_cache(cache or answer_cache.folder())
+    completions = {
+        name: stored for name in needed if (stored := store.load(name)) is not None
+    }
+    before, spending, stopped = len(completions), Spending(budget or Budget()), None
+    # All batches are made, and their settings checked, before the first is sent.
+    for batch in [
+        Batch(
+            place,
+            store,
+            completions,
+            len(needed),
+            spending,
+            retry or Retry(),
+            concurrency,
+            probability,
+            form,
+            progress,
+        )
+        for place in endpoints
+    ]:
+        if stopped is None:
+            own = (a for a in agents if a.endpoint is batch.endpoint)
+            batch.run(request for agent in own for request in requests[agent.name])
+            stopped = batch.stopped
+    columns, missing = dict(cases.copied), {}
+    for agent in agents:
+        found = [completions.get(request.name) for request in requests[agent.name]]
+        reports, missing[agent.name] = _combine(found, samples, probability)
+        columns[agent.name] = 1 - reports if agent.swapped else reports
     if labels is not None and cases.known.any():
         columns[outcome] = cases.encode(labels)
-    needed = len({request.name for request in requests})
     return ModelReports(
         columns,
-        tuple(agent.name for agent in agents),
+        tuple(requests),
         labels,
         missing,
-        batch.spending,
-        needed,
-        batch.done,
-        batch.stored,
-        tuple(sorted({c.model for c in found if c is not None and c.model})),
-        _unreadable(found, probability),
-        batch.stopped,
+        spending,
+        len(needed),
+        count_stored(completions),
+        before,
+        tuple(sorted({c.model for c in completions.values() if c.model})),
+        _unreadable(completions.values(), probability),
+        stopped,
     )
 
 
@@ -217,14 +233,14 @@ def _check(question: str, samples: int, probability: str, form: str) -> None:
 
 def _same_file(table: Any, train: Any) -> bool:
     paths = [Path(each) for each in (table, train) if isinstance(each, str | Path)]
-    return len(paths) == 2 and paths[0].resolve() == paths[1].resolve()
+    return len(paths) == 2 and len({os.path.realpath(path) for path in paths}) == 1
 
 
 def _unreadable(
-    completions: Sequence[Completion | None], probability: answer.Probability
+    completions: Iterable[Completion], probability: answer.Probability
 ) -> str | None:
     for found in completions:
-        if found and answer.read(found, probability).fault == "unreadable":
+        if answer.read(found, probability).fault == "unreadable":
             return printable(" ".join(found.text.split()))[:MAX_SHOWN]
     return None
 

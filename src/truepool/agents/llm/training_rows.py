@@ -12,7 +12,6 @@ from truepool.agents.llm.template import FROM_TRAINING, Template
 from truepool.core.arrays import IntArray
 from truepool.core.errors import OutcomeError, SourceError
 from truepool.core.seeds import short_seed
-from truepool.data.features.encoding import Encoder
 from truepool.data.labels import Labels
 
 EXAMPLES = 3
@@ -51,6 +50,8 @@ def informative_features(table: Any, outcomes: IntArray, seed: int) -> list[str]
     'flag'
     """
     from sklearn.feature_selection import mutual_info_classif
+
+    from truepool.data.features.encoding import Encoder
 
     drawn = np.random.default_rng(seed).permutation(len(outcomes))[:MOST_ROWS]
     encoder = Encoder(fill=True).fit(table)

@@ -28,6 +28,9 @@ outcome's share, is large enough to matter."""
 POOL_SLOPE = 1.05
 """A slope above this is worth recalibrating a pool for."""
 
+OVER = "is over-confident (too extreme)"
+UNDER = "is under-confident (not extreme enough)"
+
 BACKFIRES = (
     "Fixed alone it would make decisions cost more, because the pool relies on it: fix "
     "the pool too."
@@ -191,9 +194,9 @@ def _under_confident(
         for one in agents
     )
     if sound and evidence.pool.name == "mean":
-        start = "Every agent is calibrated, yet their mean is under-confident"
+        start = f"Every agent is calibrated, yet their mean {UNDER}"
     else:
-        start = f"The pool ({evidence.pool.name}) is under-confident"
+        start = f"The pool ({evidence.pool.name}) {UNDER}"
     slope = found.slope
     return Candidate(
         "under-confident-pool",
@@ -213,7 +216,7 @@ def _under_confident(
 
 def _miscalibrated(evidence: Evidence, found: Calibration) -> Candidate:
     sure = found.slope is not None and found.slope.high < 1
-    what = "is over-confident" if sure else "is biased"
+    what = OVER if sure else "is biased"
     return Candidate(
         "over-confident-pool" if sure else "biased-pool",
         (),
@@ -238,8 +241,8 @@ def describe(
     gap = worst_group(found, classes, line)
     if found.slope is not None and (slope_matters(found) or _slope_leads(found)):
         if found.slope.value < 1:
-            return "over-confident", f"is over-confident: {gap}"
-        return "under-confident", f"is under-confident: {gap}"
+            return "over-confident", f"{OVER}: {gap}"
+        return "under-confident", f"{UNDER}: {gap}"
     high = found.bias is not None and found.bias.value > 0
     return "biased", f"reports too {'high' if high else 'low'}: {gap}"
 

@@ -9,7 +9,7 @@ from truepool.audits.evidence import Evidence
 from truepool.audits.topic import Topic
 from truepool.audits.values import AtCapacity
 from truepool.core.arrays import IntArray
-from truepool.core.formatting import number, percent
+from truepool.core.formatting import percent
 from truepool.measures.decisions import limit_decisions
 
 
@@ -67,12 +67,12 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
         f"{limit}, {found.decided:,} of {found.wanted:,} positive decisions fit: "
         f"{percent(found.recall.value)} of the positives are found instead of "
         f"{percent(found.recall_without_limit)}, and a case costs "
-        f"{number(found.cost.value)} instead of {number(now)}.",
+        f"{evidence.money(found.cost.value)} instead of {evidence.money(now)}.",
         "Decide the most valuable cases first, as truepool score --capacity does, or "
         "weigh more capacity against what the limit costs.",
         least="note",
         number=found.rise,
-        unit="cost of the limit per case",
+        unit=evidence.in_currency("cost of the limit per case"),
         figure="capacity",
     )
 

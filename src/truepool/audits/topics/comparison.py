@@ -14,14 +14,13 @@ from truepool.audits.topic import Topic
 from truepool.audits.values import PairedComparison
 from truepool.comparison import (
     Comparison,
-    Estimate,
     choose_pools,
     cross_validate,
+    estimate_mean,
     tabulate,
 )
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import SettingError
-from truepool.core.formatting import number
 from truepool.measures.folds import evaluation_cases
 from truepool.measures.inference import (
     Resamples,
@@ -105,7 +104,7 @@ def paired_comparisons(evidence: Evidence) -> tuple[PairedComparison, ...]:
     return tuple(
         PairedComparison(
             pool,
-            Estimate(float(gap.mean()), *resamples.interval(gap, evidence.level)),
+            estimate_mean(gap, resamples, evidence.level),
             float(p_values[m]),
             float(by_holm[m]),
             float(by_bonferroni[m]),
@@ -219,8 +218,8 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
         yield Candidate(
             "better-pool",
             (),
-            f"{choice.pool} would cost {number(saved.value)} less per case than "
-            f"{evidence.pool.name} on cases it had not seen.",
+            f"{choice.pool} would cost {evidence.money(saved.value)} less per case "
+            f"than {evidence.pool.name} on cases it had not seen.",
             f"Use {choice.pool}: {choice.why}.",
             least="note",
             price=lambda: saved,
@@ -240,8 +239,8 @@ def _best(evidence: Evidence) -> Iterator[Candidate]:
     yield Candidate(
         "worse-than-best",
         (agent,),
-        f"The best agent alone ({agent}) costs {number(gap)} less per case than the "
-        "pool.",
+        f"The best agent alone ({agent}) costs {evidence.money(gap)} less per case "
+        "than the pool.",
         f"Use {agent} alone, or a pool that learns to lean on it.",
         p_value=float(paired_p_values(beyond[:, None])[0]) if gap > 0 else 1.0,
         most="warning",

@@ -86,8 +86,9 @@ def _interval(evidence: Evidence, found: float, cases: float) -> Estimate:
     if evidence.shortage is not None or cases <= FEWEST_CASES:
         return Estimate(found, float("nan"), float("nan"))
     reach = float(ndtri((1 + evidence.level) / 2)) / np.sqrt(cases - 3)
-    if found >= 1 - 1e-12:
-        return Estimate(1.0, 1.0, 1.0)
+    if abs(found) >= 1 - 1e-12:
+        whole = float(np.sign(found))
+        return Estimate(whole, whole, whole)
     low, high = np.tanh(np.arctanh(found) + np.array([-reach, reach]))
     return Estimate(found, float(low), float(high))
 

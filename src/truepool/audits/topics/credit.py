@@ -14,7 +14,6 @@ from truepool.audits.topics.incentives import misreport_incentives
 from truepool.audits.values import AgentSummary
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray
-from truepool.core.formatting import number
 from truepool.measures.credit import EXACT_LIMIT, ORDERS, CreditIntervals, intervals
 from truepool.measures.losses import agent_losses
 
@@ -107,7 +106,7 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
             "harmful",
             (agent,),
             f"{agent} makes the pool worse{weak}: without it decisions would cost "
-            f"{number(harm)} less per case.",
+            f"{evidence.money(harm)} less per case.",
             f"Leave {agent} out, or use a pool that weighs agents by what they add "
             "(`vcg`, `convex`).",
             p_value=p,

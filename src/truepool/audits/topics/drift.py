@@ -14,7 +14,6 @@ from truepool.audits.topic import Topic
 from truepool.audits.values import Drift, Finding
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray, to_classes
-from truepool.core.formatting import number
 from truepool.data.panel import Panel
 from truepool.measures.groups import FEWEST_CASES
 from truepool.measures.losses import Loss
@@ -191,13 +190,16 @@ def _cost_drift(
         "drifted",
         (agent,),
         f"{agent} got worse from {evidence.describe_case(since)} on: deciding by it "
-        f"alone cost {number(found.before)} per case and costs {number(found.after)}, "
-        "while the other agents' cost did not rise as much.",
+        f"alone cost {evidence.money(found.before)} per case and costs "
+        f"{evidence.money(found.after)}, while the other agents' cost did not "
+        "rise as much.",
         _advice(agent),
         p_value=p,
         matters=gap > COST_RISE * found.before,
         number=evidence.rise(Change(found.place, 0.0, gap, found.p_value, found.error)),
-        unit="rise of its cost per case relative to the other agents",
+        unit=evidence.in_currency(
+            "rise of its cost per case relative to the other agents"
+        ),
         price=partial(evidence.saving_without, i, order[since:]),
         figure="drift",
         since=since,
@@ -292,14 +294,15 @@ def _pool(
         "drifted-pool",
         (),
         f"The pool got worse from {evidence.describe_case(since)} on: it cost "
-        f"{number(found.before)} per case and costs {number(found.after)}.",
+        f"{evidence.money(found.before)} per case and costs "
+        f"{evidence.money(found.after)}.",
         "Use online weights (`truepool replay`), and find out whether the cases "
         "themselves changed.",
         p_value=found.p_value if found.after > found.before else 1.0,
         matters=bool(found.after > (1 + COST_RISE) * found.before),
         most="warning",
         number=evidence.rise(found),
-        unit="rise of the cost per case",
+        unit=evidence.in_currency("rise of the cost per case"),
         figure="drift",
         explained_by=(*BROKEN, "drifted", "rescaled-feed"),
         since=since,

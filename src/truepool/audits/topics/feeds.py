@@ -12,6 +12,7 @@ import numpy as np
 from truepool.audits.attribution import NEAR
 from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence, format_date
+from truepool.audits.severity import LIKELY
 from truepool.audits.topic import Topic
 from truepool.comparison import Estimate
 from truepool.core.arrays import Array, FloatArray, IntArray
@@ -101,6 +102,8 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     codes = report_codes(line.values)
     fresh = np.flatnonzero(~repeated_cases(codes) & (codes >= 0).any(axis=1))
     moved = shifts(line.values)
+    alive = _alive(line.values, codes, fresh)
+    linked = moved if alive is None else shifts(alive)
     for i, agent in enumerate(evidence.panel.agents):
         if not (codes[:, i] >= 0).any():
             evidence.sampling.note(f"{agent} never reported and was not checked.")
@@ -108,9 +111,23 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
         yield _constant(evidence, line, codes[:, i], fresh, i, agent)
         yield _stopped(line, codes[fresh, i] < 0, fresh, agent)
         yield _repeated(evidence, line, codes, i, agent)
-        link, shift = moved[i]
+        link, shift = linked[i][0], moved[i][1]
         yield _unlinked(evidence, line, link, i, agent)
         yield _rescaled(line, shift, i, agent)
+
+
+def _alive(values: FloatArray, codes: IntArray, fresh: IntArray) -> FloatArray | None:
+    """Reports without constant runs; None where no feed became constant.
+
+    A constant report moves with nobody, which says nothing about the reports before.
+    """
+    alive = values.copy()
+    for i, own in enumerate(codes.T):
+        known = fresh[own[fresh] >= 0]
+        run = constant_run(own[known])
+        if run.p_value < LIKELY:
+            alive[known[run.start : run.stop], i] = np.nan
+    return alive if np.isnan(alive).sum() > np.isnan(values).sum() else None
 
 
 def _constant(

@@ -12,6 +12,7 @@ from truepool.comparison import Estimate
 from truepool.core.errors import SettingError
 from truepool.core.formatting import number, signed
 from truepool.games import Incentives, incentives, payments
+from truepool.games.beliefs import check_costs
 from truepool.games.misreports import AgentIncentive, Misreport
 from truepool.pools.interface import LinearPool
 
@@ -21,6 +22,9 @@ a weighted mean, because each trial must then be pooled again."""
 
 NOTICEABLE = 0.02
 """Harm to the pool below this share of its cost does not matter."""
+
+IN_COSTS = "vcg"
+"""The payment that is in the units of the costs."""
 
 PAID_FOR = {
     "vcg": "what it saves the pool",
@@ -47,19 +51,29 @@ def misreport_incentives(evidence: Evidence) -> Incentives | None:
         )
         return None
     most = LINEAR_CASES if isinstance(pool, LinearPool) else OTHER_CASES
-    cases = evidence.sampling.part(np.arange(len(panel)), most, "incentives")
     try:
+        check_costs(evidence.costs)  # before a sample is drawn and noted
+        cases = evidence.sampling.part(np.arange(len(panel)), most, "incentives")
         return incentives(
             panel.take(cases),
             pool,
             evidence.costs,
             threshold=evidence.threshold,
-            payment=pool.name if pool.name in payments.every() else "vcg",
+            payment=payment_of(pool.name),
             seed=evidence.seed,
         )
     except SettingError as error:
         evidence.sampling.withhold("incentives", str(error))
         return None
+
+
+def payment_of(pool: str) -> str:
+    """Name the payment of a pool: the score it is named after, or what it saves.
+
+    >>> payment_of("wsu"), payment_of("mean")
+    ('wsu', 'vcg')
+    """
+    return pool if pool in payments.every() else IN_COSTS
 
 
 def check(evidence: Evidence) -> Iterator[Candidate]:
@@ -76,13 +90,17 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     best, harm = first.best, first.best.pool_cost
     large = harm > NOTICEABLE * evidence.stake
     whose = "at the pool's cost" if harm > 0 else "and decisions would cost less"
+    gain = number(best.gain)
+    if found.payment == IN_COSTS:
+        gain = evidence.money(best.gain)
+    change = f"{signed(harm)} {evidence.costs.currency}".rstrip()
     count = sum(row.significant for row in found.rows)
     yield Candidate(
         "misreport-gain",
         (first.agent,),
         f"Paid for {PAID_FOR.get(found.payment, 'its own score')}, {first.agent} would "
-        f"gain {number(best.gain)} per case by misreporting ({describe(best)}), "
-        f"{whose} ({signed(harm)} per case); {count} of {len(found.rows)} agents could "
+        f"gain {gain} per case by misreporting ({describe(best)}), "
+        f"{whose} ({change} per case); {count} of {len(found.rows)} agents could "
         "gain.",
         "Pay agents by a proper score of their own reports (or `wsu`), decide at "
         "the threshold that the costs imply, and recalibrate the pool.",
@@ -90,7 +108,9 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
         matters=large,
         most="warning" if large else "note",
         number=_gain(first, evidence.level),
-        unit="gain per case",
+        unit=evidence.in_currency("gain per case")
+        if found.payment == IN_COSTS
+        else "gain per case",
         figure="incentives",
         explained_by=("threshold", "under-confident-pool"),
     )

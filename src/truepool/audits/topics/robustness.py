@@ -7,7 +7,6 @@ from truepool.audits.evidence import Evidence
 from truepool.audits.topic import Topic
 from truepool.audits.values import FailureScenario
 from truepool.core.arrays import FloatArray
-from truepool.core.formatting import number
 from truepool.stress.constant import ConstantLow
 from truepool.stress.interface import Stress
 from truepool.stress.label_flip import LabelFlip
@@ -56,23 +55,23 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     yield Candidate(
         "fragile",
         (worst.who,),
-        _sentence(worst),
+        _sentence(evidence, worst),
         "Set an alarm on its loss; robust pools (`median`, `trimmed`, `krum`) "
         "and online weights limit the damage.",
         least="note",
         number=worst.rise,
-        unit="rise of the cost per case",
+        unit=evidence.in_currency("rise of the cost per case"),
         figure="robustness",
     )
 
 
-def _sentence(worst: FailureScenario) -> str:
+def _sentence(evidence: Evidence, worst: FailureScenario) -> str:
     cost = worst.cost.value
     if worst.rise.value <= 0:
         return f"Whatever {worst.who} reports, decisions cost no more than now."
     return (
-        f"If {worst.who} {worst.what}, a case costs {number(cost)} instead of "
-        f"{number(cost - worst.rise.value)}."
+        f"If {worst.who} {worst.what}, a case costs {evidence.money(cost)} instead of "
+        f"{evidence.money(cost - worst.rise.value)}."
     )
 
 

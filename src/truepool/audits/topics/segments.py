@@ -17,10 +17,10 @@ from truepool.audits.topics.calibration import (
     recalibrated_pool,
 )
 from truepool.audits.values import Calibration, Segment
-from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.arrays import BoolArray, FloatArray, IntArray
 from truepool.core.formatting import percent
 from truepool.measures.groups import FEWEST_CASES, divide
-from truepool.measures.inference import holm
+from truepool.measures.inference import holm, independent_units
 from truepool.measures.losses import Loss
 
 Groups: TypeAlias = Sequence[tuple[str, IntArray]]
@@ -133,7 +133,7 @@ def _agents(evidence: Evidence, groups: Groups) -> Iterator[Candidate]:
     fine = np.ones(p_values.shape, dtype=np.bool_)
     reference = losses.copy()
     while True:
-        tests = _tests(losses, reference, groups)
+        tests = _tests(evidence, losses, reference, groups)
         p_values[fine] = tests[fine]
         i, g = divmod(int(np.argmin(np.where(fine, tests, 1.0))), len(groups))
         if tests[i, g] * tests.size >= LIKELY or not fine[i, g]:
@@ -165,10 +165,13 @@ def _losses(evidence: Evidence) -> FloatArray:
     return np.stack([loss.of(values[:, i], evidence.outcomes) for i in agents], axis=1)
 
 
-def _tests(losses: FloatArray, reference: FloatArray, groups: Groups) -> FloatArray:
+def _tests(
+    evidence: Evidence, losses: FloatArray, reference: FloatArray, groups: Groups
+) -> FloatArray:
     """P-values (N, G) of agents whose lead over the others shrinks in a group.
 
-    1 where the agent's own loss is not higher there than elsewhere.
+    1 where the agent's own loss is not higher there than elsewhere. Cases count by
+    their weights, and those of one customer together.
     """
     known = ~np.isnan(reference)
     others = known.sum(axis=1, keepdims=True) - known
@@ -184,11 +187,22 @@ def _tests(losses: FloatArray, reference: FloatArray, groups: Groups) -> FloatAr
             parts = inside & known, ~inside & known
             if min(part.sum() for part in parts) < FEWEST_CASES:
                 continue
-            own, gap = ([series[part] for part in parts]
-                        for series in (losses[:, i], gaps[:, i]))  # fmt: skip
-            if own[0].mean() > own[1].mean():
-                tests[i, g] = _welch(*gap)
+            series = np.stack([losses[:, i], gaps[:, i]], axis=1)
+            there, elsewhere = (_units(evidence, series, part) for part in parts)
+            if there[:, 0].mean() > elsewhere[:, 0].mean():
+                tests[i, g] = _welch(there[:, 1], elsewhere[:, 1])
     return tests
+
+
+def _units(evidence: Evidence, series: FloatArray, part: BoolArray) -> FloatArray:
+    """Independent parts (U, M) of the means of series (T', M) over some cases."""
+    weights, together = evidence.panel.case_weights(), evidence.panel.groups
+    cases = evidence.cases[part]
+    return independent_units(
+        series[part],
+        None if weights is None else weights[cases],
+        None if together is None else together[cases],
+    )
 
 
 def _welch(first: FloatArray, second: FloatArray) -> float:

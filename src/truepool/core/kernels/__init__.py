@@ -17,6 +17,11 @@ shading = import_module(
 )
 """What each shift of an agent's reports would earn, for `truepool.games`."""
 
+mixture = (
+    import_module("truepool.core.kernels.mixture_compiled").mixture if fast else None
+)
+"""A weighted mean of fitted pools; without it each is evaluated by itself."""
+
 scan = chosen.scan
 linear = chosen.linear
 without = chosen.without
@@ -27,6 +32,7 @@ report_counts = chosen.report_counts
 
 __all__ = [
     "linear",
+    "mixture",
     "online",
     "report_counts",
     "scan",

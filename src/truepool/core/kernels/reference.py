@@ -4,6 +4,8 @@
 Arrays are float64, C-contiguous and already checked; NaN is a missing report.
 """
 
+from enum import IntEnum
+
 import numpy as np
 
 from truepool.core.arrays import FloatArray, IntArray
@@ -13,6 +15,20 @@ MIN_SHARE = 1e-12
 
 EDGE = 1e-12
 """A pool this close to the threshold counts as equal, as in measures.decisions."""
+
+
+class Kind(IntEnum):
+    """What the numbers of a member of a compiled mixture mean."""
+
+    LINEAR = 0  # N weights
+    TRIMMED = 1  # the share cut off at each end
+    ANCHORED = 2  # clip, then per fit: share, shift, stretch, N tilts
+    SCALED = 3  # clip, factor, shift, N weights
+    BETA = 4  # a, b, N weights
+    BEST = 5  # N losses
+    LOG_ODDS = 6  # per model: N slopes, intercept
+    REPORTS = 7  # per model: N slopes, intercept
+    TREES = 8  # baseline, then per agent: 0, 1 where it always reported, 2 where never
 
 
 def scan(values: FloatArray) -> tuple[int, int]:

@@ -286,13 +286,18 @@ def _check_columns(names: Sequence[str], wanted: _Wanted) -> list[str]:
             f"missing: {', '.join(map(repr, missing))}{suggestion(missing[0], names)}; "
             f"columns: {', '.join(names)}"
         )
-    roles = [("id", wanted.written.id), ("time", wanted.time)]
-    roles += [("case", name) for name in wanted.written.columns]
-    for role, name in roles:
+    for role, name in (("id", wanted.written.id), ("time", wanted.time)):
         if name is not None and name not in names:
             raise SourceError(
                 f"there is no {role} column {name!r}{suggestion(name, names)}; "
                 f"columns: {', '.join(names)}. Name it (--{role})."
+            )
+    for name in wanted.written.columns:
+        if name not in names:
+            raise SourceError(
+                f"the pool decides by the cost of each case, so the table must have "
+                f"the column {name!r}{suggestion(name, names)}; columns: "
+                f"{', '.join(names)}. Add it, or fit the pool with other costs."
             )
     others = {wanted.id, wanted.time, *wanted.written.columns}
     twice = {name for name in names if names.count(name) > 1} & {*reports, *others}

@@ -1,6 +1,6 @@
 """The one place where the text of a table becomes numbers and times."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -10,13 +10,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from truepool.core.arrays import Array, BoolArray, FloatArray
+from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
 from truepool.core.errors import PanelError, ReportError, SourceError
-from truepool.core.formatting import is_number
+from truepool.core.formatting import is_number, pluralize
+from truepool.data.case_columns import case_name
 from truepool.data.tables.table_format import TableFormat
 
 MISSING = tuple(csv.ConvertOptions().null_values)
 """How tables write a value they do not have, beside the empty cell."""
+
+
+UNIT_RATIO = 10.0
+"""Percentages go so many times as high as fractions, at least."""
+
+LIKELIER = 3.0
+"""Log-likelihood by which fractions must explain outcomes better than percentages."""
+
+EDGE = 1e-6
+"""Least probability of an outcome: no single report may rule anything out."""
 
 
 def parse_reports(
@@ -59,25 +70,71 @@ def check_percentages(
 
     Percent signs leave no doubt, and a column of zeros fits both units.
     """
-    if any(_is_signed(column) for column in columns):
+    if any(is_signed(column) for column in columns):
         return
     largest = {name: np.nanmax(r, initial=0.0) * 100 for name, r in reports.items()}
-    fraction = next((name for name, top in largest.items() if 0 < top <= 1), None)
-    percent = next((name for name, top in largest.items() if top > 1), None)
-    if fraction is None:
+    fractions = [name for name, top in largest.items() if 0 < top <= 1]
+    percents = [name for name, top in largest.items() if top > 1]
+    if not fractions:
         return
-    if percent is None:
+    fraction = fractions[0]
+    if percents and largest[percents[0]] < UNIT_RATIO * largest[fraction]:
+        return  # events are rare, and percentages small
+    if not percents:
         raise ReportError(
             "with --percent some report must be above 1; the largest is "
             f"{max(largest.values()):g} in column {fraction!r}. Leave out --percent; "
             "if these are percentages, write a percent sign behind each."
         )
+    percent = percents[0]
+    cure = f"Multiply {_quoted(fractions)} by 100 in the table."
+    if len(percents) < len(fractions):
+        cure = (
+            f"Divide {_quoted(percents)} by 100 in the table and leave out --percent."
+        )
     raise ReportError(
         "with --percent every agent must report percentages; column "
         f"{percent!r} goes up to {largest[percent]:g}, column {fraction!r} only to "
-        f"{largest[fraction]:g}. Divide {percent!r} by 100 in the table and leave out "
-        "--percent."
+        f"{largest[fraction]:g}. {cure}"
     )
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names))
+
+
+def check_rows(
+    reports: FloatArray, outcomes: IntArray, agents: Sequence[str], ids: Array | None
+) -> None:
+    """Refuse an agent of whose reports (T, N) some were fractions and no percentages.
+
+    Numbers up to 1 are small percentages where events are rare. They were fractions if
+    the outcomes (T,) are likelier under them than under the percentages, and than under
+    the share of positives that these cases have.
+    """
+    for i, agent in enumerate(agents):
+        cases = np.flatnonzero((reports[:, i] > 0) & (reports[:, i] <= 0.01))
+        if len(cases) in (0, np.count_nonzero(~np.isnan(reports[:, i]))):
+            continue
+        p, y = reports[cases, i], outcomes[cases]
+        rate = np.full(len(p), y.mean())
+        apart = _log_likelihood(100 * p, y) - max(
+            _log_likelihood(p, y), _log_likelihood(rate, y)
+        )
+        if apart > LIKELIER:
+            t = int(cases[0])
+            raise ReportError(
+                f"with --percent every report must be a percentage; agent {agent!r} "
+                f"has {pluralize(len(cases), 'number')} up to 1, such as "
+                f"{100 * reports[t, i]:g} in {case_name(t, ids)}, that fit the "
+                "outcomes only as probabilities. Multiply them by 100 in the table; if "
+                "they are percentages, write a percent sign behind each."
+            )
+
+
+def _log_likelihood(p: FloatArray, outcomes: IntArray) -> float:
+    inside = np.clip(p, EDGE, 1 - EDGE)
+    return float(np.where(outcomes > 0, np.log(inside), np.log1p(-inside)).sum())
 
 
 def parse_times(column: nw.Series[Any], written: TableFormat) -> Array:
@@ -168,7 +225,7 @@ def _no_number(name: str, text: Any, number: Any) -> ReportError:
     )
 
 
-def _is_signed(column: nw.Series[Any]) -> bool:
+def is_signed(column: nw.Series[Any]) -> bool:
     """Whether the first report of a column carries a percent sign."""
     cells = column.drop_nulls().head(1).to_list()
     return any(str(cell).strip().endswith("%") for cell in cells)

@@ -24,6 +24,11 @@ OUTCOMES = (
 """Of several columns with two values, one of such a name is the outcome."""
 
 
+SEGMENTS = 20
+"""A column of text with more different values says what cases have in common, such as a
+customer; one with fewer, of what kind they are."""
+
+
 @dataclass(frozen=True)
 class Question:
     """What a table cannot say about an option, and the values it could have."""
@@ -94,13 +99,16 @@ def profile_table(path: Path) -> TableProfile:
         look.set("decimal", ",", "decimal commas in the numbers")
     if any(column.percent for column in look.reports):
         look.set("percent", True, "percent signs in the reports")
+    _find_groups(look)
+    named = {v for question in look.questions for v, _ in question.choices}
+    rest = {name: c for name, c in look.open.items() if name not in named}
     profile = TableProfile(
         len(frame),
         look.options,
         look.reasons,
         tuple(look.questions),
-        {name: column.describe() for name, column in look.open.items()},
-        tuple(name for name, column in look.open.items() if column.is_amount),
+        {name: column.describe() for name, column in rest.items()},
+        tuple(name for name, column in rest.items() if column.is_amount),
     )
     return replace(profile, problem=_problem(path, profile))
 
@@ -218,6 +226,21 @@ def _find_time(look: _Look) -> None:
         look.questions.append(Question("time", sentence, tuple(choices), False))
     elif times:
         _set_time(look, times[0], "dates the cases")
+
+
+def _find_groups(look: _Look) -> None:
+    """Offer columns of text that say what cases have in common, or of what kind."""
+    words = {n: c for n, c in look.open.items() if c.numbers is None}
+    texts = {n: c for n, c in words.items() if not (c.dated or c.time_formats)}
+    many = {n: c for n, c in texts.items() if SEGMENTS < len(c.distinct) <= c.rows / 2}
+    few = {n: c for n, c in texts.items() if 2 <= len(c.distinct) <= SEGMENTS}
+    for option, sentence, columns in (
+        ("group", "do the cases of one of these belong together (--group)?", many),
+        ("by", "which column divides the cases into kinds to look at (--by)?", few),
+    ):
+        choices = tuple((name, column.describe()) for name, column in columns.items())
+        if choices:
+            look.questions.append(Question(option, sentence, choices, False))
 
 
 def _set_time(look: _Look, name: str, reason: str) -> None:

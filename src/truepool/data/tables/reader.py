@@ -4,6 +4,7 @@ import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from truepool.core.errors import (
     SourceError,
     suggestion,
 )
+from truepool.core.registry import check_settings
 from truepool.data.case_columns import CaseColumns
 from truepool.data.labels import Labels
 from truepool.data.panel import Panel
@@ -33,13 +35,18 @@ from truepool.data.tables.files import read_file, read_names
 from truepool.data.tables.long import column_by_case, pivot, values_by_case
 from truepool.data.tables.numbers import (
     check_percentages,
+    check_rows,
     is_empty,
+    is_signed,
     parse_column,
     parse_reports,
     parse_times,
 )
 from truepool.data.tables.summary import TableSummary
 from truepool.data.tables.table_format import TableFormat
+
+SETTINGS = (*signature(TableFormat).parameters,)
+"""What may be said about how a table is written."""
 
 INDEXES = ("", "__index_level_0__", "Unnamed: 0")
 """Columns that pandas writes for its row index; they are no agents."""
@@ -125,6 +132,7 @@ def read_panel(
     array([[0.06, 0.11],
            [0.82, 0.74]])
     """
+    check_settings("read_panel", written, SETTINGS)
     panel, summary = load_panel(
         source, TableFormat(outcome, **written), allow_empty_cases=allow_empty_cases
     )
@@ -171,6 +179,8 @@ def load_panel(
     )
     if labels is not None:
         panel = panel.with_labels(labels)
+    if written.percent and panel.classes == 2:
+        _check_rows(panel, frame, written)
     summary = replace(
         reports.summary,
         agents=panel.agents,
@@ -211,6 +221,13 @@ def load_verdicts(
     return panel, replace(summary, separator=separator)
 
 
+def _check_rows(panel: Panel, frame: nw.DataFrame[Any], written: TableFormat) -> None:
+    """Refuse percentages and fractions in one column; percent signs leave no doubt."""
+    names = panel.agents if written.long is None else written.long[2:]
+    if not any(is_signed(frame[n]) for n in names if n in frame.columns):
+        check_rows(panel.values[:, :, 0], panel.outcomes, panel.agents, panel.ids)
+
+
 def read_reports(
     source: Any, agents: Sequence[str], outcome: str = "y", **written: Any
 ) -> ReportTable:
@@ -223,6 +240,7 @@ def read_reports(
     >>> read_reports(pa.table({"bob": [0.6], "ada": [0.9]}), ("ada", "bob")).values
     array([[0.9, 0.6]])
     """
+    check_settings("read_reports", written, SETTINGS)
     return load_reports(source, agents, TableFormat(outcome, **written))
 
 
@@ -309,7 +327,10 @@ def read_source(
             f"got {type(source).__name__}. Use Panel(...) for arrays."
         ) from None
     if not len(frame):
-        raise SourceError("the table must have at least one row; it has none")
+        raise SourceError(
+            "the table must have at least one row below its header; it has none. Write "
+            "the cases into it, or name another table"
+        )
     return frame, separator
 
 
@@ -332,9 +353,12 @@ def _table(
     roles += [("case", name) for name in written.columns]
     for role, name in roles:
         if name is not None and name not in frame.columns:
+            wanted = f"no {role} column {name!r}"
+            if role == "ignored":
+                wanted = f"no column {name!r} to ignore"
             raise SourceError(
-                f"there is no {role} column {name!r}{suggestion(name, frame.columns)}; "
-                f"columns: {', '.join(frame.columns)}"
+                f"there is {wanted}{suggestion(name, frame.columns)}; columns: "
+                f"{', '.join(frame.columns)}"
             )
     time = written.time or ("time" if "time" in frame.columns else None)
     if written.long is not None:

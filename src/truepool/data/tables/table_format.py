@@ -140,6 +140,7 @@ class TableFormat:
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
+            _check_text(name, value)
         if decimal not in DECIMALS:
             raise SettingError(
                 f"a decimal mark must be '.' or ','; got {decimal!r} (--decimal)"
@@ -164,12 +165,15 @@ class TableFormat:
             raise SettingError(
                 f"updates must be {' or '.join(UPDATES)}; got {updates!r} (--updates)"
             )
-        if updates == TIME_WEIGHTED and (decision_time is None or weight is not None):
+        if updates == TIME_WEIGHTED and decision_time is None:
             raise SettingError(
-                "time-weighted reports need the time at which each case ends, and no "
-                f"other weights; got decision_time={decision_time!r} and "
-                f"weight={weight!r}. Name the former (--decision-time) and leave out "
-                "the latter (--weight)."
+                "time-weighted reports count until each case ends; no column says when "
+                "that is. Name it (--decision-time)."
+            )
+        if updates == TIME_WEIGHTED and weight is not None:
+            raise SettingError(
+                "time-weighted reports are weights already; got the weight column "
+                f"{weight!r} as well. Leave it out (--weight)."
             )
 
     @property
@@ -220,6 +224,17 @@ class TableFormat:
         return replace(told, weight=None, group=None, propensity=None)
 
 
+def _check_text(name: str, value: Any) -> None:
+    """Refuse text that no file can hold, such as a word of invalid bytes."""
+    try:
+        str(value).encode()
+        "".join(value if isinstance(value, tuple) else ()).encode()
+    except UnicodeEncodeError:
+        raise SettingError(
+            f"--{name.replace('_', '-')} must be valid Unicode; got {value!r}"
+        ) from None
+
+
 def _words(name: str, value: Any) -> list[str]:
     """Return the value of an option as words of a shell."""
     if value is True:
@@ -255,9 +270,9 @@ def _names(agents: Sequence[str] | str | None) -> tuple[str, ...]:
 
 def _separator(sep: str) -> str:
     character = SEPARATORS.get(sep, sep)
-    if len(character) != 1:
+    if len(character) != 1 or not character.isascii():
         raise SettingError(
-            f"a separator must be one character, or tab; got {sep!r} (--sep)"
+            f"a separator must be one ASCII character, or tab; got {sep!r} (--sep)"
         )
     return character
 

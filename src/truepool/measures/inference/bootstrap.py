@@ -142,7 +142,8 @@ def bca_interval(
     share = ((draws < mean).mean() + (draws <= mean).mean()) / 2
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     if 0 < share < 1:
-        a = float((apart**3).sum()) / (6 * spread**1.5)
+        # Scaled first: the powers of very small and large deviations are no numbers.
+        a = float(((apart / np.sqrt(spread)) ** 3).sum()) / 6
         z = ndtri(share) + ndtri(tails)
         tails = ndtr(ndtri(share) + z / (1 - a * z))
     low, high = np.quantile(draws, tails)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from truepool.audits.values import CostCurve
+from truepool.core.formatting import in_unit
 from truepool.render.figures.probability_axis import ProbabilityAxis
 from truepool.render.figures.style import (
     DASHES,
@@ -28,6 +29,7 @@ def threshold(
     *,
     lowest: float | None = None,
     axis: ProbabilityAxis | None = None,
+    currency: str = "",
 ) -> "Figure":
     """Draw the cost at each threshold; mark those in use and implied by the costs.
 
@@ -45,7 +47,7 @@ def threshold(
     for place, (label, line) in enumerate(lines.items()):
         colour, dashes = (SERIES[2], SERIES[1], INK)[place], ("--", "-.", ":")[place]
         ax.axvline(float(axis.place(line)), color=colour, linestyle=dashes, label=label)
-    ax.set(xlabel="decide positive above, %", ylabel="cost per case")
+    ax.set(xlabel="decide positive above, %", ylabel=in_unit("cost per case", currency))
     axis.mark(ax.xaxis, most=6)
     ax.set_ylim(bottom=0)
     ax.grid(axis="y")
@@ -69,7 +71,7 @@ def decision(curve: CostCurve, ratio: float | None = None) -> "Figure":
             linestyle=DASHES[place], label=name, linewidth=2.2 if place == 0 else 1.4,
         )  # fmt: skip
     most = 1.3 * np.nanmax([curve.pool, curve.best])
-    ax.set_ylim(0, min(most, np.nanmax(list(lines.values()))))
+    ax.set_ylim(0, min(most, np.nanmax(list(lines.values()))) or 1.0)
     ax.set_xscale("log")
     ax.xaxis.set_major_formatter("{x:g}")
     if ratio is not None:

@@ -1,5 +1,6 @@
 """Figures as files."""
 
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,5 +30,8 @@ def save(figure: "Figure", path: Path) -> None:
     check_path(path)
     for text in figure.findobj(Text):
         text.set_text(printable(text.get_text()))
-    with files.atomic_path(path) as unfinished:
-        figure.savefig(unfinished, dpi=120, facecolor="white")
+    # In memory first: on a full disk, matplotlib's PDF fails with an error of its own.
+    drawn = BytesIO()
+    kind = path.suffix[1:].lower()
+    figure.savefig(drawn, format=kind, dpi=120, facecolor="white")
+    files.write_bytes(path, drawn.getvalue())

@@ -7,6 +7,7 @@ import numpy as np
 
 from truepool.audits.values import AgentSummary, FailureScenario
 from truepool.comparison import Comparison, Estimate
+from truepool.core.formatting import in_unit
 from truepool.render.figures.style import (
     GREY,
     INK,
@@ -40,7 +41,7 @@ def weights(summaries: Sequence[AgentSummary]) -> "Figure":
 
 
 @house_style
-def credit(summaries: Sequence[AgentSummary], unit: str = "cost per case") -> "Figure":
+def credit(summaries: Sequence[AgentSummary], currency: str = "") -> "Figure":
     """Draw the credit of each agent; one with credit below 0 harms the pool."""
     ordered = sorted(summaries, key=_credit_value, reverse=True)
     figure, ax = canvas(1.0 + 1.3 * ROW * len(ordered))
@@ -53,7 +54,11 @@ def credit(summaries: Sequence[AgentSummary], unit: str = "cost per case") -> "F
         shift = 0.0 if len(drawn) == 1 else 0.18 * (2 * place - 1)
         _draw_intervals(ax, row, shift, MARKERS[place], SERIES[place], name)
     ax.axvline(0, color=INK, linewidth=0.8)
-    _rows(ax, [shorten(one.agent) for one in ordered], f"credit, {unit} (right: helps)")
+    _rows(
+        ax,
+        [shorten(one.agent) for one in ordered],
+        f"credit, {in_unit('cost per case', currency)}; right: helps",
+    )
     if len(drawn) > 1:
         ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderpad=0)
     return figure
@@ -70,20 +75,20 @@ def comparison(found: Comparison, used: str | None = None) -> "Figure":
         if row.pool == used:
             ax.plot(row.loss.value, place, "o", color=SERIES[1], markersize=6)
     what = "cost" if found.loss == "cost" else f"{found.loss} loss"
-    _rows(
-        ax, [shorten(row.pool) for row in rows], f"{what} per case (dashed: plain mean)"
-    )
+    unit = found.costs.currency if found.loss == "cost" else ""
+    across = f"{in_unit(f'{what} per case', unit)}; dashed: plain mean"
+    _rows(ax, [shorten(row.pool) for row in rows], across)
     return figure
 
 
 @house_style
-def robustness(scenarios: Sequence[FailureScenario]) -> "Figure":
+def robustness(scenarios: Sequence[FailureScenario], currency: str = "") -> "Figure":
     """Draw how much the cost rises when an agent fails."""
     figure, ax = canvas(0.7 + 1.2 * ROW * len(scenarios))
     _draw_intervals(ax, [scenario.rise for scenario in scenarios], 0.0, "D", SERIES[1])
     ax.axvline(0, color=INK, linewidth=0.8)
     names = [_describe(scenario) for scenario in scenarios]
-    _rows(ax, names, "rise in cost per case")
+    _rows(ax, names, in_unit("rise in cost per case", currency))
     return figure
 
 

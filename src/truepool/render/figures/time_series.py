@@ -69,7 +69,7 @@ def losses(drift: Drift) -> "Figure":
                 case, 1, text, transform=top, rotation=90, va="top", ha="right",
                 clip_on=True, in_layout=False,
             )  # fmt: skip
-    ax.set_ylabel("loss per case")
+    ax.set_ylabel("Brier loss per case")
     ax.set_ylim(bottom=0)
     ax.margins(x=0)
     _mark_time(ax, drift, " (dotted: alarms)" if drift.alarms else "")
@@ -88,7 +88,7 @@ def replay(trace: Trace, smooth: int = 50) -> "Figure":
     if trace.weights is not None:
         cases = thin(len(trace.weights))
         _stack(top, cases, trace.weights[cases], trace.panel.agents)
-    figure.suptitle(f"{trace.learner.name}: weights, case by case")
+    figure.suptitle(f"{trace.name}: weights, case by case")
     own = trace.losses
     best = own - np.diff(trace.regret_to_agent, prepend=0.0)
     cases = thin(len(own))

@@ -28,7 +28,14 @@ from truepool.render.html.layout import Section, fragment, page
 from truepool.render.numbers import format_estimate, percent
 from truepool.render.tables import comparison as compared
 from truepool.render.tables import evidence
-from truepool.render.verdict import changes, costs, saving_label, sentence, withheld
+from truepool.render.verdict import (
+    changes,
+    costs,
+    describe_errors,
+    saving_label,
+    sentence,
+    withheld,
+)
 
 DIAGRAMS = 24
 """Reliability diagrams that are drawn; the table has everybody."""
@@ -57,7 +64,7 @@ LINKS = {
 def html(audit: Audit) -> str:
     """Return the whole page: verdict, findings, evidence, how it was computed."""
     found = _section("findings", "Findings", "Findings", withheld=withheld(audit))
-    shown = [found, *_evidence(audit), _method(audit)]
+    shown = [found, *sections(audit), _method(audit)]
     anchors = set[str]().union(*(section.anchors for section in shown))
     title = f"Audit: {sentence(audit)}"
     context = _verdict(audit) | {"anchors": anchors}
@@ -100,7 +107,7 @@ def _section(name: str, link: str, title: str, **shown: Any) -> Section:
     return Section(name, link, title, f"audit/{name}.html.j2", shown, **parts)
 
 
-def _evidence(audit: Audit) -> Iterator[Section]:
+def sections(audit: Audit) -> Iterator[Section]:
     """Yield what there is evidence for, in the order of a reader's questions."""
     yield _calibration(audit)
     yield _agents(audit)
@@ -165,7 +172,7 @@ def _agents(audit: Audit) -> Section:
     if weighed:
         drawn["weights"] = figures.weights(heaviest)
     if known:
-        drawn["credit"] = figures.credit(known)
+        drawn["credit"] = figures.credit(known, audit.currency)
     return _section(
         "agents", "Agents", "What is each agent worth?",
         weights=_spoken((one.agent, format_estimate(one.weight)) for one in heaviest),
@@ -231,7 +238,12 @@ def _costs(audit: Audit, curve: CostCurve) -> Section:
         other=other,
         figures={
             "threshold": figures.threshold(
-                curve, used, implied, lowest=None if other is None else least, axis=axis
+                curve,
+                used,
+                implied,
+                lowest=None if other is None else least,
+                axis=axis,
+                currency=audit.currency,
             ),
             "decision": figures.decision(curve, ratio),
         },
@@ -271,7 +283,11 @@ def _robustness(audit: Audit) -> Section:
         "robustness", "What if", "What if an agent fails?",
         worst=max(audit.robustness, key=lambda one: one.rise.value),
         beside=[evidence.robustness(audit)],
-        figures={"robustness": figures.robustness(audit.robustness[:MAX_ROWS])},
+        figures={
+            "robustness": figures.robustness(
+                audit.robustness[:MAX_ROWS], audit.currency
+            )
+        },
     )  # fmt: skip
 
 
@@ -279,4 +295,7 @@ def _method(audit: Audit) -> Section:
     """The settings, what was sampled, and the versions: enough to do it again."""
     versions = [f"{name} {version(name)}" for name in PACKAGES]
     versions += [f"Python {platform.python_version()}", f"schema {SCHEMA}"]
-    return _section("method", "Method", "How this was computed", versions=versions)
+    return _section(
+        "method", "Method", "How this was computed", versions=versions,
+        costs=describe_errors(audit),
+    )  # fmt: skip

@@ -38,8 +38,8 @@ def trace(shown: Trace) -> Markup:
         replay_tables.grid([shown]),
         replay_tables.weights(shown),
         figure=figures.replay(shown),
-        label=f"Weights of {shown.learner.name} and losses, case by case",
-        key=f"replay-{shown.learner.name}-{len(shown.losses)}",
+        label=f"Weights of {shown.name} and losses, case by case",
+        key=f"replay-{shown.name}-{len(shown.losses)}",
     )
 
 

@@ -10,7 +10,6 @@ from truepool.audits.values import Audit, Finding, Severity
 from truepool.core.formatting import printable
 from truepool.render import labels
 from truepool.render.advice import steps
-from truepool.render.costs import describe
 from truepool.render.numbers import (
     format_estimate,
     format_p_value,
@@ -19,7 +18,13 @@ from truepool.render.numbers import (
 )
 from truepool.render.tables.evidence import grids
 from truepool.render.tables.grid import plain
-from truepool.render.verdict import changes, saving_label, sentence, withheld
+from truepool.render.verdict import (
+    changes,
+    describe_errors,
+    saving_label,
+    sentence,
+    withheld,
+)
 
 MARKS: dict[Severity, tuple[str, str]] = {
     "error": ("ERROR", "bold red"),
@@ -96,13 +101,13 @@ def scope(audit: Audit) -> str:
         text += f", {percent(audit.missing)} of reports missing"
     if audit.classes > 2:
         return (
-            f"{text}; {audit.classes} classes; the class with the lowest expected "
-            "cost is decided."
+            f"{text}; {audit.classes} classes; {describe_errors(audit)}; the class "
+            "with the lowest expected cost is decided."
         )
     line = "where that costs less in the case at hand"
     if audit.threshold is not None:
         line = f"above {number(audit.threshold)}"
-    return f"{text}; {describe(audit.costs)}; positive is decided {line}."
+    return f"{text}; {describe_errors(audit)}; positive is decided {line}."
 
 
 def details(finding: Finding, label: str) -> Iterator[str]:

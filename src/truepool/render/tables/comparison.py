@@ -5,8 +5,9 @@ from dataclasses import asdict
 
 from truepool.audits.values import Segment
 from truepool.comparison import Comparison, Estimate, GroupComparison, Row
+from truepool.core.formatting import in_unit, money
 from truepool.data.costs import Costs
-from truepool.render.costs import describe
+from truepool.render.costs import describe, describe_classes
 from truepool.render.numbers import (
     format_estimate,
     format_interval,
@@ -25,11 +26,11 @@ def grid(comparison: Comparison) -> Grid:
     rows = tuple(_row(row, comparison.loss, doubt) for row in comparison.rows)
     headers = [
         "pool",
-        f"{what.lower()} per case{_currency(comparison)}",
+        in_unit(f"{what.lower()} per case", _currency(comparison)),
         "recall",
         "alarms",
-        "against mean",
-        "against best agent",
+        in_unit("against mean", _currency(comparison)),
+        in_unit("against best agent", _currency(comparison)),
     ]
     headers += ["Brier"] if comparison.loss != "brier" else []
     headers += ["ECE"]
@@ -41,8 +42,8 @@ def grid(comparison: Comparison) -> Grid:
 
 
 def _currency(comparison: Comparison) -> str:
-    unit = comparison.costs.currency
-    return f" ({unit})" if unit and comparison.loss == "cost" else ""
+    """Return the unit of the loss, where it is a cost."""
+    return comparison.costs.currency if comparison.loss == "cost" else ""
 
 
 def _row(row: Row, loss: str, doubt: float) -> tuple[str, ...]:
@@ -89,9 +90,10 @@ def groups(comparison: Comparison) -> Grid:
             )
         )
     what = "cost" if comparison.loss == "cost" else f"{comparison.loss} loss"
+    unit = _currency(comparison)
     headers = (
-        str(comparison.by), "cases", "positive", f"{what} of the mean", "its recall",
-        "lowest", what, "against mean",
+        str(comparison.by), "cases", "positive", in_unit(f"{what} of the mean", unit),
+        "its recall", "lowest", in_unit(what, unit), in_unit("against mean", unit),
     )  # fmt: skip
     tried = len(comparison.rows)
     notes = [
@@ -124,8 +126,8 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
         decision = _decision(costs, comparison.threshold)
     else:
         decision = (
-            f"{comparison.classes} classes; the class with the lowest expected cost "
-            "is decided; recall is the mean over classes"
+            f"{comparison.classes} classes; {_errors(comparison)}; the class with the "
+            "lowest expected cost is decided; recall is the mean over classes"
         )
     if comparison.capacity is not None:
         limit = f"at most {comparison.capacity}, the most valuable ones"
@@ -145,6 +147,11 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
     )
 
 
+def _errors(comparison: Comparison) -> str:
+    names = [f"class {k}" for k in range(comparison.classes)]
+    return describe_classes(asdict(comparison.costs), names)
+
+
 def _decision(costs: Costs, threshold: float | None) -> str:
     text = describe(asdict(costs))
     text = f"{text[0].upper()}{text[1:]}; positive is decided "
@@ -162,8 +169,8 @@ def _decision(costs: Costs, threshold: float | None) -> str:
 def _verdict(comparison: Comparison) -> str:
     first, mean = comparison.rows[0], comparison["mean"]
     unit = "costs" if comparison.loss == "cost" else f"has a {comparison.loss} loss of"
-    money = comparison.costs.currency if comparison.loss == "cost" else ""
-    cost = f"{number(first.loss.value)} {money}".rstrip()
+    currency = _currency(comparison)
+    cost = money(first.loss.value, currency)
     lowest = f"Lowest: {first.pool} {unit} {cost} per case"
     if first.pool == "mean":
         return f"{lowest}; nothing beats the plain mean here."
@@ -175,6 +182,6 @@ def _verdict(comparison: Comparison) -> str:
     p_value = format_p_value(first.p_mean)
     shown = f"p {p_value}" if p_value.startswith("<") else f"p = {p_value}"
     return (
-        f"{lowest}, the plain mean {number(mean.loss.value)}: {word} (adjusted "
-        f"{shown})."
+        f"{lowest}, the plain mean {money(mean.loss.value, currency)}: {word} "
+        f"(adjusted {shown})."
     )

@@ -2,7 +2,9 @@
 
 import numpy as np
 
+from truepool.audits.topics.incentives import IN_COSTS, payment_of
 from truepool.audits.values import AtCapacity, Audit, Drift
+from truepool.core.formatting import in_unit
 from truepool.render.numbers import format_estimate, format_p_value, number, percent
 from truepool.render.tables.comparison import small_groups
 from truepool.render.tables.grid import Grid
@@ -54,7 +56,8 @@ def calibration(audit: Audit) -> Grid:
 
 def agents(audit: Audit) -> Grid:
     """What each agent is worth; how often it reported, if reports are missing."""
-    sparse = audit.missing > 0
+    sparse, unit = audit.missing > 0, audit.currency
+    paid_in = unit if payment_of(audit.pool) == IN_COSTS else ""
     rows = tuple(
         (
             one.agent,
@@ -69,8 +72,9 @@ def agents(audit: Audit) -> Grid:
         for one in audit.agent_summaries
     )
     headers = [
-        "agent", "own cost", "weight earned", "without it", "Shapley",
-        "gain by misreporting", "Brier",
+        "agent", in_unit("own cost", unit), "weight earned",
+        in_unit("without it", unit), in_unit("Shapley", unit),
+        in_unit("gain by misreporting", paid_in), "Brier",
     ]  # fmt: skip
     headers += ["reported"] if sparse else []
     notes = (
@@ -94,7 +98,7 @@ def significance(audit: Audit) -> Grid:
         )
         for other in audit.significance
     )
-    headers = ("pool", "saves per case", "adjusted p", "p")
+    headers = ("pool", in_unit("saves per case", audit.currency), "adjusted p", "p")
     notes = (
         f"Against {audit.pool}, on cases that neither had seen; below 0 it costs more. "
         "p: paired t-test; adjusted p: for the number of pools tried (Holm).",
@@ -114,7 +118,8 @@ def robustness(audit: Audit) -> Grid:
         )
         for study in audit.robustness
     )
-    headers = ("if", "rise", "cost per case")
+    unit = audit.currency
+    headers = ("if", in_unit("rise", unit), in_unit("cost per case", unit))
     return Grid("What a failure would cost", headers, rows, essential=2)
 
 
@@ -133,7 +138,8 @@ def segments(audit: Audit) -> Grid:
         for one in audit.segments
     )
     headers = (
-        str(audit.by), "cases", "positive", "cost per case", "recall", "bias", "slope",
+        str(audit.by), "cases", "positive", in_unit("cost per case", audit.currency),
+        "recall", "bias", "slope",
     )  # fmt: skip
     notes = (
         "The pool in use on tested cases. Recall: share of positives found; bias: mean "
@@ -147,7 +153,7 @@ def segments(audit: Audit) -> Grid:
 
 def capacity(audit: Audit, found: AtCapacity) -> Grid:
     """What the pool costs and finds within a capacity, and without one."""
-    cost, rise = found.cost, found.rise
+    cost, rise, unit = found.cost, found.rise, audit.currency
     free = None if cost is None or rise is None else cost.value - rise.value
     rows = (
         ("decided positive", f"{found.decided:,}", f"{found.wanted:,}"),
@@ -157,8 +163,12 @@ def capacity(audit: Audit, found: AtCapacity) -> Grid:
             number(found.recall_without_limit),
         ),
         ("precision", number(found.precision), number(found.precision_without_limit)),
-        ("cost per case", format_estimate(cost), "-" if free is None else number(free)),
-        ("cost of the limit", format_estimate(rise, sign=True), ""),
+        (
+            in_unit("cost per case", unit),
+            format_estimate(cost),
+            "-" if free is None else number(free),
+        ),
+        (in_unit("cost of the limit", unit), format_estimate(rise, sign=True), ""),
     )
     notes = (
         "The most valuable cases are decided positive, by the expected cost saved. "
@@ -169,7 +179,7 @@ def capacity(audit: Audit, found: AtCapacity) -> Grid:
 
 
 def alarms(drift: Drift) -> Grid:
-    """Who got worse, and when."""
+    """Whose loss raised an alarm, and when."""
     dates = drift.alarm_dates or ("",) * len(drift.alarms)
     rows = tuple(
         (
@@ -182,8 +192,13 @@ def alarms(drift: Drift) -> Grid:
         for (who, case, before, after), date in zip(drift.alarms, dates, strict=True)
     )
     when = ("date",) if drift.alarm_dates else ()
-    headers = ("who", "case", *when, "loss before", "loss after")
-    return Grid("Alarms", headers, rows)
+    headers = ("who", "case", *when, "Brier before", "Brier after")
+    notes = (
+        "Alarms of detectors that see one case at a time, as they would have been "
+        "raised live: some cases after the change. The findings look back on all cases "
+        "and date the change itself.",
+    )
+    return Grid("Alarms as raised live", headers, rows, notes)
 
 
 def correlations(audit: Audit) -> Grid:

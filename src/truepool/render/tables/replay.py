@@ -9,6 +9,9 @@ from truepool.online import Trace
 from truepool.render.numbers import number, percent, signed
 from truepool.render.tables.grid import Grid
 
+SHOWN = 50
+"""Largest number of agents whose weights are printed."""
+
 
 def to_dict(trace: Trace) -> dict[str, Any]:
     """Return a replay as plain numbers and strings, ready for JSON."""
@@ -16,7 +19,7 @@ def to_dict(trace: Trace) -> dict[str, Any]:
     best = trace.best_weights
     agents = trace.panel.agents
     return {
-        "learner": trace.learner.name,
+        "learner": trace.name,
         "loss": trace.learner.loss.name,
         "cases": len(trace.losses),
         "outcome_labels": trace.panel.labels.to_dict(trace.panel.counts),
@@ -81,8 +84,14 @@ def weights(trace: Trace) -> Grid:
     row = to_dict(trace)
     best = row["best_weights"]
     agents = sorted(row["weights"], key=lambda agent: -row["weights"][agent])
+    shown, others = agents[:SHOWN], agents[SHOWN:]
+    notes: tuple[str, ...] = ()
+    if others:
+        rest = percent(sum(row["weights"][a] for a in others))
+        notes = (f"{len(others):,} other agents share {rest}; --json lists all.",)
     if best is None:
-        plain = tuple((a, percent(row["weights"][a])) for a in agents)
-        return Grid("Final weights", ("agent", "weight"), plain)
-    lines = tuple((a, percent(row["weights"][a]), percent(best[a])) for a in agents)
-    return Grid("Final weights", ("agent", "weight", "best in hindsight"), lines)
+        plain = tuple((a, percent(row["weights"][a])) for a in shown)
+        return Grid("Final weights", ("agent", "weight"), plain, notes)
+    lines = tuple((a, percent(row["weights"][a]), percent(best[a])) for a in shown)
+    headers = ("agent", "weight", "best in hindsight")
+    return Grid("Final weights", headers, lines, notes)

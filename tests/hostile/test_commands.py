@@ -1,0 +1,55 @@
+"""Every verb and option with hostile input: one sentence, nothing written, or fine."""
+
+import pytest
+from command import VERBS
+from hostile.commands import chosen, contents, fault, prepare, run, sound
+
+CHOSEN = chosen()
+CODES = {
+    verb: 2 for verb in ("agent template", "data path", "data verify", "reproduce")
+}
+"""Verbs that take a name of their own: the sound one would download something, or run
+for long. Without a budget, `agent llm` stops with 1."""
+CODES["agent llm"] = 1
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    root = tmp_path_factory.mktemp("hostile")
+    patch = pytest.MonkeyPatch()
+    patch.setenv("TRUEPOOL_CACHE", str(root / "cache"))
+    patch.setenv("TRUEPOOL_DATA", str(root / "nothing"))
+    place = root / "work"
+    place.mkdir()
+    prepare(place)
+    yield place
+    patch.undo()
+
+
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "demo"])
+def test_the_command_that_is_made_hostile_is_sound(verb, folder, monkeypatch):
+    before = contents(folder)
+    monkeypatch.chdir(folder)
+    answer = run(sound(verb))
+    assert answer.code == CODES.get(verb, 0), answer.err
+    for name in contents(folder).keys() - before.keys():
+        (folder / name).unlink()
+    for name, content in before.items():
+        (folder / name).write_bytes(content)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_hostile_input_is_refused_in_one_sentence_or_does_no_harm(verb, folder):
+    before = contents(folder)
+    faults = [fault(each.words, folder, before) for each in CHOSEN[verb]]
+    assert not any(faults), "\n".join(filter(None, faults))
+
+
+def test_every_option_of_every_verb_is_tried():
+    tried = {(each.verb, each.parameter) for every in CHOSEN.values() for each in every}
+    options = {
+        (verb, max(parameter.opts, key=len))
+        for verb, command in VERBS.items()
+        for parameter in command.params
+    }
+    assert tried == options
