@@ -42,7 +42,7 @@ def parse_reports(
     if written.percent:
         _check_one_unit(columns)
         parsed = {name: values / 100 for name, values in parsed.items()}
-    if written.score_range is not None:
+    if written.scores is not None:
         low, high = written.score_range
         for name, values in parsed.items():
             _check_scores(name, values, low, high)

@@ -177,15 +177,13 @@ class TableFormat:
             )
 
     @property
-    def score_range(self) -> tuple[float, float] | None:
-        """The lowest and the highest score, where reports are scores.
+    def score_range(self) -> tuple[float, float]:
+        """The lowest and the highest score.
 
         >>> TableFormat(scores="1-5").score_range
         (1.0, 5.0)
         """
-        if self.scores is None:
-            return None
-        found = re.fullmatch(SCORES, self.scores)
+        found = re.fullmatch(SCORES, self.scores or "")
         if not found or not float(found[1]) < float(found[2]):
             raise SettingError(
                 "scores must be given as the lowest and the highest, as in 1-5; got "
