@@ -65,3 +65,8 @@ def test_progress_is_told_agent_by_agent(monkeypatch):
         (name, i, 5)
         for i, name in enumerate(("logistic", "forest", "tree", "bayes", "neighbours"))
     ]
+
+
+def test_a_seed_may_be_large():
+    reports, _ = collect_reports(2**32)
+    assert all(np.isfinite(column).all() for column in reports.values())

@@ -5,6 +5,7 @@ import pytest
 from hostile import values
 
 from truepool.core import kernels
+from truepool.online.alarms.runs import NO_RUN, constant_run
 
 
 def draws(count):
@@ -32,3 +33,7 @@ def test_credit_is_a_number(name):
 
 def test_an_audit_is_complete_whatever_the_reports():
     assert "done" in [values.check_audit(rng) for rng in draws(4)]
+
+
+def test_an_agent_that_never_reported_has_no_constant_run():
+    assert constant_run(np.array([])) == NO_RUN

@@ -16,6 +16,7 @@ from truepool.data.panel import Panel
 from truepool.measures.calibration import LOG_ODDS_LIMIT
 from truepool.pools import load_pool
 from truepool.pools.auto import CANDIDATES, TWO_CLASSES, Auto, title
+from truepool.pools.beta import Beta
 from truepool.pools.boosted import Boosted
 from truepool.pools.extremized import Extremized
 from truepool.pools.interface import configure
@@ -59,10 +60,11 @@ def test_members_without_a_compiled_form_are_evaluated_by_themselves():
         Boosted().fit_panel(panel),
         Boosted(trees=3).fit_panel(panel),
         Platt(base="log-odds").fit_panel(panel),
+        Beta(base="log-odds").fit_panel(panel),
         Extremized(factor="neyman-roughgarden").fit_panel(panel),
         configure("bayes").fit_panel(panel),
     ]
-    shares = np.array([0.1, 0.2, 0.3, 0.25, 0.15])
+    shares = np.array([0.1, 0.2, 0.2, 0.1, 0.25, 0.15])
     joined = Mixture(tuple(alone), shares)
     assert [pool for _, pool in joined.others] == alone[1:]
     expected = sum(

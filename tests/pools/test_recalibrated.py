@@ -157,3 +157,8 @@ def test_the_correction_does_not_learn_from_its_pools_own_lesson():
 def test_settings_outside_their_range_are_refused(pool, kind):
     with pytest.raises(kind):
         pool.fit([[0.9, 0.5], [0.1, 0.5]], [1, 0])
+
+
+def test_a_calibrated_mean_is_not_transformed():
+    pool = Beta().fit([[0.5, 0.5]] * 10, [0, 1] * 5)
+    assert_allclose(pool.shape_, 1.0)

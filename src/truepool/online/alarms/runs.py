@@ -139,6 +139,8 @@ def _runs(series: IntArray) -> tuple[IntArray, IntArray, IntArray]:
 
 def _test_longest(series: IntArray, only: int | None = None) -> Run:
     """Test the longest run, of one value only if given."""
+    if not len(series):  # an agent that never reported
+        return NO_RUN
     starts, stops, values = _runs(series)
     lengths = stops - starts
     eligible = lengths if only is None else np.where(values == only, lengths, 0)
