@@ -165,7 +165,7 @@ def test_the_line_about_cases_without_an_outcome(tmp_path):
     finding = CliRunner().invoke(app, ["audit", str(table)])
     assert finding.exit_code == 0
     assert "10 cases have no outcome yet: used for feed checks only." in finding.output
-    assert "10 cases have no outcome yet" in finding.stderr
+    assert "no outcome yet" not in finding.stderr  # said once
 
 
 def test_the_feed_checks_by_name():

@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import replace
+from types import SimpleNamespace
 
 import matplotlib
 import numpy as np
@@ -23,7 +24,7 @@ from truepool.audits.values import FailureScenario, Reliability
 from truepool.comparison import Estimate
 from truepool.render import figures
 from truepool.render.figures.style import PALETTE, SERIES
-from truepool.render.figures.time_series import running_mean, thin
+from truepool.render.figures.time_series import _select_series, running_mean, thin
 
 NAN = float("nan")
 
@@ -382,3 +383,10 @@ def test_a_cost_curve_without_any_cost_is_drawn():
     lines = {"pool": nothing, "best": nothing, "always": nothing, "never": nothing}
     free = replace(curve, ratios=np.array([0.1, 1.0, 10.0]), **lines)
     assert figures.decision(free).axes[0].get_ylim() == (0, 1)
+
+
+def test_an_agent_that_never_reported_has_no_line():
+    known = SimpleNamespace(
+        alarms=(), losses={"a": np.full(3, np.nan), "b": np.ones(3)}
+    )
+    assert _select_series(known) == ["b"]

@@ -160,7 +160,8 @@ def _select_series(drift: Drift) -> list[str]:
     """Select the pool, then agents with alarms, then those with the highest loss."""
     alarmed = {alarm[0] for alarm in drift.alarms}
     whole = _pool(drift)
-    agents = [who for who in drift.losses if who != whole]
+    reported = [who for who, lost in drift.losses.items() if not np.isnan(lost).all()]
+    agents = [who for who in reported if who != whole]
     agents.sort(key=lambda who: (who not in alarmed, -np.nanmean(drift.losses[who])))
     return ([whole] if whole else []) + agents[: len(SERIES)]
 
