@@ -126,6 +126,17 @@ def test_without_labels_it_says_what_it_can(table, truepool, tmp_path):
     assert truepool("jury")[0] == 0  # the bundled example
 
 
+def test_a_single_label_is_refused_with_the_cure(truepool, tmp_path):
+    path = tmp_path / "one.csv"
+    write(path, np.full((5, 2), 0.5), ["1", "", "", "", ""])
+    code, _, err = truepool("jury", path, "--outcome", "passed")
+    assert (code, err) == (
+        2,
+        "error: at least 2 cases must have an outcome, or none; column 'passed' has 1. "
+        "Label another one.\n",
+    )
+
+
 def test_scores_count_in_equal_steps(truepool, tmp_path):
     path, fractions = tmp_path / "scores.csv", tmp_path / "fractions.csv"
     scores = np.random.default_rng(0).integers(1, 6, (40, 3))

@@ -217,6 +217,11 @@ def load_verdicts(
         agents = _table(frame, written)[0].agents
         reports = load_reports(frame, agents, written)
         return reports, replace(reports.summary, separator=separator)
+    if there and (~is_empty(frame[name])).sum() == 1:
+        raise OutcomeError(
+            f"at least 2 cases must have an outcome, or none; column {name!r} has 1. "
+            "Label another one."
+        )
     panel, summary = load_panel(frame, written)
     return panel, replace(summary, separator=separator)
 
