@@ -80,6 +80,16 @@ POLICY = {
     "games.payoffs": {"BLOCK": 2_000_000},
     "games.quadrature": {"MAX_SIGNAL": 7.0},
     "games.responses": {"TIE_TOLERANCE": 1e-12},
+    "juries.analysis": {"FOLDS": 5, "MIN_FITTED": 10},
+    "juries.column_pairs": {"MIN_ITEMS": 10},
+    "juries.judges": {
+        "COPY": 0.9,
+        "DISTINCT": 0.8,
+        "MIN_LABELS": 20,
+        "SIGNIFICANCE": 0.01,
+    },
+    "juries.values": {"NOT_RANDOM": 0.01},
+    "juries.verdicts": {"MIN_JUDGES": 2},
     "learners.interface": {"FLOOR": 1e-30},
     "measures.automation": {
         "CLIP": 1e-09,

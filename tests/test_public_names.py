@@ -15,6 +15,7 @@ CONTRACT = {
     "Features", "ReportTable", "read_reports", "TruepoolError", "learners", "load_pool", "load_stream", "replay", "Stream", "Trace", "stress", "diversity",
     "agents",
     "games",
+    "jury", "Jury",
 }  # fmt: skip
 
 

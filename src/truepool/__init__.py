@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from truepool.data.features import Features
     from truepool.data.panel import Panel
     from truepool.data.tables import ReportTable, read_panel, read_reports
+    from truepool.juries import Jury, jury
     from truepool.measures import credit, diversity, losses, scores
     from truepool.measures.decisions import decide
     from truepool.online import Stream, Trace, load_stream, replay
@@ -51,6 +52,7 @@ _NAMES = {
     "Comparison": "comparison",
     "Costs": "data.costs",
     "Features": "data.features",
+    "Jury": "juries",
     "Panel": "data.panel",
     "PooledClassifier": "pooled_classifier",
     "ReportTable": "data.tables",
@@ -60,6 +62,7 @@ _NAMES = {
     "audit": "audits",
     "compare": "comparison",
     "decide": "measures.decisions",
+    "jury": "juries",
     "load_pool": "pools",
     "load_stream": "online",
     "read_panel": "data.tables",
@@ -74,6 +77,7 @@ __all__ = [
     "Comparison",
     "Costs",
     "Features",
+    "Jury",
     "Mean",
     "Panel",
     "PooledClassifier",
@@ -89,6 +93,7 @@ __all__ = [
     "decide",
     "diversity",
     "games",
+    "jury",
     "learners",
     "load_pool",
     "load_stream",

@@ -31,6 +31,10 @@ OWN = {
         "--mean", "--offset", "--order", "--random-outcomes", "--repetitions",
         "--response", "--rounds", "--sees", "--sweep", "--truth",
     },
+    "jury": {
+        "--budget", "--confidence", "--label-next", "--max-error", "--repeated", "--scores",
+        "--swapped",
+    },
     "replay": {"--all", "--delay", "--recalibrate"},
     "reproduce": {"--full"},
     "score": {"--contributions", "--explore"},

@@ -229,6 +229,7 @@ VERBS = dict(verbs())
 ON_PANEL = {
     "audit": ["--json"],
     "compare": ["--pool", "vcg", "--json"],
+    "jury": ["--json"],
     "replay": ["--json"],
     "game": ["--payment", "brier", "--json"],
 }

@@ -17,6 +17,7 @@ from truepool.cli import (
     fit,
     game,
     init,
+    jury,
     pool,
     replay,
     score,
@@ -69,6 +70,7 @@ app.command("show")(show.show)
 app.command("export")(export.export)
 app.command("compare")(compare.compare)
 app.command("audit")(audit.audit)
+app.command("jury")(jury.jury)
 app.command("replay")(replay.replay)
 app.add_typer(data.app, name="data")
 app.add_typer(agent.app, name="agent")

@@ -293,6 +293,27 @@ def parse_cost(text: str) -> float | str:
         return text
 
 
+def parse_share(name: str, text: str) -> float:
+    """Return the share that the text of an option states.
+
+    >>> parse_share("--explore", "1%"), parse_share("--explore", "0.01")
+    (0.01, 0.01)
+    """
+    from truepool.core.errors import SettingError
+
+    number, unit = text.strip().removesuffix("%"), 100 if "%" in text else 1
+    try:
+        share = float(number) / unit
+    except ValueError:
+        share = float("nan")
+    if not 0 < share <= 1:
+        raise SettingError(
+            f"{name} must be a share above 0 and at most 1, as in 1% or 0.01; got "
+            f"{text!r}"
+        )
+    return share
+
+
 def _parse_costs(
     cost_fn: CostFn = "1",
     cost_fp: CostFp = "1",

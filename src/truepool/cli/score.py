@@ -86,7 +86,7 @@ def score(
 
     if output is not None and json_file is not None:
         raise SettingError("cases are written once; give either --output or --json")
-    share = None if explore is None else _share(explore)
+    share = None if explore is None else options.parse_share("--explore", explore)
     if new.suffix == ".pool" and file.suffix != ".pool":
         raise SettingError(
             f"the saved pool comes first; try truepool score {new} {file}"
@@ -286,23 +286,6 @@ def _score_batch(
             name = f"contribution:{agent}{suffix}"
             columns[name] = pa.array(changes[:, i, k], mask=~known)
     return columns, pa.array(decisions, mask=~known), int(T - known.sum())
-
-
-def _share(text: str) -> float:
-    """Return the share that a text states, as in 1% or 0.01."""
-    from truepool.core.errors import SettingError
-
-    number, unit = text.strip().removesuffix("%"), 100 if "%" in text else 1
-    try:
-        share = float(number) / unit
-    except ValueError:
-        share = float("nan")
-    if not 0 < share <= 1:
-        raise SettingError(
-            "--explore must be a share above 0 and at most 1, as in 1% or 0.01; got "
-            f"{text!r}"
-        )
-    return share
 
 
 def _review(

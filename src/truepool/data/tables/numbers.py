@@ -33,13 +33,34 @@ EDGE = 1e-6
 def parse_reports(
     columns: Iterable[nw.Series[Any]], written: TableFormat
 ) -> dict[str, FloatArray]:
-    """Reports of each column, NaN where there is none; percentages become shares."""
+    """Reports of each column, NaN where there is none; percentages become shares.
+
+    Scores from a to b become (s - a) / (b - a).
+    """
     columns = list(columns)
     parsed = {column.name: _parse(column, written) for column in columns}
     if written.percent:
         _check_one_unit(columns)
         parsed = {name: values / 100 for name, values in parsed.items()}
+    if written.scores is not None:
+        low, high = written.score_range
+        for name, values in parsed.items():
+            _check_scores(name, values, low, high)
+        parsed = {
+            name: (values - low) / (high - low) for name, values in parsed.items()
+        }
     return parsed
+
+
+def _check_scores(name: str, values: FloatArray, low: float, high: float) -> None:
+    outside = (values < low) | (values > high)
+    if outside.any():
+        row = int(np.argmax(outside))
+        raise ReportError(
+            f"a score must lie between {low:g} and {high:g}; column {name!r} has "
+            f"{values[row]:g} in row {row}. Correct it, change --scores, or leave the "
+            f"column out (--ignore {name})."
+        )
 
 
 def check_percentages(

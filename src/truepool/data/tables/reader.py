@@ -119,8 +119,8 @@ def read_panel(
     **written
         How the table is written and what its columns mean: ``positive``, ``agents``,
         ``id``, ``time``, ``ignore``, ``columns``, ``weight``, ``group``,
-        ``propensity``, ``sep``, ``decimal``, ``percent``, ``time_format``, ``layout``,
-        ``long``, ``decision_time`` and ``updates``; see `TableFormat`.
+        ``propensity``, ``sep``, ``decimal``, ``percent``, ``scores``, ``time_format``,
+        ``layout``, ``long``, ``decision_time`` and ``updates``; see `TableFormat`.
 
     Examples
     --------
@@ -201,6 +201,24 @@ def load_panel(
         columns=later.keep(written.columns),
     )
     return pending, summary
+
+
+def load_verdicts(
+    source: Any, written: TableFormat
+) -> tuple[Panel | ReportTable, TableSummary]:
+    """Return the panel of a table or, where no case has an outcome, its reports.
+
+    An outcome column that was named must be there.
+    """
+    frame, separator = read_source(source, written)
+    name = written.outcome
+    there = name in frame.columns
+    if is_empty(frame[name]).all() if there else name == TableFormat().outcome:
+        agents = _table(frame, written)[0].agents
+        reports = load_reports(frame, agents, written)
+        return reports, replace(reports.summary, separator=separator)
+    panel, summary = load_panel(frame, written)
+    return panel, replace(summary, separator=separator)
 
 
 def _check_rows(panel: Panel, frame: nw.DataFrame[Any], written: TableFormat) -> None:

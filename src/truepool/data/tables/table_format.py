@@ -1,5 +1,6 @@
 """How a table is written, and what its columns mean."""
 
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +12,9 @@ SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": 
 """Separators that may be given by name; any other character stands for itself."""
 
 DECIMALS = (".", ",")
+
+SCORES = r"\s*(\d+(?:\.\d+)?)\s*-\s*(\d+(?:\.\d+)?)\s*"
+"""How a range of scores is written."""
 
 LONG = ("case", "agent", "report")
 """What the columns of a long table are called unless they are named."""
@@ -47,6 +51,9 @@ class TableFormat:
         Decimal mark.
     percent : bool
         Whether reports are percentages, 0 to 100 or ``6.1%``.
+    scores : str, optional
+        Reports are scores from the first number to the second, ``"1-5"``: s counts as
+        (s - 1) / 4.
     time_format : str, optional
         How times are written, as in ``%d.%m.%Y %H:%M``; by default ISO 8601.
     long : sequence of three str, optional
@@ -80,6 +87,7 @@ class TableFormat:
     sep: str | None
     decimal: str
     percent: bool
+    scores: str | None
     time_format: str | None
     long: tuple[str, str, str] | None
     decision_time: str | None
@@ -101,6 +109,7 @@ class TableFormat:
         sep: str | None = None,
         decimal: str = ".",
         percent: bool = False,
+        scores: str | None = None,
         time_format: str | None = None,
         long: Sequence[str] | None = None,
         layout: str | None = None,
@@ -123,6 +132,7 @@ class TableFormat:
             "sep": None if sep is None else _separator(sep),
             "decimal": decimal,
             "percent": percent,
+            "scores": scores,
             "time_format": time_format,
             "long": None if long is None else _three(long),
             "decision_time": decision_time,
@@ -139,6 +149,11 @@ class TableFormat:
             raise SettingError(
                 "the separator and the decimal mark must differ; both are "
                 f"{decimal!r}. Change --sep or --decimal."
+            )
+        if percent and scores is not None:
+            raise SettingError(
+                f"reports are either percentages or scores; got scores={scores!r} with "
+                "percent. Leave out --percent or --scores."
             )
         if decision_time is not None and self.long is None:
             raise SettingError(
@@ -160,6 +175,21 @@ class TableFormat:
                 "time-weighted reports are weights already; got the weight column "
                 f"{weight!r} as well. Leave it out (--weight)."
             )
+
+    @property
+    def score_range(self) -> tuple[float, float]:
+        """The lowest and the highest score.
+
+        >>> TableFormat(scores="1-5").score_range
+        (1.0, 5.0)
+        """
+        found = re.fullmatch(SCORES, self.scores or "")
+        if not found or not float(found[1]) < float(found[2]):
+            raise SettingError(
+                "scores must be given as the lowest and the highest, as in 1-5; got "
+                f"{self.scores!r} (--scores)"
+            )
+        return float(found[1]), float(found[2])
 
     @property
     def case_columns(self) -> tuple[str, ...]:

@@ -1,0 +1,170 @@
+"""``truepool jury``: which judges to keep, what to decide, what to send to a person."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from truepool.cli import options
+from truepool.cli.options import option
+
+if TYPE_CHECKING:
+    from truepool.data.panel import Panel
+    from truepool.data.tables import ReportTable, TableFormat
+
+
+@options.with_table
+def jury(
+    panel: options.Table = None,
+    *,
+    table_format: "TableFormat",
+    scores: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LOW-HIGH",
+            help="Verdicts are scores, as in 1-5: s counts as (s - 1) / 4.",
+        ),
+    ] = None,
+    swapped: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="A=B",
+            help="Columns A and B are one judge that saw each pair in both orders; "
+            "both are the probability that the same one is better. Repeatable.",
+        ),
+    ] = None,
+    repeated: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="A=B",
+            help="Columns A and B are one judge that was asked twice. Repeatable.",
+        ),
+    ] = None,
+    cost_fn: Annotated[str, option("--cost-fn", "Cost of a missed item, a number.")] = (
+        "1"
+    ),
+    cost_fp: Annotated[
+        str, option("--cost-fp", "Cost of a false alarm, a number.")
+    ] = "1",
+    currency: Annotated[str | None, option("--currency")] = None,
+    max_error: Annotated[
+        str,
+        typer.Option(
+            metavar="SHARE",
+            help="Largest share of errors among items decided without a person.",
+        ),
+    ] = "10%",
+    confidence: Annotated[
+        str,
+        typer.Option(metavar="SHARE", help="How sure that bound is to hold."),
+    ] = "90%",
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="So many items go to a person, by expected cost (default: all that "
+            "may not be decided without one).",
+        ),
+    ] = None,
+    label_next: Annotated[
+        int | None,
+        typer.Option(metavar="NUMBER", help="Choose so many items to label next."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        option("--output", "File with one row per item; - is standard output."),
+    ] = None,
+    level: options.Level = 0.95,
+    seed: options.Seed = 0,
+    json_file: options.Json = None,
+    markdown: options.Markdown = None,
+    quiet: options.Quiet = False,
+    spreadsheet_safe: options.SpreadsheetSafe = False,
+) -> None:
+    """Analyse a jury of judges, with few labels or none.
+
+    PANEL has one row per item and one column of verdicts per judge. The outcome is the
+    label that a person gave; it is empty where there is none.
+    """
+    from truepool.cli.outputs import (
+        STDOUT,
+        check_files,
+        print_files,
+        write_cases,
+        write_json,
+    )
+    from truepool.cli.screen import console
+    from truepool.core.errors import SettingError
+    from truepool.core.files import write_text
+    from truepool.data.costs import Costs
+    from truepool.juries import jury as run
+    from truepool.render.tables.jury import show
+
+    if output == json_file == STDOUT:
+        raise SettingError(
+            "standard output takes either the items or JSON; got both. Name a file for "
+            "one of them (-o FILE)."
+        )
+    check_files([panel], [output, json_file, markdown])
+    shares = [
+        options.parse_share(name, text)
+        for name, text in (("--max-error", max_error), ("--confidence", confidence))
+    ]
+    pairs = [[_pair(name, text) for text in given or ()] for name, given in (
+        ("--swapped", swapped), ("--repeated", repeated)
+    )]  # fmt: skip
+    costs = Costs(
+        options.parse_cost(cost_fn),
+        options.parse_cost(cost_fp),
+        currency=currency or "",
+    )
+    result = run(
+        _read(panel, replace(table_format, scores=scores)),
+        costs=costs,
+        swapped=pairs[0],
+        repeated=pairs[1],
+        max_error=shares[0],
+        confidence=shares[1],
+        budget=budget,
+        label_next=label_next,
+        level=level,
+        seed=seed,
+    )
+    write_json(json_file, result.to_dict())
+    if markdown is not None:
+        write_text(markdown, result.to_markdown())
+    if output is not None:
+        write_cases(output, result.columns(), spreadsheet_safe=spreadsheet_safe)
+    if not (quiet or STDOUT in (json_file, output)):
+        show(result, console())
+        print_files(json_file, markdown, output)
+
+
+def _read(panel: Path | None, table_format: "TableFormat") -> "Panel | ReportTable":
+    """Read the verdicts, with their labels where the table has any."""
+    from truepool.data.tables import ReportTable, load_verdicts
+
+    options.check_unweighted(table_format, "truepool jury counts")
+    if panel is None:
+        return options.panel_or_example(panel, table_format)
+    verdicts, summary = load_verdicts(panel, table_format)
+    options.note(summary)
+    if isinstance(verdicts, ReportTable):
+        options.NOTES.append(
+            f"No item has a label in column {table_format.outcome!r}. If the labels "
+            "are in another one, name it (--outcome)."
+        )
+    return verdicts
+
+
+def _pair(name: str, text: str) -> tuple[str, str]:
+    """Return the two columns that an option names."""
+    from truepool.core.errors import SettingError
+
+    first, _, second = (part.strip() for part in text.partition("="))
+    if not first or not second or first == second:
+        raise SettingError(
+            f'{name} must name two columns, as in {name} "A=B"; got {text!r}'
+        )
+    return first, second

@@ -1,0 +1,242 @@
+"""What the analysis of a jury returns."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from truepool.comparison import Estimate
+from truepool.core import display
+from truepool.core.arrays import Array, FloatArray, IntArray
+from truepool.data.costs import Costs
+from truepool.data.labels import Labels
+from truepool.measures.automation import Certificate
+from truepool.measures.inference import Rate
+from truepool.measures.labelling import LabellingPlan
+
+NOT_RANDOM = 0.01
+"""Below this p-value the labelled items are said to be no random sample."""
+
+Advice: TypeAlias = Literal["keep", "drop", "undecided"]
+
+
+@dataclass(frozen=True)
+class Judge:
+    """One judge: how often it answered and, on the labelled items, how well.
+
+    Attributes
+    ----------
+    answered : float
+        Share of all items that it gave a verdict on.
+    labels : int
+        Labelled items that it gave a verdict on.
+    brier, accuracy : float or None
+        On these. A verdict of exactly one half is half right.
+    bias : Estimate or None
+        Mean of verdict minus label: above 0, the judge is too generous.
+    credit : Estimate or None
+        How much the Brier loss of the mean verdict rises without this judge.
+    advice : {"keep", "drop", "undecided"} or None
+        Keep or drop where the interval of the credit excludes 0.
+    """
+
+    name: str
+    answered: float
+    labels: int
+    brier: float | None
+    accuracy: float | None
+    bias: Estimate | None
+    credit: Estimate | None
+    advice: Advice | None
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A judge that nearly repeats another one: their log-odds correlate."""
+
+    judge: str
+    model: str
+    correlation: float
+
+
+@dataclass(frozen=True)
+class OrderBias:
+    """One judge that saw each pair in both orders.
+
+    ``bias``, in log-odds, is half the mean difference of ``first`` and ``second``; None
+    where they share too few items.
+    """
+
+    first: str
+    second: str
+    items: int
+    bias: Estimate | None
+    p_value: float | None
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """One judge that answered twice: reliability, which is not skill.
+
+    ``flips`` is the share of verdicts that change sides, ``difference`` the mean
+    absolute difference in probability.
+    """
+
+    first: str
+    second: str
+    items: int
+    flips: float | None
+    difference: float | None
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Cost per item if nobody looks: ``fn`` and ``fp`` are shares of all items."""
+
+    value: Estimate
+    fn: Rate
+    fp: Rate
+
+
+@dataclass(frozen=True)
+class Review:
+    """Items for a person within a budget; ``cost_left`` is a share of what is expected.
+
+    The expected cost is that of the pooled probabilities.
+    """
+
+    items: int
+    cost_left: float
+
+
+@dataclass(frozen=True)
+class Shortage:
+    """A statement that is not made, and how many labels it needs."""
+
+    statement: str
+    needed: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Jury:
+    """What a jury knows, and how far it can be trusted.
+
+    Attributes
+    ----------
+    ids : (T,)
+        Names of the items; their row numbers where they have none.
+    pooled : (T,)
+        Pooled probability by ``pool``; of a labelled item out of fold.
+    decisions : (T,)
+        0 or 1; of a labelled item, its label.
+    decided_by : (T,) of str
+        "label", "automatic" or "person".
+    judges : tuple of Judge
+    effective_judges : float
+        Number of uncorrelated judges that these are worth.
+    rate : Rate or None
+        The true share of positive items.
+    certificate : Certificate
+        Which items may be decided without a person, by the mean of the log-odds.
+    plan : LabellingPlan or None
+        Which items to label next; its ``cases`` are rows of this jury.
+    sample_p_value : float or None
+        Test that the labelled items are a random sample of all.
+    withheld : tuple of Shortage
+        What is not said because labels are too few.
+    """
+
+    ids: Array
+    pooled: FloatArray
+    decisions: IntArray
+    decided_by: Array
+    pool: str
+    judges: tuple[Judge, ...]
+    effective_judges: float
+    copies: tuple[Copy, ...]
+    order_bias: tuple[OrderBias, ...]
+    repetitions: tuple[Repetition, ...]
+    rate: Rate | None
+    cost: Cost | None
+    certificate: Certificate
+    review: Review | None
+    plan: LabellingPlan | None
+    sample_p_value: float | None
+    withheld: tuple[Shortage, ...]
+    costs: Costs
+    level: float
+    labels: Labels
+    label_cases: tuple[int, int]
+
+    @property
+    def selective(self) -> bool:
+        """Whether the labelled items are significantly unlike the others."""
+        p_value = self.sample_p_value
+        return p_value is not None and p_value < NOT_RANDOM
+
+    @property
+    def labelled(self) -> int:
+        """Number of labelled items."""
+        return sum(self.label_cases)
+
+    def __len__(self) -> int:
+        """Return the number of items, T."""
+        return len(self.pooled)
+
+    def columns(self) -> dict[str, Any]:
+        """Return one row per item: id, pooled, decision, decided_by, label_weight.
+
+        ``label_weight`` is there with a plan: how many items the label will stand for,
+        empty where none is asked for.
+        """
+        columns: dict[str, Any] = {
+            "id": self.ids,
+            "pooled": self.pooled,
+            "decision": self.decisions,
+            "decided_by": self.decided_by,
+        }
+        if self.plan is not None:
+            weights = np.full(len(self), np.nan)
+            weights[self.plan.cases] = self.plan.weights
+            columns["label_weight"] = weights
+        return columns
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers and strings, ready for JSON; items are in `columns`."""
+        certificate = {
+            name: value
+            for name, value in vars(self.certificate).items()
+            if name != "automatic"
+        }
+        kinds, counts = np.unique(self.decided_by, return_counts=True)
+        effective = self.effective_judges
+        return {
+            "items": len(self),
+            "labelled": self.labelled,
+            "outcome_labels": self.labels.to_dict(list(self.label_cases)),
+            "pool": self.pool,
+            "judges": [asdict(judge) for judge in self.judges],
+            "effective_judges": effective if np.isfinite(effective) else None,
+            "copies": [asdict(copy) for copy in self.copies],
+            "order_bias": [asdict(found) for found in self.order_bias],
+            "repetitions": [asdict(found) for found in self.repetitions],
+            "rate": None if self.rate is None else asdict(self.rate),
+            "cost": None if self.cost is None else asdict(self.cost),
+            "certificate": certificate,
+            "review": None if self.review is None else asdict(self.review),
+            "decided_by": dict(zip(kinds.tolist(), counts.tolist(), strict=True)),
+            "label_next": 0 if self.plan is None else len(self.plan.cases),
+            "sample_p_value": self.sample_p_value,
+            "withheld": [asdict(shortage) for shortage in self.withheld],
+            "level": self.level,
+        }
+
+    def to_markdown(self) -> str:
+        """Return the analysis as a Markdown page."""
+        return str(display.render("tables.jury", "markdown", self))
+
+    def __repr__(self) -> str:
+        return (
+            f"Jury({len(self.judges)} judges, {len(self):,} items, "
+            f"{self.labelled:,} labelled)"
+        )

@@ -1,0 +1,223 @@
+"""A jury, for a terminal and as Markdown."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from rich.console import Console
+
+from truepool.comparison import Estimate
+from truepool.core.formatting import pluralize, printable
+from truepool.juries import Judge, Jury
+from truepool.juries.column_pairs import MIN_ITEMS
+from truepool.measures.inference import Rate
+from truepool.render import labels
+from truepool.render.numbers import (
+    amount,
+    equation,
+    format_estimate,
+    number,
+    percent,
+)
+from truepool.render.tables.grid import Grid, plain
+
+
+def show(jury: Jury, console: Console) -> None:
+    """Print what was found, then the tables behind it."""
+    write = partial(console.print, highlight=False, markup=False)
+    write(heading(jury), style="bold")
+    for line in sentences(jury):
+        write(f"- {line}")
+    console.print()
+    for grid in grids(jury):
+        grid.print(console)
+        console.print()
+
+
+def markdown(jury: Jury) -> str:
+    """Return the same as a Markdown page."""
+    lines = [f"# {plain(heading(jury))}", ""]
+    lines += [f"- {plain(line)}" for line in sentences(jury)]
+    for grid in grids(jury):
+        lines += ["", grid.to_markdown()]
+    return printable("\n".join(lines)) + "\n"
+
+
+def heading(jury: Jury) -> str:
+    """Say how many judges, items and labels there are."""
+    return (
+        f"{pluralize(len(jury.judges), 'judge')}, {pluralize(len(jury), 'item')}, "
+        f"{pluralize(jury.labelled, 'label')}"
+    )
+
+
+def sentences(jury: Jury) -> Iterator[str]:
+    """What can be said, and what cannot for lack of labels."""
+    if jury.labelled:
+        yield labels.sentence(jury.labels, jury.label_cases)
+    yield from _rate(jury)
+    yield from _automation(jury)
+    yield from _people(jury)
+    yield from _pairs(jury)
+    yield from _crowd(jury)
+    for shortage in jury.withheld:
+        yield (
+            f"Too few labels for {shortage.statement}: {shortage.needed} are needed, "
+            f"{'there is' if jury.labelled == 1 else 'there are'} {jury.labelled}."
+        )
+
+
+def _rate(jury: Jury) -> Iterator[str]:
+    if jury.rate is not None:
+        plain_labels = jury.labels.plain
+        which = "positive items" if plain_labels else jury.labels.positive
+        yield f"True rate of {which}: {_share(jury.rate)}."
+    if jury.cost is not None:
+        unit = jury.costs.currency or "false alarms"
+        costs = f"{amount(jury.costs.table(2)[1, 0])} per missed item"
+        yield (
+            f"Cost per item if no person looks: {format_estimate(jury.cost.value)} "
+            f"{unit} ({costs}; {_share(jury.cost.fn)} are missed, "
+            f"{_share(jury.cost.fp)} are false alarms)."
+        )
+    if jury.selective:
+        yield (
+            "Warning: the labelled items differ from the others, so they are not a "
+            "random sample. The rate, the cost and the bound on errors need one: do "
+            "not rely on them."
+        )
+
+
+def _share(rate: Rate) -> str:
+    low, high = (number(100 * end, 10.0) for end in (rate.low, rate.high))
+    return f"{percent(rate.estimate)} [{low}, {high}]"
+
+
+def _automation(jury: Jury) -> Iterator[str]:
+    found = jury.certificate
+    promise = (
+        f"at most {amount(100 * found.max_error)} % errors, with "
+        f"{amount(100 * found.confidence)} % confidence"
+    )
+    if found.share:
+        share = percent(found.share)
+        yield f"{share} of items may be decided without a person: {promise}."
+    else:
+        yield f"No item may be decided without a person yet: {promise}."
+    if found.share == 1:
+        return
+    tested = "next 5 %" if found.share else "surest half"
+    errors = (
+        f"with the {tested}, the jury is wrong in {found.errors} of "
+        f"{pluralize(found.labels, 'labelled item')}"
+    )
+    if found.labels_needed is None:
+        yield f"More labels are unlikely to change that: {errors}."
+    else:
+        yield (
+            f"About {found.labels_needed:,} labels in all would allow more, if errors "
+            f"stay as frequent: {errors}."
+        )
+
+
+def _people(jury: Jury) -> Iterator[str]:
+    persons = int((jury.decided_by == "person").sum())
+    automatic = int((jury.decided_by == "automatic").sum())
+    if jury.review is not None:
+        yield (
+            f"{pluralize(persons, 'item')} for a person, those with the largest "
+            f"expected cost; {automatic:,} decided without one. By the pooled "
+            f"probabilities that leaves {percent(jury.review.cost_left)} of the cost."
+        )
+    else:
+        yield (
+            f"{pluralize(persons, 'item')} for a person, {automatic:,} decided without "
+            "one."
+        )
+    if jury.plan is not None:
+        yield (
+            f"{pluralize(len(jury.plan.cases), 'item')} to label next, drawn at random "
+            "within ten parts by pooled probability; weight each label by its "
+            "label_weight (-o FILE)."
+        )
+
+
+def _pairs(jury: Jury) -> Iterator[str]:
+    for pair in jury.order_bias:
+        names = f"{pair.first} / {pair.second}"
+        if pair.bias is None or pair.p_value is None:
+            yield _few(names, "pairs in both orders", pair.items)
+            continue
+        doubt = 1 - jury.level
+        found = "order bias" if pair.p_value < doubt else "no significant order bias"
+        yield (
+            f"{names}: {found}, {format_estimate(pair.bias, sign=True)} log-odds in "
+            f"{pluralize(pair.items, 'pair')} ({equation('p', pair.p_value)})."
+        )
+    for twice in jury.repetitions:
+        names = f"{twice.first} / {twice.second}"
+        if twice.flips is None or twice.difference is None:
+            yield _few(names, "items asked twice", twice.items)
+            continue
+        yield (
+            f"{names}: asked twice, {percent(twice.flips)} of "
+            f"{pluralize(twice.items, 'verdict')} change sides, and the mean "
+            f"difference is {number(twice.difference)}. That is reliability, not skill."
+        )
+
+
+def _few(names: str, what: str, items: int) -> str:
+    return f"{names}: too few {what}: {MIN_ITEMS} are needed, there are {items}."
+
+
+def _crowd(jury: Jury) -> Iterator[str]:
+    yield (
+        f"The {len(jury.judges)} judges are worth "
+        f"{number(jury.effective_judges, 10.0)} independent ones."
+    )
+    for copy in jury.copies:
+        yield (
+            f"{copy.judge} nearly repeats {copy.model}: their log-odds correlate by "
+            f"{copy.correlation:.3f}."
+        )
+
+
+def grids(jury: Jury) -> Iterator[Grid]:
+    """Lay out the judges: what each adds, and how well it is calibrated."""
+    if not jury.labelled:
+        rows = tuple((judge.name, percent(judge.answered)) for judge in jury.judges)
+        yield Grid("Judges", ("judge", "answered"), rows)
+        return
+    share = f"{100 * jury.level:g} %"
+    yield Grid(
+        "What each judge adds",
+        ("judge", "answered", "credit x 1000", "advice"),
+        tuple(_credit_row(judge) for judge in jury.judges),
+        (
+            "Credit: how much the Brier loss of the mean verdict rises without the "
+            f"judge. Keep or drop where the {share} interval excludes 0.",
+        ),
+    )
+    yield Grid(
+        "How good each judge is alone, on labelled items",
+        ("judge", "labels", "accuracy", "Brier", "bias"),
+        tuple(_alone_row(judge) for judge in jury.judges),
+        (
+            "Bias: mean verdict minus the share of positive labels; above 0 is too "
+            "generous.",
+        ),
+    )
+
+
+def _credit_row(judge: Judge) -> tuple[str, ...]:
+    credit = judge.credit
+    if credit is not None:
+        credit = Estimate(*(1000 * x for x in (credit.value, credit.low, credit.high)))
+    shown = format_estimate(credit, sign=True)
+    return judge.name, percent(judge.answered), shown, judge.advice or "-"
+
+
+def _alone_row(judge: Judge) -> tuple[str, ...]:
+    accuracy = "-" if judge.accuracy is None else percent(judge.accuracy)
+    brier = "-" if judge.brier is None else number(judge.brier)
+    bias = format_estimate(judge.bias, sign=True)
+    return judge.name, f"{judge.labels:,}", accuracy, brier, bias

@@ -1,0 +1,182 @@
+"""`truepool jury`, as its user sees it."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from simulated_juries import RECIPES, simulate
+
+import truepool as tp
+
+JUDGES = ("ann", "bob", "cy", "dee", "eve")
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """300 items, 5 judges, every third item labelled by a person."""
+    path = tmp_path_factory.mktemp("jury") / "verdicts.csv"
+    reports, truth = simulate(np.random.default_rng(4), items=300, **RECIPES["J5g"])
+    write(
+        path,
+        reports,
+        [("no", "yes")[y] if t % 3 == 0 else "" for t, y in enumerate(truth)],
+    )
+    return path
+
+
+def write(path, reports, labels):
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["id", *JUDGES[: reports.shape[1]], "passed"])
+        for t, (row, label) in enumerate(zip(reports.tolist(), labels, strict=True)):
+            rows.writerow([f"item{t}", *row, label])
+
+
+LABELLED = ("--outcome", "passed", "--positive", "yes")
+
+SHOWN = """\
+4 judges, 300 items, 100 labels
+- Outcome label: yes = positive (57 cases), no = negative (43).
+- True rate of yes: 55.7 % [48.5, 63.0].
+- Cost per item if no person looks: 0.130 [.038, .222] false alarms (1 per 
+missed item; 6.3 % [1.8, 10.7] are missed, 6.7 % [2.0, 11.4] are false alarms).
+- 50.0 % of items may be decided without a person: at most 10 % errors, with 90 
+% confidence.
+- About 166 labels in all would allow more, if errors stay as frequent: with the
+next 5 %, the jury is wrong in 3 of 58 labelled items.
+- 103 items for a person, 97 decided without one.
+- bob / cy: asked twice, 20.0 % of 300 verdicts change sides, and the mean 
+difference is 0.256. That is reliability, not skill.
+- The 4 judges are worth 1.6 independent ones.
+
+What each judge adds
+judge  answered        credit x 1000     advice 
+────────────────────────────────────────────────
+ann     100.0 %   -4.0 [-13.1, +5.4]  undecided 
+bob     100.0 %  +13.0 [+5.5, +24.2]       keep 
+dee     100.0 %  +17.5 [+5.6, +30.6]       keep 
+eve     100.0 %   -8.2 [-16.7, +2.4]  undecided 
+
+Credit: how much the Brier loss of the mean verdict rises without the judge. 
+Keep or drop where the 95 % interval excludes 0.
+
+How good each judge is alone, on labelled items
+judge  labels  accuracy   Brier                      bias 
+──────────────────────────────────────────────────────────
+ann       100    77.0 %   0.160     +0.098 [+.021, +.175] 
+bob       100    90.0 %  0.0753  -0.0254 [-.0799, +.0291] 
+dee       100    88.0 %   0.102     -0.039 [-.102, +.024] 
+eve       100    78.5 %   0.172     +0.020 [-.063, +.103] 
+
+Bias: mean verdict minus the share of positive labels; above 0 is too generous.
+
+"""
+
+
+def test_the_analysis_at_eighty_columns(table, truepool, monkeypatch):
+    monkeypatch.setattr("truepool.cli.screen.WIDTH", 80)
+    code, out, err = truepool("jury", table, *LABELLED, "--repeated", "bob=cy")
+    assert (code, err) == (0, "Agents: ann, bob, cy, dee, eve.\n")
+    assert out == SHOWN
+
+
+def test_every_item_has_its_row(table, truepool, tmp_path):
+    path = tmp_path / "items.csv"
+    words = ("--budget", 40, "--label-next", 20, "--cost-fn", 10, "--currency", "EUR")
+    code, out, _ = truepool("jury", table, *LABELLED, *words, "-o", path)
+    assert code == 0
+    assert "EUR (10 per missed item" in out
+    assert out.endswith(f"Wrote {path}.\n")
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    assert [row["id"] for row in rows] == [f"item{t}" for t in range(300)]
+    by = [row["decided_by"] for row in rows]
+    assert {name: by.count(name) for name in set(by)} == {
+        "label": 100, "person": 40, "automatic": 160,
+    }  # fmt: skip
+    assert by[::3] == ["label"] * 100
+    weights = [float(row["label_weight"]) for row in rows if row["label_weight"]]
+    assert len(weights) == 20
+    assert sum(weights) == pytest.approx(200)
+    assert truepool("jury", table, *LABELLED, *words, "-o", "-")[1] == path.read_text()
+
+
+def test_json_and_markdown_say_what_python_says(table, truepool, tmp_path):
+    page = tmp_path / "jury.md"
+    code, out, _ = truepool(
+        "jury", table, *LABELLED, "--max-error", "20%", "--json", "--markdown", page
+    )
+    assert code == 0
+    panel = tp.read_panel(table, "passed", positive="yes")
+    found = tp.jury(panel, max_error=0.2)
+    assert json.loads(out) == found.to_dict()
+    assert page.read_text() == found.to_markdown()
+
+
+def test_without_labels_it_says_what_it_can(table, truepool, tmp_path):
+    path = tmp_path / "bare.csv"
+    reports, _ = simulate(np.random.default_rng(4), items=50)
+    write(path, reports, [""] * 50)
+    code, out, err = truepool("jury", path, "--ignore", "passed")
+    assert code == 0
+    assert "No item has a label in column 'y'." in err
+    assert "True rate" not in out
+    assert "Too few labels for the true rate and the cost: 20 are needed" in out
+    assert truepool("jury", path, "--outcome", "passed")[1] == out
+    assert truepool("jury")[0] == 0  # the bundled example
+
+
+def test_scores_count_in_equal_steps(truepool, tmp_path):
+    path, fractions = tmp_path / "scores.csv", tmp_path / "fractions.csv"
+    scores = np.random.default_rng(0).integers(1, 6, (40, 3))
+    labels = [str(int(row.sum() > 8)) for row in scores]
+    write(path, scores, labels)
+    write(fractions, (scores - 1) / 4, labels)
+    code, out, _ = truepool(
+        "jury", path, "--outcome", "passed", "--scores", "1-5", "--json"
+    )
+    assert code == 0
+    assert out == truepool("jury", fractions, "--outcome", "passed", "--json")[1]
+
+
+def test_a_long_table_has_one_row_per_verdict(table, truepool, tmp_path):
+    path = tmp_path / "long.csv"
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["item", "judge", "verdict", "passed"])
+        for row in csv.DictReader(table.read_text().splitlines()):
+            for judge in JUDGES:
+                rows.writerow([row["id"], judge, row[judge], row["passed"]])
+    long = ("--long", "item", "judge", "verdict")
+    mine = json.loads(truepool("jury", path, *LABELLED, *long, "--json")[1])
+    wide = json.loads(truepool("jury", table, *LABELLED, "--json")[1])
+    assert mine["items"] == wide["items"]
+    assert mine["rate"] == pytest.approx(wide["rate"])
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--swapped", "ann"), '--swapped must name two columns, as in --swapped "A=B"; '
+         "got 'ann'"),
+        (("--swapped", "ann=bop"), "there is no judge 'bop' (did you mean 'bob'?)"),
+        (("--max-error", "2"), "--max-error must be a share above 0 and at most 1"),
+        (("--confidence", "100%"), "confidence must lie between 0 and 1; got 1.0"),
+        (("--cost-fn", "amount"), "a jury takes one cost of a missed item"),
+        (("--budget", "0"), "a budget must be at least 1 item; got 0"),
+        (("--scores", "1-5"), "a score must lie between 1 and 5; column 'ann' has 0"),
+        (("--scores", "five"), "scores must be given as the lowest and the highest"),
+        (("--scores", "5-1"), "as in 1-5; got '5-1'"),
+        (("--scores", "1-5", "--percent"), "either percentages or scores"),
+        (("--weight", "ann"), "truepool jury counts every case once"),
+        (("--outcome", "label"), "there is no 'label'; columns: id, ann"),
+        (("--json", "-o", "-"), "standard output takes either the items or JSON"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_sentence(words, sentence, table, truepool, tmp_path):
+    page = tmp_path / "page.md"
+    code, out, err = truepool("jury", table, *LABELLED, *words, "--markdown", page)
+    assert (code, out) == (2, "")
+    assert sentence in err
+    assert err.count("\n") == 1
+    assert not page.exists()

@@ -1,0 +1,376 @@
+"""A jury: each statement holds as often as it says, or is not made."""
+
+import json
+from io import StringIO
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from dataset_requirements import needs
+from numpy.testing import assert_allclose, assert_array_equal
+from rich.console import Console
+from scipy.special import expit
+from simulated_juries import RECIPES, simulate, with_labels
+
+import truepool as tp
+from truepool.core.errors import AgentError, CostError, PanelError, SettingError
+from truepool.data.tables import ReportTable
+from truepool.juries.column_pairs import order_bias, repetition
+from truepool.juries.judges import similarity
+from truepool.juries.verdicts import Verdicts
+from truepool.measures.inference import estimate_rate
+from truepool.pools.log_odds import LogOdds
+from truepool.pools.shrunk import Shrunk
+from truepool.render.tables.jury import show
+
+LABELS = 60
+
+
+def reports_only(reports, judges=None):
+    names = judges or tuple(f"agent{i}" for i in range(reports.shape[1]))
+    return ReportTable(reports, names, None, None)
+
+
+def printed(jury, width=80):
+    console = Console(width=width, file=StringIO(), markup=False)
+    show(jury, console)
+    return console.file.getvalue()
+
+
+@pytest.fixture(scope="module")
+def runs():
+    """Juries with 60 labels: what is found, what is true, the mean of the log-odds."""
+    rng, found = np.random.default_rng(17), []
+    for recipe in [RECIPES[name] for name in ("J5g", "J5rare", "J7bias")] * 10:
+        reports, truth = simulate(rng, items=400, **recipe)
+        panel = with_labels(reports, truth, LABELS)
+        found.append((tp.jury(panel), truth, Verdicts.of(panel).anchor))
+    return found
+
+
+@pytest.fixture(scope="module")
+def one(runs):
+    return runs[0][0]
+
+
+def error(share, runs):
+    """Three standard errors of a share of runs."""
+    return 3 * np.sqrt(share * (1 - share) / runs)
+
+
+# What is claimed
+
+
+def test_the_interval_of_the_rate_covers_the_true_rate(runs):
+    # Of a usual event, a rare one, and one that all judges overrate.
+    rates = [0.6, 0.02, 0.3] * 10
+    pairs = zip(runs, rates, strict=True)
+    covered = np.mean([j.rate.low <= rate <= j.rate.high for (j, _, _), rate in pairs])
+    assert covered >= 0.95 - error(0.95, len(runs))
+
+
+def test_verdicts_make_the_interval_of_the_rate_narrower(runs):
+    plain = [estimate_rate(t[:LABELS], np.full(LABELS, 0.5)) for _, t, _ in runs[::3]]
+    mine = np.mean([j.rate.high - j.rate.low for j, _, _ in runs[::3]])
+    assert mine < 0.9 * np.mean([rate.high - rate.low for rate in plain])
+
+
+def test_the_interval_of_the_cost_covers_what_the_decisions_cost(runs):
+    covered = []
+    for jury, truth, anchor in runs:
+        cost, value = np.mean((anchor > 0.5) != truth), jury.cost.value
+        covered.append(value.low <= cost <= value.high)
+        assert_allclose(value.value, jury.cost.fn.estimate + jury.cost.fp.estimate)
+    assert np.mean(covered) >= 0.95 - error(0.95, len(runs))
+
+
+def test_unequal_costs_price_both_kinds_of_error():
+    reports, truth = simulate(np.random.default_rng(1), items=400)
+    cost = tp.jury(with_labels(reports, truth, 100), costs=tp.Costs(10, 2)).cost
+    assert_allclose(cost.value.high, 10 * cost.fn.high + 2 * cost.fp.high)
+    # What costs more to miss is missed less.
+    assert cost.fn.estimate < cost.fp.estimate
+
+
+def test_the_bound_on_errors_is_broken_as_rarely_as_promised(runs):
+    broken, shares = [], []
+    for jury, truth, anchor in runs:
+        sure = jury.certificate.automatic
+        wrong = (anchor > 0.5) != truth
+        broken.append(sure.any() and wrong[sure].mean() > 0.1)
+        shares.append(jury.certificate.share)
+    assert np.mean(broken) <= 0.1 + error(0.1, len(runs))
+    assert np.mean(shares) > 0
+
+
+@pytest.mark.parametrize(("bias", "low", "high"), [(0.0, 0.02, 0.08), (0.3, 0.93, 1.0)])
+def test_the_order_test_has_its_size_and_its_power(bias, low, high):
+    # 100 pairs in both orders; each answer has noise of one unit of log-odds.
+    rng, found = np.random.default_rng(5), []
+    for _ in range(400):
+        opinion = rng.normal(size=(100, 1))
+        log_odds = opinion + rng.normal(0, 1.1, (100, 2)) + [bias, -bias]
+        verdicts = Verdicts.of(reports_only(expit(log_odds)))
+        found.append(order_bias(verdicts, "agent0", "agent1"))
+    assert low <= np.mean([pair.p_value < 0.05 for pair in found]) <= high
+    assert_allclose(np.mean([pair.bias.value for pair in found]), bias, atol=0.02)
+
+
+def test_copies_are_found_and_others_are_not_accused():
+    rng = np.random.default_rng(2)
+    for name, copies in (("J9g", {("agent8", "agent2")}), ("J7bias", set())):
+        for _ in range(5):
+            reports, _ = simulate(rng, **RECIPES[name])
+            number, found = similarity(Verdicts.of(reports_only(reports)))
+            assert {(copy.judge, copy.model) for copy in found} == copies
+            assert 1 < number < reports.shape[1]
+
+
+def test_reliability_is_how_often_a_judge_changes_sides():
+    reports = np.array([[0.9, 0.8], [0.4, 0.6], [0.5, 0.9], [0.2, np.nan]] * 5)
+    found = repetition(Verdicts.of(reports_only(reports)), "agent0", "agent1")
+    assert (found.items, found.flips) == (15, pytest.approx(1 / 3))
+    assert found.difference == pytest.approx(0.7 / 3)
+
+
+def test_a_judge_that_adds_is_kept_and_one_that_harms_is_dropped():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 300)
+    good = np.clip(0.8 * truth + 0.1 + rng.normal(0, 0.1, 300), 0, 1)
+    noise = rng.random((300, 2))
+    reports = np.column_stack([good, 1 - good, noise])
+    jury = tp.jury(with_labels(reports, truth, 120))
+    advice = [judge.advice for judge in jury.judges]
+    assert advice[:2] == ["keep", "drop"]
+    assert jury.judges[0].accuracy == 1 - jury.judges[1].accuracy == 1
+    assert_allclose(jury.judges[0].brier, np.mean((good - truth)[:120] ** 2))
+
+
+def test_a_generous_judge_has_a_bias_above_zero(runs):
+    # The first judge of the first recipe adds 1.5 to its log-odds.
+    generous = [j.judges[0].bias.value for j, _, _ in runs[::3]]
+    fair = [j.judges[1].bias.value for j, _, _ in runs[::3]]
+    assert np.mean(generous) > np.mean(fair) + 0.05
+
+
+# What is not claimed
+
+
+def test_without_labels_the_pool_is_the_mean_of_the_log_odds():
+    reports, truth = simulate(np.random.default_rng(0), items=100)
+    jury = tp.jury(reports_only(reports))
+    pool = LogOdds(clip=0.02).fit(reports, truth)
+    assert_allclose(jury.pooled, pool.predict_proba(reports)[:, 1])
+    assert (jury.rate, jury.cost, jury.pool) == (None, None, "log-odds")
+    assert {judge.advice for judge in jury.judges} == {None}
+    assert {shortage.needed for shortage in jury.withheld} == {10, 20}
+    assert (jury.certificate.share, jury.certificate.labels_needed) == (0, 44)
+    assert set(jury.decided_by) == {"person"}
+    assert "there are 0." in printed(jury)
+
+
+def test_a_rare_event_is_clipped_by_the_mean_verdict_where_nothing_is_labelled():
+    verdicts = Verdicts.of(reports_only(np.array([[0.0, 0.1], [0.0, 0.02]] * 5)))
+    assert verdicts.clip == pytest.approx(0.003)
+    assert Verdicts.of(reports_only(np.zeros((5, 2)))).clip == 0.02
+
+
+@pytest.mark.parametrize(("labels", "pool"), [(9, "log-odds"), (10, "shrunk")])
+def test_the_pool_learns_from_ten_labels_on(labels, pool):
+    reports, truth = simulate(np.random.default_rng(0), items=60)
+    jury = tp.jury(with_labels(reports, truth, labels))
+    assert jury.pool == pool
+    if pool == "shrunk":
+        fitted = Shrunk().fit(reports[:labels], truth[:labels])
+        assert_allclose(
+            jury.pooled[labels:], fitted.predict_proba(reports[labels:])[:, 1]
+        )
+
+
+def test_a_labelled_item_is_pooled_by_what_other_labels_teach():
+    reports, truth = simulate(np.random.default_rng(0), items=60)
+    other = truth.copy()
+    other[0] = 1 - truth[0]
+    mine, turned = (tp.jury(with_labels(reports, y, 40)) for y in (truth, other))
+    fitted = Shrunk().fit(reports[:40], truth[:40]).predict_proba(reports[:1])[0, 1]
+    assert mine.pooled[0] != pytest.approx(fitted, abs=1e-9)
+    assert mine.decisions[0] == truth[0] != turned.decisions[0]
+
+
+@pytest.mark.parametrize("labels", [19, 20])
+def test_rates_and_judges_are_spoken_of_from_twenty_labels_on(labels):
+    reports, truth = simulate(np.random.default_rng(0), items=60)
+    jury = tp.jury(with_labels(reports, truth, labels))
+    said = [jury.rate, jury.cost, jury.judges[0].bias, jury.judges[0].credit]
+    assert all((value is not None) == (labels == 20) for value in said)
+    assert len(jury.withheld) == (0 if labels == 20 else 2)
+
+
+def test_too_few_pairs_are_counted_and_not_tested():
+    reports = np.full((12, 3), 0.6)
+    reports[3:, 1] = np.nan
+    table = reports_only(reports, ("a", "b", "c"))
+    jury = tp.jury(table, swapped=[("a", "b")])
+    assert (jury.order_bias[0].items, jury.order_bias[0].bias) == (3, None)
+    again = tp.jury(table, repeated=[("a", "b")])
+    assert (again.repetitions[0].items, again.repetitions[0].flips) == (3, None)
+    assert "too few pairs in both orders: 10 are needed, there are 3" in printed(jury)
+    assert "too few items asked twice: 10 are needed" in printed(again)
+
+
+def test_labels_that_are_no_random_sample_are_noticed(one):
+    reports, truth = simulate(np.random.default_rng(0), items=400)
+    order = np.argsort(reports.mean(axis=1))
+    jury = tp.jury(with_labels(reports[order], truth[order], 100))
+    assert jury.selective
+    assert not one.selective
+    assert "not a random sample" in " ".join(printed(jury).split())
+    assert not tp.jury(tp.Panel(reports, truth)).selective
+
+
+# Items
+
+
+def test_the_items_come_in_the_order_of_the_table():
+    labels = [1, None, 0, None, None, 1]
+    table = pa.table(
+        {"id": list("abcdef"), "x": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "y": labels}
+        | {"z": [0.6, 0.5, 0.4, 0.3, 0.2, 0.1]}
+    )
+    jury = tp.jury(tp.read_panel(table))
+    assert jury.ids.tolist() == list("abcdef")
+    known = [by == "label" for by in jury.decided_by]
+    assert known == [label is not None for label in labels]
+    assert jury.decisions[known].tolist() == [1, 0, 1]
+    panel = tp.Panel([[0.1, 0.2], [0.4, 0.5]], [0, 1])
+    again = tp.jury(panel.with_pending([[0.2, 0.3]]))
+    assert again.ids.tolist() == [0, 1, 2]
+    named = tp.Panel(panel.reports, [0, 1], ids=["a", "b"])
+    assert tp.jury(named.with_pending([[0.2, 0.3]])).ids.tolist() == [0, 1, 2]
+
+
+def test_a_person_gets_the_items_with_the_largest_expected_cost():
+    reports = np.array([[0.02, 0.02], [0.3, 0.3], [0.95, 0.95], [0.5, 0.5]])
+    jury = tp.jury(reports_only(reports), costs=tp.Costs(10, 1), budget=2)
+    assert jury.decided_by.tolist() == ["automatic", "person", "automatic", "person"]
+    assert jury.decisions.tolist() == [0, 1, 1, 1]
+    assert jury.review.cost_left == pytest.approx(0.25 / 1.45)
+    assert tp.jury(reports_only(reports), budget=9).review.items == 4
+    assert "leaves 17.2 % of the cost" in " ".join(printed(jury).split())
+
+
+def test_what_is_certified_is_decided_as_it_was_tested():
+    reports, truth = simulate(np.random.default_rng(1), skill=(2.0, 3.0), items=500)
+    jury = tp.jury(with_labels(reports, truth, 200), costs=tp.Costs(50, 1))
+    sure = jury.decided_by == "automatic"
+    anchor = Verdicts.of(reports_only(reports)).anchor
+    assert sure.mean() > 0.3
+    assert_array_equal(jury.decisions[sure], anchor[sure] > 0.5)
+    assert "may be decided without a person" in printed(jury)
+
+
+def test_items_to_label_next_have_weights_that_sum_to_all_unlabelled_items():
+    reports, truth = simulate(np.random.default_rng(1), items=300)
+    jury = tp.jury(with_labels(reports, truth, 50), label_next=30)
+    weights = jury.columns()["label_weight"]
+    assert (~np.isnan(weights)).sum() == 30
+    assert np.nansum(weights) == pytest.approx(250)
+    assert np.isnan(weights[:50]).all()
+    assert "30 items to label next" in printed(jury)
+
+
+def test_both_orders_of_a_judge_count_as_one_judge_without_the_bias():
+    rng = np.random.default_rng(0)
+    log_odds = rng.normal(size=(50, 2))
+    both = np.column_stack([log_odds[:, 0] + 1, log_odds[:, 0] - 1, log_odds[:, 1]])
+    table = reports_only(expit(both), ("a", "b", "c"))
+    jury = tp.jury(table, swapped=[("a", "b")])
+    assert [judge.name for judge in jury.judges] == ["a", "c"]
+    clipped = np.clip(log_odds, -3.8, 3.8)
+    assert_allclose(jury.pooled, expit(clipped.mean(axis=1)), atol=0.03)
+
+
+def test_the_orders_of_a_judge_without_colleagues_stay_two_columns():
+    table = reports_only(np.full((20, 2), 0.6), ("a", "b"))
+    jury = tp.jury(table, swapped=[("a", "b")])
+    assert len(jury.judges) == 2
+    assert (jury.order_bias[0].bias.value, jury.order_bias[0].p_value) == (0, 1)
+
+
+def test_a_judge_who_never_answered_is_listed():
+    reports, truth = simulate(np.random.default_rng(1), items=100)
+    reports[:, 2] = np.nan
+    jury = tp.jury(with_labels(reports, truth, 40))
+    assert (jury.judges[2].answered, jury.judges[2].accuracy) == (0.0, None)
+    assert "0.0 %" in printed(jury)
+
+
+# What is shown
+
+
+def test_a_jury_is_ready_for_json_and_markdown(one):
+    assert json.loads(json.dumps(one.to_dict(), allow_nan=False))["labelled"] == LABELS
+    page = one.to_markdown()
+    assert page.startswith("# 5 judges, 400 items, 60 labels\n")
+    assert "| judge | answered | credit x 1000 | advice |" in page
+    assert repr(one) == "Jury(5 judges, 400 items, 60 labelled)"
+    constant = tp.jury(reports_only(np.full((4, 2), 0.5)))
+    assert json.loads(json.dumps(constant.to_dict()))["effective_judges"] is None
+
+
+def test_a_jury_fits_eighty_columns(runs):
+    for jury, _, _ in runs[:5]:
+        assert max(map(len, printed(jury).splitlines())) <= 80
+
+
+@needs("judgebench")
+def test_judgebench_keeps_the_language_model_and_finds_its_order_bias():
+    panel = tp.datasets.judgebench()
+    order = np.random.default_rng(0).permutation(len(panel))
+    few = panel.take(order[:100]).with_pending(panel.reports[order[100:]])
+    jury = tp.jury(few, swapped=[panel.agents[5:7]])
+    assert [judge.advice for judge in jury.judges][-1] == "keep"
+    assert jury.order_bias[0].p_value < 0.001
+    assert 0.1 < jury.order_bias[0].bias.value < 0.4
+    assert jury.rate.low < panel.outcomes.mean() < jury.rate.high
+    assert 2 < jury.effective_judges < 2.5
+    assert jury.copies == ()
+    assert jury.certificate.share == 0
+    text = " ".join(printed(jury).split())
+    assert "More labels are unlikely to change that" in text
+
+
+# Bad input
+
+TABLE = reports_only(np.full((4, 2), 0.5), ("ann", "bob"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "kind", "message"),
+    [
+        ({"swapped": [("ann", "bop")]}, AgentError, "no judge 'bop' .did you mean"),
+        ({"swapped": [("ann", "bob")], "repeated": [("ann", "bob")]}, SettingError,
+         "'ann' is named twice"),
+        ({"costs": tp.Costs(fn="amount")}, CostError, "Write Costs"),
+        ({"costs": tp.Costs(tp=-1)}, CostError, "one cost of a missed item"),
+        ({"level": 1.0}, SettingError, "level must lie between"),
+        ({"budget": 0}, SettingError, "at least 1 item; got 0"),
+        ({"label_next": 9}, SettingError, "at most all 4 cases"),
+        ({"max_error": 1.5}, SettingError, "max_error must lie between"),
+    ],
+)  # fmt: skip
+def test_bad_settings_are_refused_in_one_sentence(settings, kind, message):
+    with pytest.raises(kind, match=message):
+        tp.jury(TABLE, **settings)
+
+
+def test_what_is_no_jury_is_refused():
+    with pytest.raises(PanelError, match="needs a Panel.*got list"):
+        tp.jury([[0.5]])
+    with pytest.raises(PanelError, match="got 3 classes"):
+        tp.jury(tp.Panel(np.full((3, 2, 3), 1 / 3), [0, 1, 2]))
+    panel = tp.Panel([[0.5, 0.5]] * 2, [0, 1]).with_pending([[np.nan, np.nan]])
+    with pytest.raises(PanelError, match="item 2 has none"):
+        tp.jury(panel)
+    with pytest.raises(PanelError, match="the panel has weights"):
+        tp.jury(tp.Panel([[0.5, 0.5]] * 2, [0, 1], weights=[1, 2]))
