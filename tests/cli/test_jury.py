@@ -8,6 +8,7 @@ import pytest
 from simulated_juries import RECIPES, simulate
 
 import truepool as tp
+from truepool.data.tables import read_column_names
 
 JUDGES = ("ann", "bob", "cy", "dee", "eve")
 
@@ -148,6 +149,25 @@ def test_scores_count_in_equal_steps(truepool, tmp_path):
     )
     assert code == 0
     assert out == truepool("jury", fractions, "--outcome", "passed", "--json")[1]
+
+
+def test_json_lines_are_read_like_csv(table, truepool, tmp_path):
+    # As evaluation tools write them: one object per verdict, the label repeated.
+    path, lines = tmp_path / "verdicts.jsonl", []
+    for row in csv.DictReader(table.read_text().splitlines()):
+        for judge in JUDGES:
+            line = {"item": row["id"], "judge": judge, "verdict": float(row[judge])}
+            lines.append(json.dumps(line | {"passed": row["passed"] or None}))
+    path.write_text("\n".join(lines) + "\n")
+    long = ("--long", "item", "judge", "verdict")
+    mine = json.loads(truepool("jury", path, *LABELLED, *long, "--json")[1])
+    wide = json.loads(truepool("jury", table, *LABELLED, "--json")[1])
+    assert mine == wide
+    assert read_column_names(path) == ["item", "judge", "verdict", "passed"]
+    path.write_text('{"item": "a", "judge"')
+    code, _, err = truepool("jury", path, *LABELLED, *long)
+    assert code == 2
+    assert "cannot be read as JSON lines" in err
 
 
 def test_a_long_table_has_one_row_per_verdict(table, truepool, tmp_path):

@@ -108,7 +108,8 @@ def read_panel(
     Parameters
     ----------
     source : path or frame
-        A CSV, TSV, Excel or Parquet file; a pandas, polars or pyarrow frame.
+        A CSV, TSV, Excel, Parquet or JSON lines file; a pandas, polars or pyarrow
+        frame.
     outcome : str
         Column with the outcome: one of two labels, of K class names, or of 0..K-1.
         Rows where it is empty have no outcome yet: they become the panel's ``pending``
