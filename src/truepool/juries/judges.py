@@ -20,7 +20,8 @@ MIN_LABELS = 20
 began there."""
 COPY, DISTINCT = 0.9, 0.8
 """Log-odds that correlate by the first are a near-copy, if they correlate by
-significantly more than the second. Judges with shared errors stayed below 0.82."""
+significantly more than the second. Set on simulated juries, where judges whose errors
+correlate by 0.4 stayed below 0.82; by 0.7, they reach 0.9."""
 SIGNIFICANCE = 0.01
 
 
