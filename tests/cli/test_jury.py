@@ -8,6 +8,7 @@ import pytest
 from simulated_juries import RECIPES, simulate
 
 import truepool as tp
+from truepool.data.tables import read_column_names
 
 JUDGES = ("ann", "bob", "cy", "dee", "eve")
 
@@ -126,6 +127,17 @@ def test_without_labels_it_says_what_it_can(table, truepool, tmp_path):
     assert truepool("jury")[0] == 0  # the bundled example
 
 
+def test_a_single_label_is_refused_with_the_cure(truepool, tmp_path):
+    path = tmp_path / "one.csv"
+    write(path, np.full((5, 2), 0.5), ["1", "", "", "", ""])
+    code, _, err = truepool("jury", path, "--outcome", "passed")
+    assert (code, err) == (
+        2,
+        "error: at least 2 cases must have an outcome, or none; column 'passed' has 1. "
+        "Label another one.\n",
+    )
+
+
 def test_scores_count_in_equal_steps(truepool, tmp_path):
     path, fractions = tmp_path / "scores.csv", tmp_path / "fractions.csv"
     scores = np.random.default_rng(0).integers(1, 6, (40, 3))
@@ -137,6 +149,25 @@ def test_scores_count_in_equal_steps(truepool, tmp_path):
     )
     assert code == 0
     assert out == truepool("jury", fractions, "--outcome", "passed", "--json")[1]
+
+
+def test_json_lines_are_read_like_csv(table, truepool, tmp_path):
+    # As evaluation tools write them: one object per verdict, the label repeated.
+    path, lines = tmp_path / "verdicts.jsonl", []
+    for row in csv.DictReader(table.read_text().splitlines()):
+        for judge in JUDGES:
+            line = {"item": row["id"], "judge": judge, "verdict": float(row[judge])}
+            lines.append(json.dumps(line | {"passed": row["passed"] or None}))
+    path.write_text("\n".join(lines) + "\n")
+    long = ("--long", "item", "judge", "verdict")
+    mine = json.loads(truepool("jury", path, *LABELLED, *long, "--json")[1])
+    wide = json.loads(truepool("jury", table, *LABELLED, "--json")[1])
+    assert mine == wide
+    assert read_column_names(path) == ["item", "judge", "verdict", "passed"]
+    path.write_text('{"item": "a", "judge"')
+    code, _, err = truepool("jury", path, *LABELLED, *long)
+    assert code == 2
+    assert "cannot be read as JSON lines" in err
 
 
 def test_a_long_table_has_one_row_per_verdict(table, truepool, tmp_path):

@@ -126,6 +126,23 @@ def test_copies_are_found_and_others_are_not_accused():
             assert 1 < number < reports.shape[1]
 
 
+def test_judges_who_share_few_items_are_not_accused_of_copying():
+    reports = np.full((80, 3), np.nan)
+    reports[:, 0] = np.tile([0.1, 0.9], 40)
+    for judge, shared in ((1, 29), (2, 30)):
+        reports[:shared, judge] = reports[:shared, 0]
+    _, found = similarity(Verdicts.of(reports_only(reports)))
+    assert [(copy.judge, copy.model) for copy in found] == [("agent2", "agent0")]
+
+
+def test_a_crowd_in_which_some_never_meet_has_no_effective_number():
+    reports = np.full((8, 2), np.nan)
+    reports[:4, 0] = reports[4:, 1] = [0.1, 0.9, 0.2, 0.7]
+    jury = tp.jury(reports_only(reports))
+    assert np.isnan(jury.effective_judges)
+    assert "independent" not in printed(jury)
+
+
 def test_reliability_is_how_often_a_judge_changes_sides():
     reports = np.array([[0.9, 0.8], [0.4, 0.6], [0.5, 0.9], [0.2, np.nan]] * 5)
     found = repetition(Verdicts.of(reports_only(reports)), "agent0", "agent1")

@@ -202,8 +202,8 @@ Table: TypeAlias = Annotated[
     Path | None,
     typer.Argument(
         metavar="PANEL",
-        help="CSV, TSV, Excel or Parquet table with one row per case and one column "
-        "per agent (default: the bundled example).",
+        help="CSV, TSV, Excel, Parquet or JSON lines table with one row per case and "
+        "one column per agent (default: the bundled example).",
     ),
 ]
 Outcome: TypeAlias = Annotated[str, option("--outcome")]

@@ -13,6 +13,7 @@ from truepool.juries.values import Advice, Copy, Judge
 from truepool.juries.verdicts import Verdicts
 from truepool.measures.credit.bootstrap import intervals
 from truepool.measures.diversity import correlation, effective_agents
+from truepool.measures.groups import FEWEST_CASES
 
 MIN_LABELS = 20
 """Labels from which rates, costs and judges are spoken of; the study of their coverage
@@ -78,11 +79,14 @@ def similarity(verdicts: Verdicts) -> tuple[float, tuple[Copy, ...]]:
 def _copies(
     names: tuple[str, ...], alike: FloatArray, both: FloatArray
 ) -> Iterator[Copy]:
-    """One test per judge but the first: does it repeat the most similar earlier one."""
-    found = np.nan_to_num(alike)
+    """One test per judge but the first: does it repeat the most similar earlier one.
+
+    Judges who share few items may agree on all of them by chance.
+    """
+    found = np.where(both >= FEWEST_CASES, np.nan_to_num(alike), 0.0)
     for j in range(1, len(names)):
         i = int(np.argmax(found[j, :j]))
         r = float(np.clip(found[j, i], 0.0, 1 - 1e-12))
-        gap = (np.arctanh(r) - np.arctanh(DISTINCT)) * np.sqrt(max(both[j, i] - 3, 0))
+        gap = (np.arctanh(r) - np.arctanh(DISTINCT)) * np.sqrt(max(both[j, i] - 3, 0.0))
         if r >= COPY and gap > ndtri(1 - SIGNIFICANCE / (len(names) - 1)):
             yield Copy(names[j], names[i], float(found[j, i]))

@@ -20,14 +20,18 @@ from truepool.data.case_columns import CaseColumns
 from truepool.data.labels import Labels, format_names
 from truepool.data.panel import check_times
 from truepool.data.tables.agent_columns import renormalize
-from truepool.data.tables.files import detect_separator, file_format, read_file
+from truepool.data.tables.files import (
+    JSON_LINES,
+    detect_separator,
+    file_format,
+    read_file,
+)
 from truepool.data.tables.numbers import parse_column, parse_reports, parse_times
 from truepool.data.tables.reader import load_table
 from truepool.data.tables.table_format import TableFormat
 
 BATCH_SIZE = 20_000
 """Cases in a batch of JSON lines or Parquet; of CSV, what a megabyte holds."""
-JSON_LINES = (".jsonl", ".ndjson")
 
 Ids: TypeAlias = pa.Array | list[Any]
 """Labels of cases, as a table has them; of JSON lines, any values."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pyarrow import compute, csv, parquet
+from pyarrow import compute, csv, json, parquet
 
 from truepool.core.arrays import Array
 from truepool.core.errors import MissingExtraError, SourceError
@@ -18,6 +18,7 @@ from truepool.data.tables.table_format import TableFormat
 CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
 PARQUET = (".parquet", ".pq")
 EXCEL = (".xlsx", ".xlsm")
+JSON_LINES = (".jsonl", ".ndjson")
 FORMULA = r"[=+\-@\t\r]"
 """What a text begins with that a spreadsheet takes for a formula."""
 WRITTEN = (".csv", ".csv.gz", *PARQUET)
@@ -26,12 +27,14 @@ NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 
 def file_format(path: Path, use: str) -> str:
-    """Return ``csv``, ``parquet`` or ``excel``, by the name of the file."""
+    """Return ``csv``, ``parquet``, ``excel`` or ``JSON lines``, by the file's name."""
     name = path.name.lower()
-    known = WRITTEN if use == "written" else (*CSV, *PARQUET, *EXCEL)
+    known = WRITTEN if use == "written" else (*CSV, *PARQUET, *EXCEL, *JSON_LINES)
     if name.endswith(known):
         if name.endswith(PARQUET):
             return "parquet"
+        if name.endswith(JSON_LINES):
+            return "JSON lines"
         return "excel" if name.endswith(EXCEL) else "csv"
     raise SourceError(
         f"a table is {use} as {', '.join(known)}; {str(path)!r} is none of these"
@@ -53,6 +56,8 @@ def read_file(path: Path, written: TableFormat) -> tuple[pa.Table, str | None]:
             table, detected = _read_text(path, written)
         elif kind == "excel":
             table = _read_excel(path)
+        elif kind == "JSON lines":
+            table = json.read_json(path)
         else:
             table = parquet.read_table(path)
         names = [str(name).strip() for name in table.column_names]
@@ -64,7 +69,7 @@ def read_file(path: Path, written: TableFormat) -> tuple[pa.Table, str | None]:
 
 def read_names(path: Path, written: TableFormat) -> list[str]:
     """Return the names of the columns of a file, without reading its rows."""
-    if not path.is_file() or file_format(path, "read") == "excel":
+    if not path.is_file() or file_format(path, "read") in ("excel", "JSON lines"):
         return [str(name) for name in read_file(path, written)[0].column_names]
     if file_format(path, "read") == "parquet":
         names = parquet.read_schema(path).names

@@ -108,7 +108,8 @@ def read_panel(
     Parameters
     ----------
     source : path or frame
-        A CSV, TSV, Excel or Parquet file; a pandas, polars or pyarrow frame.
+        A CSV, TSV, Excel, Parquet or JSON lines file; a pandas, polars or pyarrow
+        frame.
     outcome : str
         Column with the outcome: one of two labels, of K class names, or of 0..K-1.
         Rows where it is empty have no outcome yet: they become the panel's ``pending``
@@ -217,6 +218,11 @@ def load_verdicts(
         agents = _table(frame, written)[0].agents
         reports = load_reports(frame, agents, written)
         return reports, replace(reports.summary, separator=separator)
+    if there and (~is_empty(frame[name])).sum() == 1:
+        raise OutcomeError(
+            f"at least 2 cases must have an outcome, or none; column {name!r} has 1. "
+            "Label another one."
+        )
     panel, summary = load_panel(frame, written)
     return panel, replace(summary, separator=separator)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from math import isnan
 
 from rich.console import Console
 
@@ -170,10 +171,11 @@ def _few(names: str, what: str, items: int) -> str:
 
 
 def _crowd(jury: Jury) -> Iterator[str]:
-    yield (
-        f"The {len(jury.judges)} judges are worth "
-        f"{number(jury.effective_judges, 10.0)} independent ones."
-    )
+    if not isnan(jury.effective_judges):  # sparse crowds: some never meet
+        yield (
+            f"The {len(jury.judges)} judges are worth {jury.effective_judges:.1f} "
+            "independent ones."
+        )
     for copy in jury.copies:
         yield (
             f"{copy.judge} nearly repeats {copy.model}: their log-odds correlate by "
