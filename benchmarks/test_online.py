@@ -151,12 +151,7 @@ def per_case(name, panel):
 
 AT_MOST = {5: 6.0, 500: 10.0}
 """Sums of one case that a case of any learner may take, by the number of agents."""
-SLOWER = {
-    ("adahedge", 5): 8.0,
-    ("adahedge", 500): 12.0,
-    ("boa", 5): 7.5,
-    ("boa", 500): 15.0,
-}
+SLOWER = {("boa", 500): 15.0}
 """Above it, or at it: see decision 18."""
 
 

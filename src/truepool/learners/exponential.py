@@ -186,16 +186,19 @@ def _doubling(
 def tilt(weights: FloatArray, feedback: Feedback, rate: float) -> None:
     """Multiply the weights of those who reported by exp(-rate loss), up to a factor."""
     losses, floor = feedback.losses, FLOOR * feedback.mass
+    gentle = rate * feedback.span <= SMALL
+    if feedback.complete and gentle:  # nearly every case: no doubt in its loop
+        for i in range(weights.size):
+            weights[i] = max(weights[i], floor) * small_exp(-rate * losses[i])
+        return
     before = 1.0 if feedback.complete else _reported_mass(weights, losses)
-    if rate * feedback.span <= SMALL:
-        for i in range(weights.size):
-            tilted = max(weights[i], floor) * small_exp(-rate * losses[i])
-            weights[i] = tilted if losses[i] == losses[i] else weights[i]
-    else:
-        low = least(losses)  # a common factor: without it large losses overflow
-        for i in range(weights.size):
-            tilted = max(weights[i], floor) * exp(-rate * (losses[i] - low))
-            weights[i] = tilted if losses[i] == losses[i] else weights[i]
+    # A common factor: without it large losses overflow. Gentle steps have none, so that
+    # a case gives the same weights whoever else reported.
+    low = 0.0 if gentle else least(losses)
+    for i in range(weights.size):
+        step = -rate * (losses[i] - low)
+        tilted = max(weights[i], floor) * (small_exp(step) if gentle else exp(step))
+        weights[i] = tilted if losses[i] == losses[i] else weights[i]
     if not feedback.complete:  # agents without a report keep their weight
         scale = before / _reported_mass(weights, losses)
         for i in range(weights.size):

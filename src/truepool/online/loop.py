@@ -16,8 +16,8 @@ from truepool.measures.losses import Loss
 from truepool.online.decision import Decision, decide, feedback
 
 FEW_AGENTS, MANY_CASES = 8, 100_000
-"""With so few agents and so many cases their number is compiled in: the weights are
-then kept in registers, and a case takes two thirds of the time."""
+"""With so few agents who all report on so many cases, their number is compiled in: the
+weights are then kept in registers, and a case takes half of the time."""
 NONE = np.empty(0, dtype=np.int64)
 NO_PATH = np.empty((0, 0))
 
@@ -71,8 +71,12 @@ def run(
     outcomes: IntArray,
     delay: Delay,
     path: FloatArray,
+    complete: bool = False,
 ) -> tuple[State, FloatArray, FloatArray, int]:
-    """Decide and settle every case: last state, pooled, losses, number skipped."""
+    """Decide and settle every case: last state, pooled, losses, number skipped.
+
+    ``complete`` says that no report is missing.
+    """
     T, N, C = values.shape
     pooled, losses = np.empty((T, C)), np.empty(T)
     if not is_compiled(learner):
@@ -80,8 +84,8 @@ def run(
             learner, state, values, outcomes, delay, path, pooled, losses
         )
         return state, pooled, losses, skipped
-    worthwhile = N <= FEW_AGENTS and T >= MANY_CASES and not delay.first.size
-    loop, settings, *costs = program(learner, N, state.classes, worthwhile)
+    fixed = complete and N <= FEW_AGENTS and T >= MANY_CASES and not delay.first.size
+    loop, settings, *costs = program(learner, N, state.classes, fixed)
     weights, memory = state.unnormalised.copy(), map_arrays(np.copy, state.memory)
     # Outcomes are read-only: one signature, so that one compiled loop serves everyone.
     memory, settled, skipped = _call(
@@ -196,7 +200,7 @@ def _kernel_error(learner: Learner, reason: str) -> LearnerError:
 
 @lru_cache(maxsize=256)
 def program(
-    learner: Learner, agents: int, classes: int, fixed_size: bool = False
+    learner: Learner, agents: int, classes: int, fixed: bool = False
 ) -> tuple[Any, ...]:
     """Return the compiled loop of a learner, and its constant arguments."""
     online: Any = kernels.online
@@ -214,7 +218,7 @@ def program(
         learner.signal,
         loss.name,
         classes == 2,
-        agents if fixed_size else 0,
+        agents if fixed else 0,
     )
     table, line = loss.costs.table(classes), _line(loss, classes)
     return loop, tuple(settings), loss.span(classes), table, line

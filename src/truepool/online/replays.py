@@ -75,8 +75,9 @@ def replay(
         arrivals = _arrivals(np.zeros(T, int) if late is None else late, T)
     if experts is None:
         plan = _plan(late, T, N, weight_path)
+        values, complete = panel.values, panel.silent == 0
         state, pooled, losses, skipped = run(
-            chosen, state, panel.values, panel.outcomes, plan, weight_path
+            chosen, state, values, panel.outcomes, plan, weight_path, complete
         )
     else:
         panel, state, pooled, losses, skipped = _run_experts(

@@ -128,11 +128,9 @@ def test_the_bits_of_every_learner_are_those_of_every_other_machine():
 
 @pytest.mark.parametrize("name", ["ema", "gradient", "hedge", "marginal"])
 def test_a_loop_for_a_fixed_number_of_agents_gives_the_same_bits(name, monkeypatch):
-    """One learner for each signal; some reports are missing."""
+    """One learner for each signal."""
     rng = np.random.default_rng(0)
-    reports = rng.random((400, 5))
-    reports[rng.random(reports.shape) < 0.1] = np.nan
-    panel = Panel(reports, rng.integers(0, 2, 400))
+    panel = Panel(rng.random((400, 5)), rng.integers(0, 2, 400))
     traces, made = [], loop.program.cache_info().misses
     for many in (401, 400):
         monkeypatch.setattr(loop, "MANY_CASES", many)
@@ -142,6 +140,16 @@ def test_a_loop_for_a_fixed_number_of_agents_gives_the_same_bits(name, monkeypat
     np.testing.assert_array_equal(fixed.pooled, general.pooled)
     weights = fixed.state.unnormalised
     np.testing.assert_array_equal(weights, general.state.unnormalised)
+
+
+def test_a_missing_report_is_no_case_for_a_fixed_number_of_agents(monkeypatch):
+    rng = np.random.default_rng(0)
+    reports = rng.random((50, 3))
+    reports[7, 1] = np.nan
+    panel = Panel(reports, rng.integers(0, 2, 50))
+    expected = replay("hedge", panel)
+    monkeypatch.setattr(loop, "MANY_CASES", 50)
+    np.testing.assert_array_equal(replay("hedge", panel).pooled, expected.pooled)
 
 
 @pytest.mark.skipif(

@@ -191,7 +191,7 @@ def _pool(reports, case, w, mass, out):
     """Pool a case: how many reported, the sum of their weights, and the pool."""
     N = w.size
     p = dot_row(w, reports, case) / mass
-    if p == p:
+    if AGENTS or p == p:
         return N, mass, min(p, 1.0)
     sum_, weight_sum, plain, count = 0.0, 0.0, 0.0, 0
     for i in range(N):
@@ -425,7 +425,7 @@ def run(
                 reports, case, y, even if UNIFORM else used, p, weight_sum, count, span,
                 table, line, scratch, g,
             )  # fmt: skip
-            complete = count == N
+            complete = AGENTS > 0 or count == N
             feedback = Feedback(g, reach, mean, used, settled, complete, mass)
             memory = kernel(weights, memory, feedback, settings)
             settled += 1
@@ -466,7 +466,8 @@ def specialise(
     """Return `run` for this kernel, signal and loss; or uncompiled, to step through.
 
     ``tuples`` are the types of the feedback, of the memory and of the settings. The
-    number of ``agents`` can be compiled in, for a loop without delays; 0 serves any.
+    number of ``agents`` can be compiled in, for a loop in which all of them report and
+    nothing is late; 0 serves any.
     """
     feedback, memory, settings = tuples
     priced, sloped = (BINARY if binary else OF_CLASSES)[loss]
