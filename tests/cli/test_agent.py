@@ -50,6 +50,19 @@ def test_from_features_to_a_table_that_can_be_compared(truepool, tables):
     assert truepool("compare", tables / "reports.csv", "--pool", "vcg")[0] == 0
 
 
+def test_training_again_replaces_its_own_files_and_nobody_elses(truepool, tables):
+    words = ["agent", "train", tables / "train.csv", "--model", "tree", "-o"]
+    assert [truepool(*words, tables / "team")[0] for _ in range(2)] == [0, 0]
+    mine = tables / "team" / "tree.joblib"
+    mine.write_text("a model of my own")
+    code, out, err = truepool(*words, tables / "team")
+    assert (code, out) == (2, "")
+    assert "a file that truepool did not write is not replaced" in err
+    assert mine.read_text() == "a model of my own"
+    assert truepool(*words, tables / "team", "--force")[0] == 0
+    assert truepool(*words, mine)[0] == 0  # a file that is named is replaced
+
+
 def test_ids_and_times_stay_as_the_table_has_them(truepool, tables):
     days = np.array(["2026-01-01", "2026-01-02", "2026-01-03"]).repeat(40)
     write(tables / "train.csv", 0, time=days)

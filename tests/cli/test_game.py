@@ -145,3 +145,14 @@ def test_what_is_varied_is_read():
     for bad in ("rho", "rho=", "rho=0:1", "rho=0:1:0", "rho=a:b:c", "rho=0:nan:1"):
         with pytest.raises(SettingError, match="a sweep is written"):
             parse_sweep(bad)
+
+
+@pytest.mark.parametrize("option", ["--correlation=0.2", "--cases=10", "--truth=mean"])
+def test_options_of_a_simulation_are_refused_beside_a_table(truepool, tmp_path, option):
+    panel = random_panel(0)
+    columns = dict(zip(panel.agents, panel.reports.T, strict=True))
+    write_table(tmp_path / "panel.csv", {**columns, "y": panel.outcomes})
+    code, out, err = truepool("game", tmp_path / "panel.csv", option)
+    assert (code, out) == (2, "")
+    flag = option.split("=")[0]
+    assert f"{flag} simulates beliefs; a table has its own. Leave it out" in err

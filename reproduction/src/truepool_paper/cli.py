@@ -33,10 +33,18 @@ def reproduce(
             metavar="FOLDER",
         ),
     ] = Path("paper-run"),
+    force: options.Force = False,
     json_file: options.Json = None,
 ) -> None:
     """Re-run the paper's tables and compare the numbers."""
-    from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
+    from truepool.cli.outputs import (
+        STDOUT,
+        check_files,
+        check_own_files,
+        print_files,
+        record_own_files,
+        write_json,
+    )
     from truepool.cli.screen import console, progress_bar
     from truepool.core.errors import SourceError
     from truepool_paper import reproduce as run
@@ -47,6 +55,8 @@ def reproduce(
             f"--output must be a folder; {str(output)!r} is a file: name another"
         )
     check_files([], [json_file])
+    if output.is_dir():
+        check_own_files(output, report.PAGES, force=force)
     try:
         with progress_bar("Reproducing", remaining=True) as progress:
             result = run(
@@ -65,6 +75,7 @@ def reproduce(
         raise typer.Exit(130) from None
     summary = result.to_dict()
     written = report.write(summary, result.figures(), output)
+    record_own_files(output, report.PAGES)
     write_json(json_file, summary)
     if json_file != STDOUT:
         report.grid(summary).print(console())

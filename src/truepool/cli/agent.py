@@ -70,11 +70,18 @@ def train(
     ] = "refuse",
     jobs: options.Jobs = 1,
     seed: options.Seed = 0,
+    force: options.Force = False,
     json_file: options.Json = None,
 ) -> None:
     """Train agents on TABLE and save them."""
     from truepool import agents
-    from truepool.cli.outputs import check_files, print_summary, write_summary
+    from truepool.cli.outputs import (
+        check_files,
+        check_own_files,
+        print_summary,
+        record_own_files,
+        write_summary,
+    )
     from truepool.cli.screen import progress_bar
     from truepool.core.errors import OutcomeError, suggestion
     from truepool.core.files import together
@@ -83,6 +90,9 @@ def train(
     kinds = _kinds(model)
     files = _files(output, kinds)
     check_files([table], [json_file])
+    names = [path.name for path in files.values() if path != output]
+    if names and output.is_dir():
+        check_own_files(output, names, force=force)
     frame = read_frame(table, id)
     if outcome not in frame.columns:
         raise OutcomeError(
@@ -118,6 +128,8 @@ def train(
         for name, path in files.items():
             agents.save(trained[name], path)
         write_summary(summary, json_file, *known)
+    if names:
+        record_own_files(output, names)
     print_summary(
         f"Trained {', '.join(saved)} on {len(frame):,} cases. Wrote {where}.",
         json_file,

@@ -41,8 +41,9 @@ VERBS: dict[str, dict[str, Option]] = {}
 
 def register(verb: str, parameters: Iterable[inspect.Parameter]) -> None:
     """Let a config file give the options of a verb."""
+    described = (each for each in parameters if get_args(each.annotation))
     VERBS[verb] = {
-        name: option for name, option in map(_option, parameters) if option is not None
+        name: option for name, option in map(_option, described) if option is not None
     }
 
 

@@ -14,12 +14,20 @@ if TYPE_CHECKING:
     from truepool.games import Game
 
 
+SIMULATION = (
+    *("agent_count", "correlation", "mean", "offset", "concentration", "beliefs"),
+    *("truth", "random_outcomes", "cases"),
+)
+"""Options that describe simulated beliefs, which a table takes the place of."""
+
+
 def _game_option(value: str, help: str) -> Any:
     return typer.Option(metavar=value, help=help)
 
 
 @options.with_table
 def game(
+    context: typer.Context,
     panel: Annotated[
         Path | None,
         typer.Argument(
@@ -125,6 +133,9 @@ def game(
                 "a sweep simulates beliefs; got a table as well. Leave out the table "
                 "or --sweep."
             )
+        options.check_not_given(
+            context, SIMULATION, "simulates beliefs; a table has its own"
+        )
         chosen = Game.on(options.read_panel(panel, table_format), **decision)
     else:
         options.check_no_columns(table_format, "simulate beliefs")

@@ -1,7 +1,7 @@
 """One spelling per option: what means the same is written the same in every verb."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -539,6 +539,17 @@ def check_unweighted(table_format: "TableFormat", who: str) -> None:
                 f"{who} every case once and for itself; got --{name} {value}. Leave "
                 "it out."
             )
+
+
+def check_not_given(context: typer.Context, names: Iterable[str], why: str) -> None:
+    """Refuse options of the running command that would change nothing."""
+    from truepool.core.errors import SettingError
+
+    for name in names:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name in ("COMMANDLINE", "DEFAULT_MAP"):
+            flag = f"--{name.replace('_', '-')}"
+            raise SettingError(f"{flag} {why}. Leave it out, or leave out the table.")
 
 
 def check_no_columns(table_format: "TableFormat", purpose: str) -> None:

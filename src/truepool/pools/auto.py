@@ -262,9 +262,14 @@ def _why(table: list[Candidate], cases: int) -> str:
     selected = [c for c in table if c.weight > 0]
     best = min(table, key=lambda c: c.log_loss)
     largest = selected[0]
+    weight, loss = f"{100 * largest.weight:.0f} %", f"{best.log_loss:.4g} per case"
+    leaders = (
+        f"{best.name} has the largest weight ({weight}) and the least log loss ({loss})"
+        if best is largest
+        else f"{largest.name} has the largest weight ({weight}), {best.name} the least "
+        f"log loss ({loss})"
+    )
     return (
         f"{len(selected)} of {len(table)} candidates are combined, weighted by how "
-        f"well they predicted {cases:,} cases that they had not learned from: "
-        f"{largest.name} has the largest weight ({100 * largest.weight:.0f} %), "
-        f"{best.name} the least log loss ({best.log_loss:.4g} per case)"
+        f"well they predicted {cases:,} cases that they had not learned from: {leaders}"
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from truepool.core.errors import SourceError
+from truepool.core.files import write_text
 from truepool.render.tables.grid import Grid
 from truepool_paper.render.cells import cell_texts
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PlainData: TypeAlias = Mapping[str, Any]
+PAGES = ("verdicts.json", "reproduction.md", "reproduction.html")
 MARKS = {
     "match": "✓",
     "close": "≈",
@@ -121,19 +123,22 @@ def write(data: PlainData, figures: Mapping[str, "Figure"], out: Path) -> list[P
     drawn = {label: svg(page) for label, page in figures.items()}
     names = {label: f"figures/{label.replace(':', '_')}.svg" for label in drawn}
     pages = {names[label]: text for label, text in drawn.items()}
-    pages["verdicts.json"] = json.dumps(data, indent=1) + "\n"
-    pages["reproduction.md"] = markdown(data, names)
-    pages["reproduction.html"] = html(data, figures)
+    texts = (
+        json.dumps(data, indent=1) + "\n",
+        markdown(data, names),
+        html(data, figures),
+    )
+    pages |= dict(zip(PAGES, texts, strict=True))
     try:
         for name, text in pages.items():
             (out / name).parent.mkdir(parents=True, exist_ok=True)
-            (out / name).write_text(text, encoding="utf-8")
+            write_text(out / name, text)
     except OSError as error:
         raise SourceError(
             f"{str(out)!r} cannot be written into: {error.strerror}; name another "
             "folder"
         ) from None
-    return [out / "reproduction.md", out / "reproduction.html"]
+    return [out / name for name in PAGES[1:]]
 
 
 def svg(page: "Figure") -> str:
