@@ -189,10 +189,10 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     path.write_text("what was there")
 
     def fail(*arguments, **options):
-        raise OSError(28, "disk full")
+        raise OSError(28, "what a library says of it")
 
     monkeypatch.setattr("truepool.data.tables.files.csv.write_csv", fail)
-    with pytest.raises(SourceError, match="cannot be written: disk full"):
+    with pytest.raises(SourceError, match="cannot be written: No space left"):
         write_table(path, {"x": np.zeros(3)})
     assert path.read_text() == "what was there"
     assert list(tmp_path.iterdir()) == [path]
