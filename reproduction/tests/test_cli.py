@@ -20,7 +20,18 @@ def test_it_prints_verdicts_and_writes_rows_pages_and_figures(truepool, tmp_path
     assert there == {
         "rows/hyperparams-quick.jsonl", "rows/drift-regret-quick.jsonl", "verdicts.json",
         "reproduction.md", "reproduction.html", "figures/fig_drift_regret.svg",
+        ".truepool.json",
     }  # fmt: skip
+
+
+def test_a_page_of_the_users_own_is_refused_before_anything_runs(truepool, tmp_path):
+    (tmp_path / "reproduction.md").write_text("mine")
+    words = ["reproduce", "tab:hyperparams", "--output", tmp_path]
+    code, out, err = truepool(*words)
+    assert (code, out) == (2, "")
+    assert "a file that truepool did not write is not replaced" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["reproduction.md"]
+    assert truepool(*words, "--force")[0] == truepool(*words)[0] == 0
 
 
 def test_json_is_what_is_written(truepool, tmp_path):
