@@ -19,7 +19,13 @@ from truepool.core.errors import (
     SourceError,
     TruepoolError,
 )
-from truepool.data.tables import TableFormat, TableWarning, agent_columns, load_panel
+from truepool.data.tables import (
+    TableFormat,
+    TableWarning,
+    agent_columns,
+    load_panel,
+    read_column_names,
+)
 from truepool.data.tables.reader import load_reports
 
 WIDE = {"ada": [0.9, 0.2, 0.5], "bob": [0.6, 0.4, 0.1], "y": [1, 0, 0]}
@@ -417,3 +423,20 @@ def test_percent_signs_and_columns_of_zeros_leave_no_doubt():
     with pytest.warns(TableWarning, match="'feed' holds only 0 and 1"):
         panel = read_panel(dead, percent=True)
     assert_allclose(panel.reports[0], [0.9, 0.0])
+
+
+@pytest.mark.parametrize("order", ["utf-16-le", "utf-16-be"])
+def test_unicode_text_of_a_spreadsheet_is_refused_with_its_cure(tmp_path, order):
+    path = tmp_path / "export.csv"
+    path.write_bytes("\ufeffid;rf;y\n1;0.5;1\n".encode(order))
+    with pytest.raises(SourceError, match="this one is UTF-16.*Save it as CSV UTF-8"):
+        read_panel(path)
+    with pytest.raises(SourceError, match="this one is UTF-16"):
+        read_column_names(path)
+
+
+def test_a_header_that_no_line_feed_ends_is_refused(tmp_path):
+    path = tmp_path / "mac.csv"
+    path.write_bytes(b"rf,y\r0.5,1\r0.4,0\r")
+    with pytest.raises(SourceError, match="must name its columns.*a line feed"):
+        read_panel(path)

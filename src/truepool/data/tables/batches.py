@@ -1,6 +1,5 @@
 """Tables of any length in: read some thousand cases at a time."""
 
-import csv as text
 import gzip
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -22,8 +21,8 @@ from truepool.data.panel import check_times
 from truepool.data.tables.agent_columns import renormalize
 from truepool.data.tables.files import (
     JSON_LINES,
-    detect_separator,
     file_format,
+    parse_header,
     read_file,
 )
 from truepool.data.tables.numbers import parse_column, parse_reports, parse_times
@@ -165,10 +164,7 @@ def _batches(source: Path | BinaryIO, wanted: _Wanted) -> Iterator[Batch]:
 
 def _csv(stream: BinaryIO, wanted: _Wanted) -> Iterator[Batch]:
     written = wanted.written
-    head = stream.readline().decode("utf-8-sig", "replace")
-    separator = written.sep or detect_separator(head)
-    header = next(text.reader([head], delimiter=separator), [])
-    names = [name.strip() for name in header]
+    names, separator = parse_header(stream.readline(), written.sep)
     chosen = _check_columns(names, wanted)
     if not stream.peek(1):  # type: ignore[attr-defined]
         return

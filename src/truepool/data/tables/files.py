@@ -1,5 +1,6 @@
 """Table files: which there are, and how each is read and written."""
 
+import codecs
 import csv as text
 import gzip
 import re
@@ -74,15 +75,12 @@ def read_names(path: Path, written: TableFormat) -> list[str]:
     if file_format(path, "read") == "parquet":
         names = parquet.read_schema(path).names
     else:
-        header = _first_line(path)
-        separator = written.sep or detect_separator(header)
-        names = next(text.reader([header], delimiter=separator), [])
+        names, _ = parse_header(_first_line(path), written.sep)
     return [str(name).strip() for name in names]
 
 
 def _read_text(path: Path, written: TableFormat) -> tuple[pa.Table, str | None]:
-    header = _first_line(path)
-    separator = written.sep or detect_separator(header)
+    _, separator = parse_header(_first_line(path), written.sep)
     if separator == written.decimal:
         raise SourceError(
             f"{path} separates its columns by {NAMES[separator]}, which cannot be the "
@@ -106,10 +104,33 @@ def _read_text(path: Path, written: TableFormat) -> tuple[pa.Table, str | None]:
     return table, separator if guessed else None
 
 
-def _first_line(path: Path) -> str:
+def _first_line(path: Path) -> bytes:
     with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as stream:
         line: bytes = stream.readline()
-    return line.decode("utf-8-sig", errors="replace")
+    return line
+
+
+def parse_header(line: bytes, separator: str | None) -> tuple[list[str], str]:
+    r"""Return the names in the first line of a text table, and what separates them.
+
+    >>> parse_header(b"id; rf;y\n", None)
+    (['id', 'rf', 'y'], ';')
+    """
+    if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise SourceError(
+            "a text table must be written as UTF-8; this one is UTF-16, which Excel "
+            "calls Unicode text. Save it as CSV UTF-8."
+        )
+    header = line.decode("utf-8-sig", errors="replace")
+    chosen = separator or detect_separator(header)
+    try:
+        names = next(text.reader([header], delimiter=chosen), [])
+    except text.Error as error:
+        raise SourceError(
+            f"the first line of a text table must name its columns; it does not: "
+            f"{error}. End every line with a line feed."
+        ) from None
+    return [name.strip() for name in names], chosen
 
 
 def detect_separator(header: str) -> str:
