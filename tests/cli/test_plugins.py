@@ -248,7 +248,7 @@ def test_a_data_set_is_listed_and_loaded(toolbox):
     found = {dataset["name"]: dataset["found"] for dataset in result}
     assert found["coin"] == "made"
     shown = " ".join(answer(toolbox("data", "list")).split())
-    assert "or agents in panels: coin, example" in shown
+    assert "or agents in panels: coin, duck-crowd, example" in shown
     code = "import truepool as tp; print(len(tp.datasets.load('coin')))"
     assert answer(toolbox(code=code)) == "4\n"
 

@@ -48,7 +48,7 @@ def every() -> dict[str, type[Dataset]]:
     """All data sets by name.
 
     >>> list(every())[:4]
-    ['cicids2017', 'cicids2017-mix', 'credit-card', 'example']
+    ['cicids2017', 'cicids2017-mix', 'credit-card', 'duck-crowd']
     """
     return cast(dict[str, type[Dataset]], registry.every(__name__))
 

@@ -5,7 +5,7 @@ One report of exactly 0 or 1 would outweigh all others there.
 
 import numpy as np
 
-from truepool.core.arrays import FloatArray, to_classes
+from truepool.core.arrays import SMALLEST, FloatArray, to_classes
 from truepool.core.errors import SettingError
 from truepool.data.panel import Panel
 
@@ -25,7 +25,8 @@ def choose_clip(
     """
     if clip is None:
         rates = to_classes(panel.base_rate(case_weights)[None])[0]
-        return float(min(LARGEST_CLIP, RARE_SHARE * np.min(rates[rates > 0])))
+        rarest = RARE_SHARE * np.min(rates[rates > 0])
+        return float(max(SMALLEST, min(LARGEST_CLIP, rarest)))
     if not 0 < clip < 0.5:
         raise SettingError(
             f"clip must lie between 0 and 0.5; got {clip!r}. Leave it out for the "

@@ -90,8 +90,8 @@ def test_the_weights_of_a_replay_are_drawn(tmp_path):
 
 def test_a_figure_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
     page = figures.replay(replay("hedge", random_panel(1)))
-    monkeypatch.setattr(page, "savefig", full_disk)
-    with pytest.raises(SourceError, match="cannot be written: no space left"):
+    monkeypatch.setattr("truepool.core.files.os.replace", full_disk)
+    with pytest.raises(SourceError, match="cannot be written: No space left"):
         figures.save(page, tmp_path / "weights.svg")
     assert not list(tmp_path.iterdir())
 
