@@ -183,6 +183,7 @@ def elsewhere(request: pytest.FixtureRequest) -> tuple[str, list[SplitReports]]:
     return request.param, [train_and_report(rows, seed) for seed in (0, 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @needs("credit-card")
 @needs("unsw-nb15")
@@ -214,6 +215,7 @@ def chance_of(score: str, ours: FloatArray, splits: list[SplitReports]) -> float
     return float(np.sqrt(ours.mean() * (1 - ours.mean()) / positives))
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @needs("credit-card")
 @needs("unsw-nb15")

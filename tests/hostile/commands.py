@@ -199,7 +199,7 @@ def _without_table(verb: str) -> list[str]:
 def chosen() -> dict[str, list[Hostile]]:
     """Choose by verb what is tried in every test run; `make fuzz` draws from all.
 
-    Every table and file, and a third of the values of every option. What several verbs
+    Every table and file, and a sixth of the values of every option. What several verbs
     share is spread over them, but every option of a verb is tried.
     """
     every = [each for verb in VERBS for each in hostile(verb)]
@@ -217,7 +217,7 @@ def chosen() -> dict[str, list[Hostile]]:
         if not each.option:
             turn = each.verb not in SLOW or SLOW[draw % len(SLOW)] == each.verb
         else:
-            turn = draw % 3 == 0 and verbs[draw // 3 % len(verbs)] == each.verb
+            turn = draw % 6 == 0 and verbs[draw // 6 % len(verbs)] == each.verb
         if fallback or turn:
             found[each.verb].append(each)
     return found
