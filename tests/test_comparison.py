@@ -182,3 +182,9 @@ def test_a_group_that_is_too_small_has_no_pool():
     assert (
         "vcg" in rows["many"] or "mean" in rows["many"] or "best-agent" in rows["many"]
     )
+
+
+def test_the_interval_of_a_recall_is_a_share():
+    units = np.array([[1.4, 1.0], [1.2, 1.0], [-0.3, 0.4]] * 5)
+    low, high = ratio_interval(units, 0.95, 200, 0)
+    assert 0 <= low <= high == 1

@@ -73,13 +73,13 @@ def test_a_case_without_reports_is_not_drawn(folder, truepool):
     assert row["review"] is row["propensity"] is None
 
 
-@pytest.mark.parametrize("share", ["0", "0%", "101%", "-1%", "some", "nan"])
+@pytest.mark.parametrize("share", ["0", "0%", "1", "101%", "-1%", "some", "nan"])
 def test_what_is_no_share_is_refused(folder, truepool, share):
     code, out, err = truepool(
         "score", "m.pool", "new.csv", "--explore", share, "-o", "out.csv"
     )
     assert (code, out) == (2, "")
-    assert f"a share above 0 and at most 1, as in 1% or 0.01; got {share!r}" in err
+    assert f"a share above 0 and at most 100%, as in 1% or 0.01; got {share!r}" in err
     assert not (folder / "out.csv").exists()
 
 

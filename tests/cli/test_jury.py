@@ -191,7 +191,7 @@ def test_a_long_table_has_one_row_per_verdict(table, truepool, tmp_path):
         (("--swapped", "ann"), '--swapped must name two columns, as in --swapped "A=B"; '
          "got 'ann'"),
         (("--swapped", "ann=bop"), "there is no judge 'bop' (did you mean 'bob'?)"),
-        (("--max-error", "2"), "--max-error must be a share above 0 and at most 1"),
+        (("--max-error", "2"), "--max-error must be a share above 0 and at most 100%"),
         (("--confidence", "100%"), "confidence must lie between 0 and 1; got 1.0"),
         (("--cost-fn", "amount"), "a jury takes one cost of a missed item"),
         (("--budget", "0"), "a budget must be at least 1 item; got 0"),

@@ -440,3 +440,10 @@ def test_a_header_that_no_line_feed_ends_is_refused(tmp_path):
     path.write_bytes(b"rf,y\r0.5,1\r0.4,0\r")
     with pytest.raises(SourceError, match="must name its columns.*a line feed"):
         read_panel(path)
+
+
+def test_more_than_a_hundred_percent_is_named_as_the_table_has_it():
+    table = pa.table({"ada": [91.0, 150.0], "bob": [20.0, 30.0], "y": [1, 0]})
+    message = "a percentage must lie between 0 and 100; column 'ada' has 150 in row 1"
+    with pytest.raises(ReportError, match=message):
+        read_panel(table, percent=True)

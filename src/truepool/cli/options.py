@@ -306,10 +306,11 @@ def parse_share(name: str, text: str) -> float:
         share = float(number) / unit
     except ValueError:
         share = float("nan")
-    if not 0 < share <= 1:
+    if not 0 < share <= 1 or (share == 1 and unit == 1):
+        cure = ". Write 1% or 100%." if share == 1 else ""
         raise SettingError(
-            f"{name} must be a share above 0 and at most 1, as in 1% or 0.01; got "
-            f"{text!r}"
+            f"{name} must be a share above 0 and at most 100%, as in 1% or 0.01; got "
+            f"{text!r}{cure}"
         )
     return share
 

@@ -144,7 +144,9 @@ def ratio_interval(
     shares = draws[draws[:, 1] > 0]
     if not len(shares):
         return float("nan"), float("nan")
-    low, high = percentile_interval(shares[:, :1] / shares[:, 1:], level)
+    # A share, though the parts of weighted or grouped cases may add up to more than 1.
+    ratios = np.clip(shares[:, :1] / shares[:, 1:], 0.0, 1.0)
+    low, high = percentile_interval(ratios, level)
     return float(low[0]), float(high[0])
 
 

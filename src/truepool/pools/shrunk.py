@@ -115,7 +115,11 @@ class Shrunk(Pool):
             fit, evidence = posterior_mode(design, panel.outcomes, cases, widths, fit)
             fits.append(fit)
             scores.append(evidence - _complexity(widths))
-        weights = np.exp(np.array(scores) - max(scores))
+        # Case weights as far apart as 1e15 can leave a Hessian that is singular in
+        # rounding: such a setting has no evidence.
+        none = dict.fromkeys(("nan", "posinf", "neginf"), NO_EVIDENCE)
+        found = np.nan_to_num(np.array(scores), **none)
+        weights = np.exp(found - found.max())
         selected = weights >= MIN_SHARE
         self.fits_ = np.array(fits)[selected]
         self.shares_ = weights[selected] / weights[selected].sum()

@@ -354,3 +354,10 @@ def test_pairs_of_agents_are_listed_by_their_correlation():
     assert [float(value) for _, value in rows] == sorted(
         (float(v) for _, v in rows), reverse=True
     )
+
+
+def test_where_no_alarm_could_be_raised_none_is_ruled_out():
+    quiet = replace(audit(), drift=replace(audit().drift, alarms=()))
+    assert "No alarm: no agent" in html(quiet)
+    blind = replace(quiet, withheld=(("drift alarms", "river is not installed"),))
+    assert "No alarm: no agent" not in html(blind)

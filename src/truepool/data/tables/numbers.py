@@ -41,24 +41,29 @@ def parse_reports(
     parsed = {column.name: _parse(column, written) for column in columns}
     if written.percent:
         _check_one_unit(columns)
+        for name, values in parsed.items():
+            _check_range(name, values, 0, 100, "percentage", "--percent")
         parsed = {name: values / 100 for name, values in parsed.items()}
     if written.scores is not None:
         low, high = written.score_range
         for name, values in parsed.items():
-            _check_scores(name, values, low, high)
+            _check_range(name, values, low, high, "score", "--scores")
         parsed = {
             name: (values - low) / (high - low) for name, values in parsed.items()
         }
     return parsed
 
 
-def _check_scores(name: str, values: FloatArray, low: float, high: float) -> None:
-    outside = (values < low) | (values > high)
+def _check_range(
+    name: str, values: FloatArray, low: float, high: float, kind: str, option: str
+) -> None:
+    """Refuse numbers outside the range of an option, as the table has them."""
+    outside = (values < low - EDGE) | (values > high + EDGE)
     if outside.any():
         row = int(np.argmax(outside))
         raise ReportError(
-            f"a score must lie between {low:g} and {high:g}; column {name!r} has "
-            f"{values[row]:g} in row {row}. Correct it, change --scores, or leave the "
+            f"a {kind} must lie between {low:g} and {high:g}; column {name!r} has "
+            f"{values[row]:g} in row {row}. Correct it, change {option}, or leave the "
             f"column out (--ignore {name})."
         )
 
