@@ -221,6 +221,7 @@ POLICY = {
         "ZERO_WIDTH": 0.001,
         "WIDE_PRIOR": 1.0,
         "MIN_SHARE": 0.01,
+        "NO_EVIDENCE": -1e300,
         "PRECISION": 1e-07,
     },
     "pools.stacked_lr": {"PENALTY": 1.0},

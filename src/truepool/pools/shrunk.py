@@ -32,6 +32,8 @@ ZERO_WIDTH = 1e-3
 """The standard deviation that stands for 0."""
 WIDE_PRIOR = 1.0
 """A prior this wide or wider costs half a unit of log evidence more."""
+NO_EVIDENCE = -1e300
+"""The log evidence of a setting that has none."""
 PRECISION = 1e-7
 """Precision of each fit; see `logistic.newton`."""
 MIN_SHARE = 0.01
@@ -117,8 +119,7 @@ class Shrunk(Pool):
             scores.append(evidence - _complexity(widths))
         # Case weights as far apart as 1e15 can leave a Hessian that is singular in
         # rounding: such a setting has no evidence.
-        none = dict.fromkeys(("nan", "posinf", "neginf"), NO_EVIDENCE)
-        found = np.nan_to_num(np.array(scores), **none)
+        found = np.where(np.isfinite(scores), scores, NO_EVIDENCE)
         weights = np.exp(found - found.max())
         selected = weights >= MIN_SHARE
         self.fits_ = np.array(fits)[selected]
