@@ -108,7 +108,9 @@ def test_auto_says_what_it_kept_and_what_each_candidate_scored():
     assert "candidates are combined" in explanation.why
     assert "200 cases that they had not learned from" in explanation.why
     best = min(auto.table_, key=lambda row: row.log_loss)
-    assert f"{best.name} the least log loss" in explanation.why
+    assert best.name == next(iter(explanation.members))
+    assert f"{best.name} has the largest weight" in explanation.why
+    assert "and the least log loss" in explanation.why
 
 
 def test_costs_change_the_decisions_and_not_the_weights():
