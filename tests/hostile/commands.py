@@ -35,7 +35,7 @@ CHEAP = {
     "fit": ("--pool", "mean"),
     "pool": ("--pool", "mean"),
     "compare": ("--pool", "mean"),
-    "game": ("--cases", "60", "--rounds", "1", "--payment", "vcg"),
+    "game": ("--rounds", "1", "--payment", "vcg"),
     "agent train": ("--model", "logistic"),
     "agent llm": (
         "--question", "so?", "--model", "m", "--base-url", "http://127.0.0.1:9",
