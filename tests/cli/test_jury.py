@@ -211,3 +211,18 @@ def test_bad_input_is_one_sentence(words, sentence, table, truepool, tmp_path):
     assert sentence in err
     assert err.count("\n") == 1
     assert not page.exists()
+
+
+def test_nothing_is_written_where_the_items_cannot_be(truepool, tmp_path):
+    words = [
+        "jury",
+        "--output",
+        tmp_path / "items.txt",
+        "--markdown",
+        tmp_path / "j.md",
+    ]
+    words.append(f"--json={tmp_path / 'j.json'}")
+    code, out, err = truepool(*words)
+    assert (code, out) == (2, "")
+    assert "a table is written as .csv" in err
+    assert not list(tmp_path.iterdir())

@@ -96,8 +96,9 @@ def jury(
     )
     from truepool.cli.screen import console
     from truepool.core.errors import SettingError
-    from truepool.core.files import write_text
+    from truepool.core.files import together, write_text
     from truepool.data.costs import Costs
+    from truepool.data.tables import file_format
     from truepool.juries import jury as run
     from truepool.render.tables.jury import show
 
@@ -107,6 +108,8 @@ def jury(
             "one of them (-o FILE)."
         )
     check_files([panel], [output, json_file, markdown])
+    if output is not None and output != STDOUT:
+        file_format(output, "written")
     shares = [
         options.parse_share(name, text)
         for name, text in (("--max-error", max_error), ("--confidence", confidence))
@@ -131,11 +134,12 @@ def jury(
         level=level,
         seed=seed,
     )
-    write_json(json_file, result.to_dict())
-    if markdown is not None:
-        write_text(markdown, result.to_markdown())
-    if output is not None:
-        write_cases(output, result.columns(), spreadsheet_safe=spreadsheet_safe)
+    with together():
+        write_json(json_file, result.to_dict())
+        if markdown is not None:
+            write_text(markdown, result.to_markdown())
+        if output is not None:
+            write_cases(output, result.columns(), spreadsheet_safe=spreadsheet_safe)
     if not (quiet or STDOUT in (json_file, output)):
         show(result, console())
         print_files(json_file, markdown, output)
