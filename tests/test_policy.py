@@ -124,7 +124,7 @@ POLICY = {
     },
     "measures.inference.bootstrap": {"GROUPS": 4_000},
     "measures.inference.rates": {"MIN_LABELS": 2, "PSEUDO_LABELS": 2.0},
-    "measures.labelling": {"MIN_PER_STRATUM": 2, "MIN_SPREAD": 0.1, "STRATA": 10},
+    "measures.label_plan": {"MIN_PER_STRATUM": 2, "MIN_SPREAD": 0.1, "STRATA": 10},
     "measures.scores.decision": {"RARE": 0.05},
     "measures.scores.smooth_calibration": {"CELLS": 2_048, "HALVINGS": 40},
     "online.alarms.change_point": {"BLOCKS": 4_096, "MIN_LENGTH": 10},

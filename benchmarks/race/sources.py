@@ -1,6 +1,6 @@
 """Features and outcomes of the judging panels: numbers (T, F) and classes (T,)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import TypeAlias
 
@@ -196,8 +196,8 @@ def _filled(values: FloatArray) -> FloatArray:
     return np.where(np.isnan(values), np.nanmedian(values, axis=0), values)
 
 
-def _from_river(stream: object) -> Source:
-    rows = list(stream)  # type: ignore[call-overload]
+def _from_river(stream: Iterable[tuple[dict[str, float], object]]) -> Source:
+    rows = list(stream)
     X = np.array([list(x.values()) for x, _ in rows], dtype=np.float64)
     y = np.unique([str(y) for _, y in rows], return_inverse=True)[1]
     return X, y.astype(np.int64)

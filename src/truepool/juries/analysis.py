@@ -1,6 +1,7 @@
 """The analysis of a jury: from verdicts and a few labels to decisions."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy.stats import ks_2samp
@@ -25,7 +26,7 @@ from truepool.measures.automation import (
 from truepool.measures.decisions import decide
 from truepool.measures.folds import stratify
 from truepool.measures.inference import Rate, estimate_rate
-from truepool.measures.labelling import LabellingPlan, plan_labels
+from truepool.measures.label_plan import LabelPlan, plan_labels
 from truepool.pools.log_odds import LogOdds
 from truepool.pools.shrunk import Shrunk
 
@@ -223,13 +224,11 @@ def _cost(verdicts: Verdicts, costs: Costs, level: float) -> Cost:
     return Cost(Estimate(value, low, high), missed, alarms)
 
 
-def _plan(
-    verdicts: Verdicts, pooled: FloatArray, budget: int, seed: int
-) -> LabellingPlan:
+def _plan(verdicts: Verdicts, pooled: FloatArray, budget: int, seed: int) -> LabelPlan:
     """Choose unlabelled items to label."""
     rest = verdicts.unlabelled
     plan = plan_labels(pooled[rest], budget, seed=seed)
-    return LabellingPlan(rest[plan.cases], plan.weights, plan.strata)
+    return replace(plan, cases=rest[plan.cases])
 
 
 def _sample_p_value(verdicts: Verdicts) -> float | None:

@@ -12,7 +12,7 @@ from truepool.data.costs import Costs
 from truepool.data.labels import Labels
 from truepool.measures.automation import Certificate
 from truepool.measures.inference import Rate
-from truepool.measures.labelling import LabellingPlan
+from truepool.measures.label_plan import LabelPlan
 
 NOT_RANDOM = 0.01
 """Below this p-value the labelled items are said to be no random sample."""
@@ -138,7 +138,7 @@ class Jury:
         The true share of positive items.
     certificate : Certificate
         Which items may be decided without a person, by the mean of the log-odds.
-    plan : LabellingPlan or None
+    plan : LabelPlan or None
         Which items to label next; its ``cases`` are rows of this jury.
     sample_p_value : float or None
         Test that the labelled items are a random sample of all.
@@ -160,7 +160,7 @@ class Jury:
     cost: Cost | None
     certificate: Certificate
     review: Review | None
-    plan: LabellingPlan | None
+    plan: LabelPlan | None
     sample_p_value: float | None
     withheld: tuple[Shortage, ...]
     costs: Costs

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from truepool.core.errors import SettingError
-from truepool.measures import labelling
-from truepool.measures.labelling import plan_labels
+from truepool.measures import label_plan
+from truepool.measures.label_plan import plan_labels
 
 
 def pooled(cases=1000):
@@ -44,8 +44,8 @@ def test_no_case_is_labelled_twice_and_the_weights_count_all_cases(budget):
 
 def test_less_sure_parts_get_more_labels_and_every_part_some():
     plan = plan_labels(pooled(), 100)
-    counts = np.bincount(plan.strata, minlength=labelling.STRATA)
-    assert counts.min() >= labelling.MIN_PER_STRATUM
+    counts = np.bincount(plan.strata, minlength=label_plan.STRATA)
+    assert counts.min() >= label_plan.MIN_PER_STRATUM
     assert counts[-1] > 2 * counts[0]
 
 

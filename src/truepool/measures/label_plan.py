@@ -18,7 +18,7 @@ MIN_SPREAD = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class LabellingPlan:
+class LabelPlan:
     """Cases to label, in random order, and what each label counts.
 
     Attributes
@@ -37,7 +37,7 @@ class LabellingPlan:
     strata: IntArray
 
 
-def plan_labels(pooled: ArrayLike, budget: int, *, seed: int = 0) -> LabellingPlan:
+def plan_labels(pooled: ArrayLike, budget: int, *, seed: int = 0) -> LabelPlan:
     r"""Choose cases to label at random, more of them where the pool is less sure.
 
     Cases are divided into ten parts by their pooled probability; part h gets labels in
@@ -75,7 +75,7 @@ def plan_labels(pooled: ArrayLike, budget: int, *, seed: int = 0) -> LabellingPl
     shuffled = rng.permutation(budget)
     cases = np.concatenate(drawn)[shuffled]
     weights = np.repeat(sizes / counts, counts)[shuffled]
-    return LabellingPlan(cases, weights, np.repeat(np.arange(parts), counts)[shuffled])
+    return LabelPlan(cases, weights, np.repeat(np.arange(parts), counts)[shuffled])
 
 
 def _allocate(budget: int, sizes: IntArray, shares: FloatArray) -> IntArray:
