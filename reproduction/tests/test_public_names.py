@@ -27,6 +27,7 @@ PUBLIC = {
     "truepool.datasets",
     "truepool.measures.diversity",
     "truepool.core.errors",
+    "truepool.core.files",
     "truepool.games",
     "truepool.games.payments",
     "truepool.games.theory",
