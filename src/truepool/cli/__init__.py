@@ -18,9 +18,11 @@ from truepool.cli import (
     game,
     init,
     jury,
+    ledger,
     pool,
     replay,
     score,
+    serve,
     show,
 )
 from truepool.cli.outputs import print_note
@@ -72,6 +74,8 @@ app.command("compare")(compare.compare)
 app.command("audit")(audit.audit)
 app.command("jury")(jury.jury)
 app.command("replay")(replay.replay)
+app.command("serve")(serve.serve)
+app.add_typer(ledger.app, name="ledger")
 app.add_typer(data.app, name="data")
 app.add_typer(agent.app, name="agent")
 app.command("game")(game.game)

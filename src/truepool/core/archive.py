@@ -163,6 +163,11 @@ def write(
     path: str | Path, kind: Kind, content: Mapping[str, Any], arrays: dict[str, bytes]
 ) -> None:
     """Write an archive, whole or not at all; the same values, the same bytes."""
+    write_bytes(path, pack(kind, content, arrays))
+
+
+def pack(kind: Kind, content: Mapping[str, Any], arrays: dict[str, bytes]) -> bytes:
+    """Return the bytes of an archive."""
     manifest = {
         "format": kind.format,
         "version": kind.version,
@@ -176,15 +181,26 @@ def write(
     with zipfile.ZipFile(whole, "w", zipfile.ZIP_STORED) as archive:
         for name, part in members.items():
             archive.writestr(zipfile.ZipInfo(name), part)  # dated 1980, always
-    write_bytes(path, whole.getvalue())
+    return whole.getvalue()
 
 
 def read(path: Path, kind: Kind) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Return the manifest and the members of a file, checked by its checksums."""
+    return unpack(read_bytes(path, kind), kind, path)
+
+
+def read_bytes(path: Path, kind: Kind) -> bytes:
+    """Return the content of a file that should be an archive."""
     try:
-        content = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise kind.error(f"{path} cannot be read: {error.strerror}") from None
+
+
+def unpack(
+    content: bytes, kind: Kind, path: Path
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return the manifest and the members of an archive; errors name its path."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             entries = archive.infolist()

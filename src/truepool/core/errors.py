@@ -18,6 +18,8 @@
     ├── PoolError (ValueError)          a pool that breaks the contract of pools
     ├── LearnerError (ValueError)       a learner that breaks the contract of learners
     ├── EndpointError (RuntimeError)    a language model that cannot be asked
+    ├── LedgerError (RuntimeError)      a ledger that is damaged, in use or unavailable
+    ├── RequestError (RuntimeError)     a request that the coordinator refuses
     ├── SettingError (ValueError)       an option with an invalid value
     ├── UnknownNameError (LookupError)  no pool, loss or learner of that name
     ├── PluginError (ImportError)       a plug-in that cannot be used
@@ -25,7 +27,7 @@
     └── MissingExtraError (ImportError) a package that is installed only when asked for
 
 Each message says in one or two sentences what must hold, who broke it, where, what was
-received, and the cure. Only ``cli`` (and later ``server``) prints them.
+received, and the cure. Only ``cli`` and ``server`` show them.
 """
 
 from collections.abc import Iterable
@@ -94,6 +96,24 @@ class LearnerError(TruepoolError, ValueError):
 
 class EndpointError(TruepoolError, RuntimeError):
     """An endpoint of language models that cannot be reached, or refuses to answer."""
+
+
+class LedgerError(TruepoolError, RuntimeError):
+    """A ledger that is damaged, used by another coordinator, or cannot be written."""
+
+
+class RequestError(TruepoolError, RuntimeError):
+    """A request that the coordinator refuses, with a stable code.
+
+    The codes are ``unknown`` (no such pool, case or agent), ``conflict`` (the key has
+    another value, or the case is decided), ``unauthenticated``, ``forbidden``,
+    ``too-large`` and ``too-many``. Every other error of a request is ``invalid``, and
+    ``unavailable`` is one of the ledger.
+    """
+
+    def __init__(self, code: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
 
 
 class SettingError(TruepoolError, ValueError):

@@ -13,6 +13,7 @@ import numpy as np
 from truepool.core import archive, registry
 from truepool.core.arrays import Array, FloatArray
 from truepool.core.errors import SettingError, StreamFileError, TruepoolError
+from truepool.core.files import write_bytes
 from truepool.learners.interface import Learner, State
 from truepool.online.decision import Decision
 from truepool.online.experts import Experts
@@ -27,15 +28,25 @@ HELD = {record.__name__: record for record in (*pools.RECORDS, Recalibration)}
 
 def save(stream: Mapping[str, Any], path: str | Path) -> None:
     """Write the attributes of a stream to a file, whole or not at all."""
+    write_bytes(path, pack(stream))
+
+
+def pack(stream: Mapping[str, Any]) -> bytes:
+    """Return the attributes of a stream as the bytes of an archive."""
     writer = _Writer()
     content = {"stream": writer.mapping(_plain(stream), "stream")}
-    archive.write(path, KIND, content, writer.arrays)
+    return archive.pack(KIND, content, writer.arrays)
 
 
 def load(path: str | Path) -> dict[str, Any]:
     """Return the attributes of the stream that a file holds."""
     path = Path(path)
-    manifest, members = archive.read(path, KIND)
+    return unpack(archive.read_bytes(path, KIND), path)
+
+
+def unpack(content: bytes, path: Path) -> dict[str, Any]:
+    """Return the attributes of the stream in an archive; errors name its path."""
+    manifest, members = archive.unpack(content, KIND, path)
     try:
         return _stream(_Reader(members).mapping(manifest["stream"]))
     except TruepoolError as error:

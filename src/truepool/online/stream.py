@@ -307,7 +307,7 @@ class Stream:
             if C == 1 and isinstance(report, float) and 0.0 <= report <= 1.0:
                 reports[agents.index(name), 0] = report
                 continue
-            reports[agents.index(name)] = _coordinates(name, report, K)
+            reports[agents.index(name)] = coordinates(name, report, K)
         return reports
 
     def _outcome(self, y: Any) -> int:
@@ -355,7 +355,7 @@ def _numbers(classes: int, positive: Any, negative: Any) -> dict[Any, int]:
     return {positive: 1} if negative is None else {negative: 0, positive: 1}
 
 
-def _coordinates(agent: str, report: Any, classes: int) -> FloatArray:
+def coordinates(agent: str, report: Any, classes: int) -> FloatArray:
     """Report as coordinates (C,): a probability, one per class, or NaN for none."""
     try:
         value = np.atleast_1d(np.asarray(report, dtype=np.float64))

@@ -1,0 +1,142 @@
+"""``truepool ledger``: verify, export and shorten the record of a coordinator."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from truepool.cli import options
+from truepool.cli.options import option
+
+if TYPE_CHECKING:
+    from truepool.server.ledger import Ledger
+
+app = typer.Typer(
+    help="Verify, export and shorten the record of a coordinator.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+Place = Annotated[
+    str,
+    typer.Argument(metavar="LEDGER", help="File, or the URL of a PostgreSQL database."),
+]
+PoolName = Annotated[str | None, option("--pool", "Which pool (default: all).")]
+
+
+@app.command("verify")
+def verify(place: Place, pool: PoolName = None, json_file: options.Json = None) -> None:
+    """Replay a ledger and compare: decisions, weights, hashes."""
+    from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
+    from truepool.cli.screen import print_line
+    from truepool.core.formatting import pluralize
+    from truepool.server import verification
+
+    check_files([], [json_file])
+    with _open(place) as ledger:
+        names = ledger.pool_names() if pool is None else [pool]
+        found = [verification.verify(ledger, name) for name in names]
+    write_json(json_file, [vars(each) for each in found])
+    if json_file == STDOUT:
+        return
+    for each in found:
+        line = f"{each.pool}: verified {pluralize(each.entries, 'record')}"
+        if each.replayed < each.entries:
+            line += f", replayed {each.replayed:,} of them ({each.erased:,} erased)"
+        print_line(f"{line}. Chain {each.chain[:16]}.")
+    if not found:
+        print_line("The ledger has no pools.")
+    print_files(json_file)
+
+
+@app.command("token")
+def token(
+    place: Place,
+    role: Annotated[
+        str, typer.Option(metavar="ROLE", help="agent, operator or admin.")
+    ],
+    pool: Annotated[str | None, option("--pool", "Pool of an agent.")] = None,
+    agent: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The agent that reports.")
+    ] = None,
+) -> None:
+    """Make a token, while no coordinator runs; it is shown once."""
+    from truepool.server.access import Access
+
+    with _open(place, create=True) as ledger, ledger.transaction():
+        access = Access(ledger)
+        print(access.issue(role, pool, agent)["token"])
+
+
+@app.command("export")
+def export(
+    place: Place,
+    pool: Annotated[str, option("--pool", "Which pool.")],
+    output: Annotated[Path, option("--output", "Parquet file to write.")],
+    last: Annotated[
+        int, typer.Option(min=1, metavar="NUMBER", help="How many settled cases.")
+    ] = 1_000_000,
+) -> None:
+    """Write the settled cases of a pool as a table that `truepool audit` reads."""
+    from truepool.cli.outputs import check_files
+    from truepool.cli.screen import print_line
+    from truepool.core.files import check_path, write_bytes
+    from truepool.core.formatting import pluralize
+    from truepool.server.history import History
+    from truepool.server.operations import Operations
+
+    check_files([Path(place)], [output])
+    check_path(output, ".parquet")
+    with _open(place) as ledger:
+        number, deployment = Operations(ledger).find(pool)
+        with ledger.reader() as connection:
+            history = History.read(
+                connection, number, deployment.pool, deployment.active, last
+            )
+        write_bytes(output, history.to_parquet())
+    print_line(f"Wrote {pluralize(len(history.cases), 'case')} to {output}.")
+
+
+@app.command("compact")
+def compact(
+    place: Place,
+    before: Annotated[
+        str,
+        typer.Option(metavar="DATE", help="Erase cases settled before, as 2026-01-31."),
+    ],
+    pool: PoolName = None,
+) -> None:
+    """Erase old settled cases; weights, and the chain of hashes, stay."""
+    from datetime import UTC, datetime
+
+    from truepool.cli.screen import print_line
+    from truepool.core.errors import SettingError
+    from truepool.core.formatting import pluralize
+    from truepool.server.operations import Operations
+
+    try:
+        date = datetime.fromisoformat(before)
+    except ValueError:
+        raise SettingError(
+            f"--before must be a date, as in 2026-01-31; got {before!r:.60}"
+        ) from None
+    moment = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
+    with _open(place) as ledger:
+        operations = Operations(ledger)
+        for name in ledger.pool_names() if pool is None else [pool]:
+            ledger.connection.rollback()
+            with ledger.transaction():
+                number, _ = operations.find(name)
+                cases = ledger.settled_before(number, moment)
+                if cases:
+                    operations.erase(name, cases)
+            print_line(f"{name}: erased {pluralize(len(cases), 'case')}.")
+
+
+def _open(place: str, *, create: bool = False) -> "Ledger":
+    from truepool.core.errors import MissingExtraError
+
+    try:
+        from truepool.server.ledger import Ledger
+    except ImportError as error:
+        raise MissingExtraError("truepool ledger", error.name or "", "server") from None
+    return Ledger(place, create=create)

@@ -1,0 +1,120 @@
+"""``truepool serve``: the coordinator."""
+
+import socket
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from truepool.cli import options
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+GRACE = 10
+"""Seconds that open requests have to finish when the coordinator stops."""
+
+
+def serve(
+    ledger: Annotated[
+        str,
+        typer.Argument(
+            metavar="LEDGER",
+            help="File that keeps everything, made if it is not there, or the URL of a "
+            "PostgreSQL database.",
+        ),
+    ],
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Address.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, metavar="NUMBER", help="Port; 0: any.")
+    ] = 8765,
+    tls_cert: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Certificate, in PEM format.")
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Its key, in PEM format.")
+    ] = None,
+    tls_client_ca: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Ask callers for certificates signed by this."
+        ),
+    ] = None,
+    insecure: Annotated[
+        bool,
+        typer.Option(
+            "--insecure",
+            help="Listen beyond this machine even without TLS or tokens.",
+        ),
+    ] = False,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Check the ledger and the options, then exit."),
+    ] = False,
+    config: options.Config = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Run a coordinator: agents report, cases are decided, outcomes settle them."""
+    from truepool.cli.outputs import print_note
+    from truepool.cli.screen import print_line
+    from truepool.core.errors import MissingExtraError, SettingError
+
+    try:
+        import uvicorn
+
+        from truepool.server.coordinator import Coordinator
+        from truepool.server.http import app
+    except ImportError as error:
+        raise MissingExtraError("truepool serve", error.name or "", "server") from None
+    if (tls_cert is None) != (tls_key is None):
+        raise SettingError("TLS needs both --tls-cert and --tls-key")
+    if tls_client_ca is not None and tls_cert is None:
+        raise SettingError("--tls-client-ca needs --tls-cert and --tls-key")
+    with Coordinator(ledger) as coordinator:
+        open_to_all = not coordinator.access.known
+        if host not in LOOPBACK and not insecure and (open_to_all or tls_cert is None):
+            raise SettingError(
+                f"beyond this machine (--host {host}) a coordinator needs TLS "
+                "(--tls-cert, --tls-key) and tokens (truepool ledger token "
+                f"{ledger} --role admin); or accept the risk with --insecure"
+            )
+        if check:
+            if not quiet:
+                print_line(f"{ledger} can be served.")
+            return
+        if open_to_all and not quiet:
+            print_note("No tokens: whoever reaches this address may do everything.")
+        settings = uvicorn.Config(
+            app(coordinator),
+            host=host,
+            port=port,
+            ssl_certfile=None if tls_cert is None else str(tls_cert),
+            ssl_keyfile=None if tls_key is None else str(tls_key),
+            ssl_ca_certs=None if tls_client_ca is None else str(tls_client_ca),
+            ssl_cert_reqs=0 if tls_client_ca is None else 2,
+            log_level="warning",
+            access_log=False,
+            timeout_graceful_shutdown=GRACE,
+        )
+        listener = _listen(host, port)
+        scheme, found = "http" if tls_cert is None else "https", listener.getsockname()
+        if not quiet:
+            print_note(
+                f"Serving {ledger} on {scheme}://{host}:{found[1]}; Ctrl+C stops."
+            )
+        uvicorn.Server(settings).run([listener])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Return a socket on an address that is free and ours."""
+    from truepool.core.errors import SettingError
+
+    try:
+        return socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET
+        )
+    except OSError as error:
+        raise SettingError(
+            f"a coordinator cannot listen on {host}, port {port}: "
+            f"{error.strerror or error}. Name another --host or --port."
+        ) from None

@@ -1,0 +1,221 @@
+"""What a deployed pool is: agents, labels, costs and the rule that decides."""
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+from truepool.core.errors import SettingError, suggestion
+from truepool.data.costs import Costs
+from truepool.data.labels import Labels, format_labels
+from truepool.server.rules import Fixed, Learning, Rule
+
+LONGEST_NAME = 200
+"""Characters in the name of a pool, an agent or a case."""
+MOST_AGENTS, MOST_CLASSES = 10_000, 100
+OPEN_CASES, MOST_OPEN = 100_000, 100_000_000
+"""Cases that may wait for an outcome unless a pool says otherwise, and at most."""
+COST_NAMES = ("fn", "fp", "tp", "tn", "matrix", "currency")
+FORBIDDEN = ("record",)
+"""Settings that would let a request write files."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleConfig:
+    """A learner with settings, or a saved pool (the bytes of its file in base64)."""
+
+    learner: str | None = None
+    settings: Mapping[str, Any] | None = None
+    saved_pool: str | None = None
+
+    @classmethod
+    def parse(cls, given: Any) -> Self:
+        """Check the JSON of a rule."""
+        known = _known(cls, given, "a rule")
+        if (known.get("learner") is None) == (known.get("saved_pool") is None):
+            raise SettingError(
+                "a rule is either a learner or a saved pool; give one of 'learner' and "
+                f"'saved_pool', got {format_labels(known) or 'neither'}"
+            )
+        settings = known.get("settings") or {}
+        if not isinstance(settings, dict) or any(
+            name in FORBIDDEN for name in settings
+        ):
+            raise SettingError(
+                "settings of a learner must be numbers or text by name, without "
+                f"{format_labels(FORBIDDEN)}; got {settings!r:.100}"
+            )
+        for name in ("learner", "saved_pool"):
+            if not isinstance(known.get(name), str | None):
+                raise SettingError(f"{name} must be text; got {known[name]!r:.60}")
+        return cls(**known)
+
+    def make(
+        self, agents: tuple[str, ...], labels: Labels, costs: Costs, open_cases: int
+    ) -> Rule:
+        """Return the rule in its first state."""
+        if self.learner is not None:
+            settings = dict(self.settings or {})
+            classes = len(labels.names)
+            return Learning(self.learner, agents, classes, costs, open_cases, settings)
+        try:
+            content = base64.b64decode(self.saved_pool or "", validate=True)
+        except (binascii.Error, ValueError):
+            raise SettingError(
+                "saved_pool must be the bytes of a file of `truepool fit` in base64"
+            ) from None
+        return Fixed(content, agents, labels)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was given, ready for JSON."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolConfig:
+    """A pool to deploy."""
+
+    name: str
+    agents: tuple[str, ...]
+    rule: RuleConfig
+    labels: Labels
+    costs: Costs
+    threshold: float | None
+    open_cases: int
+
+    @classmethod
+    def parse(cls, given: Any) -> Self:
+        """Check the JSON of a pool, as a request or the ledger has it."""
+        names = ("name", "agents", "labels", "positive", "costs", "threshold")
+        allowed = (*names, "open_cases", *(field.name for field in fields(RuleConfig)))
+        known = _checked_names(given, allowed, "a pool")
+        agents = known.get("agents")
+        if not isinstance(agents, list) or not all(isinstance(a, str) for a in agents):
+            raise SettingError(f"agents must be a list of names; got {agents!r:.100}")
+        if len(agents) > MOST_AGENTS:
+            raise SettingError(f"a pool has at most {MOST_AGENTS:,} agents")
+        for agent in agents:
+            check_name("an agent", agent)
+        check_name("a pool", known.get("name"))
+        rule = {name: known[name] for name in vars(RuleConfig()) if name in known}
+        if not rule:
+            rule = {"learner": "gradient"}
+        return cls(
+            name=known["name"],
+            agents=tuple(agents),
+            rule=RuleConfig.parse(rule),
+            labels=_labels(known.get("labels"), known.get("positive")),
+            costs=_costs(known.get("costs")),
+            threshold=_threshold(known.get("threshold")),
+            open_cases=_open_cases(known.get("open_cases", OPEN_CASES)),
+        )
+
+    def make_rule(self) -> Rule:
+        """Return the first rule in its first state."""
+        return self.rule.make(self.agents, self.labels, self.costs, self.open_cases)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON that `parse` understands."""
+        costs = {
+            name: value
+            for name in COST_NAMES
+            if (value := getattr(self.costs, name)) not in (None, "")
+        }
+        if "matrix" in costs:
+            costs = {
+                name: costs[name] for name in ("matrix", "currency") if name in costs
+            }
+        found: dict[str, Any] = {
+            "name": self.name,
+            "agents": list(self.agents),
+            "labels": list(self.labels.names),
+            "costs": costs,
+            "open_cases": self.open_cases,
+            **self.rule.to_dict(),
+        }
+        if self.labels.positive is not None:
+            found["positive"] = self.labels.positive
+        if self.threshold is not None:
+            found["threshold"] = self.threshold
+        return found
+
+
+def check_name(what: str, name: Any) -> str:
+    """Return the name of a pool, an agent or a case; refuse what cannot be one."""
+    if not isinstance(name, str) or not 1 <= len(name) <= LONGEST_NAME:
+        raise SettingError(
+            f"the name of {what} must be text of 1 to {LONGEST_NAME} characters; got "
+            f"{name!r:.60}"
+        )
+    if not name.isprintable() or name != name.strip():
+        raise SettingError(
+            f"the name of {what} must be printable, without spaces around it; got "
+            f"{name!r:.60}"
+        )
+    return name
+
+
+def _checked_names(given: Any, allowed: tuple[str, ...], what: str) -> dict[str, Any]:
+    if not isinstance(given, dict):
+        raise SettingError(f"{what} must be a JSON object; got {given!r:.60}")
+    for name in given:
+        if name not in allowed:
+            raise SettingError(
+                f"{what} has no {name!r:.60}{suggestion(str(name), allowed)}; known: "
+                f"{', '.join(allowed)}"
+            )
+    return given
+
+
+def _known(cls: Any, given: Any, what: str) -> dict[str, Any]:
+    return _checked_names(given, tuple(field.name for field in fields(cls)), what)
+
+
+def _labels(given: Any, positive: Any) -> Labels:
+    if given is None:
+        return Labels.of_two(0, 1, positive)
+    plain = isinstance(given, list) and (
+        all(isinstance(label, str) for label in given)
+        or all(type(label) is int for label in given)
+    )
+    if not plain or len(set(given)) != len(given) or len(given) < 2:
+        raise SettingError(
+            "labels must be a list of two or more different labels, all text or all "
+            f"whole numbers; got {given!r:.100}"
+        )
+    if len(given) > MOST_CLASSES:
+        raise SettingError(f"a pool has at most {MOST_CLASSES} labels")
+    if len(given) == 2:
+        return Labels.of_two(given[0], given[1], positive)
+    if positive is not None:
+        raise SettingError("a positive label belongs to two labels; leave it out")
+    return Labels(tuple(given))
+
+
+def _costs(given: Any) -> Costs:
+    if given is None:
+        return Costs()
+    known = _checked_names(given, COST_NAMES, "costs")
+    try:
+        return Costs(**known)
+    except TypeError as error:
+        raise SettingError(f"costs must be numbers by name: {error}") from None
+
+
+def _threshold(given: Any) -> float | None:
+    if given is None:
+        return None
+    number = isinstance(given, int | float) and not isinstance(given, bool)
+    if number and 0 <= given <= 1:
+        return float(given)
+    raise SettingError(f"the threshold must lie in [0, 1]; got {given!r:.60}")
+
+
+def _open_cases(given: Any) -> int:
+    if type(given) is not int or not 1 <= given <= MOST_OPEN:
+        raise SettingError(
+            f"open_cases must be a whole number from 1 to {MOST_OPEN:,}; got "
+            f"{given!r:.60}"
+        )
+    return given

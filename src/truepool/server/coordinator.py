@@ -1,0 +1,162 @@
+"""The coordinator: the one core behind every protocol.
+
+What changes the ledger goes through the writer and is answered after its commit. What
+only reads has a connection of its own, so that a long export keeps nobody waiting.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+from truepool.core.errors import RequestError
+from truepool.server.access import AGENT, Access, Caller, record
+from truepool.server.deployment import Deployment
+from truepool.server.history import History
+from truepool.server.ledger import Ledger
+from truepool.server.operations import Operations, Report, describe
+from truepool.server.writer import Writer
+
+Answer = Future[Any]
+
+
+class Coordinator:
+    """Pools of a ledger, and who may do what with them."""
+
+    def __init__(self, place: str | Path) -> None:
+        self.ledger = Ledger(place)
+        self.operations = Operations(self.ledger)
+        self.access = Access(self.ledger)
+        self.writer = Writer(self.ledger.transaction, self.operations.reset)
+
+    def close(self) -> None:
+        """Finish what was asked, and close the ledger."""
+        self.writer.close()
+        self.ledger.close()
+
+    def __enter__(self) -> "Coordinator":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # what changes the ledger
+
+    def create(self, caller: Caller, given: Any) -> Answer:
+        """Deploy a pool."""
+        caller.check("register")
+        return self._noted(caller, "create", self.operations.create, given)
+
+    def change(
+        self, caller: Caller, pool: str, kind: str, content: Mapping[str, Any]
+    ) -> Answer:
+        """Change the agents or the rules of a pool."""
+        caller.check("register", pool)
+        act = self.operations.change
+        return self._noted(caller, kind, act, pool, kind, content)
+
+    def report(self, caller: Caller, pool: str, reports: Sequence[Report]) -> Answer:
+        """Store reports."""
+        caller.check("report", pool)
+        if caller.agent is not None:
+            for _, agent, _ in reports:
+                caller.check_agent(agent)
+        return self.writer.submit(lambda: self.operations.submit(pool, reports))
+
+    def decide(
+        self, caller: Caller, pool: str, case: str, columns: Mapping[str, Any] | None
+    ) -> Answer:
+        """Decide a case."""
+        caller.check("decide", pool)
+        return self.writer.submit(lambda: self.operations.decide(pool, case, columns))
+
+    def settle(
+        self, caller: Caller, pool: str, outcomes: Sequence[tuple[str, Any]]
+    ) -> Answer:
+        """Learn from outcomes."""
+        caller.check("settle", pool)
+        return self.writer.submit(lambda: self.operations.settle(pool, outcomes))
+
+    def erase(self, caller: Caller, pool: str, case: str) -> Answer:
+        """Remove what is known of a case."""
+        caller.check("erase", pool)
+        return self._noted(caller, "erase", self.operations.erase, pool, [case])
+
+    def issue(
+        self, caller: Caller, role: str, pool: str | None, agent: str | None
+    ) -> Answer:
+        """Make a token."""
+        caller.check("tokens")
+
+        def act() -> dict[str, Any]:
+            if pool is not None:
+                _, deployment = self.operations.find(pool)
+                if agent not in deployment.active:
+                    raise RequestError(
+                        "unknown", f"pool {pool!r} has no agent {agent!r:.60}"
+                    )
+            return self.access.issue(role, pool, agent)
+
+        return self._with_tokens(self._noted(caller, "issue", act))
+
+    def revoke(self, caller: Caller, token: str) -> Answer:
+        """Make a token invalid."""
+        caller.check("tokens")
+        return self._with_tokens(
+            self._noted(caller, "revoke", self.access.revoke, token)
+        )
+
+    # what only reads
+
+    def pools(self, caller: Caller) -> Answer:
+        """Return the names of all pools."""
+        caller.check("read")
+        return self.writer.submit(self.ledger.pool_names)
+
+    def describe(self, caller: Caller, pool: str) -> Answer:
+        """Return what a pool is, and its weights."""
+        caller.check("read", pool)
+        return self.writer.submit(lambda: describe(self.operations.find(pool)[1]))
+
+    def case(self, caller: Caller, pool: str, case: str) -> Answer:
+        """Return what is known of a case; an agent sees its own report only."""
+        caller.check("see-own", pool)
+        only = caller.agent if caller.role == AGENT else None
+        return self.writer.submit(lambda: self.operations.case(pool, case, only))
+
+    def history(self, caller: Caller, pool: str, last: int) -> History:
+        """Return the last settled cases of a pool."""
+        caller.check("read", pool)
+
+        def look() -> tuple[int, Deployment]:
+            return self.operations.find(pool)
+
+        number, deployment = self.writer.submit(look).result()
+        with self.ledger.reader() as connection:
+            return History.read(
+                connection, number, deployment.pool, deployment.active, last
+            )
+
+    def evidence(self, caller: Caller, pool: str, last: int) -> list[dict[str, Any]]:
+        """Return what each challenger would have saved."""
+        history = self.history(caller, pool, last)
+        found = self.describe(caller, pool).result()
+        return [history.evidence(found["rule"], name) for name in found["challengers"]]
+
+    def _noted(
+        self, caller: Caller, action: str, act: Callable[..., Any], *words: Any
+    ) -> Answer:
+        """Do something and note who did it, in one transaction."""
+
+        def both() -> Any:
+            answer = act(*words)
+            target = next((word for word in words if isinstance(word, str)), None)
+            record(self.ledger, caller, action, target)
+            return answer
+
+        return self.writer.submit(both)
+
+    def _with_tokens(self, answer: Answer) -> Answer:
+        answer.result()
+        self.access.read()
+        return answer

@@ -1,0 +1,299 @@
+"""A deployed pool: its rules, and the entries that its ledger is made of.
+
+An entry is made from its inputs by the same function whether it happens now or is
+replayed. So a replay makes each entry again and compares: what was decided, and the
+hash of the weights after each outcome.
+"""
+
+import json
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+
+from truepool.core.arrays import FloatArray, to_classes
+from truepool.core.errors import LedgerError, SettingError
+from truepool.measures.decisions import choose
+from truepool.server.configuration import PoolConfig, RuleConfig, check_name
+from truepool.server.rules import Rule
+
+FIRST_RULE = "first"
+"""Name of the rule that a pool was made with."""
+MOST_RULES = 20
+START = bytes(32)
+"""What the chain of hashes begins with."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the ledger of a pool.
+
+    ``body`` is None once the case was erased. ``digest`` is the hash of all the rest,
+    and ``chain`` that of the chain before and the digest.
+    """
+
+    n: int
+    kind: str
+    case: str | None
+    at: float
+    body: bytes | None
+    digest: bytes
+    chain: bytes
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The body as values."""
+        if self.body is None:
+            raise LedgerError(f"entry {self.n} was erased")
+        content: dict[str, Any] = json.loads(self.body)
+        return content
+
+    def check(self, before: bytes) -> None:
+        """Refuse an entry that was changed, or that does not follow the one before."""
+        if self.body is not None and self.digest != digest(
+            self.kind, self.case, self.at, self.body
+        ):
+            raise LedgerError(f"entry {self.n} was changed: its digest does not match")
+        if self.chain != sha256(before + self.digest).digest():
+            raise LedgerError(
+                f"entry {self.n} does not follow entry {self.n - 1}: an entry was "
+                "changed, removed or put in"
+            )
+
+
+def digest(kind: str, case: str | None, at: float, body: bytes) -> bytes:
+    """Hash of an entry; the salt in its body keeps an erased one from being guessed."""
+    head = json.dumps([kind, case, float(at)])
+    return sha256(head.encode() + b"\n" + body).digest()
+
+
+class Deployment:
+    """The state of a pool after its last entry."""
+
+    def __init__(self) -> None:
+        self.n = 0
+        self.chain = START
+        self.config: PoolConfig | None = None
+        self.agents: tuple[str, ...] = ()
+        self.active: tuple[str, ...] = ()
+        self.rules: dict[str, Rule] = {}
+        self.rule_configs: dict[str, RuleConfig] = {}
+        self.champion = FIRST_RULE
+
+    @property
+    def pool(self) -> PoolConfig:
+        """What the pool was made with."""
+        if self.config is None:
+            raise LedgerError("the ledger of a pool must begin with what the pool is")
+        return self.config
+
+    def record(
+        self, kind: str, case: str | None, at: float, content: Mapping[str, Any]
+    ) -> Entry:
+        """Apply what happened, and return the entry about it."""
+        whole = self._apply(kind, case, content) | {"salt": secrets.token_hex(8)}
+        return self._append(kind, case, at, whole)
+
+    def replay(self, entry: Entry) -> None:
+        """Apply an entry of the ledger again; refuse it if it does not come out so."""
+        entry.check(self.chain)
+        if entry.n != self.n + 1:
+            raise LedgerError(f"entry {self.n + 1} is missing; the next is {entry.n}")
+        written = entry.content
+        again = self._apply(entry.kind, entry.case, written)
+        for name, value in again.items():
+            if written.get(name) != value:
+                raise LedgerError(
+                    f"entry {entry.n} ({entry.kind} {entry.case or ''}) has another "
+                    f"{name} than its replay: {written.get(name)!r:.80} instead of "
+                    f"{value!r:.80}"
+                )
+        self.n, self.chain = entry.n, entry.chain
+
+    def pack(self) -> dict[str, bytes]:
+        """Return the whole state: of each rule by its name, and of the pool by ''."""
+        own = {
+            "pool": self.pool.to_dict(),
+            "agents": self.agents,
+            "active": self.active,
+            "rules": {name: rule.to_dict() for name, rule in self.rule_configs.items()},
+            "champion": self.champion,
+            "chain": self.chain.hex(),
+        }
+        states = {name: rule.pack() for name, rule in self.rules.items()}
+        return {"": json.dumps(own).encode(), **states}
+
+    @classmethod
+    def unpack(cls, n: int, states: Mapping[str, bytes]) -> "Deployment":
+        """Return the deployment after entry n."""
+        own = json.loads(states[""])
+        found = cls()
+        found.n, found.chain = n, bytes.fromhex(own["chain"])
+        pool = found.config = PoolConfig.parse(own["pool"])
+        found.agents, found.active = tuple(own["agents"]), tuple(own["active"])
+        found.champion = own["champion"]
+        for name, given in own["rules"].items():
+            config = found.rule_configs[name] = RuleConfig.parse(given)
+            rule = config.make(found.active, pool.labels, pool.costs, pool.open_cases)
+            rule.unpack(states[name])
+            found.rules[name] = rule
+        return found
+
+    def number(self, outcome: Any) -> int:
+        """Class number of a label."""
+        return int(self.pool.labels.encode([outcome])[0])
+
+    def decide(self, pooled: FloatArray, columns: Mapping[str, Any]) -> int:
+        """Class number with the lowest expected cost, for pooled coordinates (C,)."""
+        costs = self.pool.costs
+        missing = [name for name in costs.columns if name not in columns]
+        if missing:
+            raise SettingError(
+                f"the costs of a case depend on {missing[0]!r}; give it in 'columns'"
+            )
+        if costs.columns:
+            costs = costs.resolve({name: [columns[name]] for name in costs.columns})
+        return int(choose(pooled[None], costs, self.pool.threshold)[0])
+
+    def threshold(self, columns: Mapping[str, Any]) -> float | None:
+        """Threshold of a case; None for K > 2 classes."""
+        if len(self.pool.labels.names) > 2:
+            return None
+        if self.pool.threshold is not None:
+            return self.pool.threshold
+        costs = self.pool.costs
+        if costs.columns:
+            costs = costs.resolve({name: [columns[name]] for name in costs.columns})
+        return float(np.ravel(costs.threshold)[0])
+
+    def _append(
+        self, kind: str, case: str | None, at: float, content: Mapping[str, Any]
+    ) -> Entry:
+        body = json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
+        mark = digest(kind, case, at, body)
+        self.n += 1
+        self.chain = sha256(self.chain + mark).digest()
+        return Entry(self.n, kind, case, at, body, mark, self.chain)
+
+    def _apply(
+        self, kind: str, case: str | None, content: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Change the state by the inputs in the content; return it with its results."""
+        steps: dict[str, Callable[[str, Mapping[str, Any]], dict[str, Any]]] = {
+            "create": self._create,
+            "join": self._join,
+            "leave": self._leave,
+            "challenge": self._challenge,
+            "promote": self._promote,
+            "withdraw": self._withdraw,
+            "decide": self._decide,
+            "settle": self._settle,
+            "drop": self._drop,
+            "erase": self._erase,
+        }
+        if kind not in steps:
+            raise LedgerError(f"no entry is called {kind!r:.40}; upgrade truepool")
+        return steps[kind](case or "", content)
+
+    def _create(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
+        self.config = PoolConfig.parse(content["pool"])
+        self.agents = self.active = self.config.agents
+        self.rules = {FIRST_RULE: self.config.make_rule()}
+        self.rule_configs = {FIRST_RULE: self.config.rule}
+        return {"pool": self.config.to_dict()}
+
+    def _join(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
+        agent = check_name("an agent", content["agent"])
+        if agent in self.agents:
+            raise SettingError(
+                f"agent {agent!r} is or was in the pool; take a new name"
+            )
+        for rule in self.rules.values():
+            rule.join(agent)
+        self.agents, self.active = (*self.agents, agent), (*self.active, agent)
+        return {"agent": agent}
+
+    def _leave(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
+        agent = content["agent"]
+        for rule in self.rules.values():
+            rule.leave(agent)
+        self.active = tuple(name for name in self.active if name != agent)
+        return {"agent": agent}
+
+    def _challenge(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
+        name = check_name("a challenger", content["name"])
+        if name in self.rules:
+            raise SettingError(f"a rule is called {name!r} already; take another name")
+        if len(self.rules) >= MOST_RULES:
+            raise SettingError(f"a pool has at most {MOST_RULES} rules; withdraw one")
+        config = RuleConfig.parse(content["rule"])
+        pool = self.pool
+        self.rules[name] = config.make(
+            self.active, pool.labels, pool.costs, pool.open_cases
+        )
+        self.rule_configs[name] = config
+        return {"name": name, "rule": config.to_dict()}
+
+    def _promote(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
+        self.champion = self._known_rule(content["name"])
+        return {"name": self.champion}
+
+    def _withdraw(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
+        name = self._known_rule(content["name"])
+        if name == self.champion:
+            raise SettingError(f"rule {name!r} decides; promote another one first")
+        del self.rules[name], self.rule_configs[name]
+        return {"name": name}
+
+    def _decide(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
+        reports, columns = content["reports"], content.get("columns") or {}
+        champion = self.rules[self.champion]
+        # The rule that decides comes first: it may refuse, and then nothing happened.
+        pooled = {self.champion: champion.decide(case, reports)}
+        decision = self.decide(pooled[self.champion], columns)
+        for name, rule in self.rules.items():
+            if name != self.champion:
+                pooled[name] = rule.decide(case, reports)
+        decisions = {
+            name: self.decide(values, columns) for name, values in pooled.items()
+        }
+        weights, contributions = champion.explain(case, reports)
+        result = {
+            "reports": reports,
+            "pooled": {name: _plain(values) for name, values in pooled.items()},
+            "decisions": decisions,
+            "champion": self.champion,
+            "decision": decision,
+            "weights": weights,
+            "contributions": contributions,
+        }
+        return result | ({"columns": columns} if columns else {})
+
+    def _settle(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
+        outcome, rules = content["outcome"], content["rules"]
+        for name in rules:
+            self.rules[name].settle(case, outcome)
+        weights = {name: rule.fingerprint for name, rule in self.rules.items()}
+        return {"outcome": outcome, "rules": rules, "weights": weights}
+
+    def _drop(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
+        for name in content["rules"]:
+            self.rules[name].drop(case)
+        return {"rules": content["rules"]}
+
+    def _erase(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
+        return {"entries": content["entries"]}
+
+    def _known_rule(self, name: Any) -> str:
+        if name not in self.rules:
+            known = ", ".join(self.rules)
+            raise SettingError(f"no rule is called {name!r:.60}; known: {known}")
+        return str(name)
+
+
+def _plain(pooled: FloatArray) -> list[float]:
+    """Pooled coordinates as probabilities of every class."""
+    return [float(p) for p in to_classes(pooled)]

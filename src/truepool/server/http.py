@@ -1,0 +1,356 @@
+"""The coordinator over HTTP: JSON, JSON lines and Arrow, described by OpenAPI."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import msgspec
+import pyarrow as pa
+from fastapi import Depends, FastAPI, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
+
+from truepool.core.errors import LedgerError, RequestError, TruepoolError
+from truepool.server.access import Caller
+from truepool.server.coordinator import Answer, Coordinator
+from truepool.server.operations import Report
+
+STATUS = {
+    "invalid": 400,
+    "unauthenticated": 401,
+    "forbidden": 403,
+    "unknown": 404,
+    "conflict": 409,
+    "too-large": 413,
+    "too-many": 429,
+    "unavailable": 503,
+}
+"""HTTP status of each code of an error."""
+LARGEST_BODY = 64 * 2**20
+LONGEST_BATCH = 100_000
+"""Bytes of a request, and lines of a batch."""
+ARROW = "application/vnd.apache.arrow.stream"
+LINES = "application/x-ndjson"
+
+
+class Strict(BaseModel):
+    """A request whose unknown fields are refused, not ignored."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class ReportBody(Strict):
+    """A report on a case."""
+
+    probability: float | list[float] = Field(
+        description="Probability of the positive label, or one per label.",
+        examples=[0.12],
+    )
+
+
+class OutcomeBody(Strict):
+    """The outcome of a case."""
+
+    outcome: str | int = Field(examples=["fraud"])
+
+
+class DecisionBody(Strict):
+    """What the costs of a case depend on."""
+
+    columns: dict[str, float] | None = Field(default=None, examples=[{"amount": 120.0}])
+
+
+class AgentBody(Strict):
+    """A new agent."""
+
+    name: str
+
+
+class ChallengerBody(Strict):
+    """A rule to run in the shadow of the one that decides."""
+
+    name: str
+    learner: str | None = None
+    settings: dict[str, Any] | None = None
+    saved_pool: str | None = None
+
+
+class TokenBody(Strict):
+    """A token to make."""
+
+    role: str
+    pool: str | None = None
+    agent: str | None = None
+
+
+class ReportLine(msgspec.Struct, forbid_unknown_fields=True):
+    """A line of a batch of reports."""
+
+    case: str
+    agent: str
+    probability: float | list[float]
+
+
+class OutcomeLine(msgspec.Struct, forbid_unknown_fields=True):
+    """A line of a batch of outcomes."""
+
+    case: str
+    outcome: str | int
+
+
+REPORT_LINES = msgspec.json.Decoder(ReportLine)
+OUTCOME_LINES = msgspec.json.Decoder(OutcomeLine)
+BATCH = {
+    "requestBody": {
+        "required": True,
+        "content": {LINES: {"schema": {"type": "string"}}},
+    }
+}
+
+
+def app(coordinator: Coordinator) -> FastAPI:
+    """Return the ASGI application of a coordinator."""
+    api = FastAPI(
+        title="truepool",
+        description="Pool probability reports from many agents into one decision.",
+        version="v1",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/openapi.json",
+    )
+
+    def caller(request: Request) -> Caller:
+        return coordinator.access.identify(request.headers.get("authorization"))
+
+    Who = Annotated[Caller, Depends(caller)]
+    Last = Annotated[int, Query(description="How many settled cases to look at.")]
+    v1 = "/v1/pools/{pool}"
+
+    @api.get("/livez")
+    async def live() -> dict[str, str]:
+        """Say that the process runs."""
+        return {"status": "ok"}
+
+    @api.get("/readyz")
+    async def ready() -> dict[str, str]:
+        """Say that the ledger can be written."""
+        await _after(coordinator.writer.submit(lambda: None))
+        return {"status": "ok"}
+
+    @api.get("/v1/pools")
+    async def pools(who: Who) -> dict[str, Any]:
+        """List the pools."""
+        return {"pools": await _after(coordinator.pools(who))}
+
+    @api.post("/v1/pools", status_code=201)
+    async def create(request: Request, who: Who) -> Any:
+        """Deploy a pool."""
+        return await _after(coordinator.create(who, _json(await _body(request))))
+
+    @api.get(v1)
+    async def describe(pool: str, who: Who) -> Any:
+        """Describe a pool, with its weights."""
+        return await _after(coordinator.describe(who, pool))
+
+    @api.post(f"{v1}/agents", status_code=201)
+    async def join(pool: str, body: AgentBody, who: Who) -> Any:
+        """Let an agent join."""
+        content = {"agent": body.name}
+        return await _after(coordinator.change(who, pool, "join", content))
+
+    @api.delete(f"{v1}/agents/{{agent}}")
+    async def leave(pool: str, agent: str, who: Who) -> Any:
+        """Let an agent leave."""
+        return await _after(coordinator.change(who, pool, "leave", {"agent": agent}))
+
+    @api.put(f"{v1}/cases/{{case}}/reports/{{agent}}")
+    async def report(
+        pool: str, case: str, agent: str, body: ReportBody, who: Who
+    ) -> Any:
+        """Store the report of an agent on a case."""
+        reports = [(case, agent, body.probability)]
+        return await _after(coordinator.report(who, pool, reports))
+
+    @api.post(f"{v1}/reports", openapi_extra=BATCH)
+    async def reports(pool: str, request: Request, who: Who) -> Any:
+        """Store a batch of reports: JSON lines, or an Arrow stream."""
+        body = await _body(request)
+        kind = request.headers.get("content-type", LINES).partition(";")[0]
+        batch = _arrow(body) if kind == ARROW else _reports(body)
+        return await _after(coordinator.report(who, pool, batch))
+
+    @api.post(f"{v1}/cases/{{case}}/decision")
+    async def decide(
+        pool: str, case: str, who: Who, body: DecisionBody | None = None
+    ) -> Any:
+        """Decide a case by the reports on it; the same answer if asked again."""
+        columns = body.columns if body else None
+        return await _after(coordinator.decide(who, pool, case, columns))
+
+    @api.put(f"{v1}/cases/{{case}}/outcome")
+    async def settle(pool: str, case: str, body: OutcomeBody, who: Who) -> Any:
+        """Settle a case that was decided."""
+        return await _after(coordinator.settle(who, pool, [(case, body.outcome)]))
+
+    @api.post(f"{v1}/outcomes", openapi_extra=BATCH)
+    async def outcomes(pool: str, request: Request, who: Who) -> Any:
+        """Settle a batch of cases: JSON lines."""
+        lines = _lines(OUTCOME_LINES, await _body(request))
+        batch = [(line.case, line.outcome) for line in lines]
+        return await _after(coordinator.settle(who, pool, batch))
+
+    @api.get(f"{v1}/cases/{{case}}")
+    async def case(pool: str, case: str, who: Who) -> Any:
+        """Return what is known of a case."""
+        return await _after(coordinator.case(who, pool, case))
+
+    @api.delete(f"{v1}/cases/{{case}}")
+    async def erase(pool: str, case: str, who: Who) -> Any:
+        """Erase a case; the ledger stays verifiable."""
+        return await _after(coordinator.erase(who, pool, case))
+
+    @api.get(f"{v1}/panel")
+    async def panel(pool: str, who: Who, last: Last = 10_000) -> Response:
+        """Export the last settled cases as Parquet, for `truepool audit`."""
+        history = await _apart(coordinator.history, who, pool, last)
+        content = await _apart(history.to_parquet)
+        return Response(content, media_type="application/vnd.apache.parquet")
+
+    @api.get(f"{v1}/audit")
+    async def audit(pool: str, who: Who, last: Last = 1000) -> Any:
+        """Audit the last settled cases."""
+        history = await _apart(coordinator.history, who, pool, last)
+        return await _apart(_audit, history)
+
+    @api.post(f"{v1}/challengers", status_code=201)
+    async def challenge(pool: str, body: ChallengerBody, who: Who) -> Any:
+        """Run another rule in the shadow of the one that decides."""
+        rule = body.model_dump(exclude={"name"}, exclude_none=True)
+        content = {"name": body.name, "rule": rule}
+        return await _after(coordinator.change(who, pool, "challenge", content))
+
+    @api.get(f"{v1}/challengers")
+    async def evidence(pool: str, who: Who, last: Last = 10_000) -> Any:
+        """Compare the challengers with the rule that decides."""
+        found = await _apart(coordinator.evidence, who, pool, last)
+        return {"challengers": found}
+
+    @api.post(f"{v1}/challengers/{{name}}/promote")
+    async def promote(pool: str, name: str, who: Who) -> Any:
+        """Let a rule decide from now on; the one before runs in its shadow."""
+        return await _after(coordinator.change(who, pool, "promote", {"name": name}))
+
+    @api.delete(f"{v1}/challengers/{{name}}")
+    async def withdraw(pool: str, name: str, who: Who) -> Any:
+        """Stop a challenger."""
+        return await _after(coordinator.change(who, pool, "withdraw", {"name": name}))
+
+    @api.post("/v1/tokens", status_code=201)
+    async def issue(body: TokenBody, who: Who) -> Any:
+        """Make a token; it is shown once."""
+        made = await _apart(coordinator.issue, who, body.role, body.pool, body.agent)
+        return await _after(made)
+
+    @api.delete("/v1/tokens/{token}")
+    async def revoke(token: str, who: Who) -> Any:
+        """Make a token invalid."""
+        return await _after(await _apart(coordinator.revoke, who, token))
+
+    @api.exception_handler(TruepoolError)
+    async def refuse(request: Request, error: TruepoolError) -> Response:
+        code = "unavailable" if isinstance(error, LedgerError) else "invalid"
+        return _error(error.code if isinstance(error, RequestError) else code, error)
+
+    @api.exception_handler(RequestValidationError)
+    async def refuse_body(request: Request, error: RequestValidationError) -> Response:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"] if part != "body")
+        where = f"{place}: " if place else ""
+        return _error("invalid", f"{where}{first['msg'][:1].lower()}{first['msg'][1:]}")
+
+    @api.exception_handler(HTTPException)
+    async def refuse_path(request: Request, error: HTTPException) -> Response:
+        code = "unknown" if error.status_code == 404 else "invalid"
+        sentence = (
+            f"{request.method} {request.url.path} is no operation; see /openapi.json"
+        )
+        return _error(code, sentence, error.status_code)
+
+    return api
+
+
+async def _after(answer: Answer) -> Any:
+    """Wait until what was asked is durable."""
+    return await asyncio.wrap_future(answer)
+
+
+async def _apart(act: Callable[..., Any], *words: Any) -> Any:
+    """Do something long without keeping the other requests waiting."""
+    return await asyncio.to_thread(act, *words)
+
+
+def _audit(history: Any) -> dict[str, Any]:
+    from truepool.audits import audit
+
+    found: dict[str, Any] = audit(history.panel(), costs=history.pool.costs).to_dict()
+    return found
+
+
+def _error(code: str, sentence: Any, status: int | None = None) -> JSONResponse:
+    content = {"error": {"code": code, "message": str(sentence)}}
+    headers = {"WWW-Authenticate": "Bearer"} if code == "unauthenticated" else None
+    return JSONResponse(content, status or STATUS[code], headers)
+
+
+async def _body(request: Request) -> bytes:
+    """Return the body of a request, unless it is larger than allowed."""
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > LARGEST_BODY:
+            raise RequestError(
+                "too-large", f"a request has at most {LARGEST_BODY:,} bytes"
+            )
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _json(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise RequestError("invalid", "the request must be JSON") from None
+
+
+def _lines(decoder: msgspec.json.Decoder[Any], body: bytes) -> list[Any]:
+    if body.count(b"\n") > LONGEST_BATCH:
+        raise RequestError("too-large", f"a batch has at most {LONGEST_BATCH:,} lines")
+    try:
+        return decoder.decode_lines(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        sentence = f"each line must be a JSON object of this kind: {error}"
+        raise RequestError("invalid", sentence) from None
+
+
+def _reports(body: bytes) -> list[Report]:
+    lines = _lines(REPORT_LINES, body)
+    return [(line.case, line.agent, line.probability) for line in lines]
+
+
+def _arrow(body: bytes) -> list[Report]:
+    try:
+        with pa.ipc.open_stream(body) as stream:
+            table = stream.read_all()
+        columns = [table[name].to_pylist() for name in ReportLine.__struct_fields__]
+    except (pa.ArrowException, KeyError, OSError) as error:
+        raise RequestError(
+            "invalid",
+            "an Arrow stream must have the columns case, agent and probability: "
+            f"{error}",
+        ) from None
+    if table.num_rows > LONGEST_BATCH:
+        raise RequestError("too-large", f"a batch has at most {LONGEST_BATCH:,} rows")
+    return list(zip(*columns, strict=True))

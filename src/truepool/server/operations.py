@@ -1,0 +1,339 @@
+"""Operations on pools, inside a transaction: what a request may do to the ledger.
+
+Each refuses before it changes anything. All protocols come here, through `Coordinator`.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from truepool.core.arrays import to_classes
+from truepool.core.errors import AgentError, RequestError, SettingError
+from truepool.data.labels import format_labels
+from truepool.online.stream import coordinates
+from truepool.server.configuration import PoolConfig, check_name
+from truepool.server.deployment import Deployment, Entry
+from truepool.server.ledger import Ledger, Row
+
+SNAPSHOT_EVERY = 10_000
+"""Entries of a pool between two snapshots: what a restart replays at most."""
+Report = tuple[str, str, Any]
+"""Case, agent, and a probability or one per class."""
+
+
+class Operations:
+    """The pools of a ledger, and what can be done to them."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        self.pools: dict[str, tuple[int, Deployment]] = {}
+
+    def reset(self) -> None:
+        """Forget all that is in memory; it is read from the ledger again."""
+        self.pools.clear()
+
+    def find(self, name: str) -> tuple[int, Deployment]:
+        """Return the number and the present state of a pool."""
+        if name not in self.pools:
+            number = self.ledger.find_pool(name)
+            if number is None:
+                known = ", ".join(self.ledger.pool_names()) or "none"
+                raise RequestError(
+                    "unknown", f"there is no pool {name!r:.60}; known: {known}"
+                )
+            n, states = self.ledger.snapshot(number)
+            found = Deployment.unpack(n, states) if states else Deployment()
+            self.pools[name] = number, found
+        number, deployment = self.pools[name]
+        # Another coordinator may have written; in an SQLite file nobody else does.
+        last = deployment.n if self._is_current(deployment) else self._last(number)
+        if last != deployment.n:
+            for entry in self.ledger.entries(number, deployment.n):
+                deployment.replay(entry)
+        return number, deployment
+
+    def create(self, given: Any) -> dict[str, Any]:
+        """Deploy a pool; the same one again changes nothing."""
+        config = PoolConfig.parse(given)
+        if self.ledger.find_pool(config.name) is not None:
+            _, old = self.find(config.name)
+            if old.pool.to_dict() != config.to_dict():
+                raise RequestError(
+                    "conflict", f"there is another pool called {config.name!r}"
+                )
+            return old.pool.to_dict()
+        config.make_rule()  # refuses before anything is written
+        number = self.ledger.create_pool(config.name)
+        deployment = Deployment()
+        self.pools[config.name] = number, deployment
+        self._record(number, deployment, "create", None, {"pool": config.to_dict()})
+        return config.to_dict()
+
+    def change(
+        self, pool: str, kind: str, content: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Let an agent join or leave; start, promote or withdraw a challenger."""
+        number, deployment = self.find(pool)
+        try:
+            self._record(number, deployment, kind, None, content)
+        except Exception:
+            del self.pools[pool]  # some rules may have changed already
+            raise
+        return describe(deployment)
+
+    def submit(self, pool: str, reports: Sequence[Report]) -> dict[str, int]:
+        """Store reports on cases that are not decided, all or none of them.
+
+        A report that is there already is counted, and one with another value is a
+        conflict.
+        """
+        number, deployment = self.find(pool)
+        rows = as_rows(deployment, reports)
+        at = time.time()
+        if self.ledger.add_reports(number, rows, at):
+            return {"stored": len(rows), "repeated": 0}
+        new: dict[tuple[str, int], bytes] = {}
+        for case, agent, value in rows:
+            old = new.get((case, agent), self.ledger.reports(number, case).get(agent))
+            if old is None and self.ledger.find_entry(number, case, "decide"):
+                raise RequestError(
+                    "conflict",
+                    f"case {case!r} is decided; the report of "
+                    f"{deployment.agents[agent]!r} came too late",
+                )
+            if old is not None and old != value:
+                raise RequestError(
+                    "conflict",
+                    f"{deployment.agents[agent]!r} has reported "
+                    f"{_probabilities(old)} on case {case!r}; got "
+                    f"{_probabilities(value)}. A report cannot be changed.",
+                )
+            if old is None:
+                new[case, agent] = value
+        rest = [(case, agent, value) for (case, agent), value in new.items()]
+        if rest:
+            self.ledger.add_reports(number, rest, at)
+        return {"stored": len(rest), "repeated": len(rows) - len(rest)}
+
+    def decide(
+        self, pool: str, case: str, columns: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Decide a case by its reports; the same answer if asked again."""
+        number, deployment = self.find(pool)
+        check_name("a case", case)
+        entry = self.ledger.find_entry(number, case, "decide")
+        if entry is None:
+            reports = self._reports(number, deployment, case)
+            content = {"reports": reports, "columns": _columns(columns)}
+            entry = self._record(number, deployment, "decide", case, content)
+        return answer(deployment, entry)
+
+    def settle(self, pool: str, outcomes: Sequence[tuple[str, Any]]) -> dict[str, int]:
+        """Learn from the outcomes of decided cases, all or none of them.
+
+        The same outcome again changes nothing; another one is a conflict.
+        """
+        number, deployment = self.find(pool)
+        new: dict[str, dict[str, Any]] = {}
+        for case, outcome in outcomes:
+            check_name("a case", case)
+            label = deployment.number(outcome)
+            settled = self.ledger.find_entry(number, case, "settle")
+            known = settled.content if settled else new.get(case)
+            if known is None:
+                new[case] = self._settlement(number, deployment, case, label)
+            elif known["outcome"] != label:
+                names = deployment.pool.labels.names
+                raise RequestError(
+                    "conflict",
+                    f"case {case!r} was settled as {names[known['outcome']]!r}; got "
+                    f"{names[label]!r}. An outcome cannot be changed.",
+                )
+        for case, content in new.items():
+            self._record(number, deployment, "settle", case, content)
+        return {"settled": len(new), "repeated": len(outcomes) - len(new)}
+
+    def case(self, pool: str, case: str, only: str | None = None) -> dict[str, Any]:
+        """Return what is known of a case; to an agent its own report, and no other."""
+        number, deployment = self.find(pool)
+        stored = self.ledger.reports(number, case)
+        decided = self.ledger.find_entry(number, case, "decide")
+        settled = self.ledger.find_entry(number, case, "settle")
+        reports = {deployment.agents[i]: _probabilities(v) for i, v in stored.items()}
+        if only is not None:
+            reports = {agent: r for agent, r in reports.items() if agent == only}
+        if not reports and (decided is None or only is not None):
+            raise RequestError("unknown", f"nothing is known of a case {case!r:.60}")
+        names = deployment.pool.labels.names
+        found: dict[str, Any] = {"case": case, "reports": reports, "decision": None}
+        if decided is not None:
+            found["decision"] = answer(deployment, decided)
+            if only is not None:
+                kept = ("case", "decision", "at")
+                found["decision"] = {name: found["decision"][name] for name in kept}
+        found["outcome"] = settled and names[settled.content["outcome"]]
+        return found
+
+    def _settlement(
+        self, number: int, deployment: Deployment, case: str, label: int
+    ) -> dict[str, Any]:
+        decided = self.ledger.find_entry(number, case, "decide")
+        if decided is None:
+            raise RequestError(
+                "unknown",
+                f"case {case!r} was not decided; a case is decided before its outcome",
+            )
+        rules = [name for name in decided.content["pooled"] if name in deployment.rules]
+        return {"outcome": label, "rules": rules}
+
+    def erase(self, pool: str, cases: Sequence[str]) -> dict[str, Any]:
+        """Remove what is known of cases; the chain of hashes stays verifiable."""
+        number, deployment = self.find(pool)
+        gone: list[int] = []
+        for case in cases:
+            kinds = ("decide", "settle", "drop")
+            found = {kind: self.ledger.find_entry(number, case, kind) for kind in kinds}
+            decided = found["decide"]
+            if decided and not (found["settle"] or found["drop"]):
+                rules = [r for r in decided.content["pooled"] if r in deployment.rules]
+                found["drop"] = self._record(
+                    number, deployment, "drop", case, {"rules": rules}
+                )
+            entries = [entry.n for entry in found.values() if entry is not None]
+            if not entries and not self.ledger.reports(number, case):
+                raise RequestError(
+                    "unknown", f"nothing is known of a case {case!r:.60}"
+                )
+            self.ledger.erase(number, case, min(entries, default=deployment.n + 1))
+            gone += entries
+        if gone:
+            self._record(number, deployment, "erase", None, {"entries": gone})
+            # What cannot be replayed any more must be in a snapshot.
+            self.ledger.add_snapshot(number, deployment.n, deployment.pack())
+        return {"cases": len(cases), "entries": gone}
+
+    def _is_current(self, deployment: Deployment) -> bool:
+        return self.ledger.is_file and deployment.config is not None
+
+    def _last(self, number: int) -> int:
+        return self.ledger.last_entry(number)
+
+    def _reports(
+        self, number: int, deployment: Deployment, case: str
+    ) -> dict[str, Any]:
+        """Reports on a case by agents that are still there, in their order."""
+        stored = self.ledger.reports(number, case)
+        known = {
+            deployment.agents[i]: _probabilities(stored[i])
+            for i in sorted(stored)
+            if deployment.agents[i] in deployment.active
+        }
+        if not known:
+            raise RequestError(
+                "unknown",
+                f"no agent has reported on case {case!r:.60}; nothing to pool",
+            )
+        return known
+
+    def _record(
+        self,
+        number: int,
+        deployment: Deployment,
+        kind: str,
+        case: str | None,
+        content: Mapping[str, Any],
+    ) -> Entry:
+        entry = deployment.record(kind, case, time.time(), content)
+        self.ledger.append(number, [entry])
+        if entry.n % SNAPSHOT_EVERY == 0 and kind != "erase":
+            self.ledger.add_snapshot(number, entry.n, deployment.pack())
+        return entry
+
+
+def as_rows(deployment: Deployment, reports: Sequence[Report]) -> list[Row]:
+    """Check reports, and return them as the ledger stores them."""
+    places = {agent: i for i, agent in enumerate(deployment.agents)}
+    active, K = set(deployment.active), len(deployment.pool.labels.names)
+    rows = []
+    for case, agent, report in reports:
+        if agent not in active:
+            raise AgentError(
+                f"no agent is called {agent!r:.60}; known: "
+                f"{', '.join(deployment.active)}"
+            )
+        check_name("a case", case)
+        if K == 2 and type(report) is float and 0.0 <= report <= 1.0:
+            value = np.float64(report + 0.0).tobytes()  # no -0.0
+        else:
+            checked = coordinates(agent, _numbers(agent, report), K)
+            value = (checked + 0.0).tobytes()
+        rows.append((case, places[agent], value))
+    return rows
+
+
+def answer(deployment: Deployment, entry: Entry) -> dict[str, Any]:
+    """Return what the caller of a decision gets."""
+    content, labels = entry.content, deployment.pool.labels
+    pooled = content["pooled"][content["champion"]]
+    columns = content.get("columns") or {}
+    return {
+        "case": entry.case,
+        "decision": labels.names[content["decision"]],
+        "probability": pooled[1] if len(pooled) == 2 else None,
+        "probabilities": dict(zip(map(str, labels.names), pooled, strict=True)),
+        "threshold": deployment.threshold(columns),
+        "reported": list(content["reports"]),
+        "weights": content["weights"],
+        "contributions": content["contributions"],
+        "rule": content["champion"],
+        "n": entry.n,
+        "at": entry.at,
+    }
+
+
+def describe(deployment: Deployment) -> dict[str, Any]:
+    """Return what a pool is and how it stands."""
+    champion = deployment.rules[deployment.champion]
+    return {
+        **deployment.pool.to_dict(),
+        "agents": list(deployment.active),
+        "rule": deployment.champion,
+        "challengers": [
+            name for name in deployment.rules if name != deployment.champion
+        ],
+        "weights": champion.weights,
+        "entries": deployment.n,
+    }
+
+
+def _numbers(agent: str, report: Any) -> Any:
+    """Refuse a report that is no number or numbers, such as text or None."""
+    parts = report if isinstance(report, list) else [report]
+    if not parts or any(
+        isinstance(part, bool) or not isinstance(part, int | float) or part != part
+        for part in parts
+    ):
+        raise SettingError(
+            "a report must be a probability, or a list of one per class; agent "
+            f"{agent!r} has {report!r:.60}. Leave out a report that is missing."
+        )
+    return report
+
+
+def _probabilities(value: bytes) -> Any:
+    """Report of stored coordinates: a probability, or one per class."""
+    found = np.frombuffer(value)
+    return float(found[0]) if found.size == 1 else to_classes(found).tolist()
+
+
+def _columns(columns: Mapping[str, Any] | None) -> dict[str, float]:
+    given = columns or {}
+    for name, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise SettingError(
+                f"columns of a case must be numbers; {format_labels([name])} is "
+                f"{value!r:.60}"
+            )
+    return dict(given)

@@ -1,0 +1,236 @@
+"""Rules: what pools the reports of a case; a learner, or a pool that was fitted before.
+
+A deployed pool has one rule that decides, and others that run in its shadow.
+"""
+
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from truepool.core.arrays import FloatArray, from_classes, read_only
+from truepool.core.errors import AgentError, SettingError, TruepoolError
+from truepool.core.kernels import without
+from truepool.data.costs import Costs
+from truepool.data.labels import Labels
+from truepool.online import persistence
+from truepool.online.stream import Stream
+from truepool.pools import Pool
+from truepool.pools import persistence as saved_pools
+from truepool.pools.agent_reports import match_one
+
+Reasons: TypeAlias = tuple[dict[str, float] | None, dict[str, list[float]] | None]
+"""Weight, and contribution (C,), of each agent who reported on a case."""
+
+
+class Rule(ABC):
+    """Pools the reports of one case after another, by agent, as coordinates (C,)."""
+
+    @abstractmethod
+    def decide(self, case: str, reports: Mapping[str, Any]) -> FloatArray:
+        """Pool the reports of a case, which then waits for its outcome."""
+
+    @abstractmethod
+    def settle(self, case: str, outcome: int) -> None:
+        """Learn from the outcome of a case that was decided."""
+
+    @abstractmethod
+    def drop(self, case: str) -> None:
+        """Forget a case that waits for its outcome."""
+
+    @abstractmethod
+    def join(self, agent: str) -> None:
+        """Add an agent."""
+
+    @abstractmethod
+    def leave(self, agent: str) -> None:
+        """Remove an agent."""
+
+    @abstractmethod
+    def explain(self, case: str, reports: Mapping[str, Any]) -> Reasons:
+        """Weights and contributions of those who reported on a case just decided."""
+
+    @property
+    @abstractmethod
+    def weights(self) -> dict[str, float] | None:
+        """Weight of each agent, where the rule has weights."""
+
+    @property
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """Hash of all that the next decision depends on beside its reports."""
+
+    @abstractmethod
+    def pack(self) -> bytes:
+        """Return the state as bytes that `unpack` understands."""
+
+    @abstractmethod
+    def unpack(self, state: bytes) -> None:
+        """Go on from a state."""
+
+
+class Learning(Rule):
+    """A learner: weights that change with each outcome."""
+
+    def __init__(
+        self,
+        learner: str,
+        agents: tuple[str, ...],
+        classes: int,
+        costs: Costs,
+        open_cases: int,
+        settings: Mapping[str, Any],
+    ) -> None:
+        try:
+            self.stream = Stream(
+                learner,
+                agents,
+                classes=classes,
+                costs=costs if costs.constant else None,
+                memory=open_cases,
+                **settings,
+            )
+        except TypeError as error:  # a setting of the wrong type
+            raise SettingError(
+                f"the settings of the learner {learner!r} cannot be used: {error}"
+            ) from None
+
+    def decide(self, case: str, reports: Mapping[str, Any]) -> FloatArray:
+        """Pool with the weights of now, which are those that learn later."""
+        pooled = self.stream.predict_proba_one(reports, case)
+        return from_classes(np.array(list(pooled.values())))
+
+    def settle(self, case: str, outcome: int) -> None:
+        """Learn; the ledger knows outcomes, so the stream need not."""
+        self.stream.settle(case, outcome)
+        del self.stream.outcomes[case]
+
+    def drop(self, case: str) -> None:
+        """Forget a case."""
+        self.stream.drop(case)
+
+    def join(self, agent: str) -> None:
+        """Add an agent with the learner's usual first weight."""
+        self.stream.join(agent)
+
+    def leave(self, agent: str) -> None:
+        """Remove an agent."""
+        self.stream.leave(agent)
+
+    def explain(self, case: str, reports: Mapping[str, Any]) -> Reasons:
+        """Weights that decided, and the pooled coordinates without each agent."""
+        decision, stream = self.stream.waiting[case], self.stream
+        if decision is None or stream.experts or stream.recalibration:
+            return None, None  # pools of pools: no weight belongs to one agent
+        m, used = decision.reports, decision.unnormalised
+        K = stream.state.classes
+        prior = np.full(m.shape[1], 1.0 / K)
+        changes = decision.pooled - without(read_only(m[None]), used, prior)[0]
+        places = [stream.state.agents.index(agent) for agent in reports]
+        mass = used[places].sum()
+        shares = (
+            used[places] / mass if mass > 0 else np.full(len(places), 1 / len(places))
+        )
+        return (
+            dict(zip(reports, shares.tolist(), strict=True)),
+            dict(zip(reports, changes[places].tolist(), strict=True)),
+        )
+
+    @property
+    def weights(self) -> dict[str, float] | None:
+        """Weights of now."""
+        return self.stream.weights
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the unnormalised weights."""
+        weights = self.stream.state.unnormalised + 0.0  # no -0.0
+        return sha256(weights.astype("<f8").tobytes()).hexdigest()
+
+    def pack(self) -> bytes:
+        """Return the stream as an archive, with the cases that wait."""
+        return persistence.pack(self.stream.__getstate__())
+
+    def unpack(self, state: bytes) -> None:
+        """Go on from a saved stream."""
+        self.stream.__setstate__(persistence.unpack(state, Path("the snapshot")))
+
+
+class Fixed(Rule):
+    """A saved pool: it decides as it was fitted, and does not learn."""
+
+    def __init__(self, content: bytes, agents: tuple[str, ...], labels: Labels) -> None:
+        self.content = content
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "saved.pool")
+            path.write_bytes(content)
+            try:
+                self.pool: Pool = saved_pools.load(path)
+            except TruepoolError as error:
+                sentence = str(error).replace(str(path), "the saved pool")
+                raise SettingError(sentence) from None
+        if set(self.pool.agents_) != set(agents):
+            raise AgentError(
+                "a saved pool must be about the agents of the pool; it knows "
+                f"{', '.join(self.pool.agents_)}, and the pool has {', '.join(agents)}"
+            )
+        if self.pool.labels_.names != labels.names:
+            raise SettingError(
+                "a saved pool must be about the labels of the pool; it knows "
+                f"{', '.join(self.pool.labels_.names)}, and the pool has "
+                f"{', '.join(labels.names)}"
+            )
+
+    def decide(self, case: str, reports: Mapping[str, Any]) -> FloatArray:
+        """Pool as the saved pool does."""
+        pooled = self.pool.predict_proba_one(reports)
+        return from_classes(np.array(list(pooled.values())))
+
+    def settle(self, case: str, outcome: int) -> None:
+        """Nothing is learned."""
+
+    def drop(self, case: str) -> None:
+        """Nothing is remembered."""
+
+    def join(self, agent: str) -> None:
+        """Refuse: the pool was fitted without the agent."""
+        raise SettingError(
+            f"a saved pool knows its agents; {agent!r} cannot join. Fit a pool with "
+            "it and add that as a challenger."
+        )
+
+    def leave(self, agent: str) -> None:
+        """An agent that has left has no reports."""
+
+    def explain(self, case: str, reports: Mapping[str, Any]) -> Reasons:
+        """Weights where the pool is linear, and contributions as `Pool` has them."""
+        values = match_one(reports, self.pool.agents_, len(self.pool.classes_))
+        changes = self.pool.contributions_of(values)[0]
+        known = zip(self.pool.agents_, changes.tolist(), strict=True)
+        weights = self.weights
+        return (
+            weights and {agent: weights[agent] for agent in reports},
+            {agent: change for agent, change in known if agent in reports},
+        )
+
+    @property
+    def weights(self) -> dict[str, float] | None:
+        """Weights, where the pool is linear."""
+        weights = self.pool.explain().weights
+        return None if weights is None else dict(weights)
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the file."""
+        return sha256(self.content).hexdigest()
+
+    def pack(self) -> bytes:
+        """Nothing changes."""
+        return b""
+
+    def unpack(self, state: bytes) -> None:
+        """Nothing changes."""

@@ -1,0 +1,92 @@
+"""Tables of the ledger.
+
+Every decision and every outcome is an entry with a number n in its pool. Order is that
+number, never a time or an identity column. Reports wait in a table of their own until
+the case is decided; the entry of the decision holds those it used.
+"""
+
+from sqlalchemy import (
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+)
+
+VERSION = 1
+"""Version of these tables; a ledger of a newer version is refused."""
+
+metadata = MetaData()
+
+ledger = Table("ledger", metadata, Column("version", Integer, nullable=False))
+
+pools = Table(
+    "pools",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("last", Integer, nullable=False),
+)
+
+entries = Table(
+    "entries",
+    metadata,
+    Column("pool", Integer, ForeignKey("pools.id"), primary_key=True),
+    Column("n", Integer, primary_key=True, autoincrement=False),
+    Column("kind", Text, nullable=False),
+    Column("case", Text),
+    Column("at", Float, nullable=False),
+    # NULL once the case was erased; the digest stays, so that the chain can be checked.
+    Column("body", LargeBinary),
+    Column("digest", LargeBinary, nullable=False),
+    Column("chain", LargeBinary, nullable=False),
+    Index("entries_of_case", "pool", "case", "kind", unique=True),
+)
+
+reports = Table(
+    "reports",
+    metadata,
+    Column("pool", Integer, primary_key=True),
+    Column("case", Text, primary_key=True),
+    Column("agent", Integer, primary_key=True, autoincrement=False),
+    # Float64 coordinates: a column of floats would turn -0.0 into 0.0.
+    Column("value", LargeBinary, nullable=False),
+    Column("at", Float, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+snapshots = Table(
+    "snapshots",
+    metadata,
+    Column("pool", Integer, ForeignKey("pools.id"), primary_key=True),
+    Column("n", Integer, primary_key=True, autoincrement=False),
+    Column("rule", Text, primary_key=True),
+    Column("state", LargeBinary, nullable=False),
+)
+
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("hash", LargeBinary, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("pool", Text),
+    Column("agent", Text),
+    Column("created", Float, nullable=False),
+    Column("revoked", Float),
+)
+
+trail = Table(
+    "trail",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("token", Text),
+    Column("action", Text, nullable=False),
+    Column("target", Text),
+    Column("detail", Text),
+)

@@ -1,0 +1,117 @@
+"""A coordinator for tests: in this process, or as a process that can be killed."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from concurrent.futures import Future
+from pathlib import Path
+
+from truepool.server.access import ANYONE
+from truepool.server.coordinator import Coordinator
+
+FRAUD = {
+    "name": "fraud",
+    "agents": ["ada", "bob", "cyd"],
+    "labels": ["ok", "fraud"],
+    "positive": "fraud",
+    "costs": {"fn": 10, "fp": 1, "currency": "EUR"},
+}
+"""A pool of three agents."""
+
+
+class Local:
+    """A coordinator in this process, whose caller may do everything."""
+
+    def __init__(self, place: Path, pool: dict | None = FRAUD) -> None:
+        self.coordinator = Coordinator(place)
+        if pool is not None:
+            self.create(pool)
+
+    def __enter__(self) -> "Local":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.coordinator.close()
+
+    def __getattr__(self, name: str):
+        """Return an operation of the coordinator, which waits for its answer."""
+        act = getattr(self.coordinator, name)
+
+        def wait(*words):
+            answer = act(ANYONE, *words)
+            return answer.result(60) if isinstance(answer, Future) else answer
+
+        return wait
+
+    def fill(self, cases: int, rng, first: int = 0, pool: str = "fraud") -> None:
+        """Report on, decide and settle cases."""
+        for i in range(first, first + cases):
+            case, truth = f"case {i}", rng.random() < 0.3
+            self.report(pool, [
+                (case, agent, float(rng.beta(*((4, 2) if truth else (2, 4)))))
+                for agent in ("ada", "bob", "cyd")
+            ])
+            self.decide(pool, case, None)
+            self.settle(pool, [(case, "fraud" if truth else "ok")])
+
+
+class Process:
+    """A coordinator in a process of its own; `kill` ends it without a warning."""
+
+    def __init__(self, place: Path, *, patch: str = "", words: tuple[str, ...] = ()):
+        code = f"{patch}\nfrom truepool.cli import main\nmain()"
+        command = [sys.executable, "-c", code, "serve", str(place), "--port", "0", *words]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        self.said = []
+        for line in self.process.stderr:
+            self.said.append(line)
+            if found := re.search(r"on (https?)://(\S+):(\d+);", line):
+                self.url = f"{found[1]}://{found[2]}:{found[3]}"
+                break
+        else:
+            raise AssertionError("".join(self.said))
+
+    def ask(self, method: str, path: str, content=None, *, timeout: float = 30):
+        """Return the status and the answer of a request."""
+        body = content if isinstance(content, bytes) else None
+        if content is not None and body is None:
+            body = json.dumps(content).encode()
+        headers = {"Content-Type": "application/json"}
+        request = urllib.request.Request(self.url + path, body, headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=timeout) as answer:
+                return answer.status, json.loads(answer.read())
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, json.loads(error.read())
+
+    def wait_until_ready(self) -> None:
+        """Wait for the first answer."""
+        for _ in range(500):
+            try:
+                if self.ask("GET", "/readyz")[0] == 200:
+                    return
+            except OSError:
+                time.sleep(0.02)
+        raise AssertionError("the coordinator did not start")
+
+    def kill(self) -> None:
+        """End the process as a power cut would."""
+        os.kill(self.process.pid, signal.SIGKILL)
+        self._end()
+
+    def stop(self) -> int:
+        """End the process as an operator would; return its exit status."""
+        self.process.terminate()
+        return self._end()
+
+    def _end(self) -> int:
+        status = self.process.wait(30)
+        self.process.stderr.close()
+        return status
