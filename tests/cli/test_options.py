@@ -35,9 +35,15 @@ OWN = {
         "--budget", "--confidence", "--label-next", "--max-error", "--repeated", "--scores",
         "--swapped",
     },
+    "ledger compact": {"--before"},
+    "ledger export": {"--last"},
+    "ledger token": {"--agent", "--role"},
     "replay": {"--all", "--delay", "--recalibrate"},
     "reproduce": {"--full"},
     "score": {"--contributions", "--explore"},
+    "serve": {
+        "--check", "--host", "--insecure", "--port", "--tls-cert", "--tls-client-ca", "--tls-key",
+    },
 }  # fmt: skip
 """Options that only one verb has."""
 WIDTH = 78 - 6

@@ -18,8 +18,10 @@ from enum import Enum
 from pathlib import Path
 from zlib import crc32
 
+import numpy as np
 from command import VERBS
 from hostile.tables import TABLES, sound_table
+from server.service import FRAUD, Local
 
 from truepool.cli import main
 
@@ -29,6 +31,8 @@ ARGUMENTS = {
     "name": "nothing",
     "names": "nothing",
     "labels": "tab:nothing",
+    "ledger": "sound.db",
+    "place": "sound.db",
 }
 """What an argument is in a sound command; any other is a table."""
 CHEAP = {
@@ -43,18 +47,24 @@ CHEAP = {
     ),
     "agent report": ("--trust",),
     "agent export": ("--trust",),
+    "serve": ("--check",),
+    "ledger compact": ("--before", "2026-01-31"),
+    "ledger export": ("--pool", "p"),
+    "ledger token": ("--role", "admin"),
 }  # fmt: skip
 """Options that keep a command short, or that it needs."""
 EXPENSIVE = {"demo"}
 """Verbs that no option makes short: they get values that no other verb has."""
 SLOW = ("audit", "game")
 """Verbs that take half a second and more: each hostile table is tried on one."""
-INPUTS = {"--config", "--since", "--check-on", "--train"}
+INPUTS = {
+    "--config", "--since", "--check-on", "--train", "--tls-cert", "--tls-key", "--tls-client-ca",
+}  # fmt: skip
 """Options that name a file to read; all others that name a file write it."""
 SUFFIXES = {
     "--html": ".html", "--json": ".json", "--markdown": ".md", "--onnx": ".onnx",
     "--answers": "", "--plot": ".svg", "fit": ".pool", "init": ".toml", "agent export": ".onnx",
-    "agent train": ".joblib", "demo": "", "reproduce": "",
+    "agent train": ".joblib", "ledger export": ".parquet", "demo": "", "reproduce": "",
 }  # fmt: skip
 """Kind of the file by option, or by verb for --output; no suffix is a folder."""
 EXCLUSIVE = {("score", "--json")}
@@ -113,6 +123,8 @@ def prepare(folder: Path) -> None:
         ):
             answer = run(words)
             assert answer.code == 0, answer
+    with Local(folder / "sound.db", FRAUD | {"name": "p"}) as local:
+        local.fill(3, np.random.default_rng(0), pool="p")
     for verb in VERBS:
         for name in outputs(verb).values():
             if Path(name).suffix:

@@ -53,29 +53,73 @@ class Local:
         """Report on, decide and settle cases."""
         for i in range(first, first + cases):
             case, truth = f"case {i}", rng.random() < 0.3
-            self.report(pool, [
-                (case, agent, float(rng.beta(*((4, 2) if truth else (2, 4)))))
-                for agent in ("ada", "bob", "cyd")
-            ])
+            self.report(
+                pool,
+                [
+                    (case, agent, float(rng.beta(*((4, 2) if truth else (2, 4)))))
+                    for agent in ("ada", "bob", "cyd")
+                ],
+            )
             self.decide(pool, case, None)
             self.settle(pool, [(case, "fraud" if truth else "ok")])
+
+
+NURSERY = """
+import os, signal, sys
+import uvicorn, truepool.server.http
+{patch}
+from truepool.cli import main
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+for line in sys.stdin:
+    child = os.fork()
+    if child == 0:
+        sys.argv = ["truepool", *line.rstrip("\\n").split("\\t")]
+        main()
+    print(child, flush=True)
+"""
+"""Imports everything once, and forks a coordinator for every line that it reads."""
+
+
+class Nursery:
+    """A process that starts coordinators quickly: their imports are done already."""
+
+    def __init__(self, patch: str = "") -> None:
+        pipe = subprocess.PIPE
+        command = [sys.executable, "-c", NURSERY.format(patch=patch)]
+        self.process = subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, stderr=pipe, text=True
+        )
+
+    def __enter__(self) -> "Nursery":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.stdin.close()
+        self.process.wait(30)
+        self.process.stdout.close()
+        self.process.stderr.close()
+
+    def start(self, place: Path, *words: str) -> "Process":
+        """Start a coordinator that listens."""
+        line = "\t".join(["serve", str(place), "--port", "0", *words])
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        pid = int(self.process.stdout.readline())
+        return Process(pid, self.process.stderr)
 
 
 class Process:
     """A coordinator in a process of its own; `kill` ends it without a warning."""
 
-    def __init__(self, place: Path, *, patch: str = "", words: tuple[str, ...] = ()):
-        code = f"{patch}\nfrom truepool.cli import main\nmain()"
-        command = [sys.executable, "-c", code, "serve", str(place), "--port", "0", *words]
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        self.said = []
-        for line in self.process.stderr:
-            self.said.append(line)
+    def __init__(self, pid: int, stderr) -> None:
+        self.pid = pid
+        said = []
+        for line in stderr:
+            said.append(line)
             if found := re.search(r"on (https?)://(\S+):(\d+);", line):
                 self.url = f"{found[1]}://{found[2]}:{found[3]}"
-                break
-        else:
-            raise AssertionError("".join(self.said))
+                return
+        raise AssertionError("".join(said))
 
     def ask(self, method: str, path: str, content=None, *, timeout: float = 30):
         """Return the status and the answer of a request."""
@@ -103,15 +147,18 @@ class Process:
 
     def kill(self) -> None:
         """End the process as a power cut would."""
-        os.kill(self.process.pid, signal.SIGKILL)
-        self._end()
+        self._end(signal.SIGKILL)
 
-    def stop(self) -> int:
-        """End the process as an operator would; return its exit status."""
-        self.process.terminate()
-        return self._end()
+    def stop(self) -> None:
+        """End the process as an operator would."""
+        self._end(signal.SIGTERM)
 
-    def _end(self) -> int:
-        status = self.process.wait(30)
-        self.process.stderr.close()
-        return status
+    def _end(self, number: int) -> None:
+        os.kill(self.pid, number)
+        for _ in range(1500):
+            try:
+                os.kill(self.pid, 0)
+            except ProcessLookupError:
+                return
+            time.sleep(0.02)
+        raise AssertionError("the coordinator did not end")

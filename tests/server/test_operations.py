@@ -153,7 +153,9 @@ def test_costs_by_case_need_their_column(tmp_path):
 def test_three_classes_have_names(tmp_path):
     pool = {"name": "triage", "agents": ["a", "b"], "labels": ["low", "mid", "high"]}
     with Local(tmp_path / "l.db", pool) as local:
-        local.report("triage", [("c", "a", [0.2, 0.3, 0.5]), ("c", "b", [0.1, 0.2, 0.7])])
+        local.report(
+            "triage", [("c", "a", [0.2, 0.3, 0.5]), ("c", "b", [0.1, 0.2, 0.7])]
+        )
         answer = local.decide("triage", "c", None)
         assert answer["probabilities"] == pytest.approx(
             {"low": 0.15, "mid": 0.25, "high": 0.6}

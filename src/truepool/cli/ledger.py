@@ -76,7 +76,7 @@ def export(
         int, typer.Option(min=1, metavar="NUMBER", help="How many settled cases.")
     ] = 1_000_000,
 ) -> None:
-    """Write the settled cases of a pool as a table that `truepool audit` reads."""
+    """Write the settled cases of a pool as a table to audit."""
     from truepool.cli.outputs import check_files
     from truepool.cli.screen import print_line
     from truepool.core.files import check_path, write_bytes
@@ -84,9 +84,9 @@ def export(
     from truepool.server.history import History
     from truepool.server.operations import Operations
 
-    check_files([Path(place)], [output])
     check_path(output, ".parquet")
     with _open(place) as ledger:
+        check_files([Path(place)], [output])
         number, deployment = Operations(ledger).find(pool)
         with ledger.reader() as connection:
             history = History.read(
@@ -105,7 +105,7 @@ def compact(
     ],
     pool: PoolName = None,
 ) -> None:
-    """Erase old settled cases; weights, and the chain of hashes, stay."""
+    """Erase old settled cases; the weights and the hashes stay."""
     from datetime import UTC, datetime
 
     from truepool.cli.screen import print_line
@@ -133,10 +133,6 @@ def compact(
 
 
 def _open(place: str, *, create: bool = False) -> "Ledger":
-    from truepool.core.errors import MissingExtraError
+    from truepool.server.ledger import Ledger
 
-    try:
-        from truepool.server.ledger import Ledger
-    except ImportError as error:
-        raise MissingExtraError("truepool ledger", error.name or "", "server") from None
     return Ledger(place, create=create)

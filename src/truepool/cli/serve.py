@@ -54,23 +54,19 @@ def serve(
     config: options.Config = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Run a coordinator: agents report, cases are decided, outcomes settle them."""
+    """Run a coordinator: cases are reported, decided, settled."""
     from truepool.cli.outputs import print_note
     from truepool.cli.screen import print_line
-    from truepool.core.errors import MissingExtraError, SettingError
+    from truepool.core.errors import SettingError
+    from truepool.server.coordinator import Coordinator
 
-    try:
-        import uvicorn
-
-        from truepool.server.coordinator import Coordinator
-        from truepool.server.http import app
-    except ImportError as error:
-        raise MissingExtraError("truepool serve", error.name or "", "server") from None
     if (tls_cert is None) != (tls_key is None):
         raise SettingError("TLS needs both --tls-cert and --tls-key")
     if tls_client_ca is not None and tls_cert is None:
         raise SettingError("--tls-client-ca needs --tls-cert and --tls-key")
-    with Coordinator(ledger) as coordinator:
+    if tls_cert is not None and tls_key is not None:
+        _check_certificates(tls_cert, tls_key, tls_client_ca)
+    with Coordinator(ledger, create=not check) as coordinator:
         open_to_all = not coordinator.access.known
         if host not in LOOPBACK and not insecure and (open_to_all or tls_cert is None):
             raise SettingError(
@@ -84,6 +80,10 @@ def serve(
             return
         if open_to_all and not quiet:
             print_note("No tokens: whoever reaches this address may do everything.")
+        import uvicorn
+
+        from truepool.server.http import app
+
         settings = uvicorn.Config(
             app(coordinator),
             host=host,
@@ -103,6 +103,25 @@ def serve(
                 f"Serving {ledger} on {scheme}://{host}:{found[1]}; Ctrl+C stops."
             )
         uvicorn.Server(settings).run([listener])
+
+
+def _check_certificates(cert: Path, key: Path, client_ca: Path | None) -> None:
+    """Refuse files that TLS cannot use."""
+    import ssl
+
+    from truepool.core.errors import SettingError
+
+    try:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(cert, key)
+        if client_ca is not None:
+            context.load_verify_locations(client_ca)
+    except (OSError, ValueError) as error:
+        names = ", ".join(repr(str(path)) for path in (cert, key, client_ca) if path)
+        raise SettingError(
+            f"TLS needs readable certificates and keys in PEM format; with {names} it "
+            f"has {error.args[-1]!s:.100}"
+        ) from None
 
 
 def _listen(host: str, port: int) -> socket.socket:

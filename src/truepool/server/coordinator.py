@@ -23,10 +23,13 @@ Answer = Future[Any]
 class Coordinator:
     """Pools of a ledger, and who may do what with them."""
 
-    def __init__(self, place: str | Path) -> None:
-        self.ledger = Ledger(place)
+    def __init__(self, place: str | Path, *, create: bool = True) -> None:
+        self.ledger = Ledger(place, create=create)
         self.operations = Operations(self.ledger)
         self.access = Access(self.ledger)
+        with self.ledger.transaction():
+            for name in self.ledger.pool_names():  # replayed now, not at a request
+                self.operations.find(name)
         self.writer = Writer(self.ledger.transaction, self.operations.reset)
 
     def close(self) -> None:

@@ -103,6 +103,33 @@ class OutcomeLine(msgspec.Struct, forbid_unknown_fields=True):
 
 REPORT_LINES = msgspec.json.Decoder(ReportLine)
 OUTCOME_LINES = msgspec.json.Decoder(OutcomeLine)
+NAMES = {"type": "array", "items": {"type": "string"}}
+POOL = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "required": ["name", "agents"],
+                    "additionalProperties": False,
+                    "properties": {
+                        "name": {"type": "string"},
+                        "agents": NAMES,
+                        "labels": {"type": "array", "items": {}},
+                        "positive": {},
+                        "costs": {"type": "object"},
+                        "threshold": {"type": "number"},
+                        "open_cases": {"type": "integer"},
+                        "learner": {"type": "string"},
+                        "settings": {"type": "object"},
+                        "saved_pool": {"type": "string"},
+                    },
+                }
+            }
+        },
+    }
+}
 BATCH = {
     "requestBody": {
         "required": True,
@@ -145,7 +172,7 @@ def app(coordinator: Coordinator) -> FastAPI:
         """List the pools."""
         return {"pools": await _after(coordinator.pools(who))}
 
-    @api.post("/v1/pools", status_code=201)
+    @api.post("/v1/pools", status_code=201, openapi_extra=POOL)
     async def create(request: Request, who: Who) -> Any:
         """Deploy a pool."""
         return await _after(coordinator.create(who, _json(await _body(request))))

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from sqlalchemy import (
     Connection,
@@ -27,11 +27,13 @@ from sqlalchemy import (
 from sqlalchemy.pool import NullPool
 
 from truepool.core.errors import LedgerError
+from truepool.core.files import check_path
 from truepool.server import schema
 from truepool.server.deployment import Entry
 
 FULL = 2
 """Value of ``PRAGMA synchronous`` at which a commit survives a power cut."""
+POSTGRESQL = "postgresql+psycopg://"
 BLOCK = 10_000
 """Entries read at a time."""
 Row = tuple[str, int, bytes]
@@ -50,19 +52,17 @@ class Ledger:
     def __init__(self, place: str | Path, *, create: bool = True) -> None:
         self.place = str(place)
         self.is_file = "://" not in self.place
-        self._lock = _lock(Path(self.place)) if self.is_file else None
-        if self.is_file and not create and not Path(self.place).exists():
-            raise LedgerError(f"there is no ledger {self.place!r}")
+        self._lock = _Lock(self.place, create) if self.is_file else None
         self.engine = _engine(self.place)
         try:
             self.connection = self.engine.connect()
             self._prepare()
-        except exc.DBAPIError as error:
+        except (exc.DBAPIError, LedgerError) as error:
+            self.engine.dispose()
             self._unlock()
+            if isinstance(error, LedgerError):
+                raise
             raise _unusable(self.place, error) from None
-        except LedgerError:
-            self._unlock()
-            raise
         self.reports_sql = _report_sql(self.engine.dialect.name)
 
     def close(self) -> None:
@@ -84,6 +84,10 @@ class Ledger:
             with self.connection.begin():
                 yield
         except exc.DBAPIError as error:
+            # What a failed commit leaves open ends with its connection.
+            self.connection.invalidate()
+            self.connection.close()
+            self.connection = self.engine.connect()
             raise _unusable(self.place, error) from None
 
     @contextmanager
@@ -256,8 +260,7 @@ class Ledger:
 
     def _unlock(self) -> None:
         if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+            self._lock.release()
 
 
 ENTRY = [schema.entries.c[name] for name in Entry.__dataclass_fields__]
@@ -304,7 +307,14 @@ def _report_sql(dialect: str) -> str:
 
 def _engine(place: str) -> Engine:
     if "://" in place:
-        return create_engine(place)
+        if not place.startswith(POSTGRESQL):
+            raise LedgerError(
+                f"a ledger is a file, or a database {POSTGRESQL}...; got {place!r:.60}"
+            )
+        try:
+            return create_engine(place)
+        except (exc.ArgumentError, ImportError, ValueError) as error:
+            raise LedgerError(f"{place!r:.60} cannot be used: {error}") from None
     engine = create_engine(
         f"sqlite:///{place}",
         poolclass=NullPool,
@@ -326,23 +336,46 @@ def _engine(place: str) -> Engine:
     return engine
 
 
-def _lock(path: Path) -> int:
-    """Lock the file beside a ledger; the system unlocks it when the process ends."""
-    try:
-        lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError as error:
-        raise LedgerError(
-            f"{str(path)!r} cannot be written: {error.strerror}"
-        ) from None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(lock)
-        raise LedgerError(
-            f"{str(path)!r} is in use by another coordinator; stop it first, or use "
-            "PostgreSQL for several coordinators"
-        ) from None
-    return lock
+class _Lock:
+    """Keeps a second coordinator out; the system ends it with the process.
+
+    The lock is on the file itself, which is readable by its owner only. In one process
+    a file is never opened twice here: closing it would end the locks of SQLite.
+    """
+
+    taken: ClassVar[set[str]] = set()
+
+    def __init__(self, place: str, create: bool) -> None:
+        check_path(place)
+        self.path = os.path.realpath(place)
+        if not create and not os.path.exists(self.path):
+            raise LedgerError(f"there is no ledger {place!r}")
+        if self.path in self.taken:
+            raise _in_use(place)
+        try:
+            flags = os.O_RDWR | (os.O_CREAT if create else 0)
+            self.file = os.open(self.path, flags, 0o600)
+        except OSError as error:
+            raise LedgerError(f"{place!r} cannot be opened: {error.strerror}") from None
+        try:
+            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self.file)
+            raise _in_use(place) from None
+        self.taken.add(self.path)
+
+    def release(self) -> None:
+        """Let others in."""
+        if self.path in self.taken:
+            self.taken.remove(self.path)
+            os.close(self.file)
+
+
+def _in_use(place: str) -> LedgerError:
+    return LedgerError(
+        f"{place!r} is in use by another coordinator; stop it first, or use PostgreSQL "
+        "for several coordinators"
+    )
 
 
 def _unusable(place: str, error: exc.DBAPIError) -> LedgerError:

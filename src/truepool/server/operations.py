@@ -36,23 +36,27 @@ class Operations:
 
     def find(self, name: str) -> tuple[int, Deployment]:
         """Return the number and the present state of a pool."""
-        if name not in self.pools:
-            number = self.ledger.find_pool(name)
-            if number is None:
-                known = ", ".join(self.ledger.pool_names()) or "none"
-                raise RequestError(
-                    "unknown", f"there is no pool {name!r:.60}; known: {known}"
-                )
-            n, states = self.ledger.snapshot(number)
-            found = Deployment.unpack(n, states) if states else Deployment()
-            self.pools[name] = number, found
+        fresh = name not in self.pools
+        if fresh:
+            self.pools[name] = self._load(name)
         number, deployment = self.pools[name]
         # Another coordinator may have written; in an SQLite file nobody else does.
-        last = deployment.n if self._is_current(deployment) else self._last(number)
-        if last != deployment.n:
-            for entry in self.ledger.entries(number, deployment.n):
-                deployment.replay(entry)
+        if fresh or not self.ledger.is_file:
+            if self.ledger.last_entry(number) != deployment.n:
+                for entry in self.ledger.entries(number, deployment.n):
+                    deployment.replay(entry)
         return number, deployment
+
+    def _load(self, name: str) -> tuple[int, Deployment]:
+        """Number and state of a pool at its last snapshot."""
+        number = self.ledger.find_pool(name)
+        if number is None:
+            known = ", ".join(self.ledger.pool_names()) or "none"
+            raise RequestError(
+                "unknown", f"there is no pool {name!r:.60}; known: {known}"
+            )
+        n, states = self.ledger.snapshot(number)
+        return number, Deployment.unpack(n, states) if states else Deployment()
 
     def create(self, given: Any) -> dict[str, Any]:
         """Deploy a pool; the same one again changes nothing."""
@@ -213,12 +217,6 @@ class Operations:
             # What cannot be replayed any more must be in a snapshot.
             self.ledger.add_snapshot(number, deployment.n, deployment.pack())
         return {"cases": len(cases), "entries": gone}
-
-    def _is_current(self, deployment: Deployment) -> bool:
-        return self.ledger.is_file and deployment.config is not None
-
-    def _last(self, number: int) -> int:
-        return self.ledger.last_entry(number)
 
     def _reports(
         self, number: int, deployment: Deployment, case: str

@@ -1,0 +1,149 @@
+"""``truepool serve`` and ``truepool ledger``."""
+
+import json
+import ssl
+import subprocess
+import sys
+import urllib.request
+
+import numpy as np
+import pytest
+from server.service import Local, Nursery
+
+import truepool as tp
+from truepool.cli import serve
+
+
+@pytest.fixture
+def place(tmp_path):
+    with Local(tmp_path / "ledger.db") as local:
+        local.fill(20, np.random.default_rng(0))
+    return tmp_path / "ledger.db"
+
+
+def test_check_says_whether_a_ledger_can_be_served(truepool, place, tmp_path):
+    assert truepool("serve", place, "--check") == (0, f"{place} can be served.\n", "")
+    assert truepool("serve", place, "--check", "--quiet") == (0, "", "")
+    code, _, err = truepool("serve", tmp_path / "none.db", "--check")
+    assert (code, err) == (2, f"error: there is no ledger '{tmp_path}/none.db'\n")
+    assert not (tmp_path / "none.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--host", "0.0.0.0"], "needs TLS (--tls-cert, --tls-key) and tokens"),
+        (["--tls-cert", "c.pem"], "both --tls-cert and --tls-key"),
+        (["--tls-client-ca", "c.pem"], "--tls-client-ca needs"),
+        (["--host", "256.0.0.1", "--insecure"], "cannot listen on 256.0.0.1"),
+        (["--tls-cert", "no.pem", "--tls-key", "no.pem"], "no.pem"),
+    ],
+)
+def test_what_is_not_safe_or_not_possible_is_refused(truepool, place, words, sentence):
+    code, _, err = truepool("serve", place, *words)
+    assert code == 2
+    assert sentence in err
+    assert err.count("\n") <= 2
+
+
+def test_beyond_this_machine_tokens_alone_are_not_enough(truepool, place):
+    code, token, _ = truepool("ledger", "token", place, "--role", "admin")
+    assert code == 0
+    assert token.startswith("tp_")
+    assert truepool("serve", place, "--host", "0.0.0.0", "--check")[0] == 2
+    words = ("--host", "0.0.0.0", "--check", "--insecure")
+    assert truepool("serve", place, *words)[0] == 0
+
+
+def test_without_the_extra_it_says_what_to_install(truepool, place, monkeypatch):
+    for name in [n for n in sys.modules if n.startswith("truepool.server")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    for words in (["serve", place], ["ledger", "verify", place]):
+        code, _, err = truepool(*words)
+        assert code == 2
+        assert "pip install 'truepool[server]'" in err
+
+
+def test_verify_replays_the_ledger(truepool, place):
+    code, out, _ = truepool("ledger", "verify", place)
+    assert code == 0
+    assert out.startswith("fraud: verified 41 records. Chain ")
+    code, out, _ = truepool("ledger", "verify", place, "--json")
+    assert json.loads(out)[0]["replayed"] == 41
+    code, _, err = truepool("ledger", "verify", place, "--pool", "frad")
+    assert (code, "known: fraud" in err) == (2, True)
+
+
+def test_an_empty_ledger_has_no_pools(truepool, tmp_path):
+    Local(tmp_path / "l.db", None).__exit__()
+    out = truepool("ledger", "verify", tmp_path / "l.db")[1]
+    assert out == "The ledger has no pools.\n"
+
+
+def test_the_export_can_be_audited(truepool, place, tmp_path):
+    table = tmp_path / "cases.parquet"
+    words = ("ledger", "export", place, "--pool", "fraud", "-o", table, "--last", "15")
+    assert truepool(*words) == (0, f"Wrote 15 cases to {table}.\n", "")
+    panel = tp.read_panel(table, outcome="outcome", positive="fraud")
+    assert panel.reports.shape == (15, 3)
+    code, _, err = truepool("ledger", "export", place, "--pool", "x", "-o", table)
+    assert (code, "there is no pool 'x'" in err) == (2, True)
+
+
+def test_compact_erases_what_is_old(truepool, place):
+    words = ("ledger", "compact", place, "--before")
+    assert truepool(*words, "2001-01-01") == (0, "fraud: erased 0 cases.\n", "")
+    code, _, err = truepool(*words, "yesterday")
+    assert (code, "must be a date" in err) == (2, True)
+    assert truepool(*words, "2999-01-01T00:00:00+02:00", "--pool", "fraud")[1] == (
+        "fraud: erased 20 cases.\n"
+    )
+    out = truepool("ledger", "verify", place)[1]
+    assert "verified 42 records, replayed 1 of them (40 erased)" in out
+
+
+def test_a_port_that_is_taken_is_refused():
+    listener = serve._listen("127.0.0.1", 0)
+    with listener, pytest.raises(tp.core.errors.SettingError, match="Name another"):
+        serve._listen("127.0.0.1", listener.getsockname()[1])
+    try:
+        serve._listen("::1", 0).close()
+    except tp.core.errors.SettingError:
+        pass  # a machine without IPv6
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tls")
+    key, cert = folder / "key.pem", folder / "cert.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
+         "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return key, cert
+
+
+def test_tls_and_certificates_of_callers(tmp_path, certificate):
+    key, cert = certificate
+    words = (
+        "--tls-cert",
+        str(cert),
+        "--tls-key",
+        str(key),
+        "--tls-client-ca",
+        str(cert),
+    )
+    with Nursery() as nursery:
+        service = nursery.start(tmp_path / "l.db", *words)
+        assert service.url.startswith("https://")
+        context = ssl.create_default_context(cafile=str(cert))
+        with pytest.raises((ssl.SSLError, OSError)):
+            urllib.request.urlopen(f"{service.url}/livez", context=context, timeout=10)
+        context.load_cert_chain(str(cert), str(key))
+        with urllib.request.urlopen(
+            f"{service.url}/livez", context=context, timeout=10
+        ) as answer:
+            assert json.loads(answer.read()) == {"status": "ok"}
+        service.stop()

@@ -1,0 +1,110 @@
+"""What the coordinator survives: kill -9, a full disk, threads, a damaged file."""
+
+import os
+
+import numpy as np
+import pytest
+from server.load import EARLY_ANSWER, kill_under_load
+from server.service import FRAUD, Local, Nursery
+
+from truepool.core.errors import LedgerError, RequestError
+from truepool.server.ledger import Ledger
+
+KILLS = int(os.environ.get("TRUEPOOL_KILLS", "6"))
+"""Times that the coordinator is killed; `make faults` sets 200."""
+
+
+def test_whatever_was_answered_survives_a_kill(tmp_path):
+    counts = kill_under_load(tmp_path / "ledger.db", KILLS)
+    print(counts)
+    assert counts["outcomes"] > KILLS
+    assert (counts["lost"], counts["changed"]) == (0, 0)
+
+
+def test_an_answer_before_the_commit_would_be_found(tmp_path):
+    """The control: without it the test above might show nothing."""
+    counts = kill_under_load(tmp_path / "ledger.db", 3, patch=EARLY_ANSWER)
+    assert counts["lost"] > 0
+
+
+def test_a_commit_that_fails_is_told_to_everyone_and_undone(tmp_path, monkeypatch):
+    with Local(tmp_path / "ledger.db") as local:
+        local.fill(5, np.random.default_rng(0))
+        weights = local.describe("fraud")["weights"]
+        local.report("fraud", [("late", "ada", 0.2), ("late", "bob", 0.9)])
+        local.decide("fraud", "late", None)
+
+        ledger = local.coordinator.ledger
+        pages = ledger.connection.exec_driver_sql("PRAGMA page_count").scalar()
+        ledger.connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+        ledger.connection.rollback()
+        with pytest.raises(LedgerError, match="disk is full"):
+            local.report("fraud", [(f"c{i}", "ada", 0.5) for i in range(1000)])
+        with pytest.raises(RequestError, match="nothing is known"):
+            local.case("fraud", "c0")  # and the new connection has no limit
+        assert local.describe("fraud")["weights"] == weights
+        local.settle("fraud", [("late", "fraud")])
+        assert local.describe("fraud")["weights"] != weights
+
+
+def test_one_operation_that_fails_does_not_fail_the_others(tmp_path):
+    with Local(tmp_path / "ledger.db") as local:
+        writer = local.coordinator.writer
+        stop = writer.submit(lambda: __import__("time").sleep(0.2))
+        broken = writer.submit(lambda: 1 / 0)
+        good = local.coordinator.report(
+            __import__("truepool.server.access", fromlist=["ANYONE"]).ANYONE,
+            "fraud",
+            [("c1", "ada", 0.5)],
+        )
+        stop.result(10)
+        with pytest.raises(ZeroDivisionError):
+            broken.result(10)
+        assert good.result(10) == {"stored": 1, "repeated": 0}
+        assert local.case("fraud", "c1")["reports"] == {"ada": 0.5}
+
+
+def test_a_second_coordinator_on_one_file_is_refused(tmp_path):
+    with Local(tmp_path / "ledger.db"):
+        with pytest.raises(LedgerError, match="in use by another coordinator"):
+            Ledger(tmp_path / "ledger.db")
+    Ledger(tmp_path / "ledger.db").close()
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"SQLite format 3\x00" + bytes(100), b"hello"]
+)
+def test_a_file_that_is_no_ledger_is_refused_or_begun(tmp_path, content):
+    place = tmp_path / "ledger.db"
+    place.write_bytes(content)
+    if not content:
+        Ledger(place).close()
+        return
+    with pytest.raises(LedgerError, match="cannot be used"):
+        Ledger(place)
+    assert place.read_bytes() == content
+
+
+def test_a_newer_ledger_is_refused(tmp_path):
+    import sqlite3
+
+    place = tmp_path / "ledger.db"
+    Ledger(place).close()
+    with sqlite3.connect(place) as connection:
+        connection.execute("UPDATE ledger SET version = 9")
+    connection.close()
+    with pytest.raises(LedgerError, match="version 9 of the ledger.*Upgrade"):
+        Ledger(place)
+
+
+def test_a_stopped_coordinator_finishes_what_was_asked(tmp_path):
+    with Nursery() as nursery:
+        service = nursery.start(tmp_path / "ledger.db")
+        service.wait_until_ready()
+        assert service.ask("POST", "/v1/pools", FRAUD)[0] == 201
+        path = "/v1/pools/fraud/cases/c1/reports/ada"
+        answer = service.ask("PUT", path, {"probability": 0.25})
+        assert answer == (200, {"stored": 1, "repeated": 0})
+        service.stop()
+    with Local(tmp_path / "ledger.db", None) as local:
+        assert local.case("fraud", "c1")["reports"] == {"ada": 0.25}

@@ -1,0 +1,167 @@
+"""The coordinator over HTTP: whatever is sent, the answer is one sentence and a code."""
+
+import io
+import json
+from collections import Counter
+
+import pyarrow as pa
+import pytest
+import schemathesis
+from fastapi.testclient import TestClient
+from hypothesis import HealthCheck, given, settings
+from server.service import FRAUD, Local
+
+from truepool.server import http
+
+EXAMPLES = 15
+"""Requests per operation; `make faults` sends more."""
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory):
+    with Local(tmp_path_factory.mktemp("http") / "ledger.db") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def client(local):
+    return TestClient(http.app(local.coordinator), raise_server_exceptions=False)
+
+
+def refused(answer, status, code):
+    assert answer.status_code == status, answer.text
+    error = answer.json()["error"]
+    assert error["code"] == code
+    assert "\n" not in error["message"]
+    return error["message"]
+
+
+def lines(*rows):
+    return "\n".join(map(json.dumps, rows))
+
+
+def test_a_case_in_three_requests(client):
+    path = "/v1/pools/fraud/cases/c1"
+    answer = client.put(f"{path}/reports/ada", json={"probability": 0.25})
+    assert answer.json() == {"stored": 1, "repeated": 0}
+    answer = client.post(f"{path}/decision")
+    assert answer.json()["probability"] == 0.25
+    assert client.put(f"{path}/outcome", json={"outcome": "ok"}).json() == {
+        "settled": 1,
+        "repeated": 0,
+    }
+    assert client.get(path).json()["outcome"] == "ok"
+
+
+def test_batches_come_as_lines_or_as_arrow(client):
+    rows = [{"case": f"b{i}", "agent": "ada", "probability": i / 10} for i in range(5)]
+    answer = client.post("/v1/pools/fraud/reports", content=lines(*rows))
+    assert answer.json() == {"stored": 5, "repeated": 0}
+    table = pa.Table.from_pylist([*rows, rows[0] | {"case": "b9"}])
+    stream = io.BytesIO()
+    with pa.ipc.new_stream(stream, table.schema) as writer:
+        writer.write_table(table)
+    answer = client.post(
+        "/v1/pools/fraud/reports",
+        content=stream.getvalue(),
+        headers={"Content-Type": http.ARROW},
+    )
+    assert answer.json() == {"stored": 1, "repeated": 5}
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("{", "each line must be"),
+        ('{"case": "x"}', "missing required field"),
+        ('{"case": "x", "agent": "ada", "probability": "high"}', "probability"),
+        ('{"case": "x", "agent": "ada", "probability": 0.1, "p": 1}', "unknown field `p`"),
+        ('{"case": "x", "agent": "ada", "probability": 2}', "must lie in [0, 1]"),
+        ("\xff".encode("latin-1"), "each line must be"),
+        (lines(*[{"case": "x", "agent": "ada", "probability": p} for p in (0.1, -1)]), "[0, 1]"),
+    ],
+)  # fmt: skip
+def test_a_batch_that_is_none_is_refused_whole(client, content, sentence):
+    answer = client.post("/v1/pools/fraud/reports", content=content)
+    assert sentence in refused(answer, 400, "invalid")
+    refused(client.get("/v1/pools/fraud/cases/x"), 404, "unknown")
+
+
+def test_an_arrow_stream_must_be_one(client):
+    headers = {"Content-Type": http.ARROW}
+    answer = client.post("/v1/pools/fraud/reports", content=b"hello", headers=headers)
+    assert "case, agent and probability" in refused(answer, 400, "invalid")
+
+
+def test_limits(client, monkeypatch):
+    monkeypatch.setattr(http, "LARGEST_BODY", 100)
+    monkeypatch.setattr(http, "LONGEST_BATCH", 3)
+    path = "/v1/pools/fraud/reports"
+    refused(client.post(path, content="x" * 101), 413, "too-large")
+    refused(client.post(path, content="\n" * 4), 413, "too-large")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "content", "status", "code"),
+    [
+        ("GET", "/v1/pools/none", None, 404, "unknown"),
+        ("GET", "/v2", None, 404, "unknown"),
+        ("PATCH", "/v1/pools", None, 405, "invalid"),
+        ("POST", "/v1/pools", [], 400, "invalid"),
+        ("POST", "/v1/pools", FRAUD | {"agent": 1}, 400, "invalid"),
+        ("POST", "/v1/pools", FRAUD | {"agents": ["ada"], "name": "one"}, 400, "invalid"),
+        ("POST", "/v1/pools", FRAUD | {"learner": "nobody", "name": "n"}, 400, "invalid"),
+        ("POST", "/v1/pools", FRAUD | {"costs": {"fn": -1}, "name": "n"}, 400, "invalid"),
+        ("POST", "/v1/pools", FRAUD | {"agents": ["ada", "bob"]}, 409, "conflict"),
+        ("PUT", "/v1/pools/fraud/cases/n/outcome", {"outcome": "ok"}, 404, "unknown"),
+        ("PUT", "/v1/pools/fraud/cases/n/outcome", {}, 400, "invalid"),
+        ("POST", "/v1/pools/fraud/cases/n/decision", None, 404, "unknown"),
+        ("GET", "/v1/pools/fraud/panel?last=0", None, 400, "invalid"),
+        ("GET", "/v1/pools/fraud/panel?last=x", None, 400, "invalid"),
+        ("POST", "/v1/pools/fraud/challengers", {"name": "x"}, 400, "invalid"),
+        ("POST", "/v1/pools/fraud/challengers", {"name": "x", "saved_pool": "!"}, 400, "invalid"),
+    ],
+)  # fmt: skip
+def test_a_wrong_request_is_one_sentence_with_a_code(
+    client, method, path, content, status, code
+):
+    assert refused(client.request(method, path, json=content), status, code)
+
+
+def test_the_api_describes_itself(client):
+    paths = client.get("/openapi.json").json()["paths"]
+    assert all(
+        operation["summary"] or operation["description"]
+        for methods in paths.values()
+        for operation in methods.values()
+    )
+
+
+@schemathesis.serializer(http.LINES)
+def as_lines(context, value):
+    return value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
+
+
+def test_whatever_is_sent_nothing_breaks(tmp_path):
+    """Requests made up from the description of the API: none is a server error."""
+    sent = Counter()
+
+    def check(case):
+        answer = case.call()
+        assert answer.status_code < 500, answer.text
+        if answer.status_code >= 400:
+            assert answer.json()["error"]["code"] in http.STATUS
+        sent[answer.status_code] += 1
+
+    with Local(tmp_path / "ledger.db") as local:
+        api = schemathesis.openapi.from_asgi(
+            "/openapi.json", http.app(local.coordinator)
+        )
+        for operation in api.get_all_operations():
+            cases = operation.ok().as_strategy()
+            few = settings(
+                max_examples=EXAMPLES, deadline=None, database=None,
+                suppress_health_check=list(HealthCheck),
+            )  # fmt: skip
+            few(given(cases)(check))()
+    assert sent.total() > 100

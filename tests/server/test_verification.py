@@ -1,0 +1,195 @@
+"""A ledger can be replayed bit for bit, and nobody can change it unnoticed."""
+
+import sqlite3
+
+import numpy as np
+import pytest
+from server.service import FRAUD, Local
+
+from truepool import learners, pools
+from truepool.core.errors import LedgerError
+from truepool.server import operations
+from truepool.server.ledger import Ledger
+from truepool.server.verification import verify
+
+
+@pytest.fixture
+def place(tmp_path):
+    return tmp_path / "ledger.db"
+
+
+def filled(place, monkeypatch, every=25, pool=FRAUD, cases=30):
+    monkeypatch.setattr(operations, "SNAPSHOT_EVERY", every)
+    with Local(place, pool) as local:
+        local.fill(cases, np.random.default_rng(0))
+        return local.describe("fraud")["weights"]
+
+
+def check(place):
+    with Ledger(place) as ledger:
+        return verify(ledger, "fraud")
+
+
+def change(place, statement, *values):
+    with sqlite3.connect(place) as connection:
+        assert connection.execute(statement, values).rowcount > 0
+    connection.close()
+
+
+def test_a_restart_goes_on_from_the_last_snapshot(place, monkeypatch):
+    weights = filled(place, monkeypatch)
+    replayed = []
+    replay = operations.Deployment.replay
+    monkeypatch.setattr(
+        operations.Deployment,
+        "replay",
+        lambda self, entry: (replayed.append(entry.n), replay(self, entry)),
+    )
+    with Local(place, None) as local:
+        assert local.describe("fraud")["weights"] == weights
+        assert replayed == list(
+            range(51, 62)
+        )  # 1 + 2 * 30 entries, snapshots at 25, 50
+        local.fill(1, np.random.default_rng(1), first=30)
+
+
+@pytest.mark.parametrize("name", [*learners.every(), "auto"])
+def test_every_learner_is_replayed_to_the_last_bit(place, monkeypatch, name):
+    filled(place, monkeypatch, every=10**6, pool=FRAUD | {"learner": name}, cases=12)
+    found = check(place)
+    assert (found.entries, found.replayed, found.snapshots) == (25, 25, 0)
+
+
+def test_late_outcomes_in_any_order_are_replayed(place, monkeypatch):
+    monkeypatch.setattr(operations, "SNAPSHOT_EVERY", 7)
+    rng = np.random.default_rng(3)
+    with Local(place) as local:
+        for i in range(30):
+            case = f"c{i}"
+            local.report(
+                "fraud", [(case, a, float(rng.random())) for a in ("ada", "bob")]
+            )
+            local.decide("fraud", case, None)
+            if i == 10:
+                local.change("fraud", "join", {"agent": "dan"})
+                local.change(
+                    "fraud", "challenge", {"name": "x", "rule": {"learner": "wsu"}}
+                )
+            if i == 20:
+                local.change("fraud", "promote", {"name": "x"})
+                local.change("fraud", "leave", {"agent": "cyd"})
+        for i in rng.permutation(30):
+            local.settle("fraud", [(f"c{i}", ["ok", "fraud"][i % 2])])
+    assert check(place).replayed == 1 + 30 + 4 + 30
+
+
+@pytest.mark.parametrize(
+    ("statement", "values", "sentence"),
+    [
+        ("UPDATE entries SET body = CAST(replace(body, '0.', '0.1') AS BLOB) WHERE n = 4", (), "was changed"),
+        ("UPDATE entries SET at = at + 1 WHERE n = 4", (), "was changed"),
+        ("UPDATE entries SET digest = ? WHERE n = 4", (bytes(32),), "entry 4"),
+        ("DELETE FROM entries WHERE n = 4", (), "entry 4 is missing"),
+        ("DELETE FROM entries WHERE n = 61", (), "the last are missing"),
+        ("UPDATE entries SET \"case\" = 'case 99' WHERE n = 4", (), "was changed"),
+        ("UPDATE entries SET n = n + 100 WHERE n = 61", (), "entry 61 is missing"),
+    ],
+)  # fmt: skip
+def test_a_changed_ledger_is_found(place, monkeypatch, statement, values, sentence):
+    filled(place, monkeypatch)
+    change(place, statement, *values)
+    with pytest.raises(LedgerError, match=sentence):
+        check(place)
+
+
+def test_a_forged_chain_is_found_by_the_replay(place, monkeypatch):
+    """Whoever recomputes all hashes still cannot make the weights come out."""
+    filled(place, monkeypatch, every=10**6)
+    with Ledger(place) as ledger:
+        entries = list(ledger.entries(1))
+    forged = operations.Deployment()
+    rows = []
+    for entry in entries:
+        body = entry.body
+        if entry.n == 5:
+            assert b'"outcome":0' in body or b'"outcome":1' in body
+            body = body.replace(b'"outcome":0', b'"outcome":9').replace(
+                b'"outcome":1', b'"outcome":0'
+            )
+            body = body.replace(b'"outcome":9', b'"outcome":1')
+        mark = operations_digest(entry, body)
+        forged.chain = __import__("hashlib").sha256(forged.chain + mark).digest()
+        rows.append((body, mark, forged.chain, entry.n))
+    with sqlite3.connect(place) as connection:
+        connection.executemany(
+            "UPDATE entries SET body = ?, digest = ?, chain = ? WHERE n = ?", rows
+        )
+    connection.close()
+    with pytest.raises(LedgerError, match="another weights than its replay"):
+        check(place)
+
+
+def operations_digest(entry, body):
+    from truepool.server.deployment import digest
+
+    return digest(entry.kind, entry.case, entry.at, body)
+
+
+def test_a_changed_snapshot_is_found(place, monkeypatch):
+    filled(place, monkeypatch)
+    change(
+        place,
+        "UPDATE snapshots SET state = (SELECT state FROM snapshots WHERE n = 25 AND rule = 'first') "
+        "WHERE n = 50 AND rule = 'first'",
+    )
+    with pytest.raises(LedgerError, match="the snapshot after entry 50"):
+        check(place)
+
+
+def test_an_erased_case_is_gone_and_the_rest_can_be_verified(place, monkeypatch):
+    weights = filled(place, monkeypatch)
+    with Local(place, None) as local:
+        local.report("fraud", [("secret open", "ada", 0.4)])
+        local.report(
+            "fraud", [("secret waiting", "ada", 0.4), ("secret waiting", "bob", 0.2)]
+        )
+        local.decide("fraud", "secret waiting", None)
+        for case in ("secret open", "secret waiting", "case 20"):
+            local.erase("fraud", case)
+        assert local.describe("fraud")["weights"] == weights
+        local.fill(3, np.random.default_rng(4), first=100)
+        weights = local.describe("fraud")["weights"]
+    found = check(place)
+    assert found.erased == 4  # decided and settled; decided and dropped
+    assert found.replayed < found.entries
+    with Local(place, None) as local:
+        assert local.describe("fraud")["weights"] == weights
+    with sqlite3.connect(place) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute("VACUUM")
+    connection.close()
+    content = place.read_bytes()
+    assert b"secret" not in content
+    assert b"case 21" in content
+
+
+def test_a_saved_pool_decides_and_is_replayed(place, tmp_path):
+    import base64
+
+    rng = np.random.default_rng(0)
+    reports, outcomes = (
+        rng.random((50, 3)),
+        np.array(["ok", "fraud"])[np.arange(50) % 2],
+    )
+    import truepool as tp
+
+    panel = tp.Panel(reports, outcomes, ("ada", "bob", "cyd"), positive="fraud")
+    pool = pools.make("vcg").fit_panel(panel)
+    pool.save(tmp_path / "f.pool")
+    content = base64.b64encode((tmp_path / "f.pool").read_bytes()).decode()
+    with Local(place, FRAUD | {"saved_pool": content}) as local:
+        local.fill(3, rng)
+        known = local.case("fraud", "case 1")
+        expected = pool.predict_proba_one(known["reports"])[1]
+        assert known["decision"]["probability"] == expected
+    assert check(place).replayed == 7
