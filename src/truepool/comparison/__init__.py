@@ -7,7 +7,13 @@ from truepool.comparison.cross_validation import (
     tabulate,
 )
 from truepool.comparison.tested_cases import BASELINES, estimate_mean, ratio_interval
-from truepool.comparison.values import Comparison, Estimate, GroupComparison, Row
+from truepool.comparison.values import (
+    Comparison,
+    Estimate,
+    GroupComparison,
+    Row,
+    is_significant,
+)
 
 __all__ = [
     "BASELINES",
@@ -19,6 +25,7 @@ __all__ = [
     "compare",
     "cross_validate",
     "estimate_mean",
+    "is_significant",
     "ratio_interval",
     "tabulate",
 ]
