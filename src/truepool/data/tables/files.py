@@ -126,10 +126,10 @@ def parse_header(line: bytes, separator: str | None) -> tuple[list[str], str]:
     found = detect_separator(header)
     chosen = separator or found
     if chosen not in header and found in header:
-        option = "tab" if found == "\t" else found
+        option = shlex.quote("tab" if found == "\t" else found)
         raise SourceError(
             f"the columns must be separated by {NAMES.get(chosen, repr(chosen))}; the "
-            f"first line has none, but {NAMES[found]}. Pass --sep {shlex.quote(option)}."
+            f"first line has none, but {NAMES[found]}. Pass --sep {option}."
         )
     try:
         names = next(text.reader([header], delimiter=chosen), [])

@@ -239,11 +239,13 @@ def _cast(text: Any, written: TableFormat) -> FloatArray:
 
 def _first_other(text: Any, written: TableFormat) -> tuple[int, str]:
     """Return the first row that holds no number, and its cell."""
-    for row, cell in enumerate(_plain(text, written)):
+    row = 0
+    for cell in _plain(text, written):
         try:
             cell.cast(pa.float64())
         except pa.ArrowInvalid:
             break
+        row += 1
     return row, text[row].as_py()
 
 
