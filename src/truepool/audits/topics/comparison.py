@@ -13,9 +13,9 @@ from truepool.audits.severity import BROKEN
 from truepool.audits.topic import Topic
 from truepool.audits.values import PairedComparison
 from truepool.comparison import (
+    BASELINES,
     Comparison,
     choose_pools,
-    cross_validate,
     estimate_mean,
     tabulate,
 )
@@ -32,7 +32,7 @@ from truepool.measures.inference import (
 )
 from truepool.measures.losses import Loss
 from truepool.pools import every
-from truepool.pools.candidates import USUAL
+from truepool.pools.candidates import USUAL, cross_validate
 
 RECOMMENDED = "auto"
 """The pool to use wherever it costs significantly less than the one in use."""
@@ -70,7 +70,7 @@ def compare_pools(evidence: Evidence) -> Comparison | None:
     try:
         pairs = evidence.compute(folds)
         known = {own.name: evidence.validation.pooled_of(evaluation_cases(pairs))}
-        pooled = cross_validate(pools, panel, pairs, known=known)
+        pooled = cross_validate(pools, panel, pairs, known=known, required=BASELINES)
     except SettingError as error:
         evidence.sampling.withhold("comparison", str(error))
         return None
