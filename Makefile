@@ -8,7 +8,7 @@ export OMP_NUM_THREADS ?= 1
 # Data sets are never committed; the tests that need them look here and say so when they skip.
 export TRUEPOOL_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test test-slow check bench fuzz race constraints
+.PHONY: demo test test-slow check bench faults fuzz race constraints
 
 demo: $(VENV)/.ok
 	$(VENV)/bin/truepool demo
@@ -30,6 +30,10 @@ bench: $(VENV)/.ok
 MINUTES ?= 3
 fuzz: $(VENV)/.ok
 	$(VENV)/bin/python scripts/fuzz $(MINUTES)
+
+# The coordinator is killed 200 times under load.
+faults: $(VENV)/.ok
+	TRUEPOOL_KILLS=200 scripts/test -n0 -s tests/server/test_faults.py -k survives
 
 # auto against other libraries: only what is missing in benchmarks/race/results.jsonl is measured.
 race: $(VENV)/.ok

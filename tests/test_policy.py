@@ -31,6 +31,7 @@ POLICY = {
     "cli.options": {"MAX_JOBS": 1_000},
     "cli.outputs": {"LONGEST_WORD": 200},
     "cli.screen": {"WIDTH": 120},
+    "cli.serve": {"GRACE": 10},
     "core.arrays": {"BLOCK": 262_144, "SMALLEST": 1e-12, "LARGEST_WEIGHT": 1e15},
     "core.kernels.lanes_compiled": {"FEW": 4, "LANES": 8, "ROWS": 2},
     "core.kernels.mixture_compiled": {
@@ -267,6 +268,20 @@ POLICY = {
     "render.html.audit": {"DIAGRAMS": 24, "MAX_READ_ALOUD": 8, "MAX_ROWS": 30},
     "render.html.svg": {"PIXELS_PER_POINT": 1.4},
     "render.tables.replay": {"SHOWN": 50},
+    "server.configuration": {
+        "LONGEST_NAME": 200,
+        "MOST_AGENTS": 10_000,
+        "MOST_CLASSES": 100,
+        "OPEN_CASES": 100_000,
+        "MOST_OPEN": 100_000_000,
+    },
+    "server.deployment": {"MOST_RULES": 20},
+    "server.history": {"MOST_CASES": 1_000_000, "LEVEL": 0.95},
+    "server.http": {"LARGEST_BODY": 67_108_864, "LONGEST_BATCH": 100_000},
+    "server.ledger": {"FULL": 2, "BLOCK": 10_000},
+    "server.operations": {"SNAPSHOT_EVERY": 10_000},
+    "server.schema": {"VERSION": 1},
+    "server.writer": {"GROUP": 1_000},
     "stress.draws": {
         "CHOICE": 5,
         "DIRECTIONS": 4,
@@ -290,6 +305,7 @@ PACKAGES = (
     "online",
     "pools",
     "render",
+    "server",
     "stress",
 )
 SERIES = "core.kernels.arithmetic"

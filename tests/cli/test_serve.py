@@ -1,14 +1,11 @@
 """``truepool serve`` and ``truepool ledger``."""
 
 import json
-import ssl
-import subprocess
 import sys
-import urllib.request
 
 import numpy as np
 import pytest
-from server.service import Local, Nursery
+from server.service import Local
 
 import truepool as tp
 from truepool.cli import serve
@@ -111,39 +108,3 @@ def test_a_port_that_is_taken_is_refused():
         serve._listen("::1", 0).close()
     except tp.core.errors.SettingError:
         pass  # a machine without IPv6
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("tls")
-    key, cert = folder / "key.pem", folder / "cert.pem"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
-         "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert],
-        check=True, capture_output=True,
-    )  # fmt: skip
-    return key, cert
-
-
-def test_tls_and_certificates_of_callers(tmp_path, certificate):
-    key, cert = certificate
-    words = (
-        "--tls-cert",
-        str(cert),
-        "--tls-key",
-        str(key),
-        "--tls-client-ca",
-        str(cert),
-    )
-    with Nursery() as nursery:
-        service = nursery.start(tmp_path / "l.db", *words)
-        assert service.url.startswith("https://")
-        context = ssl.create_default_context(cafile=str(cert))
-        with pytest.raises((ssl.SSLError, OSError)):
-            urllib.request.urlopen(f"{service.url}/livez", context=context, timeout=10)
-        context.load_cert_chain(str(cert), str(key))
-        with urllib.request.urlopen(
-            f"{service.url}/livez", context=context, timeout=10
-        ) as answer:
-            assert json.loads(answer.read()) == {"status": "ok"}
-        service.stop()

@@ -113,25 +113,29 @@ class Load:
 
 
 def kill_under_load(
-    place: Path, kills: int, *, patch: str = SLOW_COMMIT, seed: int = 0
+    nursery: Nursery,
+    place: Path,
+    kills: int,
+    *,
+    patch: str = SLOW_COMMIT,
+    seed: int = 0,
 ) -> dict[str, int]:
     """Kill a coordinator at random moments; count what was answered, and what is lost."""
     rng = np.random.default_rng(seed)
     answered: dict[str, dict] = {"reports": {}, "decisions": {}, "outcomes": {}}
-    with Nursery(patch) as nursery:
-        for round_ in range(kills):
-            service = nursery.start(place)
-            service.wait_until_ready()
-            service.ask("POST", "/v1/pools", FRAUD)
-            load = Load(service.url, round_, clients=4, seed=seed)
-            while not load.outcomes:  # compiled code is loaded by then
-                time.sleep(0.01)
-            time.sleep(0.3 * rng.random())
-            service.kill()
-            load.stop()
-            assert not load.unexpected, load.unexpected[:3]
-            for name, found in answered.items():
-                found.update(getattr(load, name))
+    for round_ in range(kills):
+        service = nursery.start(place, patch=patch)
+        service.wait_until_ready()
+        service.ask("POST", "/v1/pools", FRAUD)
+        load = Load(service.url, round_, clients=4, seed=seed)
+        while not load.outcomes:  # compiled code is loaded by then
+            time.sleep(0.01)
+        time.sleep(0.3 * rng.random())
+        service.kill()
+        load.stop()
+        assert not load.unexpected, load.unexpected[:3]
+        for name, found in answered.items():
+            found.update(getattr(load, name))
     return count_losses(place, **answered)
 
 

@@ -65,15 +65,16 @@ class Local:
 
 
 NURSERY = """
-import os, signal, sys
+import json, os, signal, sys
 import uvicorn, truepool.server.http
-{patch}
 from truepool.cli import main
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 for line in sys.stdin:
+    words, patch = json.loads(line)
     child = os.fork()
     if child == 0:
-        sys.argv = ["truepool", *line.rstrip("\\n").split("\\t")]
+        sys.argv = ["truepool", *words]
+        exec(patch)
         main()
     print(child, flush=True)
 """
@@ -83,9 +84,9 @@ for line in sys.stdin:
 class Nursery:
     """A process that starts coordinators quickly: their imports are done already."""
 
-    def __init__(self, patch: str = "") -> None:
+    def __init__(self) -> None:
         pipe = subprocess.PIPE
-        command = [sys.executable, "-c", NURSERY.format(patch=patch)]
+        command = [sys.executable, "-c", NURSERY]
         self.process = subprocess.Popen(
             command, stdin=pipe, stdout=pipe, stderr=pipe, text=True
         )
@@ -99,10 +100,10 @@ class Nursery:
         self.process.stdout.close()
         self.process.stderr.close()
 
-    def start(self, place: Path, *words: str) -> "Process":
-        """Start a coordinator that listens."""
-        line = "\t".join(["serve", str(place), "--port", "0", *words])
-        self.process.stdin.write(line + "\n")
+    def start(self, place: Path, *words: str, patch: str = "") -> "Process":
+        """Start a coordinator that listens, changed by a patch."""
+        line = [["serve", str(place), "--port", "0", *words], patch]
+        self.process.stdin.write(json.dumps(line) + "\n")
         self.process.stdin.flush()
         pid = int(self.process.stdout.readline())
         return Process(pid, self.process.stderr)

@@ -1,6 +1,10 @@
 """What the coordinator survives: kill -9, a full disk, threads, a damaged file."""
 
+import json
 import os
+import ssl
+import subprocess
+import urllib.request
 
 import numpy as np
 import pytest
@@ -10,20 +14,27 @@ from server.service import FRAUD, Local, Nursery
 from truepool.core.errors import LedgerError, RequestError
 from truepool.server.ledger import Ledger
 
-KILLS = int(os.environ.get("TRUEPOOL_KILLS", "6"))
+KILLS = int(os.environ.get("TRUEPOOL_KILLS", "4"))
 """Times that the coordinator is killed; `make faults` sets 200."""
 
 
-def test_whatever_was_answered_survives_a_kill(tmp_path):
-    counts = kill_under_load(tmp_path / "ledger.db", KILLS)
+@pytest.fixture(scope="module")
+def nursery():
+    with Nursery() as found:
+        yield found
+
+
+def test_whatever_was_answered_survives_a_kill(nursery, tmp_path):
+    counts = kill_under_load(nursery, tmp_path / "ledger.db", KILLS)
     print(counts)
     assert counts["outcomes"] > KILLS
     assert (counts["lost"], counts["changed"]) == (0, 0)
 
 
-def test_an_answer_before_the_commit_would_be_found(tmp_path):
+def test_an_answer_before_the_commit_would_be_found(nursery, tmp_path):
     """The control: without it the test above might show nothing."""
-    counts = kill_under_load(tmp_path / "ledger.db", 3, patch=EARLY_ANSWER)
+    place = tmp_path / "ledger.db"
+    counts = kill_under_load(nursery, place, 2, patch=EARLY_ANSWER)
     assert counts["lost"] > 0
 
 
@@ -97,14 +108,48 @@ def test_a_newer_ledger_is_refused(tmp_path):
         Ledger(place)
 
 
-def test_a_stopped_coordinator_finishes_what_was_asked(tmp_path):
-    with Nursery() as nursery:
-        service = nursery.start(tmp_path / "ledger.db")
-        service.wait_until_ready()
-        assert service.ask("POST", "/v1/pools", FRAUD)[0] == 201
-        path = "/v1/pools/fraud/cases/c1/reports/ada"
-        answer = service.ask("PUT", path, {"probability": 0.25})
-        assert answer == (200, {"stored": 1, "repeated": 0})
-        service.stop()
+def test_a_stopped_coordinator_finishes_what_was_asked(nursery, tmp_path):
+    service = nursery.start(tmp_path / "ledger.db")
+    service.wait_until_ready()
+    assert service.ask("POST", "/v1/pools", FRAUD)[0] == 201
+    path = "/v1/pools/fraud/cases/c1/reports/ada"
+    answer = service.ask("PUT", path, {"probability": 0.25})
+    assert answer == (200, {"stored": 1, "repeated": 0})
+    service.stop()
     with Local(tmp_path / "ledger.db", None) as local:
         assert local.case("fraud", "c1")["reports"] == {"ada": 0.25}
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tls")
+    key, cert = folder / "key.pem", folder / "cert.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
+         "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return key, cert
+
+
+def test_tls_and_certificates_of_callers(nursery, tmp_path, certificate):
+    key, cert = certificate
+    words = (
+        "--tls-cert",
+        str(cert),
+        "--tls-key",
+        str(key),
+        "--tls-client-ca",
+        str(cert),
+    )
+    service = nursery.start(tmp_path / "l.db", *words)
+    assert service.url.startswith("https://")
+    context = ssl.create_default_context(cafile=str(cert))
+    with pytest.raises((ssl.SSLError, OSError)):
+        urllib.request.urlopen(f"{service.url}/livez", context=context, timeout=10)
+    context.load_cert_chain(str(cert), str(key))
+    with urllib.request.urlopen(
+        f"{service.url}/livez", context=context, timeout=10
+    ) as answer:
+        assert json.loads(answer.read()) == {"status": "ok"}
+    service.stop()
