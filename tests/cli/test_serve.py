@@ -1,11 +1,13 @@
 """``truepool serve`` and ``truepool ledger``."""
 
 import json
+import re
+import ssl
 import sys
 
 import numpy as np
 import pytest
-from server.service import Local
+from server.service import Local, certificate  # noqa: F401
 
 import truepool as tp
 from truepool.cli import serve
@@ -98,6 +100,26 @@ def test_compact_erases_what_is_old(truepool, place):
     )
     out = truepool("ledger", "verify", place)[1]
     assert "verified 42 records, replayed 1 of them (40 erased)" in out
+
+
+def test_it_listens_and_says_where(truepool, place, monkeypatch, certificate):  # noqa: F811
+    ran = []
+    monkeypatch.setattr(
+        "uvicorn.Server.run", lambda self, listeners: ran.append(self.config)
+    )
+    code, _, err = truepool("serve", place, "--port", "0")
+    assert code == 0
+    assert err.startswith(
+        "No tokens: whoever reaches this address may do everything.\n"
+    )
+    assert re.search(
+        rf"Serving {place} on http://127.0.0.1:\d+; Ctrl\+C stops.\n$", err
+    )
+    key, cert = certificate
+    words = ("--tls-cert", cert, "--tls-key", key, "--tls-client-ca", cert, "--quiet")
+    assert truepool("serve", place, "--port", "0", *words) == (0, "", "")
+    assert ran[1].ssl_cert_reqs == ssl.CERT_REQUIRED
+    assert ran[0].access_log is False  # paths hold the names of cases
 
 
 def test_a_port_that_is_taken_is_refused():

@@ -12,6 +12,8 @@ import urllib.request
 from concurrent.futures import Future
 from pathlib import Path
 
+import pytest
+
 from truepool.server.access import ANYONE
 from truepool.server.coordinator import Coordinator
 
@@ -163,3 +165,15 @@ class Process:
                 return
             time.sleep(0.02)
         raise AssertionError("the coordinator did not end")
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tls")
+    key, cert = folder / "key.pem", folder / "cert.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
+         "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return key, cert

@@ -144,7 +144,9 @@ def test_an_agent_reports_as_itself_and_sees_no_other_report(service):
     }
     after = client.get("/v1/pools/fraud/cases/c1", headers=headers).json()
     assert set(after["decision"]) == {"case", "decision", "at"}
-    assert client.get("/v1/pools/other", headers=headers).status_code == 403
+    path = "/v1/pools/other/cases/new/reports/ada"
+    answer = client.put(path, json={"probability": 0.2}, headers=headers)
+    assert "another pool" in answer.json()["error"]["message"]
 
 
 def test_a_revoked_token_is_worth_nothing(service):

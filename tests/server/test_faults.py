@@ -3,15 +3,18 @@
 import json
 import os
 import ssl
-import subprocess
+import threading
+import time
 import urllib.request
 
 import numpy as np
 import pytest
 from server.load import EARLY_ANSWER, kill_under_load
-from server.service import FRAUD, Local, Nursery
+from server.service import FRAUD, Local, Nursery, certificate  # noqa: F401
 
 from truepool.core.errors import LedgerError, RequestError
+from truepool.server import writer
+from truepool.server.access import ANYONE
 from truepool.server.ledger import Ledger
 
 KILLS = int(os.environ.get("TRUEPOOL_KILLS", "4"))
@@ -60,19 +63,35 @@ def test_a_commit_that_fails_is_told_to_everyone_and_undone(tmp_path, monkeypatc
 
 def test_one_operation_that_fails_does_not_fail_the_others(tmp_path):
     with Local(tmp_path / "ledger.db") as local:
-        writer = local.coordinator.writer
-        stop = writer.submit(lambda: __import__("time").sleep(0.2))
-        broken = writer.submit(lambda: 1 / 0)
-        good = local.coordinator.report(
-            __import__("truepool.server.access", fromlist=["ANYONE"]).ANYONE,
-            "fraud",
-            [("c1", "ada", 0.5)],
-        )
+        act = local.coordinator.writer.submit
+        started = threading.Event()
+        stop = act(lambda: (started.set(), time.sleep(0.2)))
+        started.wait(10)
+        broken = act(lambda: 1 / 0)
+        good = local.coordinator.report(ANYONE, "fraud", [("c1", "ada", 0.5)])
         stop.result(10)
         with pytest.raises(ZeroDivisionError):
             broken.result(10)
         assert good.result(10) == {"stored": 1, "repeated": 0}
         assert local.case("fraud", "c1")["reports"] == {"ada": 0.5}
+
+
+def test_a_damaged_ledger_is_unavailable_to_everyone_who_waits(tmp_path, monkeypatch):
+    monkeypatch.setattr(writer, "GROUP", 2)
+    with Local(tmp_path / "ledger.db") as local:
+        act = local.coordinator.writer.submit
+        started = threading.Event()
+        pause = act(lambda: (started.set(), time.sleep(0.2)))
+        started.wait(10)
+
+        def damaged():
+            raise LedgerError("entry 3 was changed")
+
+        answers = [act(work) for work in (damaged, lambda: 1, lambda: 2)]
+        pause.result(10)
+        with pytest.raises(LedgerError):
+            answers[0].result(10)
+        assert answers[2].result(10) == 2
 
 
 def test_a_second_coordinator_on_one_file_is_refused(tmp_path):
@@ -120,19 +139,7 @@ def test_a_stopped_coordinator_finishes_what_was_asked(nursery, tmp_path):
         assert local.case("fraud", "c1")["reports"] == {"ada": 0.25}
 
 
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("tls")
-    key, cert = folder / "key.pem", folder / "cert.pem"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
-         "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert],
-        check=True, capture_output=True,
-    )  # fmt: skip
-    return key, cert
-
-
-def test_tls_and_certificates_of_callers(nursery, tmp_path, certificate):
+def test_tls_and_certificates_of_callers(nursery, tmp_path, certificate):  # noqa: F811
     key, cert = certificate
     words = (
         "--tls-cert",

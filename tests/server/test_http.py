@@ -128,6 +128,26 @@ def test_a_wrong_request_is_one_sentence_with_a_code(
     assert refused(client.request(method, path, json=content), status, code)
 
 
+def test_a_request_that_is_no_json_is_refused(client):
+    refused(client.post("/v1/pools", content="{"), 400, "invalid")
+
+
+def test_a_long_arrow_stream_is_refused(client, monkeypatch):
+    monkeypatch.setattr(http, "LONGEST_BATCH", 1)
+    table = pa.table(
+        {"case": ["a", "b"], "agent": ["ada", "ada"], "probability": [0.1, 0.2]}
+    )
+    stream = io.BytesIO()
+    with pa.ipc.new_stream(stream, table.schema) as writer:
+        writer.write_table(table)
+    answer = client.post(
+        "/v1/pools/fraud/reports",
+        content=stream.getvalue(),
+        headers={"Content-Type": http.ARROW},
+    )
+    refused(answer, 413, "too-large")
+
+
 def test_the_api_describes_itself(client):
     paths = client.get("/openapi.json").json()["paths"]
     assert all(

@@ -150,6 +150,18 @@ def test_costs_by_case_need_their_column(tmp_path):
         assert (low["decision"], low["threshold"]) == ("ok", pytest.approx(1 / 3))
 
 
+def test_a_threshold_of_its_own_decides(tmp_path):
+    with Local(tmp_path / "l.db", FRAUD | {"threshold": 0.5}) as local:
+        local.report("fraud", [("c1", "ada", 0.4)])
+        answer = local.decide("fraud", "c1", None)
+        assert (answer["decision"], answer["threshold"]) == ("ok", 0.5)
+
+
+def test_nothing_to_store_is_nothing_stored(fraud):
+    assert fraud.report("fraud", []) == {"stored": 0, "repeated": 0}
+    assert fraud.settle("fraud", []) == {"settled": 0, "repeated": 0}
+
+
 def test_three_classes_have_names(tmp_path):
     pool = {"name": "triage", "agents": ["a", "b"], "labels": ["low", "mid", "high"]}
     with Local(tmp_path / "l.db", pool) as local:

@@ -146,6 +146,18 @@ def test_a_changed_snapshot_is_found(place, monkeypatch):
         check(place)
 
 
+def test_a_snapshot_after_an_erasure_must_follow_the_chain(place, monkeypatch):
+    filled(place, monkeypatch, every=10**6)
+    with Local(place, None) as local:
+        local.erase("fraud", "case 3")
+    change(
+        place,
+        "UPDATE snapshots SET state = CAST(replace(state, '\"chain\": \"', '\"chain\": \"00') AS BLOB) WHERE rule = ''",
+    )
+    with pytest.raises(LedgerError, match="belongs elsewhere"):
+        check(place)
+
+
 def test_an_erased_case_is_gone_and_the_rest_can_be_verified(place, monkeypatch):
     weights = filled(place, monkeypatch)
     with Local(place, None) as local:

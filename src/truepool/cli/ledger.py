@@ -18,7 +18,7 @@ app = typer.Typer(
 )
 Place = Annotated[
     str,
-    typer.Argument(metavar="LEDGER", help="File, or the URL of a PostgreSQL database."),
+    typer.Argument(metavar="LEDGER", help="File of a coordinator."),
 ]
 PoolName = Annotated[str | None, option("--pool", "Which pool (default: all).")]
 

@@ -18,8 +18,7 @@ def serve(
         str,
         typer.Argument(
             metavar="LEDGER",
-            help="File that keeps everything, made if it is not there, or the URL of a "
-            "PostgreSQL database.",
+            help="File that keeps everything, made if it is not there.",
         ),
     ],
     host: Annotated[
@@ -96,13 +95,12 @@ def serve(
             access_log=False,
             timeout_graceful_shutdown=GRACE,
         )
-        listener = _listen(host, port)
-        scheme, found = "http" if tls_cert is None else "https", listener.getsockname()
-        if not quiet:
-            print_note(
-                f"Serving {ledger} on {scheme}://{host}:{found[1]}; Ctrl+C stops."
-            )
-        uvicorn.Server(settings).run([listener])
+        scheme = "http" if tls_cert is None else "https"
+        with _listen(host, port) as listener:
+            place = f"{scheme}://{host}:{listener.getsockname()[1]}"
+            if not quiet:
+                print_note(f"Serving {ledger} on {place}; Ctrl+C stops.")
+            uvicorn.Server(settings).run([listener])
 
 
 def _check_certificates(cert: Path, key: Path, client_ca: Path | None) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from truepool.core.errors import SettingError, suggestion
+from truepool.core.errors import SettingError, TruepoolError, suggestion
 from truepool.data.costs import Costs
 from truepool.data.labels import Labels, format_labels
 from truepool.server.rules import Fixed, Learning, Rule
@@ -101,12 +101,15 @@ class PoolConfig:
         rule = {name: known[name] for name in vars(RuleConfig()) if name in known}
         if not rule:
             rule = {"learner": "gradient"}
+        labels = _labels(known.get("labels"), known.get("positive"))
+        costs = _costs(known.get("costs"))
+        costs.check_classes(len(labels.names))
         return cls(
             name=known["name"],
             agents=tuple(agents),
             rule=RuleConfig.parse(rule),
-            labels=_labels(known.get("labels"), known.get("positive")),
-            costs=_costs(known.get("costs")),
+            labels=labels,
+            costs=costs,
             threshold=_threshold(known.get("threshold")),
             open_cases=_open_cases(known.get("open_cases", OPEN_CASES)),
         )
@@ -122,7 +125,8 @@ class PoolConfig:
             for name in COST_NAMES
             if (value := getattr(self.costs, name)) not in (None, "")
         }
-        if "matrix" in costs:
+        if self.costs.matrix is not None:
+            costs["matrix"] = [list(row) for row in self.costs.matrix]
             costs = {
                 name: costs[name] for name in ("matrix", "currency") if name in costs
             }
@@ -197,10 +201,23 @@ def _costs(given: Any) -> Costs:
     if given is None:
         return Costs()
     known = _checked_names(given, COST_NAMES, "costs")
+    for name, value in known.items():
+        if isinstance(value, list) != (name == "matrix") or (
+            name == "currency" and not isinstance(value, str)
+        ):
+            raise SettingError(
+                "a cost is a number or the name of a column, a matrix is a list of "
+                f"rows, and a currency is text; got {value!r:.60} for {name}"
+            )
     try:
         return Costs(**known)
-    except TypeError as error:
-        raise SettingError(f"costs must be numbers by name: {error}") from None
+    except (TypeError, ValueError) as error:
+        if isinstance(error, TruepoolError):
+            raise
+        raise SettingError(
+            "a matrix of costs has one row of numbers per label; got "
+            f"{known.get('matrix')!r:.100}"
+        ) from None
 
 
 def _threshold(given: Any) -> float | None:

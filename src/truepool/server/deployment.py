@@ -100,8 +100,6 @@ class Deployment:
     def replay(self, entry: Entry) -> None:
         """Apply an entry of the ledger again; refuse it if it does not come out so."""
         entry.check(self.chain)
-        if entry.n != self.n + 1:
-            raise LedgerError(f"entry {self.n + 1} is missing; the next is {entry.n}")
         written = entry.content
         again = self._apply(entry.kind, entry.case, written)
         for name, value in again.items():

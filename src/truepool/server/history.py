@@ -103,7 +103,7 @@ class History:
         ]
         return Panel(
             np.array(reports, dtype=np.float64),
-            [names[case.outcome] for case in self.cases],
+            [names[c.outcome] for c in self.cases] if K == 2 else self.outcomes,
             self.agents,
             positive=self.pool.labels.positive,
             ids=[case.case for case in self.cases],

@@ -1,7 +1,7 @@
 """The ledger: one writing connection, and what is read and written through it.
 
-SQLite in WAL mode with ``synchronous=FULL``, or PostgreSQL. Only one process writes to
-an SQLite file; a lock beside it keeps a second one out.
+SQLite in WAL mode with ``synchronous=FULL``. One process writes to a file, and a lock
+keeps a second one out.
 """
 
 import fcntl
@@ -33,7 +33,6 @@ from truepool.server.deployment import Entry
 
 FULL = 2
 """Value of ``PRAGMA synchronous`` at which a commit survives a power cut."""
-POSTGRESQL = "postgresql+psycopg://"
 BLOCK = 10_000
 """Entries read at a time."""
 Row = tuple[str, int, bytes]
@@ -45,31 +44,31 @@ class Ledger:
 
     Parameters
     ----------
-    place : str
-        File of SQLite, or the URL of a PostgreSQL database.
+    place : path
+        The file.
+    create : bool
+        Whether to make the file if it is not there.
     """
 
     def __init__(self, place: str | Path, *, create: bool = True) -> None:
         self.place = str(place)
-        self.is_file = "://" not in self.place
-        self._lock = _Lock(self.place, create) if self.is_file else None
+        self._lock = _Lock(self.place, create)
         self.engine = _engine(self.place)
         try:
             self.connection = self.engine.connect()
             self._prepare()
         except (exc.DBAPIError, LedgerError) as error:
             self.engine.dispose()
-            self._unlock()
+            self._lock.release()
             if isinstance(error, LedgerError):
                 raise
             raise _unusable(self.place, error) from None
-        self.reports_sql = _report_sql(self.engine.dialect.name)
 
     def close(self) -> None:
         """Close the ledger."""
         self.connection.close()
         self.engine.dispose()
-        self._unlock()
+        self._lock.release()
 
     def __enter__(self) -> "Ledger":
         return self
@@ -95,8 +94,7 @@ class Ledger:
         """Yield a connection of its own that sees one moment and cannot write."""
         try:
             with self.engine.connect() as connection, connection.begin():
-                if self.is_file:
-                    connection.exec_driver_sql("PRAGMA query_only = ON")
+                connection.exec_driver_sql("PRAGMA query_only = ON")
                 yield connection
         except exc.DBAPIError as error:
             raise _unusable(self.place, error) from None
@@ -120,10 +118,7 @@ class Ledger:
         return list(self.connection.execute(statement).scalars())
 
     def last_entry(self, pool: int) -> int:
-        """Return the number of the last entry, and keep it until the end of the block.
-
-        Other coordinators on the same database wait here.
-        """
+        """Return the number of the last entry."""
         found = self.connection.execute(LAST_ENTRY, {"which": pool}).scalar()
         return int(found or 0)
 
@@ -159,7 +154,7 @@ class Ledger:
         """
         self.connection.exec_driver_sql("SAVEPOINT reports")
         result = self.connection.exec_driver_sql(
-            self.reports_sql, [(pool, c, a, v, at, pool, c) for c, a, v in rows]
+            ADD_REPORT, [(pool, c, a, v, at, pool, c) for c, a, v in rows]
         )
         written = result.rowcount == len(rows)
         if not written:
@@ -248,27 +243,17 @@ class Ledger:
                     f"{self.place} has version {version} of the ledger; this truepool "
                     f"knows up to version {schema.VERSION}. Upgrade truepool."
                 )
-        if self.is_file:
             level = self.connection.exec_driver_sql("PRAGMA synchronous").scalar()
             mode = self.connection.exec_driver_sql("PRAGMA journal_mode").scalar()
-            self.connection.rollback()
             if (level, mode) != (FULL, "wal"):
                 raise LedgerError(
                     f"{self.place} must be in WAL mode with full synchronisation; it "
                     f"is in {mode} mode at level {level}. Use another file system."
                 )
 
-    def _unlock(self) -> None:
-        if self._lock is not None:
-            self._lock.release()
-
 
 ENTRY = [schema.entries.c[name] for name in Entry.__dataclass_fields__]
-LAST_ENTRY = (
-    select(schema.pools.c.last)
-    .where(schema.pools.c.id == bindparam("which"))
-    .with_for_update()
-)
+LAST_ENTRY = select(schema.pools.c.last).where(schema.pools.c.id == bindparam("which"))
 SET_LAST = (
     update(schema.pools)
     .where(schema.pools.c.id == bindparam("which"))
@@ -288,33 +273,19 @@ NEXT_ENTRIES = (
     .order_by(schema.entries.c.n)
     .limit(BLOCK)
 )
+ADD_REPORT = (
+    'INSERT INTO reports (pool, "case", agent, value, at) SELECT ?, ?, ?, ?, ? WHERE '
+    'NOT EXISTS (SELECT 1 FROM entries WHERE pool = ? AND "case" = ?) '
+    "ON CONFLICT DO NOTHING"
+)
+"""Insert a report, unless it is there or the case is decided."""
 REPORTS = select(schema.reports.c.agent, schema.reports.c.value).where(
     schema.reports.c.pool == bindparam("pool"),
     schema.reports.c.case == bindparam("case"),
 )
 
 
-def _report_sql(dialect: str) -> str:
-    """Insert a report, unless it is there or the case is decided."""
-    mark = "?" if dialect == "sqlite" else "%s"
-    return (
-        'INSERT INTO reports (pool, "case", agent, value, at) '
-        f"SELECT {mark}, {mark}, {mark}, {mark}, {mark} WHERE NOT EXISTS "
-        f'(SELECT 1 FROM entries WHERE pool = {mark} AND "case" = {mark}) '
-        "ON CONFLICT DO NOTHING"
-    )
-
-
 def _engine(place: str) -> Engine:
-    if "://" in place:
-        if not place.startswith(POSTGRESQL):
-            raise LedgerError(
-                f"a ledger is a file, or a database {POSTGRESQL}...; got {place!r:.60}"
-            )
-        try:
-            return create_engine(place)
-        except (exc.ArgumentError, ImportError, ValueError) as error:
-            raise LedgerError(f"{place!r:.60} cannot be used: {error}") from None
     engine = create_engine(
         f"sqlite:///{place}",
         poolclass=NullPool,
@@ -372,10 +343,7 @@ class _Lock:
 
 
 def _in_use(place: str) -> LedgerError:
-    return LedgerError(
-        f"{place!r} is in use by another coordinator; stop it first, or use PostgreSQL "
-        "for several coordinators"
-    )
+    return LedgerError(f"{place!r} is in use by another coordinator; stop it first")
 
 
 def _unusable(place: str, error: exc.DBAPIError) -> LedgerError:

@@ -40,11 +40,9 @@ class Operations:
         if fresh:
             self.pools[name] = self._load(name)
         number, deployment = self.pools[name]
-        # Another coordinator may have written; in an SQLite file nobody else does.
-        if fresh or not self.ledger.is_file:
-            if self.ledger.last_entry(number) != deployment.n:
-                for entry in self.ledger.entries(number, deployment.n):
-                    deployment.replay(entry)
+        if fresh:
+            for entry in self.ledger.entries(number, deployment.n):
+                deployment.replay(entry)
         return number, deployment
 
     def _load(self, name: str) -> tuple[int, Deployment]:
@@ -95,6 +93,8 @@ class Operations:
         """
         number, deployment = self.find(pool)
         rows = as_rows(deployment, reports)
+        if not rows:
+            return {"stored": 0, "repeated": 0}
         at = time.time()
         if self.ledger.add_reports(number, rows, at):
             return {"stored": len(rows), "repeated": 0}

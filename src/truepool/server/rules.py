@@ -94,9 +94,10 @@ class Learning(Rule):
                 memory=open_cases,
                 **settings,
             )
-        except TypeError as error:  # a setting of the wrong type
+        except TypeError:
             raise SettingError(
-                f"the settings of the learner {learner!r} cannot be used: {error}"
+                f"the settings of {learner!r} must be of its types; got "
+                f"{dict(settings)!r:.100}. See docs/learners.md."
             ) from None
 
     def decide(self, case: str, reports: Mapping[str, Any]) -> FloatArray:
@@ -173,9 +174,9 @@ class Fixed(Rule):
             except TruepoolError as error:
                 sentence = str(error).replace(str(path), "the saved pool")
                 raise SettingError(sentence) from None
-        if set(self.pool.agents_) != set(agents):
+        if not set(agents) <= set(self.pool.agents_):
             raise AgentError(
-                "a saved pool must be about the agents of the pool; it knows "
+                "a saved pool must know the agents of the pool; it knows "
                 f"{', '.join(self.pool.agents_)}, and the pool has {', '.join(agents)}"
             )
         if self.pool.labels_.names != labels.names:

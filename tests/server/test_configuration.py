@@ -1,0 +1,223 @@
+"""What a pool may be: whatever else is asked for is refused in one sentence."""
+
+import base64
+
+import numpy as np
+import pytest
+from server.service import FRAUD, Local
+
+import truepool as tp
+from truepool.core.errors import (
+    AgentError,
+    CostError,
+    LedgerError,
+    RequestError,
+    SettingError,
+    TruepoolError,
+)
+from truepool.server.configuration import PoolConfig, RuleConfig
+from truepool.server.deployment import START, Deployment, Entry
+from truepool.server.ledger import Ledger
+
+FORGED = base64.b64encode(b"not a pool").decode()
+
+
+def saved(path, agents=("ada", "bob", "cyd"), labels=("ok", "fraud")):
+    rng = np.random.default_rng(0)
+    outcomes = np.array(labels)[np.arange(40) % 2]
+    panel = tp.Panel(
+        rng.random((40, len(agents))), outcomes, agents, positive=labels[1]
+    )
+    tp.VCG().fit_panel(panel).save(path)
+    return base64.b64encode(path.read_bytes()).decode()
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"agents": "ada"}, "agents must be a list of names"),
+        ({"agents": [1, 2]}, "agents must be a list of names"),
+        ({"agents": ["ada", "ada"]}, "unique"),
+        ({"agents": [f"a{i}" for i in range(10_001)]}, "at most 10,000 agents"),
+        ({"agents": ["ada", ""]}, "1 to 200 characters"),
+        ({"name": None}, "the name of a pool"),
+        ({"name": " x"}, "without spaces"),
+        ({"labels": ["ok"]}, "two or more different labels"),
+        ({"labels": ["ok", "ok"]}, "two or more different labels"),
+        ({"labels": ["ok", 1]}, "all text or all whole numbers"),
+        ({"labels": ["ok", "fraud"], "positive": None}, "must be named as positive"),
+        ({"labels": list(range(101)), "positive": None}, "at most 100 labels"),
+        ({"labels": ["a", "b", "c"], "positive": "a"}, "belongs to two labels"),
+        ({"costs": 5}, "costs must be a JSON object"),
+        ({"costs": {"fm": 5}}, "costs has no 'fm'; known: fn, fp"),
+        ({"costs": {"fn": None}}, "got None for fn"),
+        ({"costs": {"currency": 5}}, "a currency is text"),
+        ({"costs": {"fn": [1, 2]}}, "a number or the name of a column"),
+        ({"costs": {"matrix": {}}}, "a matrix is a list of rows"),
+        ({"costs": {"matrix": [[0, 1], [1]]}}, "one row of numbers per label"),
+        ({"costs": {"matrix": [[0, 1, 1], [1, 0, 1], [1, 1, 0]]}}, "classes"),
+        ({"threshold": 2}, "the threshold must lie in [0, 1]"),
+        ({"threshold": True}, "the threshold must lie in [0, 1]"),
+        ({"open_cases": 0}, "open_cases must be a whole number"),
+        ({"learner": "gradeint"}, "did you mean 'gradient'"),
+        ({"learner": 3}, "learner must be text"),
+        ({"learner": "hedge", "saved_pool": "x"}, "either a learner or a saved pool"),
+        ({"learner": "hedge", "settings": {"raet": 1}}, "raet"),
+        ({"learner": "hedge", "settings": {"rate": "fast"}}, "got {'rate': 'fast'}"),
+        ({"learner": "hedge", "settings": [1]}, "settings of a learner"),
+        ({"learner": "auto", "settings": {"record": "/tmp"}}, "without 'record'"),
+        ({"saved_pool": "not base64!"}, "in base64"),
+        ({"saved_pool": FORGED}, "the saved pool must be an undamaged saved pool"),
+        ({"colour": 1}, "a pool has no 'colour'"),
+    ],
+)  # fmt: skip
+def test_a_pool_that_cannot_be_is_refused(tmp_path, change, sentence):
+    with Local(tmp_path / "l.db", None) as local:
+        with pytest.raises(TruepoolError) as caught:
+            local.create(FRAUD | change)
+        assert sentence in str(caught.value)
+        assert local.pools() == []
+
+
+def test_a_saved_pool_must_be_about_the_same_agents_and_labels(tmp_path):
+    with Local(tmp_path / "l.db", None) as local:
+        content = saved(tmp_path / "two.pool", ("ada", "bob"))
+        with pytest.raises(AgentError, match="it knows ada, bob, and the pool has ada"):
+            local.create(FRAUD | {"saved_pool": content})
+        content = saved(tmp_path / "labels.pool", labels=("no", "yes"))
+        with pytest.raises(SettingError, match="it knows no, yes"):
+            local.create(FRAUD | {"saved_pool": content})
+
+
+def test_a_saved_pool_keeps_its_agents(tmp_path):
+    content = saved(tmp_path / "f.pool")
+    with Local(tmp_path / "l.db", FRAUD | {"saved_pool": content}) as local:
+        with pytest.raises(SettingError, match="'dan' cannot join"):
+            local.change("fraud", "join", {"agent": "dan"})
+        local.change("fraud", "leave", {"agent": "cyd"})
+        local.report("fraud", [("c1", "ada", 0.2)])
+        local.decide("fraud", "c1", None)
+        local.erase("fraud", "c1")
+    with Local(tmp_path / "l.db", None) as local:  # from the snapshot of the erasure
+        assert set(local.describe("fraud")["weights"]) == {"ada", "bob", "cyd"}
+
+
+def test_what_a_pool_is_comes_back_from_the_ledger():
+    for change in (
+        {"threshold": 0.3, "open_cases": 7},
+        {"learner": "hedge", "settings": {"rate": 0.5}},
+        {"labels": ["a", "b", "c"], "positive": None, "costs": {"matrix": [[0, 1, 2], [3, 0, 4], [5, 6, 0]]}},
+        {"costs": {"fn": "amount", "fp": 5, "tp": -1}},
+    ):  # fmt: skip
+        config = PoolConfig.parse(FRAUD | change)
+        assert PoolConfig.parse(config.to_dict()) == config
+    assert RuleConfig.parse({"learner": "wsu"}).to_dict() == {"learner": "wsu"}
+
+
+def test_costs_that_cannot_be_are_refused():
+    with pytest.raises(CostError):
+        PoolConfig.parse(FRAUD | {"costs": {"fn": -1}})
+
+
+def test_at_most_so_many_cases_wait(tmp_path):
+    with Local(tmp_path / "l.db", FRAUD | {"open_cases": 2}) as local:
+        for i in range(3):
+            local.report("fraud", [(f"c{i}", "ada", 0.5)])
+        local.decide("fraud", "c0", None)
+        local.decide("fraud", "c1", None)
+        with pytest.raises(SettingError, match="at most 2 cases may wait"):
+            local.decide("fraud", "c2", None)
+        local.settle("fraud", [("c0", "ok")])
+        local.decide("fraud", "c2", None)
+
+
+def test_at_most_twenty_rules_run(tmp_path):
+    with Local(tmp_path / "l.db") as local:
+        for i in range(19):
+            rule = {"learner": "static"}
+            local.change("fraud", "challenge", {"name": f"r{i}", "rule": rule})
+        with pytest.raises(SettingError, match="at most 20 rules"):
+            local.change(
+                "fraud", "challenge", {"name": "x", "rule": {"learner": "wsu"}}
+            )
+        with pytest.raises(SettingError, match="called 'r1' already"):
+            local.change(
+                "fraud", "challenge", {"name": "r1", "rule": {"learner": "wsu"}}
+            )
+
+
+def test_evidence_needs_two_cases(tmp_path):
+    with Local(tmp_path / "l.db") as local:
+        local.change("fraud", "challenge", {"name": "x", "rule": {"learner": "wsu"}})
+        (found,) = local.evidence("fraud", 10)
+        assert (found["cases"], found["interval"]) == (0, None)
+        with pytest.raises(RequestError, match="ask for 1 to 1,000,000 cases"):
+            local.evidence("fraud", 0)
+
+
+def test_three_classes_are_exported_by_name(tmp_path):
+    pool = {"name": "triage", "agents": ["a", "b"], "labels": ["low", "mid", "high"]}
+    with Local(tmp_path / "l.db", pool) as local:
+        for i in range(4):
+            local.report("triage", [(f"c{i}", "a", [0.2, 0.3, 0.5])])
+            local.report("triage", [(f"c{i}", "b", [0.1, 0.3, 0.6])] * (i % 2))
+            local.decide("triage", f"c{i}", None)
+            local.settle("triage", [(f"c{i}", ["low", "mid", "high"][i % 3])])
+        history = local.history("triage", 10)
+        (tmp_path / "p.parquet").write_bytes(history.to_parquet())
+        assert history.panel().reports.shape == (4, 2, 3)
+    panel = tp.read_panel(tmp_path / "p.parquet", outcome="outcome")
+    assert set(panel.labels.names) == {"low", "mid", "high"}
+    assert np.isnan(panel.reports[0, 1]).all()
+
+
+def test_entries_that_no_coordinator_writes_are_refused():
+    changed = Entry(3, "erase", None, 0.0, None, START, START)
+    with pytest.raises(LedgerError, match="does not follow entry 2"):
+        changed.check(START)
+    with pytest.raises(LedgerError, match="no entry is called 'burn'"):
+        Deployment().record("burn", None, 0.0, {})
+    with pytest.raises(LedgerError, match="must begin with what the pool is"):
+        _ = Deployment().pool
+    with pytest.raises(LedgerError, match="entry 3 was erased"):
+        _ = Entry(3, "decide", None, 0.0, None, START, START).content
+
+
+def test_a_ledger_that_cannot_be_opened_is_one_sentence(tmp_path, monkeypatch):
+    with pytest.raises(LedgerError, match="there is no ledger"):
+        Ledger(tmp_path / "none.db", create=False)
+    (tmp_path / "l.db").touch()
+    with monkeypatch.context() as patch:
+        patch.setattr("truepool.server.ledger.FULL", 3)
+        with pytest.raises(LedgerError, match="full synchronisation"):
+            Ledger(tmp_path / "l.db")
+
+    def refuse(*words):
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("truepool.server.ledger.os.open", refuse)
+        with pytest.raises(LedgerError, match="cannot be opened: Permission denied"):
+            Ledger(tmp_path / "l.db")
+    with monkeypatch.context() as patch:
+        patch.setattr("truepool.server.ledger.fcntl.flock", refuse)
+        with pytest.raises(LedgerError, match="in use by another coordinator"):
+            Ledger(tmp_path / "l.db")
+    with Ledger(tmp_path / "l.db") as ledger:
+        with (
+            pytest.raises(LedgerError, match="no such table"),
+            ledger.reader() as reader,
+        ):
+            reader.exec_driver_sql("SELECT * FROM unknown_table")
+
+
+def test_entries_are_read_in_blocks(tmp_path, monkeypatch):
+    with Local(tmp_path / "l.db") as local:
+        local.fill(5, np.random.default_rng(0))
+    monkeypatch.setattr("truepool.server.ledger.BLOCK", 3)
+    monkeypatch.setattr(
+        "truepool.server.ledger.NEXT_ENTRIES",
+        __import__("truepool.server.ledger", fromlist=["x"]).NEXT_ENTRIES.limit(3),
+    )
+    with Ledger(tmp_path / "l.db") as ledger:
+        assert [entry.n for entry in ledger.entries(1)] == list(range(1, 12))
