@@ -139,6 +139,7 @@ def spoil(column, row, value):
         (-3, "must not be negative; case 7 (id 'k7') has -3"),
         ("", "must be a number; case 7 (id 'k7') has none"),
         ("lots", "must be a number; case 7 (id 'k7') has 'lots'"),
+        ("5%", "has '5%'. Write 0.05, without the percent sign."),
     ],
 )
 def test_amounts_that_are_none_are_refused(folder, truepool, verb, value, words):

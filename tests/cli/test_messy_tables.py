@@ -1,6 +1,7 @@
 """Tables as people export them go through the verbs with options only."""
 
 import json
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -173,6 +174,46 @@ def test_new_cases_written_otherwise_are_refused_with_the_cure(
     assert (code, out) == (2, "")
     assert sentence in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("late", [1, 40_000], ids=["first batch", "later batch"])
+@pytest.mark.parametrize(
+    ("cells", "sentence"),
+    [
+        ("0,5;1", "column 'b' has '0,5' in row {}. Pass --decimal ,."),
+        ("5%;1", "column 'b' has '5%' in row {}. Pass --percent."),
+        ("0.5;1,5", "the cost of a case must be a number; column 'cost' has '1,5' in"),
+    ],
+)
+def test_a_cell_that_is_written_otherwise_is_named_with_row_and_cure(
+    truepool, tmp_path, monkeypatch, late, cells, sentence
+):
+    monkeypatch.chdir(tmp_path)
+    rows = ["0.2;0.4;0.5;1;0", "0.9;0.6;0.5;1;1"] * 20
+    Path("t.csv").write_text("\n".join(["a;b;c;cost;y", *rows]))
+    words = ["t.csv", "--cost-fn", "cost", "--pool", "mean", "-o", "t.pool"]
+    assert truepool("fit", *words, "--quiet")[0] == 0
+    Path("new.csv").write_text(
+        "a;b;c;cost\n" + "0.20000000;0.40000000;0.50000000;1\n" * late
+        + f"0.9;{cells.replace(';', ';0.5;')}\n"
+    )  # fmt: skip
+    code, out, err = truepool("score", "t.pool", "new.csv", "-o", "out.csv")
+    assert (code, out) == (2, "")
+    assert sentence.format(late) in err
+    assert not Path("out.csv").exists()
+
+
+def test_another_separator_than_at_the_fit_is_named(truepool, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = ["0.2;0.4;0", "0.9;0.6;1"] * 20
+    Path("t.csv").write_text("\n".join(["a;b;y", *rows]))
+    words = ["t.csv", "--sep", ";", "--pool", "mean", "-o", "t.pool"]
+    assert truepool("fit", *words, "--quiet")[0] == 0
+    Path("new.csv").write_text("a,b\n0.2,0.4\n")
+    code, out, err = truepool("score", "t.pool", "new.csv")
+    assert (code, out) == (2, "")
+    assert err.endswith("the first line has none, but commas. Pass --sep ,.\n")
+    assert truepool("score", "t.pool", "new.csv", "--sep", ",")[0] == 0
 
 
 FORECASTS = "long forecasts with updates"

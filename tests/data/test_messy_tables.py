@@ -1,6 +1,7 @@
 """Each way of writing a table, one at a time, and each way of getting it wrong."""
 
 import datetime
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -81,6 +82,74 @@ def test_times_are_read_by_their_format():
         PanelError, match=r"'%Y'; column 'time' has '31.12.2025' in row"
     ):
         read_panel(table, time_format="%Y")
+
+
+def test_cells_that_hold_dates_need_no_format():
+    days = [datetime.date(2025, 12, 31), datetime.date(2026, 2, 1), None]
+    for whole in (days[:2], [datetime.datetime(d.year, d.month, 3) for d in days[:2]]):
+        table = pa.table({"a": [0.9, 0.1], "b": [0.8, 0.3], "time": whole, "y": [1, 0]})
+        panel = read_panel(table, time_format="%d.%m.%Y")
+        assert panel.times.tolist() == read_panel(table).times.tolist()
+    with pytest.raises(PanelError, match="every case needs a time; case 2 has none"):
+        read_panel(pa.table({**WIDE, "time": days}), time_format="%d.%m.%Y")
+
+
+@pytest.mark.parametrize(
+    ("times", "cure"),
+    [
+        (["31.12.2025", "", "02.01.2026"], "row 0. Pass --time-format '%d.%m.%Y'."),
+        (["2026-01-02", "3.4.2026 12:00", "2026-01-04"], "row 1. Say how times are"),
+        (["1/2/2026", "3/4/2026", "3/5/2026"],
+         "Pass --time-format '%d/%m/%Y' or '%m/%d/%Y'."),
+        (["2026-01-02", "", "2026-01-04"], "every case needs a time; case 1 has none"),
+    ],
+)  # fmt: skip
+def test_times_that_are_written_otherwise_are_refused_with_their_format(times, cure):
+    with pytest.raises(PanelError, match=re.escape(cure)):
+        read_panel(pa.table({**WIDE, "when": times}), time="when")
+
+
+@pytest.mark.parametrize("role", ["weight", "propensity"])
+@pytest.mark.parametrize(
+    ("cell", "cure"),
+    [
+        ("5%", "column 'w' has '5%' in row 2. Write 0.05, without the percent sign."),
+        ("0,5", "Pass --decimal , if the comma is the decimal mark, else leave it out."),
+        ("1,234.50", "Leave out what separates the thousands."),
+        ("lots", "column 'w' has 'lots' in row 2. Correct it, or name another column."),
+    ],
+)  # fmt: skip
+def test_what_is_no_number_is_named_with_its_column_row_and_cure(role, cell, cure):
+    table = pa.table({**WIDE, "w": ["0.5", "", cell]})
+    message = f"the {role} of a case must be a number; .*{re.escape(cure)}"
+    with pytest.raises(PanelError, match=message):
+        read_panel(table, **{role: "w"})
+
+
+def test_text_with_decimal_commas_is_numbers_where_that_is_the_mark():
+    table = pa.table(
+        {**WIDE, "amount": ["1,5", "20", "3,25"], "code": ["07", "1", "x"]}
+    )
+    panel = read_panel(table, decimal=",", columns=("amount", "code"))
+    assert panel.columns["amount"].tolist() == [1.5, 20.0, 3.25]
+    assert panel.columns["code"].tolist() == ["07", "1", "x"]
+    assert (
+        read_panel(table, columns=("amount",), ignore=["code"]).columns["amount"][0]
+        == "1,5"
+    )
+
+
+def test_a_number_that_only_python_reads_is_refused_as_text():
+    table = pa.table({**WIDE, "ada": ["0.9", "1_0", "0.5"]})
+    with pytest.raises(ReportError, match="column 'ada' has '1_0' in row 1"):
+        read_panel(table)
+
+
+@pytest.mark.parametrize(("sep", "cure"), [(",", ","), ("\t", "tab"), ("|", "'|'")])
+def test_another_separator_than_was_said_is_named(tmp_path, sep, cure):
+    path = file(tmp_path, f"ada{sep}bob{sep}y\n")
+    with pytest.raises(SourceError, match=re.escape(f"Pass --sep {cure}.")):
+        read_panel(path, sep=";")
 
 
 @pytest.mark.parametrize(

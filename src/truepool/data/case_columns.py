@@ -1,5 +1,6 @@
 """Columns of a panel beside the reports: what else is known about each case."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, final
 
@@ -8,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray, read_only
 from truepool.core.errors import PanelError, suggestion
+from truepool.core.formatting import is_number
 
 WEIGHT = "Name a column of numbers (--weight)."
 PROPENSITY = "Name the column with the chance of a review (--propensity)."
@@ -81,9 +83,27 @@ def one_number_per_case(
         value = given[t].item() if isinstance(given[t], np.generic) else given[t]
         got = "none" if value is None or value != value else repr(value)
         raise PanelError(
-            f"{what} must be a number; {case_name(t, ids)} has {got}. {cure}"
+            f"{what} must be a number; {case_name(t, ids)} has {got}. "
+            f"{number_cure(value, cure)}"
         )
     return numbers
+
+
+def number_cure(cell: Any, otherwise: str) -> str:
+    """Say how a number that is written in another way should be written.
+
+    >>> number_cure("5%", ""), number_cure("1,5", "")[:19], number_cure("lots", "Why?")
+    ('Write 0.05, without the percent sign.', 'Pass --decimal , if', 'Why?')
+    """
+    text = str(cell).strip()
+    number = text.rstrip("% ").replace(",", ".")
+    if text.endswith("%") and is_number(number):
+        return f"Write {float(number) / 100:g}, without the percent sign."
+    if "," in text and is_number(number):
+        return "Pass --decimal , if the comma is the decimal mark, else leave it out."
+    if re.fullmatch(r"[-+]?\d[\d.,']*\d", text):
+        return "Leave out what separates the thousands."
+    return otherwise
 
 
 def check_weights(

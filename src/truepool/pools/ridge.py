@@ -5,6 +5,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from truepool.core.arrays import FloatArray
+from truepool.core.engine import one_blas_thread
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -89,9 +90,10 @@ class Ridge(Pool):
             raise SettingError(
                 f"scale must be one of {', '.join(SCALES)}; got {self.scale!r}"
             )
-        self.strength_ = self._choose_strength(panel, case_weights)
-        data = self._data(panel, case_weights)
-        self.coefficients_ = solve(data, 1.0 / self.strength_)
+        with one_blas_thread():
+            self.strength_ = self._choose_strength(panel, case_weights)
+            data = self._data(panel, case_weights)
+            self.coefficients_ = solve(data, 1.0 / self.strength_)
 
     def _data(self, panel: Panel, case_weights: FloatArray | None) -> LogisticData:
         features = SCALES[self.scale](panel.values)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import log_softmax
 
 from truepool.core.arrays import FloatArray, IntArray, logit
+from truepool.core.engine import one_blas_thread
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.pools.certainty import choose_clip
@@ -112,11 +113,14 @@ class Shrunk(Pool):
         design = _design(panel.values, self.clip_)
         fits, scores = [], []
         fit = np.zeros(design.parts.shape[-1])
-        for widths in GRID:
-            # The neighbour's mode is near: a step or two on many cases.
-            fit, evidence = posterior_mode(design, panel.outcomes, cases, widths, fit)
-            fits.append(fit)
-            scores.append(evidence - _complexity(widths))
+        with one_blas_thread():
+            for widths in GRID:
+                # The neighbour's mode is near: a step or two on many cases.
+                fit, evidence = posterior_mode(
+                    design, panel.outcomes, cases, widths, fit
+                )
+                fits.append(fit)
+                scores.append(evidence - _complexity(widths))
         # Case weights as far apart as 1e15 can leave a Hessian that is singular in
         # rounding: such a setting has no evidence.
         found = np.where(np.isfinite(scores), scores, NO_EVIDENCE)

@@ -122,6 +122,7 @@ BITS = {
 }
 
 
+@pytest.mark.no_cover
 def test_the_bits_of_every_learner_are_those_of_every_other_machine():
     assert dict(digests(every())) == BITS
 

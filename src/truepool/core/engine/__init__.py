@@ -8,7 +8,7 @@ only what the file lacks.
 from truepool.core.engine.cell import Cell, cells
 from truepool.core.engine.row_file import Row, RowFile
 from truepool.core.engine.runner import Batch, Progress, no_progress, run
-from truepool.core.engine.threads import one_thread
+from truepool.core.engine.threads import one_blas_thread, one_thread
 
 __all__ = [
     "Batch",
@@ -18,6 +18,7 @@ __all__ = [
     "RowFile",
     "cells",
     "no_progress",
+    "one_blas_thread",
     "one_thread",
     "run",
 ]

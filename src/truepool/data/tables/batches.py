@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -25,9 +25,10 @@ from truepool.data.tables.files import (
     parse_header,
     read_file,
 )
-from truepool.data.tables.numbers import parse_column, parse_reports, parse_times
+from truepool.data.tables.numbers import parse_numbers, parse_reports
 from truepool.data.tables.reader import load_table
 from truepool.data.tables.table_format import TableFormat
+from truepool.data.tables.times import parse_times
 
 BATCH_SIZE = 20_000
 """Cases in a batch of JSON lines or Parquet; of CSV, what a megabyte holds."""
@@ -154,7 +155,7 @@ def _batches(source: Path | BinaryIO, wanted: _Wanted) -> Iterator[Batch]:
     elif kind == "excel":
         table, _ = read_file(source, wanted.written)
         names = _check_columns(table.column_names, wanted)
-        yield from (_parse(batch, wanted) for batch in table.select(names).to_batches())
+        yield from _parse_each(table.select(names).to_batches(), wanted)
     elif kind == "parquet":
         yield from _parquet(source, wanted)
     else:
@@ -168,12 +169,9 @@ def _csv(stream: BinaryIO, wanted: _Wanted) -> Iterator[Batch]:
     chosen = _check_columns(names, wanted)
     if not stream.peek(1):  # type: ignore[attr-defined]
         return
-    kind = pa.string() if written.percent else pa.float64()
-    types = dict.fromkeys(wanted.reports(names), kind) | {wanted.id: pa.string()}
-    types |= dict.fromkeys(written.columns, pa.float64())
-    options = csv.ConvertOptions(
-        include_columns=chosen, column_types=types, decimal_point=written.decimal
-    )
+    numbers = (*wanted.reports(names), *written.columns)
+    types = dict.fromkeys((*numbers, wanted.id), pa.string())
+    options = csv.ConvertOptions(include_columns=chosen, column_types=types)
     try:
         reader = csv.open_csv(
             pa.PythonFile(stream, "r"),
@@ -181,8 +179,7 @@ def _csv(stream: BinaryIO, wanted: _Wanted) -> Iterator[Batch]:
             csv.ParseOptions(delimiter=separator),
             options,
         )
-        for batch in reader:
-            yield _parse(batch, wanted)
+        yield from _parse_each(reader, wanted)
     except (pa.ArrowException, OSError, EOFError) as error:
         raise _unreadable("CSV", error) from None
 
@@ -191,22 +188,30 @@ def _parquet(path: Path, wanted: _Wanted) -> Iterator[Batch]:
     try:
         with parquet.ParquetFile(path) as file:
             names = _check_columns(file.schema_arrow.names, wanted)
-            for batch in file.iter_batches(BATCH_SIZE, columns=names):
-                yield _parse(batch, wanted)
+            yield from _parse_each(file.iter_batches(BATCH_SIZE, columns=names), wanted)
     except (pa.ArrowException, OSError) as error:
         raise _unreadable("Parquet", error) from None
 
 
-def _parse(batch: pa.RecordBatch, wanted: _Wanted) -> Batch:
-    frame: nw.DataFrame[Any] = nw.from_native(
-        pa.Table.from_batches([batch]), eager_only=True
-    )
-    names = wanted.reports(frame.columns)
-    reports = parse_reports([frame[name] for name in names], wanted.written)
+def _parse_each(batches: Iterable[pa.RecordBatch], wanted: _Wanted) -> Iterator[Batch]:
+    start = 0
+    for batch in batches:
+        yield _parse(batch, wanted, start)
+        start += len(batch)
+
+
+def _parse(batch: pa.RecordBatch, wanted: _Wanted, start: int) -> Batch:
+    table = pa.Table.from_batches([batch])
+    frame: nw.DataFrame[Any] = nw.from_native(table, eager_only=True)
+    names, written = wanted.reports(frame.columns), wanted.written
+    reports = parse_reports([frame[name] for name in names], written, start)
     ids = batch.column(wanted.id) if wanted.id in frame.columns else None
     time = wanted.time
-    times = None if time is None else parse_times(frame[time], wanted.written)
-    columns = {name: parse_column(frame[name]) for name in wanted.written.columns}
+    times = None if time is None else parse_times(frame[time], written, start)
+    columns = {
+        name: parse_numbers(frame[name], written, "the cost of a case", start)
+        for name in written.columns
+    }
     return wanted.batch([*reports.values()], ids, times, columns)
 
 
@@ -311,6 +316,4 @@ def _check_columns(names: Sequence[str], wanted: _Wanted) -> list[str]:
 
 def _unreadable(kind: str, error: Exception) -> SourceError:
     reason = str(error).splitlines()[0]
-    cure = ". Say how numbers are written (--decimal, --percent)."
-    advice = cure if "conversion error" in reason else ""
-    return SourceError(f"the table cannot be read as {kind}: {reason}{advice}")
+    return SourceError(f"the table cannot be read as {kind}: {reason}")

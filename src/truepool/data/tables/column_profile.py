@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
 
 import numpy as np
@@ -13,14 +12,9 @@ from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import pluralize
 from truepool.data.tables.agent_columns import looks_like_id
 from truepool.data.tables.numbers import MISSING
+from truepool.data.tables.times import time_formats
 
 NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)?\s*%?")
-DATES = (
-    "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d",
-    "%d %b %Y", "%b %d, %Y",
-)  # fmt: skip
-TIMES = ("", " %H:%M", " %H:%M:%S")
-"""Times are looked for in ISO 8601, then as each of these dates with each of these."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,10 +104,7 @@ class ColumnProfile:
             return ("",)
         if self.numbers is not None:
             return ()
-        formats = ["", *(day + time for day in DATES for time in TIMES)]
-        for value in self.distinct:
-            formats = [written for written in formats if _is_time(value, written)]
-        return tuple(formats)
+        return time_formats(self.distinct)
 
     def is_constant_by(self, other: "ColumnProfile") -> bool:
         """Whether there is one value for each value of another column; gaps aside."""
@@ -158,14 +149,3 @@ def _number(value: str) -> float:
     if NUMBER.fullmatch(value):
         value = value.rstrip("% ").replace(",", ".")
     return float(value)
-
-
-def _is_time(value: str, written: str) -> bool:
-    try:
-        if written:
-            datetime.strptime(value, written)
-        else:
-            datetime.fromisoformat(value)
-    except ValueError:
-        return False
-    return True

@@ -4,6 +4,7 @@ import codecs
 import csv as text
 import gzip
 import re
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -122,7 +123,14 @@ def parse_header(line: bytes, separator: str | None) -> tuple[list[str], str]:
             "calls Unicode text. Save it as CSV UTF-8."
         )
     header = line.decode("utf-8-sig", errors="replace")
-    chosen = separator or detect_separator(header)
+    found = detect_separator(header)
+    chosen = separator or found
+    if chosen not in header and found in header:
+        option = shlex.quote("tab" if found == "\t" else found)
+        raise SourceError(
+            f"the columns must be separated by {NAMES.get(chosen, repr(chosen))}; the "
+            f"first line has none, but {NAMES[found]}. Pass --sep {option}."
+        )
     try:
         names = next(text.reader([header], delimiter=chosen), [])
     except text.Error as error:

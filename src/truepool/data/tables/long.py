@@ -9,8 +9,9 @@ import numpy as np
 from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
 from truepool.core.errors import OutcomeError, PanelError, ReportError, SourceError
 from truepool.data.panel import check_times
-from truepool.data.tables.numbers import is_empty, parse_reports, parse_times
+from truepool.data.tables.numbers import is_empty, parse_reports
 from truepool.data.tables.table_format import TIME_WEIGHTED, TableFormat
+from truepool.data.tables.times import parse_times
 
 
 @dataclass(frozen=True, eq=False)

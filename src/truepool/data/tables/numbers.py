@@ -1,7 +1,7 @@
-"""The one place where the text of a table becomes numbers and times."""
+"""The one place where the text of a table becomes numbers."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -13,7 +13,7 @@ from pyarrow import csv
 from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
 from truepool.core.errors import PanelError, ReportError, SourceError
 from truepool.core.formatting import is_number, pluralize
-from truepool.data.case_columns import case_name
+from truepool.data.case_columns import case_name, number_cure
 from truepool.data.tables.table_format import TableFormat
 
 MISSING = tuple(csv.ConvertOptions().null_values)
@@ -31,14 +31,15 @@ EDGE = 1e-6
 
 
 def parse_reports(
-    columns: Iterable[nw.Series[Any]], written: TableFormat
+    columns: Iterable[nw.Series[Any]], written: TableFormat, first_row: int = 0
 ) -> dict[str, FloatArray]:
     """Reports of each column, NaN where there is none; percentages become shares.
 
-    Scores from a to b become (s - a) / (b - a).
+    Scores from a to b become (s - a) / (b - a). ``first_row`` is the number of the
+    first row in its table.
     """
     columns = list(columns)
-    parsed = {column.name: _parse(column, written) for column in columns}
+    parsed = {column.name: _parse(column, written, first_row) for column in columns}
     if written.percent:
         _check_one_unit(columns)
         for name, values in parsed.items():
@@ -142,24 +143,11 @@ def _log_likelihood(p: FloatArray, outcomes: IntArray) -> float:
     return float(np.where(outcomes > 0, np.log(inside), np.log1p(-inside)).sum())
 
 
-def parse_times(column: nw.Series[Any], written: TableFormat) -> Array:
-    """Times as the panel takes them: by a format, or as they are."""
-    if written.time_format is None:
-        return np.asarray(column.to_numpy())
-    times = []
-    for t, value in enumerate(column.to_list()):
-        try:
-            times.append(datetime.strptime(str(value).strip(), written.time_format))
-        except ValueError:
-            raise PanelError(
-                f"a time must be written as {written.time_format!r}; column "
-                f"{column.name!r} has {value!r} in row {t}. Change --time-format."
-            ) from None
-    return np.array(times, dtype=object)
+def parse_column(column: nw.Series[Any], written: TableFormat) -> Array:
+    """Values of a column as they are; None where a cell of text is empty.
 
-
-def parse_column(column: nw.Series[Any]) -> Array:
-    """Values of a column as they are; None where a cell of text is empty."""
+    Text that is numbers with decimal commas becomes numbers if that is their mark.
+    """
     if column.dtype.is_nested():
         raise SourceError(
             f"the column {column.name!r} must hold one plain value per case"
@@ -167,9 +155,29 @@ def parse_column(column: nw.Series[Any]) -> Array:
     values = np.asarray(column.to_numpy())
     if values.dtype.kind not in "OUT":
         return values
+    if written.decimal == "," and _has_decimal_commas(text := _text(column)):
+        return _cast(text, replace(written, percent=False))
     cells = values.astype(object)
     cells[is_empty(column)] = None
     return cells
+
+
+def parse_numbers(
+    column: nw.Series[Any], written: TableFormat, what: str, first_row: int = 0
+) -> FloatArray:
+    """Numbers of a column such as that of the weights, NaN where a cell is empty."""
+    if _is_numeric(column):
+        return _as_floats(column)
+    text = _text(column)
+    try:
+        return _cast(text, replace(written, percent=False))
+    except pa.ArrowInvalid:
+        row, cell = _first_other(text, replace(written, percent=False))
+        cure = number_cure(cell, "Correct it, or name another column.")
+        raise PanelError(
+            f"{what} must be a number; column {column.name!r} has {cell!r} in row "
+            f"{first_row + row}. {cure}"
+        ) from None
 
 
 def is_empty(column: nw.Series[Any]) -> BoolArray:
@@ -182,52 +190,81 @@ def is_empty(column: nw.Series[Any]) -> BoolArray:
     return np.asarray(empty.to_numpy(), dtype=np.bool_)
 
 
-def _parse(column: nw.Series[Any], written: TableFormat) -> FloatArray:
-    if column.dtype.is_numeric() or column.dtype == nw.Boolean:
-        return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+def _is_numeric(column: nw.Series[Any]) -> bool:
+    return column.dtype.is_numeric() or column.dtype == nw.Boolean
+
+
+def _as_floats(column: nw.Series[Any]) -> FloatArray:
+    return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+
+def _parse(column: nw.Series[Any], written: TableFormat, first_row: int) -> FloatArray:
+    if _is_numeric(column):
+        return _as_floats(column)
     text = _text(column)
-    number = pc.replace_substring(text, written.decimal, ".")
-    if written.percent:
-        number = pc.utf8_trim_whitespace(pc.utf8_rtrim(number, "%"))
     try:
-        parsed = pc.cast(number, pa.float64())
+        return _cast(text, written)
     except pa.ArrowInvalid:
-        raise _no_number(column.name, text, number) from None
-    return np.asarray(parsed.to_numpy(zero_copy_only=False), dtype=np.float64)
+        row, cell = _first_other(text, written)
+        raise ReportError(
+            f"a report must be a number in [0, 1]; column {column.name!r} has {cell!r} "
+            f"in row {first_row + row}. {_cure(column.name, cell, written)}"
+        ) from None
 
 
 def _text(column: nw.Series[Any]) -> Any:
     """Trimmed text of each cell; null where it means that there is no value."""
-    values = [None if v is None or v != v else str(v) for v in column.to_list()]
-    text = pc.utf8_trim_whitespace(pa.array(values, pa.string()))
+    if column.dtype == nw.String:
+        cells = column.to_arrow().cast(pa.string())
+    else:
+        values = [None if v is None or v != v else str(v) for v in column.to_list()]
+        cells = pa.array(values, pa.string())
+    text = pc.utf8_trim_whitespace(cells)
     gone = pc.is_in(text, value_set=pa.array(MISSING))
     return pc.if_else(gone, pa.scalar(None, pa.string()), text)
 
 
-def _no_number(name: str, text: Any, number: Any) -> ReportError:
-    row, cell = next(
-        (row, cell)
-        for row, (cell, written) in enumerate(
-            zip(text.to_pylist(), number.to_pylist(), strict=True)
-        )
-        if written is not None and not is_number(written)
-    )
-    if is_number(cell.rstrip("%").replace(",", ".")):
-        options = [
-            option
-            for option, mark in (("--decimal ,", ","), ("--percent", "%"))
-            if mark in cell
-        ]
-        cure = f"Pass {' and '.join(options)}."
-    else:
-        cure = (
+def _plain(text: Any, written: TableFormat) -> Any:
+    """Return numbers as computers write them."""
+    number = pc.replace_substring(text, written.decimal, ".")
+    if written.percent:
+        number = pc.utf8_trim_whitespace(pc.utf8_rtrim(number, "%"))
+    return number
+
+
+def _cast(text: Any, written: TableFormat) -> FloatArray:
+    numbers = pc.cast(_plain(text, written), pa.float64())
+    return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _first_other(text: Any, written: TableFormat) -> tuple[int, str]:
+    """Return the first row that holds no number, and its cell."""
+    row = 0
+    for cell in _plain(text, written):
+        try:
+            cell.cast(pa.float64())
+        except pa.ArrowInvalid:
+            break
+        row += 1
+    return row, text[row].as_py()
+
+
+def _has_decimal_commas(text: Any) -> bool:
+    """Whether all cells are numbers, some of them with a decimal comma."""
+    commas = pc.any(pc.match_substring(text, ",")).as_py()
+    plain = pc.match_substring_regex(text, r"^[-+]?\d+(,\d+)?$")
+    return bool(commas and pc.all(plain).as_py())
+
+
+def _cure(name: str, cell: str, written: TableFormat) -> str:
+    if not is_number(cell.rstrip("%").replace(",", ".")):
+        return (
             f"Correct it, or leave the column out if it is not an agent (--ignore "
             f"{name}, or name the agents with --agents)."
         )
-    return ReportError(
-        f"a report must be a number in [0, 1]; column {name!r} has {cell!r} in row "
-        f"{row}. {cure}"
-    )
+    options = ["--decimal ,"] if "," in cell and written.decimal != "," else []
+    options += ["--percent"] if "%" in cell and not written.percent else []
+    return f"Pass {' and '.join(options)}."
 
 
 def is_signed(column: nw.Series[Any]) -> bool:
@@ -240,7 +277,7 @@ def _check_one_unit(columns: list[nw.Series[Any]]) -> None:
     """Refuse tables in which some reports carry a percent sign and others do not."""
     first: dict[bool, tuple[str, str]] = {}
     for column in columns:
-        if column.dtype.is_numeric() or column.dtype == nw.Boolean:
+        if _is_numeric(column):
             cells = [str(value) for value in column.drop_nulls().head(1).to_list()]
         else:
             cells = _text(column).drop_null().to_pylist()

@@ -39,11 +39,12 @@ from truepool.data.tables.numbers import (
     is_empty,
     is_signed,
     parse_column,
+    parse_numbers,
     parse_reports,
-    parse_times,
 )
 from truepool.data.tables.summary import TableSummary
 from truepool.data.tables.table_format import TableFormat
+from truepool.data.tables.times import parse_times
 
 SETTINGS = (*signature(TableFormat).parameters,)
 """What may be said about how a table is written."""
@@ -366,6 +367,8 @@ def _table(
                 f"there is {wanted}{suggestion(name, frame.columns)}; columns: "
                 f"{', '.join(frame.columns)}"
             )
+        if name is not None and role in ("weight", "propensity"):
+            parse_numbers(frame[name], written, f"the {role} of a case")
     time = written.time or ("time" if "time" in frame.columns else None)
     if written.long is not None:
         return _long_table(frame, written, written.long, time)
@@ -445,7 +448,7 @@ def _wide_table(
         () if classes == tuple(map(str, range(len(classes)))) else classes,
         summary,
         CaseColumns(
-            {name: parse_column(frame[name]) for name in of_cases},
+            {name: parse_column(frame[name], written) for name in of_cases},
             len(frame),
             copy=False,
         ),

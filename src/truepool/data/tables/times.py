@@ -1,0 +1,83 @@
+"""Times: how the columns of a table write them."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from truepool.core.arrays import Array
+from truepool.core.errors import PanelError
+from truepool.data.tables.table_format import TableFormat
+
+DATES = (
+    "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d",
+    "%d %b %Y", "%b %d, %Y",
+)  # fmt: skip
+TIMES = ("", " %H:%M", " %H:%M:%S")
+"""Times are looked for in ISO 8601, then as each of these dates with each of these."""
+
+
+def time_formats(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the ways in which all values can be read as times; "" is ISO 8601.
+
+    >>> time_formats(["03/04/2026", "28/04/2026"]), time_formats(["2026-04-03"])
+    (('%d/%m/%Y',), ('',))
+    """
+    formats = ["", *(day + time for day in DATES for time in TIMES)]
+    for value in values:
+        formats = [written for written in formats if _is_time(value, written)]
+    return tuple(formats)
+
+
+def parse_times(
+    column: nw.Series[Any], written: TableFormat, first_row: int = 0
+) -> Array:
+    """Times as the panel takes them: by a format, or as they are.
+
+    Cells that hold dates, as those of Excel may, need no format.
+    """
+    if column.dtype.is_temporal():
+        return np.asarray(column.to_numpy())
+    if written.time_format is None and column.dtype != nw.String:
+        return np.asarray(column.to_numpy())
+    times: list[datetime | None] = []
+    cells = column.to_list()
+    for row, value in enumerate(cells):
+        try:
+            times.append(_time(value, written.time_format))
+        except ValueError:
+            kind, cure = "as ISO 8601, such as 2026-01-31T12:00", _cure(cells)
+            if written.time_format is not None:
+                kind, cure = f"as {written.time_format!r}", "Change --time-format."
+            raise PanelError(
+                f"a time must be written {kind}; column {column.name!r} has {value!r} "
+                f"in row {first_row + row}. {cure}"
+            ) from None
+    return np.array(times, dtype=object)
+
+
+def _time(value: Any, written: str | None) -> datetime | None:
+    text = "" if value is None or value != value else str(value).strip()
+    if not text:
+        return None
+    if written is None:
+        return datetime.fromisoformat(text)
+    return datetime.strptime(text, written)
+
+
+def _cure(cells: Iterable[Any]) -> str:
+    """Name the formats that fit all cells, an example where there is none."""
+    found = time_formats(str(cell).strip() for cell in cells if cell)
+    if found:
+        return f"Pass --time-format {' or '.join(map(repr, found))}."
+    return "Say how times are written, as in --time-format '%d.%m.%Y %H:%M'."
+
+
+def _is_time(value: str, written: str) -> bool:
+    try:
+        _time(value, written or None)
+    except ValueError:
+        return False
+    return True
