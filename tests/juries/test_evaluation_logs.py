@@ -226,7 +226,7 @@ def test_labels_of_another_type_are_compared_as_text(tmp_path):
         ),
         ("id,passed\na,yes\na,no\n", OutcomeError, "item 'a' has 'yes' and 'no'"),
         ("id,passed\nz,yes\n", SourceError, "labels 'z', which the table of verdicts"),
-        ("id,pased\na,yes\n", SourceError, "no column 'passed' .did you mean 'pased'"),
+        ("id,passd\na,yes\n", SourceError, "no column 'passed' .did you mean 'passd'"),
         ("item,passed\na,yes\n", SourceError, "no column 'id'; columns: item"),
         ("id,passed,w\nc,yes,many\n", SettingError, "a label weight must be a number"),
     ],
