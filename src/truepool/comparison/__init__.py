@@ -2,7 +2,13 @@
 
 from truepool.comparison.cross_validation import choose_pools, compare, tabulate
 from truepool.comparison.tested_cases import BASELINES, estimate_mean, ratio_interval
-from truepool.comparison.values import Comparison, Estimate, GroupComparison, Row
+from truepool.comparison.values import (
+    Comparison,
+    Estimate,
+    GroupComparison,
+    Row,
+    is_significant,
+)
 
 __all__ = [
     "BASELINES",
@@ -13,6 +19,7 @@ __all__ = [
     "choose_pools",
     "compare",
     "estimate_mean",
+    "is_significant",
     "ratio_interval",
     "tabulate",
 ]

@@ -168,6 +168,7 @@ def tabulate(
         None if capacity is None else str(capacity),
         by,
         groups,
+        panel.labels.names,
     )
 
 
