@@ -83,10 +83,12 @@ def test_the_gravest_then_what_saves_most_then_the_surest_come_first():
     assert [finding.code for finding in result] == ["b", "a", "reversed", "e", "c"]
 
 
-def test_advice_that_backfires_says_so():
+def test_advice_that_would_cost_more_is_not_given():
     warned = {"backfires": "It costs more."}
     bad = candidate(price=lambda: NEGATIVE, **warned)
-    assert select_findings([bad])[0].advice == "Fix it. It costs more."
+    assert select_findings([bad])[0].advice == "It costs more."
+    doubtful = candidate(price=lambda: Estimate(-0.1, -0.4, 0.2), **warned)
+    assert select_findings([doubtful])[0].advice == "It costs more."
     assert (
         select_findings([candidate(price=lambda: MAY, **warned)])[0].advice == "Fix it."
     )

@@ -19,12 +19,8 @@ POLICY = {
     "reliability": {"GROUPS": 10},
     "sampling": {"TRAINING_CASES": 50_000},
     "severity": {"LIKELY": 0.05, "SURE": 0.01},
-    "topics.calibration": {
-        "BIAS": 0.02,
-        "POOL_SLOPE": 1.05,
-        "SHARE_OF_RATE": 0.2,
-        "SLOPES": (0.8, 1.25),
-    },
+    "miscalibration": {"BIAS": 0.02, "SHARE_OF_RATE": 0.2, "SLOPES": (0.8, 1.25)},
+    "topics.calibration": {"POOL_SLOPE": 1.05},
     "topics.comparison": {"SIGNIFICANT": 0.05, "COMPARISON_CASES": 50_000},
     "topics.copies": {"COPY": 0.995, "DISTINCT": 0.99, "FEW_EFFECTIVE": 0.5},
     "topics.credit": {
@@ -42,7 +38,7 @@ POLICY = {
     },
     "topics.outcome_rate": {"RATIO": 1.5},
     "topics.selective_labels": {"RATIO": 1.5},
-    "topics.reversal": {"REVERSED": 0.45},
+    "topics.reversal": {"NEARLY_ALL": 0.8, "REVERSED": 0.45},
     "topics.threshold": {"FARTHEST": 12.0, "NOTICEABLE": 0.05, "POINTS": 101},
     "values": {"SCHEMA": 4},
 }

@@ -2,12 +2,14 @@
 
 import json
 
+import numpy as np
 import pytest
 from faults import COSTS, flipped, sound
 
 from truepool.audits import audit
-from truepool.audits.progress import compare_audits
 from truepool.core.errors import SourceError
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
 from truepool.render.verdict import changes
 
 QUICK = {"costs": COSTS, "resamples": 20}
@@ -62,5 +64,40 @@ def test_too_few_cases_then_or_now_leave_the_cost_out(faulty):
 def test_what_is_no_audit_is_refused_before_anything_is_computed(earlier):
     with pytest.raises(SourceError, match=r"schema .*--json=FILE"):
         audit(sound(cases=40), since=earlier)
-    with pytest.raises(SourceError, match="must be the JSON form"):
-        compare_audits(earlier, ())
+
+
+def test_a_fault_of_an_agent_that_was_left_out_is_not_gone(faulty):
+    panel = flipped(cases=500)
+    kept = [0, 2, 3, 4]
+    rest = Panel(
+        panel.reports[:, kept], panel.outcomes, [panel.agents[i] for i in kept]
+    )
+    finding = audit(rest, **QUICK, since=faulty)
+    assert finding.changes.left_out == ("agent1",)
+    assert not any("agent1" in key for key in finding.changes.better)
+    lines = changes(finding)
+    assert "Findings about agent1, left out this time, do not count as gone." in lines
+    assert any(line.startswith("The two audits differ in agents, so") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("settings", "names"),
+    [
+        ({"costs": Costs(fn=50, fp=1)}, ("costs", "threshold")),
+        ({"pool": "median"}, ("pool",)),
+        ({"threshold": 0.4}, ("threshold",)),
+    ],
+)
+def test_settings_that_differ_are_named(faulty, settings, names):
+    finding = audit(flipped(cases=500), **QUICK | settings, since=faulty)
+    assert finding.changes.settings == names
+    assert any(line.startswith("The two audits differ in") for line in changes(finding))
+
+
+def test_labels_weights_and_folds_that_differ_are_named(faulty):
+    panel = flipped(cases=500)
+    names = np.where(panel.outcomes == 1, "bad", "good")
+    other = Panel(panel.reports, names, positive="bad", times=np.arange(500),
+                  weights=np.arange(1.0, 501.0))  # fmt: skip
+    finding = audit(other, **QUICK, since=faulty)
+    assert finding.changes.settings == ("positive label", "weights", "validation")

@@ -16,6 +16,7 @@ from faults import (
     timed,
 )
 from panels import random_panel
+from scipy.stats import ttest_1samp
 
 from truepool.audits import audit
 from truepool.audits.recommendation import CHANGED, CURED_BY_A_POOL, recommend
@@ -116,7 +117,7 @@ def test_errors_come_before_any_pool_unless_it_saves_more_than_recalibration(res
         and e.who not in later
     ]
     for (who,) in later:
-        assert f"recalibrate {who}" in result.advice.partition("Then ")[2]
+        assert who in result.advice.partition("Then ask whoever runs ")[2]
     assert result.advice.startswith("Before anything else, ") == bool(steps)
 
 
@@ -173,12 +174,12 @@ def test_an_error_saves_money_or_is_a_broken_feed(name):
 
 
 def test_a_dead_feed_is_an_error_and_the_first_thing_to_fix():
-    """Taking it out of a mean that is too timid would even cost something."""
+    """Taking it out of a mean that is too timid would cost more: it is to be fixed."""
     result = audited("constant", 0)
     first = result.findings[0]
     assert (first.severity, first.who) == ("error", ("agent2",))
     assert first.cost.high < 0
-    assert result.advice.startswith("Before anything else, take agent2 out of the pool")
+    assert result.advice.startswith("Before anything else, have the feed of agent2 fix")
     assert result.verdict.startswith("Do not trust this pool until agent2 is fixed")
 
 
@@ -237,10 +238,44 @@ def test_costs_are_those_of_the_comparison(result):
                        if x.pool != "best-agent")  # fmt: skip
 
 
-def test_auto_is_recommended_wherever_it_costs_significantly_less(result):
+def holm_adjusted(p_values):
+    """Brute force: each p-value times the number of those that are not smaller."""
+    order = np.argsort(p_values)
+    steps = [p_values[i] * (len(order) - place) for place, i in enumerate(order)]
+    adjusted = np.empty(len(order))
+    adjusted[order] = np.maximum.accumulate(steps)
+    return adjusted
+
+
+def test_auto_is_recommended_where_it_costs_significantly_less_and_none_beats_it(
+    result,
+):
     auto = [other for other in result.significance if other.pool == "auto"]
     better = any(other.holm < 0.05 and other.saved.low > 0 for other in auto)
-    assert (result.recommendation.pool == "auto") == better
+    if not better:
+        assert result.recommendation.pool != "auto"
+        return
+    by_case = result.comparison.by_case
+    gaps = [by_case["auto"] - cost for pool, cost in by_case.items() if pool != "auto"]
+    tests = [1.0 if not gap.any() else ttest_1samp(gap, 0).pvalue for gap in gaps]
+    beaten = any(
+        p < 0.05 and gap.mean() > 0
+        for p, gap in zip(holm_adjusted(np.array(tests)), gaps, strict=True)
+    )
+    if result.recommendation.pool != "auto":
+        assert beaten
+        assert result.recommendation.cost <= result.comparison["auto"].loss.value
+        assert "auto would save less" in result.advice
+    faulty = any(fix.who for fix in result.recommendation.errors)
+    assert not beaten or result.recommendation.pool != "auto" or faulty
+
+
+def test_no_advice_costs_more_and_none_is_about_an_agent_that_is_taken_out(result):
+    for fix in result.recommendation.fixes:
+        if fix.severity != "error":
+            assert fix.saving is None or fix.saving.value >= 0
+    for who in re.findall(r"take (\w+) out of the pool", result.advice):
+        assert f"runs {who} to recalibrate" not in result.advice
 
 
 def test_the_alternative_is_the_simplest_pool_within_one_standard_error(result):

@@ -3,6 +3,9 @@
 import json
 import re
 import shlex
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,33 +14,34 @@ from panels import random_panel
 
 from truepool import Costs, audit, read_panel, replay
 from truepool.cli import demo as verb
-from truepool.cli import outputs
+from truepool.cli import main, outputs
 from truepool.comparison import Estimate, compare
 from truepool.core.errors import SourceError
 
 
-@pytest.fixture
-def quick(monkeypatch):
+def compare_few(panel, **settings):
     """Fewer pools: what every pool does is tested elsewhere."""
-
-    def few(panel, **settings):
-        settings["pools"] = ["trimmed", "platt"]
-        return compare(panel, **settings)
-
-    monkeypatch.setattr("truepool.comparison.compare", few)
+    return compare(panel, **settings | {"pools": ["trimmed", "platt"]})
 
 
-@pytest.fixture
-def narrow(monkeypatch):
-    monkeypatch.setattr("truepool.cli.screen.WIDTH", 80)
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """Folder and output of one run, in eighty columns and of few pools."""
+    folder = tmp_path_factory.mktemp("demo") / "my demo"
+    out, err = StringIO(), StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("truepool.comparison.compare", compare_few)
+        patch.setattr("truepool.cli.screen.WIDTH", 80)
+        patch.setattr(sys, "argv", ["truepool", "demo", "--output", str(folder)])
+        with redirect_stdout(out), redirect_stderr(err):
+            with pytest.raises(SystemExit) as stop:
+                main()
+    assert (stop.value.code or 0, err.getvalue()) == (0, "")
+    return folder, out.getvalue()
 
 
-def test_the_demo_goes_through_four_steps_and_writes_three_files(
-    truepool, quick, narrow, tmp_path
-):
-    folder = tmp_path / "my demo"
-    code, out, err = truepool("demo", "--output", folder)
-    assert (code, err) == (0, "")
+def test_the_demo_goes_through_four_steps_and_writes_three_files(demo):
+    folder, out = demo
     text = " ".join(out.split())
     steps = [
         "1. Train five models",
@@ -95,7 +99,10 @@ def test_the_demo_goes_through_four_steps_and_writes_three_files(
         in text[takeaways[-1] :]
     )
 
-    # The commands it ends with work as they are.
+
+def test_the_commands_it_ends_with_work_as_they_are(demo, truepool, monkeypatch):
+    monkeypatch.setattr("truepool.comparison.compare", compare_few)
+    folder, out = demo
     commands = [shlex.split(line) for line in out.splitlines()[-3:]]
     assert [words[1] for words in commands] == ["audit", "compare", "replay"]
     for words in commands:
@@ -103,6 +110,7 @@ def test_the_demo_goes_through_four_steps_and_writes_three_files(
     assert (folder / "weights.svg").exists()
 
 
+@pytest.mark.no_cover
 def test_the_readme_shows_what_is_printed(truepool, tmp_path):
     readme = (Path(__file__).parents[2] / "README.md").read_text()
     shown = readme.split("```text\n")[1].split("```")[0].splitlines()
@@ -111,13 +119,12 @@ def test_the_readme_shows_what_is_printed(truepool, tmp_path):
     assert [line for line in shown if line != "..." and line not in printed] == []
 
 
-def test_the_table_it_writes_gives_the_same_audit(truepool, quick, tmp_path):
-    truepool("demo", "--output", tmp_path)
-    again = audit(
-        read_panel(tmp_path / "panel.csv", "malignant"), costs=Costs(fn=verb.COST_FN)
-    )
+def test_the_table_it_writes_gives_the_same_audit(demo):
+    folder, _ = demo
+    panel = read_panel(folder / "panel.csv", "malignant")
+    again = audit(panel, costs=Costs(fn=verb.COST_FN))
     assert json.loads(json.dumps(again.to_dict())) == json.loads(
-        (tmp_path / "audit.json").read_text()
+        (folder / "audit.json").read_text()
     )
 
 

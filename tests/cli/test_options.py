@@ -32,8 +32,8 @@ OWN = {
         "--response", "--rounds", "--sees", "--sweep", "--truth",
     },
     "jury": {
-        "--budget", "--confidence", "--label-next", "--max-error", "--repeated", "--scores",
-        "--swapped",
+        "--budget", "--confidence", "--label-next", "--labels", "--max-error",
+        "--repeated", "--scores", "--swapped", "--tool",
     },
     "replay": {"--all", "--delay", "--recalibrate"},
     "reproduce": {"--full"},

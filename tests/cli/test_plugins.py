@@ -147,34 +147,59 @@ OFFERS = {
 
 
 @pytest.fixture(scope="module")
-def toolbox(tmp_path_factory):
-    """Run the command, or code, where the distribution is installed."""
-    site = tmp_path_factory.mktemp("site")
-    folder = install(site, "tool-box", MODULES, OFFERS)
+def site(tmp_path_factory):
+    """The folder in which the distribution is installed."""
+    return install(tmp_path_factory.mktemp("site"), "tool-box", MODULES, OFFERS)
+
+
+@pytest.fixture
+def toolbox(site, monkeypatch, truepool):
+    """Run the command where the distribution is installed."""
+
+    def run(*words):
+        code, out, err = truepool(*words)
+        assert code == 0
+        assert err in ("", EXAMPLE_NOTE)
+        return out
+
+    monkeypatch.syspath_prepend(site)
+    registry.every.cache_clear()
+    yield run
+    monkeypatch.undo()
+    registry.every.cache_clear()
+
+
+@pytest.fixture
+def process(site):
+    """Run code in a new process, where the distribution is installed."""
 
     def run(*words, code="from truepool.cli import main; main()"):
-        return subprocess.run(
+        done = subprocess.run(
             [sys.executable, "-c", code, *words],
             capture_output=True,
             text=True,
-            env={**os.environ, "PYTHONPATH": str(folder), "COLUMNS": "100"},
+            env={**os.environ, "PYTHONPATH": str(site), "COLUMNS": "100"},
         )
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
 
     return run
 
 
-def answer(done):
-    assert done.returncode == 0
-    assert done.stderr in ("", EXAMPLE_NOTE)
-    return done.stdout
-
-
-def test_a_verb_is_run_and_listed(toolbox):
-    assert answer(toolbox("greet", "Ada")) == "hello Ada\n"
-    assert answer(toolbox("tools", "saw")) == "cut\n"
-    listed = answer(toolbox("--help"))
+def test_a_verb_is_run_and_listed(process):
+    assert process("greet", "Ada") == "hello Ada\n"
+    assert process("tools", "saw") == "cut\n"
+    listed = process("--help")
     assert "greet      Say hello." in listed
     assert "tools      Two tools." in listed
+
+
+def test_a_pool_and_a_data_set_are_names_of_the_package(process):
+    code = (
+        "import truepool as tp; print(tp.pools.make('highest'), tp.Highest.name, "
+        "len(tp.datasets.load('coin')))"
+    )
+    assert process(code=code) == "Highest() highest 4\n"
 
 
 def test_verbs_may_come_as_a_group(monkeypatch, tmp_path, truepool):
@@ -187,11 +212,9 @@ def test_verbs_may_come_as_a_group(monkeypatch, tmp_path, truepool):
     assert "--install-completion" not in shown
 
 
-def test_a_pool_is_compared_and_is_a_name_of_the_package(toolbox):
-    result = json.loads(answer(toolbox("compare", "--pool", "highest", "--json")))
+def test_a_pool_is_compared(toolbox):
+    result = json.loads(toolbox("compare", "--pool", "highest", "--json"))
     assert "highest" in json.dumps(result)
-    code = "import truepool as tp; print(tp.pools.make('highest'), tp.Highest.name)"
-    assert answer(toolbox(code=code)) == "Highest() highest\n"
 
 
 FAILING = """
@@ -232,25 +255,23 @@ def test_a_pool_that_fails_is_named_in_one_sentence(monkeypatch, tmp_path, truep
 
 
 def test_a_learner_is_replayed_by_its_own_update(toolbox):
-    result = json.loads(answer(toolbox("replay", "--learner", "ramp", "--json")))
+    result = json.loads(toolbox("replay", "--learner", "ramp", "--json"))
     assert result["learner"] == "ramp"
     weights = list(result["weights"].values())
     assert weights == pytest.approx([n / 15 for n in range(1, 6)])
 
 
 def test_a_check_is_asked(toolbox):
-    assert "There are only 5 agents." in answer(toolbox("audit"))
+    assert "There are only 5 agents." in toolbox("audit")
 
 
-def test_a_data_set_is_listed_and_loaded(toolbox):
-    result = json.loads(answer(toolbox("data", "list", "--json")))
+def test_a_data_set_is_listed(toolbox):
+    result = json.loads(toolbox("data", "list", "--json"))
     assert "coin" in [dataset["name"] for dataset in result]
     found = {dataset["name"]: dataset["found"] for dataset in result}
     assert found["coin"] == "made"
-    shown = " ".join(answer(toolbox("data", "list")).split())
+    shown = " ".join(toolbox("data", "list").split())
     assert "or agents in panels: coin, duck-crowd, example" in shown
-    code = "import truepool as tp; print(len(tp.datasets.load('coin')))"
-    assert answer(toolbox(code=code)) == "4\n"
 
 
 def test_without_its_distribution_reproduce_says_how_to_get_it(monkeypatch, truepool):

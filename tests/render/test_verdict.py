@@ -5,7 +5,7 @@ from example_audit import audit, estimate, findings, recommendation
 
 from truepool.audits.values import Fix
 from truepool.data.labels import Labels
-from truepool.render.advice import ACTIONS
+from truepool.render.actions import ACTIONS
 from truepool.render.verdict import costs, sentence, usual
 
 NONE = {"withheld": ()}
@@ -167,7 +167,9 @@ def test_a_pool_is_kept_after_the_fix():
 
 def test_a_pool_at_fault_is_not_kept():
     text = advice(fixed(error("biased-pool"), **UNCHANGED))
-    assert text.startswith("Before anything else, recalibrate the pool. None of the 9")
+    assert text.startswith(
+        "Before anything else, recalibrate the pool, as `platt` does with the mean. None "
+    )
     assert "eep mean" not in text
 
 
@@ -186,7 +188,7 @@ def test_a_saving_is_named_only_where_it_is_sure():
 def test_warnings_come_after_the_pool():
     text = advice(fixed(warning("biased", "ada"), warning("drifted-pool", since=1500)))
     assert text.startswith("Use stacked-lr: ")
-    assert " Also recalibrate ada; find out what changed around case 1,500." in text
+    assert " Also ask whoever runs ada to recalibrate it; find out what changed" in text
 
 
 def test_one_action_is_named_once_with_what_it_saves():
@@ -277,13 +279,18 @@ def test_a_pool_that_saves_more_comes_before_agents_to_recalibrate():
     assert sentence(text).startswith("Do not trust this pool as it is: ")
     use, then = text.steps[:2]
     assert use.startswith("Use stacked-lr: ")
-    assert then == "Then recalibrate ada, and compare the pools again."
+    assert then == (
+        "Then ask whoever runs ada to recalibrate it, and compare the pools again."
+    )
 
 
 def test_an_agent_whose_recalibration_saves_more_than_a_pool_comes_first():
     large = error("under-confident", "ada", saving=estimate(0.1, 0.01))
     first, then = fixed(large).steps[:2]
-    assert first == "Before anything else, recalibrate ada (saves 0.100 per case)."
+    assert first == (
+        "Before anything else, ask whoever runs ada to recalibrate it (saves 0.100 per "
+        "case)."
+    )
     assert then.startswith("Until then, use stacked-lr")
 
 
@@ -292,7 +299,7 @@ def test_a_broken_feed_comes_before_what_saves_more():
     large = error("over-confident", "bob", saving=estimate(0.2, 0.01))
     assert fixed(large, broken).steps[0] == (
         "Before anything else, take ada out of the pool or fix its feed (saves 0.0100 "
-        "per case); recalibrate bob (saves 0.200 per case)."
+        "per case); ask whoever runs bob to recalibrate it (saves 0.200 per case)."
     )
 
 
@@ -301,10 +308,56 @@ def test_a_warning_that_saves_more_than_the_errors_comes_before_them():
     pool = warning("under-confident-pool", saving=estimate(0.2, 0.01))
     first, *others = fixed(agent, pool, **UNCHANGED).steps
     assert first == (
-        "Before anything else, recalibrate the pool (saves 0.200 per case); "
-        "recalibrate ada (saves 0.0500 per case)."
+        "Before anything else, recalibrate the pool, as `platt` does with the mean "
+        "(saves 0.200 per case); ask whoever runs ada to recalibrate it (saves 0.0500 "
+        "per case)."
     )
     assert not any("recalibrate" in step for step in others)
+
+
+def test_who_is_taken_out_is_not_recalibrated_as_well():
+    dead = error("constant-feed", "ada", saving=estimate(0.01, 0.001))
+    off = error("over-confident", "ada", saving=estimate(0.05, 0.01))
+    text = advice(fixed(off, dead))
+    assert "take ada out of the pool" in text
+    assert "recalibrate" not in text
+
+
+def test_what_costs_more_is_not_advised():
+    dead = error("constant-feed", "ada", saving=estimate(-0.05, 0.01))
+    assert fixed(dead).steps[0] == (
+        "Before anything else, have the feed of ada fixed (leaving it out as it is "
+        "would cost 0.0500 more per case)."
+    )
+    turned = error("reversed", "ada", saving=estimate(-0.05, 0.2))
+    assert fixed(turned).steps[0] == (
+        "Before anything else, ask which class ada means by 1."
+    )
+    copy = error("copy", "ada", "bob", saving=estimate(-0.05, 0.01))
+    assert fixed(copy).steps[0] == (
+        "Before anything else, find out why ada and bob report the same."
+    )
+
+
+def test_what_recalibrating_the_pool_saves_stands_beside_the_better_pool():
+    pool = replace(
+        findings()[0], code="under-confident-pool", who=(), cost=estimate(0.2, 0.01)
+    )
+    text = replace(fixed(), findings=(pool,)).advice
+    assert " Recalibrating mean alone (`platt`) would save 0.200 per case." in text
+
+
+def test_an_alternative_that_costs_less_is_said_to():
+    settings = {"pool": "auto", "alternative": "extremized", "alternative_cost": 0.1}
+    assert (
+        "is extremized, at 0.100 per case, less than auto but not significantly so: use"
+        in advice(fixed(**settings))
+    )
+
+
+def test_auto_that_saves_less_than_the_recommended_pool_is_said_to():
+    text = advice(fixed(auto_saving=estimate(0.05, 0.01)))
+    assert " auto would save less: the cost of 50 false alarms per 1,000 cases" in text
 
 
 @pytest.mark.parametrize(

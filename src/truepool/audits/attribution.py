@@ -6,10 +6,13 @@ from dataclasses import replace
 import numpy as np
 
 from truepool.audits.candidate import Candidate
-from truepool.audits.severity import FEEDS
+from truepool.audits.severity import FEEDS, LABELS
 from truepool.audits.values import SEVERITIES, Finding
 from truepool.core.arrays import FloatArray
 from truepool.measures.inference.hypothesis_tests import long_run_variance
+
+NO_OUTCOME = (*FEEDS, "rescaled-feed", "copy", "correlated", LABELS)
+"""Findings that hold whatever the outcomes mean."""
 
 CAUSES = (
     *FEEDS,
@@ -40,6 +43,7 @@ OWN = (
 or the best of all, is explained by none of its faults."""
 
 BECAUSE = {
+    LABELS: "the positive label may be the other one",
     "constant-feed": "{who} sends one and the same report",
     "stopped-feed": "{who} stopped reporting",
     "repeated-feed": "{who} sends old reports",
@@ -102,7 +106,11 @@ def share_of_cost(cost: float, causes: Sequence[Finding]) -> float:
 
 
 def attribute_causes(graded: Sequence[tuple[Candidate, Finding]]) -> list[Finding]:
-    """Name the cause of each finding; what a warning or error explains is a note."""
+    """Name the cause of each finding; what a warning or error explains is a note.
+
+    What follows from the broken feed of an agent has no saving of its own: leaving the
+    agent out has one price, that of the feed.
+    """
     findings = []
     for candidate, finding in graded:
         causes = _causes(candidate, finding, graded)
@@ -111,6 +119,8 @@ def attribute_causes(graded: Sequence[tuple[Candidate, Finding]]) -> list[Findin
             sentence = f"{finding.sentence} Another finding may explain it: {because}."
             if any(cause.severity != "note" for cause in causes):
                 finding = replace(finding, severity="note")
+            if causes[0].code in FEEDS and causes[0].who == finding.who:
+                finding = replace(finding, cost=None)  # that of the feed holds
             finding = replace(finding, sentence=sentence, cause=causes[0].key)
         elif candidate.unexplained:
             sentence = f"{finding.sentence} {candidate.unexplained}"
@@ -127,8 +137,12 @@ def _causes(
     """Find what explains a finding: one cause if one is enough, else all near ones.
 
     Among changes whose dates overlap, the one that explains most is the cause. Notes
-    need no cause, unless they are a change over time.
+    need no cause, unless they are a change over time. Where the labels are in doubt,
+    that doubt is the cause of whatever depends on outcomes.
     """
+    doubt = [other for _, other in graded if other.code == LABELS]
+    if doubt and finding.code not in NO_OUTCOME:
+        return tuple(doubt)
     if finding.severity == "note" and finding.since is None:
         return ()
     near = [

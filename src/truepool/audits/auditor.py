@@ -9,7 +9,7 @@ from truepool.audits import topics
 from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
 from truepool.audits.findings import select_findings
-from truepool.audits.progress import compare_audits
+from truepool.audits.progress import check_earlier, compare_audits
 from truepool.audits.recommendation import recommend
 from truepool.audits.topics.calibration import calibrations
 from truepool.audits.topics.capacity import at_capacity
@@ -86,7 +86,7 @@ def audit(
     ('warning', 'under-confident-pool')
     """
     if since is not None:
-        compare_audits(since, ())  # refuses it before anything is computed
+        check_earlier(since)
     evidence = _evidence(
         panel, costs, threshold, pool, level, resamples, seed, by, capacity
     )
@@ -116,13 +116,12 @@ def audit(
         replace(finding, date=evidence.date(finding.since))
         for finding in select_findings(candidates)
     )
-    changes = None if since is None else compare_audits(since, findings)
     progress("credit", len(parts) - 2, len(parts))
     summaries = summarize_agents(evidence)
     if evidence.shortage is not None:
         evidence.sampling.withhold("credit and weights", evidence.shortage)
     progress("advice", len(parts) - 1, len(parts))
-    return Audit(
+    result = Audit(
         findings=findings,
         pool=evidence.pool.name,
         costs=asdict(evidence.costs),
@@ -150,11 +149,14 @@ def audit(
         label_cases=panel.counts,
         source=source,
         date=datetime.now(UTC).date().isoformat(),
-        changes=changes,
+        weighted_share=evidence.weighted_share,
         by=by,
         segments=evidence.compute(segments),
         capacity=evidence.compute(at_capacity),
     )
+    if since is None:
+        return result
+    return replace(result, changes=compare_audits(since, result))
 
 
 def _evidence(

@@ -39,4 +39,4 @@ class Candidate:
     unexplained: str = ""
     """Added to the sentence where no cause is found."""
     backfires: str = ""
-    """Added to the advice where following it would cost more."""
+    """The advice where following the other one would cost more."""

@@ -146,6 +146,14 @@ class Evidence:
         """Outcomes of the tested cases."""
         return self.panel.outcomes[self.cases]
 
+    @property
+    def weighted_share(self) -> float | None:
+        """Share of positives by the weights of the cases; None where all are equal."""
+        weights = self.panel.case_weights()
+        if weights is None:
+            return None
+        return float(np.average(self.panel.outcomes > 0, weights=weights))
+
     @cached_property
     def cost(self) -> FloatArray:
         """Cost of each tested case, (T',)."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from truepool.audits.attribution import attribute_causes
 from truepool.audits.candidate import Candidate
-from truepool.audits.severity import BROKEN, FEEDS, severity
+from truepool.audits.severity import BROKEN, FEEDS, LABELS, severity
 from truepool.audits.values import SEVERITIES, Finding, Severity
 from truepool.comparison import Estimate
 from truepool.measures.inference import holm
@@ -50,8 +50,8 @@ def _finding(
     candidate: Candidate, grade: Severity, price: Estimate | None, p: float | None
 ) -> Finding:
     advice = candidate.advice
-    if candidate.backfires and price is not None and price.high < 0:
-        advice = f"{advice} {candidate.backfires}"
+    if candidate.backfires and price is not None and price.value < 0:
+        advice = candidate.backfires
     return Finding(
         candidate.code,
         grade,
@@ -67,9 +67,10 @@ def _finding(
     )
 
 
-def _rank(finding: Finding) -> tuple[int, bool, float, float]:
-    """Most severe first, then broken feeds, then by saving, then by p-value."""
+def _rank(finding: Finding) -> tuple[int, int, float, float]:
+    """Most severe first, then labels, then feeds, then by saving, then by p-value."""
     cost = 0.0 if finding.cost is None else max(finding.cost.value, 0.0)
     chance = 1.0 if finding.p_value is None else finding.p_value
     grade = SEVERITIES.index(finding.severity)
-    return grade, finding.code not in FEEDS, -cost, chance
+    place = 0 if finding.code == LABELS else 1 if finding.code in FEEDS else 2
+    return grade, place, -cost, chance

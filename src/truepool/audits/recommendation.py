@@ -3,7 +3,7 @@
 import numpy as np
 
 from truepool.audits.evidence import Evidence
-from truepool.audits.severity import FEEDS
+from truepool.audits.severity import FEEDS, LABELS
 from truepool.audits.topics.comparison import (
     RECOMMENDED,
     choose_pool,
@@ -38,13 +38,16 @@ def recommend(evidence: Evidence, findings: tuple[Finding, ...]) -> Recommendati
     """Say what to fix first, then which pool to use, and why.
 
     An error is fixed before anything else. Warnings that the recommended pool answers
-    are not listed again, nor are those about an agent that is to be fixed anyway.
+    are not listed again, nor are those about an agent that is to be fixed anyway, nor
+    what would cost more on these cases. While the labels are in doubt no pool is
+    recommended.
     """
     faulty = {f.who[0] for f in findings if f.severity == "error" and f.who}
     choice, table = choose_pool(evidence, faulty), evidence.compute(compare_pools)
     usual, because = regime(evidence, findings)
     in_use = evidence.pool.name
-    if choice is None or table is None:
+    doubt = any(f.code == LABELS for f in findings)
+    if choice is None or table is None or doubt:
         fixes = _fixes(findings, faulty, change=False)
         trust = _trust(findings, blind=evidence.shortage is not None)
         return Recommendation(trust, fixes, in_use, None, regime=because, usual=usual)
@@ -88,12 +91,14 @@ def _trust(findings: tuple[Finding, ...], *, blind: bool) -> Trust:
 def _fixes(
     findings: tuple[Finding, ...], faulty: set[str], *, change: bool
 ) -> tuple[Fix, ...]:
+    """Every error, and the warnings that are worth something beside the errors."""
     return tuple(
         Fix(f.code, f.who, f.severity, f.cost, f.since, f.date)
         for f in findings
         if f.severity == "error"
         or (
             f.severity == "warning"
+            and not (f.cost is not None and f.cost.value < 0)
             and not (change and f.code in CURED_BY_A_POOL)
             and not faulty.intersection(f.who[:1])
         )

@@ -7,6 +7,9 @@ SURE, LIKELY = 0.01, 0.05
 """An error survives Holm's adjustment over all tests of the audit at the first level,
 a warning at the second."""
 
+LABELS = "reversed-labels"
+"""The question whether the other of two labels is the positive one."""
+
 FEEDS = ("constant-feed", "stopped-feed", "repeated-feed", "changed-feed")
 """Faults of the reports themselves, whatever the outcomes."""
 

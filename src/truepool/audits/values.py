@@ -176,6 +176,15 @@ class Segment:
     recall: Estimate | None = None
     bias: Estimate | None = None
     slope: Estimate | None = None
+    weighted_share: float | None = None
+    """Share of positives by the weights of the cases; None where they have none."""
+
+    @property
+    def share(self) -> float:
+        """Share of the cases that are positive."""
+        if self.weighted_share is not None:
+            return self.weighted_share
+        return self.positives / self.cases
 
 
 @dataclass(frozen=True)
@@ -213,6 +222,10 @@ class Changes:
     """Errors and warnings that are new, or were less severe."""
     better: tuple[tuple[str, ...], ...]
     """Code and agents of errors and warnings that are gone, or are less severe."""
+    left_out: tuple[str, ...] = ()
+    """Agents of the earlier audit that are not in this one."""
+    settings: tuple[str, ...] = ()
+    """Names of settings that differ between the two."""
 
 
 @dataclass(frozen=True)
@@ -233,9 +246,9 @@ class Recommendation:
 
     ``fixes`` are the errors and then the warnings, in the order of the findings; no
     pool cures an error, so errors come before ``pool``, which is None where cases are
-    too few to compare pools. Costs and savings are per case, on ``tested`` cases that
-    no pool learned from; ``saving`` is against the pool in use, with the ``p_value``
-    adjusted for the ``tried`` pools.
+    too few to compare pools, or the labels are in doubt. Costs and savings are per
+    case, on ``tested`` cases that no pool learned from; ``saving`` is against the pool
+    in use, with the ``p_value`` adjusted for the ``tried`` pools.
     """
 
     trust: Trust
@@ -270,6 +283,11 @@ class Recommendation:
     def errors(self) -> tuple[Fix, ...]:
         """What must be fixed before the pool can be trusted."""
         return tuple(fix for fix in self.fixes if fix.severity == "error")
+
+    @property
+    def labels_in_doubt(self) -> bool:
+        """Whether the other label may be the positive one; no pool is recommended."""
+        return any(fix.code == "reversed-labels" for fix in self.fixes)
 
     @property
     def change(self) -> bool:
@@ -322,6 +340,8 @@ class Audit:
     """Day of the audit, as in 2026-11-16."""
     changes: Changes | None = None
     """What got better and worse since an earlier audit."""
+    weighted_share: float | None = None
+    """Share of positives by the weights of the cases; None where they have none."""
     by: str | None = None
     """Column that divides the cases into ``segments``, the largest first."""
     segments: tuple[Segment, ...] = ()
@@ -331,6 +351,13 @@ class Audit:
     def currency(self) -> str:
         """Unit of the costs; empty where it has no name."""
         return str(self.costs.get("currency", ""))
+
+    @property
+    def share(self) -> float:
+        """Share of the cases that are positive."""
+        if self.weighted_share is not None:
+            return self.weighted_share
+        return self.positives / self.cases
 
     @property
     def groups(self) -> tuple[tuple[Finding, tuple[Finding, ...]], ...]:
@@ -382,7 +409,7 @@ class Audit:
         words = {"verdict": self.verdict, "advice": self.advice, "steps": self.steps}
         plain["recommendation"] = words | plain["recommendation"]
         plain["comparison"] = self.comparison and self.comparison.to_dict()
-        return cast(dict[str, Any], _plain(plain))
+        return cast(dict[str, Any], plain_value(plain))
 
     def to_markdown(self) -> str:
         """Return a Markdown page."""
@@ -400,12 +427,12 @@ class Audit:
         return f"Audit({self.pool} on {self.cases:,} cases: {counts})"
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """Values that JSON can express: lists for arrays, None for NaN and infinity."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain_value(item) for item in value]
     return None if isinstance(value, float) and not np.isfinite(value) else value

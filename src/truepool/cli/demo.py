@@ -104,13 +104,13 @@ def _compare(console: "Console", panels: "DemoPanels", seed: int) -> None:
 
 def comparison_sentence(result: "Comparison") -> str:
     """Say what the best significantly better pool saves, and in which errors."""
-    from truepool.comparison import Estimate
+    from truepool.comparison import Estimate, is_significant
     from truepool.render.numbers import per_thousand, percent
 
     mean = result["mean"]
     for row in result.rows:
         gap = row.to_mean
-        if gap.value < 0 and row.p_mean < 1 - result.level:
+        if gap.value < 0 and is_significant(gap, row.p_mean, result.level):
             saved = Estimate(-gap.value, -gap.high, -gap.low)
             return (
                 f"how you combine the same models matters: {row.pool} finds "

@@ -134,8 +134,8 @@ def score(
             if share is not None:
                 columns |= _review(batch, decided, share, seed)
             write(columns)
-            reported = ~np.isnan(batch.values).all(axis=(0, 2))
-            heard.update(compress(pool.agents_, reported))
+            reports = np.isfinite(batch.values).any(axis=(0, 2))
+            heard.update(compress(pool.agents_, reports.tolist()))
             others += batch.others
             cases, empty = cases + len(batch.values), empty + skipped
     options.NOTES += _doubts(pool.agents_, heard, others)

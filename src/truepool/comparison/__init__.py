@@ -1,13 +1,14 @@
 """Every pool side by side on one panel, tested on cases it was not fitted on."""
 
-from truepool.comparison.cross_validation import (
-    choose_pools,
-    compare,
-    cross_validate,
-    tabulate,
-)
+from truepool.comparison.cross_validation import choose_pools, compare, tabulate
 from truepool.comparison.tested_cases import BASELINES, estimate_mean, ratio_interval
-from truepool.comparison.values import Comparison, Estimate, GroupComparison, Row
+from truepool.comparison.values import (
+    Comparison,
+    Estimate,
+    GroupComparison,
+    Row,
+    is_significant,
+)
 
 __all__ = [
     "BASELINES",
@@ -17,8 +18,8 @@ __all__ = [
     "Row",
     "choose_pools",
     "compare",
-    "cross_validate",
     "estimate_mean",
+    "is_significant",
     "ratio_interval",
     "tabulate",
 ]

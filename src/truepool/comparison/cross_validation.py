@@ -22,10 +22,11 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.capacity import Capacity
 from truepool.measures.decisions import choose_within
-from truepool.measures.folds import Folds, evaluation_cases, out_of_fold, panel_splits
+from truepool.measures.folds import Folds, evaluation_cases, panel_splits
 from truepool.measures.groups import check_column, divide
 from truepool.measures.losses import Loss, as_loss
 from truepool.pools import Pool, every
+from truepool.pools.candidates import cross_validate
 from truepool.pools.interface import configure
 
 
@@ -91,40 +92,14 @@ def compare(
     chosen = choose_pools(pools, ranking_loss, seed)
     weights = panel.case_weights(sample_weight)
     pairs = panel_splits(panel, cv, seed)
-    pooled = cross_validate(chosen, panel, pairs, weights, progress=progress)
+    pooled = cross_validate(
+        chosen, panel, pairs, weights, required=BASELINES, progress=progress
+    )
     return tabulate(
         panel, pairs, pooled, ranking_loss, weights, level=level, resamples=resamples,
         seed=seed, skipped=tuple(name for name in chosen if name not in pooled),
         capacity=limit, by=by,
     )  # fmt: skip
-
-
-def cross_validate(
-    pools: Mapping[str, Pool],
-    panel: Panel,
-    pairs: list[tuple[IntArray, IntArray]],
-    weights: FloatArray | None = None,
-    *,
-    known: Mapping[str, FloatArray] | None = None,
-    progress: Callable[[str, int, int], None] = lambda name, done, total: None,
-) -> dict[str, FloatArray]:
-    """Out-of-fold probabilities (T', C) of the tested cases, by pool.
-
-    ``known`` holds those of pools that need not be fitted again. A pool for which there
-    are too few cases is left out; for a baseline that is an error.
-    """
-    cases = evaluation_cases(pairs)
-    pooled = {} if known is None else dict(known)
-    for done, (name, pool) in enumerate(pools.items()):
-        progress(name, done, len(pools))
-        if name in pooled:
-            continue
-        try:
-            pooled[name] = out_of_fold(pool, panel, pairs, weights)[cases]
-        except SettingError:
-            if name in BASELINES:
-                raise
-    return {name: pooled[name] for name in pools if name in pooled}
 
 
 def tabulate(
@@ -193,6 +168,7 @@ def tabulate(
         None if capacity is None else str(capacity),
         by,
         groups,
+        panel.labels.names,
     )
 
 

@@ -46,6 +46,20 @@ class Row:
     """Of two classes, by resampling cases."""
 
 
+def is_significant(gap: Estimate, p_value: float, level: float) -> bool:
+    """Whether a difference is significant: by its adjusted test and by its interval.
+
+    The two may disagree where costs are skewed; then there is too little to say so.
+
+    >>> gap = Estimate(-0.2, -0.4, 0.01)
+    >>> is_significant(gap, 0.001, 0.95), is_significant(gap, 0.001, 0.9)
+    (False, False)
+    >>> is_significant(Estimate(-0.2, -0.4, -0.1), 0.001, 0.95)
+    True
+    """
+    return p_value < 1 - level and not gap.low <= 0 <= gap.high
+
+
 @dataclass(frozen=True)
 class GroupComparison:
     """The pools on the tested cases of one group; no rows where they are too few.
@@ -87,6 +101,8 @@ class Comparison:
     by: str | None = None
     """Column that divides the cases into ``groups``, the largest first."""
     groups: tuple[GroupComparison, ...] = ()
+    labels: tuple[Any, ...] = ()
+    """What the user calls each class."""
 
     def __getitem__(self, pool: str) -> Row:
         for row in self.rows:

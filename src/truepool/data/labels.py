@@ -40,10 +40,11 @@ USUAL = (
     ("normal", "abnormal"),
     ("normal", "anomaly"),
     ("normal", "attack"),
-    ("pass", "fail"),
     ("repaid", "default"),
 )
-"""Pairs of labels whose second is usually the positive one: offered, never assumed."""
+"""Pairs of labels whose second is usually the positive one: offered, never assumed.
+
+Pass and fail are not among them: a test looks for failures, a jury for what passes."""
 
 MAX_SHOWN = 6
 """So many labels are shown where there are more than two."""

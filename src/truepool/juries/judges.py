@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import ndtri
 
+from truepool.audits.topics.calibration import calibration
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray
 from truepool.data.panel import Panel
@@ -14,6 +15,7 @@ from truepool.juries.verdicts import Verdicts
 from truepool.measures.credit.bootstrap import intervals
 from truepool.measures.diversity import correlation, effective_agents
 from truepool.measures.groups import FEWEST_CASES
+from truepool.measures.inference import independent_units
 
 MIN_LABELS = 20
 """Labels from which rates, costs and judges are spoken of; the study of their coverage
@@ -34,18 +36,24 @@ def judges(verdicts: Verdicts, level: float, seed: int) -> Iterator[Judge]:
         known = ~np.isnan(reports[:, i])
         p, y = reports[known, i], verdicts.labels[known]
         n = len(y)
-        brier = accuracy = bias = None
+        brier = accuracy = bias = curve = None
+        w = verdicts.weights[known]
         if n:
-            brier = float(np.square(p - y).mean())
+            brier = float(np.average(np.square(p - y), weights=w))
             right = np.where(p == 0.5, 0.5, (p > 0.5) == y)
-            accuracy = float(right.mean())
+            accuracy = float(np.average(right, weights=w))
         enough = n >= MIN_LABELS
         if enough:
-            bias = mean_estimate(p - y, level)
+            weights = None if verdicts.random.all() else w
+            bias = mean_estimate(
+                independent_units((p - y)[:, None], weights)[:, 0], level
+            )
+            inside = np.clip(p, verdicts.clip, 1 - verdicts.clip)
+            curve = calibration(name, inside[:, None], y, level, weights)
         credit = credits[i] if enough and credits else None
         advice = None if credit is None else _advise(credit)
         answered = float(shares[i])
-        yield Judge(name, answered, n, brier, accuracy, bias, credit, advice)
+        yield Judge(name, answered, n, brier, accuracy, bias, credit, advice, curve)
 
 
 def _credits(verdicts: Verdicts, level: float, seed: int) -> list[Estimate]:

@@ -1,5 +1,6 @@
 """The loop over cases: one compiled call, or one update per case."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from types import FunctionType
@@ -77,13 +78,10 @@ def run(
 
     ``complete`` says that no report is missing.
     """
+    if not is_compiled(learner):
+        return run_cases(learner, state, values.__getitem__, outcomes, delay, path)
     T, N, C = values.shape
     pooled, losses = np.empty((T, C)), np.empty(T)
-    if not is_compiled(learner):
-        state, skipped = _run_plain(
-            learner, state, values, outcomes, delay, path, pooled, losses
-        )
-        return state, pooled, losses, skipped
     fixed = complete and N <= FEW_AGENTS and T >= MANY_CASES and not delay.first.size
     loop, settings, *costs = program(learner, N, state.classes, fixed)
     weights, memory = state.unnormalised.copy(), map_arrays(np.copy, state.memory)
@@ -137,42 +135,42 @@ def apply_update(
     return after
 
 
-def _run_plain(
+def run_cases(
     learner: Learner,
     state: State,
-    values: FloatArray,
+    report: Callable[[int], FloatArray],
     outcomes: IntArray,
     delay: Delay,
     path: FloatArray,
-    pooled: FloatArray,
-    losses: FloatArray,
-) -> tuple[State, int]:
-    """Run the same loop, one ``learner.update`` per case."""
-    skipped = 0
+    *,
+    learn: Callable[[int], None] = lambda case: None,
+) -> tuple[State, FloatArray, FloatArray, int]:
+    """Run the same loop one case after another, on reports given when it is their turn.
+
+    ``report`` returns those of a case, (N, C); ``learn`` is called with every case that
+    is settled.
+    """
+    T, C = len(outcomes), 1 if state.classes == 2 else state.classes
+    pooled, losses = np.full((T, C), np.nan), np.full(T, np.nan)
     waiting: dict[int, Decision] = {}
-    for t in range(len(values)):
+    for t in range(T):
         if path.size:
             path[t] = state.unnormalised
-        case = decide(state, values[t])
-        pooled[t] = np.nan if case is None else case.pooled
-        losses[t] = np.nan
-        if case is None:
-            skipped += 1
-        else:
-            losses[t] = learner.loss.of(case.pooled, outcomes[t])
+        case = decide(state, report(t))
+        if case is not None:
             waiting[t] = case
+            pooled[t] = case.pooled
+            losses[t] = learner.loss.of(case.pooled, outcomes[t])
         ready = (
             delay.due[delay.first[t] : delay.first[t + 1]] if delay.first.size else [t]
         )
-        for case_number in ready:
-            decision = waiting.pop(int(case_number), None)
-            if decision is not None:
-                state = apply_update(
-                    learner, state, decision, int(outcomes[case_number])
-                )
+        for due in map(int, ready):
+            if due in waiting:
+                state = settle(learner, state, waiting.pop(due), int(outcomes[due]))
+                learn(due)
     if path.size:
         path[-1] = state.unnormalised
-    return state, skipped
+    return state, pooled, losses, int(np.isnan(losses).sum())
 
 
 def _call(learner: Learner, loop: Any, *arguments: Any) -> Any:

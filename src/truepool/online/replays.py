@@ -15,9 +15,8 @@ from truepool.data.panel import Panel
 from truepool.learners import make
 from truepool.learners.interface import Learner, State
 from truepool.measures.losses import Loss, as_loss
-from truepool.online.decision import Decision, decide
 from truepool.online.experts import NAME, Experts, mixer
-from truepool.online.loop import AT_ONCE, Delay, run, settle
+from truepool.online.loop import AT_ONCE, Delay, run, run_cases
 from truepool.online.recalibration import recalibrate_series
 from truepool.online.trace import Trace
 
@@ -70,24 +69,22 @@ def replay(
     state, N = chosen.start(agents, panel.classes), len(agents)
     late = _delays(delay, T)
     weight_path = np.empty((T + 1, N)) if path else np.empty((0, N))
-    arrivals: list[IntArray] = []
-    if recalibrate or experts is not None:
-        arrivals = _arrivals(np.zeros(T, int) if late is None else late, T)
+    plan = _plan(late, T, N, weight_path)
     if experts is None:
-        plan = _plan(late, T, N, weight_path)
         values, complete = panel.values, panel.silent == 0
         state, pooled, losses, skipped = run(
             chosen, state, values, panel.outcomes, plan, weight_path, complete
         )
     else:
         panel, state, pooled, losses, skipped = _run_experts(
-            chosen, experts, state, panel, arrivals, weight_path
+            chosen, experts, state, panel, plan, weight_path
         )
     if skipped == T:
         raise PanelError(
             f"a replay needs a case with a report; none of the {T:,} cases has one"
         )
     if recalibrate:
+        arrivals = _arrivals(late, T)
         pooled, _ = recalibrate_series(pooled, panel.outcomes, arrivals, panel.classes)
         reported = ~np.isnan(losses)
         losses[reported] = chosen.loss.of(pooled[reported], panel.outcomes[reported])
@@ -111,30 +108,22 @@ def _run_experts(
     experts: Experts,
     state: State,
     panel: Panel,
-    arrivals: list[IntArray],
+    plan: Delay,
     path: FloatArray,
 ) -> tuple[Panel, State, FloatArray, FloatArray, int]:
     """Decide and settle every case as a stream would; the panel gets the pools too."""
     T, _, C = panel.values.shape
     reports = np.empty((T, len(experts.names), C))
-    pooled, losses = np.full((T, C), np.nan), np.full(T, np.nan)
-    waiting: dict[int, Decision] = {}
-    for t in range(T):
-        if path.size:
-            path[t] = state.unnormalised
-        reports[t] = experts.report(panel.values[t])
-        case = decide(state, reports[t])
-        if case is not None:
-            waiting[t] = case
-            pooled[t] = case.pooled
-            losses[t] = learner.loss.of(case.pooled, panel.outcomes[t])
-        for due in map(int, arrivals[t]):
-            if due in waiting:
-                outcome = int(panel.outcomes[due])
-                state = settle(learner, state, waiting.pop(due), outcome)
-                experts = experts.learn(panel.values[due], outcome)
-    if path.size:
-        path[-1] = state.unnormalised
+
+    def report(case: int) -> FloatArray:
+        reported = reports[case] = experts.report(panel.values[case])
+        return reported
+
+    def learn(case: int) -> None:
+        nonlocal experts
+        experts = experts.learn(panel.values[case], int(panel.outcomes[case]))
+
+    ran = run_cases(learner, state, report, panel.outcomes, plan, path, learn=learn)
     mixed = Panel(
         to_classes(reports),
         panel.outcomes,
@@ -142,7 +131,7 @@ def _run_experts(
         times=panel.times,
         allow_empty_cases=True,
     )
-    return mixed, state, pooled, losses, int(np.isnan(losses).sum())
+    return mixed, *ran
 
 
 def _delays(delay: int | ArrayLike, cases: int) -> IntArray | None:
@@ -164,19 +153,24 @@ def _unsettled(late: IntArray, losses: FloatArray) -> int:
     return int(((np.arange(T) + late >= T) & ~np.isnan(losses)).sum())
 
 
-def _arrivals(late: IntArray, T: int) -> list[IntArray]:
+def _arrivals(late: IntArray | None, T: int) -> list[IntArray]:
     """Cases whose outcome becomes known after each decision."""
+    due, first = _order(np.zeros(T, int) if late is None else late)
+    return np.split(due, first[1:])[:T]
+
+
+def _order(late: IntArray) -> tuple[IntArray, IntArray]:
+    """Cases by when their outcome is known; where those after each decision begin."""
+    T = late.size
     arrival = np.arange(T) + late
     due = np.argsort(arrival, kind="stable")
-    return np.split(due, np.searchsorted(arrival[due], np.arange(1, T + 1)))[:T]
+    return due, np.searchsorted(arrival[due], np.arange(T + 1))
 
 
 def _plan(late: IntArray | None, T: int, N: int, path: FloatArray) -> Delay:
     if late is None:
         return AT_ONCE
-    arrival = np.arange(T) + late
-    due = np.argsort(arrival, kind="stable")
-    first = np.searchsorted(arrival[due], np.arange(T + 1))
+    due, first = _order(late)
     if path.size:  # the path keeps the weights of every case anyway
         return Delay(due, first, np.arange(T), path)
     longest = int(late.max()) + 1

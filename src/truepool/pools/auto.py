@@ -163,7 +163,10 @@ class Auto(Pool):
             return self._alone("shrunk", f"the pools could not be compared: {error}")
         rows = evaluation_cases(pairs)
         outcomes = part.outcomes[rows]
-        tried, pooled = candidates.cross_validate(pools, part, pairs, counted)
+        by_pool = candidates.cross_validate(
+            dict(enumerate(pools)), part, pairs, counted
+        )
+        tried, pooled = [pools[i] for i in by_pool], list(by_pool.values())
         if not tried:
             return self._alone("shrunk", "there are too few cases to try any candidate")
         given = np.stack([outcome_probability(p, outcomes) for p in pooled], axis=1)

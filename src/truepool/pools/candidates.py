@@ -1,6 +1,7 @@
 """Pools that another pool chooses from or combines."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from typing import TypeVar
 
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import SettingError
@@ -8,6 +9,8 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.folds import evaluation_cases, out_of_fold
 from truepool.pools.interface import Pool, configure
+
+Key = TypeVar("Key", bound=Hashable)
 
 USUAL = (
     "mean",
@@ -45,22 +48,31 @@ def configure_all(
 
 
 def cross_validate(
-    pools: Sequence[Pool],
+    pools: Mapping[Key, Pool],
     panel: Panel,
     pairs: list[tuple[IntArray, IntArray]],
-    case_weights: FloatArray | None,
-) -> tuple[list[Pool], list[FloatArray]]:
-    """Return the pools that could be tried, and their probabilities out of fold.
+    case_weights: FloatArray | None = None,
+    *,
+    known: Mapping[Key, FloatArray] | None = None,
+    required: Collection[Key] = (),
+    progress: Callable[[Key, int, int], None] = lambda key, done, total: None,
+) -> dict[Key, FloatArray]:
+    """Out-of-fold probabilities (T', C) of the tested cases, by pool.
 
-    Probabilities (T', C) are those of the tested cases. A pool for which the cases are
-    too few is left out.
+    ``known`` holds those of pools that need not be fitted again. A pool for which there
+    are too few cases is left out; for a ``required`` one that is an error.
     """
     rows = evaluation_cases(pairs)
-    tried, pooled = [], []
-    for pool in pools:
+    pooled: dict[Key, FloatArray] = {}
+    for done, (key, pool) in enumerate(pools.items()):
+        progress(key, done, len(pools))
         try:
-            pooled.append(out_of_fold(pool, panel, pairs, case_weights)[rows])
+            pooled[key] = (
+                known[key]
+                if known and key in known
+                else out_of_fold(pool, panel, pairs, case_weights)[rows]
+            )
         except SettingError:
-            continue
-        tried.append(pool)
-    return tried, pooled
+            if key in required:
+                raise
+    return pooled

@@ -132,7 +132,10 @@ class Simplest(Pool):
         cases = None if case_weights is None else case_weights[rows]
         outcomes = panel.outcomes[rows]
         groups = None if panel.groups is None else panel.groups[rows]
-        tried, pooled = candidates.cross_validate(pools, panel, pairs, case_weights)
+        by_pool = candidates.cross_validate(
+            dict(enumerate(pools)), panel, pairs, case_weights
+        )
+        tried, pooled = [pools[i] for i in by_pool], list(by_pool.values())
         if not tried:
             self.table_, self.why_ = (
                 [],

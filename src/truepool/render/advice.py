@@ -1,56 +1,21 @@
 """The advice of an audit: what to fix first, which pool to use, what that saves."""
 
-from collections.abc import Sequence
-
 from truepool.audits.recommendation import CURED_BY_A_POOL
-from truepool.audits.severity import BROKEN
+from truepool.audits.severity import LABELS
 from truepool.audits.topics.comparison import RECOMMENDED
+from truepool.audits.topics.threshold import POOL_FAULTS
 from truepool.audits.values import Audit, Fix, Recommendation
 from truepool.comparison import Estimate
 from truepool.core.formatting import money, pluralize
+from truepool.render.actions import ACTIONS, CALIBRATION, FIRST, join, listed
 from truepool.render.costs import unit as costs_unit
 from truepool.render.numbers import per_thousand
-
-FEED = "take {who} out of the pool or fix its feed"
-CALIBRATION = ("over-confident", "under-confident", "biased")
-"""Faults that recalibrating an agent cures."""
-
-FIRST = (*BROKEN, "drifted")
-"""Faults of a feed, which are fixed before anything else, whatever that saves."""
-
-ACTIONS = {
-    "constant-feed": FEED,
-    "stopped-feed": "find out why {who} stopped reporting",
-    "repeated-feed": FEED,
-    "changed-feed": FEED,
-    "rescaled-feed": "ask whether {who} was retrained or rescaled, and recalibrate it",
-    "reversed": "take {who} out of the pool or reverse its reports",
-    "drifted": FEED,
-    "copy": "leave out {who} or {other}, which report the same",
-    "harmful": "take {who} out of the pool",
-    "over-confident": "recalibrate {who}",
-    "under-confident": "recalibrate {who}",
-    "biased": "recalibrate {who}",
-    "misreport-gain": "pay {who} and the others by a proper score of their own reports",
-    "worse-than-best": "use {who} alone, or a pool that relies on it more",
-    "threshold": "decide at the threshold that the costs imply",
-    "under-confident-pool": "recalibrate the pool",
-    "over-confident-pool": "recalibrate the pool",
-    "biased-pool": "recalibrate the pool",
-    "fails-in-segment": "take {who} out of the pool in the groups where it fails, or "
-    "fix its feed there",
-    "biased-segment": "recalibrate the pool within groups",
-    "drifted-pool": "find out what changed around {when}",
-    "outcome-rate": "find out why the share of positive outcomes changed around {when}",
-    "other-threshold": "recalibrate the pool, or move the threshold",
-    "selective-labels": "review some cases at random and account for the review "
-    "(--propensity)",
-}
-"""What to do about a finding, in the imperative, by its code."""
 
 
 def steps(audit: Audit) -> list[str]:
     """Say what to fix first, then which pool to use, then what else to do."""
+    if audit.recommendation.labels_in_doubt:
+        return _question(audit)
     parts = (
         _first(audit),
         _pool(audit),
@@ -61,15 +26,19 @@ def steps(audit: Audit) -> list[str]:
     return [part for part in parts if part]
 
 
+def _question(audit: Audit) -> list[str]:
+    """Ask about the labels; what else is wrong whatever they are has no figures."""
+    asked, *_ = (f for f in audit.findings if f.code == LABELS)
+    rest = [fix for fix in audit.recommendation.fixes if fix.who]
+    return [
+        f"Before anything else, {ACTIONS[LABELS]}. {asked.advice}",
+        *([f"Also {join(rest)}."] if rest else []),
+    ]
+
+
 def recommended(plan: Recommendation) -> str:
     """Name the recommended pool."""
     return _name(str(plan.pool), plan)
-
-
-def listed(names: Sequence[str]) -> str:
-    """Join names as in a sentence."""
-    *most, last = names or ("",)
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def unit(audit: Audit) -> str:
@@ -102,7 +71,13 @@ def _urgent_fixes(plan: Recommendation) -> list[Fix]:
     sound = [fix for fix in errors if fix.code not in FIRST]
     most = max(map(_value, sound), default=float("inf"))
     larger = [f for f in plan.fixes if f not in plan.errors and _value(f) > most]
-    return sorted([*errors, *larger], key=lambda f: (f.code not in FIRST, -_value(f)))
+    fixes = sorted([*errors, *larger], key=lambda f: (f.code not in FIRST, -_value(f)))
+    # One thing to do about each agent: who is taken out needs no recalibration.
+    return [
+        fix
+        for place, fix in enumerate(fixes)
+        if not fix.who or fix.who[0] not in {f.who[0] for f in fixes[:place] if f.who}
+    ]
 
 
 def _value(fix: Fix) -> float:
@@ -114,7 +89,7 @@ def _value(fix: Fix) -> float:
 def _first(audit: Audit) -> str:
     """Say what must be fixed before anything else."""
     steps = first_fixes(audit.recommendation)
-    return f"Before anything else, {_join(steps, audit.currency)}." if steps else ""
+    return f"Before anything else, {join(steps, audit.currency)}." if steps else ""
 
 
 def _later(audit: Audit) -> str:
@@ -122,7 +97,12 @@ def _later(audit: Audit) -> str:
     steps = later_fixes(audit.recommendation)
     if not steps:
         return ""
-    return f"Then {_join(steps)}, and compare the pools again."
+    agents = listed([fix.who[0] for fix in steps])
+    them = "it" if len(steps) == 1 else "them"
+    return (
+        f"Then ask whoever runs {agents} to recalibrate {them}, and compare the pools "
+        "again."
+    )
 
 
 def _pool(audit: Audit) -> str:
@@ -136,13 +116,28 @@ def _pool(audit: Audit) -> str:
     again = " Compare the pools again after the fix." if sick else ""
     cured = any(_cured(plan, fix) for fix in plan.errors)
     instead = f" instead of {plan.in_use}, which is at fault" if cured else ""
+    alone = _recalibrated(audit)
     return (
         f"{opening} {recommended(plan)}{instead}: it costs {_cost(audit, plan.cost)} "
         f"per case, {plan.in_use} {_cost(audit, plan.cost_in_use)} "
         f"({_validation(plan)}). That saves {_cost(audit, plan.saving.value)} per "
         f"case, {_per_thousand(audit, plan.saving, plan.p_value)}; {plan.why}."
-        f"{_auto(audit)}{again}"
+        f"{alone}{_auto(audit)}{again}"
     )
+
+
+def _recalibrated(audit: Audit) -> str:
+    """Say what recalibrating the pool in use would save, where that is a finding."""
+    savings = [
+        f.cost
+        for f in audit.findings
+        if f.code in POOL_FAULTS and f.cost is not None and f.cost.low > 0
+    ]
+    if not savings:
+        return ""
+    how = " (`platt`)" if audit.pool == "mean" else ""
+    saved = _cost(audit, savings[0].value)
+    return f" Recalibrating {audit.pool} alone{how} would save {saved} per case."
 
 
 def _cost(audit: Audit, value: float) -> str:
@@ -169,6 +164,8 @@ def _auto(audit: Audit) -> str:
         more = Estimate(-saving.value, -saving.high, -saving.low)
         return f" auto would cost more: {_per_thousand(audit, more)}."
     amount = _per_thousand(audit, saving)
+    if plan.saving is not None and saving.value < plan.saving.value:
+        return f" auto would save less: {amount}."
     return f" auto would save {amount}, which is not statistically significant."
 
 
@@ -180,10 +177,12 @@ def _alternative(audit: Audit) -> str:
     plan = audit.recommendation
     if plan.alternative is None or plan.alternative_cost is None:
         return ""
+    less = plan.cost is not None and plan.alternative_cost < plan.cost
+    doubt = f", less than {plan.pool} but not significantly so" * less
     return (
         f"The simplest pool within one standard error of {plan.pool} is "
         f"{_name(plan.alternative, plan)}, at "
-        f"{_cost(audit, plan.alternative_cost)} per case: use it if you need a "
+        f"{_cost(audit, plan.alternative_cost)} per case{doubt}: use it if you need a "
         "rule that is easy to explain."
     )
 
@@ -206,38 +205,12 @@ def _also(audit: Audit) -> str:
     plan = audit.recommendation
     urgent = _urgent_fixes(plan)
     steps = [f for f in plan.fixes if f.severity != "error" and f not in urgent]
-    return f"Also {_join(steps, audit.currency)}." if steps else ""
+    steps.sort(key=_value, reverse=True)
+    return f"Also {join(steps, audit.currency)}." if steps else ""
 
 
 def _cured(plan: Recommendation, fix: Fix) -> bool:
     return plan.change and fix.code in CURED_BY_A_POOL
-
-
-def _join(fixes: Sequence[Fix], currency: str | None = None) -> str:
-    """List what to do, the same action once; with a currency, what it saves."""
-    saved: dict[str, str] = {}
-    for fix in fixes:
-        saved.setdefault(
-            _action(fix), "" if currency is None else _saved(fix, currency)
-        )
-    return "; ".join(action + saving for action, saving in saved.items())
-
-
-def _action(fix: Fix) -> str:
-    if fix.code not in ACTIONS:
-        return f"look into {listed(fix.who) or 'the pool'} (`{fix.code}`)"
-    who, other = (*fix.who, "", "")[:2]
-    # Who was reversed midway was sound before: its reports must not all be reversed.
-    turned = fix.code == "reversed" and fix.since is not None
-    action = FEED if turned else ACTIONS[fix.code]
-    when = f"case {fix.since or 0:,}" + (f" ({fix.date})" if fix.date else "")
-    return action.format(who=who, other=other, when=when)
-
-
-def _saved(fix: Fix, currency: str) -> str:
-    if fix.saving is None or not fix.saving.low > 0:
-        return ""
-    return f" (saves {money(fix.saving.value, currency)} per case)"
 
 
 def _name(pool: str, plan: Recommendation) -> str:

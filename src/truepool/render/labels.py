@@ -1,6 +1,7 @@
-"""The sentence that names the outcome labels."""
+"""Outcome labels in words."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from truepool.data.labels import Labels
 
@@ -22,3 +23,12 @@ def sentence(labels: Labels, cases: Sequence[int] = ()) -> str:
         f"Outcome label: {labels.positive} = positive{first}, "
         f"{labels.negative} = negative{known[0]}."
     )
+
+
+def class_names(names: Iterable[Any]) -> list[str]:
+    """Return what classes are called in a sentence.
+
+    >>> class_names(["green", "red"]), class_names([0, 1])
+    (['green', 'red'], ['class 0', 'class 1'])
+    """
+    return [name if isinstance(name, str) else f"class {name}" for name in names]

@@ -1,9 +1,12 @@
 """The verdict of an audit, what its costs are, and what changed since another."""
 
+from truepool.audits.severity import LABELS
 from truepool.audits.values import SEVERITIES, Audit, Recommendation
 from truepool.core.formatting import in_unit, money, pluralize
-from truepool.render.advice import CALIBRATION, first_fixes, listed, recommended, unit
+from truepool.render.actions import CALIBRATION, listed
+from truepool.render.advice import first_fixes, recommended, unit
 from truepool.render.costs import describe, describe_classes
+from truepool.render.labels import class_names
 
 FIXED = "savings per case if fixed"
 """What the cost of a finding is called; below 0, fixing it alone is no cure."""
@@ -18,6 +21,9 @@ USUAL = {
 def sentence(audit: Audit) -> str:
     """Say whether the pool can be trusted, and what it takes."""
     plan = audit.recommendation
+    if plan.labels_in_doubt:
+        asked, *_ = (f for f in audit.findings if f.code == LABELS)
+        return f"{asked.sentence} Until that is clear, nothing here can be relied on."
     basis = f"{_counts(audit)} in {_where(audit)}"
     if plan.trust == "no":
         return f"Do not trust this pool {_until(plan)}: {basis}.{_apart(plan)}"
@@ -62,8 +68,7 @@ def describe_errors(audit: Audit) -> str:
     """Say what errors cost, between however many classes."""
     if audit.classes == 2:
         return describe(audit.costs)
-    names = [n if isinstance(n, str) else f"class {n}" for n in audit.labels.names]
-    return describe_classes(audit.costs, names)
+    return describe_classes(audit.costs, class_names(audit.labels.names))
 
 
 def changes(audit: Audit) -> list[str]:
@@ -78,6 +83,16 @@ def changes(audit: Audit) -> list[str]:
         lines.append(
             f"The pool in use costs {money(now.cost_in_use, audit.currency)} per case; "
             f"it cost {money(then.cost, audit.currency)}."
+        )
+    if then.settings:
+        lines.append(
+            f"The two audits differ in {listed(then.settings)}, so costs and findings "
+            "cannot be compared directly."
+        )
+    if then.left_out:
+        lines.append(
+            f"Findings about {listed(then.left_out)}, left out this time, do not count "
+            "as gone."
         )
     lines += [f"Worse: {f.sentence}" for f in then.worse]
     lines += [f"Better: {_known(key)}." for key in then.better]

@@ -1,12 +1,16 @@
 import numpy as np
 import pytest
-from faults import COSTS, over_confident, sound
+from faults import COSTS, SKILLS, over_confident, sound
 from numpy.testing import assert_allclose
 
-from truepool.audits import audit
+from truepool.audits import Calibration, audit
+from truepool.audits.miscalibration import describe, measure
+from truepool.comparison import Estimate
 from truepool.core.arrays import from_log_scale, log_scale
 from truepool.data.panel import Panel
 from truepool.measures.losses import Loss
+from truepool.pools.stacked_lr import StackedLR
+from truepool.stress.drift import quality_panel
 from truepool.stress.temperature import Temperature
 
 QUICK = {"costs": COSTS, "resamples": 50}
@@ -25,7 +29,11 @@ def test_the_slope_of_an_over_confident_agent_is_its_temperature():
 
 
 def test_an_under_confident_agent():
-    finding = findings_of(Temperature(2.5)(sound(), "agent2"), "agent2")
+    panel = quality_panel(
+        "none", before=SKILLS, after=SKILLS, cases=2000, base_rate=0.5,
+        correlation=0.2, honest=True, seed=0,
+    )  # fmt: skip
+    finding = findings_of(Temperature(2.5)(panel, "agent2"), "agent2")
     assert (finding.code, finding.severity) == ("under-confident", "error")
     assert finding.number.low < 2.5 < finding.number.high
 
@@ -71,3 +79,100 @@ def test_an_agent_that_hardly_spoke_is_not_judged():
     assert not any(
         f.who == ("agent4",) and f.figure == "reliability" for f in finding.findings
     )
+
+
+# What is off is named by what is more clearly off
+
+
+def interval(value, reach):
+    return Estimate(value, value - reach, value + reach)
+
+
+def found(slope, bias):
+    return Calibration(
+        "ada", 500, 0.1, 0.1, interval(*bias), interval(*slope), 1e-9, None
+    )
+
+
+@pytest.mark.parametrize(
+    ("slope", "bias", "code"),
+    [
+        ((1.4, 0.5), (0.08, 0.01), "biased"),
+        ((1.4, 0.5), (0.0, 0.01), "biased"),  # the slope may well be 1
+        ((1.4, 0.3), (0.08, 0.01), "biased"),
+        ((1.4, 0.1), (0.01, 0.01), "under-confident"),
+        ((0.6, 0.5), (0.08, 0.01), "biased"),
+        ((0.6, 0.3), (0.08, 0.01), "biased"),
+        ((0.6, 0.1), (-0.01, 0.01), "over-confident"),
+    ],
+)
+def test_a_slope_names_the_fault_only_where_it_is_surely_off_and_leads(
+    slope, bias, code
+):
+    assert describe(found(slope, bias))[0] == code
+    assert (measure(found(slope, bias))[1] == "bias") == (code == "biased")
+
+
+@pytest.mark.parametrize(("bias", "word"), [(0.1, "high"), (-0.1, "low")])
+def test_a_bias_is_described_by_its_direction(bias, word):
+    assert describe(found((1.2, 0.4), (bias, 0.01))) == (
+        "biased",
+        f"reports too {word}",
+    )
+
+
+@pytest.mark.parametrize(
+    ("bias", "code"), [(0.1, "over-confident"), (-0.1, "under-confident")]
+)
+def test_who_is_too_sure_of_the_likeliest_of_many_classes_is_over_confident(bias, code):
+    assert describe(found((1.1, 0.4), (bias, 0.01)), classes=3)[0] == code
+
+
+# The agents that made a pool biased
+
+
+def shifted(**by):
+    """A sound panel with some agents' log-odds moved."""
+    panel = sound(cases=1000)
+    values = panel.values.copy()
+    for agent, shift in by.items():
+        i = panel.agents.index(agent)
+        values[:, i] = from_log_scale(log_scale(values[:, i]) + shift)
+    return panel.with_reports(values)
+
+
+def pools_bias(panel):
+    findings = audit(panel, **QUICK).findings
+    return next(f for f in findings if f.code == "biased-pool")
+
+
+def test_the_cause_of_a_biased_pool_is_biased_the_same_way():
+    """agent1 reports too low: whatever made the pool too high, it was not agent1."""
+    finding = pools_bias(shifted(agent1=-1.0, agent3=3.0, agent4=3.0))
+    assert "reports too high" in finding.sentence
+    assert finding.cause[1:] in [("agent3",), ("agent4",)]
+    assert "agent1" not in finding.sentence
+
+
+def test_agents_that_explain_a_biased_pool_only_together_are_named_together():
+    shifts = dict.fromkeys(sound(cases=10).agents, 0.9)
+    finding = pools_bias(shifted(**shifts))
+    assert all(agent in finding.sentence for agent in shifts)
+
+
+def test_the_pool_named_as_a_cure_corrects_an_agent_by_itself():
+    """stacked-lr is linear in log-odds, so whatever scale an agent uses is learned."""
+    panel = sound(cases=1000)
+    values = panel.values.copy()
+    values[:, 2] = from_log_scale(0.3 * log_scale(values[:, 2]) + 1.0)
+    panels = panel, panel.with_reports(values)
+    learned, plain = (
+        [((p - panel.outcomes) ** 2).mean() for p in pooled]
+        for pooled in (
+            [StackedLR().fit_panel(x).probabilities(x.values)[:, 1] for x in panels],
+            [x.reports.mean(axis=1) for x in panels],
+        )
+    )
+    # A penalty on the slopes is all that differs, next to nothing in 1,000 cases.
+    assert_allclose(learned[0], learned[1], atol=0.0005)
+    assert plain[1] - plain[0] > 0.005

@@ -3,13 +3,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binom, kstest
 
+from truepool.audits.miscalibration import bias_matters, matters, slope_matters
 from truepool.audits.reliability import excess_costs, reliability, worst_group
-from truepool.audits.topics.calibration import (
-    bias_matters,
-    calibration,
-    matters,
-    slope_matters,
-)
+from truepool.audits.topics.calibration import calibration
 from truepool.audits.values import Calibration, Reliability
 from truepool.data.costs import Costs
 from truepool.measures.groups import enough_cases

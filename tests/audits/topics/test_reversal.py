@@ -5,10 +5,12 @@ from numpy.testing import assert_allclose
 from panels import random_panel
 
 from truepool.audits import audit
-from truepool.audits.topics.reversal import REVERSED
+from truepool.audits.evidence import Evidence
+from truepool.audits.topics.reversal import REVERSED, check
 from truepool.data.panel import Panel
 from truepool.measures.losses import Loss
 from truepool.measures.scores import auc
+from truepool.pools.mean import Mean
 from truepool.stress.sleeper import Sleeper
 
 QUICK = {"costs": COSTS, "resamples": 50}
@@ -94,7 +96,8 @@ def test_an_agent_that_turned_is_dated_and_its_sound_reports_are_not_reversed(se
 
 def test_what_an_agent_that_turned_costs_is_what_leaving_it_out_since_then_saves():
     panel = turned(0.3)
-    (finding,) = findings_of(panel)
+    evidence = Evidence(panel, Mean(costs=COSTS), COSTS, None, 0.95, 50, 0)
+    finding = next(one for one in check(evidence) if one.since is not None)
     later = panel.reports.copy()
     later[finding.since :, 2] = np.nan
     loss = Loss("cost", COSTS)
@@ -103,7 +106,7 @@ def test_what_an_agent_that_turned_costs_is_what_leaving_it_out_since_then_saves
         for reports in (panel.reports, later)
     )
     tested = 5 / 6  # the first sixth of the cases only teaches
-    assert_allclose(finding.cost.value, (as_is - without) / tested)
+    assert_allclose(finding.price().value, (as_is - without) / tested)
 
 
 def test_an_agent_that_was_always_reversed_has_no_date():
@@ -114,3 +117,79 @@ def test_an_agent_that_was_always_reversed_has_no_date():
 
 def test_the_level_of_a_reversed_area():
     assert REVERSED == 0.45
+
+
+# The wrong label called positive
+
+
+def upside_down(cases=600, labels=("fraud", "legit")):
+    """Reports are probabilities of fraud, but legit is called positive."""
+    panel = sound(cases=cases)
+    outcomes = np.where(panel.outcomes == 1, *labels)
+    return Panel(panel.reports, outcomes, positive=labels[1])
+
+
+def test_where_all_agents_are_reversed_the_labels_are_asked_about_and_nobody_blamed():
+    result = audit(upside_down(), **QUICK)
+    first = result.findings[0]
+    assert (first.code, first.severity, first.who) == ("reversed-labels", "error", ())
+    assert first.sentence == (
+        "All 5 agents rank cases the wrong way round: is legit the positive label?"
+    )
+    assert "Say --positive fraud" in first.advice
+    assert first.number.high < 0.5
+    errors = [f for f in result.findings if f.severity == "error"]
+    assert errors == [first]
+    reversals = [f for f in result.findings if f.code == "reversed"]
+    assert len(reversals) == 5
+    assert {f.cause for f in reversals} == {("reversed-labels",)}
+
+
+def test_while_the_labels_are_in_doubt_nothing_else_is_advised():
+    result = audit(upside_down(), **QUICK)
+    assert result.recommendation.pool is None
+    assert result.verdict.startswith("All 5 agents rank cases the wrong way round")
+    (step,) = result.steps
+    assert step.startswith(
+        "Before anything else, find out which label is the positive one. Say "
+        "--positive fraud if the reports are probabilities of fraud."
+    )
+
+
+def test_a_label_with_a_space_can_be_pasted():
+    panel = upside_down(cases=200, labels=("card fraud", "legit"))
+    assert "Say --positive 'card fraud' if" in audit(panel, **QUICK).findings[0].advice
+
+
+def test_with_the_other_label_the_question_is_answered():
+    panel = upside_down()
+    labels = np.array(panel.labels.names)[panel.outcomes]
+    answered = Panel(panel.reports, labels, positive=panel.labels.negative)
+    codes = {f.code for f in audit(answered, **QUICK).findings}
+    assert not codes & {"reversed-labels", "reversed"}
+
+
+def test_a_dead_feed_is_still_a_dead_feed_whatever_the_labels():
+    panel = upside_down()
+    reports = panel.reports.copy()
+    reports[400:, 2] = 0.5
+    labels = np.array(panel.labels.names)[panel.outcomes]
+    panel = Panel(reports, labels, positive="legit", times=np.arange(600))
+    result = audit(panel, **QUICK)
+    roots = [finding.code for finding, _ in result.groups]
+    assert roots[:2] == ["reversed-labels", "constant-feed"]
+    assert "agent2" in result.steps[-1]
+
+
+def test_one_agent_among_others_is_reversed_by_itself():
+    findings = audit(flipped(cases=600), **QUICK).findings
+    assert not any(f.code == "reversed-labels" for f in findings)
+
+
+def test_nothing_is_asked_of_three_classes():
+    panel = random_panel(1, cases=400, classes=3, skill=3.0)
+    reports = np.roll(panel.reports, 1, axis=2)
+    findings = audit(Panel(reports, panel.outcomes), resamples=50).findings
+    codes = [f.code for f in findings]
+    assert "reversed" in codes
+    assert "reversed-labels" not in codes

@@ -21,7 +21,7 @@ from example_audit import (
 from panels import random_panel
 
 import truepool as tp
-from truepool.audits.values import Finding
+from truepool.audits.values import Changes, Finding
 from truepool.core.errors import SourceError
 from truepool.data.labels import Labels
 from truepool.data.panel import Panel
@@ -361,3 +361,20 @@ def test_where_no_alarm_could_be_raised_none_is_ruled_out():
     assert "No alarm: no agent" in html(quiet)
     blind = replace(quiet, withheld=(("drift alarms", "river is not installed"),))
     assert "No alarm: no agent" not in html(blind)
+
+
+def test_the_earlier_audit_is_named_above_the_list_of_changes():
+    changes = Changes("march.csv", "2026-03-31", "no", None, (), (("biased", "ada"),))
+    page = html(audit(changes=changes))
+    assert "<p>Since the audit of 2026-03-31 (march.csv):</p>" in page
+    assert "<li>Since" not in page
+
+
+def test_always_deciding_is_called_by_the_labels():
+    page = html(audit(labels=Labels(("legit", "fraud"))))
+    assert '"always fraud" and "always legit"' in page
+    assert "always 1" not in page
+
+
+def test_the_share_of_positives_on_the_page_is_that_of_the_weights():
+    assert "(1.2 % by weight)" in html(audit(weighted_share=0.012))

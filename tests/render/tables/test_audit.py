@@ -1,5 +1,6 @@
 import io
 import re
+from dataclasses import replace
 
 import pytest
 from faults import COSTS, flipped, sound, timed
@@ -10,7 +11,8 @@ from truepool.audits import audit
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.render.advice import steps
-from truepool.render.tables.audit import markdown, show
+from truepool.render.numbers import percent
+from truepool.render.tables.audit import markdown, scope, show
 from truepool.render.verdict import sentence
 
 QUICK = {"costs": COSTS, "resamples": 50}
@@ -127,3 +129,10 @@ def test_whether_other_pools_are_cheaper_is_shown_with_the_p_values_that_matter(
 def test_where_nothing_was_found_markdown_says_so():
     few = audit(Panel([[0.9, 0.5], [0.1, 0.5], [0.8, 0.2]], [1, 0, 1]))
     assert "## Findings\n\nNothing was found.\n" in markdown(few)
+
+
+def test_the_share_of_positives_is_that_of_the_weights_where_there_are_any():
+    share = RESULT.positives / RESULT.cases
+    assert f"{percent(share)} of them positive;" in scope(RESULT)
+    text = scope(replace(RESULT, weighted_share=0.012))
+    assert f"1.2 % of them positive by weight ({percent(share)} of the rows)" in text

@@ -1,4 +1,5 @@
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,7 +7,9 @@ from panels import random_panel
 from rich.console import Console
 
 from truepool import compare, replay
+from truepool.comparison import Estimate
 from truepool.core.errors import SourceError
+from truepool.data.labels import Labels
 from truepool.data.panel import Panel
 from truepool.render import figures
 from truepool.render.tables import comparison, weights
@@ -105,3 +108,38 @@ def test_of_many_agents_the_largest_weights_are_printed():
     table = replays.weights(replay("static", panel))
     assert len(table.rows) == 50
     assert table.notes == ("10 other agents share 16.7 %; --json lists all.",)
+
+
+def starred(low, high, p_value):
+    """How a difference to the mean is shown, given its interval and adjusted p."""
+    result = compare(
+        random_panel(0, cases=60), resamples=20, pools=["vcg"], loss="brier"
+    )
+    row = replace(
+        result["vcg"], to_mean=Estimate(-0.1, low, high), p_mean=p_value, p_best=1.0
+    )
+    rows = (row, replace(result["mean"], p_mean=1.0, p_best=1.0))
+    page = comparison.grid(replace(result, rows=rows))
+    return page.rows[0][4], page.notes[-1]
+
+
+def test_a_star_needs_an_interval_without_0_and_a_small_p_value():
+    cell, verdict = starred(-0.2, -0.05, 0.001)
+    assert cell.endswith("*")
+    assert "significantly lower" in verdict
+    for low, high, p_value in [(-0.2, 0.01, 0.001), (-0.2, -0.05, 0.2)]:
+        cell, verdict = starred(low, high, p_value)
+        assert "*" not in cell
+        assert "not statistically significant" in verdict
+
+
+def test_classes_are_called_by_their_labels():
+    panel = random_panel(0, cases=90, classes=3)
+    names = np.array(["green", "yellow", "red"])[panel.outcomes]
+    panel = Panel(panel.reports, panel.outcomes).with_labels(
+        Labels(("green", "yellow", "red"))
+    )
+    assert len(names) == 90
+    page = shown(comparison.grid(compare(panel, pools=["mean"], resamples=20)))
+    assert "green is the negative class" in page
+    assert "class 0" not in page

@@ -9,6 +9,13 @@ from scipy.special import chdtrc, ndtri
 from truepool.audits.candidate import Candidate
 from truepool.audits.cross_validation import recalibrate
 from truepool.audits.evidence import Evidence
+from truepool.audits.miscalibration import (
+    UNDER,
+    describe,
+    matters,
+    measure,
+    share_gone,
+)
 from truepool.audits.reliability import reliability, worst_group
 from truepool.audits.severity import BROKEN, SURE
 from truepool.audits.topic import Topic
@@ -20,20 +27,13 @@ from truepool.measures.groups import enough_cases
 from truepool.measures.inference import independent_units
 from truepool.measures.scores import ece, smooth_ece
 
-SLOPES = (0.8, 1.25)
-BIAS, SHARE_OF_RATE = 0.02, 0.2
-"""A slope outside these, or a bias above the smaller of 0.02 and a fifth of the rarer
-outcome's share, is large enough to matter."""
-
 POOL_SLOPE = 1.05
 """A slope above this is worth recalibrating a pool for."""
 
-OVER = "is over-confident (too extreme)"
-UNDER = "is under-confident (not extreme enough)"
-
 BACKFIRES = (
-    "Fixed alone it would make decisions cost more, because the pool relies on it: fix "
-    "the pool too."
+    "Leave it as it is unless you change the pool too: recalibrated alone, it would "
+    "make decisions cost more on these cases, because the pool relies on it. "
+    "`truepool fit --pool stacked-lr` learns to correct all agents at once."
 )
 
 AGENT_FAULTS = (*BROKEN, "drifted", "over-confident", "under-confident", "biased")
@@ -116,26 +116,6 @@ def calibration(
     )
 
 
-def matters(found: Calibration) -> bool:
-    """Whether miscalibration is large enough to be called an error."""
-    return slope_matters(found) or bias_matters(found)
-
-
-def slope_matters(found: Calibration) -> bool:
-    """Whether the slope lies outside `SLOPES`."""
-    return found.slope is not None and not (SLOPES[0] <= found.slope.value <= SLOPES[1])
-
-
-def bias_matters(found: Calibration) -> bool:
-    """Whether the mean report is too far from the base rate."""
-    if found.bias is None or found.reliability is None:
-        return False
-    groups = found.reliability
-    rate = float(groups.frequency @ groups.cases / groups.cases.sum())
-    most = min(BIAS, SHARE_OF_RATE * min(rate, 1 - rate))
-    return abs(found.bias.value) > most
-
-
 def _likeliest(reports: FloatArray, outcomes: IntArray) -> tuple[FloatArray, IntArray]:
     """Probability (T',) of an event and whether it happened (T',), where reported."""
     if reports.shape[1] == 1:
@@ -158,26 +138,26 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
             yield _agent(evidence, i, found)
     if pool.p_value is None:
         return
-    steep = pool.slope is not None and pool.slope.low > 1
-    if steep and not (bias_matters(pool) and pool.slope.value < POOL_SLOPE):  # type: ignore[union-attr]
+    if describe(pool, evidence.panel.classes)[0] == "under-confident":
         yield _under_confident(evidence, agents, pool)
     else:
         yield _miscalibrated(evidence, pool)
 
 
 def _agent(evidence: Evidence, i: int, found: Calibration) -> Candidate:
-    code, words = describe(found, evidence.panel.classes, evidence.line)
-    steep = code.endswith("confident")
+    code, words = describe(found, evidence.panel.classes)
+    where = worst_group(found, evidence.panel.classes, evidence.line)
+    number, unit = measure(found)
     return Candidate(
         code,
         (found.who,),
-        f"{found.who} {words}.",
-        f"Recalibrate {found.who} on cases with a known outcome before pooling "
-        "it, or use a pool that learns to correct it.",
+        f"{found.who} {words}: {where}.",
+        f"Ask whoever runs {found.who} to recalibrate it, or use a pool that learns to "
+        "correct each agent (`truepool fit --pool stacked-lr`).",
         p_value=found.p_value,
         matters=matters(found),
-        number=found.slope if steep else found.bias,
-        unit="calibration slope" if steep else "bias",
+        number=number,
+        unit=unit,
         price=partial(_agent_saving, evidence, i),
         figure="reliability",
         share=partial(_share_since, evidence, i),
@@ -198,62 +178,43 @@ def _under_confident(
     else:
         start = f"The pool ({evidence.pool.name}) {UNDER}"
     slope = found.slope
+    number, unit = measure(found)
     return Candidate(
         "under-confident-pool",
         (),
         f"{start}: {worst_group(found, evidence.panel.classes, evidence.line)}.",
         "Recalibrate the pool: `platt`, `beta` or `extremized` around the mean learn "
-        "how far to move it (Ranjan & Gneiting 2010).",
+        "how far to move it (Ranjan & Gneiting 2010), as in `truepool fit --pool "
+        "platt`.",
         p_value=found.p_value,
-        matters=slope is not None and slope.value > POOL_SLOPE,
+        matters=matters(found) or (slope is not None and slope.value > POOL_SLOPE),
         most="warning",
-        number=slope,
-        unit="calibration slope",
+        number=number,
+        unit=unit,
         price=partial(_pool_saving, evidence),
         figure="reliability",
     )
 
 
 def _miscalibrated(evidence: Evidence, found: Calibration) -> Candidate:
-    sure = found.slope is not None and found.slope.high < 1
-    what = OVER if sure else "is biased"
+    code, words = describe(found, evidence.panel.classes)
+    number, unit = measure(found)
     return Candidate(
-        "over-confident-pool" if sure else "biased-pool",
+        f"{code}-pool",
         (),
-        f"The pool ({evidence.pool.name}) {what}: "
+        f"The pool ({evidence.pool.name}) {words}: "
         f"{worst_group(found, evidence.panel.classes, evidence.line)}.",
-        "Recalibrate the pool on cases with a known outcome, for example with `platt` "
-        "or `isotonic` around it.",
+        "Recalibrate the pool: `truepool fit --pool platt` (or `isotonic`) learns how "
+        "far to move the mean.",
         p_value=found.p_value,
         matters=matters(found),
-        number=found.slope if sure else found.bias,
-        unit="calibration slope" if sure else "bias",
+        number=number,
+        unit=unit,
         price=partial(_pool_saving, evidence),
         figure="reliability",
         explained_by=AGENT_FAULTS,
+        share=partial(_share_of_agents, evidence),
     )
-
-
-def describe(
-    found: Calibration, classes: int = 2, line: float | None = None
-) -> tuple[str, str]:
-    """Return what is wrong as a code and in words."""
-    gap = worst_group(found, classes, line)
-    if found.slope is not None and (slope_matters(found) or _slope_leads(found)):
-        if found.slope.value < 1:
-            return "over-confident", f"{OVER}: {gap}"
-        return "under-confident", f"{UNDER}: {gap}"
-    high = found.bias is not None and found.bias.value > 0
-    return "biased", f"reports too {'high' if high else 'low'}: {gap}"
-
-
-def _slope_leads(found: Calibration) -> bool:
-    """Whether the slope is more clearly off than the mean."""
-    slope, bias = found.slope, found.bias
-    if slope is None or bias is None:  # only what has enough cases is described
-        raise AssertionError(found.who)
-    from_slope = abs(slope.value - 1) * (bias.high - bias.low)
-    return from_slope > abs(bias.value) * (slope.high - slope.low)
 
 
 def _share_since(evidence: Evidence, agent: int, causes: Sequence[Finding]) -> float:
@@ -265,13 +226,21 @@ def _share_since(evidence: Evidence, agent: int, causes: Sequence[Finding]) -> f
     early = panel.order[: min(cause.since or 0 for cause in causes)]
     who = panel.agents[agent]
     before = _calibration(evidence, who, panel.values[early, agent], early)
-    whole = evidence.compute(calibrations)[agent]
-    steep = describe(whole)[0].endswith("confident")
-    then, now = ((c.slope if steep else c.bias) for c in (before, whole))
-    if then is None or now is None:
-        return 1.0
-    sound = 1.0 if steep else 0.0
-    return 1 - abs(then.value - sound) / abs(now.value - sound)
+    return share_gone(evidence.compute(calibrations)[agent], before)
+
+
+def _share_of_agents(evidence: Evidence, causes: Sequence[Finding]) -> float:
+    """Share of the pool's miscalibration that recalibrating these agents removes.
+
+    The pools stay as they are; for linear ones this is weight times bias.
+    """
+    panel, cases = evidence.panel, evidence.cases
+    values = panel.values.copy()
+    for agent in {panel.agents.index(cause.who[0]) for cause in causes}:
+        values[:, agent] = recalibrate(values[:, agent], panel, evidence.sampling)
+    pooled = evidence.validation.predict(values[cases], cases)
+    now = evidence.compute(calibrations)[len(panel.agents)]
+    return share_gone(now, _calibration(evidence, now.who, pooled, cases))
 
 
 def _agent_saving(evidence: Evidence, agent: int) -> Estimate | None:

@@ -68,12 +68,24 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
         f"{percent(found.recall.value)} of the positives are found instead of "
         f"{percent(found.recall_without_limit)}, and a case costs "
         f"{evidence.money(found.cost.value)} instead of {evidence.money(now)}.",
-        "Decide the most valuable cases first, as truepool score --capacity does, or "
-        "weigh more capacity against what the limit costs.",
+        _advice(found),
         least="note",
         number=found.rise,
         unit=evidence.in_currency("cost of the limit per case"),
         figure="capacity",
+    )
+
+
+def _advice(found: AtCapacity) -> str:
+    if found.rise is not None and found.rise.value < 0:
+        return (
+            "More capacity would not pay: the limit leaves out decisions that cost "
+            "more than they save, because the pool decides positive too often. "
+            "Recalibrate it first."
+        )
+    return (
+        "Decide the most valuable cases first, as truepool score --capacity does, or "
+        "weigh more capacity against what the limit costs."
     )
 
 

@@ -1,6 +1,6 @@
 """Whether another pool, or the best agent alone, costs significantly less."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,9 +13,9 @@ from truepool.audits.severity import BROKEN
 from truepool.audits.topic import Topic
 from truepool.audits.values import PairedComparison
 from truepool.comparison import (
+    BASELINES,
     Comparison,
     choose_pools,
-    cross_validate,
     estimate_mean,
     tabulate,
 )
@@ -32,7 +32,7 @@ from truepool.measures.inference import (
 )
 from truepool.measures.losses import Loss
 from truepool.pools import every
-from truepool.pools.candidates import USUAL
+from truepool.pools.candidates import USUAL, cross_validate
 
 RECOMMENDED = "auto"
 """The pool to use wherever it costs significantly less than the one in use."""
@@ -70,7 +70,7 @@ def compare_pools(evidence: Evidence) -> Comparison | None:
     try:
         pairs = evidence.compute(folds)
         known = {own.name: evidence.validation.pooled_of(evaluation_cases(pairs))}
-        pooled = cross_validate(pools, panel, pairs, known=known)
+        pooled = cross_validate(pools, panel, pairs, known=known, required=BASELINES)
     except SettingError as error:
         evidence.sampling.withhold("comparison", str(error))
         return None
@@ -93,17 +93,21 @@ def paired_comparisons(evidence: Evidence) -> tuple[PairedComparison, ...]:
     cases in time.
     """
     table = evidence.compute(compare_pools)
-    if table is None:
-        return ()
-    mine = table.by_case[evidence.pool.name]
-    others = [row.pool for row in table.rows if row.pool != evidence.pool.name]
+    return () if table is None else _compare_with(evidence, table, evidence.pool.name)
+
+
+def _compare_with(
+    evidence: Evidence, table: Comparison, pool: str
+) -> tuple[PairedComparison, ...]:
+    mine = table.by_case[pool]
+    others = [row.pool for row in table.rows if row.pool != pool]
     saved = np.stack([mine - table.by_case[pool] for pool in others], axis=1)
     p_values = paired_p_values(saved)
     by_holm, by_bonferroni = holm(p_values), bonferroni(p_values)
     resamples = Resamples(len(saved), evidence.resamples, evidence.seed)
     return tuple(
         PairedComparison(
-            pool,
+            other,
             estimate_mean(gap, resamples, evidence.level),
             float(p_values[m]),
             float(by_holm[m]),
@@ -111,8 +115,23 @@ def paired_comparisons(evidence: Evidence) -> tuple[PairedComparison, ...]:
             signed_rank_p_value(gap),
             _diebold_mariano(evidence, gap),
         )
-        for m, (pool, gap) in enumerate(zip(others, saved.T, strict=True))
+        for m, (other, gap) in enumerate(zip(others, saved.T, strict=True))
     )
+
+
+def significantly_cheaper(
+    comparisons: Iterable[PairedComparison], barred: Collection[str] = ()
+) -> dict[str, PairedComparison]:
+    """Pools that cost significantly less than the one that they are compared with.
+
+    A paired t-test, adjusted (Holm) for the pools tried, and an interval above 0,
+    because costs of rare events are too skewed for a t-test alone.
+    """
+    return {
+        other.pool: other
+        for other in comparisons
+        if other.holm < SIGNIFICANT and other.saved.low > 0 and other.pool not in barred
+    }
 
 
 def _diebold_mariano(evidence: Evidence, gap: FloatArray) -> float | None:
@@ -139,34 +158,33 @@ class Choice:
 def choose_pool(evidence: Evidence, faulty: Collection[str] = ()) -> Choice | None:
     """Choose `RECOMMENDED` where it costs significantly less than the pool in use.
 
-    Significantly: a paired t-test, adjusted (Holm) for the pools tried, and an interval
-    above 0, because costs of rare events are too skewed for a t-test alone. Where
-    another pool passes and `RECOMMENDED` does not, the simplest of those that cannot be
-    told from the best. Where none passes, the pool in use is kept. An agent that is at
-    fault is not recommended alone.
+    Where another pool passes and `RECOMMENDED` does not, or costs significantly more
+    than that one, the simplest of those that cannot be told from the best. Where none
+    passes, the pool in use is kept. An agent that is at fault is not recommended alone.
     """
     table = evidence.compute(compare_pools)
     if table is None:
         return None
     barred = {"best-agent"} if evidence.best_agent in faulty else set()
     first = table.by_case[table.rows[0].pool]
-    cheaper = {
-        other.pool: other
-        for other in evidence.compute(paired_comparisons)
-        if other.holm < SIGNIFICANT and other.saved.low > 0 and other.pool not in barred
-    }
-    if RECOMMENDED in cheaper or (evidence.pool.name == RECOMMENDED and not cheaper):
+    cheaper = significantly_cheaper(evidence.compute(paired_comparisons), barred)
+    rivals = cheaper
+    if RECOMMENDED in cheaper:
+        against = _compare_with(evidence, table, RECOMMENDED)
+        beats = significantly_cheaper(against, barred)
+        rivals = {pool: one for pool, one in cheaper.items() if pool in beats}
+    best = [
+        other
+        for other in rivals.values()
+        if _p_value(table.by_case[other.pool] - first) >= SIGNIFICANT
+    ]
+    if not best and RECOMMENDED in (*cheaper, evidence.pool.name):
         return Choice(
             RECOMMENDED,
             cheaper.get(RECOMMENDED),
             "it learns from your cases how to combine the agents",
             _simplest(evidence, RECOMMENDED, barred),
         )
-    best = [
-        other
-        for other in cheaper.values()
-        if _p_value(table.by_case[other.pool] - first) >= SIGNIFICANT
-    ]
     if not best:
         return Choice(evidence.pool.name)
     simplest = min(

@@ -44,8 +44,9 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
             unit="correlation",
             price=partial(evidence.saving_without, j),
             figure="correlation",
-            backfires="Left out alone, it would make decisions cost more: the pool "
-            "relies on it.",
+            backfires="Use a pool whose weights account for the overlap (`convex`, "
+            f"`stacked-lr`). Do not just leave {agent} out: on these cases that alone "
+            "would cost more.",
             broken=_identical(panel.values[:, i], panel.values[:, j]),
         )
     yield from _few(evidence)

@@ -105,8 +105,8 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
         yield Candidate(
             "harmful",
             (agent,),
-            f"{agent} makes the pool worse{weak}: without it decisions would cost "
-            f"{evidence.money(harm)} less per case.",
+            f"{agent} makes the pool worse{weak}: without it decisions would cost less "
+            "per case.",
             f"Leave {agent} out, or use a pool that weighs agents by what they add "
             "(`vcg`, `convex`).",
             p_value=p,

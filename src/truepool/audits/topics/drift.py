@@ -11,6 +11,7 @@ from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
 from truepool.audits.severity import BROKEN
 from truepool.audits.topic import Topic
+from truepool.audits.topics.feeds import fix_feed
 from truepool.audits.values import Drift, Finding
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray, to_classes
@@ -26,7 +27,7 @@ from truepool.online.alarms.change_point import (
     contrast_change,
     others,
 )
-from truepool.online.alarms.discrimination import placements
+from truepool.online.alarms.discrimination import WINDOW, placements
 from truepool.online.alarms.series import COST_RISE, DISCRIMINATION_FALL
 
 DRIFT_CASES = 5_000
@@ -149,6 +150,8 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
                 for part in (slice(None, since), slice(since, None))
             ]
             between = _dates(ranked[:, i], known, found.place)
+            if panel.classes == 2:  # ranks change in the whole window of a change
+                between = max(between[0] - WINDOW, 0), between[1] + WINDOW
             yield _discrimination_drift(evidence, i, agent, since, between, areas, p)
     known = np.flatnonzero(~np.isnan(pool))
     yield _pool(evidence, change(pool[known]), pool, known)
@@ -201,6 +204,7 @@ def _cost_drift(
             "rise of its cost per case relative to the other agents"
         ),
         price=partial(evidence.saving_without, i, order[since:]),
+        backfires=fix_feed(agent),
         figure="drift",
         since=since,
         between=_dates(beside, known, found.place),
@@ -230,6 +234,7 @@ def _discrimination_drift(
         number=Estimate(after - before, float("nan"), float("nan")),
         unit="change of its AUC",
         price=partial(evidence.saving_without, i, order[since:]),
+        backfires=fix_feed(agent),
         figure="drift",
         since=since,
         between=between,

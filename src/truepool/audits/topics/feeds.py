@@ -116,6 +116,14 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
         yield _rescaled(line, shift, i, agent)
 
 
+def fix_feed(agent: str) -> str:
+    """Advice where the pool would cost more without an agent's reports."""
+    return (
+        f"Have whoever runs the feed of {agent} fix it. Do not just take {agent} out: "
+        "on these cases that alone would cost more."
+    )
+
+
 def _alive(values: FloatArray, codes: IntArray, fresh: IntArray) -> FloatArray | None:
     """Reports without constant runs; None where no feed became constant.
 
@@ -157,6 +165,7 @@ def _constant(
         number=Estimate(float(len(run)), UNKNOWN, UNKNOWN),
         unit="identical reports in a row",
         price=partial(evidence.saving_without, i, line.since(place, stop)),
+        backfires=fix_feed(agent),
         figure="drift",
         since=int(line.resolved[place]),
         between=line.between(place),
@@ -206,6 +215,7 @@ def _repeated(
         number=Estimate(float(found.lag), UNKNOWN, UNKNOWN),
         unit="age of the reports in cases",
         price=partial(evidence.saving_without, i, line.since(found.since)),
+        backfires=fix_feed(agent),
         figure="drift",
         since=int(line.resolved[found.since]),
         between=line.between(found.since),
@@ -229,6 +239,7 @@ def _unlinked(
         number=Estimate(found.after - found.before, UNKNOWN, UNKNOWN),
         unit="change of the correlation with the others",
         price=partial(evidence.saving_without, i, line.since(found.place)),
+        backfires=fix_feed(agent),
         figure="drift",
         since=int(line.resolved[found.place]),
         between=line.between(found.place, DATED),
@@ -247,8 +258,8 @@ def _rescaled(line: Timeline, found: Shift, i: int, agent: str) -> Candidate:
         f"half of them lay between {number(low)} and {number(high)} (median "
         f"{number(middle)}), now between {number(lower)} and {number(higher)} (median "
         f"{number(median)}). The other agents' reports did not change.",
-        f"Ask whether {agent} was retrained or rescaled then, and recalibrate it on "
-        "cases since.",
+        f"Ask whether {agent} was retrained or rescaled then, and fit the pool again "
+        "on cases since.",
         p_value=found.p_value,
         most="warning",
         number=Estimate(found.after - found.before, UNKNOWN, UNKNOWN),

@@ -25,15 +25,16 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     tests = [change((outcomes == k) * 1.0) for k in classes]
     k = int(np.argmin([found.p_value for found in tests]))
     found = tests[k]
-    what = "positive outcomes" if panel.classes == 2 else f"outcome {classes[k]}"
+    name = panel.labels.names[classes[k]]
+    what = "positive outcomes" if panel.classes == 2 else f"outcome {name}"
     low, high = sorted((found.before, found.after))
     yield Candidate(
         "outcome-rate",
         (),
         f"The share of {what} changed at {evidence.describe_case(found.place)}: it "
         f"was {percent(found.before)} and is {percent(found.after)}.",
-        "See whether the cases or the labels changed; recalibrate the agents on cases "
-        "since then, because their probabilities are for the old share.",
+        "See whether the cases or the labels changed; fit the pool again on cases "
+        "since then, because the agents' probabilities are for the old share.",
         p_value=min(1.0, len(classes) * found.p_value),
         matters=high > RATIO * low,
         most="warning",

@@ -1,7 +1,8 @@
-"""Whether an agent reports the opposite of what happens, and since when."""
+"""Whether agents report the opposite of what happens, and since when."""
 
+import shlex
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -10,8 +11,9 @@ from scipy.special import ndtri
 from truepool.audits.attribution import dates
 from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
-from truepool.audits.severity import LIKELY, SURE
+from truepool.audits.severity import LABELS, LIKELY, SURE
 from truepool.audits.topic import Topic
+from truepool.audits.topics.feeds import fix_feed
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray, to_classes
 from truepool.measures.groups import enough_cases
@@ -22,10 +24,69 @@ from truepool.stress.label_flip import LabelFlip
 
 REVERSED = 0.45
 """AUC below which an agent is reversed and not just uninformative."""
+NEARLY_ALL = 0.8
+"""Where at least this share of the agents is reversed, the labels are in doubt."""
 
 
 def check(evidence: Evidence) -> Iterator[Candidate]:
-    r"""One test per agent: does it give outcomes *less* probability than chance would.
+    """One test per agent; where nearly all are reversed, a question of the labels."""
+    found = [_agent(evidence, i) for i in range(len(evidence.panel.agents))]
+    yield from found
+    wrong = [
+        one for one in found if one.since is None and one.matters and _is_sure(one)
+    ]
+    if len(wrong) >= NEARLY_ALL * len(found) and evidence.panel.classes == 2:
+        yield _labels(evidence, len(wrong))
+
+
+def _is_sure(one: Candidate) -> bool:
+    return one.p_value is not None and one.p_value < SURE
+
+
+def _labels(evidence: Evidence, wrong: int) -> Candidate:
+    """Ask whether the other label is the positive one, by a test of the plain mean."""
+    panel = evidence.panel
+    known = ~np.isnan(panel.values)
+    total = np.where(known, panel.values, 0.0).sum(axis=1)
+    count = known.sum(axis=1)
+    mean = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    test = _test(evidence, mean)
+    labels, agents = panel.labels, len(panel.agents)
+    who = f"All {agents}" if wrong == agents else f"{wrong} of {agents}"
+    say = shlex.quote(str(labels.negative))
+    return Candidate(
+        LABELS,
+        (),
+        f"{who} agents rank cases the wrong way round: is {labels.positive} the "
+        "positive label?",
+        f"Say --positive {say} if the reports are probabilities of {labels.negative}. "
+        "Until that is clear no other figure here can be relied on.",
+        p_value=test.p_value,
+        matters=test.area < REVERSED,
+        number=_area(test.area, test.outcomes, evidence.level),
+        unit="AUC of the agents' mean",
+        figure="credit",
+        broken=True,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Test:
+    """Whether reports give outcomes less probability than chance would.
+
+    ``places`` are those of the reported cases in time, ``excess`` (T',) is the
+    probability that each outcome got beyond chance.
+    """
+
+    p_value: float
+    area: float
+    places: IntArray
+    outcomes: IntArray
+    excess: FloatArray
+
+
+def _test(evidence: Evidence, values: FloatArray) -> _Test:
+    r"""Test reports (T, C): do they give outcomes *less* probability than chance would.
 
     :math:`\sum_k \mathrm{cov}(p_k, 1[y = k])`, by a t-test over the cases; its sign is
     that of AUC - 1/2 for two classes, and K classes need no other.
@@ -34,41 +95,44 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     counted, groups = panel.case_weights(), panel.groups
     weights = np.ones(len(panel)) if counted is None else counted
     share = np.bincount(panel.outcomes, weights, panel.classes) / weights.sum()
-    for i, agent in enumerate(panel.agents):
-        places = np.flatnonzero(~np.isnan(panel.values[order, i, 0]))
-        reports, outcomes = (
-            panel.values[order[places], i],
-            panel.outcomes[order[places]],
-        )
-        excess = _excess(reports, outcomes, share)
-        own = order[places]
-        parts = independent_units(
-            excess[:, None],
-            None if counted is None else counted[own],
-            None if groups is None else groups[own],
-        )
-        below = len(parts) > 1 and parts.mean() < 0
-        p = float(paired_p_values(parts)[0]) if below else 1.0
-        area = 0.5
-        if p < LIKELY:
-            area = auc(to_classes(reports), outcomes, sample_weight=weights[own])
-        candidate = Candidate(
-            "reversed",
-            (agent,),
-            f"{agent} is reversed: the higher its report, the less likely the event "
-            f"(AUC {area:.2f}).",
-            f"Ask which class {agent} means by 1; until then leave it out, or use one "
-            "minus its report.",
-            p_value=p,
-            matters=area < REVERSED,
-            number=_area(area, outcomes, evidence.level),
-            unit="AUC",
-            price=partial(_saving, evidence, agent),
-            figure="credit",
-        )
-        if p < LIKELY and panel.times is not None:
-            candidate = _add_date(candidate, evidence, i, places, excess)
-        yield candidate
+    places = np.flatnonzero(~np.isnan(values[order, 0]))
+    own = order[places]
+    reports, outcomes = values[own], panel.outcomes[own]
+    excess = _excess(reports, outcomes, share)
+    parts = independent_units(
+        excess[:, None],
+        None if counted is None else counted[own],
+        None if groups is None else groups[own],
+    )
+    below = len(parts) > 1 and parts.mean() < 0
+    p = float(paired_p_values(parts)[0]) if below else 1.0
+    area = 0.5
+    if p < LIKELY:
+        area = auc(to_classes(reports), outcomes, sample_weight=weights[own])
+    return _Test(p, area, places, outcomes, excess)
+
+
+def _agent(evidence: Evidence, i: int) -> Candidate:
+    agent, test = evidence.panel.agents[i], _test(evidence, evidence.panel.values[:, i])
+    candidate = Candidate(
+        "reversed",
+        (agent,),
+        f"{agent} is reversed: the higher its report, the less likely the event "
+        f"(AUC {test.area:.2f}).",
+        f"Ask which class {agent} means by 1; until then leave it out, or use one "
+        "minus its report.",
+        p_value=test.p_value,
+        matters=test.area < REVERSED,
+        number=_area(test.area, test.outcomes, evidence.level),
+        unit="AUC",
+        price=partial(_saving, evidence, agent),
+        figure="credit",
+        backfires=f"Ask which class {agent} means by 1. Do not just reverse its "
+        "reports: on these cases that alone would cost more.",
+    )
+    if test.p_value < LIKELY and evidence.panel.times is not None:
+        candidate = _add_date(candidate, evidence, i, test.places, test.excess)
+    return candidate
 
 
 def _add_date(
@@ -96,6 +160,7 @@ def _add_date(
         "that case were sound: do not reverse them.",
         price=partial(evidence.saving_without, agent, order[since:]),
         figure="drift",
+        backfires=fix_feed(who),
         since=since,
         between=(int(places[first]), int(places[last])),
     )

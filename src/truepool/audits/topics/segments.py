@@ -9,13 +9,10 @@ from scipy.special import stdtr
 
 from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
+from truepool.audits.miscalibration import bias_matters
 from truepool.audits.severity import LIKELY
 from truepool.audits.topic import Topic
-from truepool.audits.topics.calibration import (
-    bias_matters,
-    calibration,
-    recalibrated_pool,
-)
+from truepool.audits.topics.calibration import calibration, recalibrated_pool
 from truepool.audits.values import Calibration, Segment
 from truepool.core.arrays import BoolArray, FloatArray, IntArray
 from truepool.core.formatting import percent
@@ -51,7 +48,7 @@ def _segment(name: str, part: Evidence) -> Segment:
     outcomes = part.outcomes
     counts = (name, len(outcomes), int((outcomes > 0).sum()))
     if part.shortage:
-        return Segment(*counts, part.shortage)
+        return Segment(*counts, part.shortage, weighted_share=part.weighted_share)
     found = calibrate(part)
     return Segment(
         *counts,
@@ -60,6 +57,7 @@ def _segment(name: str, part: Evidence) -> Segment:
         part.recall(part.decisions),
         found.bias,
         found.slope,
+        part.weighted_share,
     )
 
 
@@ -99,8 +97,8 @@ def _pool(evidence: Evidence, groups: Groups) -> Iterator[Candidate]:
         "biased-segment",
         (),
         f"The pool is biased within groups of {evidence.by}: {'; '.join(told)}.",
-        f"Recalibrate the pool within each group of {evidence.by}, or give the agents "
-        "what sets these cases apart.",
+        f"Fit one pool for each group of {evidence.by} (`truepool fit` on its rows), "
+        "or give the agents what sets these cases apart.",
         p_value=float(adjusted[worst]),
         matters=large,
         most="warning",
@@ -154,6 +152,9 @@ def _agents(evidence: Evidence, groups: Groups) -> Iterator[Candidate]:
             f"Leave {who} out where {evidence.by} is {where}, or fix its feed there.",
             p_value=float(adjusted.min()),
             price=partial(evidence.saving_without, i, evidence.cases[cases]),
+            backfires=f"Have whoever runs {who} look at it where {evidence.by} is "
+            f"{where}. Do not just leave it out there: on these cases that alone would "
+            "cost more.",
             figure="segments",
         )
 

@@ -14,6 +14,7 @@ from truepool.render.figures.style import (
     SERIES,
     canvas,
     house_style,
+    shorten,
 )
 
 if TYPE_CHECKING:
@@ -56,14 +57,18 @@ def threshold(
 
 
 @house_style
-def decision(curve: CostCurve, ratio: float | None = None) -> "Figure":
-    """Draw the cost by ratio of costs, with that of always deciding 1 or 0."""
+def decision(
+    curve: CostCurve,
+    ratio: float | None = None,
+    labels: tuple[object, object] = (0, 1),
+) -> "Figure":
+    """Draw the cost by ratio of costs, with that of always deciding one label."""
     figure, ax = canvas(2.8)
     lines = {
         "pool": curve.pool,
         "best agent": curve.best,
-        "always 1": curve.always,
-        "always 0": curve.never,
+        f"always {shorten(str(labels[1]))}": curve.always,
+        f"always {shorten(str(labels[0]))}": curve.never,
     }
     for place, (name, line) in enumerate(lines.items()):
         ax.plot(

@@ -245,7 +245,7 @@ def _costs(audit: Audit, curve: CostCurve) -> Section:
                 axis=axis,
                 currency=audit.currency,
             ),
-            "decision": figures.decision(curve, ratio),
+            "decision": figures.decision(curve, ratio, audit.labels.names),
         },
     )  # fmt: skip
 

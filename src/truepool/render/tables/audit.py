@@ -96,7 +96,7 @@ def scope(audit: Audit) -> str:
     of = f" of {audit.source}" if audit.source else ""
     text = f"The pool is {audit.pool}, on {audit.cases:,} cases{of}"
     if audit.classes == 2:
-        text += f", {percent(audit.positives / audit.cases)} of them positive"
+        text += f", {positives(audit)}"
     if audit.missing:
         text += f", {percent(audit.missing)} of reports missing"
     if audit.classes > 2:
@@ -108,6 +108,14 @@ def scope(audit: Audit) -> str:
     if audit.threshold is not None:
         line = f"above {number(audit.threshold)}"
     return f"{text}; {describe_errors(audit)}; positive is decided {line}."
+
+
+def positives(audit: Audit) -> str:
+    """Say which share of the cases is positive, by their weights if they have any."""
+    text = f"{percent(audit.share)} of them positive"
+    if audit.weighted_share is None:
+        return text
+    return f"{text} by weight ({percent(audit.positives / audit.cases)} of the rows)"
 
 
 def details(finding: Finding, label: str) -> Iterator[str]:

@@ -4,9 +4,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from truepool.audits.values import Segment
-from truepool.comparison import Comparison, Estimate, GroupComparison, Row
+from truepool.comparison import (
+    Comparison,
+    Estimate,
+    GroupComparison,
+    Row,
+    is_significant,
+)
 from truepool.core.formatting import in_unit, money
 from truepool.data.costs import Costs
+from truepool.render import labels
 from truepool.render.costs import describe, describe_classes
 from truepool.render.numbers import (
     format_estimate,
@@ -22,8 +29,9 @@ from truepool.render.tables.grid import Grid
 def grid(comparison: Comparison) -> Grid:
     """Lay a comparison out: lowest loss first, differences with their intervals."""
     what = "Cost" if comparison.loss == "cost" else f"{comparison.loss} loss"
-    doubt = 1 - comparison.level
-    rows = tuple(_row(row, comparison.loss, doubt) for row in comparison.rows)
+    rows = tuple(
+        _row(row, comparison.loss, comparison.level) for row in comparison.rows
+    )
     headers = [
         "pool",
         in_unit(f"{what.lower()} per case", _currency(comparison)),
@@ -46,7 +54,7 @@ def _currency(comparison: Comparison) -> str:
     return comparison.costs.currency if comparison.loss == "cost" else ""
 
 
-def _row(row: Row, loss: str, doubt: float) -> tuple[str, ...]:
+def _row(row: Row, loss: str, level: float) -> tuple[str, ...]:
     like = row.loss.value
     cells = [
         row.pool,
@@ -54,8 +62,8 @@ def _row(row: Row, loss: str, doubt: float) -> tuple[str, ...]:
         + format_interval(number(row.loss.low, like), number(row.loss.high, like)),
         _recall(row),
         percent(row.fp_rate),
-        _difference(row.to_mean, row.p_mean < doubt, like),
-        _difference(row.to_best, row.p_best < doubt, like),
+        _difference(row.to_mean, is_significant(row.to_mean, row.p_mean, level), like),
+        _difference(row.to_best, is_significant(row.to_best, row.p_best, level), like),
     ]
     cells += [number(row.brier)] if loss != "brier" else []
     return (*cells, number(row.ece, 0.1))
@@ -70,7 +78,6 @@ def _recall(row: Row) -> str:
 
 def groups(comparison: Comparison) -> Grid:
     """Lay out the pool with the lowest loss within each group, and the plain mean."""
-    doubt = 1 - comparison.level
     rows = []
     for one in comparison.groups:
         counts = (one.group, f"{one.cases:,}", percent(one.positives / one.cases))
@@ -78,6 +85,7 @@ def groups(comparison: Comparison) -> Grid:
             rows.append((*counts, *("-",) * 5))
             continue
         best = one.rows[0]
+        clear = is_significant(best.to_mean, best.p_mean, comparison.level)
         mean = next(row for row in one.rows if row.pool == "mean")
         rows.append(
             (
@@ -86,7 +94,7 @@ def groups(comparison: Comparison) -> Grid:
                 percent(mean.recall),
                 best.pool,
                 format_estimate(best.loss),
-                _difference(best.to_mean, best.p_mean < doubt, mean.loss.value),
+                _difference(best.to_mean, clear, mean.loss.value),
             )
         )
     what = "cost" if comparison.loss == "cost" else f"{comparison.loss} loss"
@@ -97,8 +105,9 @@ def groups(comparison: Comparison) -> Grid:
     )  # fmt: skip
     tried = len(comparison.rows)
     notes = [
-        "Per case, on cases the pools were not fitted on. * marks differences that are "
-        f"significant after adjusting for {tried} pools in all groups (Holm).",
+        "Per case, on cases the pools were not fitted on. * marks differences whose "
+        "interval leaves out 0 and that are significant after adjusting for "
+        f"{tried} pools in all groups (Holm).",
         *small_groups(comparison.groups),
     ]
     title = f"The pools within groups of {comparison.by}"
@@ -141,15 +150,16 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
         f"whole groups where they are given.{missing}",
         "Recall: share of positive cases found. Alarms: share of negative cases "
         "decided positive. ECE: calibration error.",
-        "Differences: below 0 is better; * marks those that are significant after "
-        f"adjusting for {len(comparison.rows)} pools (paired t-tests, Holm).",
+        "Differences: below 0 is better; * marks those whose interval leaves out 0 and "
+        f"that are significant after adjusting for {len(comparison.rows)} pools "
+        "(paired t-tests, Holm).",
         _verdict(comparison),
     )
 
 
 def _errors(comparison: Comparison) -> str:
-    names = [f"class {k}" for k in range(comparison.classes)]
-    return describe_classes(asdict(comparison.costs), names)
+    names = comparison.labels or range(comparison.classes)
+    return describe_classes(asdict(comparison.costs), labels.class_names(names))
 
 
 def _decision(costs: Costs, threshold: float | None) -> str:
@@ -176,7 +186,7 @@ def _verdict(comparison: Comparison) -> str:
         return f"{lowest}; nothing beats the plain mean here."
     word = (
         "significantly lower"
-        if first.p_mean < 1 - comparison.level
+        if is_significant(first.to_mean, first.p_mean, comparison.level)
         else ("the difference is not statistically significant")
     )
     p_value = format_p_value(first.p_mean)

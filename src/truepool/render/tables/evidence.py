@@ -129,7 +129,7 @@ def segments(audit: Audit) -> Grid:
         (
             one.group,
             f"{one.cases:,}",
-            percent(one.positives / one.cases),
+            percent(one.share),
             format_estimate(one.cost),
             format_estimate(one.recall),
             format_estimate(one.bias, sign=True),
