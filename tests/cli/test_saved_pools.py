@@ -229,7 +229,7 @@ def test_a_matrix_of_costs_is_shown(folder, truepool):
         ("score v.pool new.csv -o out.xls", "a table is written as"),
         ("score v.pool new.csv --id pooled", "has a column 'pooled' of its own"),
         ("score v.pool new.csv --id idd", "no id column 'idd' (did you mean 'id'?)"),
-        ("score v.pool lacking.csv", "missing: 'di'"),
+        ("score v.pool lacking.csv", "missing: 'di'; columns"),
         ("score v.pool percent.csv", "a report must lie in [0, 1]"),
         ("score v.pool text.csv", "column 'ada' has 'x' in row 0. Correct it"),
         ("score v.pool text.parquet", "a report must be a number"),

@@ -2,10 +2,9 @@
 
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
@@ -121,7 +120,7 @@ def score(
         dated = limit.period is not None
         limited = _decide_within(pool, table(dated=dated), limit)
     cases = empty = 0
-    heard: set[str] = set()
+    silent, lacking = set(pool.agents_), set[str]()
     others: Counter[str] = Counter()
     lines = json_file is not None or (output is None and is_json_lines(source))
     with open_writer(
@@ -134,11 +133,13 @@ def score(
             if share is not None:
                 columns |= _review(batch, decided, share, seed)
             write(columns)
-            reports = np.isfinite(batch.values).any(axis=(0, 2))
-            heard.update(compress(pool.agents_, reports.tolist()))
+            for i, agent in enumerate(pool.agents_):
+                missing = np.isnan(batch.values[:, i])
+                lacking |= {agent} if missing.any() else set()
+                silent -= set() if missing.all() else {agent}
             others += batch.others
             cases, empty = cases + len(batch.values), empty + skipped
-    options.NOTES += _doubts(pool.agents_, heard, others)
+    options.NOTES += _doubts(sorted(silent), sorted(lacking), others)
     sentence = f"Scored {pluralize(cases, 'case')} with {pool.name}."
     if place != STDOUT:
         sentence += f" Wrote {place}."
@@ -186,18 +187,17 @@ def _check_unit(batches: Iterator["Batch"]) -> Iterator["Batch"]:
 
 
 def _doubts(
-    agents: Sequence[str], heard: Collection[str], others: Counter[str]
+    silent: Sequence[str], lacking: Sequence[str], others: Counter[str]
 ) -> Iterator[str]:
     """Say which agents never report, and which keys may be agents misspelt."""
     from truepool.core.errors import suggestion
     from truepool.core.formatting import pluralize
     from truepool.data.labels import format_labels
 
-    silent = [agent for agent in agents if agent not in heard]
-    if heard and silent:
+    if silent:
         yield f"warning: no case has a report of {format_labels(silent)}."
     for key, count in others.items():
-        meant = suggestion(key, agents)
+        meant = suggestion(key, lacking)
         if meant:
             have = "has" if count == 1 else "have"
             yield (

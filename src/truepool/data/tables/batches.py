@@ -292,9 +292,10 @@ def _check_columns(names: Sequence[str], wanted: _Wanted) -> list[str]:
     reports = wanted.reports(names)
     missing = [name for name in reports if name not in names]
     if missing:
+        hint = suggestion(missing[0], [n for n in names if n not in reports])
         raise AgentError(
             "the table must have the agents that the pool learned from, by name; "
-            f"missing: {', '.join(map(repr, missing))}{suggestion(missing[0], names)}; "
+            f"missing: {', '.join(map(repr, missing))}{hint}; "
             f"columns: {', '.join(names)}"
         )
     for role, name in (("id", wanted.written.id), ("time", wanted.time)):
