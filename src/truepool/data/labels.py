@@ -247,7 +247,7 @@ def check_labels(outcomes: ArrayLike) -> Array:
         raise OutcomeError(
             f"there must be one label per case; got an array of shape {labels.shape}"
         )
-    if labels.dtype.kind in "OT":
+    if labels.dtype.kind in "TO":
         gaps = np.array([v is None or v != v for v in labels.tolist()], dtype=bool)
         labels = labels if gaps.any() else _of_one_kind(labels.tolist())
     else:
