@@ -261,5 +261,5 @@ def test_costs_of_many_classes_are_a_matrix_in_their_order(tmp_path, names):
     labels = np.array(names)[np.arange(T) % 3]
     text = config_text(look(tmp_path, columns | {"label": labels}), "t.csv")
     order = ", ".join(names if names[0] == "low" else ("0", "1", "2"))
-    assert f'# the order {order}\n# cost-matrix = "0,1,1; 1,0,1; 1,1,0"' in text
+    assert f'# in the order {order}\n# cost-matrix = "0,1,1; 1,0,1; 1,1,0"' in text
     assert "cost-fn" not in text

@@ -125,6 +125,12 @@ def automation(jury: Jury) -> Iterator[str]:
         yield f"No item may be decided without a person yet: {promise}."
     if found.share == 1:
         return
+    if not found.labels:
+        yield (
+            f"About {found.labels_needed:,} labels, drawn at random, would allow it "
+            "for the surest half if the jury makes no error there."
+        )
+        return
     tested = "next 5 %" if found.share else "surest half"
     errors = (
         f"with the {tested}, the jury is wrong in {found.errors} of "
