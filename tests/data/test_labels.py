@@ -219,6 +219,17 @@ def test_a_missing_label_is_named(labels):
         check_labels(given)
 
 
+@pytest.mark.parametrize("kind", ["S", np.dtypes.StringDType()], ids=str)
+def test_text_of_any_kind_makes_labels(kind):
+    labels = check_labels(np.array(["no", "yes"]).astype(kind))
+    assert (labels.dtype.kind, labels.tolist()) == ("U", ["no", "yes"])
+
+
+def test_bytes_that_are_no_text_are_refused():
+    with pytest.raises(OutcomeError, match=r"UTF-8 text; got b.*xff'. Save the table"):
+        check_labels([b"\xff"])
+
+
 @pytest.mark.parametrize(
     ("labels", "message"),
     [

@@ -119,18 +119,16 @@ def test_openai_evals_picks_are_verdicts_and_what_is_expected_labels(tmp_path):
     ]
 
 
-def test_inspect_scorers_are_judges_and_epochs_are_runs(tmp_path):
+def test_inspect_scorers_are_judges_and_epochs_are_items(tmp_path):
     log = tmp_path / "log.json"
     log.write_text(json.dumps(INSPECT))
     found = read_verdicts(log, TableFormat(), tool="inspect")
-    assert found.repeated == [
-        ("strict", "strict (run 2)"), ("lenient", "lenient (run 2)"),
-    ]  # fmt: skip
+    assert found.repeated == []
     assert isinstance(found.verdicts, ReportTable)
+    assert found.verdicts.ids.tolist() == ["1/1", "1/2", "2/1"]
     by_judge = dict(zip(found.verdicts.agents, found.verdicts.values.T, strict=True))
-    assert by_judge["strict"].tolist() == [1.0, 0.5]
-    assert by_judge["strict (run 2)"].tolist()[0] == 0.0
-    assert by_judge["lenient"].tolist() == [1.0, 0.0]
+    assert by_judge["strict"].tolist() == [1.0, 0.0, 0.5]
+    assert by_judge["lenient"].tolist() == [1.0, 1.0, 0.0]
     # A frame of samples_df, written as JSON lines.
     frame = lines(tmp_path / "f.jsonl", {"id": "1", "input": "?", "score_strict": "C"})
     assert rows(frame, "inspect") == [("1", "strict", 1.0, None)]

@@ -158,9 +158,8 @@ def _outside(values: FloatArray, names: tuple[str, ...]) -> str:
         cure = "Infinity is no report: leave the cell empty if there is none."
     elif low < 0:
         cure = "These look like logits (log-odds): apply a sigmoid, 1 / (1 + exp(-x))."
-    elif low >= 0 and high <= MAX_SCORE and (given[~np.isnan(given)] % 1 == 0).all():
-        top = max(5, int(high))
-        start = 0 if low == 0 else 1
+    elif high in range(3, MAX_SCORE + 1) and not (given[given == given] % 1).any():
+        top, start = max(5, int(high)), min(1, int(low))
         cure = (
             f"These look like scores: count them as (s - {start}) / {top - start}, as "
             f"truepool jury does with --scores {start}-{top}."

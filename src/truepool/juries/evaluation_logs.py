@@ -125,18 +125,23 @@ def _openai_evals(objects: Objects, positive: Any) -> Iterator[Verdict]:
 
 
 def _inspect(objects: Objects, _: Any) -> Iterator[Verdict]:
-    """Samples of a JSON log, or rows of samples_df; scorers are the judges."""
-    for whole in objects:
-        for sample in whole.get("samples", [whole]):
-            scores = sample.get("scores")
-            if scores is None:
-                scores = {
-                    name.removeprefix("score_"): {"value": value}
-                    for name, value in sample.items()
-                    if name.startswith("score_")
-                }
-            for judge, score in scores.items():
-                yield str(sample["id"]), judge, _grade(score["value"], judge), None
+    """Samples of a JSON log, or rows of samples_df; scorers are the judges.
+
+    Every epoch of a sample is an output of its own, so it is an item of its own.
+    """
+    samples = [sample for whole in objects for sample in whole.get("samples", [whole])]
+    epochs = any(sample.get("epoch", 1) > 1 for sample in samples)
+    for sample in samples:
+        item = f"{sample['id']}/{sample['epoch']}" if epochs else str(sample["id"])
+        scores = sample.get("scores")
+        if scores is None:
+            scores = {
+                name.removeprefix("score_"): {"value": value}
+                for name, value in sample.items()
+                if name.startswith("score_")
+            }
+        for judge, score in scores.items():
+            yield item, judge, _grade(score["value"], judge), None
 
 
 def _grade(value: Any, judge: str) -> float | None:

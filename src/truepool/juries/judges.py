@@ -12,10 +12,10 @@ from truepool.data.panel import Panel
 from truepool.juries.column_pairs import mean_estimate
 from truepool.juries.values import Advice, Copy, Judge
 from truepool.juries.verdicts import Verdicts
-from truepool.measures.credit.bootstrap import intervals
+from truepool.measures.credit.bootstrap import contributions
 from truepool.measures.diversity import correlation, effective_agents
 from truepool.measures.groups import FEWEST_CASES
-from truepool.measures.inference import independent_units
+from truepool.measures.inference import Resamples, independent_units
 
 MIN_LABELS = 20
 """Labels from which rates, costs and judges are spoken of; the study of their coverage
@@ -60,9 +60,10 @@ def _credits(verdicts: Verdicts, level: float, seed: int) -> list[Estimate]:
     """Credit of each judge with its interval; none of few labels."""
     if len(verdicts.labels) < MIN_LABELS:
         return []
-    found = intervals(verdicts.panel(), level=level, seed=seed)
-    ends = zip(found.credit, found.low, found.high, strict=True)
-    return [Estimate(*map(float, three)) for three in ends]
+    panel = verdicts.panel()
+    units = independent_units(contributions(panel), panel.weights)
+    draws = Resamples(len(units), seed=seed)
+    return [Estimate(float(one.mean()), *draws.interval(one, level)) for one in units.T]
 
 
 def _advise(credit: Estimate) -> Advice:

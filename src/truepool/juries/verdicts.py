@@ -10,7 +10,13 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray, logit
-from truepool.core.errors import AgentError, PanelError, SettingError, suggestion
+from truepool.core.errors import (
+    AgentError,
+    OutcomeError,
+    PanelError,
+    SettingError,
+    suggestion,
+)
 from truepool.data.labels import Labels
 from truepool.data.panel import Panel
 from truepool.data.tables import ReportTable
@@ -93,6 +99,8 @@ class Verdicts:
                     f"{name}. Leave them out."
                 )
         T, labels = len(panel), panel.outcomes
+        if panel.ids is not None:
+            _check_contradictions(panel.ids, labels, panel.labels)
         reports, ids, place = panel.reports, panel.ids, np.arange(T)
         if panel.pending is not None:
             later = panel.pending
@@ -188,6 +196,17 @@ class Verdicts:
         if len(judges) < MIN_JUDGES:
             return self
         return replace(self, reports=reports[:, rest], judges=judges)
+
+
+def _check_contradictions(ids: Array, labels: IntArray, names: Labels) -> None:
+    """Refuse an item that has two labels."""
+    first: dict[Any, int] = {}
+    for item, label in zip(ids.tolist(), labels.tolist(), strict=True):
+        if first.setdefault(item, label) != label:
+            raise OutcomeError(
+                f"an item must have one label; item {item!r} has "
+                f"{names.names[first[item]]!r} and {names.names[label]!r}. Correct one."
+            )
 
 
 def _row_numbers(items: int) -> IntArray:

@@ -1,11 +1,14 @@
 """The page in a real browser: nothing goes wrong, nothing is fetched, tables sort."""
 
 import os
+from base64 import b64decode
+from io import BytesIO
 
 import numpy as np
 import pytest
 from browser import Browser, find_browser
 from example_audit import AGENTS, audit
+from PIL import Image
 from simulated_juries import simulate
 
 import truepool as tp
@@ -95,6 +98,28 @@ def test_no_name_of_an_agent_hides_a_finding_or_runs(browser, tmp_path, name):
 def test_nothing_but_tables_is_wider_than_the_screen(browser, page, width):
     browser.open(page, width)
     assert browser.run("document.documentElement.scrollWidth") == width
+
+
+EDGES = """
+(end => { const box = [...document.querySelectorAll(".scroll")].find(e => e.scrollWidth > e.clientWidth);
+  box.scrollLeft = end ? box.scrollWidth : 0; box.scrollIntoView();
+  const { left, right, top } = box.getBoundingClientRect();
+  return [left, right, top, getComputedStyle(document.body).backgroundColor]; })
+"""
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_table_that_goes_on_has_a_shade_at_that_edge(browser, page, dark):
+    browser.open(page, 390, dark=dark)
+    for end in (False, True):
+        left, right, top, ground = browser.run(f"{EDGES}({str(end).lower()})")
+        shot = browser.call("Page.captureScreenshot", format="png")["data"]
+        image = Image.open(BytesIO(b64decode(shot))).convert("RGB")
+        shaded = [
+            f"rgb{image.getpixel((int(x), int(top) + 6))}" != ground
+            for x in (left + 4, right - 4)
+        ]
+        assert shaded == [end, not end]
 
 
 COLUMN = """
