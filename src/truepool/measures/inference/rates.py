@@ -8,6 +8,7 @@ from scipy.special import ndtri
 
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError
+from truepool.measures.inference.bootstrap import check_level
 
 PSEUDO_LABELS = 2.0
 """Labels of each kind that are added (Agresti and Coull 1998): without them the
@@ -225,5 +226,4 @@ def _check(
             raise SettingError(
                 f"predictions must lie in [0, 1]; got {values[bad][0].item()!r}"
             )
-    if not 0 < level < 1:
-        raise SettingError(f"level must lie between 0 and 1; got {level!r}")
+    check_level(level)
