@@ -16,6 +16,8 @@ RECIPES = {
     },
     "J5rare": {"rate": 0.02, "skill": (1.0, 2.0), "bias": [1.5], "shared": 0.2},
     "J7bias": {"judges": 7, "rate": 0.3, "bias": [1.0] * 7},
+    "J3b": {"judges": 3, "votes": True},
+    "J7flip": {"judges": 7, "bias": [0.0, 1.5], "reversed_judge": 0},
 }  # fmt: skip
 """What sets each jury apart."""
 
@@ -32,6 +34,7 @@ def simulate(
     missing=0.0,
     certainty=(0.8, 2.0),
     skill=(0.6, 1.6),
+    reversed_judge=None,
 ):
     """Verdicts (T, N) and what is true (T,)."""
     truth = (rng.random(items) < rate).astype(int)
@@ -46,6 +49,8 @@ def simulate(
     for copy, model in (copies or {}).items():
         log_odds[:, copy] = log_odds[:, model] + rng.normal(0, 0.4, items)
     reports = (log_odds > 0) * 1.0 if votes else np.round(expit(log_odds), 1)
+    if reversed_judge is not None:
+        reports[:, reversed_judge] = 1 - reports[:, reversed_judge]
     reports[rng.random(reports.shape) < missing] = np.nan
     answered = ~np.isnan(reports).all(axis=1)
     return reports[answered], truth[answered]

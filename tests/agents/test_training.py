@@ -31,6 +31,12 @@ def train(team=("tree", "logistic"), X=X, y=Y, **options):
     return agents.train(X, y, team, cache=False, **options)
 
 
+def test_an_outcome_of_which_hardly_any_repeats_is_refused():
+    message = "would learn from 20 classes in 30 cases. Name another outcome"
+    with pytest.raises(OutcomeError, match=message):
+        train(X=X[:30], y=np.arange(30) % 20)
+
+
 def test_an_ensemble_makes_a_panel():
     trained = train()
     panel = trained.panel(NEW, NEW_Y, ids=np.arange(80))

@@ -42,6 +42,8 @@ SHOWN = """\
 - True rate of yes: 55.7 % [48.5, 63.0].
 - Cost per item if no person looks: 0.130 [.038, .222] false alarms (1 per 
 missed item; 6.3 % [1.8, 10.7] are missed, 6.7 % [2.0, 11.4] are false alarms).
+- By class: of the positive items, 11.0 % [3.7, 18.4] are missed; of the 
+negative items, 14.7 % [5.2, 24.2] are false alarms.
 - 50.0 % of items may be decided without a person: at most 10 % errors, with 90 
 % confidence.
 - About 166 labels in all would allow more, if errors stay as frequent: with the
@@ -63,14 +65,16 @@ Credit: how much the Brier loss of the mean verdict rises without the judge.
 Keep or drop where the 95 % interval excludes 0.
 
 How good each judge is alone, on labelled items
-judge  labels  accuracy   Brier                      bias 
-──────────────────────────────────────────────────────────
-ann       100    77.0 %   0.160     +0.098 [+.021, +.175] 
-bob       100    90.0 %  0.0753  -0.0254 [-.0799, +.0291] 
-dee       100    88.0 %   0.102     -0.039 [-.102, +.024] 
-eve       100    78.5 %   0.172     +0.020 [-.063, +.103] 
+judge  labels  accuracy   Brier                      bias               slope 
+──────────────────────────────────────────────────────────────────────────────
+ann       100    77.0 %   0.160     +0.098 [+.021, +.175]  0.614 [.387, .840] 
+bob       100    90.0 %  0.0753  -0.0254 [-.0799, +.0291]    1.57 [.94, 2.21] 
+dee       100    88.0 %   0.102     -0.039 [-.102, +.024]  0.644 [.449, .840] 
+eve       100    78.5 %   0.172     +0.020 [-.063, +.103]  0.541 [.345, .737] 
 
-Bias: mean verdict minus the share of positive labels; above 0 is too generous.
+Bias: mean verdict minus the share of positive labels; above 0 is too generous. 
+Slope of calibration: 1 is calibrated, below 1 over-confident, above 1 
+under-confident; verdicts of 0 and 1 count as 2.0 % and 98.0 %.
 
 """
 
@@ -114,6 +118,61 @@ def test_json_and_markdown_say_what_python_says(table, truepool, tmp_path):
     assert page.read_text() == found.to_markdown()
 
 
+def test_the_page_is_written_like_the_other_files(table, truepool, tmp_path):
+    page = tmp_path / "jury.html"
+    words = ("--html", page, "--max-error", "20%", "--pool", "crowd")
+    code, out, _ = truepool("jury", table, *LABELLED, *words)
+    assert code == 0
+    assert f"Wrote {page}." in out
+    panel = tp.read_panel(table, "passed", positive="yes")
+    again = tmp_path / "again.html"
+    tp.jury(panel, max_error=0.2, pool="crowd").to_html(again)
+    assert page.read_text() == again.read_text()
+
+
+def test_the_log_of_a_tool_is_a_table(truepool, tmp_path):
+    log, labels = tmp_path / "run.json", tmp_path / "labels.csv"
+    metrics = [{"name": name, "score": 0.7} for name in ("Tone", "Facts")]
+    cases = [{"name": f"case{t}", "metricsData": metrics} for t in range(4)]
+    log.write_text(json.dumps({"testCases": cases}))
+    labels.write_text("id,passed\ncase1,yes\ncase3,no\n")
+    words = ("--tool", "deepeval", "--labels", labels, *LABELLED)
+    code, out, err = truepool("jury", log, *words)
+    assert (code, err) == (0, "Agents: Facts, Tone.\n")
+    assert out.startswith("2 judges, 4 items, 2 labels")
+
+
+def test_labels_that_were_asked_for_are_given_back(table, truepool, tmp_path):
+    items, labels = tmp_path / "items.csv", tmp_path / "labels.csv"
+    truepool("jury", table, *LABELLED, "--label-next", 20, "-o", items)
+    rows = list(csv.DictReader(items.read_text().splitlines()))
+    chosen = [row for row in rows if row["label_weight"]]
+    lines = [f"{row['id']},{row['label_weight']},yes" for row in chosen]
+    labels.write_text("\n".join(["id,label_weight,passed", *lines]) + "\n")
+    words = ("--labels", labels, "--weight", "label_weight", "--json")
+    code, out, _ = truepool("jury", table, *LABELLED, *words)
+    found = json.loads(out)
+    assert (code, found["labelled"]) == (0, 120)
+    before = json.loads(truepool("jury", table, *LABELLED, "--json")[1])
+    assert found["certificate"]["labels"] == before["certificate"]["labels"]
+    assert found["rate"]["estimate"] > before["rate"]["estimate"]
+
+
+def test_a_judge_that_answered_twice_in_a_long_table_is_reliable_or_not(
+    truepool, tmp_path
+):
+    path, rng = tmp_path / "long.csv", np.random.default_rng(0)
+    lines = ["item,judge,verdict"]
+    for item in range(20):
+        lines += [f"{item},gpt,{rng.random():.2f}" for _ in range(2)]
+        lines += [f"{item},{judge},{rng.random():.2f}" for judge in ("llama", "phi")]
+    path.write_text("\n".join(lines) + "\n")
+    code, out, _ = truepool("jury", path, "--long", "item", "judge", "verdict")
+    assert code == 0
+    assert "gpt / gpt (run 2): asked twice" in out
+    assert out.startswith("3 judges, 20 items, 0 labels")
+
+
 def test_without_labels_it_says_what_it_can(table, truepool, tmp_path):
     path = tmp_path / "bare.csv"
     reports, _ = simulate(np.random.default_rng(4), items=50)
@@ -138,17 +197,22 @@ def test_a_single_label_is_refused_with_the_cure(truepool, tmp_path):
     )
 
 
-def test_scores_count_in_equal_steps(truepool, tmp_path):
+def test_scores_without_labels_count_in_equal_steps(truepool, tmp_path):
     path, fractions = tmp_path / "scores.csv", tmp_path / "fractions.csv"
     scores = np.random.default_rng(0).integers(1, 6, (40, 3))
     labels = [str(int(row.sum() > 8)) for row in scores]
-    write(path, scores, labels)
-    write(fractions, (scores - 1) / 4, labels)
-    code, out, _ = truepool(
-        "jury", path, "--outcome", "passed", "--scores", "1-5", "--json"
-    )
+    unlabelled = [""] * 40
+    write(path, scores, unlabelled)
+    write(fractions, (scores - 1) / 4, unlabelled)
+    words = ("--outcome", "passed", "--json")
+    code, out, _ = truepool("jury", path, *words, "--scores", "1-5")
     assert code == 0
-    assert out == truepool("jury", fractions, "--outcome", "passed", "--json")[1]
+    assert out == truepool("jury", fractions, *words)[1]
+    write(path, scores, labels)
+    read = json.loads(truepool("jury", path, *words, "--scores", "1-5")[1])
+    assert [step["score"] for step in read["score_scale"]] == [1, 2, 3, 4, 5]
+    code, _, err = truepool("jury", path, *words)
+    assert (code, "as truepool jury does with --scores 1-5" in err) == (2, True)
 
 
 def test_json_lines_are_read_like_csv(table, truepool, tmp_path):
@@ -199,7 +263,13 @@ def test_a_long_table_has_one_row_per_verdict(table, truepool, tmp_path):
         (("--scores", "five"), "scores must be given as the lowest and the highest"),
         (("--scores", "5-1"), "as in 1-5; got '5-1'"),
         (("--scores", "1-5", "--percent"), "either percentages or scores"),
-        (("--weight", "ann"), "truepool jury counts every case once"),
+        (("--group", "ann"), "truepool jury counts every case once"),
+        (("--weight", "ann"), "label weights must be numbers above 0, one per label"),
+        (("--pool", "mean"), "the pool of a jury must be log-odds or crowd; got 'mean'"),
+        (("--swapped", "a=b=c"), "--swapped must name two columns"),
+        (("--repeated", "ann=ann"), "--repeated must name two columns"),
+        (("--tool", "promptfo"), "there is no evaluation tool 'promptfo'"),
+        (("--labels", "nowhere.csv"), "there is no file 'nowhere.csv'"),
         (("--outcome", "label"), "there is no 'label'; columns: id, ann"),
         (("--json", "-o", "-"), "standard output takes either the items or JSON"),
     ],

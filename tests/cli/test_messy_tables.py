@@ -216,6 +216,21 @@ def test_another_separator_than_at_the_fit_is_named(truepool, tmp_path, monkeypa
     assert truepool("score", "t.pool", "new.csv", "--sep", ",")[0] == 0
 
 
+def test_an_agent_misspelt_in_json_lines_is_counted_once(bank, truepool, tmp_path):
+    lines = ['{"rf": 61, "gbm": 50, "vndor": 30, "note": "x"}'] * 2
+    (tmp_path / "new.jsonl").write_text("\n".join([*lines, '{"rf": 20, "gbm": 4}']))
+    code, out, err = truepool("score", "bank.pool", "new.jsonl")
+    assert (code, len(out.splitlines())) == (0, 3)
+    assert err.splitlines()[1:] == [
+        "warning: no case has a report of 'vendor'.",
+        "warning: 2 lines have 'vndor', which is not an agent of the pool (did you mean "
+        "'vendor'?).",
+    ]
+    assert truepool("score", "bank.pool", "new.jsonl", "--quiet")[2] == ""
+    (tmp_path / "new.jsonl").write_text('{"rf": 1, "gbm": 5, "vendor": 3, "vndor": 4}')
+    assert "warning" not in truepool("score", "bank.pool", "new.jsonl")[2]
+
+
 FORECASTS = "long forecasts with updates"
 
 

@@ -32,8 +32,8 @@ OWN = {
         "--response", "--rounds", "--sees", "--sweep", "--truth",
     },
     "jury": {
-        "--budget", "--confidence", "--label-next", "--max-error", "--repeated", "--scores",
-        "--swapped",
+        "--budget", "--confidence", "--label-next", "--labels", "--max-error",
+        "--repeated", "--scores", "--swapped", "--tool",
     },
     "ledger compact": {"--before"},
     "ledger export": {"--last"},
@@ -89,6 +89,14 @@ def test_the_first_sentence_of_a_verb_fits_the_list(verb):
     assert not VERBS[verb].get_short_help_str(WIDTH - longest).endswith("...")
 
 
+@pytest.mark.parametrize("verb", ["", "agent", *VERBS])
+def test_h_is_short_for_help(truepool, verb):
+    code, out, err = truepool(*verb.split(), "-h")
+    assert (code, err) == (0, "")
+    assert out == truepool(*verb.split(), "--help")[1]
+    assert "-h" in out
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_option_is_explained_in_a_sentence(verb):
     for parameter in VERBS[verb].params:
@@ -104,12 +112,13 @@ def test_json_alone_goes_to_standard_output_and_with_a_file_to_the_file():
         expand_json(["audit", "--json", "out.json"])
 
 
-def test_a_file_for_json_needs_an_equals_sign(truepool, tmp_path, monkeypatch):
+@pytest.mark.parametrize("file", ["sets.json", "sets.txt"])
+def test_a_file_for_json_needs_an_equals_sign(truepool, tmp_path, monkeypatch, file):
     monkeypatch.chdir(tmp_path)
-    code, out, err = truepool("data", "list", "--json", "sets.json")
+    code, out, err = truepool("data", "list", "--json", file)
     assert (code, out) == (2, "")
     assert err == (
-        "error: --json takes its file after an equals sign; write --json=sets.json\n"
+        f"error: --json takes its file after an equals sign; write --json={file}\n"
     )
     assert list(tmp_path.iterdir()) == []
 

@@ -229,7 +229,7 @@ def test_a_matrix_of_costs_is_shown(folder, truepool):
         ("score v.pool new.csv -o out.xls", "a table is written as"),
         ("score v.pool new.csv --id pooled", "has a column 'pooled' of its own"),
         ("score v.pool new.csv --id idd", "no id column 'idd' (did you mean 'id'?)"),
-        ("score v.pool lacking.csv", "missing: 'di'"),
+        ("score v.pool lacking.csv", "missing: 'di'; columns"),
         ("score v.pool percent.csv", "a report must lie in [0, 1]"),
         ("score v.pool text.csv", "column 'ada' has 'x' in row 0. Correct it"),
         ("score v.pool text.parquet", "a report must be a number"),
@@ -364,3 +364,11 @@ def test_a_pool_that_is_saved_again_still_knows_its_table(tmp_path):
     assert same
     again.fit_panel(panel).save(tmp_path / "three.pool")  # another table, not described
     assert persistence.table_format(tmp_path / "three.pool") is None
+
+
+def test_the_card_is_read_from_the_left(fitted, truepool):
+    lines = truepool("show", "v.pool")[1].splitlines()
+    column = lines[1].index("value")
+    rows = [line for line in lines[3:] if line[:column].endswith("  ")]
+    assert len(rows) > 5
+    assert all(row[column] != " " for row in rows)

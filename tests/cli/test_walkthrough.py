@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"^```(bash|python|text)\n(.*?)^```$", re.M | re.S)
 
@@ -56,6 +58,7 @@ def follow(page, truepool):
                 printed += words(f" {out} {err} ")
 
 
+@pytest.mark.no_cover
 def test_the_tutorial_leads_to_decisions_and_then_into_production(
     tmp_path, truepool, monkeypatch
 ):

@@ -95,6 +95,7 @@ def test_unanimous_agents_are_believed_about_classes(name, seed):
     assert_allclose(pool.predict_proba(reports), np.tile(p, (5, 1)), atol=1e-9)
 
 
+@pytest.mark.no_cover
 @each
 @given(**LEARNED, silent=st.sampled_from([0.0, 0.3]))
 @settings(max_examples=6)
@@ -136,6 +137,7 @@ def test_weights_scaled_to_sum_to_one_count_as_the_cases_they_are(name):
     )
 
 
+@pytest.mark.no_cover
 @owing("permutation")
 @given(**LEARNED)
 @settings(max_examples=6)
@@ -150,6 +152,7 @@ def test_the_order_of_the_agents_does_not_matter(name, classes, seed):
         assert_allclose(other.weights_, pool.weights_[order], atol=1e-7)
 
 
+@pytest.mark.no_cover
 @owing("duplicate")
 @given(**LEARNED)
 @settings(max_examples=6)
@@ -177,6 +180,7 @@ def test_asking_the_opposite_question_gives_the_opposite_answer(name, seed):
     assert_allclose(mirrored, pooled[:, ::-1], atol=2e-5)
 
 
+@pytest.mark.no_cover
 @each
 def test_two_classes_spelled_out_are_the_binary_case(name):
     panel = random_panel(3)
@@ -201,6 +205,7 @@ def test_a_class_that_cannot_happen_changes_nothing(name):
     assert_allclose(many.predict_proba(three)[:, :2], binary, atol=1e-6)
 
 
+@pytest.mark.no_cover
 @each
 @pytest.mark.parametrize("classes", [2, 3])
 def test_the_same_panel_gives_the_same_numbers(name, classes):

@@ -214,11 +214,12 @@ def test_the_price_of_a_finding_is_checked_when_it_is_asked_for(
         found.price()
 
 
-def test_a_price_that_is_unknown_stays_unknown(tmp_path, monkeypatch):
+@pytest.mark.parametrize("price", ["lambda: None", "None"])
+def test_a_price_that_is_unknown_stays_unknown(tmp_path, monkeypatch, price):
     panel = Panel([[0.2, 0.4], [0.6, 0.8]], [0, 1], agents=("ada", "bob"))
-    code = SOUND.replace("p_value=0.5", "price=lambda: None")
+    code = SOUND.replace("p_value=0.5", f"price={price}")
     (found,) = load_check(tmp_path, monkeypatch, code)(SimpleNamespace(panel=panel))
-    assert found.price() is None
+    assert (found.price and found.price()) is None
 
 
 def test_an_object_is_described_without_its_address():

@@ -78,9 +78,15 @@ def test_the_suggested_label_works():
     turned = {(b, a) for a, b in USUAL}
     assert not turned & set(USUAL)
     assert {("no", "yes"), ("genuine", "fraud"), ("benign", "malignant")} <= set(USUAL)
-    assert {("normal", "attack"), ("pass", "fail"), ("false", "true")} <= set(USUAL)
+    assert {("normal", "attack"), ("false", "true")} <= set(USUAL)
     assert {("-1", "1"), ("0", "1")} <= set(USUAL)
-    assert len(USUAL) == 24
+    assert len(USUAL) == 23
+
+
+def test_nobody_is_told_that_a_jury_looks_for_what_fails():
+    with pytest.raises(OutcomeError) as refusal:
+        Labels.of(["pass", "fail"])
+    assert "likelier" not in str(refusal.value)
 
 
 @pytest.mark.parametrize(
@@ -211,6 +217,17 @@ def test_a_missing_label_is_named(labels):
         OutcomeError, match=r"every case needs a label; case [01] has none"
     ):
         check_labels(given)
+
+
+@pytest.mark.parametrize("kind", ["S", np.dtypes.StringDType()], ids=str)
+def test_text_of_any_kind_makes_labels(kind):
+    labels = check_labels(np.array(["no", "yes"]).astype(kind))
+    assert (labels.dtype.kind, labels.tolist()) == ("U", ["no", "yes"])
+
+
+def test_bytes_that_are_no_text_are_refused():
+    with pytest.raises(OutcomeError, match=r"UTF-8 text; got b.*xff'. Save the table"):
+        check_labels([b"\xff"])
 
 
 @pytest.mark.parametrize(

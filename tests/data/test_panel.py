@@ -148,6 +148,9 @@ def test_the_base_rate_counts_cases_by_weight():
     ("reports", "outcomes", "kind", "match"),
     [
         ([[87, 60], [20, 40]], [1, 0], ReportError, "'agent0' has 87 in case 0.*percentages: divide by 100"),
+        ([[4, 0.5], [1, 0.5]], [1, 0], ReportError, "look like scores.*jury does with --scores 1-5"),
+        ([[8, 0.5], [0, 0.5]], [1, 0], ReportError, "as .s - 0. / 8.*--scores 0-8"),
+        ([[2, 0.5], [0, 0.5]], [1, 0], ReportError, "look like percentages"),
         ([[2.3, 0.6], [-1.2, 0.4]], [1, 0], ReportError, "'agent0' has 2.3.*logits.*sigmoid"),
         ([[1001, 0.6], [1002, 0.4]], [1, 0], ReportError, "'agent0' is not an agent"),
         ([[np.inf, 0.6], [0.2, 0.4]], [1, 0], ReportError, "Infinity is no report"),

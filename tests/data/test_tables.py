@@ -1,4 +1,5 @@
 import datetime
+import re
 
 import numpy as np
 import pandas as pd
@@ -237,6 +238,37 @@ def test_classes_and_plain_reports_do_not_mix():
     )
     with pytest.raises(ReportError, match="'a:0' is of a class, 'b' is not"):
         read_panel(table)
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("a:low,a:mid,a:high,b:low,b:mid,b:high,d:low,d:mid,d:hgh",
+         "as 'a' has a:low, a:mid, a:high; 'd' has d:low, d:mid, d:hgh (did you mean "
+         "'d:high'?)."),
+        ("a:low,a:mid,b:low,b:mid,b:high,c:low,c:mid,c:high",
+         "as 'b' has b:low, b:mid, b:high; 'a' has a:low, a:mid. Correct"),
+        ("a:legit,a:fraud,b:legit,b:frau", "'b' has b:legit, b:frau (did you mean"),
+    ],
+)  # fmt: skip
+def test_a_class_that_is_misspelt_or_missing_is_named(header, message):
+    table = {name: [0.5, 0.5] for name in header.split(",")}
+    with pytest.raises(ReportError, match=re.escape(message)):
+        read_panel(pa.table({**table, "y": ["low", "mid"]}))
+
+
+def test_names_with_a_colon_are_no_classes_unless_agents_share_them():
+    table = {f"{vendor}:{model}": [0.2, 0.6]
+             for vendor, model in ("xa", "xb", "yc", "yd")}  # fmt: skip
+    assert len(read_panel(pa.table({**table, "y": [0, 1]})).agents) == 4
+
+
+def test_a_column_that_is_already_an_agent_is_not_what_was_meant():
+    table = pa.table({"alpha": [0.2, 0.6], "beta": [0.3, 0.7], "y": [0, 1]})
+    with pytest.raises(AgentError, match="no agent matches 'betta'; columns"):
+        read_panel(table, agents="alpha,beta,betta")
+    with pytest.raises(AgentError, match="mean 'beta'"):
+        read_panel(table, agents="alpha,betta")
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path):

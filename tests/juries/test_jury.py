@@ -13,10 +13,19 @@ from scipy.special import expit
 from simulated_juries import RECIPES, simulate, with_labels
 
 import truepool as tp
-from truepool.core.errors import AgentError, CostError, PanelError, SettingError
+from truepool.core.errors import (
+    AgentError,
+    CostError,
+    OutcomeError,
+    PanelError,
+    SettingError,
+)
 from truepool.data.tables import ReportTable
 from truepool.juries.column_pairs import order_bias, repetition
 from truepool.juries.judges import similarity
+from truepool.juries.learned_pool import learn_pool
+from truepool.juries.rates import event_rate
+from truepool.juries.score_scale import fit_scale
 from truepool.juries.verdicts import Verdicts
 from truepool.measures.inference import estimate_rate
 from truepool.pools.log_odds import LogOdds
@@ -145,9 +154,52 @@ def test_a_crowd_in_which_some_never_meet_has_no_effective_number():
 
 def test_reliability_is_how_often_a_judge_changes_sides():
     reports = np.array([[0.9, 0.8], [0.4, 0.6], [0.5, 0.9], [0.2, np.nan]] * 5)
-    found = repetition(Verdicts.of(reports_only(reports)), "agent0", "agent1")
+    found = repetition(Verdicts.of(reports_only(reports)), ("agent0", "agent1"))
     assert (found.items, found.flips) == (15, pytest.approx(1 / 3))
     assert found.difference == pytest.approx(0.7 / 3)
+
+
+def test_three_answers_are_compared_in_pairs():
+    reports = np.array([[0.9, 0.8, 0.1], [0.4, 0.3, np.nan]] * 6)
+    runs = ("agent0", "agent1", "agent2")
+    found = repetition(Verdicts.of(reports_only(reports)), runs)
+    # Six items with three pairs of answers, two of which change sides; six with one.
+    assert (found.runs, found.items, found.flips) == (runs, 12, 12 / 24)
+    table = reports_only(np.column_stack([reports, reports[:, 0]]))
+    jury = tp.jury(table, repeated=[runs])
+    assert [judge.name for judge in jury.judges] == ["agent0", "agent3"]
+    assert "asked up to 3 times, 50.0 % of" in " ".join(printed(jury).split())
+
+
+def test_the_calibration_of_a_judge_shows_who_is_too_sure():
+    rng = np.random.default_rng(3)
+    chance = rng.uniform(0.1, 0.9, 3000)
+    truth = (rng.random(3000) < chance).astype(int)
+    odds = np.log(chance / (1 - chance))
+    reports = expit(np.column_stack([odds, 3 * odds]))
+    fair, sure = tp.jury(with_labels(reports, truth, 2000)).judges
+    assert fair.calibration.slope.low < 1 < fair.calibration.slope.high
+    assert_allclose(sure.calibration.slope.value, 1 / 3, atol=0.06)
+    assert len(fair.calibration.reliability.frequency) == 10
+    # Votes of 0 and 1 count as 2 and 98 %: log-odds of 3.9, not of 14.
+    votes = (reports > 0.5) * 1.0
+    slope = tp.jury(with_labels(votes, truth, 2000)).judges[0].calibration.slope
+    right = np.mean(votes[:2000, 0] == truth[:2000])
+    assert_allclose(slope.value, np.log(right / (1 - right)) / np.log(49), rtol=0.02)
+
+
+def test_rates_by_class_cover_what_the_decisions_miss(runs):
+    covered = []
+    for jury, truth, anchor in runs:
+        decided = anchor > 0.5
+        for rate, kind, wrong in (
+            (jury.cost.miss_rate, truth == 1, ~decided),
+            (jury.cost.alarm_rate, truth == 0, decided),
+        ):
+            if rate is not None:
+                covered.append(rate.low <= wrong[kind].mean() <= rate.high)
+    assert len(covered) > 40
+    assert np.mean(covered) >= 0.95 - error(0.95, len(covered))
 
 
 def test_a_judge_that_adds_is_kept_and_one_that_harms_is_dropped():
@@ -170,6 +222,23 @@ def test_a_generous_judge_has_a_bias_above_zero(runs):
     assert np.mean(generous) > np.mean(fair) + 0.05
 
 
+@pytest.mark.parametrize("recipe", ["J3b", "J7flip"])
+def test_votes_and_a_reversed_judge_leave_the_rate_valid_and_the_loss_low(recipe):
+    # Study: the interval covers at least 94 %; shrunk is below the mean with 50 labels.
+    rng, covered, gains = np.random.default_rng(6), [], []
+    for draw in range(40):
+        reports, truth = simulate(rng, items=600, **RECIPES[recipe])
+        verdicts = Verdicts.of(with_labels(reports, truth, 50))
+        rate = event_rate(verdicts, verdicts.labels, verdicts.anchor, 0.95)
+        covered.append(rate.low <= 0.6 <= rate.high)
+        if draw < 5:
+            pooled = learn_pool(verdicts, 0, scores=False)[1]
+            losses = [np.square(p - truth)[50:] for p in (pooled, reports.mean(axis=1))]
+            gains.append(losses[1].mean() - losses[0].mean())
+    assert np.mean(covered) >= 0.95 - error(0.95, 40)
+    assert np.mean(gains) > 0
+
+
 # What is not claimed
 
 
@@ -184,6 +253,7 @@ def test_without_labels_the_pool_is_the_mean_of_the_log_odds():
     assert (jury.certificate.share, jury.certificate.labels_needed) == (0, 44)
     assert set(jury.decided_by) == {"person"}
     assert "there are 0." in printed(jury)
+    assert "About 44 labels, drawn at random" in printed(jury)
 
 
 def test_a_rare_event_is_clipped_by_the_mean_verdict_where_nothing_is_labelled():
@@ -276,6 +346,21 @@ def test_a_person_gets_the_items_with_the_largest_expected_cost():
     assert "leaves 17.2 % of the cost" in " ".join(printed(jury).split())
 
 
+def test_a_fifth_of_the_items_for_a_person_leaves_the_cost_of_the_study():
+    # Study, 17 panels: 57 % by expected cost, 71 % by margin, 80 % at random.
+    rng, costs, left = np.random.default_rng(9), tp.Costs(10, 1), []
+    for recipe in RECIPES.values():
+        reports, truth = simulate(rng, items=1000, **recipe)
+        jury = tp.jury(reports_only(reports), costs=costs, budget=len(truth) // 5)
+        cost = np.where(truth, 10 * (jury.decisions == 0), jury.decisions == 1)
+        by_margin = np.argsort(abs(jury.pooled - 0.5))[len(truth) // 5 :]
+        kept = [jury.decided_by == "automatic", by_margin]
+        left.append([cost[items].sum() / cost.sum() for items in kept])
+    by_cost, margin = np.mean(left, axis=0)
+    assert_allclose(by_cost, 0.57, atol=0.06)
+    assert by_cost + 0.05 < margin < 0.8
+
+
 def test_what_is_certified_is_decided_as_it_was_tested():
     reports, truth = simulate(np.random.default_rng(1), skill=(2.0, 3.0), items=500)
     jury = tp.jury(with_labels(reports, truth, 200), costs=tp.Costs(50, 1))
@@ -294,6 +379,45 @@ def test_items_to_label_next_have_weights_that_sum_to_all_unlabelled_items():
     assert np.nansum(weights) == pytest.approx(250)
     assert np.isnan(weights[:50]).all()
     assert "30 items to label next" in printed(jury)
+
+
+def buy_labels(rng, recipe, labels=30, bought=30):
+    """Random labels, then those that the jury asks for: panel, weights, true rate."""
+    reports, truth = simulate(rng, items=400, **RECIPES[recipe])
+    plan = tp.jury(with_labels(reports, truth, labels), label_next=bought).plan
+    cases = np.concatenate([np.arange(labels), plan.cases])
+    rest = np.setdiff1d(np.arange(len(truth)), cases)
+    panel = tp.Panel(reports[cases], truth[cases]).with_pending(reports[rest])
+    return panel, np.append(np.full(labels, np.nan), plan.weights), truth.mean()
+
+
+def test_bought_labels_that_come_back_with_their_weights_keep_the_rate_unbiased():
+    rng, covered, off = np.random.default_rng(8), [], []
+    for _ in range(12):
+        for recipe in ("J5g", "J7bias"):
+            panel, weights, truth = buy_labels(rng, recipe)
+            rate = event_rate(
+                of := Verdicts.of(panel, weights), of.labels, of.anchor, 0.95
+            )
+            covered.append(rate.low <= truth <= rate.high)
+            # Two pseudo-labels of each kind pull by their share of the labels.
+            pull = (2 - 4 * rate.estimate) / 60
+            off.append(rate.estimate - pull - truth)
+    assert np.mean(covered) >= 0.95 - error(0.95, 24)
+    assert abs(np.mean(off)) < 3 * np.std(off) / np.sqrt(24) + 0.005
+
+
+def test_only_labels_drawn_at_random_certify_items():
+    panel, weights, _ = buy_labels(np.random.default_rng(2), "J5g")
+    jury = tp.jury(panel, label_weights=weights)
+    assert jury.certificate.labels <= 30 < jury.labelled
+    assert jury.sample_p_value is not None
+    assert tp.jury(panel, label_weights=np.ones(60)).sample_p_value is None
+    equal = tp.jury(panel, label_weights=np.full(60, 7.0))
+    assert equal.rate == tp.jury(panel).rate
+    assert jury.rate != equal.rate
+    assert tp.jury(panel, label_weights=np.full(60, 1e200)).rate == equal.rate
+    assert jury.judges[0].bias != equal.judges[0].bias
 
 
 def test_both_orders_of_a_judge_count_as_one_judge_without_the_bias():
@@ -340,6 +464,100 @@ def test_a_jury_fits_eighty_columns(runs):
         assert max(map(len, printed(jury).splitlines())) <= 80
 
 
+# Scores and crowds
+
+
+def lenient_scores(rng, items):
+    """Judges who give 4 or 5 to nearly everything, and what is true."""
+    reports, truth = simulate(rng, items=items, **RECIPES["J5g"])
+    return np.digitize(reports, [0.05, 0.15, 0.25, 0.45]) / 4, truth
+
+
+def test_a_rising_curve_says_what_each_score_is_worth():
+    scores, truth = lenient_scores(np.random.default_rng(0), 3000)
+    jury = tp.jury(with_labels(scores, truth, 2000), scores=(1, 5))
+    found = dict(jury.score_scale)
+    assert list(found) == [1, 2, 3, 4, 5]
+    assert list(found.values()) == sorted(found.values())
+    seen = truth[:2000, None].repeat(5, axis=1)[scores[:2000] == 0.75].mean()
+    assert_allclose(found[4], seen, atol=0.03)  # equal steps would say 0.75
+    assert found[4] < 0.5
+    assert "What each score is worth" in printed(jury)
+    assert jury.to_dict()["score_scale"][3]["score"] == 4
+
+
+def test_the_curve_lowers_the_loss_where_scores_are_lenient_and_labels_few():
+    rng, gains = np.random.default_rng(5), []
+    for _ in range(8):
+        scores, truth = lenient_scores(rng, 500)
+        panel = with_labels(scores, truth, 15)
+        losses = [
+            np.square(learn_pool(Verdicts.of(panel), 0, scores=mapped)[1] - truth)[15:]
+            for mapped in (False, True)
+        ]
+        gains.append(losses[0].mean() - losses[1].mean())
+    assert np.mean(gains) > -0.002
+
+
+def test_one_score_for_all_items_is_a_flat_curve():
+    scale = fit_scale(np.full((20, 2), 0.75), np.array([0, 1] * 10))
+    assert_allclose(scale.probabilities, [0, (10 + 4 * 0.75) / 24, 1])
+    assert scale.apply(np.array([[np.nan]])).shape == (1, 1)
+
+
+def test_scores_without_labels_count_in_equal_steps():
+    scores, _ = lenient_scores(np.random.default_rng(0), 50)
+    jury = tp.jury(reports_only(scores), scores=(1, 5))
+    assert_array_equal(jury.pooled, tp.jury(reports_only(scores)).pooled)
+    assert jury.score_scale == []
+
+
+def sparse_crowd(rng, items=600, workers=40, votes=3):
+    """A few votes per item by workers of very different skill, and what is true."""
+    truth = (rng.random(items) < 0.4).astype(int)
+    skill = rng.uniform(0.4, 0.98, workers)
+    reports = np.full((items, workers), np.nan)
+    for t in range(items):
+        who = rng.choice(workers, votes, replace=False)
+        reports[t, who] = np.where(
+            rng.random(votes) < skill[who], truth[t], 1 - truth[t]
+        )
+    return reports, truth
+
+
+def test_a_sparse_crowd_is_pooled_better_by_how_often_each_voter_errs():
+    reports, truth = sparse_crowd(np.random.default_rng(4))
+    plain, crowd = (
+        tp.jury(reports_only(reports), pool=pool) for pool in ("log-odds", "crowd")
+    )
+    losses = [np.square(jury.pooled - truth).mean() for jury in (plain, crowd)]
+    assert losses[1] < 0.8 * losses[0]
+    assert crowd.pool == "crowd"
+    few = tp.jury(with_labels(reports, truth, 50), pool="crowd")
+    assert few.pool == "shrunk + crowd"
+    assert np.square(few.pooled - truth)[50:].mean() < losses[0]
+    # No label has touched what the rate rests on.
+    mine, turned = (
+        Verdicts.of(with_labels(reports, y, 50), by_votes=True)
+        for y in (truth, 1 - truth)
+    )
+    assert_array_equal(mine.anchor, turned.anchor)
+    assert few.rate.low < truth.mean() < few.rate.high
+
+
+@needs("product-crowd")
+def test_the_product_crowd_has_the_loss_of_the_study():
+    # Study: votes .093, Dawid-Skene alone .057, with 50 labels as a feature .063.
+    panel = tp.datasets.product_crowd()
+    order = np.random.default_rng(0).permutation(len(panel))
+    reports, truth = panel.reports[order], panel.outcomes[order]
+    assert_allclose(
+        np.square(np.nanmean(reports, axis=1) - truth).mean(), 0.093, atol=2e-3
+    )
+    verdicts = Verdicts.of(with_labels(reports, truth, 50), by_votes=True)
+    assert_allclose(np.square(verdicts.anchor - truth).mean(), 0.057, atol=6e-3)
+
+
 @needs("judgebench")
 def test_judgebench_keeps_the_language_model_and_finds_its_order_bias():
     panel = tp.datasets.judgebench()
@@ -374,11 +592,25 @@ TABLE = reports_only(np.full((4, 2), 0.5), ("ann", "bob"))
         ({"budget": 0}, SettingError, "at least 1 item; got 0"),
         ({"label_next": 9}, SettingError, "at most all 4 cases"),
         ({"max_error": 1.5}, SettingError, "max_error must lie between"),
+        ({"pool": "vcg"}, SettingError, "must be log-odds or crowd; got 'vcg'"),
     ],
 )  # fmt: skip
 def test_bad_settings_are_refused_in_one_sentence(settings, kind, message):
     with pytest.raises(kind, match=message):
         tp.jury(TABLE, **settings)
+
+
+@pytest.mark.parametrize("weights", [[1.0], [0.0, 1.0], [np.inf, 1.0]])
+def test_weights_that_no_label_can_have_are_refused(weights):
+    with pytest.raises(SettingError, match="label weights must be numbers above 0"):
+        tp.jury(tp.Panel([[0.5, 0.5]] * 2, [0, 1]), label_weights=weights)
+
+
+def test_labels_that_contradict_each_other_are_refused():
+    panel = tp.Panel([[0.5, 0.4]] * 3, [0, 1, 1], ids=["a", "a", "b"])
+    with pytest.raises(OutcomeError, match="item 'a' has 0 and 1. Correct one"):
+        tp.jury(panel)
+    assert len(tp.jury(tp.Panel(panel.reports, [0, 0, 1], ids=panel.ids))) == 3
 
 
 def test_what_is_no_jury_is_refused():

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from panels import panels, random_panel, stationary
 
 from truepool import replay
+from truepool.core import kernels
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -18,6 +19,7 @@ SIGNALS = [(name, {}) for name in GUARANTEED] + [
     (name, {"signal": "own"}) for name in ("adahedge", "boa", "ml-poly", "fixed-share")
 ]
 each = pytest.mark.parametrize(("name", "settings"), SIGNALS)
+pytestmark = pytest.mark.no_cover
 
 # No slope of the log loss is bounded, so these refuse it (tested below).
 UNBOUNDED = ("boa", "ml-poly", "fixed-share")
@@ -38,10 +40,12 @@ def assert_bound(trace):
 
 @pytest.mark.parametrize(("name", "settings", "loss"), PRICED)
 @pytest.mark.parametrize("classes", [2, 3])
-def test_on_random_sequences(name, settings, loss, classes):
-    for seed in range(5):
+def test_on_random_sequences(name, settings, loss, classes, monkeypatch):
+    # By the specification: compiling so many loops would take two minutes.
+    monkeypatch.setattr(kernels, "online", None)
+    for seed in range(4):
         silent = 0.3 * (seed % 2)
-        panel = random_panel(seed, cases=400, classes=classes, skill=1.0, silent=silent)
+        panel = random_panel(seed, cases=150, classes=classes, skill=1.0, silent=silent)
         assert_bound(replay(name, panel, loss=loss, **settings))
 
 

@@ -3,13 +3,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from panels import random_panel
 from scipy.optimize import approx_fprime
 from sklearn.metrics import brier_score_loss, log_loss
 
 from truepool import losses
+from truepool.core import arrays
 from truepool.core.arrays import to_classes
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
+from truepool.measures.losses import NAMES, Loss, agent_losses, mean_over_reports
 
 COSTS = Costs(fn=10, fp=1)
 SEEDS = st.integers(0, 10_000)
@@ -124,3 +127,19 @@ def test_a_threshold_outside_is_refused():
 def test_to_classes_of_many_classes_changes_nothing():
     pooled, _ = series(0, 3)
     assert to_classes(pooled) is pooled
+
+
+@pytest.mark.parametrize("loss", NAMES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_losses_of_agents_are_sums_that_blocks_change_in_no_bit(
+    loss, weighted, monkeypatch
+):
+    panel = random_panel(0, cases=90, silent=0.3)
+    weights = np.random.default_rng(0).random(90) if weighted else None
+    priced = Loss(loss, Costs(fn=3))
+    whole = agent_losses(panel, priced, weights)
+    monkeypatch.setattr(arrays, "BLOCK", 28)  # seven cases of four agents
+    np.testing.assert_array_equal(agent_losses(panel, priced, weights), whole)
+    own = priced.of(np.nan_to_num(panel.values, nan=0.5), panel.outcomes[:, None])
+    own[np.isnan(panel.reports)] = np.nan
+    assert_allclose(whole, mean_over_reports(own, weights), rtol=1e-13)

@@ -8,7 +8,7 @@ from scipy.special import ndtr
 
 from truepool.core.errors import SettingError
 from truepool.measures.inference import rates
-from truepool.measures.inference.rates import estimate_rate
+from truepool.measures.inference.rates import estimate_class_rate, estimate_rate
 
 M = [1, 0, 1, 1, 0, 0, 1, 0, 0, 0]
 F = [0.9, 0.2, 0.7, 0.6, 0.1, 0.4, 0.8, 0.3, 0.2, 0.1]
@@ -114,3 +114,61 @@ def test_what_is_no_label_or_no_probability_is_refused(arguments, message):
 def test_a_level_is_a_share():
     with pytest.raises(SettingError, match="level must lie between 0 and 1; got 95"):
         estimate_rate(M, F, level=95)
+
+
+# Weights and classes
+
+
+def test_equal_weights_change_nothing():
+    plain = estimate_rate(M, F, OTHERS)
+    weighted = estimate_rate(M, F, OTHERS, weights=np.full(10, 3.0))
+    for name in ("estimate", "low", "high", "trust"):
+        assert vars(weighted)[name] == pytest.approx(vars(plain)[name], rel=1e-12)
+
+
+def test_a_weight_of_two_moves_the_rate_like_two_labels():
+    weighted = estimate_rate([1, 0, 1], [0.5] * 3, weights=[2.0, 1.0, 1.0])
+    doubled = estimate_rate([1, 1, 0, 1], [0.5] * 4)
+    # 16 / 6 effective labels instead of 4: the same mean, a wider interval.
+    raw = (weighted.estimate * (16 / 6 + 4) - 2) / (16 / 6)
+    assert raw == pytest.approx(3 / 4)
+    assert weighted.high - weighted.low > doubled.high - doubled.low
+
+
+def test_a_weight_beyond_all_others_is_one_label():
+    rate = estimate_rate([1, 0, 0], [0.9, 0.1, 0.2], [0.5, 0.6], weights=[1e300, 1, 1])
+    assert (rate.trust, rate.estimate) == (0.0, pytest.approx((1 + 2) / (1 + 4)))
+    assert 0 <= rate.low < rate.high <= 1
+
+
+def test_labels_alone_give_each_class_the_interval_of_agresti_and_coull():
+    # Of four positive cases three are decided so.
+    found = estimate_class_rate(M, [1, 1, 1, 1, 0, 0, 0, 0, 0, 0], F, level=LEVEL)
+    centre = (3 + 2) / (4 + 4)
+    squares = 4 * 0.75 * 0.25 + 2 * 0.75**2 + 2 * 0.25**2
+    assert found.estimate == pytest.approx(centre)
+    assert found.high == pytest.approx(centre + 1.96 * np.sqrt(squares / 7 / 8))
+
+
+@pytest.mark.parametrize("prevalence", [0.3, 0.6])
+def test_the_interval_covers_the_rate_of_a_class_and_predictions_narrow_it(prevalence):
+    covered, widths = 0, []
+    for seed in range(200):
+        m, f, others, y = simulate(seed, 80, prevalence, informative=True)
+        said = np.concatenate([f, others]) > 0.5
+        pair = [
+            estimate_class_rate(m, said[:80], f, *rest)
+            for rest in ((others, said[80:]), ())
+        ]
+        covered += pair[0].low <= said[y].mean() <= pair[0].high
+        widths.append([rate.high - rate.low for rate in pair])
+    assert covered >= 0.95 * 200 - 3 * np.sqrt(200 * 0.05 * 0.95)
+    assert np.mean(widths, axis=0)[0] <= np.mean(widths, axis=0)[1] * 1.01
+
+
+def test_a_class_without_labels_and_weights_that_are_none_are_refused():
+    with pytest.raises(SettingError, match="needs a label of that class"):
+        estimate_class_rate([0, 0], [0, 1], [0.1, 0.2])
+    for weights in ([1.0], [0.0, 1.0], [np.nan, 1.0]):
+        with pytest.raises(SettingError, match="every label needs one weight above 0"):
+            estimate_rate([0, 1], [0.1, 0.2], weights=weights)

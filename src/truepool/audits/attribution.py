@@ -106,27 +106,33 @@ def share_of_cost(cost: float, causes: Sequence[Finding]) -> float:
 
 
 def attribute_causes(graded: Sequence[tuple[Candidate, Finding]]) -> list[Finding]:
-    """Name the cause of each finding; what a warning or error explains is a note.
-
-    What follows from the broken feed of an agent has no saving of its own: leaving the
-    agent out has one price, that of the feed.
-    """
+    """Name the cause of each finding; what a warning or error explains is a note."""
     findings = []
     for candidate, finding in graded:
         causes = _causes(candidate, finding, graded)
         if causes:
+            if causes[0].code in FEEDS and causes[0].who == finding.who:
+                finding = _follow(candidate, finding, causes[0])
             because = " and ".join(_because(cause) for cause in causes)
             sentence = f"{finding.sentence} Another finding may explain it: {because}."
             if any(cause.severity != "note" for cause in causes):
                 finding = replace(finding, severity="note")
-            if causes[0].code in FEEDS and causes[0].who == finding.who:
-                finding = replace(finding, cost=None)  # that of the feed holds
             finding = replace(finding, sentence=sentence, cause=causes[0].key)
         elif candidate.unexplained:
             sentence = f"{finding.sentence} {candidate.unexplained}"
             finding = replace(finding, sentence=sentence)
         findings.append(finding)
     return findings
+
+
+def _follow(candidate: Candidate, finding: Finding, feed: Finding) -> Finding:
+    """Return what follows from the broken feed of the same agent.
+
+    One feed has one date, and leaving its agent out one price.
+    """
+    sentence = finding.sentence.replace(candidate.when, "", 1)
+    since = finding.since if finding.since is None else feed.since
+    return replace(finding, sentence=sentence, since=since, cost=None)
 
 
 def _causes(

@@ -33,6 +33,8 @@ class Candidate:
     """Codes of findings, about any agent, that would explain this one."""
     since: int | None = None  # position in time of the first case after the change
     between: tuple[int, int] | None = None  # earliest and latest that it may be
+    when: str = ""
+    """The words of the sentence that say when, left out where the cause has a date."""
     broken: bool = False
     share: Callable[[Sequence[Finding]], float] | None = None
     """Share of this that would disappear without these causes; None: not measured."""

@@ -409,7 +409,7 @@ class Audit:
         words = {"verdict": self.verdict, "advice": self.advice, "steps": self.steps}
         plain["recommendation"] = words | plain["recommendation"]
         plain["comparison"] = self.comparison and self.comparison.to_dict()
-        return cast(dict[str, Any], _plain(plain))
+        return cast(dict[str, Any], plain_value(plain))
 
     def to_markdown(self) -> str:
         """Return a Markdown page."""
@@ -427,12 +427,12 @@ class Audit:
         return f"Audit({self.pool} on {self.cases:,} cases: {counts})"
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """Values that JSON can express: lists for arrays, None for NaN and infinity."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain_value(item) for item in value]
     return None if isinstance(value, float) and not np.isfinite(value) else value

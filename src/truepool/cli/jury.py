@@ -10,8 +10,8 @@ from truepool.cli import options
 from truepool.cli.options import option
 
 if TYPE_CHECKING:
-    from truepool.data.panel import Panel
-    from truepool.data.tables import ReportTable, TableFormat
+    from truepool.data.tables import TableFormat
+    from truepool.juries import VerdictTable
 
 
 @options.with_table
@@ -23,9 +23,34 @@ def jury(
         str | None,
         typer.Option(
             metavar="LOW-HIGH",
-            help="Verdicts are scores, as in 1-5: s counts as (s - 1) / 4.",
+            help="Verdicts are scores, as in 1-5: s counts as (s - 1) / 4 and, from 10 "
+            "labels on, as a rising curve through the labels says.",
         ),
     ] = None,
+    tool: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="PANEL is the log of this evaluation tool: promptfoo, openai-evals, "
+            "inspect or deepeval.",
+        ),
+    ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Table with the labels, where PANEL has none or not all: the ids of "
+            "items, the outcome and, for items chosen by --label-next, --weight.",
+        ),
+    ] = None,
+    pool: Annotated[
+        str,
+        option(
+            "--pool",
+            "What pools without labels: log-odds, or crowd for many judges with few "
+            "verdicts per item.",
+        ),
+    ] = "log-odds",
     swapped: Annotated[
         list[str] | None,
         typer.Option(
@@ -38,7 +63,8 @@ def jury(
         list[str] | None,
         typer.Option(
             metavar="A=B",
-            help="Columns A and B are one judge that was asked twice. Repeatable.",
+            help="Columns A and B are one judge that was asked twice; A=B=C, three "
+            "times. Repeatable.",
         ),
     ] = None,
     cost_fn: Annotated[str, option("--cost-fn", "Cost of a missed item, a number.")] = (
@@ -79,6 +105,7 @@ def jury(
     seed: options.Seed = 0,
     json_file: options.Json = None,
     markdown: options.Markdown = None,
+    html: options.Html = None,
     quiet: options.Quiet = False,
     spreadsheet_safe: options.SpreadsheetSafe = False,
 ) -> None:
@@ -100,6 +127,7 @@ def jury(
     from truepool.data.costs import Costs
     from truepool.data.tables import file_format
     from truepool.juries import jury as run
+    from truepool.render.html.jury import html as page
     from truepool.render.tables.jury import show
 
     if output == json_file == STDOUT:
@@ -107,26 +135,30 @@ def jury(
             "standard output takes either the items or JSON; got both. Name a file for "
             "one of them (-o FILE)."
         )
-    check_files([panel], [output, json_file, markdown])
+    check_files([panel, labels], [output, json_file, markdown, html])
     if output is not None and output != STDOUT:
         file_format(output, "written")
     shares = [
         options.parse_share(name, text)
         for name, text in (("--max-error", max_error), ("--confidence", confidence))
     ]
-    pairs = [[_pair(name, text) for text in given or ()] for name, given in (
-        ("--swapped", swapped), ("--repeated", repeated)
-    )]  # fmt: skip
+    pairs = [_columns("--swapped", text, most=2) for text in swapped or ()]
+    runs = [_columns("--repeated", text) for text in repeated or ()]
     costs = Costs(
         options.parse_cost(cost_fn),
         options.parse_cost(cost_fp),
         currency=currency or "",
     )
+    written = replace(table_format, scores=scores)
+    read = _read(panel, written, tool, labels)
     result = run(
-        _read(panel, replace(table_format, scores=scores)),
+        read.verdicts,
         costs=costs,
-        swapped=pairs[0],
-        repeated=pairs[1],
+        pool=pool,
+        scores=None if scores is None else written.score_range,
+        label_weights=read.label_weights,
+        swapped=pairs,
+        repeated=[*runs, *read.repeated],
         max_error=shares[0],
         confidence=shares[1],
         budget=budget,
@@ -134,41 +166,58 @@ def jury(
         level=level,
         seed=seed,
     )
+    pages = [
+        (path, render(result))
+        for path, render in ((markdown, type(result).to_markdown), (html, page))
+        if path is not None
+    ]
     with together():
         write_json(json_file, result.to_dict())
-        if markdown is not None:
-            write_text(markdown, result.to_markdown())
+        for path, text in pages:
+            write_text(path, text)
         if output is not None:
             write_cases(output, result.columns(), spreadsheet_safe=spreadsheet_safe)
     if not (quiet or STDOUT in (json_file, output)):
         show(result, console())
-        print_files(json_file, markdown, output)
+        print_files(json_file, markdown, html, output)
 
 
-def _read(panel: Path | None, table_format: "TableFormat") -> "Panel | ReportTable":
-    """Read the verdicts, with their labels where the table has any."""
-    from truepool.data.tables import ReportTable, load_verdicts
+def _read(
+    panel: Path | None,
+    table_format: "TableFormat",
+    tool: str | None,
+    labels: Path | None,
+) -> "VerdictTable":
+    """Read the verdicts, with their labels where there are any."""
+    from truepool.data.tables import ReportTable, TableSummary
+    from truepool.juries import VerdictTable, read_verdicts
 
-    options.check_unweighted(table_format, "truepool jury counts")
+    plain = replace(table_format, weight=None)
+    options.check_unweighted(plain, "truepool jury counts")
     if panel is None:
-        return options.panel_or_example(panel, table_format)
-    verdicts, summary = load_verdicts(panel, table_format)
-    options.note(summary)
-    if isinstance(verdicts, ReportTable):
+        example = options.panel_or_example(panel, table_format)
+        return VerdictTable(example, TableSummary(), (), None)
+    found = read_verdicts(panel, table_format, tool=tool, labels=labels)
+    options.note(found.summary)
+    if isinstance(found.verdicts, ReportTable):
         options.NOTES.append(
             f"No item has a label in column {table_format.outcome!r}. If the labels "
             "are in another one, name it (--outcome)."
         )
-    return verdicts
+    return found
 
 
-def _pair(name: str, text: str) -> tuple[str, str]:
-    """Return the two columns that an option names."""
+def _columns(name: str, text: str, most: int | None = None) -> list[str]:
+    """Return the columns that an option names."""
     from truepool.core.errors import SettingError
 
-    first, _, second = (part.strip() for part in text.partition("="))
-    if not first or not second or first == second:
+    found = [part.strip() for part in text.split("=")]
+    if (
+        not all(found)
+        or len(set(found)) < max(2, len(found))
+        or (most is not None and len(found) > most)
+    ):
         raise SettingError(
             f'{name} must name two columns, as in {name} "A=B"; got {text!r}'
         )
-    return first, second
+    return found

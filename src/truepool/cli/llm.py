@@ -3,18 +3,13 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from truepool.cli import options
 from truepool.cli.options import option
 
-if TYPE_CHECKING:
-    from truepool.agents.llm import ModelReports
-
-STOPPED = 1
-"""Exit code of a run that ended within its budget before all answers were there."""
 INTERRUPTED = 130
 
 
@@ -156,6 +151,7 @@ def llm(
 ) -> None:
     """Ask a language model about every case of TABLE."""
     from truepool.agents import llm as language_models
+    from truepool.cli.llm_summary import check_complete, show
     from truepool.cli.outputs import STDOUT, check_files, print_note, write_cases
     from truepool.cli.screen import progress_bar
     from truepool.data.tables import file_format
@@ -205,9 +201,9 @@ def llm(
             "Stopped. Answers so far are stored; the same command goes on from there."
         )
         raise typer.Exit(INTERRUPTED) from None
-    _check_complete(found, output)
+    check_complete(found, output)
     write_cases(output, found.columns, spreadsheet_safe=spreadsheet_safe)
-    _show(found, outcome, output, json_file)
+    show(found, outcome, output, json_file)
 
 
 def parse_fields(words: Sequence[str]) -> dict[str, Any]:
@@ -252,65 +248,3 @@ def _expand(templates: Sequence[str]) -> list[str]:
 
     named = [t for name in templates for t in (PAPER if name == "paper" else (name,))]
     return list(dict.fromkeys(named))
-
-
-def _check_complete(found: "ModelReports", output: Path) -> None:
-    """Say what was done, and how to go on, where the run ended early; and exit."""
-    from truepool.cli.outputs import print_note
-
-    if found.stopped is None:
-        return
-    print_note(
-        f"Stopped: {found.stopped}. {found.done:,} of {found.answers:,} answers are "
-        f"stored; this run made {found.spending.describe()}. {output} was not written. "
-        "The same command goes on from there; stored answers cost nothing."
-    )
-    raise typer.Exit(STOPPED)
-
-
-def _show(
-    found: "ModelReports", outcome: str, output: Path, json_file: Path | None
-) -> None:
-    """Print the reports and gaps of each agent, and what the run has cost."""
-    from truepool.cli.outputs import STDOUT, print_summary, write_summary
-
-    spent = found.spending
-    summary = {
-        "cases": len(found.reports),
-        "agents": found.counts(),
-        "answered_by": list(found.answered_by),
-        "answers": found.answers,
-        "stored": found.stored,
-        "calls": spent.calls,
-        "tokens_in": spent.tokens_in,
-        "tokens_out": spent.tokens_out,
-        "money": spent.money,
-        "currency": spent.budget.currency,
-        "output": str(output),
-    }
-    if output == STDOUT and json_file is None:
-        return
-    lines = [_agent_line(name, **counts) for name, counts in found.counts().items()]
-    if any("failed" in missing for missing in found.missing.values()):
-        lines.append("The same command asks again where a call failed.")
-    if found.unreadable is not None:
-        lines.append(f"An answer that cannot be read: {found.unreadable!r}.")
-    lines += [
-        f"{found.stored:,} of {found.answers:,} answers were stored before; this run "
-        f"made {spent.describe()}.",
-        f"Wrote {output}.",
-    ]
-    outcomes = found.columns.get(outcome)
-    known = None if outcomes is None else [k for k in outcomes if k is not None]
-    write_summary(summary, json_file, found.labels, known)
-    print_summary("\n".join(lines), json_file, found.labels, known)
-
-
-def _agent_line(name: str, reports: int, missing: dict[str, int]) -> str:
-    from truepool.core.formatting import pluralize
-
-    text = f"{name}: {pluralize(reports, 'report')}"
-    if not missing:
-        return f"{text}."
-    why = ", ".join(f"{count:,} {reason}" for reason, count in missing.items())
-    return f"{text}, {sum(missing.values()):,} missing ({why})."

@@ -1,7 +1,8 @@
 """``truepool score``: apply a saved pool to new cases."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -74,6 +75,8 @@ def score(
     quiet: options.Quiet = False,
 ) -> None:
     """Write the pooled probability and the decision of each new case."""
+    import numpy as np
+
     from truepool.cli.outputs import STDOUT, check_files, print_note
     from truepool.cli.screen import print_line
     from truepool.core.errors import SettingError
@@ -117,6 +120,8 @@ def score(
         dated = limit.period is not None
         limited = _decide_within(pool, table(dated=dated), limit)
     cases = empty = 0
+    silent, lacking = set(pool.agents_), set[str]()
+    others: Counter[str] = Counter()
     lines = json_file is not None or (output is None and is_json_lines(source))
     with open_writer(
         target, json_lines=lines, spreadsheet_safe=spreadsheet_safe
@@ -128,7 +133,13 @@ def score(
             if share is not None:
                 columns |= _review(batch, decided, share, seed)
             write(columns)
+            for i, agent in enumerate(pool.agents_):
+                missing = np.isnan(batch.values[:, i])
+                lacking |= {agent} if missing.any() else set()
+                silent -= set() if missing.all() else {agent}
+            others += batch.others
             cases, empty = cases + len(batch.values), empty + skipped
+    options.NOTES += _doubts(sorted(silent), sorted(lacking), others)
     sentence = f"Scored {pluralize(cases, 'case')} with {pool.name}."
     if place != STDOUT:
         sentence += f" Wrote {place}."
@@ -173,6 +184,26 @@ def _check_unit(batches: Iterator["Batch"]) -> Iterator["Batch"]:
                 "Pass --percent if they are percentages, or --no-percent."
             )
         yield batch
+
+
+def _doubts(
+    silent: Sequence[str], lacking: Sequence[str], others: Counter[str]
+) -> Iterator[str]:
+    """Say which agents never report, and which keys may be agents misspelt."""
+    from truepool.core.errors import suggestion
+    from truepool.core.formatting import pluralize
+    from truepool.data.labels import format_labels
+
+    if silent:
+        yield f"warning: no case has a report of {format_labels(silent)}."
+    for key, count in others.items():
+        meant = suggestion(key, lacking)
+        if meant:
+            have = "has" if count == 1 else "have"
+            yield (
+                f"warning: {pluralize(count, 'line')} {have} {key!r}, which is not an "
+                f"agent of the pool{meant}."
+            )
 
 
 def _check_id(id: str) -> None:

@@ -40,10 +40,11 @@ USUAL = (
     ("normal", "abnormal"),
     ("normal", "anomaly"),
     ("normal", "attack"),
-    ("pass", "fail"),
     ("repaid", "default"),
 )
-"""Pairs of labels whose second is usually the positive one: offered, never assumed."""
+"""Pairs of labels whose second is usually the positive one: offered, never assumed.
+
+Pass and fail are not among them: a test looks for failures, a jury for what passes."""
 
 MAX_SHOWN = 6
 """So many labels are shown where there are more than two."""
@@ -246,7 +247,7 @@ def check_labels(outcomes: ArrayLike) -> Array:
         raise OutcomeError(
             f"there must be one label per case; got an array of shape {labels.shape}"
         )
-    if labels.dtype.kind == "O":
+    if labels.dtype.kind in "TO":
         gaps = np.array([v is None or v != v for v in labels.tolist()], dtype=bool)
         labels = labels if gaps.any() else _of_one_kind(labels.tolist())
     else:
@@ -260,8 +261,6 @@ def check_labels(outcomes: ArrayLike) -> Array:
         return _whole(labels)
     if labels.dtype.kind == "S":
         return _decode(labels)
-    if labels.dtype.kind == "T":
-        return labels.astype(str)
     if labels.dtype.kind not in "buiU" and len(labels):
         raise OutcomeError(
             f"a label must be a whole number or text; got {labels[0]!r} in case 0"

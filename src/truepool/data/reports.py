@@ -17,6 +17,9 @@ SUM_TOLERANCE = 1e-3
 CLIP_TOLERANCE = 1e-6
 """How far outside [0, 1] single precision may carry a probability; it is clipped."""
 
+MAX_SCORE = 10
+"""Whole numbers up to here look like scores of a judge, and not like percentages."""
+
 
 def column_names(reports: object) -> tuple[str, ...]:
     """Return the column names of a frame; () for anything without names."""
@@ -155,6 +158,12 @@ def _outside(values: FloatArray, names: tuple[str, ...]) -> str:
         cure = "Infinity is no report: leave the cell empty if there is none."
     elif low < 0:
         cure = "These look like logits (log-odds): apply a sigmoid, 1 / (1 + exp(-x))."
+    elif high in range(3, MAX_SCORE + 1) and not (given[given == given] % 1).any():
+        top, start = max(5, int(high)), min(1, int(low))
+        cure = (
+            f"These look like scores: count them as (s - {start}) / {top - start}, as "
+            f"truepool jury does with --scores {start}-{top}."
+        )
     elif high <= 100:
         cure = "These look like percentages: divide by 100 (--percent)."
     else:

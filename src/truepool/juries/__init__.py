@@ -11,6 +11,7 @@ from truepool.juries.values import (
     Review,
     Shortage,
 )
+from truepool.juries.verdict_table import VerdictTable, read_verdicts
 
 __all__ = [
     "Copy",
@@ -21,5 +22,7 @@ __all__ = [
     "Repetition",
     "Review",
     "Shortage",
+    "VerdictTable",
     "jury",
+    "read_verdicts",
 ]

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import ks_2samp
 
-from truepool.comparison import Estimate
 from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.core.errors import CostError, SettingError
 from truepool.core.seeds import check_seed
@@ -15,7 +15,9 @@ from truepool.data.panel import Panel
 from truepool.data.tables import ReportTable
 from truepool.juries.column_pairs import order_bias, repetition
 from truepool.juries.judges import MIN_LABELS, judges, similarity
-from truepool.juries.values import Cost, Jury, Review, Shortage
+from truepool.juries.learned_pool import MIN_FITTED, learn_pool, score_scale
+from truepool.juries.rates import event_rate, expected_cost
+from truepool.juries.values import Jury, Review, Shortage
 from truepool.juries.verdicts import Verdicts
 from truepool.measures.automation import (
     Certificate,
@@ -24,25 +26,24 @@ from truepool.measures.automation import (
     review_order,
 )
 from truepool.measures.decisions import decide
-from truepool.measures.folds import stratify
-from truepool.measures.inference import Rate, estimate_rate
 from truepool.measures.label_plan import LabelPlan, plan_labels
+from truepool.pools.crowd import Crowd
 from truepool.pools.log_odds import LogOdds
-from truepool.pools.shrunk import Shrunk
 
-MIN_FITTED = 10
-"""Labels from which the pool learns from them."""
-FOLDS = 5
-"""Parts of the labelled items; each is pooled by what the others teach."""
-Pairs = Sequence[tuple[str, str]]
+POOLS = (LogOdds.name, Crowd.name)
+"""Pools that no label has touched; the first is the default."""
+Columns = Sequence[Sequence[str]]
 
 
 def jury(
     verdicts: Panel | ReportTable,
     *,
     costs: Costs | None = None,
-    swapped: Pairs = (),
-    repeated: Pairs = (),
+    pool: str = LogOdds.name,
+    scores: tuple[float, float] | None = None,
+    label_weights: ArrayLike | None = None,
+    swapped: Columns = (),
+    repeated: Columns = (),
     max_error: float = 0.1,
     confidence: float = 0.9,
     budget: int | None = None,
@@ -62,12 +63,23 @@ def jury(
         ``pending`` cases (`read_panel` finds them) the others.
     costs : Costs, optional
         What a missed item and a false alarm cost: one number each.
+    pool : {"log-odds", "crowd"}
+        What no label has touched: the mean of the log-odds or, for a sparse crowd of
+        many judges with few verdicts per item, the votes weighed by Dawid and Skene's
+        model. From ten labels on ``shrunk`` learns from it and from the judges.
+    scores : (lowest, highest), optional
+        Verdicts are scores from this range, read in equal steps as `read_panel` does
+        with ``scores="1-5"``. From ten labels on a rising curve says what each score is
+        worth (isotonic regression).
+    label_weights : (n,), optional
+        How many items each label stands for, where it was chosen by `label_next` of an
+        earlier run; NaN for labels drawn at random. Only these certify items.
     swapped : sequence of two names
         Columns that are one judge shown the same pair in both orders, both as the
         probability that the same one is better. They count as one judge, unless they
         are all there is.
-    repeated : sequence of two names
-        Columns that are one judge asked twice. They count as one judge.
+    repeated : sequence of two or more names
+        Columns that are one judge asked more than once. They count as one judge.
     max_error, confidence : float
         Items may be decided without a person if, with this confidence, at most this
         share of them is wrong.
@@ -91,46 +103,58 @@ def jury(
     """
     check_seed(seed)
     costs = Costs() if costs is None else costs
-    _check_settings(costs, level, budget)
-    given = Verdicts.of(verdicts)
-    both_orders = tuple(order_bias(given, *pair, level) for pair in swapped)
-    repetitions = tuple(repetition(given, *pair) for pair in repeated)
+    _check_settings(costs, pool, level, budget)
+    given = Verdicts.of(verdicts, label_weights, by_votes=pool == Crowd.name)
+    both_orders = tuple(order_bias(given, a, b, level) for a, b in swapped)
+    repetitions = tuple(repetition(given, runs) for runs in repeated)
     merged = given.merge([*swapped, *repeated])
-    anchor, labels = merged.anchor, merged.labels
+    labels, random = merged.labels, merged.random
     enough = len(labels) >= MIN_LABELS
-    pool, pooled = _pool(merged, seed)
+    name, pooled = learn_pool(merged, seed, scores=scores is not None)
     certificate = certify(
-        anchor, merged.labelled, labels, max_error=max_error, confidence=confidence
+        merged.anchor,
+        merged.labelled[random],
+        labels[random],
+        max_error=max_error,
+        confidence=confidence,
     )
     decisions, decided_by, review = _decide(merged, pooled, certificate, costs, budget)
     effective, copies = similarity(merged)
     positive = int(labels.sum())
     return Jury(
-        merged.ids,
-        pooled,
-        decisions,
-        decided_by,
-        pool,
-        tuple(judges(merged, level, seed)),
-        effective,
-        copies,
-        both_orders,
-        repetitions,
-        _rate(merged, labels, anchor, level) if enough else None,
-        _cost(merged, costs, level) if enough else None,
-        certificate,
-        review,
-        None if label_next is None else _plan(merged, pooled, label_next, seed),
-        _sample_p_value(merged) if enough else None,
-        tuple(_withheld(len(labels))),
-        costs,
-        level,
-        merged.names,
-        (len(labels) - positive, positive),
+        ids=merged.ids,
+        pooled=pooled,
+        decisions=decisions,
+        decided_by=decided_by,
+        pool=name,
+        judges=tuple(judges(merged, level, seed)),
+        effective_judges=effective,
+        copies=copies,
+        order_bias=both_orders,
+        repetitions=repetitions,
+        rate=event_rate(merged, labels, merged.anchor, level) if enough else None,
+        cost=expected_cost(merged, costs, level) if enough else None,
+        certificate=certificate,
+        review=review,
+        plan=None if label_next is None else _plan(merged, pooled, label_next, seed),
+        sample_p_value=_sample_p_value(merged) if enough else None,
+        withheld=tuple(_withheld(len(labels))),
+        costs=costs,
+        level=level,
+        labels=merged.names,
+        label_cases=(len(labels) - positive, positive),
+        scale=score_scale(merged) if scores and len(labels) >= MIN_FITTED else None,
+        score_range=scores,
+        clip=merged.clip,
     )
 
 
-def _check_settings(costs: Costs, level: float, budget: int | None) -> None:
+def _check_settings(costs: Costs, pool: str, level: float, budget: int | None) -> None:
+    if pool not in POOLS:
+        raise SettingError(
+            f"the pool of a jury must be {' or '.join(POOLS)}; got {pool!r}. Other "
+            "pools learn from many labels: see truepool compare."
+        )
     if not costs.constant or costs.matrix is not None or costs.tp or costs.tn:
         raise CostError(
             "a jury takes one cost of a missed item and one of a false alarm; got "
@@ -143,26 +167,6 @@ def _check_settings(costs: Costs, level: float, budget: int | None) -> None:
             f"a budget must be at least 1 item; got {budget!r}. Leave it out if no "
             "person looks at items."
         )
-
-
-def _pool(verdicts: Verdicts, seed: int) -> tuple[str, FloatArray]:
-    """Return which pool is used, and its probabilities; of labelled items out of fold.
-
-    The mean of the log-odds, or from ten labels on the one that learns from them.
-    """
-    pooled = verdicts.anchor.copy()
-    if len(verdicts.labels) < MIN_FITTED:
-        return LogOdds.name, pooled
-    known, values = verdicts.panel(), verdicts.reports[:, :, None]
-    rest = verdicts.unlabelled
-    if len(rest):
-        pooled[rest] = Shrunk().fit_panel(known).combine(values[rest])[:, 0]
-    part = stratify(verdicts.labels, FOLDS, seed)
-    for fold in range(FOLDS):
-        items = verdicts.labelled[part == fold]
-        learned = Shrunk().fit_panel(known.take(np.flatnonzero(part != fold)))
-        pooled[items] = learned.combine(values[items])[:, 0]
-    return Shrunk.name, pooled
 
 
 def _decide(
@@ -196,34 +200,6 @@ def _decide(
     return decisions, decided_by, review
 
 
-def _rate(
-    verdicts: Verdicts, events: IntArray, predictions: FloatArray, level: float
-) -> Rate:
-    """Share of an event, from whether it happened in each labelled item."""
-    known, others = predictions[verdicts.labelled], predictions[verdicts.unlabelled]
-    return estimate_rate(events, known, others, level=level)
-
-
-def _cost(verdicts: Verdicts, costs: Costs, level: float) -> Cost:
-    """Cost per item if nobody looks: both kinds of error, each with its interval."""
-    p, labels = verdicts.anchor, verdicts.labels
-    decisions = decide(p, costs)
-    decided = decisions[verdicts.labelled]
-    missed = _rate(verdicts, labels * (1 - decided), p * (1 - decisions), level)
-    alarms = _rate(verdicts, (1 - labels) * decided, (1 - p) * decisions, level)
-    prices = costs.table(2)
-    fn, fp = float(prices[1, 0]), float(prices[0, 1])
-    value, low, high = (
-        fn * one + fp * other
-        for one, other in (
-            (missed.estimate, alarms.estimate),
-            (missed.low, alarms.low),
-            (missed.high, alarms.high),
-        )
-    )
-    return Cost(Estimate(value, low, high), missed, alarms)
-
-
 def _plan(verdicts: Verdicts, pooled: FloatArray, budget: int, seed: int) -> LabelPlan:
     """Choose unlabelled items to label."""
     rest = verdicts.unlabelled
@@ -233,8 +209,9 @@ def _plan(verdicts: Verdicts, pooled: FloatArray, budget: int, seed: int) -> Lab
 
 def _sample_p_value(verdicts: Verdicts) -> float | None:
     """Test that labelled items are like the others (Kolmogorov and Smirnov)."""
-    known, rest = verdicts.anchor[verdicts.labelled], verdicts.unlabelled
-    return float(ks_2samp(known, verdicts.anchor[rest]).pvalue) if len(rest) else None
+    known = verdicts.anchor[verdicts.labelled[verdicts.random]]
+    rest = verdicts.anchor[verdicts.unlabelled]
+    return float(ks_2samp(known, rest).pvalue) if len(known) and len(rest) else None
 
 
 def _withheld(labels: int) -> Iterator[Shortage]:

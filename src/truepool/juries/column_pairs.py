@@ -1,4 +1,7 @@
-"""Two columns that are one judge: shown both orders, or asked twice."""
+"""Columns that are one judge: shown both orders, or asked more than once."""
+
+from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 from scipy.special import stdtrit
@@ -30,16 +33,23 @@ def order_bias(
     return OrderBias(first, second, n, mean_estimate(differences / 2, level), p_value)
 
 
-def repetition(verdicts: Verdicts, first: str, second: str) -> Repetition:
-    """Compare two answers of one judge: how often it changes sides, and by how much."""
-    x, y = (verdicts.reports[:, verdicts.column(name)] for name in (first, second))
-    both = ~np.isnan(x - y)
-    n = int(both.sum())
-    if n < MIN_ITEMS:
-        return Repetition(first, second, n, None, None)
-    flips = (x[both] - 0.5) * (y[both] - 0.5) < 0
-    difference = np.abs(x[both] - y[both])
-    return Repetition(first, second, n, float(flips.mean()), float(difference.mean()))
+def repetition(verdicts: Verdicts, runs: Sequence[str]) -> Repetition:
+    """Compare the answers of one judge: how often it changes sides, and by how much.
+
+    Over all pairs of answers to one item.
+    """
+    places = [verdicts.column(name) for name in runs]
+    items, flips, differences = 0, [], []
+    for first, second in combinations(places, 2):
+        x, y = verdicts.reports[:, first], verdicts.reports[:, second]
+        both = ~np.isnan(x - y)
+        items = max(items, int(both.sum()))
+        flips.append((x[both] - 0.5) * (y[both] - 0.5) < 0)
+        differences.append(np.abs(x[both] - y[both]))
+    if items < MIN_ITEMS:
+        return Repetition(tuple(runs), items, None, None)
+    changed, apart = np.concatenate(flips), np.concatenate(differences)
+    return Repetition(tuple(runs), items, float(changed.mean()), float(apart.mean()))
 
 
 def mean_estimate(values: FloatArray, level: float) -> Estimate:

@@ -5,15 +5,17 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import ndtri
 
+from truepool.audits.topics.calibration import calibration
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray
 from truepool.data.panel import Panel
 from truepool.juries.column_pairs import mean_estimate
 from truepool.juries.values import Advice, Copy, Judge
 from truepool.juries.verdicts import Verdicts
-from truepool.measures.credit.bootstrap import intervals
+from truepool.measures.credit.bootstrap import contributions
 from truepool.measures.diversity import correlation, effective_agents
 from truepool.measures.groups import FEWEST_CASES
+from truepool.measures.inference import Resamples, independent_units
 
 MIN_LABELS = 20
 """Labels from which rates, costs and judges are spoken of; the study of their coverage
@@ -34,27 +36,34 @@ def judges(verdicts: Verdicts, level: float, seed: int) -> Iterator[Judge]:
         known = ~np.isnan(reports[:, i])
         p, y = reports[known, i], verdicts.labels[known]
         n = len(y)
-        brier = accuracy = bias = None
+        brier = accuracy = bias = curve = None
+        w = verdicts.weights[known]
         if n:
-            brier = float(np.square(p - y).mean())
+            brier = float(np.average(np.square(p - y), weights=w))
             right = np.where(p == 0.5, 0.5, (p > 0.5) == y)
-            accuracy = float(right.mean())
+            accuracy = float(np.average(right, weights=w))
         enough = n >= MIN_LABELS
         if enough:
-            bias = mean_estimate(p - y, level)
+            weights = None if verdicts.random.all() else w
+            bias = mean_estimate(
+                independent_units((p - y)[:, None], weights)[:, 0], level
+            )
+            inside = np.clip(p, verdicts.clip, 1 - verdicts.clip)
+            curve = calibration(name, inside[:, None], y, level, weights)
         credit = credits[i] if enough and credits else None
         advice = None if credit is None else _advise(credit)
         answered = float(shares[i])
-        yield Judge(name, answered, n, brier, accuracy, bias, credit, advice)
+        yield Judge(name, answered, n, brier, accuracy, bias, credit, advice, curve)
 
 
 def _credits(verdicts: Verdicts, level: float, seed: int) -> list[Estimate]:
     """Credit of each judge with its interval; none of few labels."""
     if len(verdicts.labels) < MIN_LABELS:
         return []
-    found = intervals(verdicts.panel(), level=level, seed=seed)
-    ends = zip(found.credit, found.low, found.high, strict=True)
-    return [Estimate(*map(float, three)) for three in ends]
+    panel = verdicts.panel()
+    units = independent_units(contributions(panel), panel.weights)
+    draws = Resamples(len(units), seed=seed)
+    return [Estimate(float(one.mean()), *draws.interval(one, level)) for one in units.T]
 
 
 def _advise(credit: Estimate) -> Advice:

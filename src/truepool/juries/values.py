@@ -1,18 +1,22 @@
 """What the analysis of a jury returns."""
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from truepool.audits.values import Calibration, plain_value
 from truepool.comparison import Estimate
 from truepool.core import display
 from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.data.costs import Costs
 from truepool.data.labels import Labels
+from truepool.juries.score_scale import ScoreScale
 from truepool.measures.automation import Certificate
 from truepool.measures.inference import Rate
 from truepool.measures.label_plan import LabelPlan
+from truepool.pools.certainty import LARGEST_CLIP
 
 NOT_RANDOM = 0.01
 """Below this p-value the labelled items are said to be no random sample."""
@@ -38,6 +42,8 @@ class Judge:
         How much the Brier loss of the mean verdict rises without this judge.
     advice : {"keep", "drop", "undecided"} or None
         Keep or drop where the interval of the credit excludes 0.
+    calibration : Calibration or None
+        Slope and curve: how often verdicts of each height are right.
     """
 
     name: str
@@ -48,6 +54,7 @@ class Judge:
     bias: Estimate | None
     credit: Estimate | None
     advice: Advice | None
+    calibration: Calibration | None
 
 
 @dataclass(frozen=True)
@@ -76,14 +83,14 @@ class OrderBias:
 
 @dataclass(frozen=True)
 class Repetition:
-    """One judge that answered twice: reliability, which is not skill.
+    """One judge that answered more than once: reliability, which is not skill.
 
-    ``flips`` is the share of verdicts that change sides, ``difference`` the mean
-    absolute difference in probability.
+    ``runs`` are the columns of its answers, ``items`` the most items that two of them
+    share. ``flips`` is the share of verdicts that change sides from one answer to
+    another, ``difference`` the mean absolute difference in probability.
     """
 
-    first: str
-    second: str
+    runs: tuple[str, ...]
     items: int
     flips: float | None
     difference: float | None
@@ -91,11 +98,17 @@ class Repetition:
 
 @dataclass(frozen=True)
 class Cost:
-    """Cost per item if nobody looks: ``fn`` and ``fp`` are shares of all items."""
+    """Cost per item if nobody looks: ``fn`` and ``fp`` are shares of all items.
+
+    ``miss_rate`` is the share of positive items that are missed, ``alarm_rate`` the
+    share of negative items that are false alarms; None where no label is of that kind.
+    """
 
     value: Estimate
     fn: Rate
     fp: Rate
+    miss_rate: Rate | None
+    alarm_rate: Rate | None
 
 
 @dataclass(frozen=True)
@@ -137,7 +150,12 @@ class Jury:
     rate : Rate or None
         The true share of positive items.
     certificate : Certificate
-        Which items may be decided without a person, by the mean of the log-odds.
+        Which items may be decided without a person, by the pool that no label has
+        touched.
+    scale : ScoreScale or None
+        What each score stands for, where verdicts are scores and labels are enough.
+    clip : float
+        How close to 0 and 1 a verdict counts in log-odds.
     plan : LabelPlan or None
         Which items to label next; its ``cases`` are rows of this jury.
     sample_p_value : float or None
@@ -167,12 +185,31 @@ class Jury:
     level: float
     labels: Labels
     label_cases: tuple[int, int]
+    scale: ScoreScale | None = None
+    score_range: tuple[float, float] | None = None
+    clip: float = LARGEST_CLIP
 
     @property
     def selective(self) -> bool:
         """Whether the labelled items are significantly unlike the others."""
         p_value = self.sample_p_value
         return p_value is not None and p_value < NOT_RANDOM
+
+    @property
+    def score_scale(self) -> list[tuple[float, float]]:
+        """What each score is worth; empty without scores or with few labels."""
+        if self.scale is None or self.score_range is None:
+            return []
+        low, high = self.score_range
+        scores = low + (high - low) * self.scale.shares
+        return list(
+            zip(scores.tolist(), self.scale.probabilities.tolist(), strict=True)
+        )
+
+    @property
+    def needed_labels(self) -> int:
+        """Number of labels with which nothing is withheld."""
+        return max((shortage.needed for shortage in self.withheld), default=0)
 
     @property
     def labelled(self) -> int:
@@ -215,7 +252,7 @@ class Jury:
             "labelled": self.labelled,
             "outcome_labels": self.labels.to_dict(list(self.label_cases)),
             "pool": self.pool,
-            "judges": [asdict(judge) for judge in self.judges],
+            "judges": plain_value([asdict(judge) for judge in self.judges]),
             "effective_judges": effective if np.isfinite(effective) else None,
             "copies": [asdict(copy) for copy in self.copies],
             "order_bias": [asdict(found) for found in self.order_bias],
@@ -228,12 +265,20 @@ class Jury:
             "label_next": 0 if self.plan is None else len(self.plan.cases),
             "sample_p_value": self.sample_p_value,
             "withheld": [asdict(shortage) for shortage in self.withheld],
+            "score_scale": [
+                {"score": score, "probability": chance}
+                for score, chance in self.score_scale
+            ],
             "level": self.level,
         }
 
     def to_markdown(self) -> str:
         """Return the analysis as a Markdown page."""
         return str(display.render("tables.jury", "markdown", self))
+
+    def to_html(self, path: str | Path) -> None:
+        """Write the page as one file that works offline."""
+        display.render("html.jury", "write", self, path)
 
     def __repr__(self) -> str:
         return (

@@ -1,19 +1,28 @@
 """Verdicts of judges on items, some of them labelled, and their label-free mean."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from truepool.core.arrays import Array, FloatArray, IntArray, logit
-from truepool.core.errors import AgentError, PanelError, SettingError, suggestion
+from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray, logit
+from truepool.core.errors import (
+    AgentError,
+    OutcomeError,
+    PanelError,
+    SettingError,
+    suggestion,
+)
 from truepool.data.labels import Labels
 from truepool.data.panel import Panel
 from truepool.data.tables import ReportTable
+from truepool.measures.label_plan import combine_weights
 from truepool.pools.certainty import LARGEST_CLIP, RARE_SHARE
+from truepool.pools.crowd import Crowd
 
 MIN_JUDGES = 2
 """A pool needs so many."""
@@ -21,7 +30,12 @@ MIN_JUDGES = 2
 
 @dataclass(frozen=True, eq=False)
 class Verdicts:
-    """Verdicts (T, N) of N judges on T items; ``labels`` (n,) of those ``labelled``."""
+    """Verdicts (T, N) of N judges on T items; ``labels`` (n,) of those ``labelled``.
+
+    ``label_weights`` (n,) say how many items a label stands for that was chosen by a
+    plan; NaN where it was drawn at random. ``by_votes`` weighs judges by Dawid and
+    Skene's model, for a sparse crowd.
+    """
 
     reports: FloatArray
     judges: tuple[str, ...]
@@ -29,9 +43,17 @@ class Verdicts:
     labelled: IntArray
     labels: IntArray
     names: Labels
+    label_weights: FloatArray = field(default_factory=lambda: np.empty(0))
+    by_votes: bool = False
 
     @classmethod
-    def of(cls, source: Any) -> "Verdicts":
+    def of(
+        cls,
+        source: Any,
+        label_weights: ArrayLike | None = None,
+        *,
+        by_votes: bool = False,
+    ) -> "Verdicts":
         """Return the verdicts of a panel, its pending cases included, or of reports."""
         if isinstance(source, Panel):
             found = cls._of_panel(source)
@@ -56,7 +78,17 @@ class Verdicts:
                 "every item needs a verdict of some judge; item "
                 f"{found.ids[int(np.argmax(empty))]} has none. Leave it out."
             )
-        return found
+        n = len(found.labels)
+        weights = np.full(n, np.nan)
+        if label_weights is not None:
+            weights = np.asarray(label_weights, dtype=np.float64)
+            if weights.shape != (n,) or (weights <= 0).any() or np.isinf(weights).any():
+                raise SettingError(
+                    "label weights must be numbers above 0, one per label, or NaN for "
+                    f"labels drawn at random; got {weights.shape[0]:,} for {n:,} "
+                    f"labels, the smallest {np.nanmin(weights, initial=1):g}"
+                )
+        return replace(found, label_weights=weights, by_votes=by_votes)
 
     @classmethod
     def _of_panel(cls, panel: Panel) -> "Verdicts":
@@ -67,6 +99,8 @@ class Verdicts:
                     f"{name}. Leave them out."
                 )
         T, labels = len(panel), panel.outcomes
+        if panel.ids is not None:
+            _check_contradictions(panel.ids, labels, panel.labels)
         reports, ids, place = panel.reports, panel.ids, np.arange(T)
         if panel.pending is not None:
             later = panel.pending
@@ -97,8 +131,25 @@ class Verdicts:
 
     @cached_property
     def anchor(self) -> FloatArray:
-        """Mean of the log-odds as a probability, (T,): it depends on no label."""
-        return np.asarray(expit(np.nanmean(self.log_odds, axis=1)))
+        """Pooled probability (T,) that depends on no label.
+
+        The mean of the log-odds, or the votes weighed by how often each judge errs.
+        """
+        if not self.by_votes:
+            return np.asarray(expit(np.nanmean(self.log_odds, axis=1)))
+        no_labels = np.arange(len(self.reports)) % 2  # Crowd looks at none
+        everything = Panel(self.reports, no_labels, self.judges, copy=False)
+        return Crowd().fit_panel(everything).combine(everything.values)[:, 0]
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """How much each label counts, (n,); their mean is 1."""
+        return combine_weights(self.label_weights)
+
+    @property
+    def random(self) -> BoolArray:
+        """Which labels (n,) were drawn at random."""
+        return np.isnan(self.label_weights)
 
     @cached_property
     def unlabelled(self) -> IntArray:
@@ -106,8 +157,10 @@ class Verdicts:
         return np.setdiff1d(np.arange(len(self.reports)), self.labelled)
 
     def panel(self) -> Panel:
-        """Return the labelled items as a panel."""
-        return Panel(self.reports[self.labelled], self.labels, self.judges)
+        """Return the labelled items as a panel; with weights where labels have them."""
+        weights = None if self.random.all() else self.weights
+        reports = self.reports[self.labelled]
+        return Panel(reports, self.labels, self.judges, weights=weights)
 
     def column(self, judge: str) -> int:
         """Place of a judge; a name that is none is refused."""
@@ -118,31 +171,42 @@ class Verdicts:
             )
         return self.judges.index(judge)
 
-    def merge(self, pairs: Sequence[tuple[str, str]]) -> "Verdicts":
-        """Return the verdicts with each pair of columns as one judge, their mean.
+    def merge(self, columns: Sequence[Sequence[str]]) -> "Verdicts":
+        """Return the verdicts with each group of columns as one judge, their mean.
 
         It has the name of the first column; the mean is one of log-odds, so that an
         order bias cancels. If one judge alone would be left, all columns stay.
         """
-        named = [name for pair in pairs for name in pair]
+        named = [name for group in columns for name in group]
         twice = sorted({name for name in named if named.count(name) > 1})
         if twice:
             raise SettingError(
-                "a column belongs to one pair of columns at most; "
-                f"{twice[0]!r} is named twice. Leave out one of the pairs."
+                "a column belongs to one group of columns at most; "
+                f"{twice[0]!r} is named twice. Leave out one of the groups."
             )
         reports, gone = self.reports.copy(), []
-        for first, second in pairs:
-            i, j = self.column(first), self.column(second)
-            both = self.log_odds[:, [i, j]]
-            answered = ~np.isnan(both).all(axis=1)
-            reports[answered, i] = expit(np.nanmean(both[answered], axis=1))
-            gone.append(j)
+        for group in columns:
+            places = [self.column(name) for name in group]
+            all_runs = self.log_odds[:, places]
+            answered = ~np.isnan(all_runs).all(axis=1)
+            reports[answered, places[0]] = expit(np.nanmean(all_runs[answered], axis=1))
+            gone += places[1:]
         rest = [i for i in range(len(self.judges)) if i not in gone]
         judges = tuple(self.judges[i] for i in rest)
         if len(judges) < MIN_JUDGES:
             return self
         return replace(self, reports=reports[:, rest], judges=judges)
+
+
+def _check_contradictions(ids: Array, labels: IntArray, names: Labels) -> None:
+    """Refuse an item that has two labels."""
+    first: dict[Any, int] = {}
+    for item, label in zip(ids.tolist(), labels.tolist(), strict=True):
+        if first.setdefault(item, label) != label:
+            raise OutcomeError(
+                f"an item must have one label; item {item!r} has "
+                f"{names.names[first[item]]!r} and {names.names[label]!r}. Correct one."
+            )
 
 
 def _row_numbers(items: int) -> IntArray:

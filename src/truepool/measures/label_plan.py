@@ -78,6 +78,29 @@ def plan_labels(pooled: ArrayLike, budget: int, *, seed: int = 0) -> LabelPlan:
     return LabelPlan(cases, weights, np.repeat(np.arange(parts), counts)[shuffled])
 
 
+def combine_weights(weights: FloatArray) -> FloatArray:
+    r"""Weights (n,) of labels from a random sample (NaN) and from plans, together.
+
+    Either part alone gives an unbiased rate. Together each part counts by its effective
+    number of labels, :math:`(\sum w)^2 / \sum w^2`, which depends on no label. The
+    weights that are returned have a mean of 1.
+
+    >>> combine_weights(np.array([np.nan, np.nan, 10.0, 10.0]))
+    array([1., 1., 1., 1.])
+    >>> combine_weights(np.array([np.nan, 1.0, 3.0])).round(3)
+    array([1.154, 0.462, 1.385])
+    """
+    planned = ~np.isnan(weights)
+    combined = np.ones(len(weights))
+    if planned.any():
+        own = (
+            weights[planned] / weights[planned].max()
+        )  # squares of large ones overflow
+        combined[planned] = own * (own.sum() / np.square(own).sum())
+        combined /= combined.mean()
+    return combined
+
+
 def _allocate(budget: int, sizes: IntArray, shares: FloatArray) -> IntArray:
     """Divide the budget in proportion to the shares, within the size of each part."""
     counts = np.minimum(MIN_PER_STRATUM, sizes)

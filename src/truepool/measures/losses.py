@@ -294,12 +294,17 @@ def agent_losses(
     >>> agent_losses(Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0]), Loss("brier")).round(3)
     array([0.01, 0.25])
     """
-    lost, loss = np.empty(panel.values.shape[:2]), loss.on(panel)
+    loss, cases = loss.on(panel), panel.case_weights(case_weights)
+    total, mass = np.zeros((2, len(panel.agents)))
     for part in blocks(len(panel), panel.values[0].size):
-        values = np.nan_to_num(panel.values[part], nan=0.5)
-        lost[part] = loss.take(part).of(values, panel.outcomes[part][:, None])
-    lost[np.isnan(panel.values[:, :, 0])] = np.nan
-    return mean_over_reports(lost, panel.case_weights(case_weights))
+        values = panel.values[part]
+        reported = ~np.isnan(values[:, :, 0])
+        share = reported if cases is None else reported * cases[part][:, None]
+        values = np.where(reported[:, :, None], values, 0.5)
+        lost = loss.take(part).of(values, panel.outcomes[part][:, None]) * share
+        # Row after row from the first case on: the blocks change no bit of the sum.
+        total, mass = np.vstack([total, lost]).sum(0), np.vstack([mass, share]).sum(0)
+    return _over_mass(total, mass)
 
 
 def mean_over_reports(
@@ -315,4 +320,8 @@ def mean_over_reports(
         share *= case_weights[:, None]
     mass = share.sum(axis=0)
     total = (np.nan_to_num(by_case) * share).sum(axis=0)
+    return _over_mass(total, mass)
+
+
+def _over_mass(total: FloatArray, mass: FloatArray) -> FloatArray:
     return np.where(mass > 0, total / np.where(mass > 0, mass, 1.0), np.inf)

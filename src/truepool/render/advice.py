@@ -94,9 +94,11 @@ def _first(audit: Audit) -> str:
 
 def _later(audit: Audit) -> str:
     """Say which agents to recalibrate once the better pool is used."""
-    steps = later_fixes(audit.recommendation)
+    plan = audit.recommendation
+    steps = later_fixes(plan)
     if not steps:
         return ""
+    steps += [fix for fix in _minor_fixes(plan) if fix.code in CALIBRATION]
     agents = listed([fix.who[0] for fix in steps])
     them = "it" if len(steps) == 1 else "them"
     return (
@@ -133,9 +135,12 @@ def _recalibrated(audit: Audit) -> str:
         for f in audit.findings
         if f.code in POOL_FAULTS and f.cost is not None and f.cost.low > 0
     ]
-    if not savings:
+    how = ""
+    if savings and audit.pool == "mean":  # the comparison has that pool
+        tried = [other.saved for other in audit.significance if other.pool == "platt"]
+        savings, how = tried, " (`platt`)"
+    if not savings or audit.recommendation.pool == "platt":
         return ""
-    how = " (`platt`)" if audit.pool == "mean" else ""
     saved = _cost(audit, savings[0].value)
     return f" Recalibrating {audit.pool} alone{how} would save {saved} per case."
 
@@ -203,10 +208,17 @@ def _validation(plan: Recommendation) -> str:
 
 def _also(audit: Audit) -> str:
     plan = audit.recommendation
-    urgent = _urgent_fixes(plan)
-    steps = [f for f in plan.fixes if f.severity != "error" and f not in urgent]
-    steps.sort(key=_value, reverse=True)
+    steps = _minor_fixes(plan)
+    if later_fixes(plan):
+        steps = [fix for fix in steps if fix.code not in CALIBRATION]
     return f"Also {join(steps, audit.currency)}." if steps else ""
+
+
+def _minor_fixes(plan: Recommendation) -> list[Fix]:
+    """Return the warnings that can wait, the largest saving first."""
+    urgent = _urgent_fixes(plan)
+    fixes = [f for f in plan.fixes if f.severity != "error" and f not in urgent]
+    return sorted(fixes, key=_value, reverse=True)
 
 
 def _cured(plan: Recommendation, fix: Fix) -> bool:

@@ -40,13 +40,26 @@ def config_text(profile: TableProfile, source: str) -> str:
                          f"# {profile.reasons[option]}"]  # fmt: skip
         if part:
             lines += ["", f"# {heading}", *_single_gaps(part)]
-    lines += ["", *COSTS]
-    lines += [f"# {_line('cost-fn', name)}  # or the amount of each case"
-              for name in profile.amounts]  # fmt: skip
+    lines += ["", *_costs(profile)]
     if profile.unused:
         lines += ["", "# Not used"]
         lines += [f"# {name!r}: {what}" for name, what in profile.unused.items()]
     return "\n".join(lines) + "\n"
+
+
+def _costs(profile: TableProfile) -> list[str]:
+    """Lines about costs: of the errors or, for more than two classes, of each."""
+    K = len(profile.classes)
+    if K < 3:
+        amounts = [f"# {_line('cost-fn', name)}  # or the amount of each case"
+                   for name in profile.amounts]  # fmt: skip
+        return [*COSTS, *amounts]
+    rows = (",".join("0" if k == y else "1" for k in range(K)) for y in range(K))
+    return [
+        "# What errors cost: one row per true class and one column per decision, both",
+        f"# in the order {', '.join(profile.classes)}",
+        f"# {_line('cost-matrix', '; '.join(rows))}",
+    ]
 
 
 def _single_gaps(lines: Sequence[str]) -> list[str]:

@@ -524,6 +524,7 @@ REFUSED = [
     ({"templates": ["focused"], "train": TRAIN.drop_columns("rate")}, "it has no 'rate'"),
     ({"templates": ["direct", "direct"]}, f"got '{AGENT}' twice"),
     ({"ignore": ["rat"]}, "there is no column 'rat' (did you mean 'rate'?)"),
+    ({"outcome": "flag", "id": "flag"}, "'flag' is the outcome and cannot be the id"),
     ({"table": NUMBERED}, "need two outcome labels"),
     ({"table": NAMED}, "positive"),
 ]  # fmt: skip

@@ -33,7 +33,7 @@ def test_more_capacity_is_not_advised_where_the_limit_saves():
     high = from_log_scale(log_scale(panel.values) + 6.0)
     finding = found(panel.with_reports(high), "40%")
     assert finding.number.value < 0
-    assert finding.advice.startswith("More capacity would not pay")
+    assert finding.advice.startswith("More capacity would not have paid")
 
 
 def test_the_share_of_positives_counts_cases_by_their_weights():

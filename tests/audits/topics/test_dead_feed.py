@@ -80,11 +80,12 @@ def test_vendors_that_are_alive_are_not_called_dead(times, seed):
 def test_one_dead_feed_is_one_group_with_one_date_and_one_price():
     """Discrimination is dated by ranks among 200 cases, so much less precisely."""
     rng = np.random.default_rng(7)
-    fraud = rng.random(450) < 0.15
-    noise = rng.normal(0, [1.2, 1.5, 2.0, 1.8], (450, 4))
+    fraud = rng.random(500) < 0.15  # the table of the tutorial
+    noise = rng.normal(0, [1.2, 1.5, 2.0, 1.8], (500, 4))
     values = 1 / (1 + np.exp(-np.where(fraud, 1.2, -2.2)[:, None] - noise))
     values[300:, 3] = 0.5
-    panel = Panel(values, fraud * 1, agents=VENDORS, times=np.arange(450))
+    known = slice(450)
+    panel = Panel(values[known], fraud[known] * 1, VENDORS, times=np.arange(450))
     result = audit(panel, **QUICK)
     paid = "misreport-gain"  # what it could gain has nothing to do with its feed
     about = [f for f in result.findings if f.who == ("D",) and f.code != paid]
@@ -93,4 +94,7 @@ def test_one_dead_feed_is_one_group_with_one_date_and_one_price():
     assert (root.code, root.since) == ("constant-feed", 300)
     assert set(about) == {root, *(f for f in explained if f.who == ("D",))}
     assert all(f.cost is None for f in about if f is not root)
+    assert {f.since for f in about} <= {300, None}
+    worse = next(f for f in about if f.code == "drifted")
+    assert worse.sentence.startswith("D got worse: it tells positive from negative")
     assert result.advice.count("take D out of the pool") == 1

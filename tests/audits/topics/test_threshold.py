@@ -99,6 +99,7 @@ def test_the_best_threshold_is_pointed_out_where_it_saves_for_sure():
     assert told.cause, "the pool's miscalibration is the root"
 
 
+@pytest.mark.no_cover
 def test_a_threshold_that_chance_picked_is_not_pointed_out():
     flagged = [
         bool(other_thresholds(sound(seed, 150), pool="platt")) for seed in range(3)

@@ -7,6 +7,7 @@ import platform
 import subprocess
 import sys
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -71,18 +72,22 @@ def in_order(values):
     return result
 
 
+@cache
+def compiled(name):
+    from numba import njit
+
+    function = {plain.__name__: fast for plain, fast in online.LANED.items()}[name]
+    return njit(lambda *given: function(*given))
+
+
 @pytest.mark.parametrize("size", [1, 2, 5, 8, 16, 19, 37, 64, 500, 1003])
 def test_compiled_sums_are_made_in_the_promised_order(size):
     rng = np.random.default_rng(size)
     left, right = rng.normal(size=size), rng.normal(size=size)
     matrix = np.stack([right, left])
-    compiled = {plain.__name__: fast for plain, fast in online.LANED.items()}
 
     def call(name, *arguments):
-        from numba import njit
-
-        function = compiled[name]
-        return njit(lambda *given: function(*given))(*arguments)
+        return compiled(name)(*arguments)
 
     assert call("total", left) == in_order(left)
     exact = float(sum(map(Fraction, left)))

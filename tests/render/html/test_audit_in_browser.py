@@ -1,10 +1,17 @@
 """The page in a real browser: nothing goes wrong, nothing is fetched, tables sort."""
 
 import os
+from base64 import b64decode
+from io import BytesIO
 
+import numpy as np
 import pytest
 from browser import Browser, find_browser
 from example_audit import AGENTS, audit
+from PIL import Image
+from simulated_juries import simulate
+
+import truepool as tp
 
 ODD = "<script>alert(1)</script>"
 NEEDED = "TRUEPOOL_NEED_BROWSER"
@@ -50,6 +57,22 @@ def test_the_console_is_silent_and_the_network_still(browser, page, width, dark)
     assert browser.happened("Page.javascriptDialogOpening") == []
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_of_a_jury_is_as_silent_and_as_narrow(browser, tmp_path, width):
+    reports, truth = simulate(np.random.default_rng(1), items=120)
+    agents = (ODD, "x" * 60, "c", "d", "e")
+    panel = tp.Panel(reports[:50], truth[:50], agents=agents)
+    path = tmp_path / "jury.html"
+    tp.jury(panel.with_pending(reports[50:]), label_next=10).to_html(path)
+    browser.open(path, width, dark=width == 390)
+    assert browser.run("document.documentElement.scrollWidth") == width
+    assert browser.run("document.scripts.length") == 1
+    assert not browser.happened(
+        "Runtime.exceptionThrown", "Log.entryAdded", "Page.javascriptDialogOpening"
+    )
+    assert len(browser.happened("Network.requestWillBeSent")) == 1
+
+
 SHAPE = """
 (() => ({ scripts: document.scripts.length, images: document.images.length, styles: document.styleSheets.length,
   findings: [...document.querySelectorAll(".finding")].filter(e => e.checkVisibility() && e.offsetHeight > 60).length }))()
@@ -75,6 +98,28 @@ def test_no_name_of_an_agent_hides_a_finding_or_runs(browser, tmp_path, name):
 def test_nothing_but_tables_is_wider_than_the_screen(browser, page, width):
     browser.open(page, width)
     assert browser.run("document.documentElement.scrollWidth") == width
+
+
+EDGES = """
+(end => { const box = [...document.querySelectorAll(".scroll")].find(e => e.scrollWidth > e.clientWidth);
+  box.scrollLeft = end ? box.scrollWidth : 0; box.scrollIntoView();
+  const { left, right, top } = box.getBoundingClientRect();
+  return [left, right, top, getComputedStyle(document.body).backgroundColor]; })
+"""
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_table_that_goes_on_has_a_shade_at_that_edge(browser, page, dark):
+    browser.open(page, 390, dark=dark)
+    for end in (False, True):
+        left, right, top, ground = browser.run(f"{EDGES}({str(end).lower()})")
+        shot = browser.call("Page.captureScreenshot", format="png")["data"]
+        image = Image.open(BytesIO(b64decode(shot))).convert("RGB")
+        shaded = [
+            f"rgb{image.getpixel((int(x), int(top) + 6))}" != ground
+            for x in (left + 4, right - 4)
+        ]
+        assert shaded == [end, not end]
 
 
 COLUMN = """

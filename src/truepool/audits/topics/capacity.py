@@ -79,9 +79,8 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
 def _advice(found: AtCapacity) -> str:
     if found.rise is not None and found.rise.value < 0:
         return (
-            "More capacity would not pay: the limit leaves out decisions that cost "
-            "more than they save, because the pool decides positive too often. "
-            "Recalibrate it first."
+            "More capacity would not have paid on these cases: the pool decides "
+            "positive too often. Recalibrate it first."
         )
     return (
         "Decide the most valuable cases first, as truepool score --capacity does, or "

@@ -189,11 +189,12 @@ def _cost_drift(
     found, known = changed
     since, order = int(known[found.place]), evidence.panel.order
     gap = _gap(beside[known], found)
+    when = f" from {evidence.describe_case(since)} on"
     return Candidate(
         "drifted",
         (agent,),
-        f"{agent} got worse from {evidence.describe_case(since)} on: deciding by it "
-        f"alone cost {evidence.money(found.before)} per case and costs "
+        f"{agent} got worse{when}: deciding by it alone cost "
+        f"{evidence.money(found.before)} per case and costs "
         f"{evidence.money(found.after)}, while the other agents' cost did not "
         "rise as much.",
         _advice(agent),
@@ -208,6 +209,7 @@ def _cost_drift(
         figure="drift",
         since=since,
         between=_dates(beside, known, found.place),
+        when=when,
         broken=_is_uninformative(evidence, i, order[since:]),
     )
 
@@ -223,10 +225,11 @@ def _discrimination_drift(
 ) -> Candidate:
     before, after = areas
     order = evidence.panel.order
+    when = f" from {evidence.describe_case(since)} on"
     return Candidate(
         "drifted",
         (agent,),
-        f"{agent} got worse from {evidence.describe_case(since)} on: it tells "
+        f"{agent} got worse{when}: it tells "
         f"positive from negative cases less well (AUC {before:.2f} before, {after:.2f} "
         "since), while the other agents do not.",
         _advice(agent),
@@ -238,6 +241,7 @@ def _discrimination_drift(
         figure="drift",
         since=since,
         between=between,
+        when=when,
         broken=_is_uninformative(evidence, i, order[since:]),
     )
 

@@ -251,10 +251,11 @@ def _rescaled(line: Timeline, found: Shift, i: int, agent: str) -> Candidate:
     (low, middle, high), (lower, median, higher) = (
         _quartiles(part) for part in (reports[: found.place], reports[found.place :])
     )
+    when = f" at {line.describe(found.place)}"
     return Candidate(
         "rescaled-feed",
         (agent,),
-        f"The reports of {agent} changed {found.kind} at {line.describe(found.place)}: "
+        f"The reports of {agent} changed {found.kind}{when}: "
         f"half of them lay between {number(low)} and {number(high)} (median "
         f"{number(middle)}), now between {number(lower)} and {number(higher)} (median "
         f"{number(median)}). The other agents' reports did not change.",
@@ -267,6 +268,7 @@ def _rescaled(line: Timeline, found: Shift, i: int, agent: str) -> Candidate:
         figure="drift",
         since=int(line.resolved[found.place]),
         between=line.between(found.place, DATED),
+        when=when,
     )
 
 

@@ -17,6 +17,7 @@ from truepool.data.tables.reader import (
     read_frame,
     read_panel,
     read_reports,
+    read_source,
 )
 from truepool.data.tables.summary import TableSummary
 from truepool.data.tables.table_format import TableFormat
@@ -34,6 +35,7 @@ __all__ = [
     "read_frame",
     "read_panel",
     "read_reports",
+    "read_source",
     "write_csv",
     "write_table",
 ]

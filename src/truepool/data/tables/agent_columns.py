@@ -24,8 +24,9 @@ def choose_agents(names: Sequence[str], patterns: tuple[str, ...]) -> list[str]:
     """
     for pattern in patterns:
         if not any(_is_chosen(name, (pattern,)) for name in names):
+            others = [name for name in names if not _is_chosen(name, patterns)]
             raise AgentError(
-                f"no agent matches {pattern!r}{suggestion(pattern, names)}; columns "
+                f"no agent matches {pattern!r}{suggestion(pattern, others)}; columns "
                 f"that could be agents: {', '.join(names) or 'none'}"
             )
     return [name for name in names if not patterns or _is_chosen(name, patterns)]
@@ -87,6 +88,7 @@ def _split(
     if not (same and len(classes) > 1 and "" not in classes):
         if numbered:
             raise _uneven(columns, found, numbered)
+        _check_same_classes(found)
         return tuple(columns), (), np.stack(list(columns.values()), axis=1)
     if numbered:
         wanted = tuple(map(str, range(len(classes))))
@@ -95,6 +97,31 @@ def _split(
         classes = wanted
     cube = [np.stack([of[k] for k in classes], axis=1) for of in found.values()]
     return tuple(found), classes, np.stack(cube, axis=1)
+
+
+def _check_same_classes(found: Mapping[str, Mapping[str, FloatArray]]) -> None:
+    """Refuse columns of classes of which one agent lacks some, or misspells one.
+
+    Columns ``agent:class`` are of classes if every agent has several, and all share
+    one.
+    """
+    sets = [frozenset(labels) for labels in found.values()]
+    if min(map(len, sets)) < 2 or not frozenset.intersection(*sets):
+        return
+    usual = max(sets, key=sets.count)
+    like, odd = (
+        next(agent for agent, labels in found.items() if (set(labels) == usual) == same)
+        for same in (True, False)
+    )
+    own = [f"{odd}:{label}" for label in found[odd]]
+    missing = [f"{odd}:{label}" for label in found[like] if label not in found[odd]]
+    strange = [name for name in own if name.rpartition(":")[2] not in usual]
+    hint = suggestion(strange[0], missing) if strange else ""
+    raise ReportError(
+        f"every agent needs one column per class, as {like!r} has "
+        f"{', '.join(f'{like}:{label}' for label in found[like])}; {odd!r} has "
+        f"{', '.join(own)}{hint}. Correct the header, or leave the agent out."
+    )
 
 
 def _uneven(

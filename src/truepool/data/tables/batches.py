@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -42,7 +43,8 @@ class Batch:
     """Some consecutive cases: the first one's place in the table, reports and ids.
 
     ``values`` are coordinates (T, N, C), not checked yet; NaN: no report. ``times``
-    and ``columns`` (T,) are there if they were asked for.
+    and ``columns`` (T,) are there if they were asked for. ``others`` counts the lines
+    of JSON that have a key without a meaning, and lack an agent.
     """
 
     start: int
@@ -50,6 +52,7 @@ class Batch:
     ids: Ids | None
     times: Array | None = None
     columns: CaseColumns = field(default_factory=CaseColumns)
+    others: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)
@@ -70,11 +73,9 @@ class _Wanted:
         """Columns with the reports: one of each agent, or one per class."""
         classes = self.labels.names
         named = [f"{agent}:{label}" for agent in self.agents for label in classes]
-        if not set(named).isdisjoint(names):
-            return named
-        if len(classes) == 2:
+        if len(classes) == 2 and set(named).isdisjoint(names):
             return list(self.agents)
-        return [f"{agent}:{k}" for agent in self.agents for k in range(len(classes))]
+        return named
 
     def batch(
         self,
@@ -254,7 +255,12 @@ def _json(stream: BinaryIO, wanted: _Wanted) -> Iterator[Batch]:
             name: np.array([row.get(name) for row in rows], dtype=object)
             for name in wanted.written.columns
         }
-        yield wanted.batch(values, ids, times, columns)
+        known = {wanted.id, wanted.time, *reports, *wanted.written.columns}
+        others = Counter(
+            key for row in rows if not row.keys() >= {*reports} for key in row
+            if key not in known
+        )  # fmt: skip
+        yield replace(wanted.batch(values, ids, times, columns), others=others)
         start += len(rows)
 
 
@@ -286,9 +292,10 @@ def _check_columns(names: Sequence[str], wanted: _Wanted) -> list[str]:
     reports = wanted.reports(names)
     missing = [name for name in reports if name not in names]
     if missing:
+        hint = suggestion(missing[0], [n for n in names if n not in reports])
         raise AgentError(
             "the table must have the agents that the pool learned from, by name; "
-            f"missing: {', '.join(map(repr, missing))}{suggestion(missing[0], names)}; "
+            f"missing: {', '.join(map(repr, missing))}{hint}; "
             f"columns: {', '.join(names)}"
         )
     for role, name in (("id", wanted.written.id), ("time", wanted.time)):

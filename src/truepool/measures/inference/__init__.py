@@ -14,7 +14,11 @@ from truepool.measures.inference.hypothesis_tests import (
     paired_p_values,
     signed_rank_p_value,
 )
-from truepool.measures.inference.rates import Rate, estimate_rate
+from truepool.measures.inference.rates import (
+    Rate,
+    estimate_class_rate,
+    estimate_rate,
+)
 
 __all__ = [
     "Rate",
@@ -23,6 +27,7 @@ __all__ = [
     "bonferroni",
     "bootstrap_means",
     "diebold_mariano",
+    "estimate_class_rate",
     "estimate_rate",
     "holm",
     "independent_units",

@@ -7,7 +7,13 @@ Each function returns a matplotlib ``Figure`` with a transparent background;
 from truepool.render.figures.correlation_matrix import correlation
 from truepool.render.figures.cost_curves import decision, threshold
 from truepool.render.figures.files import check_path, save
-from truepool.render.figures.forest_plot import comparison, credit, robustness, weights
+from truepool.render.figures.forest_plot import (
+    comparison,
+    credit,
+    intervals,
+    robustness,
+    weights,
+)
 from truepool.render.figures.game_paths import shifts, sweep
 from truepool.render.figures.reliability_diagram import (
     reliability,
@@ -21,6 +27,7 @@ __all__ = [
     "correlation",
     "credit",
     "decision",
+    "intervals",
     "losses",
     "paths",
     "reliability",

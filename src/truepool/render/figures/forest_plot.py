@@ -92,6 +92,16 @@ def robustness(scenarios: Sequence[FailureScenario], currency: str = "") -> "Fig
     return figure
 
 
+@house_style
+def intervals(rows: Sequence[tuple[str, Estimate]], across: str) -> "Figure":
+    """Draw named estimates with their intervals, from the top down."""
+    figure, ax = canvas(0.8 + ROW * len(rows))
+    _draw_intervals(ax, [estimate for _, estimate in rows], 0.0, "o", SERIES[0])
+    ax.axvline(0, color=INK, linewidth=0.8)
+    _rows(ax, [shorten(name) for name, _ in rows], across)
+    return figure
+
+
 def _describe(scenario: FailureScenario) -> str:
     return f"{shorten(scenario.who)} {scenario.what}".strip()
 

@@ -87,8 +87,9 @@ def _print_finding(console: Console, finding: Finding, mark: str, label: str) ->
 
 def _item(finding: Finding, mark: str, label: str) -> str:
     word, space = MARKS[finding.severity][0], " " * len(mark)
-    below = f"  \n{space}".join(map(plain, details(finding, label)))
-    return f"{mark}**{word}** {plain(finding.sentence)}  \n{space}{below}"
+    lines = [f"{mark}**{word}** {plain(finding.sentence)}"]
+    lines += [f"{space}{plain(below)}" for below in details(finding, label)]
+    return "  \n".join(lines)
 
 
 def scope(audit: Audit) -> str:
@@ -119,7 +120,10 @@ def positives(audit: Audit) -> str:
 
 
 def details(finding: Finding, label: str) -> Iterator[str]:
-    """Yield the number, cost and p-value of a finding, then what to do."""
+    """Yield the number, cost and p-value of a finding, then what to do.
+
+    What another finding explains goes away with that one.
+    """
     parts = []
     if finding.number is not None:
         parts.append(f"{finding.unit}: {format_estimate(finding.number)}")
@@ -129,7 +133,8 @@ def details(finding: Finding, label: str) -> Iterator[str]:
         parts.append(f"adjusted p: {format_p_value(finding.p_value)}")
     if parts:
         yield "; ".join(parts)
-    yield f"Do: {finding.advice}"
+    if not finding.cause:
+        yield f"Do: {finding.advice}"
 
 
 def omissions(audit: Audit) -> Iterator[str]:

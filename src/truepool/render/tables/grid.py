@@ -19,7 +19,8 @@ class Grid:
     """Headers and rows of text, with a title and notes.
 
     Where a terminal is too narrow for all columns, as many of the first as fit are
-    shown, and at least ``essential``.
+    shown, and at least ``essential``. All columns but the first are aligned to the
+    right, as numbers are, unless their cells are ``prose``.
     """
 
     title: str
@@ -27,6 +28,7 @@ class Grid:
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
     essential: int | None = None
+    prose: bool = False
 
     def to_markdown(self) -> str:
         """Return a Markdown table with its title and notes.
@@ -38,7 +40,8 @@ class Grid:
         |:--|--:|
         | x | 1 |
         """
-        ruler = "|:--" + "|--:" * (len(self.headers) - 1) + "|"
+        side = "|:--" if self.prose else "|--:"
+        ruler = "|:--" + side * (len(self.headers) - 1) + "|"
         lines = [f"**{self.title}**", "", _line(self.headers), ruler]
         lines += [_line(row) for row in self.rows]
         for note in self.notes:
@@ -52,8 +55,9 @@ class Grid:
         table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
         shown = self._fitting_columns(console.width)
         for i, header in enumerate(self.headers[:shown]):
+            left = i == 0 or self.prose
             table.add_column(
-                Text(header), justify="left" if i == 0 else "right", no_wrap=i == 0
+                Text(header), justify="left" if left else "right", no_wrap=i == 0
             )
         for row in self.rows:
             table.add_row(*map(Text, row[:shown]))  # names are no markup

@@ -55,11 +55,17 @@ def sentences(jury: Jury) -> Iterator[str]:
     """What can be said, and what cannot for lack of labels."""
     if jury.labelled:
         yield labels.sentence(jury.labels, jury.label_cases)
-    yield from _rate(jury)
-    yield from _automation(jury)
-    yield from _people(jury)
-    yield from _pairs(jury)
-    yield from _crowd(jury)
+    yield from rates(jury)
+    yield from automation(jury)
+    yield from people(jury)
+    yield from planned(jury)
+    yield from pairs(jury)
+    yield from similarity(jury)
+    yield from shortages(jury)
+
+
+def shortages(jury: Jury) -> Iterator[str]:
+    """Say which statements are not made for lack of labels."""
     for shortage in jury.withheld:
         yield (
             f"Too few labels for {shortage.statement}: {shortage.needed} are needed, "
@@ -67,19 +73,30 @@ def sentences(jury: Jury) -> Iterator[str]:
         )
 
 
-def _rate(jury: Jury) -> Iterator[str]:
+def rates(jury: Jury) -> Iterator[str]:
+    """Say how many items are positive, and what deciding alone would cost."""
     if jury.rate is not None:
         plain_labels = jury.labels.plain
         which = "positive items" if plain_labels else jury.labels.positive
-        yield f"True rate of {which}: {_share(jury.rate)}."
+        yield f"True rate of {which}: {share(jury.rate)}."
     if jury.cost is not None:
         unit = jury.costs.currency or "false alarms"
         costs = f"{amount(jury.costs.table(2)[1, 0])} per missed item"
         yield (
             f"Cost per item if no person looks: {format_estimate(jury.cost.value)} "
-            f"{unit} ({costs}; {_share(jury.cost.fn)} are missed, "
-            f"{_share(jury.cost.fp)} are false alarms)."
+            f"{unit} ({costs}; {share(jury.cost.fn)} are missed, "
+            f"{share(jury.cost.fp)} are false alarms)."
         )
+        kinds = (
+            ("positive", "missed", jury.cost.miss_rate),
+            ("negative", "false alarms", jury.cost.alarm_rate),
+        )
+        known = [
+            f"of the {kind} items, {share(rate)} are {wrong}"
+            for kind, wrong, rate in kinds
+            if rate is not None
+        ]
+        yield f"By class: {'; '.join(known)}."
     if jury.selective:
         yield (
             "Warning: the labelled items differ from the others, so they are not a "
@@ -88,23 +105,36 @@ def _rate(jury: Jury) -> Iterator[str]:
         )
 
 
-def _share(rate: Rate) -> str:
+def share(rate: Rate) -> str:
+    """Return a share with its interval, in percent."""
     low, high = (number(100 * end, 10.0) for end in (rate.low, rate.high))
     return f"{percent(rate.estimate)} [{low}, {high}]"
 
 
-def _automation(jury: Jury) -> Iterator[str]:
+def bound(jury: Jury) -> str:
+    """Return what is promised of items that are decided without a person."""
     found = jury.certificate
-    promise = (
+    return (
         f"at most {amount(100 * found.max_error)} % errors, with "
         f"{amount(100 * found.confidence)} % confidence"
     )
+
+
+def automation(jury: Jury) -> Iterator[str]:
+    """Say what may be decided without a person, and what more labels would allow."""
+    found, promise = jury.certificate, bound(jury)
     if found.share:
         share = percent(found.share)
         yield f"{share} of items may be decided without a person: {promise}."
     else:
         yield f"No item may be decided without a person yet: {promise}."
     if found.share == 1:
+        return
+    if not found.labels and found.labels_needed is not None:
+        yield (
+            f"About {found.labels_needed:,} labels, drawn at random, would allow it "
+            "for the surest half if the jury makes no error there."
+        )
         return
     tested = "next 5 %" if found.share else "surest half"
     errors = (
@@ -120,7 +150,8 @@ def _automation(jury: Jury) -> Iterator[str]:
         )
 
 
-def _people(jury: Jury) -> Iterator[str]:
+def people(jury: Jury) -> Iterator[str]:
+    """Say how many items a person should look at."""
     persons = int((jury.decided_by == "person").sum())
     automatic = int((jury.decided_by == "automatic").sum())
     if jury.review is not None:
@@ -134,15 +165,20 @@ def _people(jury: Jury) -> Iterator[str]:
             f"{pluralize(persons, 'item')} for a person, {automatic:,} decided without "
             "one."
         )
+
+
+def planned(jury: Jury) -> Iterator[str]:
+    """Say what to label next."""
     if jury.plan is not None:
         yield (
             f"{pluralize(len(jury.plan.cases), 'item')} to label next, drawn at random "
-            "within ten parts by pooled probability; weight each label by its "
-            "label_weight (-o FILE)."
+            "within parts by pooled probability; give them back with their "
+            "label_weight (-o FILE, --labels FILE --weight label_weight)."
         )
 
 
-def _pairs(jury: Jury) -> Iterator[str]:
+def pairs(jury: Jury) -> Iterator[str]:
+    """Say what swapped orders and repeated answers show."""
     for pair in jury.order_bias:
         names = f"{pair.first} / {pair.second}"
         if pair.bias is None or pair.p_value is None:
@@ -155,12 +191,13 @@ def _pairs(jury: Jury) -> Iterator[str]:
             f"{pluralize(pair.items, 'pair')} ({equation('p', pair.p_value)})."
         )
     for twice in jury.repetitions:
-        names = f"{twice.first} / {twice.second}"
+        names, times = " / ".join(twice.runs), len(twice.runs)
+        asked = "twice" if times == 2 else f"up to {times} times"
         if twice.flips is None or twice.difference is None:
-            yield _few(names, "items asked twice", twice.items)
+            yield _few(names, f"items asked {asked}", twice.items)
             continue
         yield (
-            f"{names}: asked twice, {percent(twice.flips)} of "
+            f"{names}: asked {asked}, {percent(twice.flips)} of "
             f"{pluralize(twice.items, 'verdict')} change sides, and the mean "
             f"difference is {number(twice.difference)}. That is reliability, not skill."
         )
@@ -170,7 +207,8 @@ def _few(names: str, what: str, items: int) -> str:
     return f"{names}: too few {what}: {MIN_ITEMS} are needed, there are {items}."
 
 
-def _crowd(jury: Jury) -> Iterator[str]:
+def similarity(jury: Jury) -> Iterator[str]:
+    """Say what the judges are worth together, and who repeats whom."""
     if not isnan(jury.effective_judges):  # sparse crowds: some never meet
         yield (
             f"The {len(jury.judges)} judges are worth {jury.effective_judges:.1f} "
@@ -185,6 +223,26 @@ def _crowd(jury: Jury) -> Iterator[str]:
 
 def grids(jury: Jury) -> Iterator[Grid]:
     """Lay out the judges: what each adds, and how well it is calibrated."""
+    yield from judge_grids(jury)
+    if jury.score_scale:
+        yield scale_grid(jury)
+
+
+def scale_grid(jury: Jury) -> Grid:
+    """Lay out what each score is worth."""
+    rows = tuple(
+        (amount(round(score, 2)), percent(chance)) for score, chance in jury.score_scale
+    )
+    return Grid(
+        "What each score is worth",
+        ("score", "probability"),
+        rows,
+        ("A rising curve through the labels (isotonic regression), all judges.",),
+    )
+
+
+def judge_grids(jury: Jury) -> Iterator[Grid]:
+    """Lay out what each judge adds, and how good it is alone."""
     if not jury.labelled:
         rows = tuple((judge.name, percent(judge.answered)) for judge in jury.judges)
         yield Grid("Judges", ("judge", "answered"), rows)
@@ -201,12 +259,15 @@ def grids(jury: Jury) -> Iterator[Grid]:
     )
     yield Grid(
         "How good each judge is alone, on labelled items",
-        ("judge", "labels", "accuracy", "Brier", "bias"),
+        ("judge", "labels", "accuracy", "Brier", "bias", "slope"),
         tuple(_alone_row(judge) for judge in jury.judges),
         (
             "Bias: mean verdict minus the share of positive labels; above 0 is too "
-            "generous.",
+            "generous. Slope of calibration: 1 is calibrated, below 1 over-confident, "
+            "above 1 under-confident; verdicts of 0 and 1 count as "
+            f"{percent(jury.clip)} and {percent(1 - jury.clip)}.",
         ),
+        essential=5,
     )
 
 
@@ -222,4 +283,12 @@ def _alone_row(judge: Judge) -> tuple[str, ...]:
     accuracy = "-" if judge.accuracy is None else percent(judge.accuracy)
     brier = "-" if judge.brier is None else number(judge.brier)
     bias = format_estimate(judge.bias, sign=True)
-    return judge.name, f"{judge.labels:,}", accuracy, brier, bias
+    slope = None if judge.calibration is None else judge.calibration.slope
+    return (
+        judge.name,
+        f"{judge.labels:,}",
+        accuracy,
+        brier,
+        bias,
+        format_estimate(slope),
+    )

@@ -32,7 +32,8 @@ def grids(card: Card) -> tuple[Grid, ...]:
     notes = [sentence(card.labels, card.training.counts)]
     if explanation.why is not None:
         notes.append(f"Why: {explanation.why}.")
-    first = Grid(f"The pool {card.pool}", ("", "value"), tuple(rows), tuple(notes))
+    title = f"The pool {card.pool}"
+    first = Grid(title, ("", "value"), tuple(rows), tuple(notes), prose=True)
     return (first, *explanation_grids(explanation))
 
 

@@ -1,0 +1,189 @@
+"""Verdicts and labels from files: tables, logs of evaluation tools, labels apart."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from truepool.core.arrays import FloatArray
+from truepool.core.errors import OutcomeError, SettingError, SourceError, suggestion
+from truepool.data.panel import Panel
+from truepool.data.tables import (
+    ReportTable,
+    TableFormat,
+    TableSummary,
+    load_verdicts,
+    read_source,
+)
+from truepool.data.tables.numbers import is_empty
+from truepool.juries.evaluation_logs import COLUMNS, read_log
+from truepool.juries.runs import number_runs
+
+
+@dataclass(frozen=True, eq=False)
+class VerdictTable:
+    """Verdicts, how they were read, and what `truepool.jury` should know of them.
+
+    ``repeated`` are columns that are one judge which answered more than once;
+    ``label_weights`` (n,) are None where no column has them.
+    """
+
+    verdicts: Panel | ReportTable
+    summary: TableSummary
+    repeated: Sequence[tuple[str, ...]]
+    label_weights: FloatArray | None
+
+
+def read_verdicts(
+    source: Any,
+    written: TableFormat,
+    *,
+    tool: str | None = None,
+    labels: Path | None = None,
+) -> VerdictTable:
+    """Read verdicts; from the log of a ``tool``, with ``labels`` of another file.
+
+    In a long table without times, several answers of one judge to one item are runs of
+    it. The column ``weight`` says how many items each label stands for; it is empty
+    for labels drawn at random.
+    """
+    if tool is not None:
+        source = read_log(Path(source), tool, written.positive)
+        outcome = COLUMNS[3] if labels is None else written.outcome
+        written = replace(written, long=COLUMNS[:3], outcome=outcome)
+    frame, separator = read_source(source, written)
+    repeated: list[tuple[str, ...]] = []
+    if written.long and not written.time and "time" not in frame.columns:
+        frame, written, repeated = _split_runs(frame, written, written.long)
+    if labels is not None:
+        frame = _join_labels(frame, written, labels)
+    name = written.weight
+    if name is not None:
+        kept = (*written.columns, name)
+        written = replace(written, weight=None, columns=kept)
+    verdicts, summary = load_verdicts(frame, written)
+    weights = None
+    if name is not None and isinstance(verdicts, Panel):
+        weights = _numbers(name, verdicts.columns[name])
+    summary = replace(summary, separator=separator)
+    return VerdictTable(verdicts, summary, repeated, weights)
+
+
+def _split_runs(
+    frame: nw.DataFrame[Any], written: TableFormat, long: tuple[str, str, str]
+) -> tuple[nw.DataFrame[Any], TableFormat, list[tuple[str, ...]]]:
+    """Give each run of a judge a name of its own, where a judge answered twice."""
+    item, judge, verdict = long
+    if not {item, judge, verdict} <= set(frame.columns):
+        return frame, written, []  # the reader says which one is missing
+    names = [str(name) for name in frame[judge].to_list()]
+    answered = np.flatnonzero(~is_empty(frame[verdict]))
+    items = frame[item].to_list()
+    columns, groups = number_runs(
+        [items[row] for row in answered], [names[row] for row in answered]
+    )
+    if not groups:
+        return frame, written, []
+    for row, column in zip(answered, columns, strict=True):
+        names[row] = column
+    if written.agents:
+        groups = [group for group in groups if _is_named(group[0], written.agents)]
+        more = [run for group in groups for run in group[1:]]
+        written = replace(written, agents=(*written.agents, *more))
+    return frame.with_columns(_series(frame, judge, names)), written, groups
+
+
+def _is_named(judge: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(judge, pattern) for pattern in patterns)
+
+
+def _join_labels(
+    frame: nw.DataFrame[Any], written: TableFormat, path: Path
+) -> nw.DataFrame[Any]:
+    """Put the labels of a file beside the verdicts, by the ids of the items."""
+    key = written.long[0] if written.long else written.id or "id"
+    given, _ = read_source(path, TableFormat(id=written.id))
+    own = written.id or "id"
+    for who, table, name in (
+        ("the table of verdicts", frame, key),
+        (f"{path}", given, own),
+        (f"{path}", given, written.outcome),
+    ):
+        if name not in table.columns:
+            raise SourceError(
+                f"labels are matched by the ids of items; {who} has no column {name!r}"
+                f"{suggestion(name, table.columns)}; columns: "
+                f"{', '.join(table.columns)}"
+            )
+    items = [str(value) for value in frame[key].to_list()]
+    columns = [written.outcome, *([written.weight] if written.weight else [])]
+    rows = np.flatnonzero(~is_empty(given[written.outcome]))
+    ids = [str(value) for value in given[own].to_list()]
+    unknown = next((ids[row] for row in rows if ids[row] not in set(items)), None)
+    if unknown is not None:
+        raise SourceError(
+            f"every label must belong to an item; {path} labels {unknown!r}, which the "
+            "table of verdicts does not have. Correct its id or leave it out."
+        )
+    for name in columns:
+        if name in given.columns:
+            values = given[name].to_list()
+            known = _by_item(name, [(ids[row], values[row]) for row in rows])
+            frame = frame.with_columns(_merge(frame, name, items, known))
+    return frame
+
+
+def _by_item(name: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for item, value in pairs:
+        if found.setdefault(item, value) != value:
+            raise _contradiction(name, item, found[item], value)
+    return found
+
+
+def _merge(
+    frame: nw.DataFrame[Any], name: str, items: list[str], known: dict[str, Any]
+) -> nw.Series[Any]:
+    """Return the column with what is known of each item; what is there must agree."""
+    merged = [known.get(item) for item in items]
+    if name in frame.columns:
+        empty, values = is_empty(frame[name]), frame[name].to_list()
+        for row, value in enumerate(values):
+            if empty[row]:
+                continue
+            if merged[row] is not None and str(merged[row]) != str(value):
+                raise _contradiction(name, items[row], value, merged[row])
+            merged[row] = value
+    if len({type(value) for value in merged if value is not None}) > 1:
+        merged = [None if value is None else str(value) for value in merged]
+    return _series(frame, name, merged)
+
+
+def _contradiction(name: str, item: str, one: Any, other: Any) -> OutcomeError:
+    return OutcomeError(
+        f"an item must have one {name}; item {item!r} has {one!r} and {other!r}. "
+        "Correct one."
+    )
+
+
+def _series(frame: nw.DataFrame[Any], name: str, values: list[Any]) -> nw.Series[Any]:
+    return nw.new_series(name, values, backend=frame.implementation)
+
+
+def _numbers(name: str, column: Any) -> FloatArray:
+    """Weights of labels, NaN where there is none."""
+    found = []
+    for value in column:
+        empty = value is None or str(value).strip() in ("", "nan")
+        try:
+            found.append(np.nan if empty else float(value))
+        except ValueError:
+            raise SettingError(
+                f"a label weight must be a number, or empty for labels drawn at "
+                f"random; column {name!r} has {value!r} (--weight)"
+            ) from None
+    return np.array(found, dtype=np.float64)

@@ -1,0 +1,109 @@
+"""The advice of a jury: what it can decide, whom to keep, what to label and review."""
+
+from collections.abc import Iterator
+
+from truepool.core.formatting import amount, percent, pluralize
+from truepool.juries import Jury
+from truepool.render.tables.jury import bound
+
+MAX_NAMED = 5
+"""Judges that are named in a sentence; more are counted."""
+
+
+def headline(jury: Jury) -> str:
+    """Say in one sentence how far the jury can be relied on."""
+    if jury.selective:
+        return (
+            "Do not rely on the rate and the bound on errors: the labelled items are "
+            "not a random sample."
+        )
+    if jury.rate is None:
+        return (
+            f"Too few labels to assess this jury: {jury.labelled} of the "
+            f"{jury.needed_labels} that the first statements need."
+        )
+    found = jury.certificate
+    if jury.review is not None:
+        automatic = jury.decided_by == "automatic"
+        proven = int((automatic & found.automatic).sum())
+        return (
+            f"{pluralize(int(automatic.sum()), 'item')} decided without a person; that "
+            f"at most {amount(100 * found.max_error)} % are wrong is shown for "
+            f"{proven:,} of them."
+        )
+    share = found.share
+    if not share:
+        return "No item may be decided without a person yet."
+    which = "All items" if share == 1 else f"{percent(share)} of items"
+    return f"{which} may be decided without a person: {bound(jury)}."
+
+
+def steps(jury: Jury) -> list[str]:
+    """Say what to do, the most urgent first."""
+    found = [
+        *_label(jury),
+        *_review(jury),
+        *_choose_judges(jury),
+        *_merge_copies(jury),
+        *_swap(jury),
+    ]
+    return found or ["Nothing: every item has a label, and no judge has to go."]
+
+
+def _label(jury: Jury) -> Iterator[str]:
+    if jury.selective:
+        yield "Label items that are drawn at random, and analyse the jury with those."
+    elif jury.rate is None:
+        more = jury.needed_labels - jury.labelled
+        yield f"Label {pluralize(more, 'more item')}, drawn at random."
+    elif jury.plan is not None:
+        yield (
+            f"Label the {pluralize(len(jury.plan.cases), 'item')} chosen below, and "
+            "give them back with their weights."
+        )
+    elif jury.certificate.labels_needed is not None:
+        yield (
+            f"To decide more items without a person, label about "
+            f"{jury.certificate.labels_needed:,} in all, drawn at random."
+        )
+
+
+def _review(jury: Jury) -> Iterator[str]:
+    persons = int((jury.decided_by == "person").sum())
+    if persons:
+        first = ", those with the largest expected cost" * (jury.review is not None)
+        yield f"Send {pluralize(persons, 'item')} to a person{first}."
+
+
+def _choose_judges(jury: Jury) -> Iterator[str]:
+    drop = [judge.name for judge in jury.judges if judge.advice == "drop"]
+    keep = [judge.name for judge in jury.judges if judge.advice == "keep"]
+    if drop:
+        yield f"Drop {_named(drop)}: the mean verdict is significantly better without."
+    if keep:
+        yield f"Keep {_named(keep)}: the mean verdict is significantly worse without."
+
+
+def _merge_copies(jury: Jury) -> Iterator[str]:
+    if jury.copies:
+        pairs = [f"{copy.judge} or {copy.model}" for copy in jury.copies]
+        yield f"Leave out one of near-copies: {_named(pairs)}."
+
+
+def _swap(jury: Jury) -> Iterator[str]:
+    biased = [
+        pair.first
+        for pair in jury.order_bias
+        if pair.p_value is not None and pair.p_value < 1 - jury.level
+    ]
+    if biased:
+        yield (
+            f"Go on showing {_named(biased)} each pair in both orders: the mean of "
+            "both cancels the order bias."
+        )
+
+
+def _named(names: list[str]) -> str:
+    if len(names) > MAX_NAMED:
+        return f"{', '.join(names[:MAX_NAMED])} and {len(names) - MAX_NAMED} more"
+    return ", ".join(names)
