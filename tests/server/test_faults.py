@@ -2,10 +2,12 @@
 
 import json
 import os
+import shutil
 import ssl
 import threading
 import time
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -13,9 +15,10 @@ from server.load import EARLY_ANSWER, kill_under_load
 from server.service import FRAUD, Local, Nursery, certificate  # noqa: F401
 
 from truepool.core.errors import LedgerError, RequestError
-from truepool.server import writer
+from truepool.server import operations, writer
 from truepool.server.access import ANYONE
 from truepool.server.ledger import Ledger
+from truepool.server.verification import verify
 
 KILLS = int(os.environ.get("TRUEPOOL_KILLS", "4"))
 """Times that the coordinator is killed; `make faults` sets 200."""
@@ -113,6 +116,54 @@ def test_a_file_that_is_no_ledger_is_refused_or_begun(tmp_path, content):
     with pytest.raises(LedgerError, match="cannot be used"):
         Ledger(place)
     assert place.read_bytes() == content
+
+
+@pytest.mark.parametrize("cut", [1, 300, 5000, 20_000])
+def test_a_log_that_was_cut_off_is_a_ledger_up_to_there(tmp_path, cut):
+    """The disk lost the end of the write-ahead log: what is left is whole."""
+    copy = tmp_path / "copy.db"
+    with Local(tmp_path / "ledger.db") as local:
+        local.fill(8, np.random.default_rng(0))
+        shutil.copy(tmp_path / "ledger.db", copy)
+        log = (tmp_path / "ledger.db-wal").read_bytes()
+    (tmp_path / "copy.db-wal").write_bytes(log[:-cut])
+    with Ledger(copy) as ledger:
+        found = verify(ledger, "fraud")
+    assert found.replayed == found.entries < 17
+    with Local(copy, None) as local:
+        local.fill(8, np.random.default_rng(0))  # sent again: what is there is repeated
+    with Ledger(copy) as ledger:
+        assert verify(ledger, "fraud").entries == 17
+
+
+def test_a_clock_that_jumps_changes_no_order(tmp_path, monkeypatch):
+    jumps = np.random.default_rng(1)
+    monkeypatch.setattr(
+        operations.time, "time", lambda: float(jumps.normal(1.7e9, 1e8))
+    )
+    with Local(tmp_path / "ledger.db") as local:
+        local.fill(10, np.random.default_rng(0))
+        weights = local.describe("fraud")["weights"]
+    with Ledger(tmp_path / "ledger.db") as ledger:
+        assert verify(ledger, "fraud").replayed == 21
+    with Local(tmp_path / "ledger.db", None) as local:
+        assert local.describe("fraud")["weights"] == weights
+
+
+def test_threads_that_send_the_same_at_once_store_it_once(tmp_path):
+    with Local(tmp_path / "ledger.db") as local:
+        for i in range(20):
+            local.report("fraud", [(f"c{i}", "ada", i / 20), (f"c{i}", "bob", 0.5)])
+            local.decide("fraud", f"c{i}", None)
+
+        def settle(_):
+            for i in range(20):
+                local.settle("fraud", [(f"c{i}", ["ok", "fraud"][i % 2])])
+
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(settle, range(4)))
+    with Ledger(tmp_path / "ledger.db") as ledger:
+        assert verify(ledger, "fraud").entries == 1 + 20 + 20
 
 
 def test_a_newer_ledger_is_refused(tmp_path):
