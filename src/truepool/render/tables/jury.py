@@ -130,7 +130,7 @@ def automation(jury: Jury) -> Iterator[str]:
         yield f"No item may be decided without a person yet: {promise}."
     if found.share == 1:
         return
-    if not found.labels:
+    if not found.labels and found.labels_needed is not None:
         yield (
             f"About {found.labels_needed:,} labels, drawn at random, would allow it "
             "for the surest half if the jury makes no error there."
