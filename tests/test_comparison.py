@@ -188,3 +188,12 @@ def test_the_interval_of_a_recall_is_a_share():
     units = np.array([[1.4, 1.0], [1.2, 1.0], [-0.3, 0.4]] * 5)
     low, high = ratio_interval(units, 0.95, 200, 0)
     assert 0 <= low <= high == 1
+
+
+@pytest.mark.parametrize("settings", [{"level": 2}, {"resamples": 1}])
+def test_impossible_intervals_are_refused_before_any_pool_is_fitted(settings):
+    def progress(name, done, total):
+        raise AssertionError(name)
+
+    with pytest.raises(SettingError):
+        compare(random_panel(1), pools=FEW, progress=progress, **settings)

@@ -130,6 +130,18 @@ def test_the_page_is_written_like_the_other_files(table, truepool, tmp_path):
     assert page.read_text() == again.read_text()
 
 
+def test_the_log_of_a_tool_is_a_table(truepool, tmp_path):
+    log, labels = tmp_path / "run.json", tmp_path / "labels.csv"
+    metrics = [{"name": name, "score": 0.7} for name in ("Tone", "Facts")]
+    cases = [{"name": f"case{t}", "metricsData": metrics} for t in range(4)]
+    log.write_text(json.dumps({"testCases": cases}))
+    labels.write_text("id,passed\ncase1,yes\ncase3,no\n")
+    words = ("--tool", "deepeval", "--labels", labels, *LABELLED)
+    code, out, err = truepool("jury", log, *words)
+    assert (code, err) == (0, "Agents: Facts, Tone.\n")
+    assert out.startswith("2 judges, 4 items, 2 labels")
+
+
 def test_labels_that_were_asked_for_are_given_back(table, truepool, tmp_path):
     items, labels = tmp_path / "items.csv", tmp_path / "labels.csv"
     truepool("jury", table, *LABELLED, "--label-next", 20, "-o", items)

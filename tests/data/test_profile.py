@@ -228,3 +228,45 @@ def test_an_open_list_of_agents_stays_a_comment_until_it_is_answered(names):
     answered = "\n".join(line[2:] for line in text[start:end].split("\n"))
     found = tomllib.loads(answered)["agents"]
     assert found == [name.replace(",", "?") for name in names]
+
+
+def test_a_column_that_is_called_an_id_may_repeat_some(tmp_path):
+    ids = [f"c{t % (T - 5)}" for t in range(T)]
+    profile = look(tmp_path, {"case_id": ids} | REPORTS | {"y": Y})
+    assert profile.options["id"] == "case_id"
+    assert profile.reasons["id"] == "5 rows with the id of an earlier one"
+    few = [f"c{t % 10}" for t in range(T)]
+    assert "id" not in look(tmp_path, {"case_id": few} | REPORTS | {"y": Y}).options
+
+
+def test_the_date_of_the_cases_of_a_long_table_is_found(tmp_path):
+    cases = np.repeat(np.arange(20), 3)
+    columns = {
+        "question": [f"q{q}" for q in cases],
+        "who": ["ann", "bob", "cyd"] * 20,
+        "p": RNG.random(60).round(3),
+        "day": [str(date(2026, 1, 1) + timedelta(days=int(q))) for q in cases],
+        "y": cases % 2,
+    }
+    profile = look(tmp_path, columns)
+    assert profile.options["long"] == ["question", "who", "p"]
+    assert profile.options["time"] == "day"
+    assert profile.problem is None
+
+
+@pytest.mark.parametrize("names", [("low", "mid", "high"), ("1", "0", "2")])
+def test_costs_of_many_classes_are_a_matrix_in_their_order(tmp_path, names):
+    columns = {f"{who}:{name}": np.full(T, p) + RNG.uniform(0, 1e-4, T)
+               for who in "ab" for name, p in zip(names, (0.2, 0.3, 0.5), strict=True)}  # fmt: skip
+    labels = np.array(names)[np.arange(T) % 3]
+    text = config_text(look(tmp_path, columns | {"label": labels}), "t.csv")
+    order = ", ".join(names if names[0] == "low" else ("0", "1", "2"))
+    assert f'# in the order {order}\n# cost-matrix = "0,1,1; 1,0,1; 1,1,0"' in text
+    assert "cost-fn" not in text
+    amounts = {"hours": np.arange(T) % 7 + 0.5}
+    text = config_text(look(tmp_path, columns | amounts | {"label": labels}), "t.csv")
+    first = order.partition(",")[0]
+    assert (
+        f'# cost-fn = "hours"  # or the amount of each case, where one is decided {first!r} wrongly'
+        in text
+    )

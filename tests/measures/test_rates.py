@@ -135,6 +135,12 @@ def test_a_weight_of_two_moves_the_rate_like_two_labels():
     assert weighted.high - weighted.low > doubled.high - doubled.low
 
 
+def test_a_weight_beyond_all_others_is_one_label():
+    rate = estimate_rate([1, 0, 0], [0.9, 0.1, 0.2], [0.5, 0.6], weights=[1e300, 1, 1])
+    assert (rate.trust, rate.estimate) == (0.0, pytest.approx((1 + 2) / (1 + 4)))
+    assert 0 <= rate.low < rate.high <= 1
+
+
 def test_labels_alone_give_each_class_the_interval_of_agresti_and_coull():
     # Of four positive cases three are decided so.
     found = estimate_class_rate(M, [1, 1, 1, 1, 0, 0, 0, 0, 0, 0], F, level=LEVEL)

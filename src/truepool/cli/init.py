@@ -69,7 +69,11 @@ def _show(profile: "TableProfile", table: Path, place: Path, *, err: bool) -> No
         lines.append(f"  not used: {format_names(list(profile.unused))}")
     command = shlex.join(["truepool", "audit", str(table), "--config", str(place)])
     for question in profile.questions:
-        choices = [repr(value) for value, _ in question.choices if value is not True]
+        choices = [
+            f"{value!r} ({why})" if question.option == "positive" else repr(value)
+            for value, why in question.choices
+            if value is not True
+        ]
         may = "To fill in" if question.required else "If you like"
         listed = f" {format_names(choices)}." if choices else ""
         lines.append(f"{may}: {question.sentence}{listed}")

@@ -107,8 +107,8 @@ SPELLINGS = {
     ),
     "--cost-matrix": Spelling(
         "ROWS",
-        "Costs for K classes, one row per true class and one column per decision: "
-        "'0,1,1; 10,0,1; 10,1,0'.",
+        "Costs for K classes, one row per true class and one column per decision, in "
+        "the order of the class columns: '0,1,1; 10,0,1; 10,1,0'.",
     ),
     "--capacity": Spelling(
         "LIMIT",

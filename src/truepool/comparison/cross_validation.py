@@ -24,6 +24,7 @@ from truepool.measures.capacity import Capacity
 from truepool.measures.decisions import choose_within
 from truepool.measures.folds import Folds, evaluation_cases, panel_splits
 from truepool.measures.groups import check_column, divide
+from truepool.measures.inference.bootstrap import check_level, check_resamples
 from truepool.measures.losses import Loss, as_loss
 from truepool.pools import Pool, every
 from truepool.pools.candidates import cross_validate
@@ -79,6 +80,8 @@ def compare(
     Comparison(3 pools on 60 cases; least brier: vcg 0.02)
     """
     check_seed(seed)
+    check_level(level)
+    check_resamples(resamples)
     panel.check_classes_occur("a comparison")
     panel, costs = (costs or Costs()).attach(panel)
     costs.check_classes(panel.classes)

@@ -93,7 +93,9 @@ def combine_weights(weights: FloatArray) -> FloatArray:
     planned = ~np.isnan(weights)
     combined = np.ones(len(weights))
     if planned.any():
-        own = weights[planned]
+        own = (
+            weights[planned] / weights[planned].max()
+        )  # squares of large ones overflow
         combined[planned] = own * (own.sum() / np.square(own).sum())
         combined /= combined.mean()
     return combined

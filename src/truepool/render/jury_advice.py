@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from truepool.core.formatting import amount, percent, pluralize
 from truepool.juries import Jury
+from truepool.render.tables.jury import bound
 
 MAX_NAMED = 5
 """Judges that are named in a sentence; more are counted."""
@@ -31,11 +32,10 @@ def headline(jury: Jury) -> str:
             f"{proven:,} of them."
         )
     share = found.share
-    if share == 1:
-        return "All items may be decided without a person."
-    if share:
-        return f"{percent(share)} of items may be decided without a person."
-    return "No item may be decided without a person yet."
+    if not share:
+        return "No item may be decided without a person yet."
+    which = "All items" if share == 1 else f"{percent(share)} of items"
+    return f"{which} may be decided without a person: {bound(jury)}."
 
 
 def steps(jury: Jury) -> list[str]:

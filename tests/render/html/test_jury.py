@@ -95,14 +95,16 @@ def test_the_headline_says_how_much_needs_no_person():
     jury = tp.jury(with_labels(reports, truth, 200))
     share = jury.certificate.share
     assert 0.5 <= share < 1
-    assert (
-        headline(jury)
-        == f"{100 * share:.1f} % of items may be decided without a person."
+    promise = (
+        "may be decided without a person: at most 10 % errors, with 90 % confidence."
     )
+    assert headline(jury) == f"{100 * share:.1f} % of items {promise}"
     assert any("To decide more items" in step for step in steps(jury))
     perfect = np.where(truth, 0.9, 0.1)[:, None].repeat(2, axis=1)
     whole = tp.jury(with_labels(perfect, truth, 200))
-    assert headline(whole) == "All items may be decided without a person."
+    assert headline(whole) == f"All items {promise}"
+    assert "100.0 % of items may be decided" in html(whole)
+    assert "Items for a person" not in html(whole)
     assert not any("to a person" in step for step in steps(whole))
     done = tp.jury(tp.Panel(reports[:, :2] * 0 + 0.5, truth))
     assert steps(done) == ["Nothing: every item has a label, and no judge has to go."]

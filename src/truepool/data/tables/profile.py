@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from truepool.core.errors import TruepoolError
+from truepool.core.formatting import pluralize
 from truepool.data.tables.column_profile import ColumnProfile, profile_columns
 from truepool.data.tables.files import NAMES
 from truepool.data.tables.reader import INDEXES, load_panel, read_source
@@ -55,6 +56,8 @@ class TableProfile:
     questions: tuple[Question, ...]
     unused: Mapping[str, str]
     amounts: tuple[str, ...]
+    classes: tuple[str, ...] = ()
+    """Names of the classes, in order, where columns are of classes."""
     problem: str | None = None
 
 
@@ -64,7 +67,7 @@ class _Look:
 
     open: dict[str, ColumnProfile]
     reports: list[ColumnProfile] = field(default_factory=list)
-    classes: set[str] = field(default_factory=set)
+    classes: tuple[str, ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
     questions: list[Question] = field(default_factory=list)
@@ -109,6 +112,7 @@ def profile_table(path: Path) -> TableProfile:
         tuple(look.questions),
         {name: column.describe() for name, column in rest.items()},
         tuple(name for name, column in rest.items() if column.is_amount),
+        look.classes,
     )
     return replace(profile, problem=_problem(path, profile))
 
@@ -131,7 +135,11 @@ def _problem(path: Path, profile: TableProfile) -> str | None:
 
 def _find_agents(look: _Look) -> None:
     by_agent = _columns_by_class(look.open)
-    look.classes = {n.rpartition(":")[2] for names in by_agent.values() for n in names}
+    first = next(iter(by_agent.values()), [])
+    classes = [name.rpartition(":")[2] for name in first]
+    if all(name.isdecimal() for name in classes):
+        classes.sort(key=int)
+    look.classes = tuple(classes)
     if not by_agent:
         by_agent = {n: [n] for n, column in look.open.items() if column.is_report}
     if len(by_agent) < 2:
@@ -168,7 +176,7 @@ def _columns_by_class(columns: Mapping[str, ColumnProfile]) -> dict[str, list[st
 def _find_outcome(look: _Look, columns: Mapping[str, ColumnProfile]) -> None:
     fit = [
         column for column in columns.values()
-        if (set(column.distinct) <= look.classes if look.classes
+        if (set(column.distinct) <= {*look.classes} if look.classes
             else len(column.distinct) == 2) and column.distinct
     ]  # fmt: skip
     usual = [column for column in fit if _is_usual(column.name)]
@@ -195,8 +203,11 @@ def _find_outcome(look: _Look, columns: Mapping[str, ColumnProfile]) -> None:
 
 
 def _is_usual(name: str) -> bool:
-    parts = name.casefold().replace(" ", "_").replace("-", "_").split("_")
-    return any(part in OUTCOMES for part in parts)
+    return any(part in OUTCOMES for part in _parts(name))
+
+
+def _parts(name: str) -> list[str]:
+    return name.casefold().replace(" ", "_").replace("-", "_").split("_")
 
 
 def _mean_report(look: _Look, outcome: ColumnProfile, label: str) -> str:
@@ -216,6 +227,16 @@ def _find_id(look: _Look) -> None:
         look.set("id", "id", "names the cases", "id")
     elif ids:
         look.set("id", ids[0], "a different value in each row", ids[0])
+    elif named := [n for n, column in look.open.items() if _repeats_few(column)]:
+        repeated = look.open[named[0]].rows - len(look.open[named[0]].distinct)
+        reason = f"{pluralize(repeated, 'row')} with the id of an earlier one"
+        look.set("id", named[0], reason, named[0])
+
+
+def _repeats_few(column: ColumnProfile) -> bool:
+    """Whether a column is called an id, and most rows have a value of their own."""
+    named = {"id", "case"} & {*_parts(column.name)}
+    return bool(named) and column.complete and 2 * len(column.distinct) > column.rows
 
 
 def _find_time(look: _Look) -> None:
@@ -280,10 +301,12 @@ def _find_long(look: _Look) -> bool:
         look.set("long", columns, reason, *columns)
         _find_outcome(look, outcomes)
         moving = [name for name in times if name not in fixed]
+        ends = [name for name in times if name in fixed]
         if len(moving) == 1:
             _set_time(look, moving[0], "when each report was made")
-            ends = [name for name in times if name in fixed]
             if len(ends) == 1:
                 look.set("decision-time", ends[0], "later reports do not count", *ends)
+        else:
+            _find_time(look)
         return True
     return False

@@ -21,7 +21,7 @@ def bootstrap_means(by_case: FloatArray, resamples: int, seed: int) -> FloatArra
     array([[1.],
            [1.]])
     """
-    _check_resamples(resamples)
+    check_resamples(resamples)
     T = len(by_case)
     rng = np.random.default_rng(seed)
     means = np.empty((resamples, by_case.shape[1]))
@@ -74,7 +74,7 @@ class Resamples:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        _check_resamples(self.resamples)
+        check_resamples(self.resamples)
 
     @property
     def groups(self) -> int:
@@ -133,7 +133,7 @@ def bca_interval(
     >>> bca_interval(np.ones(9), np.ones(50), 0.95)
     (1.0, 1.0)
     """
-    _check_level(level)
+    check_level(level)
     mean = units.mean()
     apart = units - mean
     spread = float(np.square(apart).sum())
@@ -159,16 +159,18 @@ def percentile_interval(
     >>> low, high
     (array([5.]), array([95.]))
     """
-    _check_level(level)
+    check_level(level)
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return low, high
 
 
-def _check_resamples(resamples: int) -> None:
+def check_resamples(resamples: int) -> None:
+    """Refuse fewer resamples than an interval needs."""
     if resamples < 2:
         raise SettingError(f"at least 2 resamples are needed; got {resamples}")
 
 
-def _check_level(level: float) -> None:
+def check_level(level: float) -> None:
+    """Refuse a level of an interval that is no probability."""
     if not 0 < level < 1:
         raise SettingError(f"a level must lie between 0 and 1; got {level!r}")

@@ -8,6 +8,7 @@ from scipy.special import ndtri
 
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError
+from truepool.measures.inference.bootstrap import check_level
 
 PSEUDO_LABELS = 2.0
 """Labels of each kind that are added (Agresti and Coull 1998): without them the
@@ -81,7 +82,7 @@ def estimate_rate(
     '0.48 [0.41, 0.55]'
     """
     m, f, others = (_vector(values) for values in (labels, predictions, unlabelled))
-    w = np.ones(len(m)) if weights is None else _vector(weights)
+    w = _weights(weights, m)
     _check(m, f, others, w, level)
     whole, rest = np.ones(len(m)), np.ones(len(others))
     return _estimate(_Sample(m, f, w), whole, others, rest, level)
@@ -110,7 +111,7 @@ def estimate_class_rate(
     '0.65 [0.48, 0.81]'
     """
     m, f, others = (_vector(values) for values in (labels, predictions, unlabelled))
-    w = np.ones(len(m)) if weights is None else _vector(weights)
+    w = _weights(weights, m)
     _check(m, f, others, w, level)
     if not m.any():
         raise SettingError(
@@ -163,7 +164,7 @@ def _estimate(
     guess_of_others = others * (said_of_others - base)
     trust = 0.0
     spread = np.concatenate([guess, guess_of_others]).var(ddof=1)
-    if N and spread > 0:
+    if N and spread > 0 and n > 1:  # one weight may outweigh all others
         together = known.mean(score * guess) - known.mean(score) * known.mean(guess)
         together *= n / (n - 1)
         trust = float(np.clip(together / ((1 + n / N) * spread), 0.0, 1.0))
@@ -186,6 +187,12 @@ def _estimate(
     ends = np.clip([centre, centre - reach, centre + reach], 0.0, 1.0)
     estimate, low, high = (float(end) for end in ends)
     return Rate(estimate, low, high, level, trust, len(m), N)
+
+
+def _weights(weights: ArrayLike | None, labels: FloatArray) -> FloatArray:
+    """Weights of the labels, the largest 1; equal where none are given."""
+    w = np.ones(len(labels)) if weights is None else _vector(weights)
+    return w / w.max(initial=1e-300) if np.isfinite(w).all() else w
 
 
 def _vector(values: ArrayLike) -> FloatArray:
@@ -219,5 +226,4 @@ def _check(
             raise SettingError(
                 f"predictions must lie in [0, 1]; got {values[bad][0].item()!r}"
             )
-    if not 0 < level < 1:
-        raise SettingError(f"level must lie between 0 and 1; got {level!r}")
+    check_level(level)

@@ -83,7 +83,7 @@ def sections(jury: Jury) -> Iterator[Section]:
     if paired:
         title = "Does the order matter, and do answers repeat?"
         yield _section("reliability", "Reliability", title, paired)
-    if (jury.decided_by == "person").any():
+    if (jury.decided_by != "label").any():
         yield _people(jury)
     yield _labels(jury)
     yield _method(jury)
@@ -183,9 +183,12 @@ def _people(jury: Jury) -> Section:
         rows,
         (note,) if len(first) < len(items) else (),
     )
-    lines = [*tables.automation(jury), *tables.people(jury)]
     return _section(
-        "people", "For a person", "What should a person look at?", lines, grids=[grid]
+        "people",
+        "For a person",
+        "What should a person look at?",
+        [*tables.automation(jury), *tables.people(jury)],
+        grids=[grid] if len(items) else [],
     )
 
 

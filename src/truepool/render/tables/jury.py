@@ -111,13 +111,18 @@ def share(rate: Rate) -> str:
     return f"{percent(rate.estimate)} [{low}, {high}]"
 
 
-def automation(jury: Jury) -> Iterator[str]:
-    """Say what may be decided without a person, and what more labels would allow."""
+def bound(jury: Jury) -> str:
+    """Return what is promised of items that are decided without a person."""
     found = jury.certificate
-    promise = (
+    return (
         f"at most {amount(100 * found.max_error)} % errors, with "
         f"{amount(100 * found.confidence)} % confidence"
     )
+
+
+def automation(jury: Jury) -> Iterator[str]:
+    """Say what may be decided without a person, and what more labels would allow."""
+    found, promise = jury.certificate, bound(jury)
     if found.share:
         share = percent(found.share)
         yield f"{share} of items may be decided without a person: {promise}."
@@ -125,7 +130,7 @@ def automation(jury: Jury) -> Iterator[str]:
         yield f"No item may be decided without a person yet: {promise}."
     if found.share == 1:
         return
-    if not found.labels:
+    if not found.labels and found.labels_needed is not None:
         yield (
             f"About {found.labels_needed:,} labels, drawn at random, would allow it "
             "for the surest half if the jury makes no error there."
