@@ -1,5 +1,7 @@
 """Training: silos, labels, foreign agents, parallel runs, and bad input."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -35,6 +37,13 @@ def test_an_outcome_of_which_hardly_any_repeats_is_refused():
     message = "would learn from 20 classes in 30 cases. Name another outcome"
     with pytest.raises(OutcomeError, match=message):
         train(X=X[:30], y=np.arange(30) % 20)
+
+
+def test_that_a_model_stops_at_its_number_of_passes_is_no_warning():
+    own = {"mlp": agents.zoo.make("mlp", max_iter=1)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        train(own, X=X[:60], y=Y[:60], n_jobs=1)["mlp"]
 
 
 def test_an_ensemble_makes_a_panel():

@@ -263,3 +263,10 @@ def test_costs_of_many_classes_are_a_matrix_in_their_order(tmp_path, names):
     order = ", ".join(names if names[0] == "low" else ("0", "1", "2"))
     assert f'# in the order {order}\n# cost-matrix = "0,1,1; 1,0,1; 1,1,0"' in text
     assert "cost-fn" not in text
+    amounts = {"hours": np.arange(T) % 7 + 0.5}
+    text = config_text(look(tmp_path, columns | amounts | {"label": labels}), "t.csv")
+    first = order.partition(",")[0]
+    assert (
+        f'# cost-fn = "hours"  # or the amount of each case, where one is decided {first!r} wrongly'
+        in text
+    )

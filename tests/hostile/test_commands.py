@@ -38,6 +38,7 @@ def test_the_command_that_is_made_hostile_is_sound(verb, folder, monkeypatch):
         (folder / name).write_bytes(content)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("verb", VERBS)
 def test_hostile_input_is_refused_in_one_sentence_or_does_no_harm(verb, folder):
     before = contents(folder)

@@ -499,6 +499,16 @@ def test_the_curve_lowers_the_loss_where_scores_are_lenient_and_labels_few():
     assert np.mean(gains) > -0.002
 
 
+def test_runs_of_a_judge_add_no_scores_between_the_scores():
+    scores, truth = lenient_scores(np.random.default_rng(0), 100)
+    scores = np.column_stack([scores, np.roll(scores[:, 0], 1)])
+    panel = with_labels(scores, truth, 60)
+    jury = tp.jury(panel, scores=(1, 5), repeated=[("agent0", "agent5")])
+    assert {score for score, _ in jury.score_scale} <= {1, 2, 3, 4, 5}
+    halves = tp.jury(panel, scores=(0.5, 0.6))
+    assert len(halves.score_scale) >= 5
+
+
 def test_one_score_for_all_items_is_a_flat_curve():
     scale = fit_scale(np.full((20, 2), 0.75), np.array([0, 1] * 10))
     assert_allclose(scale.probabilities, [0, (10 + 4 * 0.75) / 24, 1])

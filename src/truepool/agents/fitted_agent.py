@@ -1,5 +1,6 @@
 """A fitted agent: the features it sees and the classifier trained on them."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,6 +70,7 @@ def fit(
     calibration: str | None = None,
 ) -> FittedAgent:
     """Train one agent on features (T, F) and class numbers (T,), on one thread."""
+    from sklearn.exceptions import ConvergenceWarning
     from threadpoolctl import threadpool_limits
 
     from truepool.agents.calibration import calibrate, calibration_split
@@ -83,7 +85,10 @@ def fit(
     learn = np.arange(len(outcomes))
     if calibration is not None:
         learn, rest = calibration_split(numbers, short, name)
-    with threadpool_limits(1):
+    with threadpool_limits(1), warnings.catch_warnings():
+        if model is not None:
+            # How long a model of the zoo learns is one of its settings, not a fault.
+            warnings.simplefilter("ignore", ConvergenceWarning)
         trained = untrained.fit(values[learn], numbers[learn])
         if calibration is not None:
             trained = calibrate(trained, values[rest], numbers[rest], calibration)

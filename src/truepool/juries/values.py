@@ -201,10 +201,12 @@ class Jury:
         if self.scale is None or self.score_range is None:
             return []
         low, high = self.score_range
-        scores = low + (high - low) * self.scale.shares
-        return list(
-            zip(scores.tolist(), self.scale.probabilities.tolist(), strict=True)
-        )
+        scores = np.round(low + (high - low) * self.scale.shares, 6)
+        # The mean of two runs of a judge may lie between two scores.
+        whole = scores % 1 == 0
+        shown = whole if whole.any() else ~whole
+        chances = self.scale.probabilities[shown]
+        return list(zip(scores[shown].tolist(), chances.tolist(), strict=True))
 
     @property
     def needed_labels(self) -> int:

@@ -50,15 +50,17 @@ def config_text(profile: TableProfile, source: str) -> str:
 def _costs(profile: TableProfile) -> list[str]:
     """Lines about costs: of the errors or, for more than two classes, of each."""
     K = len(profile.classes)
+    missed = f", where one is decided {profile.classes[0]!r} wrongly" if K > 2 else ""
+    amounts = [f"# {_line('cost-fn', name)}  # or the amount of each case{missed}"
+               for name in profile.amounts]  # fmt: skip
     if K < 3:
-        amounts = [f"# {_line('cost-fn', name)}  # or the amount of each case"
-                   for name in profile.amounts]  # fmt: skip
         return [*COSTS, *amounts]
     rows = (",".join("0" if k == y else "1" for k in range(K)) for y in range(K))
     return [
         "# What errors cost: one row per true class and one column per decision, both",
         f"# in the order {', '.join(profile.classes)}",
         f"# {_line('cost-matrix', '; '.join(rows))}",
+        *amounts,
     ]
 
 
