@@ -72,6 +72,8 @@ def test_verify_replays_the_ledger(truepool, place):
     assert json.loads(out)[0]["replayed"] == 41
     code, _, err = truepool("ledger", "verify", place, "--pool", "frad")
     assert (code, "known: fraud" in err) == (2, True)
+    code, _, err = truepool("ledger", "verify", place, "--pool", "\udcff")
+    assert (code, "must be printable" in err) == (2, True)
 
 
 def test_an_empty_ledger_has_no_pools(truepool, tmp_path):

@@ -29,6 +29,7 @@ from sqlalchemy.pool import NullPool
 from truepool.core.errors import LedgerError
 from truepool.core.files import check_path
 from truepool.server import schema
+from truepool.server.configuration import check_name
 from truepool.server.deployment import Entry
 
 FULL = 2
@@ -109,6 +110,7 @@ class Ledger:
 
     def find_pool(self, name: str) -> int | None:
         """Return the number of a pool."""
+        check_name("a pool", name)
         statement = select(schema.pools.c.id).where(schema.pools.c.name == name)
         return self.connection.execute(statement).scalar()
 
