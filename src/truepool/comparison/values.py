@@ -113,7 +113,7 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and strings, ready for JSON (NaN becomes None)."""
         values = asdict(replace(self, by_case={}))
-        del values["by_case"]
+        del values["by_case"], values["labels"]  # numbers: labels do not change them
         return cast(dict[str, Any], _plain(values))
 
     def _repr_html_(self) -> str:
