@@ -168,8 +168,11 @@ def _causes(
     fitting = [other for other, share in ranked if share >= FITTING]
     if fitting:
         # Several findings may describe one fault of an agent: the deepest is the cause.
-        of_agent = [o for o in fitting if o.who[:1] == fitting[0].who[:1]]
-        return (min(of_agent, key=_depth),)
+        agents = list(dict.fromkeys(other.who[:1] for other in fitting))
+        return tuple(
+            min((o for o in fitting if o.who[:1] == agent), key=_depth)
+            for agent in (agents if candidate.joint else agents[:1])
+        )
     together = tuple(other for other, share in ranked if share > 0)
     return together if len(together) > 1 and measure(together) >= FITTING else ()
 

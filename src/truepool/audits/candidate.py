@@ -38,6 +38,8 @@ class Candidate:
     broken: bool = False
     share: Callable[[Sequence[Finding]], float] | None = None
     """Share of this that would disappear without these causes; None: not measured."""
+    joint: bool = False
+    """Whether every cause that is large enough is named, and not only the largest."""
     unexplained: str = ""
     """Added to the sentence where no cause is found."""
     backfires: str = ""

@@ -135,14 +135,12 @@ def _recalibrated(audit: Audit) -> str:
         for f in audit.findings
         if f.code in POOL_FAULTS and f.cost is not None and f.cost.low > 0
     ]
-    how = ""
-    if savings and audit.pool == "mean":  # the comparison has that pool
-        tried = [other.saved for other in audit.significance if other.pool == "platt"]
-        savings, how = tried, " (`platt`)"
-    if not savings or audit.recommendation.pool == "platt":
+    if not savings:
         return ""
     saved = _cost(audit, savings[0].value)
-    return f" Recalibrating {audit.pool} alone{how} would save {saved} per case."
+    return (
+        f" Recalibrating {audit.pool} on all other cases would save {saved} per case."
+    )
 
 
 def _cost(audit: Audit, value: float) -> str:

@@ -152,6 +152,8 @@ def test_the_cause_of_a_biased_pool_is_biased_the_same_way():
     assert "reports too high" in finding.sentence
     assert finding.cause[1:] in [("agent3",), ("agent4",)]
     assert "agent1" not in finding.sentence
+    assert "agent3 " in finding.sentence
+    assert "agent4 " in finding.sentence
 
 
 def test_agents_that_explain_a_biased_pool_only_together_are_named_together():

@@ -2,15 +2,19 @@
 
 import numpy as np
 import pytest
+from faults import sound
+from numpy.testing import assert_allclose
 
 from truepool.audits import audit
 from truepool.audits.auditor import _evidence
-from truepool.audits.topics.segments import _welch, check
+from truepool.audits.evidence import Evidence
+from truepool.audits.topics.segments import _welch, check, segments
 from truepool.comparison import compare
 from truepool.core.errors import PanelError, SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.groups import NO_VALUE, divide
+from truepool.pools.mean import Mean
 from truepool.render.html.audit import html
 
 RATES = {"EU": 0.3, "US": 0.5, "ASIA": 0.2, "LATAM": 0.4}
@@ -233,3 +237,19 @@ def test_nothing_decided_positive_has_no_precision():
     assert (within.capacity.decided, within.capacity.wanted) == (0, 0)
     assert np.isnan(within.capacity.precision)
     assert "What does the capacity cost?" in html(within)
+
+
+def test_the_share_of_positives_of_a_group_counts_cases_by_their_weights():
+    panel = sound(cases=80)
+    where = np.tile(["EU", "US"], 40)
+    weights = np.linspace(1.0, 3.0, 80)
+    given = {"columns": {"region": where}}
+    plain = Panel(panel.reports, panel.outcomes, **given)
+    weighted = Panel(panel.reports, panel.outcomes, weights=weights, **given)
+    for one in (plain, weighted):
+        evidence = Evidence(one, Mean(), COSTS, None, 0.95, 20, 0, "region")
+        for group in segments(evidence):
+            part = where == group.group
+            counted = weights if one is weighted else np.ones(80)
+            share = np.average(panel.outcomes[part], weights=counted[part])
+            assert_allclose(group.share, share)

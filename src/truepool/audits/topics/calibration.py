@@ -214,6 +214,7 @@ def _miscalibrated(evidence: Evidence, found: Calibration) -> Candidate:
         figure="reliability",
         explained_by=AGENT_FAULTS,
         share=partial(_share_of_agents, evidence),
+        joint=True,
     )
 
 

@@ -40,8 +40,8 @@ def show(audit: Audit, console: Console) -> None:
     write(sentence(audit), style="bold")
     print_steps(console, steps(audit))
     console.print()
-    for line in changes(audit):
-        write(line)
+    if audit.changes is not None:
+        write("\n".join(changes(audit)) + "\n")
     write(scope(audit))
     write(f"{labels.sentence(audit.labels, audit.label_cases)}\n")
     label = saving_label(audit)
@@ -63,7 +63,9 @@ def markdown(audit: Audit) -> str:
     label = saving_label(audit)
     lines = [f"# {sentence(audit)}", "", "**What to do:**", ""]
     lines += [f"{place}. {plain(s)}" for place, s in enumerate(steps(audit), start=1)]
-    lines += ["", *(f"{plain(line)}  " for line in changes(audit))]
+    lines.append("")
+    if audit.changes is not None:
+        lines += [*(f"{plain(line)}  " for line in changes(audit)), ""]
     lines += [plain(f"{scope(audit)} {named}"), "", "## Findings", ""]
     for place, (finding, explained) in enumerate(audit.groups, start=1):
         lines.append(_item(finding, f"{place}. ", label))
