@@ -3,8 +3,8 @@
 import gzip
 import io
 import json
-from pathlib import Path
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
