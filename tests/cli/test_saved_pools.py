@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -232,6 +233,7 @@ def test_a_matrix_of_costs_is_shown(folder, truepool):
         ("score v.pool lacking.csv", "missing: 'di'; columns"),
         ("score v.pool percent.csv", "a report must lie in [0, 1]"),
         ("score v.pool text.csv", "column 'ada' has 'x' in row 0. Correct it"),
+        ("score v.pool ragged.csv", "cannot be read as CSV"),
         ("score v.pool text.parquet", "a report must be a number"),
         ("score v.pool broken.parquet", "cannot be read as Parquet"),
         ("score v.pool twice.csv", "'ada' more than once"),
@@ -257,6 +259,7 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(
     new.drop(columns="di").to_csv("lacking.csv", index=False)
     new.assign(ada=new.ada * 100).to_csv("percent.csv", index=False)
     new.assign(ada="x").to_csv("text.csv", index=False)
+    Path("ragged.csv").write_text(Path("new.csv").read_text() + "1,2,3,4,5,6,7,8,9\n")
     new.assign(ada="x").to_parquet("text.parquet")
     new.head(0).to_csv("header.csv", index=False)
     (folder / "broken.parquet").write_bytes(b"PAR1")

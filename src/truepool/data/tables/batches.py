@@ -172,6 +172,7 @@ def _csv(stream: BinaryIO, wanted: _Wanted) -> Iterator[Batch]:
         return
     numbers = (*wanted.reports(names), *written.columns)
     types = dict.fromkeys((*numbers, wanted.id), pa.string())
+    types.pop(wanted.time, None)
     options = csv.ConvertOptions(include_columns=chosen, column_types=types)
     try:
         reader = csv.open_csv(
