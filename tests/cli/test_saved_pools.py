@@ -217,6 +217,14 @@ def test_a_matrix_of_costs_is_shown(folder, truepool):
     assert "0, 1; 5, 0" in truepool("show", "m.pool")[1]
 
 
+def test_the_costs_of_three_classes_are_named_as_in_the_audit(tmp_path, truepool):
+    reports = np.random.default_rng(0).dirichlet([1, 1, 1], (9, 2))
+    panel = Panel(reports, np.arange(9) % 3)
+    Mean(costs=tp.Costs(fn=10, fp=1)).fit_panel(panel).save(tmp_path / "k.pool")
+    shown = " ".join(truepool("show", tmp_path / "k.pool")[1].split())
+    assert "class 0 is the negative class: missing another costs 10" in shown
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -486,7 +486,7 @@ def test_a_rising_curve_says_what_each_score_is_worth():
     assert jury.to_dict()["score_scale"][3]["score"] == 4
 
 
-def test_the_curve_lowers_the_loss_where_scores_are_lenient_and_labels_few():
+def test_the_curve_costs_next_to_nothing_where_labels_are_few():
     rng, gains = np.random.default_rng(5), []
     for _ in range(8):
         scores, truth = lenient_scores(rng, 500)

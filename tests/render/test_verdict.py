@@ -144,6 +144,7 @@ def test_the_recommended_pool_is_auto_and_the_alternative_says_why():
             "auto would save the cost of 5 false alarms per 1,000 cases (95 % interval "
             "-5 to 15), which is not statistically significant.",
         ),
+        (estimate(0.0, 0.0), "auto would decide no case at another cost."),
     ],
 )
 def test_what_is_in_use_is_kept_where_auto_is_no_better(saving, words):

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from truepool.audits.miscalibration import slope_leads
 from truepool.audits.values import Calibration, Reliability
-from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.arrays import BoolArray, FloatArray, IntArray
 
 GROUPS = 10
 """Groups of a reliability diagram."""
@@ -55,15 +56,17 @@ def worst_group(found: Calibration, classes: int = 2, line: float | None = None)
     """Say where reports and frequencies differ most, in cost if it costs anything.
 
     A group costs something where its reports lead to the wrong decision at the
-    threshold ``line``. Groups outside their bands come first.
+    threshold ``line``. Groups outside their bands come first. The group shows what is
+    said of the whole: where reports are called too high, one where they are.
     """
     groups = found.reliability
     if groups is None:  # only what has enough cases is tested
         raise AssertionError(found.who)
     outside = (groups.frequency < groups.low) | (groups.frequency > groups.high)
     lost = np.zeros(len(outside)) if line is None else excess_costs(groups, line)
-    lost = lost * outside
-    gaps = abs(groups.mean_report - groups.frequency) * (1 + 9 * outside)
+    shown = _fitting(found, groups) if classes == 2 else np.ones_like(outside)
+    lost = lost * outside * shown
+    gaps = abs(groups.mean_report - groups.frequency) * (1 + 9 * outside) * shown
     worst = int(lost.argmax() if lost.any() else gaps.argmax())
     report, frequency = (
         _percent(column[worst]) for column in (groups.mean_report, groups.frequency)
@@ -72,6 +75,18 @@ def worst_group(found: Calibration, classes: int = 2, line: float | None = None)
         return f"when it is {report} sure, it is right {frequency} of the time"
     most = ", which costs most" if lost.any() else ""
     return f"when it says {report}, {frequency} of cases are positive{most}"
+
+
+def _fitting(found: Calibration, groups: Reliability) -> BoolArray:
+    """Which groups (B,) show what is said of the whole; all, if none does."""
+    report, frequency = groups.mean_report, groups.frequency
+    if found.slope is not None and slope_leads(found):
+        extreme = abs(report - 0.5) - abs(frequency - 0.5)
+        fits = extreme * (1 - found.slope.value) > 0
+    else:
+        bias = 0.0 if found.bias is None else found.bias.value
+        fits = (report - frequency) * bias > 0
+    return np.asarray(fits if fits.any() else np.ones_like(fits))
 
 
 def excess_costs(groups: Reliability, line: float) -> FloatArray:

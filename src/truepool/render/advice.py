@@ -163,6 +163,8 @@ def _auto(audit: Audit) -> str:
     saving = plan.auto_saving
     if saving is None or plan.pool == RECOMMENDED:
         return ""
+    if saving.low == saving.high == 0:
+        return " auto would decide no case at another cost."
     if saving.value < 0:
         more = Estimate(-saving.value, -saving.high, -saving.low)
         return f" auto would cost more: {_per_thousand(audit, more)}."

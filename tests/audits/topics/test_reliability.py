@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -7,6 +9,7 @@ from truepool.audits.miscalibration import bias_matters, matters, slope_matters
 from truepool.audits.reliability import excess_costs, reliability, worst_group
 from truepool.audits.topics.calibration import calibration
 from truepool.audits.values import Calibration, Reliability
+from truepool.comparison import Estimate
 from truepool.data.costs import Costs
 from truepool.measures.groups import enough_cases
 from truepool.measures.scores import ece, smooth_ece
@@ -154,6 +157,19 @@ def test_the_group_that_costs_most_is_quoted():
         "when it says 15 %, 5 % of cases are positive, which costs most"
     )
     assert worst_group(found, 3).endswith("it is right 60 % of the time")
+
+
+def test_the_group_that_is_quoted_shows_what_is_said():
+    """Too high on the whole: the group that is too low by more is not the example."""
+    found = grouped([0.2, 0.66], [0.05, 1.0], [900, 100])
+    high = replace(found, bias=Estimate(0.1, 0.08, 0.12))
+    assert worst_group(high) == "when it says 20 %, 5 % of cases are positive"
+    low = replace(found, bias=Estimate(-0.1, -0.12, -0.08))
+    assert worst_group(low) == "when it says 66 %, 100 % of cases are positive"
+    steep = replace(high, slope=Estimate(2.0, 1.9, 2.1), bias=Estimate(0.0, -1.0, 1.0))
+    assert worst_group(steep) == "when it says 66 %, 100 % of cases are positive"
+    flat = replace(steep, slope=Estimate(0.5, 0.4, 0.6))
+    assert worst_group(flat), "no group is too extreme: the largest gap"
 
 
 def test_what_a_group_costs_is_what_its_frequency_would_save():

@@ -3,8 +3,8 @@
 from dataclasses import asdict
 
 from truepool.pools.card import Card
-from truepool.render.costs import describe
-from truepool.render.labels import sentence
+from truepool.render.costs import describe, describe_classes
+from truepool.render.labels import class_names, sentence
 from truepool.render.numbers import percent
 from truepool.render.tables.grid import Grid
 from truepool.render.tables.weights import explanation_grids
@@ -42,4 +42,6 @@ def _costs(card: Card) -> str:
         return "; ".join(
             ", ".join(f"{cost:g}" for cost in row) for row in card.costs.matrix
         )
+    if len(card.labels.names) > 2:
+        return describe_classes(asdict(card.costs), class_names(card.labels.names))
     return describe(asdict(card.costs))
