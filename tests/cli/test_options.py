@@ -76,6 +76,11 @@ def test_what_a_verb_declares_it_has(verb):
     assert OWN[verb] <= long
 
 
+def test_a_sentence_has_no_endless_word(capsys):
+    outputs.print_note(f"there is no column {'x' * 5000}")
+    assert capsys.readouterr().err == f"there is no column {'x' * 100}...{'x' * 100}\n"
+
+
 def test_one_spelling_has_one_name_in_every_verb():
     names = {}
     for _, option in OPTIONS:

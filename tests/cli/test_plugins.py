@@ -10,6 +10,7 @@ import pytest
 from command import EXAMPLE_NOTE
 from distributions import install
 
+from truepool.audits import topics
 from truepool.core import registry
 
 VERB = '''
@@ -163,10 +164,12 @@ def toolbox(site, monkeypatch, truepool):
         return out
 
     monkeypatch.syspath_prepend(site)
-    registry.every.cache_clear()
+    for known in (registry.every, topics.every):
+        known.cache_clear()
     yield run
     monkeypatch.undo()
-    registry.every.cache_clear()
+    for known in (registry.every, topics.every):
+        known.cache_clear()
 
 
 @pytest.fixture

@@ -15,9 +15,10 @@ from truepool.core.errors import (
     OutcomeError,
     PanelError,
     ReportError,
+    SettingError,
     SourceError,
 )
-from truepool.data.tables import read_column_names, write_table
+from truepool.data.tables import TableFormat, read_column_names, write_table
 
 COLUMNS = {"ada": [0.9, 0.2, 0.5], "bob": [0.6, None, 0.1], "y": [1, 0, 0]}
 REPORTS = [[0.9, 0.6], [0.2, np.nan], [0.5, 0.1]]
@@ -33,6 +34,18 @@ def parquet_file(tmp_path):
     path = tmp_path / "panel.parquet"
     pq.write_table(pa.table(COLUMNS), path)
     return path
+
+
+def test_a_column_to_ignore_must_be_there(tmp_path):
+    path = tmp_path / "p.csv"
+    path.write_text("a,b,y\n.1,.2,0\n.3,.4,1\n")
+    with pytest.raises(SourceError, match="no column 'c' to ignore"):
+        read_panel(path, ignore=("c",))
+
+
+def test_the_name_of_a_column_is_text_that_a_file_can_hold():
+    with pytest.raises(SettingError, match="--outcome must be valid Unicode"):
+        TableFormat("\udcff")
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,8 @@ EXPENSIVE = {"demo"}
 SLOW = ("audit", "game")
 """Verbs that take half a second and more: each hostile table is tried on one."""
 INPUTS = {
-    "--config", "--since", "--check-on", "--train", "--tls-cert", "--tls-key", "--tls-client-ca",
+    "--config", "--since", "--check-on", "--train", "--labels", "--tls-cert", "--tls-key",
+    "--tls-client-ca",
 }  # fmt: skip
 """Options that name a file to read; all others that name a file write it."""
 SUFFIXES = {

@@ -111,7 +111,6 @@ def test_rows_say_where_in_the_paper_they_belong(name, measured):
     assert json.loads(json.dumps(rows, allow_nan=False)) == rows
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "name",  # times, which are measured alone, differ from run to run
     [MARKS[name] for name, experiment in EVERY.items() if not experiment.alone],

@@ -1,11 +1,13 @@
 """``truepool serve``: the coordinator."""
 
+import inspect
 import socket
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from truepool.cli import config as config_file
 from truepool.cli import options
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -101,6 +103,9 @@ def serve(
             if not quiet:
                 print_note(f"Serving {ledger} on {place}; Ctrl+C stops.")
             uvicorn.Server(settings).run([listener])
+
+
+config_file.register("serve", inspect.signature(serve).parameters.values())
 
 
 def _check_certificates(cert: Path, key: Path, client_ca: Path | None) -> None:
