@@ -42,16 +42,36 @@ def test_what_is_not_safe_or_not_possible_is_refused(truepool, place, words, sen
     code, _, err = truepool("serve", place, *words)
     assert code == 2
     assert sentence in err
+    new = place.with_name("new.db")
+    assert truepool("serve", new, *words)[0] == 2
+    assert not new.exists()
     assert err.count("\n") <= 2
 
 
-def test_beyond_this_machine_tokens_alone_are_not_enough(truepool, place):
+def test_beyond_this_machine_tokens_alone_are_not_enough(truepool, place, certificate):  # noqa: F811
+    key, cert = certificate
+    words = ("--host", "0.0.0.0", "--check", "--tls-cert", cert, "--tls-key", key)
+    code, _, err = truepool("serve", place, *words)
+    assert (code, "and tokens" in err) == (2, True)
     code, token, _ = truepool("ledger", "token", place, "--role", "admin")
     assert code == 0
     assert token.startswith("tp_")
     assert truepool("serve", place, "--host", "0.0.0.0", "--check")[0] == 2
+    assert truepool("serve", place, *words)[0] == 0
     words = ("--host", "0.0.0.0", "--check", "--insecure")
     assert truepool("serve", place, *words)[0] == 0
+
+
+def test_a_token_that_cannot_be_makes_no_ledger(truepool, place, tmp_path):
+    new = tmp_path / "new.db"
+    code, _, err = truepool("ledger", "token", new, "--role", "root")
+    assert (code, "a role is one of agent, operator, admin" in err) == (2, True)
+    words = ("--role", "agent", "--pool", "fraud", "--agent")
+    code, _, err = truepool("ledger", "token", new, *words, "ada")
+    assert (code, "there is no ledger" in err, new.exists()) == (2, True, False)
+    code, _, err = truepool("ledger", "token", place, *words, "eve")
+    assert (code, "pool 'fraud' has no agent 'eve'" in err) == (2, True)
+    assert truepool("ledger", "token", place, *words, "ada")[1].startswith("tp_")
 
 
 def test_without_the_extra_it_says_what_to_install(truepool, place, monkeypatch):

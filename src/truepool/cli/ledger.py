@@ -60,11 +60,14 @@ def token(
     ] = None,
 ) -> None:
     """Make a token, while no coordinator runs; it is shown once."""
-    from truepool.server.access import Access
+    from truepool.server.access import Access, check_grant
+    from truepool.server.operations import Operations
 
-    with _open(place, create=True) as ledger, ledger.transaction():
-        access = Access(ledger)
-        print(access.issue(role, pool, agent)["token"])
+    check_grant(role, pool, agent)
+    with _open(place, create=pool is None) as ledger, ledger.transaction():
+        if pool is not None:
+            Operations(ledger).check_agent(pool, agent)
+        print(Access(ledger).issue(role, pool, agent)["token"])
 
 
 @app.command("export")

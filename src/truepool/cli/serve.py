@@ -2,6 +2,7 @@
 
 import inspect
 import socket
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -67,28 +68,25 @@ def serve(
         raise SettingError("--tls-client-ca needs --tls-cert and --tls-key")
     if tls_cert is not None and tls_key is not None:
         _check_certificates(tls_cert, tls_key, tls_client_ca)
-    with Coordinator(ledger, create=not check) as coordinator:
+    exposed = host not in LOOPBACK and not insecure
+    if exposed and (tls_cert is None or not Path(ledger).exists()):
+        raise _exposed(ledger, host)
+    with ExitStack() as stack:
+        listener = None if check else stack.enter_context(_listen(host, port))
+        coordinator = stack.enter_context(Coordinator(ledger, create=not check))
         open_to_all = not coordinator.access.known
-        if host not in LOOPBACK and not insecure and (open_to_all or tls_cert is None):
-            raise SettingError(
-                f"beyond this machine (--host {host}) a coordinator needs TLS "
-                "(--tls-cert, --tls-key) and tokens (truepool ledger token "
-                f"{ledger} --role admin); or accept the risk with --insecure"
-            )
-        if check:
+        if exposed and open_to_all:
+            raise _exposed(ledger, host)
+        if listener is None:
             if not quiet:
                 print_line(f"{ledger} can be served.")
             return
-        if open_to_all and not quiet:
-            print_note("No tokens: whoever reaches this address may do everything.")
         import uvicorn
 
         from truepool.server.http import app
 
         settings = uvicorn.Config(
             app(coordinator),
-            host=host,
-            port=port,
             ssl_certfile=None if tls_cert is None else str(tls_cert),
             ssl_keyfile=None if tls_key is None else str(tls_key),
             ssl_ca_certs=None if tls_client_ca is None else str(tls_client_ca),
@@ -98,14 +96,25 @@ def serve(
             timeout_graceful_shutdown=GRACE,
         )
         scheme = "http" if tls_cert is None else "https"
-        with _listen(host, port) as listener:
-            place = f"{scheme}://{host}:{listener.getsockname()[1]}"
-            if not quiet:
-                print_note(f"Serving {ledger} on {place}; Ctrl+C stops.")
-            uvicorn.Server(settings).run([listener])
+        place = f"{scheme}://{host}:{listener.getsockname()[1]}"
+        if not quiet:
+            if open_to_all:
+                print_note("No tokens: whoever reaches this address may do everything.")
+            print_note(f"Serving {ledger} on {place}; Ctrl+C stops.")
+        uvicorn.Server(settings).run([listener])
 
 
 config_file.register("serve", inspect.signature(serve).parameters.values())
+
+
+def _exposed(ledger: str, host: str) -> Exception:
+    from truepool.core.errors import SettingError
+
+    return SettingError(
+        f"beyond this machine (--host {host}) a coordinator needs TLS (--tls-cert, "
+        f"--tls-key) and tokens (truepool ledger token {ledger} --role admin); or "
+        "accept the risk with --insecure"
+    )
 
 
 def _check_certificates(cert: Path, key: Path, client_ca: Path | None) -> None:

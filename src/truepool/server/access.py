@@ -101,15 +101,7 @@ class Access:
         self, role: str, pool: str | None = None, agent: str | None = None
     ) -> dict[str, Any]:
         """Make a token, inside a transaction; only here it can be read."""
-        if role not in ROLES:
-            raise SettingError(f"a role is one of {', '.join(ROLES)}; got {role!r:.40}")
-        if (role == AGENT) != (agent is not None) or (role == AGENT) != (
-            pool is not None
-        ):
-            raise SettingError(
-                "a token of an agent names its pool and the agent; one of an operator "
-                "or admin names neither"
-            )
+        check_grant(role, pool, agent)
         name, secret = secrets.token_hex(8), secrets.token_hex(24)
         values = {
             "id": name,
@@ -139,6 +131,17 @@ class Access:
         if not self.ledger.connection.execute(statement).rowcount:
             raise RequestError("unknown", f"no token {name!r:.40} is valid")
         return {"id": name, "revoked": True}
+
+
+def check_grant(role: str, pool: str | None, agent: str | None) -> None:
+    """Refuse a token of no role, or of an agent of no pool."""
+    if role not in ROLES:
+        raise SettingError(f"a role is one of {', '.join(ROLES)}; got {role!r:.40}")
+    if (role == AGENT) != (agent is not None) or (role == AGENT) != (pool is not None):
+        raise SettingError(
+            "a token of an agent names its pool and the agent; one of an operator "
+            "or admin names neither"
+        )
 
 
 def record(

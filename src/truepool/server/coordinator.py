@@ -9,7 +9,6 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from truepool.core.errors import RequestError
 from truepool.server.access import AGENT, Access, Caller, record
 from truepool.server.deployment import Deployment
 from truepool.server.history import History
@@ -93,11 +92,7 @@ class Coordinator:
 
         def act() -> dict[str, Any]:
             if pool is not None:
-                _, deployment = self.operations.find(pool)
-                if agent not in deployment.active:
-                    raise RequestError(
-                        "unknown", f"pool {pool!r} has no agent {agent!r:.60}"
-                    )
+                self.operations.check_agent(pool, agent)
             return self.access.issue(role, pool, agent)
 
         return self._with_tokens(self._noted(caller, "issue", act))

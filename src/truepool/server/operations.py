@@ -56,6 +56,12 @@ class Operations:
         n, states = self.ledger.snapshot(number)
         return number, Deployment.unpack(n, states) if states else Deployment()
 
+    def check_agent(self, pool: str, agent: str | None) -> None:
+        """Refuse an agent that the pool does not have."""
+        _, deployment = self.find(pool)
+        if agent not in deployment.active:
+            raise RequestError("unknown", f"pool {pool!r} has no agent {agent!r:.60}")
+
     def create(self, given: Any) -> dict[str, Any]:
         """Deploy a pool; the same one again changes nothing."""
         config = PoolConfig.parse(given)
