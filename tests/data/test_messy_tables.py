@@ -516,3 +516,18 @@ def test_more_than_a_hundred_percent_is_named_as_the_table_has_it():
     message = "a percentage must lie between 0 and 100; column 'ada' has 150 in row 1"
     with pytest.raises(ReportError, match=message):
         read_panel(table, percent=True)
+
+
+@pytest.mark.parametrize("amount", ["2.970", "1.234.567", "1.234,50"])
+def test_points_between_thousands_are_not_decimal_points(tmp_path, amount):
+    """Whole amounts written as 2.970 were read as 2.97, without a word."""
+    path = tmp_path / "t.csv"
+    path.write_text(f"a;b;amount;y\n0,1;0,2;{amount};0\n0,3;0,4;794;1\n")
+    written = TableFormat("y", decimal=",", agents="a,b", columns=("amount",))
+    with pytest.raises(PanelError, match=f"'{amount}' in row 0.*separates the thou"):
+        load_panel(path, written)
+    with pytest.raises(PanelError, match=f"'{amount}'.*thousands"):
+        read_panel(path, decimal=",", weight="amount", agents="a,b")
+    path.write_text("a;b;y\n0,1;0.2;0\n0,3;0.4;1\n")
+    with pytest.raises(ReportError, match="'0.2' in row 0. Pass --decimal . if"):
+        read_panel(path, decimal=",")

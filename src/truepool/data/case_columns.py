@@ -96,6 +96,8 @@ def number_cure(cell: Any, otherwise: str) -> str:
     ('Write 0.05, without the percent sign.', 'Pass --decimal , if', 'Why?')
     """
     text = str(cell).strip()
+    if re.fullmatch(r"[-+]?\d{1,3}(\.\d{3})+", text):  # refused: not the decimal mark
+        return "Leave out what separates the thousands."
     number = text.rstrip("% ").replace(",", ".")
     if text.endswith("%") and is_number(number):
         return f"Write {float(number) / 100:g}, without the percent sign."

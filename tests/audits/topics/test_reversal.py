@@ -156,6 +156,19 @@ def test_while_the_labels_are_in_doubt_nothing_else_is_advised():
     )
 
 
+def test_the_labels_are_asked_about_where_events_are_rare():
+    """With 2 % of events a few large reports decide a test of the reports themselves."""
+    rng = np.random.default_rng(0)
+    fraud = rng.random(3000) < 0.02
+    scores = rng.normal(0, 1.5, (3000, 5)) + 2 * fraud[:, None] - 6
+    reports = 1 / (1 + np.exp(-scores))
+    labels = np.where(fraud, "fraud", "ok")
+    found = audit(Panel(reports, labels, positive="ok"), **QUICK).findings
+    assert found[0].code == "reversed-labels"
+    right = audit(Panel(reports, labels, positive="fraud"), **QUICK).findings
+    assert "reversed-labels" not in {finding.code for finding in right}
+
+
 def test_a_label_with_a_space_can_be_pasted():
     panel = upside_down(cases=200, labels=("card fraud", "legit"))
     assert "Say --positive 'card fraud' if" in audit(panel, **QUICK).findings[0].advice

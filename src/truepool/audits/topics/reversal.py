@@ -1,7 +1,7 @@
 """Whether agents report the opposite of what happens, and since when."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -32,29 +32,34 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     """One test per agent; where nearly all are reversed, a question of the labels."""
     found = [_agent(evidence, i) for i in range(len(evidence.panel.agents))]
     yield from found
-    wrong = [
-        one for one in found if one.since is None and one.matters and _is_sure(one)
-    ]
-    if len(wrong) >= NEARLY_ALL * len(found) and evidence.panel.classes == 2:
-        yield _labels(evidence, len(wrong))
+    if evidence.panel.classes == 2:
+        yield from _labels(evidence, [one.since is None for one in found])
 
 
-def _is_sure(one: Candidate) -> bool:
-    return one.p_value is not None and one.p_value < SURE
+def _labels(evidence: Evidence, always: Sequence[bool]) -> Iterator[Candidate]:
+    """Ask whether the other label is the positive one, by tests of ranks.
 
-
-def _labels(evidence: Evidence, wrong: int) -> Candidate:
-    """Ask whether the other label is the positive one, by a test of the plain mean."""
+    ``always`` says which agents did not turn round at some date. Where events are rare
+    a few large reports decide a test of the reports themselves.
+    """
     panel = evidence.panel
     known = ~np.isnan(panel.values)
     total = np.where(known, panel.values, 0.0).sum(axis=1)
     count = known.sum(axis=1)
     mean = np.where(count > 0, total / np.maximum(count, 1), np.nan)
-    test = _test(evidence, mean)
+    test = _test(evidence, _ranks(mean))
+    if not _is_wrong(test):
+        return
+    agent_tests = (_test(evidence, _ranks(own)) for own in panel.values.swapaxes(0, 1))
+    wrong = sum(
+        _is_wrong(own) for own, one in zip(agent_tests, always, strict=True) if one
+    )
+    if wrong < NEARLY_ALL * len(panel.agents):
+        return
     labels, agents = panel.labels, len(panel.agents)
     who = f"All {agents}" if wrong == agents else f"{wrong} of {agents}"
     say = shlex.quote(str(labels.negative))
-    return Candidate(
+    yield Candidate(
         LABELS,
         (),
         f"{who} agents rank cases the wrong way round: is {labels.positive} the "
@@ -62,12 +67,23 @@ def _labels(evidence: Evidence, wrong: int) -> Candidate:
         f"Say --positive {say} if the reports are probabilities of {labels.negative}. "
         "Until that is clear no other figure here can be relied on.",
         p_value=test.p_value,
-        matters=test.area < REVERSED,
         number=_area(test.area, test.outcomes, evidence.level),
         unit="AUC of the agents' mean",
         figure="credit",
         broken=True,
     )
+
+
+def _is_wrong(test: "_Test") -> bool:
+    return test.p_value < SURE and test.area < REVERSED
+
+
+def _ranks(values: FloatArray) -> FloatArray:
+    """Ranks of reports (T, 1) as shares between 0 and 1; NaN without a report."""
+    from scipy.stats import rankdata
+
+    ranks = rankdata(values, nan_policy="omit", axis=0)
+    return np.asarray((ranks - 0.5) / max(np.count_nonzero(~np.isnan(values)), 1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -155,8 +155,11 @@ def parse_column(column: nw.Series[Any], written: TableFormat) -> Array:
     values = np.asarray(column.to_numpy())
     if values.dtype.kind not in "OUT":
         return values
-    if written.decimal == "," and _has_decimal_commas(text := _text(column)):
-        return _cast(text, replace(written, percent=False))
+    if written.decimal == ",":
+        text = _text(column)
+        _check_points(column.name, text)
+        if _has_decimal_commas(text):
+            return _cast(text, replace(written, percent=False))
     cells = values.astype(object)
     cells[is_empty(column)] = None
     return cells
@@ -225,7 +228,9 @@ def _text(column: nw.Series[Any]) -> Any:
 
 
 def _plain(text: Any, written: TableFormat) -> Any:
-    """Return numbers as computers write them."""
+    """Return numbers as computers write them; a point is no decimal comma."""
+    if written.decimal == ",":
+        text = pc.replace_substring(text, ".", "'")
     number = pc.replace_substring(text, written.decimal, ".")
     if written.percent:
         number = pc.utf8_trim_whitespace(pc.utf8_rtrim(number, "%"))
@@ -249,6 +254,20 @@ def _first_other(text: Any, written: TableFormat) -> tuple[int, str]:
     return row, text[row].as_py()
 
 
+def _check_points(name: str, text: Any) -> None:
+    """Refuse whole numbers whose thousands are separated by points."""
+    points = pc.match_substring_regex(text, r"^[-+]?\d{1,3}(\.\d{3})+(,\d+)?$")
+    plain = pc.match_substring_regex(text, r"^[-+]?\d+(,\d+)?$")
+    if not pc.any(points).as_py() or not pc.all(pc.or_(points, plain)).as_py():
+        return
+    row = pc.index(points, True).as_py()
+    raise SourceError(
+        "with --decimal , a point is no decimal mark; column "
+        f"{name!r} has {text[row].as_py()!r} in row {row}. Leave out what separates "
+        "the thousands, or pass --decimal . if the point is the decimal mark."
+    )
+
+
 def _has_decimal_commas(text: Any) -> bool:
     """Whether all cells are numbers, some of them with a decimal comma."""
     commas = pc.any(pc.match_substring(text, ",")).as_py()
@@ -262,6 +281,8 @@ def _cure(name: str, cell: str, written: TableFormat) -> str:
             f"Correct it, or leave the column out if it is not an agent (--ignore "
             f"{name}, or name the agents with --agents)."
         )
+    if "." in cell and written.decimal == ",":
+        return "Pass --decimal . if the point is the decimal mark, else leave it out."
     options = ["--decimal ,"] if "," in cell and written.decimal != "," else []
     options += ["--percent"] if "%" in cell and not written.percent else []
     return f"Pass {' and '.join(options)}."
