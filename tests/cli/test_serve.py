@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from server.service import Local, certificate  # noqa: F401
+from server.service import Local
 
 import truepool as tp
 from truepool.cli import serve
@@ -48,7 +48,7 @@ def test_what_is_not_safe_or_not_possible_is_refused(truepool, place, words, sen
     assert err.count("\n") <= 2
 
 
-def test_beyond_this_machine_tokens_alone_are_not_enough(truepool, place, certificate):  # noqa: F811
+def test_beyond_this_machine_tokens_alone_are_not_enough(truepool, place, certificate):
     key, cert = certificate
     words = ("--host", "0.0.0.0", "--check", "--tls-cert", cert, "--tls-key", key)
     code, _, err = truepool("serve", place, *words)
@@ -124,7 +124,7 @@ def test_compact_erases_what_is_old(truepool, place):
     assert "verified 42 records, replayed 1 of them (40 erased)" in out
 
 
-def test_it_listens_and_says_where(truepool, place, monkeypatch, certificate):  # noqa: F811
+def test_it_listens_and_says_where(truepool, place, monkeypatch, certificate):
     ran = []
     monkeypatch.setattr(
         "uvicorn.Server.run", lambda self, listeners: ran.append(self.config)

@@ -17,7 +17,7 @@ from truepool.core.errors import (
 )
 from truepool.server.configuration import PoolConfig, RuleConfig
 from truepool.server.deployment import START, Deployment, Entry
-from truepool.server.ledger import Ledger
+from truepool.server.ledger import NEXT_ENTRIES, Ledger
 
 FORGED = base64.b64encode(b"not a pool").decode()
 
@@ -217,7 +217,7 @@ def test_entries_are_read_in_blocks(tmp_path, monkeypatch):
     monkeypatch.setattr("truepool.server.ledger.BLOCK", 3)
     monkeypatch.setattr(
         "truepool.server.ledger.NEXT_ENTRIES",
-        __import__("truepool.server.ledger", fromlist=["x"]).NEXT_ENTRIES.limit(3),
+        NEXT_ENTRIES.limit(3),
     )
     with Ledger(tmp_path / "l.db") as ledger:
         assert [entry.n for entry in ledger.entries(1)] == list(range(1, 12))

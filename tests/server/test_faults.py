@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from server.load import EARLY_ANSWER, kill_under_load
-from server.service import FRAUD, Local, Nursery, certificate  # noqa: F401
+from server.service import FRAUD, Local, Nursery
 
 from truepool.core.errors import LedgerError, RequestError
 from truepool.server import operations, writer
@@ -190,7 +190,7 @@ def test_a_stopped_coordinator_finishes_what_was_asked(nursery, tmp_path):
         assert local.case("fraud", "c1")["reports"] == {"ada": 0.25}
 
 
-def test_tls_and_certificates_of_callers(nursery, tmp_path, certificate):  # noqa: F811
+def test_tls_and_certificates_of_callers(nursery, tmp_path, certificate):
     key, cert = certificate
     words = (
         "--tls-cert",

@@ -40,6 +40,17 @@ def lines(*rows):
     return "\n".join(map(json.dumps, rows))
 
 
+def send_arrow(client, table):
+    stream = io.BytesIO()
+    with pa.ipc.new_stream(stream, table.schema) as writer:
+        writer.write_table(table)
+    return client.post(
+        "/v1/pools/fraud/reports",
+        content=stream.getvalue(),
+        headers={"Content-Type": http.ARROW},
+    )
+
+
 def test_a_case_in_three_requests(client):
     path = "/v1/pools/fraud/cases/c1"
     answer = client.put(f"{path}/reports/ada", json={"probability": 0.25})
@@ -58,14 +69,7 @@ def test_batches_come_as_lines_or_as_arrow(client):
     answer = client.post("/v1/pools/fraud/reports", content=lines(*rows))
     assert answer.json() == {"stored": 5, "repeated": 0}
     table = pa.Table.from_pylist([*rows, rows[0] | {"case": "b9"}])
-    stream = io.BytesIO()
-    with pa.ipc.new_stream(stream, table.schema) as writer:
-        writer.write_table(table)
-    answer = client.post(
-        "/v1/pools/fraud/reports",
-        content=stream.getvalue(),
-        headers={"Content-Type": http.ARROW},
-    )
+    answer = send_arrow(client, table)
     assert answer.json() == {"stored": 1, "repeated": 5}
 
 
@@ -137,14 +141,7 @@ def test_a_long_arrow_stream_is_refused(client, monkeypatch):
     table = pa.table(
         {"case": ["a", "b"], "agent": ["ada", "ada"], "probability": [0.1, 0.2]}
     )
-    stream = io.BytesIO()
-    with pa.ipc.new_stream(stream, table.schema) as writer:
-        writer.write_table(table)
-    answer = client.post(
-        "/v1/pools/fraud/reports",
-        content=stream.getvalue(),
-        headers={"Content-Type": http.ARROW},
-    )
+    answer = send_arrow(client, table)
     refused(answer, 413, "too-large")
 
 

@@ -1,6 +1,7 @@
 """A ledger can be replayed bit for bit, and nobody can change it unnoticed."""
 
 import sqlite3
+from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from server.service import FRAUD, Local
 from truepool import learners, pools
 from truepool.core.errors import LedgerError
 from truepool.server import operations
+from truepool.server.deployment import digest
 from truepool.server.ledger import Ledger
 from truepool.server.verification import verify
 
@@ -117,8 +119,8 @@ def test_a_forged_chain_is_found_by_the_replay(place, monkeypatch):
                 b'"outcome":1', b'"outcome":0'
             )
             body = body.replace(b'"outcome":9', b'"outcome":1')
-        mark = operations_digest(entry, body)
-        forged.chain = __import__("hashlib").sha256(forged.chain + mark).digest()
+        mark = digest(entry.kind, entry.case, entry.at, body)
+        forged.chain = sha256(forged.chain + mark).digest()
         rows.append((body, mark, forged.chain, entry.n))
     with sqlite3.connect(place) as connection:
         connection.executemany(
@@ -127,12 +129,6 @@ def test_a_forged_chain_is_found_by_the_replay(place, monkeypatch):
     connection.close()
     with pytest.raises(LedgerError, match="another weights than its replay"):
         check(place)
-
-
-def operations_digest(entry, body):
-    from truepool.server.deployment import digest
-
-    return digest(entry.kind, entry.case, entry.at, body)
 
 
 def test_a_changed_snapshot_is_found(place, monkeypatch):

@@ -106,8 +106,8 @@ class RequestError(TruepoolError, RuntimeError):
     """A request that the coordinator refuses, with a stable code.
 
     The codes are ``unknown`` (no such pool, case or agent), ``conflict`` (the key has
-    another value, or the case is decided), ``unauthenticated``, ``forbidden``,
-    ``too-large`` and ``too-many``. Every other error of a request is ``invalid``, and
+    another value, or the case is decided), ``unauthenticated``, ``forbidden`` and
+    ``too-large``. Every other error of a request is ``invalid``, and
     ``unavailable`` is one of the ledger.
     """
 

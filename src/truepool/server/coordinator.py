@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from truepool.server.access import AGENT, Access, Caller, record
-from truepool.server.deployment import Deployment
 from truepool.server.history import History
 from truepool.server.ledger import Ledger
 from truepool.server.operations import Operations, Report, describe
@@ -125,11 +124,8 @@ class Coordinator:
     def history(self, caller: Caller, pool: str, last: int) -> History:
         """Return the last settled cases of a pool."""
         caller.check("read", pool)
-
-        def look() -> tuple[int, Deployment]:
-            return self.operations.find(pool)
-
-        number, deployment = self.writer.submit(look).result()
+        find = self.operations.find
+        number, deployment = self.writer.submit(lambda: find(pool)).result()
         with self.ledger.reader() as connection:
             return History.read(
                 connection, number, deployment.pool, deployment.active, last

@@ -16,6 +16,7 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray, to_classes
 from truepool.core.errors import LedgerError, SettingError
+from truepool.data.costs import Costs
 from truepool.measures.decisions import choose
 from truepool.server.configuration import PoolConfig, RuleConfig, check_name
 from truepool.server.rules import Rule
@@ -146,15 +147,7 @@ class Deployment:
 
     def decide(self, pooled: FloatArray, columns: Mapping[str, Any]) -> int:
         """Class number with the lowest expected cost, for pooled coordinates (C,)."""
-        costs = self.pool.costs
-        missing = [name for name in costs.columns if name not in columns]
-        if missing:
-            raise SettingError(
-                f"the costs of a case depend on {missing[0]!r}; give it in 'columns'"
-            )
-        if costs.columns:
-            costs = costs.resolve({name: [columns[name]] for name in costs.columns})
-        return int(choose(pooled[None], costs, self.pool.threshold)[0])
+        return int(choose(pooled[None], self._costs(columns), self.pool.threshold)[0])
 
     def threshold(self, columns: Mapping[str, Any]) -> float | None:
         """Threshold of a case; None for K > 2 classes."""
@@ -162,10 +155,17 @@ class Deployment:
             return None
         if self.pool.threshold is not None:
             return self.pool.threshold
+        return float(np.ravel(self._costs(columns).threshold)[0])
+
+    def _costs(self, columns: Mapping[str, Any]) -> Costs:
+        """Costs of one case."""
         costs = self.pool.costs
-        if costs.columns:
-            costs = costs.resolve({name: [columns[name]] for name in costs.columns})
-        return float(np.ravel(costs.threshold)[0])
+        missing = [name for name in costs.columns if name not in columns]
+        if missing:
+            raise SettingError(
+                f"the costs of a case depend on {missing[0]!r}; give it in 'columns'"
+            )
+        return costs.resolve({name: [columns[name]] for name in costs.columns})
 
     def _append(
         self, kind: str, case: str | None, at: float, content: Mapping[str, Any]

@@ -25,7 +25,6 @@ STATUS = {
     "unknown": 404,
     "conflict": 409,
     "too-large": 413,
-    "too-many": 429,
     "unavailable": 503,
 }
 """HTTP status of each code of an error."""

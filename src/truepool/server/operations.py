@@ -84,11 +84,10 @@ class Operations:
     ) -> dict[str, Any]:
         """Let an agent join or leave; start, promote or withdraw a challenger."""
         number, deployment = self.find(pool)
-        try:
-            self._record(number, deployment, kind, None, content)
-        except Exception:
-            del self.pools[pool]  # some rules may have changed already
-            raise
+        # If a rule refuses, others may have changed: the pool is then read again.
+        del self.pools[pool]
+        self._record(number, deployment, kind, None, content)
+        self.pools[pool] = number, deployment
         return describe(deployment)
 
     def submit(self, pool: str, reports: Sequence[Report]) -> dict[str, int]:

@@ -1,0 +1,3 @@
+from server.service import certificate
+
+__all__ = ["certificate"]
