@@ -531,3 +531,11 @@ def test_points_between_thousands_are_not_decimal_points(tmp_path, amount):
     path.write_text("a;b;y\n0,1;0.2;0\n0,3;0.4;1\n")
     with pytest.raises(ReportError, match="'0.2' in row 0. Pass --decimal . if"):
         read_panel(path, decimal=",")
+
+
+def test_a_column_with_decimal_points_may_stand_beside_decimal_commas(tmp_path):
+    """Propensities that `score --explore` wrote, joined to a spreadsheet's table."""
+    path = tmp_path / "t.csv"
+    path.write_text("a;b;p;y\n0,1;0,2;0.125;0\n0,3;0,4;1;1\n")
+    panel = read_panel(path, decimal=",", propensity="p", agents="a,b")
+    assert panel.propensity.tolist() == [0.125, 1.0]

@@ -96,7 +96,7 @@ def number_cure(cell: Any, otherwise: str) -> str:
     ('Write 0.05, without the percent sign.', 'Pass --decimal , if', 'Why?')
     """
     text = str(cell).strip()
-    if re.fullmatch(r"[-+]?\d{1,3}(\.\d{3})+", text):  # refused: not the decimal mark
+    if re.fullmatch(r"[-+]?[1-9]\d{0,2}(\.\d{3})+", text):  # no decimal mark
         return "Leave out what separates the thousands."
     number = text.rstrip("% ").replace(",", ".")
     if text.endswith("%") and is_number(number):

@@ -168,14 +168,23 @@ def parse_column(column: nw.Series[Any], written: TableFormat) -> Array:
 def parse_numbers(
     column: nw.Series[Any], written: TableFormat, what: str, first_row: int = 0
 ) -> FloatArray:
-    """Numbers of a column such as that of the weights, NaN where a cell is empty."""
+    """Numbers of a column such as that of the weights, NaN where a cell is empty.
+
+    A column without commas may have decimal points beside others with decimal commas:
+    propensities that truepool wrote, joined to a table from a spreadsheet.
+    """
     if _is_numeric(column):
         return _as_floats(column)
     text = _text(column)
+    written = replace(written, percent=False)
+    if written.decimal == ",":
+        _check_points(column.name, text)
+        if not pc.any(pc.match_substring(text, ",")).as_py():
+            written = replace(written, decimal=".")
     try:
-        return _cast(text, replace(written, percent=False))
+        return _cast(text, written)
     except pa.ArrowInvalid:
-        row, cell = _first_other(text, replace(written, percent=False))
+        row, cell = _first_other(text, written)
         cure = number_cure(cell, "Correct it, or name another column.")
         raise PanelError(
             f"{what} must be a number; column {column.name!r} has {cell!r} in row "
@@ -256,7 +265,7 @@ def _first_other(text: Any, written: TableFormat) -> tuple[int, str]:
 
 def _check_points(name: str, text: Any) -> None:
     """Refuse whole numbers whose thousands are separated by points."""
-    points = pc.match_substring_regex(text, r"^[-+]?\d{1,3}(\.\d{3})+(,\d+)?$")
+    points = pc.match_substring_regex(text, r"^[-+]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?$")
     plain = pc.match_substring_regex(text, r"^[-+]?\d+(,\d+)?$")
     if not pc.any(points).as_py() or not pc.all(pc.or_(points, plain)).as_py():
         return
