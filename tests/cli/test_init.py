@@ -125,7 +125,7 @@ def test_what_a_table_cannot_say_is_one_line_each(truepool, tmp_path, monkeypatc
     assert code == 0
     assert "To fill in: are the reports percentages?\n" in out
     assert "To fill in: which column holds the outcome? 'seen', 'kept'.\n" in out
-    assert "If you like: which column dates the cases? 'd', 'e'.\n" in out
+    assert "Optional: which column dates the cases? 'd', 'e'.\n" in out
     assert "To fill in: which columns hold the reports of agents? 'a', 'b'.\n" in out
     end = "--config pool.toml --agents NAMES --percent --outcome COLUMN\n"
     assert out.endswith(end)

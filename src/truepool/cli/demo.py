@@ -150,8 +150,8 @@ def weights_sentence(trace: "Trace", failures: "Sequence[tuple[str, int]]") -> s
         path = trace.weights[:, trace.panel.agents.index(agent)]
         parts.append(f"{agent} from {percent(path[case])} to {percent(path[-1])}")
     return (
-        "weights that learn from each outcome take the weight away from broken models "
-        f"by themselves: {trace.name} cut {' and '.join(parts)}."
+        "online weights move away from broken models automatically: "
+        f"{trace.name} cut {' and '.join(parts)}."
     )
 
 

@@ -74,7 +74,7 @@ def _show(profile: "TableProfile", table: Path, place: Path, *, err: bool) -> No
             for value, why in question.choices
             if value is not True
         ]
-        may = "To fill in" if question.required else "If you like"
+        may = "To fill in" if question.required else "Optional"
         listed = f" {format_names(choices)}." if choices else ""
         lines.append(f"{may}: {question.sentence}{listed}")
         if question.required:

@@ -38,16 +38,16 @@ SPELLINGS = {
         "labels are 0 and 1, or false and true.",
     ),
     "--id": Spelling(
-        "COLUMN", "Column that names the cases (default: 'id' if present)."
+        "COLUMN", "Column with the id of each case (default: 'id' if present)."
     ),
     "--time": Spelling(
         "COLUMN",
-        "Column that dates the cases (default: 'time' if present). With dates, pools "
-        "are always tested on later cases than they were fitted on.",
+        "Column with the time of each case (default: 'time' if present). Where pools "
+        "are tested, they are then tested on later cases than they were fitted on.",
     ),
     "--ignore": Spelling("COLUMN", "Column to leave out. Repeatable."),
     "--weight": Spelling(
-        "COLUMN", "Column with how much each case counts, a positive number."
+        "COLUMN", "Column with the weight of each case, a positive number."
     ),
     "--group": Spelling(
         "COLUMN",
@@ -57,7 +57,7 @@ SPELLINGS = {
     "--propensity": Spelling(
         "COLUMN",
         "Column with the chance, above 0 and at most 1, that the outcome of the case "
-        "became known. Each case counts by its weight over this.",
+        "became known. Cases are weighted by weight / propensity.",
     ),
     "--agents": Spelling(
         "NAMES",
@@ -112,7 +112,7 @@ SPELLINGS = {
     ),
     "--capacity": Spelling(
         "LIMIT",
-        "Decide at most so many cases positive, the most valuable ones: a number, a "
+        "Flag at most this many cases, the most valuable ones: a number, a "
         "share or a rate, as in 200, 5% or 200/day (hour, day, week).",
     ),
     "--by": Spelling(

@@ -72,7 +72,7 @@ def _single_gaps(lines: Sequence[str]) -> list[str]:
 
 
 def _question(question: Question) -> list[str]:
-    may = "To fill in" if question.required else "If you like"
+    may = "To fill in" if question.required else "Optional"
     lines = ["", f"# {may}: {question.sentence} Remove the # of one line."]
     if question.option == "agents":
         names = [value for value, _ in question.choices]
