@@ -152,6 +152,21 @@ def test_the_order_of_the_agents_does_not_matter(name, classes, seed):
         assert_allclose(other.weights_, pool.weights_[order], atol=1e-7)
 
 
+@owing("permutation")
+def test_agents_in_another_order_are_pooled_alike_where_trees_are_grown(name):
+    panel = random_panel(5, cases=150, silent=0.1)  # `auto` boosts from 100 cases on
+    pool = fitted(name, panel)
+    other = clone(pool).fit(panel.reports[:, ::-1], panel.outcomes)
+    pooled = pool.predict_proba(panel.reports)
+    assert_allclose(other.predict_proba(panel.reports[:, ::-1]), pooled, atol=1e-7)
+
+
+def test_only_networks_that_start_from_random_columns_depend_on_the_order():
+    every = pools.every().items()
+    exempt = {name for name, cls in every if "permutation" in cls.exemptions}
+    assert exempt == {"mlp-2", "mlp-4"}
+
+
 @pytest.mark.no_cover
 @owing("duplicate")
 @given(**LEARNED)
@@ -589,6 +604,20 @@ def test_outcomes_of_one_class_are_enough_to_fit(name, classes):
     pooled = pool.predict_proba(panel.reports)
     assert pooled.shape == (len(panel), classes)
     assert np.isfinite(pooled).all()
+
+
+@pytest.mark.no_cover
+@each
+def test_thousands_of_agents_are_pooled_or_refused_with_the_limit(name):
+    panel = random_panel(0, cases=20, agents=2_000)
+    pool = pools.make(name, **brief(name))
+    if name == "attention":
+        with pytest.raises(SettingError, match="at most 300 agents; got 2,000"):
+            pool.fit(panel.reports, panel.outcomes)
+        return
+    pool.fit(panel.reports, panel.outcomes)
+    pooled = pool.predict_proba(panel.reports[:3])
+    assert_allclose(pooled.sum(axis=1), 1.0)
 
 
 def test_weight_without_any_merit_goes_to_those_who_reported():
