@@ -492,6 +492,18 @@ def test_pooled_values_are_probabilities_to_the_last_bit(name, agents, classes):
 
 
 @each
+@pytest.mark.parametrize("agents", [3, 9, 11])
+def test_agents_that_are_all_certain_are_pooled_and_scored(name, agents):
+    outcomes = np.arange(20) % 2
+    reports = np.repeat(outcomes[:, None].astype(float), agents, axis=1)
+    reports[:2] = 1.0  # one of them wrong
+    pool = pools.make(name, **brief(name)).fit(reports, outcomes)
+    pooled = pool.predict_proba(np.ones((1, agents)))
+    assert ((pooled >= 0) & (pooled <= 1)).all()
+    loss(pooled, [1])  # what is scored must be a probability
+
+
+@each
 @pytest.mark.parametrize("classes", [2, 3])
 def test_both_predictions_are_views_of_one_result(name, classes):
     panel = random_panel(2, classes=classes)
