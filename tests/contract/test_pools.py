@@ -523,6 +523,12 @@ def test_a_pool_explains_itself_by_agent(name):
     assert explanation.name == (pool.choice_ if name == "simplest" else name)
     assert (explanation.why is None) == (name not in ("auto", "simplest"))
     assert (explanation.members is None) == (name != "auto")
+    assert (explanation.scores is None) == (name not in ("auto", "simplest"))
+    if explanation.scores is not None:
+        assert {row.name for row in pool.table_} == set(explanation.scores)
+        losses = list(explanation.scores.values())
+        assert losses == sorted(losses)
+        assert explanation.scored_by == ("log" if name == "auto" else "cost")
     if isinstance(pool, LinearPool):
         assert_array_equal(list(explanation.weights.values()), pool.weights_)
     for numbers in (explanation.weights, explanation.credit):

@@ -233,3 +233,12 @@ def test_where_shrunk_refuses_the_size_it_is_the_log_odds(monkeypatch):
     assert "shrunk takes at most 6 agents" in pool.why_
     combined = Auto().fit_panel(panel)
     assert "shrunk" not in [candidate.name for candidate in combined.table_]
+
+
+def test_each_candidate_says_what_it_scored():
+    pool = Auto().fit_panel(random_panel(0))
+    scores = pool.explain().scores
+    assert scores == {c.name: c.log_loss for c in pool.table_}
+    assert min(scores, key=scores.get) == next(iter(scores))
+    few = Auto().fit_panel(random_panel(0, cases=8)).explain()
+    assert (few.scores, few.scored_by) == (None, None)

@@ -108,6 +108,7 @@ def _summary(
         "why": explanation.why,
         "weights": explanation.weights,
         "members": explanation.members,
+        "scores": explanation.scores,
         "cases": len(result.decisions),
         "decisions": {str(k): count for k, count in enumerate(counts)},
         "output": str(output),

@@ -206,7 +206,15 @@ class Auto(Pool):
             title(pool): float(share)
             for pool, share in zip(self.pools_, self.shares_, strict=True)
         }
-        return Explanation(self.name, self.why_, members=members, loss="log")
+        tried = sorted(self.table_, key=lambda candidate: candidate.log_loss)
+        return Explanation(
+            self.name,
+            self.why_,
+            loss="log",
+            members=members,
+            scores={c.name: c.log_loss for c in tried} or None,
+            scored_by="log" if tried else None,
+        )
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
