@@ -11,6 +11,10 @@ FULL_AUTO = {
     "test_pools.py",
     "test_walkthrough.py",
     "test_the_pool_in_use_may_be_auto",
+    "test_agents_in_another_order_are_pooled_alike_where_trees_are_grown[auto]",
+    "test_thousands_of_agents_are_pooled_or_refused_with_the_limit[auto]",
+    "test_a_draw_that_is_measured_again_has_the_loss_of_its_row[diabetes-40]",
+    "test_a_draw_that_is_measured_again_has_the_loss_of_its_row[wine-K3]",
 }
 """Files and tests of `auto` itself, and of commands whose output the docs show. For all others
 it combines fewer pools: gradient boosting alone takes most of its time."""

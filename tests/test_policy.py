@@ -115,7 +115,13 @@ POLICY = {
         "RIDGE": 0.01,
     },
     "measures.capacity": {"ROUNDING": 1e-09},
-    "measures.credit.shapley_values": {"EXACT_LIMIT": 14, "ORDERS": 40},
+    "measures.credit.shapley_values": {
+        "CHEAP_WORK": 250_000_000,
+        "EXACT_LIMIT": 14,
+        "MOST_CHEAP_ORDERS": 20_000,
+        "MOST_ORDERS": 400,
+        "ORDERS": 40,
+    },
     "measures.decisions": {"EDGE": 1e-12},
     "measures.diversity": {"MIN_DEVIATION": 1e-14, "ROUNDING_ERROR": 1e-13},
     "measures.fixed_weights": {
@@ -176,6 +182,7 @@ POLICY = {
         "MIN_SLOPE": 0.1,
         "PRIOR_PRECISION": 5.0,
     },
+    "pools.attention": {"MOST_AGENTS": 300},
     "pools.auto": {
         "FEWEST_CASES": 10,
         "PRIOR": 5.0,
@@ -204,7 +211,7 @@ POLICY = {
         "LIMIT": 7.0,
         "WIDTH": 1e-04,
     },
-    "pools.boosted": {"MIN_LEAF_SIZE": 20},
+    "pools.boosted": {"CUT_MARGIN": 1e-09, "MIN_LEAF_SIZE": 20},
     "pools.krum": {"FAR": 1000000000.0},
     "pools.networks.training": {
         "BETAS": (0.9, 0.999),
@@ -219,7 +226,7 @@ POLICY = {
         "TOLERANCE": 1e-09,
     },
     "pools.onnx.graph": {"DOUBLE": 11, "INTEGER": 7},
-    "pools.ridge": {"DEFAULT": 1.0, "ENOUGH": 1e-05},
+    "pools.ridge": {"DEFAULT": 1.0, "ENOUGH": 1e-05, "MOST_FEATURES": 1_000},
     "pools.crowd": {"MAX_STEPS": 200, "PRECISION": 1e-08, "SUPPORT": 1.0},
     "pools.shrunk": {
         "SHIFTS": (0.0, 0.5, 1.5),
@@ -228,6 +235,7 @@ POLICY = {
         "ZERO_WIDTH": 0.001,
         "WIDE_PRIOR": 1.0,
         "MIN_SHARE": 0.01,
+        "MOST_TILTS": 1_000,
         "NO_EVIDENCE": -1e300,
         "PRECISION": 1e-07,
     },

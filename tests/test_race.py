@@ -156,6 +156,33 @@ def test_the_test_rejects_five_percent_of_true_hypotheses():
         assert 0.01 < rejected < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 2000)
 
 
+@pytest.mark.parametrize("name", SMALL)
+def test_a_draw_that_is_measured_again_has_the_loss_of_its_row(name):
+    cell = Cell("race", (("panel", name),), 0)
+    rows = {row["name"]: row for row in race.stored()[0][cell]}
+    draw = PANELS[name].draw(0)
+    answer = measurement.pool_answer(measurement.configure(OURS), draw)
+    found = measurement.row(
+        OURS, answer, draw, measurement._losses(answer.pooled, draw)
+    )
+    # Last bits differ between machines; rows have five digits.
+    assert_allclose(found["means"], rows[OURS]["means"], rtol=1e-3)
+    mean = draw.reports.mean(axis=1)
+    mean = np.column_stack([1 - mean, mean]) if mean.ndim == 1 else mean
+    losses = measurement._losses(mean, draw).mean(axis=0)
+    assert_allclose(losses, rows[MEAN]["means"], rtol=1e-3)
+
+
+def test_data_sets_are_resampled_with_all_their_panels():
+    ours, other = np.array([0.8, 0.8, 1.0]), np.ones(3)
+    whole = comparison.advantage(ours, other, ["a", "b", "b"])
+    assert whole[0] == comparison.advantage(ours, other)[0]
+    # Two data sets: only one, both, or only the other.
+    assert_allclose(whole[1:], [0.1, 0.2])
+    names = {criteria.data_set(panel.name) for panel in JUDGING}
+    assert len(names) == 9
+
+
 def test_no_difference_is_not_significant():
     assert paired_p_value(np.zeros(3), np.zeros(3), 30) == 1.0
     assert paired_p_value(np.ones(3), np.zeros(3), 30) == 0.0

@@ -161,15 +161,22 @@ class Results:
         ]
 
 
-def advantage(ours: FloatArray, other: FloatArray) -> tuple[float, float, float]:
+def advantage(
+    ours: FloatArray, other: FloatArray, sets: Sequence[str] | None = None
+) -> tuple[float, float, float]:
     """How much cheaper ours (P,) is than the other on average, with its interval.
 
-    The interval resamples the panels.
+    The interval resamples the panels, as if they were independent; or whole data
+    ``sets`` (P,), all panels of each.
 
     >>> advantage(np.array([0.8, 0.8]), np.array([1.0, 1.0]))
     (0.19999999999999996, 0.19999999999999996, 0.19999999999999996)
     """
-    draws = bootstrap_means(np.stack([ours, other], axis=1), RESAMPLES, seed=0)
+    units = np.stack([ours, other], axis=1)
+    if sets is not None:
+        names = np.array(sets)
+        units = np.stack([units[names == n].sum(axis=0) for n in dict.fromkeys(sets)])
+    draws = bootstrap_means(units, RESAMPLES, seed=0)
     ratio = 1 - draws[:, :1] / draws[:, 1:]
     low, high = percentile_interval(ratio, 1 - LEVEL)
     return 1 - float(ours.mean() / other.mean()), float(low[0]), float(high[0])

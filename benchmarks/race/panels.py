@@ -170,6 +170,24 @@ class Crowd:
         return Draw(Panel(votes[first], y[first]), votes[last], y[last])
 
 
+@dataclass(frozen=True)
+class StudyPanel:
+    """A small real panel that the study of few labels used."""
+
+    name: str
+    cases: int
+    hard: str = "nothing"
+
+    def draw(self, number: int) -> Draw:
+        """Learn from some cases and ask about the others."""
+        panel = datasets.load(self.name)
+        rng = np.random.default_rng(_seed(self.name, number))
+        order = rng.permutation(len(panel))
+        first, last = order[: self.cases], order[self.cases :]
+        learning = Panel(panel.reports[first], panel.outcomes[first])
+        return Draw(learning, panel.reports[last], panel.outcomes[last])
+
+
 JUDGING: tuple[Task, ...] = (
     JudgingPanel("heart", "heart", 6, 120),
     JudgingPanel("heart-40", "heart", 6, 40),
@@ -212,8 +230,11 @@ DEVELOPMENT: tuple[Task, ...] = (
     DevelopmentPanel("white-miss", "sparse"),
     DevelopmentPanel("digits-K10"),
     Crowd(),
+    StudyPanel("duck-crowd", 54),
+    StudyPanel("judgebench", 150),
 )
-"""Panels that choices were made on, here or in the studies that `auto` follows."""
+"""Panels that choices were made on, here or in the studies that `auto` follows: the last
+three belong to the study of few labels."""
 
 PANELS = {panel.name: panel for panel in (*JUDGING, *DEVELOPMENT)}
 

@@ -347,7 +347,34 @@ def test_progress_is_shown_to_those_who_look(monkeypatch):
     with screen.progress_bar("Comparing") as step:
         step("vcg", 1, 2)
     assert "Comparing" in shown.getvalue()
+    with screen.clock("Fitting", "shrunk"):
+        pass
+    assert "Fitting" in shown.getvalue()
+    assert "shrunk" in shown.getvalue()
     assert screen.console().is_terminal
+
+
+@pytest.mark.parametrize("verb", ["fit", "pool"])
+def test_learning_a_pool_is_not_silent(truepool, tables, monkeypatch, verb):
+    from contextlib import contextmanager
+
+    from truepool.cli import screen
+
+    shown = []
+
+    @contextmanager
+    def clock(*words):
+        shown.append(words)
+        yield
+
+    monkeypatch.setattr(screen, "clock", clock)
+    new = [tables / "new.csv"] if verb == "pool" else []
+    output = tables / ("out.csv" if verb == "pool" else "out.pool")
+    code, _, err = truepool(
+        verb, tables / "train.csv", *new, "-o", output, "--pool", "mean"
+    )
+    assert code == 0, err
+    assert shown == [("Fitting", "mean")]
 
 
 @pytest.mark.parametrize("verb", ["compare", "replay"])

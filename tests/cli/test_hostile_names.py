@@ -100,6 +100,19 @@ def test_formulas_are_quoted_on_request(truepool, table, tmp_path):
             assert float(rows[0]["pooled"]) > 0
 
 
+def test_formulas_in_a_table_of_reports_are_quoted_on_request(truepool, tmp_path):
+    table, agent = tmp_path / "cases.csv", tmp_path / "tree.joblib"
+    rows = "".join(f"=1+{i},{i % 7},{i % 2}\n" for i in range(40))
+    table.write_text("id,size,y\n" + rows)
+    code, _, err = truepool("agent", "train", table, "--model", "tree", "-o", agent)
+    assert code == 0, err
+    for flag, first in (([], "=1+0"), (["--spreadsheet-safe"], "'=1+0")):
+        words = ("agent", "report", table, agent, "--trust", "-o", "-", *flag)
+        code, out, err = truepool(*words)
+        assert code == 0, err
+        assert next(csv.DictReader(io.StringIO(out)))["id"] == first
+
+
 def test_only_csv_is_quoted(truepool, table, tmp_path):
     file = tmp_path / "p.pool"
     truepool("fit", table, "-o", file, "--pool", "mean")

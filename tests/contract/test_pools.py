@@ -152,6 +152,21 @@ def test_the_order_of_the_agents_does_not_matter(name, classes, seed):
         assert_allclose(other.weights_, pool.weights_[order], atol=1e-7)
 
 
+@owing("permutation")
+def test_agents_in_another_order_are_pooled_alike_where_trees_are_grown(name):
+    panel = random_panel(5, cases=150, silent=0.1)  # `auto` boosts from 100 cases on
+    pool = fitted(name, panel)
+    other = clone(pool).fit(panel.reports[:, ::-1], panel.outcomes)
+    pooled = pool.predict_proba(panel.reports)
+    assert_allclose(other.predict_proba(panel.reports[:, ::-1]), pooled, atol=1e-7)
+
+
+def test_only_networks_that_start_from_random_columns_depend_on_the_order():
+    every = pools.every().items()
+    exempt = {name for name, cls in every if "permutation" in cls.exemptions}
+    assert exempt == {"mlp-2", "mlp-4"}
+
+
 @pytest.mark.no_cover
 @owing("duplicate")
 @given(**LEARNED)
@@ -477,6 +492,18 @@ def test_pooled_values_are_probabilities_to_the_last_bit(name, agents, classes):
 
 
 @each
+@pytest.mark.parametrize("agents", [3, 9, 11])
+def test_agents_that_are_all_certain_are_pooled_and_scored(name, agents):
+    outcomes = np.arange(20) % 2
+    reports = np.repeat(outcomes[:, None].astype(float), agents, axis=1)
+    reports[:2] = 1.0  # one of them wrong
+    pool = pools.make(name, **brief(name)).fit(reports, outcomes)
+    pooled = pool.predict_proba(np.ones((1, agents)))
+    assert ((pooled >= 0) & (pooled <= 1)).all()
+    loss(pooled, [1])  # what is scored must be a probability
+
+
+@each
 @pytest.mark.parametrize("classes", [2, 3])
 def test_both_predictions_are_views_of_one_result(name, classes):
     panel = random_panel(2, classes=classes)
@@ -496,6 +523,12 @@ def test_a_pool_explains_itself_by_agent(name):
     assert explanation.name == (pool.choice_ if name == "simplest" else name)
     assert (explanation.why is None) == (name not in ("auto", "simplest"))
     assert (explanation.members is None) == (name != "auto")
+    assert (explanation.scores is None) == (name not in ("auto", "simplest"))
+    if explanation.scores is not None:
+        assert {row.name for row in pool.table_} == set(explanation.scores)
+        losses = list(explanation.scores.values())
+        assert losses == sorted(losses)
+        assert explanation.scored_by == ("log" if name == "auto" else "cost")
     if isinstance(pool, LinearPool):
         assert_array_equal(list(explanation.weights.values()), pool.weights_)
     for numbers in (explanation.weights, explanation.credit):
@@ -589,6 +622,20 @@ def test_outcomes_of_one_class_are_enough_to_fit(name, classes):
     pooled = pool.predict_proba(panel.reports)
     assert pooled.shape == (len(panel), classes)
     assert np.isfinite(pooled).all()
+
+
+@pytest.mark.no_cover
+@each
+def test_thousands_of_agents_are_pooled_or_refused_with_the_limit(name):
+    panel = random_panel(0, cases=20, agents=2_000)
+    pool = pools.make(name, **brief(name))
+    if name == "attention":
+        with pytest.raises(SettingError, match="at most 300 agents; got 2,000"):
+            pool.fit(panel.reports, panel.outcomes)
+        return
+    pool.fit(panel.reports, panel.outcomes)
+    pooled = pool.predict_proba(panel.reports[:3])
+    assert_allclose(pooled.sum(axis=1), 1.0)
 
 
 def test_weight_without_any_merit_goes_to_those_who_reported():

@@ -105,7 +105,7 @@ def _audit(rng: np.random.Generator, place: Place) -> list[str]:
 
 
 def _stream(rng: np.random.Generator, place: Place) -> list[str]:
-    from hostile.test_stream import StreamMachine
+    from hostile.test_stream import AutoMachine, StreamMachine
 
     few = settings(
         max_examples=10,
@@ -114,7 +114,8 @@ def _stream(rng: np.random.Generator, place: Place) -> list[str]:
         database=None,
         suppress_health_check=list(HealthCheck),
     )
-    machine = with_seed(int(rng.integers(2**32)))(StreamMachine)
+    kind = AutoMachine if rng.random() < 0.2 else StreamMachine
+    machine = with_seed(int(rng.integers(2**32)))(kind)
     run_state_machine_as_test(machine, settings=few)
     return ["streams"] * 10
 

@@ -16,15 +16,18 @@ from hypothesis.stateful import (
     rule,
 )
 
+from truepool import learners
 from truepool.core.errors import AgentError, OutcomeError, ReportError, SettingError
 from truepool.online import Stream, load_stream
 from truepool.online.decision import decide
+from truepool.online.experts import Experts
 from truepool.online.loop import settle
 
 NAMES = ("a", "b", "c", "d")
 CASES = st.integers(0, 7)
 REPORTS = st.sampled_from([0.0, 5e-324, 0.25, 0.5, 1 - 2**-53, 1.0])
-LEARNERS = ("gradient", "hedge", "wsu", "fixed-share", "ml-poly", "static")
+LEARNERS = tuple(learners.every())
+ASKED = st.dictionaries(st.sampled_from(NAMES[:2]), REPORTS, min_size=1)
 
 
 class StreamMachine(RuleBasedStateMachine):
@@ -187,3 +190,76 @@ class StreamMachine(RuleBasedStateMachine):
 
 TestStream = StreamMachine.TestCase
 TestStream.settings = settings(max_examples=20, stateful_step_count=30, deadline=None)
+
+
+class AutoMachine(RuleBasedStateMachine):
+    """`auto` against its parts: a learner over agents and pools, and their refits.
+
+    No agent joins or leaves it.
+    """
+
+    @initialize()
+    def start(self):
+        self.stream = Stream("auto", NAMES[:2])
+        self.experts = Experts(NAMES[:2], 2)
+        self.state = self.stream.state
+        self.waiting, self.outcomes = {}, {}
+
+    def decision(self, reports):
+        column = [[reports.get(agent, np.nan)] for agent in NAMES[:2]]
+        return decide(self.state, self.experts.report(np.array(column)))
+
+    def learn(self, decision, outcome):
+        self.state = settle(self.stream.learner, self.state, decision, outcome)
+        self.experts = self.experts.learn(decision.reports[:2], outcome)
+
+    @rule(case=CASES, reports=ASKED)
+    def decide(self, case, reports):
+        predict = self.stream.predict_proba_one
+        if case in self.outcomes:
+            with pytest.raises(OutcomeError, match="is settled"):
+                predict(reports, case=case)
+        elif case not in self.waiting:
+            self.waiting[case] = self.decision(reports)
+            assert predict(reports, case=case)[1] == self.waiting[case].pooled[0]
+
+    @rule(case=CASES, outcome=st.integers(0, 1))
+    def settle(self, case, outcome):
+        if case in self.waiting:
+            self.stream.settle(case, outcome)
+            self.learn(self.waiting.pop(case), outcome)
+            self.outcomes[case] = outcome
+        elif self.outcomes.get(case, 1 - outcome) != outcome:
+            with pytest.raises(OutcomeError):
+                self.stream.settle(case, outcome)
+
+    @rule(reports=ASKED, outcomes=st.lists(st.integers(0, 1), min_size=4, max_size=8))
+    def learn_at_once(self, reports, outcomes):
+        for outcome in outcomes:
+            self.stream.learn_one(reports, outcome)
+            self.learn(self.decision(reports), outcome)
+
+    @rule(agent=st.sampled_from(NAMES))
+    def nobody_joins_or_leaves(self, agent):
+        for change in (self.stream.join, self.stream.leave):
+            with pytest.raises(SettingError, match="none can join or leave"):
+                change(agent)
+
+    @rule()
+    def save_and_load(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "s.stream")
+            self.stream.save(path)
+            self.stream = load_stream(path)
+
+    @invariant()
+    def agrees_with_its_parts(self):
+        if hasattr(self, "stream"):
+            np.testing.assert_array_equal(self.stream.state.weights, self.state.weights)
+            assert self.stream.state.settled == self.experts.settled
+            assert self.stream.outcomes == self.outcomes
+            assert set(self.stream.waiting) == set(self.waiting)
+
+
+TestAuto = AutoMachine.TestCase
+TestAuto.settings = settings(max_examples=5, stateful_step_count=15, deadline=None)

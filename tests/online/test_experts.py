@@ -54,6 +54,12 @@ def test_a_stream_and_a_replay_agree_to_the_last_bit():
     assert repr(trace).startswith("Trace(auto, 120 cases")
 
 
+def test_an_unknown_learner_is_refused_with_auto_among_those_known():
+    for make in (lambda name: tp.Stream(name, AGENTS), lambda n: tp.replay(n, PANEL)):
+        with pytest.raises(UnknownNameError, match="'atuo' .did you mean 'auto'.*auto"):
+            make("atuo")
+
+
 def test_late_outcomes_are_learned_from_when_they_come():
     stream = tp.Stream("auto", PANEL.agents)
     pooled = []

@@ -223,3 +223,22 @@ def test_an_agent_that_never_reported_is_allowed_at_any_number_of_cases():
     for cases in (5, 12, 60):
         auto = Auto().fit(reports[:cases], panel.outcomes[:cases])
         assert np.isfinite(auto.predict_proba(panel.reports)).all()
+
+
+def test_where_shrunk_refuses_the_size_it_is_the_log_odds(monkeypatch):
+    panel = random_panel(0, cases=30, agents=8)
+    monkeypatch.setattr("truepool.pools.shrunk.MOST_TILTS", 6)
+    pool = Auto().fit(panel.reports, np.zeros(30, int))
+    assert [own.name for own in pool.pools_] == ["log-odds"]
+    assert "shrunk takes at most 6 agents" in pool.why_
+    combined = Auto().fit_panel(panel)
+    assert "shrunk" not in [candidate.name for candidate in combined.table_]
+
+
+def test_each_candidate_says_what_it_scored():
+    pool = Auto().fit_panel(random_panel(0))
+    scores = pool.explain().scores
+    assert scores == {c.name: c.log_loss for c in pool.table_}
+    assert min(scores, key=scores.get) == next(iter(scores))
+    few = Auto().fit_panel(random_panel(0, cases=8)).explain()
+    assert (few.scores, few.scored_by) == (None, None)

@@ -9,6 +9,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from truepool.core.arrays import to_classes
 from truepool.core.errors import SettingError
 from truepool.pools import boosted
+from truepool.pools.agent_reports import content_order
 from truepool.pools.boosted import Boosted
 
 
@@ -16,7 +17,10 @@ from truepool.pools.boosted import Boosted
 def test_it_agrees_with_scikit_learn(classes):
     panel = random_panel(1, cases=400, classes=classes, silent=0.2)
     pool = Boosted().fit_panel(panel)
-    features = boosted._features(panel.values, pool.always_, pool.never_)
+    order = content_order(panel.values)
+    features = boosted._features(
+        panel.values[:, order], pool.always_[order], pool.never_[order]
+    )
     model = HistGradientBoostingClassifier(
         max_iter=30, max_leaf_nodes=8, learning_rate=0.1, min_samples_leaf=20,
         early_stopping=False, random_state=0,

@@ -79,3 +79,32 @@ def test_newton_stops_after_its_last_step(monkeypatch):
     theta, value, _ = logistic.newton(bowl, np.ones(1), 1.0)
     assert_allclose(theta, 2 / 3)
     assert_allclose(value, (2 / 3) ** 4)
+
+
+@pytest.mark.parametrize("scale", ["log-odds", "reports"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_with_more_features_than_cases_the_smaller_problem_has_the_same_answer(
+    scale, classes, monkeypatch
+):
+    panel = random_panel(2, cases=15, agents=20, classes=classes, silent=0.1)
+    smaller = Ridge(scale=scale).fit_panel(panel)
+    same = lambda features: (features, np.eye(features.shape[1]))  # noqa: E731
+    monkeypatch.setattr(logistic, "row_space", same)
+    whole = Ridge(scale=scale).fit_panel(panel)
+    assert smaller.strength_ == whole.strength_
+    slopes = slice(0, -1)  # one number added to all intercepts changes nothing
+    assert_allclose(
+        smaller.coefficients_[:, slopes], whole.coefficients_[:, slopes], atol=1e-10
+    )
+    assert_allclose(
+        smaller.predict_proba(panel.reports),
+        whole.predict_proba(panel.reports),
+        atol=1e-10,
+    )
+
+
+def test_features_and_cases_beyond_the_limit_are_refused(monkeypatch):
+    monkeypatch.setattr("truepool.pools.ridge.MOST_FEATURES", 6)
+    Ridge().fit_panel(random_panel(2, cases=6, agents=9))
+    with pytest.raises(SettingError, match="at most 6 reports per case.*got 9 reports"):
+        Ridge().fit_panel(random_panel(2, cases=7, agents=9))

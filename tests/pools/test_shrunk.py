@@ -135,3 +135,31 @@ def test_the_grid_and_its_penalties_are_those_that_were_judged():
     assert shrunk.STRETCHES == (0.0, 0.3, 1.0)
     assert shrunk.TILTS == (0.0, 0.1, 0.3, 1.0)
     assert shrunk._complexity((1.5, 0.0, 0.3)) == 2.5
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_with_more_agents_than_cases_the_smaller_problem_has_the_same_answer(
+    classes, monkeypatch
+):
+    panel = random_panel(3, cases=7, agents=40, classes=classes, silent=0.2)
+    cases = np.linspace(0.5, 2.0, 7)
+    smaller = Shrunk().fit(panel.reports, panel.outcomes, cases)
+    monkeypatch.setattr(shrunk, "_reduce", lambda design: (design, None))
+    whole = Shrunk().fit(panel.reports, panel.outcomes, cases)
+    assert_allclose(smaller.shares_, whole.shares_, atol=1e-10)
+    assert_allclose(smaller.fits_, whole.fits_, atol=1e-10)
+    assert_allclose(
+        smaller.predict_proba(panel.reports),
+        whole.predict_proba(panel.reports),
+        atol=1e-10,
+    )
+
+
+def test_agents_and_cases_beyond_the_limit_are_refused(monkeypatch):
+    monkeypatch.setattr(shrunk, "MOST_TILTS", 6)
+    for cases, agents in ((40, 6), (6, 40)):
+        panel = random_panel(3, cases=cases, agents=agents)
+        Shrunk().fit(panel.reports, panel.outcomes)
+    panel = random_panel(3, cases=7, agents=8)
+    with pytest.raises(SettingError, match="at most 6 agents.*got 8 agents and 7 case"):
+        Shrunk().fit(panel.reports, panel.outcomes)

@@ -96,7 +96,8 @@ def test_simplest_explains_the_pool_it_chose_and_why():
     pool = Simplest(candidates=(VCG(loss="log"),)).fit(panel.reports, panel.outcomes)
     alone = VCG(loss="log").fit(panel.reports, panel.outcomes).explain()
     assert alone.why is None
-    assert pool.explain() == replace(alone, why=pool.why_)
+    found = {"why": pool.why_, "scores": {"vcg": pool.table_[0].loss}}
+    assert pool.explain() == replace(alone, **found, scored_by="cost")
     assert (alone.name, alone.loss) == ("vcg", "log")
 
 

@@ -31,7 +31,7 @@ def fit(
     `truepool score` and, in Python, `tp.load_pool` use the saved file.
     """
     from truepool.cli.outputs import STDOUT, check_files, write_json
-    from truepool.cli.screen import print_line
+    from truepool.cli.screen import clock, print_line
     from truepool.cli.show import print_card
     from truepool.core.errors import SourceError
     from truepool.core.files import together
@@ -42,7 +42,8 @@ def fit(
         raise SourceError("a pool is saved to a file; name one instead of -")
     check_files([table], [output, json_file])
     panel = options.read_panel(table, table_format)
-    rule.fit_panel(panel)
+    with clock("Fitting", rule.name):
+        rule.fit_panel(panel)
     with together():
         persistence.save(rule, output, table_format)
         card = card_of(rule, table=table_format)

@@ -41,6 +41,7 @@ def pool(
 ) -> None:
     """Fit a pool on TRAIN, then pool and decide the cases in NEW."""
     from truepool.cli.outputs import STDOUT, check_files, write_cases, write_json
+    from truepool.cli.screen import clock
     from truepool.core.files import together
     from truepool.data.costs import Costs
     from truepool.data.panel import check_times
@@ -55,7 +56,9 @@ def pool(
     panel = options.read_panel(train, _train_format(table_format, train, new))
     reports = load_reports(new, panel.agents, table_format, panel.labels)
     options.NOTES.extend(f"{new.name}: {line}" for line in reports.summary.notes())
-    result = rule.fit_panel(panel).pool(reports.coordinates, reports.columns)
+    with clock("Fitting", rule.name):
+        rule.fit_panel(panel)
+    result = rule.pool(reports.coordinates, reports.columns)
     if limit is not None:
         costs = (rule.costs or Costs()).resolve(reports.columns, reports.ids)
         result = result.within(limit, costs, check_times(reports.times))
@@ -105,6 +108,7 @@ def _summary(
         "why": explanation.why,
         "weights": explanation.weights,
         "members": explanation.members,
+        "scores": explanation.scores,
         "cases": len(result.decisions),
         "decisions": {str(k): count for k, count in enumerate(counts)},
         "output": str(output),

@@ -12,6 +12,7 @@ from rich.progress import (
     ProgressColumn,
     TaskProgressColumn,
     TextColumn,
+    TimeElapsedColumn,
     TimeRemainingColumn,
 )
 from rich.segment import Segment
@@ -51,6 +52,14 @@ def print_line(sentence: str) -> None:
 
 
 @contextmanager
+def clock(title: str, name: str) -> Iterator[None]:
+    """Show how long one step has taken, when standard error is a terminal."""
+    with _bar([TimeElapsedColumn()]) as bar:
+        bar.add_task(title, total=None, name=name)
+        yield
+
+
+@contextmanager
 def progress_bar(
     title: str, *, remaining: bool = False
 ) -> Iterator[Callable[[str, float, float], None]]:
@@ -61,8 +70,18 @@ def progress_bar(
     columns: list[ProgressColumn] = [MofNCompleteColumn()]
     if remaining:
         columns = [TaskProgressColumn(), TimeRemainingColumn()]
+    with _bar(columns) as bar:
+        task = bar.add_task(title, total=None, name="")
+
+        def step(name: str, done: float, total: float) -> None:
+            bar.update(task, total=total, completed=done, name=name)
+
+        yield step
+
+
+def _bar(columns: list[ProgressColumn]) -> Progress:
     errors = console(stderr=True)
-    bar = Progress(
+    return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         *columns,
@@ -72,10 +91,3 @@ def progress_bar(
         disable=not errors.is_terminal,
         speed_estimate_period=600.0,
     )
-    with bar:
-        task = bar.add_task(title, total=None, name="")
-
-        def step(name: str, done: float, total: float) -> None:
-            bar.update(task, total=total, completed=done, name=name)
-
-        yield step

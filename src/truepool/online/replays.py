@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 
 from truepool.core import registry
 from truepool.core.arrays import FloatArray, IntArray, to_classes
-from truepool.core.errors import PanelError, SettingError
+from truepool.core.errors import PanelError, SettingError, UnknownNameError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.learners import make
+from truepool.learners import every, make
 from truepool.learners.interface import Learner, State
 from truepool.measures.losses import Loss, as_loss
 from truepool.online.experts import NAME, Experts, mixer
@@ -212,4 +212,6 @@ def as_learner(
     priced.costs.check_constant("online learners need")
     if learner == NAME:
         return mixer(priced, horizon)
+    if learner not in every():
+        raise UnknownNameError("learner", learner, (*every(), NAME))
     return make(learner, **{"loss": priced, "horizon": horizon, **settings})

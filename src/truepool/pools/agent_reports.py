@@ -39,6 +39,21 @@ def match_one(
     return values
 
 
+def content_order(values: FloatArray) -> list[int]:
+    """Order of the agents by what they reported (T, N, C), whatever their columns.
+
+    A model that breaks ties by the order of its columns, or starts from numbers that
+    belong to columns, learns the same from agents in any order. Only agents with
+    identical reports stay in the order they came in.
+
+    >>> content_order(np.array([[[0.5], [0.25]]]))
+    [1, 0]
+    """
+    # Adding 0.0 makes -0.0 and 0.0 one number; all missing reports are the same bytes.
+    columns = np.where(np.isnan(values), -1.0, values + 0.0).transpose(1, 0, 2)
+    return sorted(range(len(columns)), key=lambda i: columns[i].tobytes())
+
+
 def _if_as_wide(reports: ArrayLike, agents: tuple[str, ...]) -> tuple[str, ...]:
     """Agents' names for a message, where the reports have the right width."""
     shape = np.shape(reports)

@@ -8,6 +8,9 @@ import numpy as np
 from truepool.pools.neural import NeuralPool
 from truepool.pools.onnx.graph import ReportTensors, Tensor, dense
 
+MOST_AGENTS = 300
+"""Most agents: each case needs a table of every agent against every other."""
+
 
 @final
 class Attention(NeuralPool):
@@ -31,6 +34,7 @@ class Attention(NeuralPool):
     """
 
     name: ClassVar[str] = "attention"
+    most_agents: ClassVar[int | None] = MOST_AGENTS
 
     def _module(self, modules: Any, agents: int, odds: int) -> Any:
         return modules.Attention(agents, odds, self.hidden)

@@ -26,6 +26,7 @@ from truepool.pools.mixture import Mixture
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.result import Explanation
 from truepool.pools.ridge import Ridge
+from truepool.pools.shrunk import check_size
 
 CANDIDATES: tuple[str | Pool, ...] = (*candidates.USUAL, "boosted", "shrunk")
 """What `Auto` combines by default: each family once, none that is slow."""
@@ -104,8 +105,6 @@ class Auto(Pool):
     records: ClassVar = (Candidate,)
     exemptions: ClassVar = {
         "unanimity": "it combines pools that do not owe it",
-        "permutation": "it combines gradient boosting, which breaks ties by the order "
-        "of the columns",
         "duplicate": "it combines pools that count a copy as one more agent",
         "label swap": "it combines gradient boosting, where a case on a cut goes left, "
         "whichever class is called 1",
@@ -160,7 +159,7 @@ class Auto(Pool):
         try:
             pairs = panel_splits(part, self.cv, self.seed)
         except SettingError as error:
-            return self._alone("shrunk", f"the pools could not be compared: {error}")
+            return self._shrunk(panel, f"the pools could not be compared: {error}")
         rows = evaluation_cases(pairs)
         outcomes = part.outcomes[rows]
         by_pool = candidates.cross_validate(
@@ -168,7 +167,7 @@ class Auto(Pool):
         )
         tried, pooled = [pools[i] for i in by_pool], list(by_pool.values())
         if not tried:
-            return self._alone("shrunk", "there are too few cases to try any candidate")
+            return self._shrunk(panel, "there are too few cases to try any candidate")
         given = np.stack([outcome_probability(p, outcomes) for p in pooled], axis=1)
         given = np.maximum(given, SMALLEST)
         counted = None if counted is None else counted[rows]
@@ -189,6 +188,14 @@ class Auto(Pool):
         chosen = [i for i in order if shares[i] > 0]
         return [tried[i] for i in chosen], shares[chosen]
 
+    def _shrunk(self, panel: Panel, why: str) -> tuple[list[Pool], FloatArray]:
+        """`shrunk` alone; the mean log-odds where the panel is too large for it."""
+        try:
+            check_size(panel)
+        except SettingError as error:
+            return self._alone("log-odds", f"{why}; {error}")
+        return self._alone("shrunk", why)
+
     def _alone(self, name: str, why: str) -> tuple[list[Pool], FloatArray]:
         self.table_ = []
         self.why_ = f"{name} alone: {why}"
@@ -199,7 +206,15 @@ class Auto(Pool):
             title(pool): float(share)
             for pool, share in zip(self.pools_, self.shares_, strict=True)
         }
-        return Explanation(self.name, self.why_, members=members, loss="log")
+        tried = sorted(self.table_, key=lambda candidate: candidate.log_loss)
+        return Explanation(
+            self.name,
+            self.why_,
+            loss="log",
+            members=members,
+            scores={c.name: c.log_loss for c in tried} or None,
+            scored_by="log" if tried else None,
+        )
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""

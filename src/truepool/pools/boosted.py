@@ -17,6 +17,7 @@ from truepool.core.seeds import short_seed
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.calibration import clipped_log_scale
+from truepool.pools.agent_reports import content_order
 from truepool.pools.interface import Pool
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
@@ -24,6 +25,8 @@ from truepool.pools.stacked import MODEL, probabilities_of
 
 MIN_LEAF_SIZE = 20
 """The smallest number of cases in a leaf."""
+CUT_MARGIN = 1e-9
+"""How far above a case on the cut the cut lies, in mean log-odds."""
 NODES = ("feature", "cut", "left", "right", "missing_left", "value")
 """Arrays with one entry per node."""
 
@@ -69,8 +72,6 @@ class Boosted(Pool):
     by_default: ClassVar[bool] = False
     exemptions: ClassVar = {
         "unanimity": MODEL,
-        "permutation": "boosting breaks ties between equally good splits by the order "
-        "of the columns",
         "duplicate": "boosting breaks ties between equally good splits by the order "
         "of the columns, so it may read one copy and not the other",
         "label swap": "a case on a cut goes left, whichever class is called 1",
@@ -116,10 +117,14 @@ class Boosted(Pool):
         missing = np.isnan(panel.values[:, :, 0])
         self.always_ = np.asarray(~missing.any(axis=0))
         self.never_ = np.asarray(missing.all(axis=0))
-        features = _features(panel.values, self.always_, self.never_)
+        order = content_order(panel.values)
+        features = _features(
+            panel.values[:, order], self.always_[order], self.never_[order]
+        )
         model.fit(features, panel.outcomes, case_weights)
         seen = model.classes_
         self.nodes_ = _nodes(model)
+        self._move_features(np.array(order), panel.values.shape[2])
         # A class that no training case had keeps a probability of 0.
         self.baseline_ = np.full(1 if panel.classes == 2 else panel.classes, -np.inf)
         if panel.classes > 2 and len(seen) == 2:
@@ -132,6 +137,16 @@ class Boosted(Pool):
         else:
             self.baseline_[:] = model._baseline_prediction.ravel()
             self.columns_ = np.zeros(1, dtype=np.int64)
+
+    def _move_features(self, order: IntArray, coordinates: int) -> None:
+        """Let the trees read the agents where they are, not where they were ordered."""
+        here = np.append(order, len(order))[:, None] * coordinates
+        place = (here + np.arange(coordinates)).ravel()  # the crowd is last in both
+        feature = self.nodes_["feature"]
+        self.nodes_["feature"] = np.where(feature < 0, feature, place[feature])
+        # A cut may fall on a case, where the last bit of its mean would decide.
+        crowd = feature >= len(order) * coordinates
+        self.nodes_["cut"] = self.nodes_["cut"] + CUT_MARGIN * crowd
 
     def check_learned(self) -> None:
         """Refuse trees in which a case could go in circles or out of bounds."""

@@ -32,12 +32,14 @@ LARGEST_LOSS = 1e3
 class LogisticData:
     """Cases to regress on: features (T, F) with a last column of ones, classes (T,).
 
-    One set of coefficients for two classes, K sets for more.
+    One set of coefficients for two classes, K sets for more. Where there were more
+    features than cases, these are fewer, and ``back`` (T, F) leads back to all.
     """
 
     features: FloatArray
     happened: FloatArray
     cases: FloatArray
+    back: FloatArray | None = None
 
     @classmethod
     def of(
@@ -47,13 +49,22 @@ class LogisticData:
         ones = np.ones((len(features), 1))
         kinds = np.arange(1, 2) if classes == 2 else np.arange(classes)
         happened = (outcomes[:, None] == kinds).astype(np.float64)
-        return cls(np.hstack([features, ones]), happened, cases)
+        back = None
+        if len(features) < features.shape[1]:
+            features, back = row_space(features)
+        return cls(np.hstack([features, ones]), happened, cases, back)
 
     def take(self, cases: IntArray) -> "LogisticData":
         """Return some of the cases."""
         return LogisticData(
-            self.features[cases], self.happened[cases], self.cases[cases]
+            self.features[cases], self.happened[cases], self.cases[cases], self.back
         )
+
+    def expand(self, theta: FloatArray) -> FloatArray:
+        """Coefficients (C, F + 1) of all features from those of these."""
+        if self.back is None:
+            return theta
+        return np.hstack([theta[:, :-1] @ self.back, theta[:, -1:]])
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -99,6 +110,20 @@ class LogisticData:
         errors = (fitted - self.happened) * self.cases[:, None]
         gradient = errors.T @ self.features + penalty * theta
         return loss + float((penalty * theta**2).sum() / 2), gradient.ravel(), fitted
+
+
+def row_space(features: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Features (T, T) in the space of the rows of (T, F), and the way back (T, F).
+
+    A squared penalty leaves no coefficient outside that space: with more features than
+    cases the smaller problem has the same answer.
+
+    >>> smaller, back = row_space(np.array([[3.0, 0.0, 4.0]]))
+    >>> np.abs(smaller), smaller @ back
+    (array([[5.]]), array([[3., 0., 4.]]))
+    """
+    left, scales, back = np.linalg.svd(features, full_matrices=False)
+    return left * scales, back
 
 
 def softplus(scores: FloatArray) -> FloatArray:
@@ -171,6 +196,8 @@ def solve(
     precision: float = PRECISION,
 ) -> FloatArray:
     """Coefficients (C, F + 1) of least penalised log loss; the last is the intercept.
+
+    They are those of ``data.features``; `LogisticData.expand` gives those of all.
 
     ``penalty`` times half the squared slopes is added to the log loss of all cases. A
     class that no case had gets an intercept of minus infinity: probability 0.

@@ -73,6 +73,8 @@ class NeuralPool(Pool):
 
     complexity: ClassVar[int] = 3
     by_default: ClassVar[bool] = False
+    most_agents: ClassVar[int | None] = None
+    """Most agents that it takes, where there is a limit."""
     exemptions: ClassVar[Mapping[str, str]] = {
         "unanimity": MODEL,
         "label swap": CLASSES,
@@ -120,6 +122,7 @@ class NeuralPool(Pool):
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         self._check()
+        self._check_size(panel)
         cases = np.ones(len(panel)) if case_weights is None else case_weights
         scale = clipped_log_scale(panel.values)
         self.centre_, self.spread_ = _standard(scale, cases)
@@ -187,6 +190,14 @@ class NeuralPool(Pool):
         epochs = min(self.epochs, self.patience) if blind else self.epochs
         patience = self.patience if stops else epochs
         return Config(self.rate, self.decay, self.batch, epochs, patience, self.device)
+
+    def _check_size(self, panel: Panel) -> None:
+        agents, most = len(panel.agents), self.most_agents
+        if most is not None and agents > most:
+            raise SettingError(
+                f"{self.name} compares every agent with every other, so it takes at "
+                f"most {most:,} agents; got {agents:,}. Use deep-sets."
+            )
 
     def _check(self) -> None:
         for name in ("hidden", "epochs", "patience", "batch"):

@@ -81,6 +81,10 @@ class Explanation:
         The loss by which the pool learned; credit is counted in it.
     members : mapping of pool to number, optional
         The pools that it combines, with their weights.
+    scores : mapping of pool to number, optional
+        Mean loss per case, out of fold, of every pool that was tried, lowest first.
+    scored_by : str, optional
+        The loss of the scores.
     """
 
     name: str
@@ -89,3 +93,5 @@ class Explanation:
     credit: Mapping[str, float] | None = None
     loss: str | None = None
     members: Mapping[str, float] | None = None
+    scores: Mapping[str, float] | None = None
+    scored_by: str | None = None

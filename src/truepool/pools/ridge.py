@@ -27,6 +27,8 @@ STRENGTHS = np.logspace(-4, 2, 7)
 """The grid of inverse penalties."""
 DEFAULT = 1.0
 """The inverse penalty where the cases are too few for folds."""
+MOST_FEATURES = 1000
+"""Most features, or cases where they are fewer: 36 models solve for so many slopes."""
 ENOUGH = 1e-5
 """Precision of the models that are only compared; see `logistic.newton`."""
 SCALES = {"log-odds": log_odds_features, "reports": report_features}
@@ -90,10 +92,18 @@ class Ridge(Pool):
             raise SettingError(
                 f"scale must be one of {', '.join(SCALES)}; got {self.scale!r}"
             )
+        T, N, C = panel.values.shape
+        width = N * (C if self.scale == "reports" else panel.classes - 1)
+        if min(T, width) > MOST_FEATURES:
+            raise SettingError(
+                f"ridge takes at most {MOST_FEATURES:,} reports per case, or any "
+                f"number on at most {MOST_FEATURES:,} cases; got {width:,} reports on "
+                f"{T:,} cases. Use stacked-lr, or leave agents out."
+            )
         with one_blas_thread():
             self.strength_ = self._choose_strength(panel, case_weights)
             data = self._data(panel, case_weights)
-            self.coefficients_ = solve(data, 1.0 / self.strength_)
+            self.coefficients_ = data.expand(solve(data, 1.0 / self.strength_))
 
     def _data(self, panel: Panel, case_weights: FloatArray | None) -> LogisticData:
         features = SCALES[self.scale](panel.values)

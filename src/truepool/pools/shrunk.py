@@ -9,11 +9,12 @@ from scipy.special import log_softmax
 
 from truepool.core.arrays import FloatArray, IntArray, logit
 from truepool.core.engine import one_blas_thread
+from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.pools.certainty import choose_clip
 from truepool.pools.interface import Pool
-from truepool.pools.logistic import Terms, binary_terms, newton
+from truepool.pools.logistic import Terms, binary_terms, newton, row_space
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.stacked import probabilities_of
@@ -39,6 +40,9 @@ PRECISION = 1e-7
 """Precision of each fit; see `logistic.newton`."""
 MIN_SHARE = 0.01
 """Settings below this share of the largest weight are dropped."""
+MOST_TILTS = 1000
+"""Most tilts, one per agent or per case, whichever are fewer: each step of each fit
+solves a system of so many equations."""
 
 
 @final
@@ -108,9 +112,10 @@ class Shrunk(Pool):
         self.threshold = threshold
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
+        check_size(panel)
         self.clip_ = choose_clip(self.clip, panel, case_weights)
         cases = np.ones(len(panel)) if case_weights is None else case_weights
-        design = _design(panel.values, self.clip_)
+        design, back = _reduce(_design(panel.values, self.clip_))
         fits, scores = [], []
         fit = np.zeros(design.parts.shape[-1])
         with one_blas_thread():
@@ -127,6 +132,9 @@ class Shrunk(Pool):
         weights = np.exp(found - found.max())
         selected = weights >= MIN_SHARE
         self.fits_ = np.array(fits)[selected]
+        if back is not None:
+            own, tilts = np.split(self.fits_, [-len(back)], axis=1)
+            self.fits_ = np.hstack([own, tilts @ back])
         self.shares_ = weights[selected] / weights[selected].sum()
 
     def combine(self, values: FloatArray) -> FloatArray:
@@ -175,6 +183,33 @@ def _design(values: FloatArray, clip: float) -> Design:
     shifts = np.broadcast_to(np.eye(C), (T, C, C))
     parts = [shifts, anchor[:, :, None], tilts.transpose(0, 2, 1)]
     return Design(anchor, np.concatenate(parts, axis=2))
+
+
+def _reduce(design: Design) -> tuple[Design, FloatArray | None]:
+    """Return a design with at most one tilt per row, and the way back to the agents.
+
+    All tilts have the same prior, so the mode lies in the space of the rows and every
+    other direction adds as much to the prior as to the Hessian: the evidence of the
+    smaller problem is that of the whole.
+    """
+    T, C, P = design.parts.shape
+    if P - C - 1 <= T * C:
+        return design, None
+    own, tilts = np.split(design.parts, [C + 1], axis=2)
+    smaller, back = row_space(tilts.reshape(T * C, -1))
+    parts = np.concatenate([own, smaller.reshape(T, C, -1)], axis=2)
+    return Design(design.anchor, parts), back
+
+
+def check_size(panel: Panel) -> None:
+    """Refuse a panel of too many agents and cases."""
+    T, N, C = panel.values.shape
+    if min(T * C, N) > MOST_TILTS:
+        raise SettingError(
+            f"shrunk takes at most {MOST_TILTS:,} agents, or any number of them on at "
+            f"most {MOST_TILTS // C:,} cases; got {N:,} agents and {T:,} cases. Use "
+            "log-odds, or leave agents out."
+        )
 
 
 def posterior_mode(

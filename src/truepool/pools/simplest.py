@@ -162,7 +162,14 @@ class Simplest(Pool):
 
     def _explanation(self) -> Explanation:
         chosen: Explanation = self.pool_.explain()
-        return replace(chosen, why=self.why_)
+        # Of two candidates with the same name the better one, which is first, counts.
+        scores = {trial.name: trial.loss for trial in reversed(self.table_)}
+        return replace(
+            chosen,
+            why=self.why_,
+            scores=dict(sorted(scores.items(), key=lambda item: item[1])) or None,
+            scored_by=self.loss if scores else None,
+        )
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""

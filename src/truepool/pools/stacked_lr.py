@@ -27,7 +27,7 @@ class StackedLR(StackedPool):
         self, features: FloatArray, outcomes: IntArray, cases: FloatArray
     ) -> Parameters:
         data = LogisticData.of(features, outcomes, len(self.classes_), cases)
-        return {"coefficients": solve(data, PENALTY)}
+        return {"coefficients": data.expand(solve(data, PENALTY))}
 
     def _scores(self, features: FloatArray, parameters: Parameters) -> FloatArray:
         coefficients = parameters["coefficients"]

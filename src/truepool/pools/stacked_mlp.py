@@ -9,6 +9,7 @@ from sklearn.neural_network import MLPClassifier
 
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.seeds import short_seed
+from truepool.pools.agent_reports import content_order
 from truepool.pools.dense import COLUMNS
 from truepool.pools.neural import CLASSES
 from truepool.pools.onnx.graph import Tensor, dense
@@ -27,7 +28,6 @@ class StackedMLP(StackedPool):
     name: ClassVar[str] = "stacked-mlp"
     exemptions: ClassVar = {
         "unanimity": MODEL,
-        "permutation": COLUMNS,
         "label swap": CLASSES,
         "duplicate": COLUMNS,
     }
@@ -44,8 +44,10 @@ class StackedMLP(StackedPool):
         with warnings.catch_warnings():
             # Stopping early is a mild regulariser here, not a fault of the user's.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            network.fit(features, outcomes, sample_weight=cases)
+            order = content_order(features[:, :, None])
+            network.fit(features[:, order], outcomes, sample_weight=cases)
         hidden, output = network.coefs_
+        hidden = hidden[np.argsort(order)]
         slopes, shifts = output_layer(
             network, output.T, network.intercepts_[1], len(self.classes_)
         )

@@ -15,6 +15,7 @@ from truepool.core.kernels import reference
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.credit import shapley_values
+from truepool.measures.fixed_weights import FixedWeights
 from truepool.measures.inference import bca_interval, bootstrap_means
 from truepool.measures.losses import NAMES, Loss
 from truepool.pools.shapley import Shapley
@@ -162,6 +163,25 @@ def test_sampling_stops_at_the_given_limits():
     assert (few.orders, few.converged) == (10, False)
     loose = credit.sample_shapley(panel, tolerance=10.0, orders=(6, 100))
     assert (loose.orders, loose.converged) == (6, True)
+
+
+@pytest.mark.parametrize(("agents", "cases"), [(16, 40), (40, 9)])
+def test_an_order_is_the_same_by_products_of_errors_and_case_by_case(agents, cases):
+    panel = random_panel(3, cases=cases, agents=agents)
+    past = FixedWeights(panel, Loss("brier"))
+    order = np.random.default_rng(0).permutation(agents)
+    rows = np.zeros((agents, agents))
+    rows[:, order] = np.tri(agents)
+    path = past.losses(rows / rows.sum(axis=1, keepdims=True))
+    expected = -np.diff(path, prepend=0.25)[np.argsort(order)]
+    found = shapley_values._decreases(past, order, 0.25)
+    assert_allclose(found, expected, atol=1e-13)
+
+
+def test_thousands_of_agents_get_fewer_orders():
+    few, many = random_panel(3, agents=20), random_panel(3, cases=900, agents=900)
+    assert shapley_values._most_orders(few) == 20_000
+    assert shapley_values._most_orders(many) == 400
 
 
 def test_many_agents_get_sampled_credit():

@@ -11,6 +11,7 @@ from truepool.comparison import Estimate
 from truepool.core.errors import SourceError
 from truepool.data.labels import Labels
 from truepool.data.panel import Panel
+from truepool.pools.result import Explanation
 from truepool.render import figures
 from truepool.render.tables import comparison, weights
 from truepool.render.tables import replay as replays
@@ -77,6 +78,14 @@ def test_weights_are_shown_heaviest_first(credit):
     page = shown(weights.grid({"ada": 0.2, "bob": 0.8}, credit, "brier"))
     assert page.index("bob") < page.index("ada")
     assert ("credit" in page) == (credit is not None)
+
+
+def test_pools_that_were_tried_are_shown_with_their_scores():
+    scores = {"vcg": 0.12344, "mean": 0.2}
+    explanation = Explanation("auto", scores=scores, scored_by="log")
+    (grid,) = weights.explanation_grids(explanation)
+    assert grid.headers == ("pool", "log loss per case")
+    assert grid.rows == (("vcg", "0.1234"), ("mean", "0.2"))
 
 
 def test_a_replay_of_decisions_has_no_best_weights_to_show():

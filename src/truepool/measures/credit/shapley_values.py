@@ -24,6 +24,9 @@ EXACT_LIMIT = 14
 
 ORDERS = 40
 """Random orders from which credit is sampled case by case."""
+MOST_ORDERS, MOST_CHEAP_ORDERS, CHEAP_WORK = 400, 20_000, 250_000_000
+"""Most random orders from which credit is sampled; where a squared loss makes an order
+cheap, as many as take this many additions, but not more than the second number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,11 +91,11 @@ def sample_shapley(
 
     Stops when the largest standard error is below ``tolerance`` times the largest
     credit, but not before ``orders[0]`` orders and never after ``orders[1]``: 20 and
-    400 by default; 20,000 where a squared loss and no missing reports make an order
-    cheap.
+    400 by default; up to 20,000 where a squared loss, no missing reports and few agents
+    or cases make an order cheap.
     """
     cheap = as_loss(loss, costs, threshold).squared and not panel.silent
-    fewest, most = orders or (20, 20_000 if cheap else 400)
+    fewest, most = orders or (20, _most_orders(panel) if cheap else MOST_ORDERS)
     if not (4 <= fewest <= most and tolerance >= 0):
         raise SettingError(
             "sampling needs 4 <= fewest <= most orders and a tolerance of at least 0; "
@@ -120,6 +123,13 @@ def sample_shapley(
         enough = bool(error.max() <= tolerance * np.abs(mean).max())
         if enough or 2 * pairs >= most:
             return SampledCredit(mean, error, 2 * pairs, enough)
+
+
+def _most_orders(panel: Panel) -> int:
+    """Return how many orders the cheap ways of `_decreases` may take."""
+    T, N, C = panel.values.shape
+    affordable = int(CHEAP_WORK // (N * min(N, T * C)))
+    return min(MOST_CHEAP_ORDERS, max(MOST_ORDERS, affordable))
 
 
 def credit_by_case(
@@ -186,13 +196,14 @@ def _prior_loss(panel: Panel, loss: Loss, cases: FloatArray | None) -> float:
 
 def _decreases(past: FixedWeights, order: IntArray, start: float) -> FloatArray:
     """Decrease of the mean loss as each agent joins in this order, (N,)."""
-    if past.gram is not None:
-        rows = np.empty((order.size, order.size))
-        rows[:, order] = np.tri(order.size)
-        path = past.losses(rows / rows.sum(axis=1, keepdims=True))
+    N = order.size
+    if past.gram is not None and N <= past.panel.values[:, 0].size:
+        # The loss of k equal weights is the mean of the first k rows and columns of G.
+        sums = past.gram[np.ix_(order, order)].cumsum(axis=0).cumsum(axis=1)
+        path = np.diagonal(sums) / np.arange(1, N + 1) ** 2
     else:
         path = _path(past, order)
-    credit = np.empty(order.size)
+    credit = np.empty(N)
     credit[order] = -np.diff(path, prepend=start)
     return credit
 

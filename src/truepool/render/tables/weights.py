@@ -8,12 +8,17 @@ from truepool.render.tables.grid import Grid
 
 
 def explanation_grids(explanation: Explanation) -> Iterator[Grid]:
-    """Lay out the weights of the agents, or of the pools that were combined."""
+    """Lay out the weights of the agents or of the pools combined, and the scores."""
     if explanation.weights is not None:
         yield grid(explanation.weights, explanation.credit, explanation.loss)
     if explanation.members is not None:
         members = ((name, percent(w)) for name, w in explanation.members.items())
         yield Grid("Pools combined", ("pool", "weight"), tuple(members))
+    if explanation.scores is not None:
+        scores = ((name, f"{s:.4g}") for name, s in explanation.scores.items())
+        note = "On cases that the pool had not learned from; less is better."
+        headers = ("pool", f"{explanation.scored_by} loss per case")
+        yield Grid("Pools tried", headers, tuple(scores), (note,))
 
 
 def grid(
