@@ -33,6 +33,14 @@ POLICY = {
     "cli.outputs": {"LONGEST_WORD": 200},
     "cli.screen": {"WIDTH": 120},
     "cli.serve": {"GRACE": 10},
+    "client.exchange": {
+        "FIRST_WAIT": 0.1,
+        "LONGEST_SHOWN": 200,
+        "LONGEST_WAIT": 5.0,
+        "PATIENCE": 60.0,
+        "TEMPORARY": (408, 425, 429, 500, 502, 503, 504),
+    },
+    "client.operations": {"BUFFER": 1_000, "DELAY": 1.0, "TIMEOUT": 30.0},
     "core.arrays": {"BLOCK": 262_144, "SMALLEST": 1e-12, "LARGEST_WEIGHT": 1e15},
     "core.kernels.lanes_compiled": {"FEW": 4, "LANES": 8, "ROWS": 2},
     "core.kernels.mixture_compiled": {
@@ -304,6 +312,7 @@ POLICY = {
 PACKAGES = (
     "agents",
     "cli",
+    "client",
     "core",
     "data",
     "datasets",
