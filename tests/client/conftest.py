@@ -1,14 +1,11 @@
 import asyncio
-import threading
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 
 import httpx
 import pytest
-import uvicorn
-from server.service import Local
+from server.service import Local, serving
 
 import truepool as tp
-from truepool.server.http import app
 
 
 class Waiting:
@@ -89,20 +86,3 @@ def service(tmp_path):
     with Local(tmp_path / "ledger.db") as local, serving(local) as url:
         local.url = url
         yield local
-
-
-@contextmanager
-def serving(local):
-    """Serve a coordinator of this process."""
-    config = uvicorn.Config(app(local.coordinator), port=0, log_level="error")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    try:
-        while not server.started:
-            thread.join(0.01)
-        port = server.servers[0].sockets[0].getsockname()[1]
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.should_exit = True
-        thread.join(30)
