@@ -331,6 +331,13 @@ POLICY = {
     "server.http": {"LARGEST_BODY": 67_108_864, "LONGEST_BATCH": 100_000},
     "server.ledger": {"FULL": 2, "BLOCK": 10_000},
     "server.operations": {"SNAPSHOT_EVERY": 10_000},
+    "server.misreporting": {
+        "FEWEST": 30,
+        "SAME": 0.005,
+        "SHIFTS": (-0.5, -0.2, -0.1, -0.05, 0.05, 0.1, 0.2, 0.5),
+        "SIGNIFICANCE": 0.01,
+    },
+    "server.statement": {"VERSION": 1},
     "server.schema": {"VERSION": 1},
     "server.writer": {"GROUP": 1_000},
     "stress.draws": {
