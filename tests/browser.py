@@ -79,10 +79,11 @@ class Browser:
         return json.loads(line)
 
     def open(self, path, width=1280, height=900, dark=False):
-        """Show a file, and wait until it stands."""
+        """Show a file or an address, and wait until it stands."""
         self.events.clear()
         self.resize(width, height, dark)
-        self.call("Page.navigate", url=f"file://{path}")
+        url = path if "://" in str(path) else f"file://{path}"
+        self.call("Page.navigate", url=url)
         self.wait(lambda message: message.get("method") == "Page.loadEventFired")
 
     def resize(self, width, height=900, dark=False):

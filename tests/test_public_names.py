@@ -16,6 +16,7 @@ CONTRACT = {
     "agents",
     "games",
     "jury", "Jury",
+    "AsyncClient", "Client",
 }  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from truepool import agents, datasets, games, learners, pools, stress
     from truepool.audits import Audit, audit
+    from truepool.client import AsyncClient, Client
     from truepool.comparison import Comparison, compare
     from truepool.core.errors import TruepoolError
     from truepool.data import weights
@@ -48,7 +49,9 @@ _MODULES = {
     "weights": "data.weights",
 }
 _NAMES = {
+    "AsyncClient": "client",
     "Audit": "audits",
+    "Client": "client",
     "Comparison": "comparison",
     "Costs": "data.costs",
     "Features": "data.features",
@@ -72,8 +75,10 @@ _NAMES = {
 
 __all__ = [
     "VCG",
+    "AsyncClient",
     "Audit",
     "Auto",
+    "Client",
     "Comparison",
     "Costs",
     "Features",

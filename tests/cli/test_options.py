@@ -37,12 +37,13 @@ OWN = {
     },
     "ledger compact": {"--before"},
     "ledger export": {"--last"},
-    "ledger token": {"--agent", "--role"},
+    "ledger statement": {"--from", "--to"},
+    "ledger token": {"--role"},
     "replay": {"--all", "--delay", "--recalibrate"},
     "reproduce": {"--full"},
     "score": {"--contributions", "--explore"},
     "serve": {
-        "--check", "--host", "--insecure", "--port", "--tls-cert", "--tls-client-ca", "--tls-key",
+        "--check", "--demo", "--host", "--insecure", "--port", "--tls-cert", "--tls-client-ca", "--tls-key",
     },
 }  # fmt: skip
 """Options that only one verb has."""

@@ -33,6 +33,7 @@ ARGUMENTS = {
     "labels": "tab:nothing",
     "ledger": "sound.db",
     "place": "sound.db",
+    "statement_file": "sound.statement",
 }
 """What an argument is in a sound command; any other is a table."""
 CHEAP = {
@@ -50,6 +51,7 @@ CHEAP = {
     "serve": ("--check",),
     "ledger compact": ("--before", "2026-01-31"),
     "ledger export": ("--pool", "p"),
+    "ledger statement": ("--pool", "p", "--agent", "ada"),
     "ledger token": ("--role", "admin"),
 }  # fmt: skip
 """Options that keep a command short, or that it needs."""
@@ -126,6 +128,10 @@ def prepare(folder: Path) -> None:
             assert answer.code == 0, answer
     with Local(folder / "sound.db", FRAUD | {"name": "p"}) as local:
         local.fill(3, np.random.default_rng(0), pool="p")
+    with chdir(folder):
+        words = ["ledger", "statement", "sound.db", *CHEAP["ledger statement"]]
+        answer = run([*words, "--json=sound.statement"])
+        assert answer.code == 0, answer
     for verb in VERBS:
         for name in outputs(verb).values():
             if Path(name).suffix:

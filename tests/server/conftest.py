@@ -1,3 +1,4 @@
+from command import truepool
 from server.service import certificate
 
-__all__ = ["certificate"]
+__all__ = ["certificate", "truepool"]

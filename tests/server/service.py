@@ -6,16 +6,20 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
 from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import uvicorn
 
 from truepool.server.access import ANYONE
 from truepool.server.coordinator import Coordinator
+from truepool.server.http import app
 
 FRAUD = {
     "name": "fraud",
@@ -64,6 +68,23 @@ class Local:
             )
             self.decide(pool, case, None)
             self.settle(pool, [(case, "fraud" if truth else "ok")])
+
+
+@contextmanager
+def serving(local):
+    """Serve a coordinator of this process on a port of this machine."""
+    config = uvicorn.Config(app(local.coordinator), port=0, log_level="error")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            thread.join(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(30)
 
 
 NURSERY = """

@@ -1,5 +1,7 @@
 """``truepool ledger``: verify, export and shorten the record of a coordinator."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +11,7 @@ from truepool.cli import options
 from truepool.cli.options import option
 
 if TYPE_CHECKING:
+    from truepool.server.deployment import Entry
     from truepool.server.ledger import Ledger
 
 app = typer.Typer(
@@ -19,6 +22,12 @@ app = typer.Typer(
 Place = Annotated[
     str,
     typer.Argument(metavar="LEDGER", help="File of a coordinator."),
+]
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="LEDGER", help="File of a coordinator, or its entries as .jsonl."
+    ),
 ]
 PoolName = Annotated[str | None, option("--pool", "Which pool (default: all).")]
 
@@ -55,9 +64,7 @@ def token(
         str, typer.Option(metavar="ROLE", help="agent, operator or admin.")
     ],
     pool: Annotated[str | None, option("--pool", "Pool of an agent.")] = None,
-    agent: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The agent that reports.")
-    ] = None,
+    agent: Annotated[str | None, option("--agent", "The agent that reports.")] = None,
 ) -> None:
     """Make a token, while no coordinator runs; it is shown once."""
     from truepool.server.access import Access, check_grant
@@ -74,23 +81,35 @@ def token(
 def export(
     place: Place,
     pool: Annotated[str, option("--pool", "Which pool.")],
-    output: Annotated[Path, option("--output", "Parquet file to write.")],
+    output: Annotated[
+        Path,
+        option(
+            "--output",
+            "File to write: the settled cases as .parquet, or all entries as .jsonl.",
+        ),
+    ],
     last: Annotated[
         int, typer.Option(min=1, metavar="NUMBER", help="How many settled cases.")
     ] = 1_000_000,
 ) -> None:
-    """Write the settled cases of a pool as a table to audit."""
+    """Write the settled cases of a pool, or all its entries."""
     from truepool.cli.outputs import check_files
     from truepool.cli.screen import print_line
-    from truepool.core.files import check_path, write_bytes
+    from truepool.core.files import atomic_path, check_path, write_bytes
     from truepool.core.formatting import pluralize
+    from truepool.server.entry_file import SUFFIX, format_entries
     from truepool.server.history import History
     from truepool.server.operations import Operations
 
-    check_path(output, ".parquet")
+    check_path(output, SUFFIX if output.suffix == SUFFIX else ".parquet")
     with _open(place) as ledger:
         check_files([Path(place)], [output])
         number, deployment = Operations(ledger).find(pool)
+        if output.suffix == SUFFIX:
+            with atomic_path(output) as path, open(path, "w", encoding="utf-8") as file:
+                file.writelines(format_entries(ledger.entries(number)))
+            print_line(f"Wrote {pluralize(deployment.n, 'record')} to {output}.")
+            return
         with ledger.reader() as connection:
             history = History.read(
                 connection, number, deployment.pool, deployment.active, last
@@ -109,20 +128,11 @@ def compact(
     pool: PoolName = None,
 ) -> None:
     """Erase old settled cases; the weights and the hashes stay."""
-    from datetime import UTC, datetime
-
     from truepool.cli.screen import print_line
-    from truepool.core.errors import SettingError
     from truepool.core.formatting import pluralize
     from truepool.server.operations import Operations
 
-    try:
-        date = datetime.fromisoformat(before)
-    except ValueError:
-        raise SettingError(
-            f"--before must be a date, as in 2026-01-31; got {before!r:.60}"
-        ) from None
-    moment = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
+    moment = _moment("--before", before)
     with _open(place) as ledger:
         operations = Operations(ledger)
         for name in ledger.pool_names() if pool is None else [pool]:
@@ -133,6 +143,94 @@ def compact(
                 if cases:
                     operations.erase(name, cases)
             print_line(f"{name}: erased {pluralize(len(cases), 'case')}.")
+
+
+@app.command("statement")
+def statement(
+    place: Source,
+    agent: Annotated[str, option("--agent")],
+    pool: Annotated[str | None, option("--pool", "Which pool of a ledger.")] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--from", metavar="DATE", help="Cases settled from here on, as 2026-01-31."
+        ),
+    ] = None,
+    end: Annotated[
+        str | None,
+        typer.Option("--to", metavar="DATE", help="Cases settled before this."),
+    ] = None,
+    json_file: options.Json = None,
+) -> None:
+    """State what an agent contributed in a period."""
+    from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
+    from truepool.cli.screen import print_line
+    from truepool.render.tables.statement import describe
+    from truepool.server.statement import make_statement
+
+    check_files([Path(place)], [json_file])
+    since = None if start is None else _moment("--from", start)
+    until = None if end is None else _moment("--to", end)
+    with _entries(place, pool) as entries:
+        found = make_statement(entries, agent, since, until).to_dict()
+    write_json(json_file, found)
+    if json_file != STDOUT:
+        for line in describe(found):
+            print_line(line)
+        print_files(json_file)
+
+
+@app.command("check-statement")
+def check_statement(
+    statement_file: Annotated[
+        str, typer.Argument(metavar="STATEMENT", help="JSON file of a statement.")
+    ],
+    place: Source,
+) -> None:
+    """Make a statement again and compare; replay its entries."""
+    from truepool.cli.screen import print_line
+    from truepool.core.formatting import pluralize
+    from truepool.server import statement as statements
+
+    given = statements.read_statement(statement_file)
+    with _entries(place, given["pool"]) as entries:
+        replayed = statements.check_statement(given, entries)
+    print_line(
+        f"The statement is right: {pluralize(given['entries'], 'record')} verified, "
+        f"{replayed:,} of them replayed. Chain {given['chain'][:16]}."
+    )
+
+
+@contextmanager
+def _entries(place: str, pool: str | None) -> "Iterator[Iterator[Entry]]":
+    """Yield the entries of a pool, of a ledger or of an export of its entries."""
+    from truepool.core.errors import SettingError
+    from truepool.server.entry_file import SUFFIX, read_entries
+    from truepool.server.operations import Operations
+
+    if place.endswith(SUFFIX):
+        yield read_entries(place)
+        return
+    if pool is None:
+        raise SettingError("a ledger holds several pools; name one with --pool")
+    with _open(place) as ledger:
+        number, _ = Operations(ledger).find(pool)
+        yield ledger.entries(number)
+
+
+def _moment(name: str, text: str) -> float:
+    """Return a date as seconds; it is UTC unless it says otherwise."""
+    from datetime import UTC, datetime
+
+    from truepool.core.errors import SettingError
+
+    try:
+        date = datetime.fromisoformat(text)
+        return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        raise SettingError(
+            f"{name} must be a date, as in 2026-01-31; got {text!r:.60}"
+        ) from None
 
 
 def _open(place: str, *, create: bool = False) -> "Ledger":

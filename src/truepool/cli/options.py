@@ -125,6 +125,7 @@ SPELLINGS = {
         type=float,
     ),
     "--model": Spelling("NAME", "Which model."),
+    "--agent": Spelling("NAME", "Which agent."),
     "--pool": Spelling("NAME", "Which pool."),
     "--learner": Spelling("NAME", "Which online learner."),
     "--payment": Spelling("NAME", "How agents are paid. Repeatable."),

@@ -18,12 +18,20 @@ GRACE = 10
 
 def serve(
     ledger: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="LEDGER",
-            help="File that keeps everything, made if it is not there.",
+            help="File that keeps everything, made if it is not there. Not needed with "
+            "--demo.",
         ),
-    ],
+    ] = None,
+    demo: Annotated[
+        bool,
+        typer.Option(
+            "--demo",
+            help="Serve a pool of five agents with traffic, a drift and a dead feed.",
+        ),
+    ] = False,
     host: Annotated[
         str, typer.Option(metavar="ADDRESS", help="Address.")
     ] = "127.0.0.1",
@@ -68,10 +76,22 @@ def serve(
         raise SettingError("--tls-client-ca needs --tls-cert and --tls-key")
     if tls_cert is not None and tls_key is not None:
         _check_certificates(tls_cert, tls_key, tls_client_ca)
+    if demo and (host not in LOOPBACK or tls_cert is not None or check):
+        raise SettingError(
+            "--demo serves this machine, without TLS; leave out --host, --tls-cert and "
+            "--check"
+        )
+    if ledger is None and not demo:
+        raise SettingError(
+            "a coordinator needs a file that keeps everything, as in `truepool serve "
+            "pools.db`; or have a look with --demo"
+        )
     exposed = host not in LOOPBACK and not insecure
-    if exposed and (tls_cert is None or not Path(ledger).exists()):
-        raise _exposed(ledger, host)
+    if ledger is not None and exposed:
+        if tls_cert is None or not Path(ledger).exists():
+            raise _exposed(ledger, host)
     with ExitStack() as stack:
+        ledger = ledger or _temporary_ledger(stack)
         listener = None if check else stack.enter_context(_listen(host, port))
         coordinator = stack.enter_context(Coordinator(ledger, create=not check))
         open_to_all = not coordinator.access.known
@@ -101,10 +121,24 @@ def serve(
             if open_to_all:
                 print_note("No tokens: whoever reaches this address may do everything.")
             print_note(f"Serving {ledger} on {place}; Ctrl+C stops.")
+        if demo:
+            from truepool.server.demo import Traffic
+
+            stack.enter_context(Traffic(coordinator, place))
+            if not quiet:
+                print_note(f"Open {place}/ in a browser: five agents report to a pool.")
         uvicorn.Server(settings).run([listener])
 
 
 config_file.register("serve", inspect.signature(serve).parameters.values())
+
+
+def _temporary_ledger(stack: ExitStack) -> str:
+    """Return a place for a ledger that goes when the stack does."""
+    import tempfile
+
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="truepool-demo-"))
+    return str(Path(folder, "demo.db"))
 
 
 def _exposed(ledger: str, host: str) -> Exception:

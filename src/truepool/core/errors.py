@@ -19,7 +19,7 @@
     ├── LearnerError (ValueError)       a learner that breaks the contract of learners
     ├── EndpointError (RuntimeError)    a language model that cannot be asked
     ├── LedgerError (RuntimeError)      a ledger that is damaged, in use or unavailable
-    ├── RequestError (RuntimeError)     a request that the coordinator refuses
+    ├── RequestError (RuntimeError)     a request that is refused, or not answered
     ├── SettingError (ValueError)       an option with an invalid value
     ├── UnknownNameError (LookupError)  no pool, loss or learner of that name
     ├── PluginError (ImportError)       a plug-in that cannot be used
@@ -108,7 +108,8 @@ class RequestError(TruepoolError, RuntimeError):
     The codes are ``unknown`` (no such pool, case or agent), ``conflict`` (the key has
     another value, or the case is decided), ``unauthenticated``, ``forbidden`` and
     ``too-large``. Every other error of a request is ``invalid``, and
-    ``unavailable`` is one of the ledger.
+    ``unavailable`` is one of the ledger. A client raises it too, with the code that was
+    answered, and ``unavailable`` where nothing was.
     """
 
     def __init__(self, code: str, sentence: str) -> None:

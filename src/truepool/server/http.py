@@ -17,6 +17,7 @@ from truepool.core.errors import LedgerError, RequestError, TruepoolError
 from truepool.server.access import Caller
 from truepool.server.coordinator import Answer, Coordinator
 from truepool.server.operations import Report
+from truepool.server.pages import add_pages
 
 STATUS = {
     "invalid": 400,
@@ -305,6 +306,7 @@ def app(coordinator: Coordinator) -> FastAPI:
         )
         return _error(code, sentence, error.status_code)
 
+    add_pages(api, coordinator)
     return api
 
 

@@ -26,6 +26,7 @@ function sort(button) {
   });
   table.tBodies[0].append(...rows.map((entry) => entry.row));
 }
-for (const button of document.querySelectorAll("table.sortable th button")) {
-  button.addEventListener("click", () => sort(button));
-}
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("table.sortable th button");
+  if (button) sort(button);
+});

@@ -1,0 +1,18 @@
+"""The Python client of a coordinator: it buffers, sends again, and loses nothing.
+
+`exchange` sends one request until it is answered, `buffer` holds what was not sent yet,
+`operations` is what a client can do. None of them touches a socket: they are generators
+that yield what to send and how long to wait, and the two clients run them.
+"""
+
+from importlib.util import find_spec
+
+from truepool.core.errors import MissingExtraError
+
+if find_spec("httpx") is None:
+    raise MissingExtraError("the client", "httpx", "client")
+
+from truepool.client.async_client import AsyncClient
+from truepool.client.sync_client import Client
+
+__all__ = ["AsyncClient", "Client"]

@@ -1,0 +1,73 @@
+"""The dashboard of a coordinator: its pools, and one page for each.
+
+A page is whole without a script; the script asks for it again every few seconds.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from truepool.core.formatting import printable
+from truepool.render import costs as cost_words
+from truepool.render.html.dashboard_sections import in_unit, sections
+from truepool.render.html.dashboard_values import PoolView
+from truepool.render.html.layout import hash_source, page
+from truepool.render.numbers import format_estimate
+
+
+def policy(html: str) -> str:
+    """Return the policy of a page, for its header: nothing from elsewhere, no frame."""
+    style, script = (
+        html.split(f"<{tag}>")[1].split(f"</{tag}>")[0] for tag in ("style", "script")
+    )
+    return (
+        "default-src 'none'; base-uri 'none'; form-action 'none'; connect-src 'self'; "
+        f"img-src data:; frame-ancestors 'none'; style-src '{hash_source(style)}'; "
+        f"script-src '{hash_source(script)}'"
+    )
+
+
+def index_page(views: Sequence[PoolView]) -> str:
+    """Return the page of all pools."""
+    return printable(
+        page("dashboard/index.html.j2", title="Pools", sections=[], views=views)
+    )
+
+
+def pool_page(view: PoolView) -> str:
+    """Return the page of one pool."""
+    return printable(
+        page(
+            "dashboard/pool.html.j2",
+            title=f"{view.name}: {view.headline}",
+            sections=list(sections(view)),
+            view=view,
+            facts=list(_facts(view)),
+            about=_about(view),
+        )
+    )
+
+
+def message_page(title: str, message: str) -> str:
+    """Return a page that says why there is no other."""
+    return printable(
+        page("dashboard/message.html.j2", title=title, sections=[], message=message)
+    )
+
+
+def _facts(view: PoolView) -> Iterator[tuple[str, str]]:
+    yield "decided", f"{view.decided:,}"
+    yield "settled", f"{view.settled:,}"
+    yield "waiting for an outcome", f"{view.pending:,}"
+    yield "decisions per minute", view.per_minute
+    yield "deciding rule", f"{view.rule} ({view.learner})"
+    if view.comparison:
+        yield in_unit(view, "cost per case"), format_estimate(view.comparison[0].cost)
+
+
+def _about(view: PoolView) -> str:
+    """What the pool decides, and at what costs."""
+    if len(view.labels) == 2:
+        words = cost_words.describe(view.costs)
+        about = f"Decides between {view.labels[0]} and {view.labels[1]}; {words}."
+    else:
+        about = f"Decides between {', '.join(view.labels)}."
+    return f"{about} Times are UTC."

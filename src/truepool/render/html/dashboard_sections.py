@@ -1,0 +1,283 @@
+"""The parts of the page of a pool: sentences, charts and tables."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from markupsafe import Markup
+
+from truepool.core.formatting import number, percent, pluralize, signed
+from truepool.render.html.chart import (
+    COLOURS,
+    Line,
+    bar_chart,
+    line_chart,
+    reliability_chart,
+)
+from truepool.render.html.dashboard_values import AlarmRow, PoolView, ago, moment
+from truepool.render.html.layout import Section
+from truepool.render.numbers import format_estimate, format_interval
+from truepool.render.tables.grid import Grid
+
+MOST_ALARMS = 12
+"""Alarms listed, the last ones."""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A drawing with its title and what its lines stand for."""
+
+    title: str
+    drawing: Markup
+    legend: tuple[str, ...] = ()
+
+
+def sections(view: PoolView) -> Iterator[Section]:
+    """Yield the parts of the page of a pool."""
+    yield _alarms(view)
+    yield _agents(view)
+    yield _weights(view)
+    yield _costs(view)
+    yield _calibration(view)
+    if view.challengers:
+        yield _challengers(view)
+    yield _traffic(view)
+
+
+def _section(
+    name: str,
+    title: str,
+    intro: str,
+    *,
+    charts: Sequence[Chart] = (),
+    tables: Sequence[Grid] = (),
+    alarms: Sequence[tuple[str, str, str]] = (),
+) -> Section:
+    shown = {"intro": intro, "charts": charts, "tables": tables, "alarms": alarms}
+    link = title.partition(":")[0]
+    return Section(name, link, title, "dashboard/section.html.j2", shown)
+
+
+def in_unit(view: PoolView, what: str) -> str:
+    """Return the name of a cost with its unit."""
+    return f"{what}, {view.unit}" if view.unit else what
+
+
+def _alarms(view: PoolView) -> Section:
+    rows = [
+        (one.severity, one.sentence, _dates(one, view.now))
+        for one in view.alarms[:MOST_ALARMS]
+    ]
+    count = pluralize(len(view.alarms), "alarm") if view.alarms else "No alarms"
+    intro = f"{count} in the last {pluralize(view.window, 'decision')}."
+    if len(view.alarms) > len(rows):
+        intro += f" The last {len(rows)} are shown."
+    return _section("alarms", "Alarms: drift and dead feeds", intro, alarms=rows)
+
+
+def _dates(alarm: AlarmRow, now: float) -> str:
+    raised = f"raised {moment(alarm.at, now)}"
+    since = "" if alarm.since is None else f"since {moment(alarm.since, now)}, "
+    return since + raised
+
+
+def _agents(view: PoolView) -> Section:
+    rows = [
+        (
+            agent.name,
+            Markup('<span class="badge {}">{}</span>').format(
+                agent.severity, agent.state
+            ),
+            "-" if agent.last is None else ago(agent.last, view.now),
+            "-" if agent.share is None else percent(agent.share),
+            "-" if agent.weight is None else percent(agent.weight),
+            format_estimate(agent.credit, sign=True),
+            format_estimate(agent.cost),
+        )
+        for agent in view.agents
+    ]
+    headers = (
+        "agent",
+        "state",
+        "last report",
+        "reports on",
+        "weight now",
+        in_unit(view, "saved per case"),
+        in_unit(view, "cost per case alone"),
+    )
+    intro = (
+        "Saved per case: what the decision without the agent's report would have cost "
+        f"more, with {percent(view.level)} interval."
+    ).replace(".0 %", " %")
+    if len(rows) < view.all_agents:
+        intro += f" The {len(rows)} agents with most weight of {view.all_agents:,}."
+    table = Grid(_window(view), headers, tuple(rows))
+    return _section("agents", "Agents", intro, tables=(table,))
+
+
+def _window(view: PoolView) -> str:
+    return (
+        f"The last {pluralize(view.window, 'decision')}, {view.window_settled:,} of "
+        "them with a known outcome"
+    )
+
+
+def _weights(view: PoolView) -> Section:
+    charts = []
+    if view.weights:
+        shown = view.weights[:COLOURS]
+        top = max(float(np.nanmax(line.values, initial=0.0)) for line in shown)
+        drawing = line_chart(
+            shown, f"Weights over time: {_last(shown, percent)}.", view.ends,
+            bounds=(0.0, max(top, 0.1)), form="{:.0%}".format,
+        )  # fmt: skip
+        charts.append(Chart("Weight in each decision", drawing, _legend(shown)))
+    if view.credit:
+        shown = view.credit[:COLOURS]
+        label = f"Savings so far by agent: {_last(shown, number)}."
+        drawing = line_chart(shown, label, view.settled_ends)
+        title = in_unit(view, "Saved so far by each agent")
+        charts.append(Chart(title, drawing, _legend(shown)))
+    intro = (
+        "" if charts else "The deciding rule has no weights, or nothing was decided."
+    )
+    if view.all_agents > COLOURS:
+        intro += f" The {COLOURS} largest are drawn."
+    return _section("weights", "Weights and credit", intro.strip(), charts=charts)
+
+
+def _legend(lines: Sequence[Line]) -> tuple[str, ...]:
+    return tuple(line.name for line in lines)
+
+
+def _last(lines: Sequence[Line], form: Callable[[float], str]) -> str:
+    """Read the last value of each line aloud."""
+    found = []
+    for line in lines:
+        known = line.values[~np.isnan(line.values)]
+        if known.size:
+            found.append(f"{line.name} {form(float(known[-1]))}")
+    return ", ".join(found)
+
+
+def _costs(view: PoolView) -> Section:
+    if not view.comparison:
+        intro = "Costs are compared when more outcomes are known."
+        return _section("costs", "Cost so far", intro)
+    rows = tuple(
+        (
+            row.name,
+            f"{row.cases:,}",
+            format_estimate(row.cost),
+            "" if row.name == "the pool" else format_estimate(row.saved, sign=True),
+        )
+        for row in view.comparison
+    )
+    headers = (
+        "decided by",
+        "cases",
+        in_unit(view, "cost per case"),
+        in_unit(view, "saved by the pool per case"),
+    )
+    title = f"The last {pluralize(view.window_settled, 'settled case')}"
+    label = f"Mean cost per case so far: {_last(view.cost_lines, number)}."
+    chart = Chart(
+        in_unit(view, "Mean cost per case so far"),
+        line_chart(view.cost_lines, label, view.settled_ends),
+        _legend(view.cost_lines),
+    )
+    intro = (
+        "The best agent is chosen in hindsight, which favours it. Intervals resample "
+        "the cases."
+    )
+    table = Grid(title, headers, rows)
+    return _section("costs", "Cost so far", intro, charts=(chart,), tables=(table,))
+
+
+def _calibration(view: PoolView) -> Section:
+    found = view.reliability
+    if found is None:
+        intro = "It is shown for two labels, when more outcomes are known."
+        return _section("calibration", "Calibration", intro)
+    outside = (found.frequency < found.low) | (found.frequency > found.high)
+    label = (
+        f"Reliability diagram of the pool: {int(outside.sum())} of {len(outside)} "
+        "groups lie outside the band of calibrated reports."
+    )
+    parts = (found.mean_report, found.frequency, found.low, found.high)
+    drawing = reliability_chart(*parts, label)
+    chart = Chart("Observed share over pooled probability", drawing)
+    rows = tuple(
+        (percent(p), percent(f), f"{percent(a)} to {percent(b)}", f"{n:,.0f}")
+        for p, f, a, b, n in zip(*parts, found.cases, strict=True)
+    )
+    headers = ("pooled, mean", "observed", "if calibrated", "cases")
+    table = Grid("Groups of similar pooled probabilities", headers, rows)
+    intro = "In the grey band lie the groups of a calibrated pool."
+    return _section(
+        "calibration", "Calibration", intro, charts=(chart,), tables=(table,)
+    )
+
+
+def _challengers(view: PoolView) -> Section:
+    rows = []
+    for one in view.challengers:
+        saved, like = one["saved_per_case"], None
+        shown = ["-"] * 3
+        if saved is not None:
+            low, high = one["interval"]
+            like = max(map(abs, (saved, low, high)))
+            shown = [
+                number(one["cost"][one["champion"]]),
+                number(one["cost"][one["challenger"]]),
+                f"{signed(saved, like)} "
+                + format_interval(signed(low, like), signed(high, like)),
+            ]
+        rows.append((one["challenger"], f"{one['cases']:,}", *shown))
+    headers = (
+        "challenger",
+        "cases",
+        f"cost of {view.rule}",
+        "cost of the challenger",
+        in_unit(view, "it would have saved per case"),
+    )
+    table = Grid("Rules in the shadow", headers, tuple(rows))
+    intro = "Rules that run in the shadow, on the cases that both decided."
+    return _section("challengers", "Challengers", intro, tables=(table,))
+
+
+def _traffic(view: PoolView) -> Section:
+    charts = []
+    if view.window:
+        label = (
+            f"Decisions over time: {view.window:,} from {view.ends[0]} to "
+            f"{view.ends[1]}."
+        )
+        drawing = bar_chart(view.throughput, label, view.ends)
+        charts.append(Chart("Decisions over time", drawing))
+    tables = [_recent(view)] if view.recent else []
+    if view.oldest:
+        rows = tuple(
+            (case, moment(at, view.now), ago(at, view.now)) for case, at in view.oldest
+        )
+        title = f"The oldest of the last {pluralize(view.window, 'decision')}"
+        tables.append(Grid(title, ("case", "decided at", "waits since"), rows))
+    intro = f"{pluralize(view.pending, 'case')} waiting for an outcome."
+    title = "Traffic: pending outcomes and throughput"
+    return _section("traffic", title, intro, charts=charts, tables=tables)
+
+
+def _recent(view: PoolView) -> Grid:
+    rows = tuple(
+        (
+            one.case,
+            moment(one.at, view.now),
+            f"{one.reported} of {view.all_agents:,}",
+            percent(one.probability),
+            one.decision,
+            one.outcome or "-",
+        )
+        for one in view.recent
+    )
+    headers = ("case", "at", "reports", "pooled", "decision", "outcome")
+    return Grid("The last decisions", headers, rows)

@@ -1,0 +1,199 @@
+"""What a dashboard shows of a pool: numbers, and sentences about them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from truepool.audits.values import Reliability
+from truepool.comparison import Estimate
+from truepool.core.arrays import FloatArray
+from truepool.core.formatting import number, percent, pluralize
+from truepool.render import costs as cost_words
+from truepool.render.html.chart import Line
+
+MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
+"""Seconds."""
+NAMED = 3
+"""Agents that a headline names."""
+ALARMS = {
+    "constant": "{who} reports {after} again and again.",
+    "stopped": "{who} has stopped reporting.",
+    "repeated": "{who} sends earlier reports again.",
+    "link": "The reports of {who} no longer move with those of the others.",
+    "level": "The reports of {who} have shifted against those of the others.",
+    "scale": "The reports of {who} are spread differently than before.",
+    "cost": "Deciding by {who} costs {after} per case; it was {before}.",
+    "discrimination": "{who} ranks positive cases lower than before.",
+    "outcome rate": "The share of positive outcomes went from {before} to {after}.",
+}
+"""What an alarm says, by its kind."""
+
+
+@dataclass(frozen=True)
+class AgentRow:
+    """An agent: what its feed does, and what it is worth per case."""
+
+    name: str
+    state: str
+    severity: str
+    last: float | None
+    share: float | None
+    weight: float | None
+    credit: Estimate | None
+    cost: Estimate | None
+
+
+@dataclass(frozen=True)
+class AlarmRow:
+    """An alarm, when it was raised, and since when."""
+
+    who: str
+    kind: str
+    severity: str
+    before: float
+    after: float
+    at: float
+    since: float | None
+
+    @property
+    def sentence(self) -> str:
+        """What happened."""
+        form = percent if self.kind == "outcome rate" else number
+        who = {"pool": "the pool"}.get(self.who, self.who)
+        before, after = form(self.before), form(self.after)
+        return ALARMS[self.kind].format(who=who, before=before, after=after)
+
+
+@dataclass(frozen=True)
+class CostRow:
+    """Cost per case of what somebody decides, and what the pool saves against it."""
+
+    name: str
+    cases: int
+    cost: Estimate | None
+    saved: Estimate | None
+
+
+@dataclass(frozen=True)
+class DecisionRow:
+    """A decision: who reported, the probability of what was decided, the outcome."""
+
+    case: str
+    at: float
+    reported: int
+    probability: float
+    decision: str
+    outcome: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class PoolView:
+    """All that a page shows of a pool."""
+
+    name: str
+    costs: Mapping[str, Any]
+    labels: tuple[str, ...]
+    rule: str
+    learner: str
+    level: float
+    decided: int
+    settled: int
+    pending: int
+    oldest: tuple[tuple[str, float], ...]
+    recent: tuple[DecisionRow, ...]
+    window: int
+    window_settled: int
+    times: tuple[float, ...]
+    settled_times: tuple[float, ...]
+    throughput: FloatArray
+    agents: tuple[AgentRow, ...]
+    all_agents: int
+    alarms: tuple[AlarmRow, ...]
+    weights: Sequence[Line]
+    credit: Sequence[Line]
+    cost_lines: Sequence[Line]
+    comparison: tuple[CostRow, ...]
+    reliability: Reliability | None
+    challengers: tuple[Mapping[str, Any], ...]
+    now: float
+
+    @property
+    def unit(self) -> str:
+        """Unit of the costs."""
+        return cost_words.unit(self.costs)
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The times of the first and of the last decision shown."""
+        return _ends(self.times, self.now)
+
+    @property
+    def settled_ends(self) -> tuple[str, str]:
+        """The same for the decisions whose outcome is known."""
+        return _ends(self.settled_times, self.now)
+
+    @property
+    def per_minute(self) -> str:
+        """Decisions per minute over the time of those shown."""
+        if len(self.times) < 2 or self.times[-1] <= self.times[0]:
+            return "-"
+        seconds = self.times[-1] - self.times[0]
+        return number(MINUTE * (len(self.times) - 1) / seconds)
+
+    @property
+    def severity(self) -> str:
+        """Of the worst that is true now."""
+        states = {agent.severity for agent in self.agents}
+        if "error" in states:
+            return "error"
+        return "warning" if "warning" in states or self.alarms else "note"
+
+    @property
+    def headline(self) -> str:
+        """How the pool is, in a sentence."""
+        broken = [agent for agent in self.agents if agent.severity == "error"]
+        if broken:
+            names = ", ".join(
+                f"{agent.name} ({agent.state})" for agent in broken[:NAMED]
+            )
+            more = f" and {len(broken) - NAMED} more" if len(broken) > NAMED else ""
+            return f"Check the feed of {names}{more}."
+        if self.alarms:
+            return self.alarms[0].sentence
+        if not self.window:
+            return "Nothing was decided yet."
+        if not self.window_settled:
+            return "No outcome is known yet."
+        return f"No alarms in the last {pluralize(self.window, 'decision')}."
+
+
+def _ends(times: Sequence[float], now: float) -> tuple[str, str]:
+    return (moment(min(times), now), moment(max(times), now)) if times else ("", "")
+
+
+def moment(at: float, now: float) -> str:
+    """Return a time of the last day by the clock, another one with its date (UTC).
+
+    >>> moment(0.0, 60.0), moment(0.0, 1e9)
+    ('00:00:00', '1970-01-01 00:00')
+    """
+    near = 0 <= now - at < DAY
+    form = "%H:%M:%S" if near else "%Y-%m-%d %H:%M"
+    return datetime.fromtimestamp(at, UTC).strftime(form)
+
+
+def ago(at: float, now: float) -> str:
+    """Return how long ago a time is, in one unit.
+
+    >>> ago(0, 0.4), ago(0, 59), ago(0, 7000), ago(0, 1e5), ago(0, 1e6)
+    ('now', '59 s ago', '117 min ago', '28 h ago', '12 days ago')
+    """
+    passed = now - at
+    if passed < 1:
+        return "now"
+    for unit, seconds in (("s", 1.0), ("min", MINUTE), ("h", HOUR)):
+        following = {"s": MINUTE, "min": HOUR, "h": DAY}[unit]
+        if passed < 2 * following:
+            return f"{passed / seconds:.0f} {unit} ago"
+    return f"{passed / DAY:.0f} days ago"

@@ -1,0 +1,83 @@
+"""What the dashboard shows, read from the ledger when somebody looks."""
+
+import time
+from threading import Lock
+
+from truepool.render.html.dashboard_values import PoolView
+from truepool.server.access import Caller
+from truepool.server.coordinator import Coordinator
+from truepool.server.history import Case, History
+from truepool.server.pool_view import FEWEST, make_view
+from truepool.server.recent import count_entries, read_decided
+from truepool.server.watch import Watch
+
+DECISIONS = 2_000
+"""How many of the last decisions a page is about."""
+CELLS = 100_000
+"""With many agents, fewer decisions: as many as have so many reports."""
+FRESH = 2.0
+"""Seconds for which a page is not made again, whoever asks for it."""
+
+
+class Dashboard:
+    """Views of the pools of a coordinator; what was counted before is kept."""
+
+    def __init__(self, coordinator: Coordinator) -> None:
+        self.coordinator = coordinator
+        self._pools: dict[str, _Pool] = {}
+        self._lock = Lock()
+
+    def pool(self, caller: Caller, name: str) -> PoolView:
+        """Return the view of a pool."""
+        caller.check("read", name)
+        with self._lock:  # many who look at once cost as much as one
+            known = self._pools.get(name) or _Pool()
+            view = known.look(self.coordinator, caller, name)
+            self._pools[name] = known
+        return view
+
+    def pools(self, caller: Caller) -> list[PoolView]:
+        """Return the views of all pools."""
+        names = self.coordinator.pools(caller).result()
+        return [self.pool(caller, name) for name in names]
+
+
+class _Pool:
+    """What is kept of a pool between two looks."""
+
+    def __init__(self) -> None:
+        self.view: PoolView | None = None
+        self.made = 0.0
+        self.last = 0
+        self.counts: dict[str, int] = {}
+        self.watch: Watch | None = None
+
+    def look(self, coordinator: Coordinator, caller: Caller, name: str) -> PoolView:
+        """Return a view that is fresh, with what is new since the last one."""
+        if self.view is None or time.monotonic() - self.made > FRESH:
+            self.view = self._read(coordinator, caller, name)
+            self.made = time.monotonic()
+        return self.view
+
+    def _read(self, coordinator: Coordinator, caller: Caller, name: str) -> PoolView:
+        find = coordinator.operations.find
+        number, deployment = coordinator.writer.submit(lambda: find(name)).result()
+        described = coordinator.describe(caller, name).result()
+        agents = tuple(described["agents"])
+        most = max(FEWEST, min(DECISIONS, CELLS // max(len(agents), 1)))
+        with coordinator.ledger.reader() as connection:
+            self.last, new = count_entries(connection, number, self.last)
+            decided = read_decided(connection, number, most)
+        for kind, count in new.items():
+            self.counts[kind] = self.counts.get(kind, 0) + count
+        if self.watch is None or self.watch.agents != agents:
+            self.watch = Watch(deployment.pool, agents)
+        self.watch.update(decided)
+        order = sorted(decided, key=lambda one: one.settled or 0)
+        cases = [
+            Case(one.case, one.at, one.content, one.outcome)
+            for one in order
+            if one.outcome is not None
+        ]
+        history = History(deployment.pool, agents, cases)
+        return make_view(described, history, decided, self.counts, self.watch)

@@ -1,0 +1,121 @@
+"""Where paying an agent for its contribution makes misreporting pay.
+
+An agent that is paid V(m) - V(m without i) wants what is best for the pool. That is
+its belief where the pool decides at the threshold of the costs and is calibrated. Where
+not, it can gain by moving its reports, and the pool pays for it.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.stats import chi2
+
+from truepool.core.arrays import FloatArray
+from truepool.core.formatting import money, number
+from truepool.measures.calibration import cox
+from truepool.measures.decisions import choose
+from truepool.measures.inference import Resamples
+from truepool.server.contributions import pooled_coordinates
+from truepool.server.history import LEVEL, History
+
+SHIFTS = (-0.5, -0.2, -0.1, -0.05, 0.05, 0.1, 0.2, 0.5)
+"""How far reports are moved to see whether that pays."""
+FEWEST = 30
+"""Cases from which calibration and misreports are tested."""
+SIGNIFICANCE = 0.01
+"""Of the test whether the pool is calibrated."""
+SAME = 0.005
+"""Thresholds closer than this are the same."""
+
+
+def warnings(history: History, agent: str) -> Iterator[str]:
+    """Yield why an agent could gain by misreporting, on the cases of a statement."""
+    if len(history.pool.labels.names) != 2 or not history.cases:
+        return
+    yield from _threshold(history)
+    if len(history.cases) < FEWEST:
+        return
+    yield from _calibration(history)
+    yield from _gain(history, agent)
+
+
+def _threshold(history: History) -> Iterator[str]:
+    """Say whether another threshold than that of the costs decides."""
+    used = history.pool.threshold
+    implied = np.ravel(history.costs.threshold)
+    if used is not None and np.abs(implied - used).max() > SAME:
+        mean = number(float(implied.mean()))
+        yield (
+            f"the pool decides above {number(used)}, and its costs imply {mean}: "
+            "agents gain by moving their reports across the threshold. Leave out the "
+            "threshold of the pool."
+        )
+
+
+def _calibration(history: History) -> Iterator[str]:
+    """Say whether the pooled probabilities are not those of the outcomes."""
+    outcomes = history.outcomes
+    if outcomes.min() == outcomes.max():
+        return
+    found = cox(pooled_coordinates(history)[:, 0], outcomes)
+    p = float(chi2.sf(found.likelihood_ratio, 2))
+    if p < SIGNIFICANCE:
+        yield (
+            "the pool is not calibrated on these cases (calibration slope "
+            f"{number(found.slope)}, p = {p:.2g}): agents gain by correcting for it. "
+            "Recalibrate the pool."
+        )
+
+
+def _gain(history: History, agent: str) -> Iterator[str]:
+    """Say whether moving all reports by the same would have paid, weights unchanged."""
+    gains = shift_gains(history, agent)
+    if gains is None:
+        return
+    measured = cross_fit(gains)
+    low, high = Resamples(len(measured)).interval(measured, LEVEL)
+    if low > 0:
+        best = SHIFTS[int(gains.mean(axis=0).argmax())]
+        gain = money(float(measured.mean()), history.pool.costs.currency or "")
+        interval = f"{100 * LEVEL:g} % interval {number(low)} to {number(high)}"
+        yield (
+            f"{agent} would have been paid {gain} more per case ({interval}) with all "
+            f"its reports moved by {best:+g}, at the weights of these cases."
+        )
+
+
+def shift_gains(history: History, agent: str) -> FloatArray | None:
+    """Cost (T, S) saved if the agent had moved its reports by each of `SHIFTS`."""
+    known = [
+        (case.decision["weights"], case.decision["reports"].get(agent))
+        for case in history.cases
+    ]
+    if any(weights is None or report is None for weights, report in known):
+        return None
+    weights = np.array([weights[agent] for weights, _ in known])[:, None]
+    reports = np.array([np.ravel(report)[-1] for _, report in known])[:, None]
+    moved = np.clip(reports + np.array(SHIFTS), 0.0, 1.0)
+    pooled = pooled_coordinates(history)
+    costs = history.costs.shape((len(pooled), 1))
+    outcomes = history.outcomes[:, None]
+    threshold = history.pool.threshold
+
+    def paid(values: FloatArray) -> FloatArray:
+        return costs.paid(outcomes, choose(values[:, :, None], costs, threshold), 2)
+
+    return np.asarray(paid(pooled) - paid(pooled + weights * (moved - reports)))
+
+
+def cross_fit(gains: FloatArray) -> FloatArray:
+    """Gain (T,) of the column that is best on the other half of the cases, if any is.
+
+    >>> cross_fit(np.array([[1.0, -1.0], [2.0, 0.0], [1.0, -1.0], [3.0, 0.0]]))
+    array([1., 2., 1., 3.])
+    """
+    measured = np.zeros(len(gains))
+    half = np.arange(len(gains)) % 2
+    for part in (0, 1):
+        means = gains[half != part].mean(axis=0)
+        if means.max() > 0:
+            measured[half == part] = gains[half == part, int(means.argmax())]
+    return measured

@@ -1,0 +1,73 @@
+"""The pages of the dashboard over HTTP.
+
+A browser has no way to send a bearer token, so it asks for a password: the token of
+an operator or admin. Only these pages take it that way, and they change nothing; so no
+other page can make a browser do something with it.
+"""
+
+import asyncio
+import base64
+import binascii
+from collections.abc import Callable
+
+from fastapi import FastAPI, Request, Response
+
+from truepool.core.errors import LedgerError, RequestError, TruepoolError
+from truepool.render.html.dashboard import (
+    index_page,
+    message_page,
+    policy,
+    pool_page,
+)
+from truepool.server.access import Caller
+from truepool.server.coordinator import Coordinator
+from truepool.server.dashboard import Dashboard
+
+STATUS = {"unauthenticated": 401, "forbidden": 403, "unknown": 404}
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+ASK = 'Basic realm="truepool: the token of an operator as password", charset="UTF-8"'
+
+
+def add_pages(api: FastAPI, coordinator: Coordinator) -> None:
+    """Add the pages of a coordinator to its application."""
+    dashboard = Dashboard(coordinator)
+
+    async def answer(request: Request, make: Callable[[Caller], str]) -> Response:
+        headers, status = dict(HEADERS), 200
+        try:
+            caller = coordinator.access.identify(_bearer(request))
+            html = await asyncio.to_thread(make, caller)
+        except TruepoolError as error:
+            code = error.code if isinstance(error, RequestError) else "invalid"
+            unusable = 503 if isinstance(error, LedgerError) else 400
+            status = STATUS.get(code, unusable)
+            html = message_page("This page cannot be shown", str(error))
+            if status == 401:
+                headers["WWW-Authenticate"] = ASK
+        headers["Content-Security-Policy"] = policy(html)
+        return Response(html, status, headers, "text/html; charset=utf-8")
+
+    @api.get("/", include_in_schema=False)
+    async def index(request: Request) -> Response:
+        return await answer(request, lambda who: index_page(dashboard.pools(who)))
+
+    @api.get("/pools/{pool:path}", include_in_schema=False)
+    async def pool(request: Request, pool: str) -> Response:
+        return await answer(request, lambda who: pool_page(dashboard.pool(who, pool)))
+
+
+def _bearer(request: Request) -> str | None:
+    """Return the header of a token, also where it came as a password."""
+    header = request.headers.get("authorization")
+    kind, _, rest = (header or "").partition(" ")
+    if kind.lower() != "basic":
+        return header
+    try:
+        password = base64.b64decode(rest, validate=True).decode().partition(":")[2]
+    except (binascii.Error, ValueError):
+        return header
+    return f"Bearer {password}"

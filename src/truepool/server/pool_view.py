@@ -1,0 +1,230 @@
+"""The numbers of a view of a pool, from its last decisions."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from truepool.audits.reliability import reliability
+from truepool.audits.values import Reliability
+from truepool.comparison import Estimate
+from truepool.core.arrays import FloatArray, IntArray
+from truepool.measures.inference import Resamples
+from truepool.render.html.chart import Line
+from truepool.render.html.dashboard_values import (
+    AgentRow,
+    AlarmRow,
+    CostRow,
+    DecisionRow,
+    PoolView,
+)
+from truepool.server.configuration import PoolConfig
+from truepool.server.contributions import savings
+from truepool.server.history import LEVEL, History
+from truepool.server.recent import Decided
+from truepool.server.watch import Noticed, Watch
+from truepool.server.yardsticks import Yardsticks
+
+BINS = 30
+"""Parts of time in which decisions are counted."""
+FEWEST = 30
+"""Settled cases from which costs are compared and calibration is shown."""
+MOST_ROWS = 100
+"""Agents in the table, those with most weight."""
+LISTED = 10
+"""Decisions listed, the last ones and those that wait longest for an outcome."""
+FEED_KINDS = ("stopped", "constant", "repeated")
+"""Alarms on a feed that is broken, not on one that changed."""
+
+
+def make_view(
+    described: Mapping[str, Any],
+    history: History,
+    decided: Sequence[Decided],
+    counts: Mapping[str, int],
+    watch: Watch,
+) -> PoolView:
+    """Return all that a page shows of a pool."""
+    first = decided[0].n if decided else 0
+    noticed = [one for one in watch.noticed if one.n >= first]
+    enough = len(history.cases) >= FEWEST
+    yardsticks = Yardsticks.of(history) if enough else None
+    saved = savings(history)
+    weights, credit = _weights(history.agents, decided), np.nancumsum(saved, axis=0)
+    # The same order in both, so that an agent has one colour.
+    order = _order(credit if np.isnan(weights).all() else weights)
+    dropped = counts.get("settle", 0) + counts.get("drop", 0)
+    waiting = [(one.case, one.at) for one in decided if one.settled is None]
+    return PoolView(
+        name=described["name"],
+        costs={"currency": "", **described["costs"]},
+        labels=tuple(map(str, history.pool.labels.names)),
+        rule=described["rule"],
+        learner=described.get("learner") or "a saved pool",
+        level=LEVEL,
+        decided=counts.get("decide", 0),
+        settled=counts.get("settle", 0),
+        pending=counts.get("decide", 0) - dropped,
+        oldest=tuple(waiting[:LISTED]),
+        recent=tuple(_recent(history.pool, decided[: -LISTED - 1 : -1])),
+        window=len(decided),
+        window_settled=len(history.cases),
+        times=tuple(one.at for one in decided),
+        settled_times=tuple(case.at for case in history.cases),
+        throughput=_throughput(decided),
+        agents=tuple(_agents(described, history, decided, noticed, yardsticks, saved)),
+        all_agents=len(history.agents),
+        alarms=tuple(_alarm(one) for one in reversed(noticed)),
+        weights=_lines(history.agents, weights, order),
+        credit=_lines(history.agents, credit, order),
+        cost_lines=_cost_lines(yardsticks),
+        comparison=tuple(_comparison(yardsticks)),
+        reliability=_reliability(history) if enough else None,
+        challengers=tuple(
+            history.evidence(described["rule"], name)
+            for name in described["challengers"]
+        ),
+        now=time.time(),
+    )
+
+
+def _recent(pool: PoolConfig, decided: Sequence[Decided]) -> Iterator[DecisionRow]:
+    names = tuple(map(str, pool.labels.names))
+    for one in decided:
+        pooled = one.content["pooled"][one.content["champion"]]
+        decision = one.content["decision"]
+        # Of two labels the positive one is what reports are about.
+        shown = pooled[1] if len(names) == 2 else pooled[decision]
+        yield DecisionRow(
+            one.case,
+            one.at,
+            len(one.content["reports"]),
+            shown,
+            names[decision],
+            None if one.outcome is None else names[one.outcome],
+        )
+
+
+def _throughput(decided: Sequence[Decided]) -> FloatArray:
+    """Decisions in each part of the time that they cover."""
+    times = np.array([one.at for one in decided])
+    if len(times) < 2 or times.max() <= times.min():
+        return np.full(1, float(len(times)))
+    counted = np.histogram(times, BINS, (times.min(), times.max()))[0]
+    return np.asarray(counted, dtype=np.float64)
+
+
+def _agents(
+    described: Mapping[str, Any],
+    history: History,
+    decided: Sequence[Decided],
+    noticed: Sequence[Noticed],
+    yardsticks: Yardsticks | None,
+    saved: FloatArray,
+) -> Iterator[AgentRow]:
+    weights = described["weights"] or {}
+    heavy = sorted(history.agents, key=lambda agent: -weights.get(agent, 0.0))
+    shown = set(heavy[:MOST_ROWS])
+    for i, agent in enumerate(history.agents):
+        if agent not in shown:
+            continue
+        given = [one for one in decided if agent in one.content["reports"]]
+        state, severity = _state(agent, decided, given, noticed)
+        yield AgentRow(
+            agent,
+            state,
+            severity,
+            given[-1].at if given else None,
+            len(given) / len(decided) if decided else None,
+            weights.get(agent),
+            _estimate(saved[:, i]),
+            _estimate(yardsticks.agents[agent]) if yardsticks else None,
+        )
+
+
+def _state(
+    agent: str,
+    decided: Sequence[Decided],
+    given: Sequence[Decided],
+    noticed: Sequence[Noticed],
+) -> tuple[str, str]:
+    """What the feed of an agent does now, by its last alarms."""
+    if not decided:
+        return "no decision yet", "none"
+    if not given:
+        return "no reports", "error"
+    own = [one for one in noticed if one.alarm.who == agent]
+    for one in reversed(own):
+        after = [str(g.content["reports"][agent]) for g in given if g.n >= one.n]
+        if one.alarm.kind == "stopped" and not after:
+            return "stopped", "error"
+        if one.alarm.kind == "constant" and len(set(after)) <= 1:
+            return "constant", "error"
+    if any(one.alarm.kind not in FEED_KINDS for one in own):
+        return "changed", "warning"
+    return ("recovered", "warning") if own else ("reporting", "ok")
+
+
+def _alarm(one: Noticed) -> AlarmRow:
+    severity = "error" if one.alarm.kind in FEED_KINDS else "warning"
+    alarm = one.alarm
+    return AlarmRow(
+        alarm.who, alarm.kind, severity, alarm.before, alarm.after, one.at, one.since
+    )
+
+
+def _estimate(by_case: FloatArray) -> Estimate | None:
+    """Mean with its interval over the cases that have a value."""
+    known = by_case[~np.isnan(by_case)]
+    if len(known) < FEWEST:
+        return None
+    low, high = Resamples(len(known)).interval(known, LEVEL)
+    return Estimate(float(known.mean()), low, high)
+
+
+def _weights(agents: Sequence[str], decided: Sequence[Decided]) -> FloatArray:
+    """Weight of each agent in each decision (T, N); NaN where it has none."""
+    used = [one.content["weights"] or {} for one in decided]
+    table = [[weights.get(agent, np.nan) for agent in agents] for weights in used]
+    return np.array(table, dtype=np.float64).reshape(len(decided), len(agents))
+
+
+def _order(table: FloatArray) -> IntArray:
+    """Columns by their size, the largest first."""
+    return np.argsort(-np.nansum(np.abs(table), axis=0), kind="stable")
+
+
+def _lines(agents: Sequence[str], table: FloatArray, order: IntArray) -> list[Line]:
+    """One line per agent."""
+    if not table.size or np.isnan(table).all():
+        return []
+    return [Line(agents[i], table[:, i]) for i in order]
+
+
+def _cost_lines(yardsticks: Yardsticks | None) -> list[Line]:
+    """Mean cost per case up to each case."""
+    lines = []
+    for name, costs in (yardsticks.rows if yardsticks else {}).items():
+        count = np.cumsum(~np.isnan(costs))
+        total = np.nancumsum(costs)
+        lines.append(Line(name, np.where(count, total / np.maximum(count, 1), np.nan)))
+    return lines
+
+
+def _comparison(yardsticks: Yardsticks | None) -> Iterator[CostRow]:
+    """Cost per case, and what the pool saves against each, on the same cases."""
+    for name, costs in (yardsticks.rows if yardsticks else {}).items():
+        saved = costs - yardsticks.pool if yardsticks else costs
+        known = int((~np.isnan(costs)).sum())
+        own = yardsticks is not None and costs is yardsticks.pool
+        yield CostRow(name, known, _estimate(costs), None if own else _estimate(saved))
+
+
+def _reliability(history: History) -> Reliability | None:
+    """Calibration of the pooled probability, with two labels."""
+    if len(history.pool.labels.names) != 2:
+        return None
+    decisions = [case.decision for case in history.cases]
+    pooled = np.array([d["pooled"][d["champion"]][1] for d in decisions])
+    return reliability(pooled, history.outcomes, LEVEL)

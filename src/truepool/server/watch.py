@@ -1,0 +1,89 @@
+"""A watch over the feeds of a pool: drift and dead-feed alarms, as entries come.
+
+A monitor takes about a millisecond per case, so that it is kept between two looks and
+sees only what is new.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from truepool.online.alarms import Alarm, Monitor
+from truepool.server.configuration import PoolConfig
+from truepool.server.recent import Decided
+
+FALSE_ALARMS = 100_000
+"""Mean number of cases between two false alarms of one detector on one agent."""
+
+
+@dataclass(frozen=True)
+class Noticed:
+    """An alarm with the decision that raised it, and the one it dates the change to."""
+
+    alarm: Alarm
+    n: int
+    at: float
+    since: float | None
+
+
+class Watch:
+    """Alarms of one pool with two labels; none where a monitor has nothing to say."""
+
+    def __init__(self, pool: PoolConfig, agents: tuple[str, ...]) -> None:
+        self.agents = agents
+        self.last = 0
+        self.noticed: list[Noticed] = []
+        self._cases: list[tuple[int, float]] = []
+        self._waiting: dict[int, int] = {}
+        self._monitor: Monitor | None = None
+        if len(agents) > 1 and len(pool.labels.names) == 2:
+            self._monitor = Monitor(
+                agents,
+                costs=pool.costs if pool.costs.constant else None,
+                threshold=pool.threshold,
+                cases_per_false_alarm=FALSE_ALARMS,
+            )
+
+    def update(self, decided: list[Decided]) -> None:
+        """See the decisions and outcomes that are new, in the order of the ledger."""
+        if self._monitor is None:
+            return
+        events: list[tuple[int, Decided, bool]] = []
+        for one in decided:
+            if one.n > self.last:
+                events.append((one.n, one, False))
+            if one.settled is not None and (
+                one.n > self.last or one.n in self._waiting
+            ):
+                events.append((one.settled, one, True))
+        for _, one, outcome in sorted(events, key=lambda event: event[0]):
+            if outcome:
+                self._settle(self._monitor, one)
+            else:
+                self._see(self._monitor, one)
+        self.last = max((one.n for one in decided), default=self.last)
+
+    def _see(self, monitor: Monitor, one: Decided) -> None:
+        known = one.content["reports"]
+        reports = {agent: known[agent] for agent in self.agents if agent in known}
+        pooled = float(one.content["pooled"][one.content["champion"]][1])
+        self._waiting[one.n] = monitor.case
+        self._cases.append((one.n, one.at))
+        self._note(monitor.update(_scalars(reports), pooled=pooled), one)
+
+    def _settle(self, monitor: Monitor, one: Decided) -> None:
+        case = self._waiting.pop(one.n, None)
+        if case is not None and one.outcome is not None:
+            self._note(monitor.settle(case, one.outcome), one)
+
+    def _note(self, alarms: tuple[Alarm, ...], one: Decided) -> None:
+        for alarm in alarms:
+            since = None if alarm.since is None else self._cases[alarm.since][1]
+            self.noticed.append(Noticed(alarm, one.n, one.at, since))
+
+
+def _scalars(reports: dict[str, Any]) -> dict[str, float]:
+    """Probabilities of the positive label, also where both were reported."""
+    return {
+        agent: float(report[1] if isinstance(report, list) else report)
+        for agent, report in reports.items()
+    }

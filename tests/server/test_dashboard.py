@@ -1,0 +1,294 @@
+"""What the dashboard shows is what happened."""
+
+import base64
+import re
+
+import numpy as np
+import pytest
+from fastapi.testclient import TestClient
+from server.service import FRAUD, Local
+
+import truepool as tp
+from truepool.core.errors import RequestError
+from truepool.render.html import dashboard as render
+from truepool.server import dashboard as dashboards
+from truepool.server.access import ADMIN, AGENT, ANYONE, OPERATOR
+from truepool.server.contributions import savings
+from truepool.server.dashboard import Dashboard
+from truepool.server.demo import AGENTS, DEAD, DRIFT, POOL, World
+from truepool.server.http import app
+
+ODD = '<script>alert(1)</script>"&'
+
+
+def drive(local, cases, seed=0, first=0, unsettled=()):
+    """Send the cases of the demonstration, and wait for the last answer."""
+    world, act, answers = World(np.random.default_rng(seed)), local.coordinator, []
+    for number in range(first + cases):
+        fraud, reports = world.next(number)
+        if number < first:
+            continue
+        case = f"p{number}"
+        rows = [(case, agent, report) for agent, report in reports.items()]
+        answers.append(act.report(ANYONE, "demo", rows))
+        answers.append(act.decide(ANYONE, "demo", case, None))
+        if number not in unsettled:
+            outcome = "fraud" if fraud else "genuine"
+            answers.append(act.settle(ANYONE, "demo", [(case, outcome)]))
+    for answer in answers:
+        answer.result(60)
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory):
+    """A pool in which an agent drifted, another died, and a challenger runs."""
+    with Local(tmp_path_factory.mktemp("busy") / "l.db", POOL) as local:
+        rule = {"learner": "hedge"}
+        local.change("demo", "challenge", {"name": "shadow", "rule": rule})
+        drive(local, DEAD + 60, unsettled=range(100, 107))
+        yield local
+
+
+@pytest.fixture(scope="module")
+def view(busy):
+    return Dashboard(busy.coordinator).pool(ANYONE, "demo")
+
+
+def test_the_counts_are_those_of_the_ledger(view):
+    cases = DEAD + 60
+    assert (view.decided, view.settled, view.pending) == (cases, cases - 7, 7)
+    assert (view.window, view.window_settled) == (cases, cases - 7)
+    assert [case for case, _ in view.oldest] == [f"p{i}" for i in range(100, 107)]
+    assert view.throughput.sum() == cases
+    assert view.recent[0].case == f"p{cases - 1}"
+
+
+def test_a_drift_and_a_dead_feed_raise_alarms(view):
+    kinds = {(alarm.who, alarm.kind) for alarm in view.alarms}
+    assert {("bob", "level"), ("cyd", "stopped")} <= kinds
+    assert {who for who, _ in kinds} <= {"bob", "cyd"}
+    states = {agent.name: agent.state for agent in view.agents}
+    assert states["cyd"] == "stopped"
+    assert states["bob"] == "changed"
+    assert {states[name] for name in ("ada", "dan", "eve")} == {"reporting"}
+    assert view.severity == "error"
+    assert view.headline == "Check the feed of cyd (stopped)."
+    stopped = next(a for a in view.alarms if a.kind == "stopped")
+    assert stopped.sentence == "cyd has stopped reporting."
+    assert view.times[DEAD - 1] <= stopped.since <= stopped.at
+
+
+def test_costs_are_those_of_the_decisions(busy, view):
+    history = busy.history("demo", 10_000)
+    panel, costs = history.panel(), tp.Costs(fn=10, fp=1)
+
+    def cost(pooled, cases=slice(None)):
+        decisions = tp.decide(np.asarray(pooled)[cases], costs)
+        return costs.paid(panel.outcomes[cases], decisions, 2).mean()
+
+    rows = {row.name: row for row in view.comparison}
+    pooled = [case.decision["pooled"]["first"][1] for case in history.cases]
+    assert rows["the pool"].cost.value == pytest.approx(cost(pooled))
+    mean = np.nanmean(panel.reports, axis=1)
+    assert rows["the mean of the reports"].cost.value == pytest.approx(cost(mean))
+    saved = rows["the mean of the reports"].saved
+    assert saved.value == pytest.approx(cost(mean) - cost(pooled))
+    assert saved.low < saved.value < saved.high
+    alone = {agent.name: agent.cost.value for agent in view.agents}
+    for i, agent in enumerate(AGENTS):
+        known = ~np.isnan(panel.reports[:, i])
+        assert alone[agent] == pytest.approx(cost(panel.reports[:, i], known))
+    best = min(alone, key=alone.get)
+    assert f"the best agent ({best})" in rows
+    assert view.cost_lines[0].values[-1] == pytest.approx(cost(pooled))
+
+
+def test_credit_and_weights_are_those_of_the_ledger(busy, view):
+    history = busy.history("demo", 10_000)
+    saved = savings(history)
+    for line in view.credit:
+        i = AGENTS.index(line.name)
+        np.testing.assert_allclose(line.values, np.cumsum(saved[:, i]))
+    credit = {agent.name: agent.credit.value for agent in view.agents}
+    np.testing.assert_allclose([credit[a] for a in AGENTS], saved.mean(axis=0))
+    for line in view.weights:
+        decided = busy.case("demo", "p42")["decision"]["weights"]
+        assert line.values[42] == decided[line.name]
+        assert line.values[0] == 0.2
+    assert [line.name for line in view.weights] == [line.name for line in view.credit]
+    (evidence,) = view.challengers
+    assert evidence == busy.evidence("demo", 10_000)[0]
+
+
+def test_a_later_look_sees_what_is_new(tmp_path, monkeypatch):
+    monkeypatch.setattr(dashboards, "FRESH", 0.0)
+    with Local(tmp_path / "l.db", POOL) as local:
+        seen = Dashboard(local.coordinator)
+        drive(local, DRIFT + 30, unsettled=range(5))
+        first = seen.pool(ANYONE, "demo")
+        local.settle("demo", [(f"p{i}", "genuine") for i in range(5)])
+        drive(local, DEAD + 60 - DRIFT - 30, first=DRIFT + 30)
+        second = seen.pool(ANYONE, "demo")
+        again = Dashboard(local.coordinator).pool(ANYONE, "demo")
+    assert (first.decided, first.pending) == (DRIFT + 30, 5)
+    assert (second.decided, second.pending) == (DEAD + 60, 0)
+    assert {a.kind for a in second.alarms} >= {"level", "stopped"}
+    assert [a.who for a in second.alarms if a.kind == "stopped"] == ["cyd"]
+    assert (second.decided, second.settled) == (again.decided, again.settled)
+
+
+def test_a_page_is_not_made_for_everyone_who_looks(tmp_path):
+    with Local(tmp_path / "l.db") as local:
+        seen = Dashboard(local.coordinator)
+        assert seen.pool(ANYONE, "fraud") is seen.pool(ANYONE, "fraud")
+
+
+def test_a_pool_without_any_case_has_a_page(tmp_path):
+    with Local(tmp_path / "l.db") as local:
+        view = Dashboard(local.coordinator).pool(ANYONE, "fraud")
+        assert view.headline == "Nothing was decided yet."
+        html = render.pool_page(view)
+        assert "Costs are compared when more outcomes are known." in html
+        local.report("fraud", [("c0", "ada", 0.5)])
+        local.decide("fraud", "c0", None)
+        view = Dashboard(local.coordinator).pool(ANYONE, "fraud")
+        assert view.headline == "Check the feed of bob (no reports), cyd (no reports)."
+        assert "c0" in render.pool_page(view)
+
+
+@pytest.mark.parametrize(
+    "pool",
+    [
+        {"labels": ["a", "b", "c"]},
+        {"learner": "auto"},
+        {"costs": {"fn": "amount", "fp": 1}},
+        {"threshold": 0.3},
+    ],
+)
+def test_every_kind_of_pool_has_a_page(tmp_path, pool):
+    rng = np.random.default_rng(0)
+    config = FRAUD | pool
+    if len(config["labels"]) > 2:
+        del config["positive"]
+    with Local(tmp_path / "l.db", config) as local:
+        for i in range(40):
+            for agent in config["agents"]:
+                many = len(config["labels"]) > 2
+                report = rng.dirichlet([1, 1, 1]).tolist() if many else rng.random()
+                local.report("fraud", [(f"c{i}", agent, report)])
+            local.decide("fraud", f"c{i}", {"amount": 20.0})
+            local.settle("fraud", [(f"c{i}", config["labels"][i % 2])])
+        local.erase("fraud", "c3")
+        view = Dashboard(local.coordinator).pool(ANYONE, "fraud")
+        assert (view.decided, view.window) == (40, 39)
+        html = render.pool_page(view)
+    assert len(re.findall("<section", html)) == 6
+
+
+def test_an_agent_that_joins_is_watched_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(dashboards, "FRESH", 0.0)
+    with Local(tmp_path / "l.db") as local:
+        seen = Dashboard(local.coordinator)
+        local.fill(10, np.random.default_rng(0))
+        seen.pool(ANYONE, "fraud")
+        local.change("fraud", "join", {"agent": "dan"})
+        local.change("fraud", "leave", {"agent": "ada"})
+        view = seen.pool(ANYONE, "fraud")
+    assert [agent.name for agent in view.agents] == ["bob", "cyd", "dan"]
+    assert view.agents[2].state == "no reports"
+
+
+def test_many_agents_are_cut_and_counted(tmp_path):
+    names = [f"a{i}" for i in range(120)]
+    with Local(tmp_path / "l.db", FRAUD | {"agents": names}) as local:
+        for i in range(3):
+            local.report("fraud", [(f"c{i}", name, 0.3) for name in names])
+            local.decide("fraud", f"c{i}", None)
+        view = Dashboard(local.coordinator).pool(ANYONE, "fraud")
+    assert (len(view.agents), view.all_agents) == (100, 120)
+    assert "The 100 agents with most weight of 120." in render.pool_page(view)
+
+
+# over HTTP
+
+
+def basic(token, user="x"):
+    return {
+        "Authorization": "Basic "
+        + base64.b64encode(f"{user}:{token}".encode()).decode()
+    }
+
+
+@pytest.fixture
+def guarded(tmp_path):
+    pool = FRAUD | {"name": ODD, "agents": [ODD, "bob"]}
+    with Local(tmp_path / "l.db", pool) as local:
+        made = {
+            ADMIN: local.issue(ADMIN, None, None),
+            OPERATOR: local.issue(OPERATOR, None, None),
+            AGENT: local.issue(AGENT, ODD, ODD),
+        }
+        client = TestClient(app(local.coordinator), raise_server_exceptions=False)
+        yield client, {role: one["token"] for role, one in made.items()}
+
+
+def test_pages_are_for_operators_by_password_or_header(guarded):
+    client, tokens = guarded
+    for path in ("/", "/pools/nothing"):
+        answer = client.get(path)
+        assert answer.status_code == 401
+        assert answer.headers["www-authenticate"].startswith("Basic ")
+        assert client.get(path, headers=basic("tp_no_no")).status_code == 401
+        assert (
+            client.get(path, headers={"Authorization": "Basic %%%"}).status_code == 401
+        )
+        assert client.get(path, headers=basic(tokens[AGENT])).status_code == 403
+    for role in (OPERATOR, ADMIN):
+        assert client.get("/", headers=basic(tokens[role])).status_code == 200
+    bearer = {"Authorization": f"Bearer {tokens[ADMIN]}"}
+    assert client.get("/", headers=bearer).status_code == 200
+    answer = client.get("/pools/nothing", headers=bearer)
+    assert answer.status_code == 404
+    assert "there is no pool" in answer.text
+
+
+def test_a_password_opens_the_pages_and_nothing_else(guarded):
+    """A browser sends a password by itself, whatever page asks it to."""
+    client, tokens = guarded
+    headers = basic(tokens[ADMIN])
+    assert client.get("/v1/pools", headers=headers).status_code == 401
+    assert client.post("/v1/pools", json=FRAUD, headers=headers).status_code == 401
+
+
+def test_names_are_escaped_and_the_policy_is_strict(guarded):
+    client, tokens = guarded
+    answer = client.get("/", headers=basic(tokens[OPERATOR]))
+    assert "<script>alert" not in answer.text
+    link = re.search(r'href="(/pools/[^"]+)"', answer.text)[1]
+    answer = client.get(link, headers=basic(tokens[OPERATOR]))
+    assert answer.status_code == 200
+    assert "<script>alert" not in answer.text
+    policy = answer.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+    meta = re.search(r'Policy" content="([^"]*)"', answer.text)[1].replace("&#39;", "'")
+    for part in ("style-src", "script-src", "connect-src"):
+        assert re.search(f"{part} '[^']*'", policy)[0] in meta
+    assert answer.headers["cache-control"] == "no-store"
+
+
+def test_a_coordinator_without_pools_says_how_to_make_one(tmp_path):
+    with Local(tmp_path / "l.db", None) as local:
+        answer = TestClient(app(local.coordinator)).get("/")
+    assert answer.status_code == 200
+    assert "There is no pool yet" in answer.text
+
+
+def test_an_unknown_pool_is_not_kept_in_mind(tmp_path):
+    with Local(tmp_path / "l.db", None) as local:
+        seen = Dashboard(local.coordinator)
+        with pytest.raises(RequestError, match="there is no pool 'x'"):
+            seen.pool(ANYONE, "x")
+        assert seen.pools(ANYONE) == []
+        assert seen._pools == {}
