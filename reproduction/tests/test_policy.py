@@ -91,6 +91,7 @@ POLICY = {
         "UNCLIPPED": 1e-12,
     },
     "significance": {"RESAMPLES": 10_000},
+    "verdicts": {"NEAR": 0.2},
     "synthetic_task": {"FEATURES": 20, "POPULATION": 20_000, "FIXED": 42},
 }
 

@@ -46,6 +46,7 @@ class Observability(GameExperiment):
             "As in tab:poa truthful agents miss nobody, so no price is defined; Brier "
             "agents shift alike with every view, blind VCG agents all shade down, and "
             "too far, and Externality agents are carried away less the less they see.",
+            basis="inferred",
         ),
         TABLE: Reading(
             f"{offset_note(BELOW)} {GAME} {SIGHT} With five agents floor(n/2) is 2: "
@@ -57,6 +58,9 @@ class Observability(GameExperiment):
             "takes more than is printed, rows 2 and floor(n/2) cannot differ at n = 5, "
             "and Brier's price hardly changes with n, where the print has it halved, "
             "since pools of correlated beliefs keep their variance.",
+            methods="none",
+            basis="inferred",
+            fitted=("Brier, * | *abs delta",),
         ),
         FIGURE: Reading(f"The prices of tab:observability. {offset_note(BELOW)}"),
     }

@@ -39,7 +39,7 @@ class Regret(Experiment):
             "rates 0.01, 0.05, 0.1 and sqrt(ln n / T) (printed 9.73, 2.39, -0.58, "
             "3.76), but -2.9 and -2.0 at 0.5 and 1 (printed 4.68, 10.83), so it does "
             "not explain the fast rates.",
-            methods="columns",
+            methods="none",
         ),
         "tab:regret_main": Reading(
             "The agents of tab:regret and the rate sqrt(ln n / T); the loss is the "
@@ -50,6 +50,7 @@ class Regret(Experiment):
             "Regret per round falls here, as the paper says and its own 0.074, 0.073, "
             "0.081 do not; but over sqrt(T) it still grows at the longest horizon "
             "tried (5.9 at 10,000), where the paper calls it bounded.",
+            methods="none",
         ),
     }
 

@@ -57,6 +57,7 @@ class Robustness(Experiment):
             "underconfident ones raise it as printed: the equal pool is underconfident "
             "to begin with (confidence 0.05 below accuracy, though four of its five "
             "agents are within 0.03).",
+            methods="none",
         ),
     }
 
