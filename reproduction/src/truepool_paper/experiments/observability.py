@@ -55,8 +55,9 @@ class Observability(GameExperiment):
             "As printed, Brier agents undo the offset whatever they see and VCG agents "
             "over-report, by all they can when blind and less the more they see; but "
             "with all in sight they still make up for threshold and offset, which "
-            "takes more than is printed, rows 2 and floor(n/2) cannot differ at n = 5, "
-            "and Brier's price hardly changes with n, where the print has it halved, "
+            "takes more than is printed, rows 2 and floor(n/2) cannot differ at n = 5 "
+            "(the latter may hold the values of k = n, one row too high), and Brier's "
+            "price hardly changes with n, where the print has it halved, "
             "since pools of correlated beliefs keep their variance.",
             methods="none",
             basis="inferred",

@@ -78,7 +78,7 @@ def _last(regret: Any) -> float:
 
 
 def _by_rate(rate: float | None, trace: Trace) -> list[Row]:
-    T, column = len(trace.losses), _rate_label(rate)
+    T, column = len(trace.losses), rate_label(rate)
     quantities = {
         "R_T": _last(trace.regret),
         "R_T/sqrt(T)": _last(trace.regret) / np.sqrt(T),
@@ -95,5 +95,6 @@ def _by_growth(T: int, regret: float) -> list[Row]:
     ]
 
 
-def _rate_label(rate: float | None) -> str:
+def rate_label(rate: float | None) -> str:
+    """Return the column of a rate."""
     return "eta=sqrt(ln n/T)" if rate is None else f"eta={rate}"

@@ -99,14 +99,27 @@ def conclusion_counts(data: PlainData) -> str:
 
 
 def summary(data: PlainData) -> str:
-    """How near the numbers are, and how many are not counted."""
-    first = [t for label, t in data["tables"].items() if "@" not in label]
-    other = [t for label, t in data["tables"].items() if "@" in label]
+    """How near the numbers are, how many are not counted, and what readings change."""
+    tables = data["tables"]
+    first = [table for label, table in tables.items() if "@" not in label]
     text = f"{_nearness_of(first)} {_uncounted(first)}"
-    if other:
-        text += f" Under the inferred readings beside them: {_nearness_of(other)}"
-        text += f" {_uncounted(other)}"
-    return text
+    other = {label: table for label, table in tables.items() if "@" in label}
+    if not other:
+        return text
+    names = {label.partition("@")[0] for label in other}
+    mine = [table for label, table in tables.items() if label in names]
+    return (
+        f"{text} Tables with an inferred reading beside ours: {len(names)}; within "
+        f"sampling error are {_matches(mine)} under ours and "
+        f"{_matches(list(other.values()))} under the inferred one."
+    )
+
+
+def _matches(tables: list[PlainData]) -> str:
+    match, cells = (
+        sum(t["level"][what] for t in tables) for what in ("match", "cells")
+    )
+    return f"{match} of {cells}"
 
 
 def _nearness_of(tables: list[PlainData]) -> str:
