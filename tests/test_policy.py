@@ -83,6 +83,7 @@ POLICY = {
     },
     "games.dynamics": {"MAX_AGENTS": 2_000},
     "games.equilibrium": {"ZERO_RATE": 1e-12},
+    "games.given_outcome": {"EDGE": 1e-12},
     "games.marginals": {"MAX_SIGNAL": 8.5},
     "games.misreport_trial": {"SEARCH_CASES": 10_000},
     "games.misreports": {"LEVEL": 0.05, "MAX_CASES": 100_000},

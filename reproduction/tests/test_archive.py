@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from truepool_paper import Answer, reproduce
-from truepool_paper.archive import from_jsonl, to_jsonl
+from truepool_paper.archive import add, from_jsonl, to_jsonl
 from truepool_paper.expected import paper_tables
 from truepool_paper.interface import Reading
 
@@ -27,11 +27,12 @@ def run(tmp_path_factory):
 
 def test_judged_anew_they_come_out_the_same(run):
     again = from_jsonl(to_jsonl(run))
-    assert [answer.table.label for answer in again.answers] == list(paper_tables())
+    labels = [answer.label for answer in again.answers if not answer.variant]
+    assert labels == list(paper_tables())
     assert again.environment == run.environment
     for label in LABELS:
         before, after = run[label], again[label]
-        assert (before.verdict, before.reading) == (after.verdict, after.reading)
+        assert (before.status, before.reading) == (after.status, after.reading)
         assert before.cells.keys() == after.cells.keys()
         for place, cell in before.cells.items():
             assert cell.verdict == after.cells[place].verdict
@@ -44,7 +45,7 @@ def test_judged_anew_they_come_out_the_same(run):
 
 def test_no_verdict_and_no_printed_number_is_kept(run):
     head, *rows = map(json.loads, to_jsonl(run).splitlines())
-    assert set(head) == {"size", "environment", "pending"}
+    assert set(head) == {"size", "environment", "pending", "added"}
     assert {tuple(row) for row in rows} == {("table", "key", "column", "values")}
 
 
@@ -55,3 +56,24 @@ def test_a_repeat_that_gave_nothing_is_kept_as_such(run):
     changed = replace(answer, cells={place: odd})
     text = to_jsonl(replace(run, answers=(changed,)))
     assert json.loads(text.splitlines()[1])["values"] == [1.23457, None]
+
+
+def test_a_later_run_replaces_its_own_tables_and_says_so(run):
+    answer = run["tab:drift_regret"]
+    place, cell = next((p, c) for p, c in answer.cells.items() if c.measured)
+    later = replace(cell, measured=replace(cell.measured, values=(7.0, 9.0)))
+    second = replace(run, answers=(replace(answer, cells={place: later}),))
+    before, again = from_jsonl(to_jsonl(run)), from_jsonl(add(to_jsonl(run), second))
+    assert again.added == ("tab:drift_regret",)
+    assert again["tab:drift_regret"].cells[place].measured.value == 8.0
+    assert again["tab:hyperparams"].cells == before["tab:hyperparams"].cells
+    assert again.environment == before.environment
+
+
+def test_another_reading_is_stored_beside_the_first(run):
+    first = run["tab:drift_regret"]
+    other = replace(first, table=paper_tables()["tab:adversarial"], variant="inferred")
+    text = add(to_jsonl(run), replace(run, answers=(other,)))
+    found = from_jsonl(text)["tab:adversarial@inferred"]
+    assert found.reading.basis == "inferred"
+    assert from_jsonl(text)["tab:adversarial"].status == "pending"

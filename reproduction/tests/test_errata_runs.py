@@ -63,6 +63,22 @@ def test_regret_to_the_best_weighting_is_not_bounded_as_thm_regret_says(name, T)
     assert followed.regret[-1] < followed.bound < bound
 
 
+@pytest.mark.parametrize("T", [1000, 10_000])
+def test_with_a_loss_linear_in_the_weights_thm_regret_holds(T):
+    # Hedge's own setting: the pool pays the weighted mean of the agents' losses.
+    panel = turned(T)
+    losses = (panel.reports - panel.outcomes[:, None]) ** 2  # (T, N)
+    rate = np.sqrt(np.log(2) / T)
+    before = np.vstack([np.zeros(2), losses.cumsum(axis=0)[:-1]])
+    weights = np.exp(-rate * (before - before.min(axis=1, keepdims=True)))
+    weights /= weights.sum(axis=1, keepdims=True)
+    paid = (weights * losses).sum()
+    best = losses.sum(axis=0).min()  # a linear loss is least at a single agent
+    assert paid - best < 2 * np.sqrt(T * np.log(2))
+    squared = replay("hedge", panel, rate=rate, path=False).regret[-1]
+    assert squared > 10 * abs(paid - best)
+
+
 @pytest.mark.parametrize("seed", [0, 1])
 def test_after_a_sudden_drift_following_the_mixture_beats_following_agents(seed):
     steady = stationary(100_000, seed)

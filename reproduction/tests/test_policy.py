@@ -14,6 +14,7 @@ POLICY = {
     "curves": {"MIN_CASES": 10},
     "expected": {"SEEDS": 10},
     "experiments.adversarial": {"SHARES": (0, 10, 20, 30, 40, 50, 60)},
+    "experiments.beliefs_given_outcomes": {"CAP": 100.0, "LEAST_FN": 1e-4},
     "experiments.convergence": {
         "AGENTS": (2, 3, 5, 10, 20, 50, 100, 200),
         "OFFSET": -0.05,
@@ -38,7 +39,20 @@ POLICY = {
         "AGENTS": (2, 5, 10, 20),
         "RHOS": (0, 0.2, 0.5, 0.8, 0.95),
     },
+    "experiments.mixed_beliefs": {
+        "CENTRE": 0.25,
+        "BASE_RATE": 0.3,
+        "TAU": 0.3,
+        "SEPARATION": 0.1,
+        "CONCENTRATION": 5.0,
+    },
     "experiments.neural_pools": {"CASES": 4000},
+    "experiments.noisy_agents": {
+        "HORIZONS": (100, 500, 1000),
+        "LOW": 0.3,
+        "HIGH": 0.7,
+        "EDGES": (0.01, 0.99),
+    },
     "experiments.observability": {"AGENTS": (5, 10), "RHOS": (0.2, 0.5)},
     "experiments.overview": {
         "OFFSETS": (0.36, 0.0),
@@ -66,6 +80,14 @@ POLICY = {
         "TAUS": (0.1, 0.3, 0.5, 0.7, 0.9),
         "PREVALENCES": (0.01, 0.05, 0.1, 0.5),
     },
+    "experiments.trained_task": {
+        "ROWS": 2000,
+        "INFORMATIVE": 15,
+        "REDUNDANT": 5,
+        "CLASS_SEP": 1.5,
+        "FLIPPED": 0.01,
+        "DEPTH": 5,
+    },
     "experiments.truthfulness": {"TRIALS": 100},
     "experiments.two_agents": {
         "OFFSET": 0.12,
@@ -91,6 +113,7 @@ POLICY = {
         "UNCLIPPED": 1e-12,
     },
     "significance": {"RESAMPLES": 10_000},
+    "verdicts": {"NEAR": 0.2},
     "synthetic_task": {"FEATURES": 20, "POPULATION": 20_000, "FIXED": 42},
 }
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from dataset_requirements import needs
+from published_run import published
 from sklearn.model_selection import train_test_split
 
 from truepool import Costs, Panel, agents, datasets, diversity, pools, scores
@@ -147,12 +148,17 @@ def score_of(
 @pytest.mark.data
 @needs_data
 @needs_agents
-def test_agents_agree_as_much_as_the_paper_prints(splits: list[SplitReports]) -> None:
+def test_agents_agree_more_than_the_paper_prints(splits: list[SplitReports]) -> None:
     pairs = list(combinations(range(5), 2))
     tables = [np.corrcoef(part.test, rowvar=False) for part in splits]
     agreement = np.array([np.mean([t[pair] for pair in pairs]) for t in tables])
-    # tab:empirical_rho; how the paper drew its rows is not stated, and it matters.
-    assert abs(agreement.mean() - 0.978) <= 0.02
+    # tab:empirical_rho has 0.978; the published run calls its own 0.989 no match by
+    # the same rule: rounding plus twice the standard error of the difference.
+    allowed = HALF_A_DIGIT + 2 * np.sqrt(2) * seed_error(agreement)
+    assert agreement.mean() - 0.978 > allowed
+    run = published()["tab:empirical_rho"].cells[("NSL-KDD",), "mean rho"]
+    assert run.verdict != "match"
+    assert agreement.mean() < run.measured.value  # fewer rows, less alike
 
 
 # Threshold, mean pairwise correlation, and what READINGS 4 gives for two seeds each.
@@ -228,4 +234,7 @@ def test_agents_agree_elsewhere_as_much_as_readings_says(
         diversity.diversity(Panel(part.test, part.test_outcomes)).mean_correlation
         for part in splits
     ]
+    # What READINGS 4 gives is a range over two seeds, rounded to three digits.
     assert abs(np.mean(found) - ELSEWHERE[name][1]) <= 0.01
+    place = ("UNSW-NB15" if name == "unsw-nb15" else "Credit Card",), "mean rho"
+    assert published()["tab:empirical_rho"].cells[place].verdict == "match"

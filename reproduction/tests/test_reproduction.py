@@ -58,17 +58,19 @@ def test_numbers_stand_beside_the_printed_ones(tmp_path):
         1.0005,
         "match",
     )
-    assert (brier.printed.text, brier.verdict) == ("7.25", "close")
+    assert (brier.printed.text, brier.verdict) == ("7.25", "apart")
     assert answer.cells[("Externality",), "PoA"].verdict == "pending"
     assert answer.cells[("rows",), "count"].measured.value == 6
-    assert (answer.verdict, answer.reading.reading) == ("close", "as it stands")
+    assert (answer.status, answer.reading.reading) == ("compared", "as it stands")
+    assert (answer.level.cells, answer.level.match) == (2, 1)
+    assert answer.order.same == 1
 
 
 def test_figures_are_drawn_and_not_judged(tmp_path):
     result = reproduce(LABELS, out=tmp_path)
-    assert (result["fig:overview"].cells, result["fig:overview"].verdict) == (
+    assert (result["fig:overview"].cells, result["fig:overview"].status) == (
         {},
-        "not printed",
+        "drawn",
     )
     ((label, page),) = result.figures().items()
     assert label == "fig:overview"
@@ -77,9 +79,7 @@ def test_figures_are_drawn_and_not_judged(tmp_path):
 
 def test_what_cannot_be_run_is_pending_with_the_reason(tmp_path, monkeypatch):
     result = reproduce(LABELS, out=tmp_path)
-    assert (
-        result["tab:jetson_rtt"].verdict == result["tab:scaling"].verdict == "pending"
-    )
+    assert result["tab:jetson_rtt"].status == result["tab:scaling"].status == "pending"
     assert "networked service" in result["tab:jetson_rtt"].reading.cause
     assert result["tab:scaling"].reading.cause == "not built yet"
     monkeypatch.setattr(Fake, "packages", {"no_such_package": "neural"})
@@ -121,10 +121,13 @@ def test_everything_can_be_told_as_json(tmp_path):
     result = reproduce(LABELS, out=tmp_path).to_dict()
     again = json.loads(json.dumps(result, allow_nan=False))
     assert list(again["tables"]) == LABELS
+    assert again["conclusions"][0]["verdict"] == "holds"
+    assert again["tables"]["tab:poa"]["conclusions"]
     cell = again["tables"]["tab:poa"]["cells"][0]
     assert cell == {
         "key": ["VCG"], "column": "PoA", "printed": "1.00", "measured": 1.0005,
         "error": pytest.approx(0.0005), "repeats": 2, "verdict": "match",
+        "kind": "evidence",
             "tolerance": pytest.approx(0.005 + 0.001 * (1 + 2 / 10) ** 0.5),
             "spread": "as ours",
     }  # fmt: skip

@@ -156,3 +156,13 @@ def test_options_of_a_simulation_are_refused_beside_a_table(truepool, tmp_path, 
     assert (code, out) == (2, "")
     flag = option.split("=")[0]
     assert f"{flag} simulates beliefs; a table has its own. Leave it out" in err
+
+
+def test_game_draws_beliefs_given_the_outcome(truepool):
+    words = ["game", "--cases", 500, "--payment", "brier", "--beliefs", "outcome"]
+    code, out, err = truepool(*words, "--separation", 0.3, "--offset", 0.2)
+    assert (code, err) == (0, "")
+    assert "brier" in out
+    code, _, err = truepool(*words[:-1], "copula", "--separation", 0.3)
+    assert code == 2
+    assert "Leave it out, or pass model='outcome'" in err

@@ -29,7 +29,7 @@ OWN = {
     "game": {
         "--agent-count", "--beliefs", "--cases", "--concentration", "--correlation",
         "--mean", "--offset", "--order", "--random-outcomes", "--repetitions",
-        "--response", "--rounds", "--sees", "--sweep", "--truth",
+        "--response", "--rounds", "--sees", "--separation", "--sweep", "--truth",
     },
     "jury": {
         "--budget", "--confidence", "--label-next", "--labels", "--max-error",

@@ -2,30 +2,53 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from truepool.core.engine import Row
+from truepool_paper import claims
+from truepool_paper.agreement import Level, Order, level, order
 from truepool_paper.expected import PaperTable
 from truepool_paper.interface import Experiment, Reading, Size
-from truepool_paper.verdicts import CellVerdict, Place, Verdict
+from truepool_paper.verdicts import CellVerdict, Place
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+Status: TypeAlias = Literal["compared", "drawn", "pending"]
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
     """One table or figure: what is printed, what we measured, and how it was read.
 
-    ``rows`` are all that the experiment measured: a figure may draw those of a table.
+    A table has one answer per reading; ``variant`` names a reading other than the
+    first. ``rows`` are all that the experiment measured: a figure may draw those of a
+    table.
     """
 
     table: PaperTable
     reading: Reading
     cells: Mapping[Place, CellVerdict]
-    verdict: Verdict
+    status: Status
     rows: tuple[Row, ...] = ()
     experiment: Experiment | None = None
+    variant: str = ""
+
+    @property
+    def label(self) -> str:
+        """The paper's label; with another reading than the first, its name too."""
+        name = self.table.label
+        return f"{name}@{self.variant}" if self.variant else name
+
+    @property
+    def level(self) -> Level:
+        """How near the numbers are to the printed ones."""
+        return level(self.cells.values())
+
+    @property
+    def order(self) -> Order:
+        """Whether methods come in the printed order."""
+        return order(self.cells, self.reading.methods)
 
     def figure(self) -> "Figure | None":
         """Draw the figure; None if it is a table, or pending."""
@@ -34,13 +57,18 @@ class Answer:
         return self.experiment.figure(self.table.label, self.rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the verdict and the numbers as plain values."""
+        """Return conclusions, agreement, reading and numbers as plain values."""
+        about = () if self.variant else claims.about(self.table.label)
         return {
             "kind": self.table.kind,
             "title": self.table.title,
             "section": self.table.section,
             "shows": self.table.shows,
-            "verdict": self.verdict,
+            "status": self.status,
+            "conclusions": [claim.to_dict() for claim in about],
+            "level": self.level.to_dict(),
+            "order": self.order.to_dict(),
+            "basis": self.reading.basis,
             "reading": self.reading.reading,
             "cause": self.reading.cause,
             "experiment": self.experiment and self.experiment.name,
@@ -53,14 +81,18 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Reproduction:
-    """Answers to all requested labels, and the environment they were measured in."""
+    """Answers to all requested labels, and the environment they were measured in.
+
+    ``added`` are the labels whose rows were measured later than all others.
+    """
 
     size: Size
     answers: tuple[Answer, ...]
     environment: Mapping[str, str]
+    added: tuple[str, ...] = ()
 
     def __getitem__(self, label: str) -> Answer:
-        return next(a for a in self.answers if a.table.label == label)
+        return next(a for a in self.answers if a.label == label)
 
     def figures(self) -> dict[str, "Figure"]:
         """Draw the figures that have been measured, by label."""
@@ -72,7 +104,9 @@ class Reproduction:
         return {
             "size": self.size,
             "environment": dict(self.environment),
-            "tables": {a.table.label: a.to_dict() for a in self.answers},
+            "added": list(self.added),
+            "conclusions": [claim.to_dict() for claim in claims.main()],
+            "tables": {a.label: a.to_dict() for a in self.answers},
         }
 
 
@@ -87,6 +121,7 @@ def _cell_data(place: Place, cell: CellVerdict) -> dict[str, Any]:
         "error": measured and measured.error,
         "repeats": measured and measured.repeats,
         "verdict": cell.verdict,
+        "kind": cell.kind,
         "tolerance": cell.tolerance,
         "spread": cell.tolerance and _spread(cell),
     }

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from truepool.core.engine import Row
-from truepool_paper.answers import Answer, Reproduction
+from truepool_paper.answers import Answer, Reproduction, Status
 from truepool_paper.expected import paper_tables
-from truepool_paper.experiments import find
+from truepool_paper.experiments import find, with_variants
 from truepool_paper.interface import Reading
-from truepool_paper.verdicts import Measurement, Place, judge, mean, overall
+from truepool_paper.verdicts import Measurement, Place, judge, mean
 
 DIGITS = 6
 """Significant digits: far finer than any printed number and any standard error."""
@@ -25,26 +25,52 @@ def to_jsonl(run: Reproduction) -> str:
         "size": run.size,
         "environment": dict(run.environment),
         "pending": {
-            answer.table.label: answer.reading.cause
+            answer.label: answer.reading.cause
             for answer in run.answers
-            if answer.verdict == "pending"
+            if answer.status == "pending"
         },
+        "added": list(run.added),
     }
-    rows = [
-        _row(answer.table.label, place, cell.measured)
-        for answer in run.answers
-        for place, cell in answer.cells.items()
-        if cell.measured is not None
-    ]
-    lines = (json.dumps(line, ensure_ascii=False) for line in (head, *rows))
-    return "".join(line + "\n" for line in lines)
+    return _join([head, *_rows(run)])
+
+
+def add(text: str, run: Reproduction) -> str:
+    """Put the answers of a later run into stored numbers, and say that they are later.
+
+    Rows of the same labels are replaced; all others stay as they were measured.
+    """
+    head, *rows = (json.loads(line) for line in text.splitlines())
+    later = [answer.label for answer in run.answers if answer.status == "compared"]
+    kept = [row for row in rows if row["table"] not in later]
+    head["added"] = list(dict.fromkeys([*head.get("added", []), *later]))
+    return _join([head, *kept, *_rows(run)])
 
 
 def from_jsonl(text: str) -> Reproduction:
     """Return a reproduction with verdicts computed from stored numbers."""
     run, *rows = (json.loads(line) for line in text.splitlines())
-    answers = tuple(_answer(label, run, rows) for label in paper_tables())
-    return Reproduction(run["size"], answers, run["environment"])
+    stored = {row["table"] for row in rows}
+    labels = [
+        label
+        for label in with_variants(list(paper_tables()))
+        if "@" not in label or label in stored
+    ]
+    answers = tuple(_answer(label, run, rows) for label in labels)
+    added = tuple(run.get("added", ()))
+    return Reproduction(run["size"], answers, run["environment"], added)
+
+
+def _rows(run: Reproduction) -> list[Row]:
+    return [
+        _row(answer.label, place, cell.measured)
+        for answer in run.answers
+        for place, cell in answer.cells.items()
+        if cell.measured is not None
+    ]
+
+
+def _join(lines: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 
 def _row(label: str, place: Place, measured: Measurement) -> Row:
@@ -60,7 +86,8 @@ def _short(value: float | str | None) -> float | str | None:
 
 
 def _answer(label: str, run: Mapping[str, Any], rows: list[Row]) -> Answer:
-    table, kind = paper_tables()[label], find(label)
+    name, _, variant = label.partition("@")
+    table, kind = paper_tables()[name], find(label)
     if label in run["pending"] or kind is None:
         return Answer(table, Reading("", run["pending"][label]), {}, "pending")
     ours = {
@@ -69,5 +96,7 @@ def _answer(label: str, run: Mapping[str, Any], rows: list[Row]) -> Answer:
         if row["table"] == label
     }
     reading = kind.readings[label].for_size(run["size"])
-    cells = judge(table, ours, reading.methods)
-    return Answer(table, reading, cells, overall(cells), (), kind())
+    drawn = table.kind == "figure"
+    cells = {} if drawn else judge(table, ours, reading)
+    status: Status = "drawn" if drawn else "compared"
+    return Answer(table, reading, cells, status, (), kind(), variant)

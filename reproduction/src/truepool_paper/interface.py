@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Size: TypeAlias = Literal["quick", "full"]
+Basis: TypeAlias = Literal["stated", "inferred", "ours"]
 Axes: TypeAlias = Mapping[str, Sequence[Any]]
 MODEL_VARIABLE = "TRUEPOOL_LLM_MODEL"
 """Environment variable with the language model to ask; asking it may cost money."""
@@ -24,14 +25,25 @@ class Reading:
     """How a table is read where the paper leaves a choice, and why ours may differ.
 
     ``cause`` is one sentence or two, shown where a cell differs, with numbers of the
-    full run; ``methods`` says whether the methods that are ranked are the rows or the
-    columns of the table. ``reduced`` adds why a run of reduced size differs further.
+    full run; ``methods`` says whether the methods that are ranked are the rows, the
+    columns, or neither (``none``: the table compares settings, not methods).
+    ``reduced`` adds why a run of reduced size differs further.
+
+    ``basis`` says where the reading comes from: ``stated`` in the paper, ``inferred``
+    from printed cells (the text says from which, and how many settings were tried), or
+    ``ours`` where the paper leaves a choice. Three tuples of patterns ``key | column``
+    name cells that are no evidence: ``fitted`` (a setting was chosen to meet them),
+    ``constructed`` (true whatever is measured) and ``timed`` (on another machine).
     """
 
     reading: str
     cause: str = ""
     methods: str = "rows"
     reduced: str = ""
+    basis: Basis = "ours"
+    fitted: tuple[str, ...] = ()
+    constructed: tuple[str, ...] = ()
+    timed: tuple[str, ...] = ()
 
     def for_size(self, size: Size) -> "Reading":
         """Return the reading at this size.

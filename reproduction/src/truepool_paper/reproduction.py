@@ -7,11 +7,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from truepool.core.engine import Batch, Progress, Row, RowFile, no_progress, run
-from truepool_paper.answers import Answer, Reproduction
+from truepool_paper.answers import Answer, Reproduction, Status
 from truepool_paper.expected import paper_tables
-from truepool_paper.experiments import every, find, obstacle
+from truepool_paper.experiments import every, find, obstacle, with_variants
 from truepool_paper.interface import Experiment, Reading, Size, model_in_use
-from truepool_paper.verdicts import judge, overall, summarise
+from truepool_paper.verdicts import judge, summarise
 
 PACKAGES = (
     "truepool", "truepool-paper", "numpy", "scipy", "scikit-learn", "numba",
@@ -31,9 +31,10 @@ def reproduce(
     """Re-run tables and figures of the paper: all of them, or those named.
 
     Rows are written to ``out/rows`` as soon as they are measured, and are not measured
-    again. Tables that cannot be run now are pending, with the reason.
+    again. Tables that cannot be run now are pending, with the reason. A table comes
+    with all of its readings.
     """
-    wanted = list(dict.fromkeys(labels)) or list(paper_tables())
+    wanted = with_variants(list(dict.fromkeys(labels)) or list(paper_tables()))
     ready = [find(label) for label in wanted if obstacle(label) is None]
     names = sorted({kind.name for kind in ready if kind is not None})
     experiments = {name: every()[name]() for name in names}
@@ -64,14 +65,16 @@ def _answer(
     experiments: Mapping[str, Experiment],
     rows: Mapping[str, tuple[Row, ...]],
 ) -> Answer:
-    table, reason, kind = paper_tables()[label], obstacle(label), find(label)
+    name, _, variant = label.partition("@")
+    table, reason, kind = paper_tables()[name], obstacle(label), find(label)
     if reason is not None or kind is None:
-        return Answer(table, Reading("", reason or ""), {}, "pending")
+        missing = Reading("", reason or "")
+        return Answer(table, missing, {}, "pending", variant=variant)
     reading, mine = kind.readings[label].for_size(size), rows[kind.name]
     drawn = table.kind == "figure"  # its points are not printed in the paper
-    ours = {} if drawn else summarise(mine, label)
-    cells = judge(table, ours, reading.methods)
-    return Answer(table, reading, cells, overall(cells), mine, experiments[kind.name])
+    cells = {} if drawn else judge(table, summarise(mine, label), reading)
+    status: Status = "drawn" if drawn else "compared"
+    return Answer(table, reading, cells, status, mine, experiments[kind.name], variant)
 
 
 def _environment(command: str) -> dict[str, str]:

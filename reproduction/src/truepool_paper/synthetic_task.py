@@ -1,6 +1,6 @@
 """Agents for tables that name no data set: scikit-learn models on feature silos."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,16 +114,24 @@ class Ensemble:
         return Panel(reports, y, agents=self.names)
 
 
-def train_ensemble(X: Array, y: IntArray, seed: int, agents: int = 5) -> Ensemble:
+def train_ensemble(
+    X: Array,
+    y: IntArray,
+    seed: int,
+    agents: int = 5,
+    kinds_of_model: Mapping[str, Callable[[int], Any]] = MODELS,
+) -> Ensemble:
     """Train agents on silos of 60 % of the features, cycling through the models."""
     silos = feature_silos(X.shape[1], agents, SILO_SHARE)
-    kinds = [list(MODELS)[i % len(MODELS)] for i in range(agents)]
+    kinds = [list(kinds_of_model)[i % len(kinds_of_model)] for i in range(agents)]
     models = tuple(
-        MODELS[kind](seed + i).fit(X[:, silo], y)
+        kinds_of_model[kind](seed + i).fit(X[:, silo], y)
         for i, (kind, silo) in enumerate(zip(kinds, silos, strict=True))
     )
     names = tuple(
-        kind if agents <= len(MODELS) else f"{kind} {i // len(MODELS) + 1}"
+        kind
+        if agents <= len(kinds_of_model)
+        else f"{kind} {i // len(kinds_of_model) + 1}"
         for i, kind in enumerate(kinds)
     )
     return Ensemble(names, models, tuple(silos))

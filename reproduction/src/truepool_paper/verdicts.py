@@ -1,7 +1,8 @@
-"""Verdicts on measured numbers: match, close, differs, not printed, pending."""
+"""Verdicts on measured numbers: how far from the printed ones, cell by cell."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from math import sqrt
 from re import sub
 from typing import Any, Literal, TypeAlias
@@ -9,10 +10,15 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from truepool_paper.expected import Number, PaperTable
+from truepool_paper.interface import Reading
 
-Verdict: TypeAlias = Literal["match", "close", "differs", "not printed", "pending"]
+Verdict: TypeAlias = Literal["match", "near", "apart", "not printed", "pending"]
+Kind: TypeAlias = Literal["evidence", "fitted", "constructed", "timed"]
 Place: TypeAlias = tuple[tuple[Any, ...], str]
 """A row key and a column."""
+
+NEAR = 0.2
+"""Relative difference up to which a number that does not match is near."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +40,14 @@ class CellVerdict:
     """One cell of a table: what is printed, what we measured, and the verdict.
 
     ``tolerance`` is the largest difference of a match; None if nothing is compared.
+    ``kind`` says whether the cell is evidence, or why it is none.
     """
 
     printed: Number | None
     measured: Measurement | None
     verdict: Verdict
     tolerance: float | None = None
+    kind: Kind = "evidence"
 
 
 def summarise(
@@ -73,25 +81,44 @@ def numbers(
 
 
 def judge(
-    table: PaperTable, ours: Mapping[Place, Measurement], methods: str = "rows"
+    table: PaperTable, ours: Mapping[Place, Measurement], reading: Reading
 ) -> dict[Place, CellVerdict]:
     """Judge every cell that is printed or measured.
 
     ``match``: the difference is at most rounding plus twice its sampling error; where
-    the paper prints no spread, ours with its number of repeats is used. ``close``: the
-    same sign, and no two methods significantly in another order than printed.
-    ``methods`` says whether methods are rows or columns.
+    the paper prints no spread, ours with its number of repeats is used. ``near``: at
+    most 20 % apart. ``apart``: further, or undefined.
     """
     places = list(dict.fromkeys([*table.numbers, *ours]))
     return {
         place: CellVerdict(
             table.numbers.get(place),
             ours.get(place),
-            _verdict(place, table, ours, methods),
+            _verdict(place, table, ours),
             _tolerance(place, table, ours),
+            kind(place, reading),
         )
         for place in places
     }
+
+
+def kind(place: Place, reading: Reading) -> Kind:
+    """Whether a cell is evidence under this reading, or why it is none.
+
+    >>> kind((("Brier", 5), "bias"), Reading("", fitted=("Brier* | bias",)))
+    'fitted'
+    """
+    key, column = place
+    name = f"{', '.join(map(str, key))} | {column}"
+    kinds: dict[Kind, tuple[str, ...]] = {
+        "constructed": reading.constructed,
+        "fitted": reading.fitted,
+        "timed": reading.timed,
+    }
+    for found, patterns in kinds.items():
+        if any(fnmatchcase(name, pattern) for pattern in patterns):
+            return found
+    return "evidence"
 
 
 def tolerance(printed: Number, measured: Measurement, seeds: int) -> float:
@@ -107,17 +134,8 @@ def tolerance(printed: Number, measured: Measurement, seeds: int) -> float:
     return printed.rounding + 2 * sqrt(measured.error**2 + theirs**2)
 
 
-def overall(cells: Mapping[Place, CellVerdict]) -> Verdict:
-    """Verdict of a whole table: that of its worst cell that can be judged."""
-    found = {cell.verdict for cell in cells.values()}
-    for verdict in ("differs", "close", "match"):
-        if verdict in found:
-            return verdict
-    return "pending" if "pending" in found else "not printed"
-
-
 def _verdict(
-    place: Place, table: PaperTable, ours: Mapping[Place, Measurement], methods: str
+    place: Place, table: PaperTable, ours: Mapping[Place, Measurement]
 ) -> Verdict:
     printed, measured = table.numbers.get(place), ours.get(place)
     if printed is None or printed.text == "":
@@ -125,21 +143,18 @@ def _verdict(
     if measured is None:
         return "pending" if printed.measurable else "not printed"
     if isinstance(measured.value, str):
-        return (
-            "match" if measured.value.lower() in _wordings(printed.text) else "differs"
-        )
+        same = measured.value.lower() in _wordings(printed.text)
+        return "match" if same else "apart"
     if printed.least is not None:
-        return "match" if measured.value >= printed.least else "differs"
+        return "match" if measured.value >= printed.least else "apart"
     if printed.most is not None:
-        return "match" if measured.value <= printed.most else "differs"
+        return "match" if measured.value <= printed.most else "apart"
     if printed.value is None:
         return "not printed"
-    if abs(measured.value - printed.value) <= (_tolerance(place, table, ours) or 0.0):
+    distance = abs(measured.value - printed.value)
+    if distance <= (_tolerance(place, table, ours) or 0.0):
         return "match"
-    same_sign = np.sign(measured.value) == np.sign(printed.value)
-    return (
-        "close" if same_sign and _in_order(place, table, ours, methods) else "differs"
-    )
+    return "near" if distance <= NEAR * abs(printed.value) else "apart"
 
 
 def _tolerance(
@@ -161,45 +176,6 @@ def _wordings(text: str) -> set[str]:
     """
     plain = sub(r"\(.*?\)", "", text).strip().lower()
     return {text.lower(), plain, *(part.strip() for part in plain.split("/"))}
-
-
-def _in_order(
-    place: Place, table: PaperTable, ours: Mapping[Place, Measurement], methods: str
-) -> bool:
-    """Whether no two methods are significantly in another order than printed."""
-    mine, here = table.numbers[place], ours[place]
-    rivals = 0
-    for other, printed in table.numbers.items():
-        same = other[1] == place[1] if methods == "rows" else other[0] == place[0]
-        there = ours.get(other)
-        if other == place or not same or printed.value is None or there is None:
-            continue
-        if isinstance(there.value, str) or isinstance(here.value, str):
-            continue
-        rivals += 1
-        gap = (mine.value or 0.0) - printed.value
-        difference = here.value - there.value
-        clear = abs(gap) > mine.rounding + printed.rounding
-        if (
-            clear
-            and abs(difference) > 2 * _standard_error(here, there)
-            and gap * difference < 0
-        ):
-            return False
-    return rivals > 0
-
-
-def _standard_error(one: Measurement, other: Measurement) -> float:
-    """Standard error of a difference of means, paired by repeat."""
-    if len(one.values) == len(other.values):
-        known = [
-            float(a) - float(b)
-            for a, b in zip(one.values, other.values, strict=True)
-            if a is not None and b is not None
-        ]
-        if len(known) > 1:
-            return float(np.std(known, ddof=1) / sqrt(len(known)))
-    return sqrt(one.error**2 + other.error**2)
 
 
 def mean(values: list[Any]) -> Measurement:

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from dataclasses import replace
 
 import pytest
 import stand_in
@@ -11,6 +12,7 @@ from truepool import datasets
 from truepool_paper.expected import paper_tables
 from truepool_paper.experiments import PENDING, every
 from truepool_paper.interface import MODEL_VARIABLE
+from truepool_paper.verdicts import kind
 
 EVERY = every()
 SIZES = ("quick", "full")
@@ -47,7 +49,7 @@ def measured():
 def test_it_answers_what_is_printed_and_not_pending(name):
     assert EVERY[name].readings
     for label in EVERY[name].readings:
-        assert label in paper_tables()
+        assert label.partition("@")[0] in paper_tables()
         assert label not in PENDING
 
 
@@ -61,7 +63,27 @@ def test_it_says_how_it_reads_and_which_way_methods_lie(name):
     for reading in EVERY[name].readings.values():
         assert reading.reading.endswith(".")
         assert not reading.cause or reading.cause.endswith(".")
-        assert reading.methods in ("rows", "columns")
+        assert reading.methods in ("rows", "columns", "none")
+        assert reading.basis in ("stated", "inferred", "ours")
+
+
+@each
+def test_another_reading_is_inferred_and_says_how(name):
+    for label, reading in EVERY[name].readings.items():
+        if "@" in label:
+            assert label.endswith("@inferred")
+            assert reading.basis == "inferred"
+            assert "tried" in reading.reading
+
+
+@each
+def test_patterns_of_cells_that_are_no_evidence_meet_printed_cells(name):
+    for label, reading in EVERY[name].readings.items():
+        for pattern in (*reading.fitted, *reading.constructed, *reading.timed):
+            alone = replace(reading, fitted=(pattern,), constructed=(), timed=())
+            table = paper_tables()[label.partition("@")[0]]
+            kinds = [kind(place, alone) for place in table.numbers]
+            assert "fitted" in kinds, (label, pattern)
 
 
 @each
@@ -103,7 +125,7 @@ def test_rows_say_where_in_the_paper_they_belong(name, measured):
     for row in rows:
         assert set(row) == {"table", "key", "column", "value"}
         assert row["table"] in EVERY[name].readings
-        table = paper_tables()[row["table"]]
+        table = paper_tables()[row["table"].partition("@")[0]]
         if table.kind == "table":
             assert len(row["key"]) == len(table.row_key)
         assert isinstance(row["column"], str)

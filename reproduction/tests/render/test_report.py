@@ -11,61 +11,114 @@ from truepool_paper.render import report
 from truepool_paper.render.html import html
 
 
-def cell(key, column, printed, measured, verdict, error=0.0):
+def cell(key, column, printed, measured, verdict, error=0.0, kind="evidence"):
     return {
         "key": key, "column": column, "printed": printed, "measured": measured,
-        "error": error, "repeats": 3, "verdict": verdict,
+        "error": error, "repeats": 3, "verdict": verdict, "kind": kind,
     }  # fmt: skip
 
 
-def table(verdict, cells=(), reading="", cause="", columns=()):
+def level(cells=0, match=0, near=0, ratio=None, fitted=0, constructed=0, timed=0):
     return {
-        "kind": "table", "title": "A <title>", "section": "s", "shows": "", "verdict": verdict,
-        "reading": reading, "cause": cause, "experiment": "x", "row_key": ["method"],
-        "columns": list(columns), "cells": list(cells),
+        "cells": cells, "match": match, "near": near, "ratio": ratio, "fitted": fitted,
+        "constructed": constructed, "timed": timed,
     }  # fmt: skip
+
+
+def table(status="compared", cells=(), reading="", cause="", columns=(), **changed):
+    return {
+        "kind": "table", "title": "A <title>", "section": "s", "shows": "",
+        "status": status, "conclusions": [], "level": level(),
+        "order": {"same": 0, "reversed": 0, "open": 0}, "basis": "ours",
+        "reading": reading, "cause": cause, "experiment": "x", "row_key": ["method"],
+        "columns": list(columns), "cells": list(cells), **changed,
+    }  # fmt: skip
+
+
+def claim(number, verdict, text="A <claim>"):
+    tests = [f"tests/test_x.py::test_{number}"]
+    return {"number": number, "text": text, "verdict": verdict, "reason": "So it is.", "tests": tests}  # fmt: skip
 
 
 CELLS = [
     cell(["VCG"], "FN", "0.40", 0.3912, "match", error=0.012),
     cell(["VCG"], "F1", None, 0.81234, "not printed"),
     cell(["a|b"], "FN", "0.50", None, "pending"),
+    cell(["Brier"], "FN", "0.30", 0.30, "match", kind="fitted"),
 ]
 DATA = {
     "size": "quick",
     "environment": {"python": "3.11", "cores": "2"},
+    "added": ["tab:d"],
+    "conclusions": [claim(1, "holds"), claim(2, "does not hold"), claim(3, "holds")],
     "tables": {
-        "tab:a": table("match", CELLS, "As & is.", "Never shown.", ["FN"]),
-        "fig:b": table("not printed"),
+        "tab:a": table(
+            "compared", CELLS, "As & is.", "Never shown.", ["FN"],
+            conclusions=[claim(2, "does not hold"), claim(4, "does not hold")],
+            level=level(1, 1, 1, 1.02, fitted=1),
+            order={"same": 3, "reversed": 1, "open": 2},
+        ),
+        "tab:a@inferred": table(reading="Else.", basis="inferred", level=level(2, 1, 0)),
+        "fig:b": table("drawn"),
         "tab:c": table("pending", cause="not built yet"),
-        "tab:d": table("differs", cause="Because."),
+        "tab:d": table(cause="Because.", level=level(4, 3, 2, None)),
     },
-}
+}  # fmt: skip
 
 
 def test_the_grid_has_one_line_per_table():
     shown = report.grid(DATA)
-    assert shown.rows[0] == ("tab:a", "match", "1", "", "", "A <title>")
+    assert shown.rows[0] == (
+        "tab:a", "2 do not hold", "1.02", "1 of 1", "1 of 1", "ours", "A <title>"
+    )  # fmt: skip
+    assert [row[2] for row in shown.rows] == ["1.02", "none", "drawn", "pending", "none"]  # fmt: skip
     assert shown.notes == (
-        "1 match, 0 close, 1 differs, 1 not printed, 1 pending. Of 1 printed numbers 1 "
-        "match, 0 are close and 0 differ.",
+        "Main conclusions: 2 hold, 1 do not, 0 cannot be decided.",
+        "Of 5 printed numbers 3 are within 20 % and 4 within sampling error. Not "
+        "counted: 1 that a setting was fitted to, 0 true by construction, 0 running "
+        "times. Pending: 1. Tables with an inferred reading beside ours: 1; within "
+        "sampling error are 1 of 1 under ours and 1 of 2 under the inferred one.",
     )
+
+
+def test_the_page_leads_with_conclusions_and_links_their_tests():
+    page = report.markdown(DATA, {}, "claims.md")
+    assert page.index("## Which conclusions stand") < page.index("## How near")
+    assert "A <claim> ([claim 1](claims.md#claim-1)) | **holds** | So it is. |" in page
+    assert "[`test_1`](../tests/test_x.py)" in page
+    alone = report.markdown(DATA)
+    assert "`test_1`" in alone
+    assert "claims.md" not in alone
 
 
 def test_markdown_sets_the_numbers_side_by_side():
     page = report.markdown(DATA, {"fig:b": "figures/b.svg"})
     assert "| method | FN | F1 |\n|---|---|---|" in page
     assert "| VCG | 0.40 → 0.39 ± 0.01 ✓ | 0.812 · |" in page
+    assert "| Brier | 0.30 → 0.30 ✓† |  |" in page
     assert "| a\\|b | 0.50 … |  |" in page
-    assert "## tab:c: pending" in page
-    assert "| [tab:a](#taba-match) | match | 1 |  |  | A <title> |" in page
+    assert "- **does not hold**: A <claim> (claim 4)" in page
+    assert (
+        "Level: median ratio 1.02, 1 of 1 within 20 %, 1 of 1 within error. Order of "
+        "methods, pairs that the print sets apart: 3 the same, 1 reversed, 2 not "
+        "significant." in page
+    )
+    assert "[tab:a@inferred](#tabainferred)" in page
     assert "Why: not built yet" in page
     assert "Why: Because." in page
     assert "Never shown" not in page + html(DATA, {})
-    assert "Reading: As & is." in page
+    assert "Reading (ours, where the paper leaves a choice): As & is." in page
+    assert "Reading (inferred from printed cells): Else." in page
     assert "![A <title>](figures/b.svg)" in page
     assert "- python: 3.11" in page
-    assert "figures" not in report.markdown(DATA)
+    assert "measured later than all others, with the same versions: tab:d" in page
+    assert "figures/" not in report.markdown({**DATA, "added": []})
+
+
+def test_a_table_of_running_times_says_that_it_is_no_evidence():
+    timed = table(cells=CELLS, level=level(timed=4))
+    assert report.nearness(timed) == ("no evidence", "", "")
+    assert report.agreement_text(timed) == "Level: no cell is evidence."
 
 
 class Reader(HTMLParser):
@@ -125,7 +178,7 @@ def test_a_cell_of_the_page_shows_its_verdict_and_both_numbers():
     )
     assert '<td class="not-printed"><span class="printed"></span>' in page
     assert "<td></td>" in page
-    for kind in ("match", "close", "differs", "pending"):
+    for kind in ("match", "near", "apart", "pending"):
         assert f"td.{kind} {{" in page
 
 

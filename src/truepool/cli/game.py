@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SIMULATION = (
     *("agent_count", "correlation", "mean", "offset", "concentration", "beliefs"),
-    *("truth", "random_outcomes", "cases"),
+    *("truth", "separation", "random_outcomes", "cases"),
 )
 """Options that describe simulated beliefs, which a table takes the place of."""
 
@@ -60,7 +60,11 @@ def game(
     ] = 4.0,
     beliefs: Annotated[
         str,
-        _game_option("NAME", "copula (Beta beliefs) or factor (calibrated agents)."),
+        _game_option(
+            "NAME",
+            "copula (Beta beliefs), factor (calibrated agents) or outcome (beliefs "
+            "given the outcome, as classifiers have).",
+        ),
     ] = "copula",
     truth: Annotated[
         str,
@@ -70,6 +74,14 @@ def game(
             "factor).",
         ),
     ] = "mean",
+    separation: Annotated[
+        float | None,
+        _game_option(
+            "NUMBER",
+            "With --beliefs outcome: mean belief given a positive outcome minus that "
+            "given a negative one (default: every agent is calibrated).",
+        ),
+    ] = None,
     random_outcomes: Annotated[
         bool,
         typer.Option(
@@ -142,6 +154,7 @@ def game(
         chosen = Game(
             agents=agent_count, correlation=correlation, mean=mean, offset=offset,
             concentration=concentration, model=beliefs, truth=truth, cases=cases,
+            separation=separation,
             outcomes="drawn" if random_outcomes else "expected", **decision,
         )  # fmt: skip
     names = payment or list(payments.every())

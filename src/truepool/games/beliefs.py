@@ -7,13 +7,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from truepool.core.arrays import FloatArray, IntArray
-from truepool.core.errors import BeliefError, SettingError
+from truepool.core.errors import BeliefError, SettingError, UnknownNameError
 from truepool.core.seeds import check_seed
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.games.given_outcome import (
+    OutcomeSignals,
+    draw_given_outcome,
+    outcome_copulas,
+    outcome_marginals,
+)
 from truepool.games.marginals import marginal
-from truepool.games.signals import Signals, draw_signals, signal_correlation
+from truepool.games.signals import (
+    TRUTHS,
+    Signals,
+    draw_signals,
+    signal_correlation,
+)
 
+MODELS = ("copula", "factor", "outcome")
 CLIPPED_SHARE = 0.05
 """Share of clipped beliefs above which a warning is given."""
 
@@ -39,7 +51,7 @@ class Beliefs:
         The outcomes, drawn with these probabilities.
     clipped_share : float
         Share of the beliefs that were clipped to [0, 1] after the offset.
-    signals : Signals, optional
+    signals : Signals or OutcomeSignals, optional
         The model of the beliefs; None where they come from a panel.
     """
 
@@ -47,7 +59,7 @@ class Beliefs:
     chance: FloatArray
     outcomes: IntArray
     clipped_share: float = 0.0
-    signals: Signals | None = None
+    signals: Signals | OutcomeSignals | None = None
 
     def __post_init__(self) -> None:
         for name in ("values", "chance", "outcomes"):
@@ -111,6 +123,8 @@ def draw_beliefs(
     truth: str = "mean",
     cases: int = 10_000,
     seed: int = 0,
+    separation: float | None = None,
+    posterior: bool = True,
 ) -> Beliefs:
     """Draw correlated beliefs, and outcomes that depend on them.
 
@@ -120,21 +134,40 @@ def draw_beliefs(
         The number of agents; the Pearson correlation of two agents' beliefs; the base
         rate E[y]; how closely beliefs lie around it (a + b of a Beta distribution).
     offset : float
-        E[b] - E[y]: added to calibrated beliefs, which are then clipped to [0, 1].
-    model : ``copula`` or ``factor``
+        E[b] - E[y]: added to calibrated beliefs, which are then clipped to [0, 1]; for
+        ``outcome`` added to the means that beliefs have given each outcome.
+    model : ``copula``, ``factor`` or ``outcome``
         Beta marginals under a Gaussian copula; or agents who each observe the factor
-        behind the outcome with noise and are calibrated when ``truth='latent'``.
+        behind the outcome with noise and are calibrated when ``truth='latent'``; or
+        Beta beliefs drawn given the outcome, as those of classifiers, with this
+        correlation given the outcome.
     truth : ``mean`` or ``latent``
         Pr(y = 1) is the mean of the calibrated beliefs, or given by the shared factor.
+        For ``outcome``, where the outcome comes first, only the default.
+    separation : float, optional
+        For ``outcome``: mean belief given 1 minus mean belief given 0. By default
+        1 / (concentration + 1), with which every agent is calibrated by itself.
+    posterior : bool
+        For ``outcome``: whether ``chance`` is what all agents know together, or the
+        outcome itself, which is much faster to draw.
 
     Examples
     --------
     >>> draw_beliefs(agents=3, correlation=0.5, cases=100_000)
     Beliefs(100,000 cases, 3 agents, correlation 0.498, offset +0.000)
     """
-    check(agents, correlation, mean, offset, concentration, model, truth, cases)
+    check(
+        agents, correlation, mean, offset, concentration, model, truth, cases,
+        separation,
+    )  # fmt: skip
     check_seed(seed)
     rng = np.random.default_rng(seed)
+    if model == "outcome":
+        shapes = outcome_marginals(mean, offset, concentration, separation)
+        copulas = outcome_copulas(shapes, correlation, agents)
+        given, known = draw_given_outcome(mean, shapes, copulas, agents, cases, rng)
+        everybody = given.posterior(range(agents)) if posterior else known.astype(float)
+        return Beliefs(given.values, everybody, known, 0.0, given)
     shape = marginal(model, mean, concentration)
     signals = draw_signals(shape, truth, agents, correlation, cases, rng)
     calibrated = signals.beliefs()
@@ -177,6 +210,7 @@ def check(
     model: str,
     truth: str,
     cases: int,
+    separation: float | None = None,
 ) -> None:
     """Refuse settings from which no beliefs can be drawn."""
     check_count("agents", agents, 2)
@@ -188,7 +222,29 @@ def check(
         )
     if not -1 < offset < 1:
         raise BeliefError(f"an offset must lie between -1 and 1; got {offset!r}")
+    if model not in MODELS:
+        raise UnknownNameError("model of beliefs", model, MODELS)
+    if model == "outcome":
+        _check_outcome_first(truth)
+        shapes = outcome_marginals(mean, offset, concentration, separation)
+        outcome_copulas(shapes, correlation, agents)
+        return
+    if separation is not None:
+        raise SettingError(
+            "a separation is that of beliefs given the outcome; got one for the model "
+            f"{model!r}. Leave it out, or pass model='outcome'."
+        )
     signal_correlation(marginal(model, mean, concentration), truth, agents, correlation)
+
+
+def _check_outcome_first(truth: str) -> None:
+    if truth not in TRUTHS:
+        raise UnknownNameError("truth", truth, TRUTHS)
+    if truth != "mean":
+        raise SettingError(
+            f"beliefs given the outcome have no other truth; got {truth!r}. Leave it "
+            "out, or choose another model of beliefs."
+        )
 
 
 def check_count(what: str, count: int, least: int) -> None:

@@ -37,7 +37,7 @@ class Game:
 
     Parameters
     ----------
-    agents, correlation, mean, offset, concentration, model, truth, cases
+    agents, correlation, mean, offset, concentration, model, truth, separation, cases
         The beliefs: see `truepool.games.draw_beliefs`. ``offset`` is E[b] - E[y].
     threshold, costs : float, Costs, optional
         The decision is 1 above the threshold, by default ``costs.threshold``.
@@ -69,6 +69,7 @@ class Game:
     outcomes: str = "expected"
     pool: str | Pool = "mean"
     panel: Panel | None = None
+    separation: float | None = None
 
     def __post_init__(self) -> None:
         check_threshold(self.threshold)
@@ -79,7 +80,7 @@ class Game:
         if self.panel is None:
             check_beliefs(
                 self.agents, self.correlation, self.mean, self.offset,
-                self.concentration, self.model, self.truth, self.cases,
+                self.concentration, self.model, self.truth, self.cases, self.separation,
             )  # fmt: skip
 
     @classmethod
@@ -109,6 +110,8 @@ class Game:
             truth=self.truth,
             cases=self.cases,
             seed=seed,
+            separation=self.separation,
+            posterior=self.outcomes == "expected",
         )
 
     def solve(

@@ -106,9 +106,15 @@ def marginal(kind: str, mean: float, concentration: float) -> Marginal:
 
 
 @lru_cache(maxsize=256)  # with their tables
+def beta(mean: float, concentration: float) -> Beta:
+    """Return a Beta distribution of beliefs, made once."""
+    return Beta(mean, concentration)
+
+
+@lru_cache(maxsize=256)
 def _cached_marginal(kind: str, mean: float, concentration: float) -> Marginal:
     if kind == "copula":
-        return Beta(mean, concentration)
+        return beta(mean, concentration)
     if kind == "factor":
         return Probit(mean, concentration)
     raise UnknownNameError("model of beliefs", kind, ("copula", "factor"))

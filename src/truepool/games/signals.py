@@ -8,6 +8,7 @@ from scipy.special import ndtr
 
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import BeliefError, UnknownNameError
+from truepool.games.given_outcome import correlated
 from truepool.games.marginals import (
     Marginal,
     Probit,
@@ -79,13 +80,7 @@ def draw_signals(
     r = signal_correlation(marginal, truth, agents, correlation)
     factor = rng.standard_normal(cases)
     noise = rng.standard_normal((agents, cases)).T  # each agent's column contiguous
-    if r >= 0:
-        values = np.sqrt(r) * factor[:, None] + np.sqrt(1 - r) * noise
-    else:
-        # No shared factor gives a negative correlation: remove part of the mean noise.
-        mean = noise.mean(axis=1, keepdims=True)
-        keep = np.sqrt(max(1 + (agents - 1) * r, 0.0))
-        values = np.sqrt(1 - r) * (noise - mean) + keep * mean
+    values = correlated(factor, noise, r)
     return Signals(values, factor, r, marginal, truth)
 
 

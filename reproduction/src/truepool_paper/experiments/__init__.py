@@ -1,5 +1,6 @@
 """Experiments, one file each; the folder is the registry."""
 
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import cast
 
@@ -27,15 +28,31 @@ def every() -> dict[str, type[Experiment]]:
 def find(label: str) -> type[Experiment] | None:
     """Return the experiment that answers a table or figure, or None if none does yet.
 
+    A label may name a reading after an ``@``.
+
     >>> find("tab:regret").name
     'regret'
     """
-    if label not in paper_tables():
+    if label.partition("@")[0] not in paper_tables():
         raise UnknownNameError("table or figure", label, paper_tables())
     for experiment in every().values():
         if label in experiment.readings:
             return experiment
     return None
+
+
+def with_variants(labels: Sequence[str]) -> list[str]:
+    """Return the labels, each followed by its other readings.
+
+    >>> with_variants(["tab:poa", "tab:adversarial"])[-1]
+    'tab:adversarial@inferred'
+    """
+    known = [label for e in every().values() for label in e.readings]
+    found = []
+    for label in labels:
+        others = [name for name in known if name.startswith(f"{label}@")]
+        found += [label, *sorted(others)]
+    return list(dict.fromkeys(found))
 
 
 def obstacle(label: str) -> str | None:

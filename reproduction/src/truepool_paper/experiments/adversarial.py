@@ -76,8 +76,8 @@ class Adversarial(Experiment):
             found
             for attack in ATTACKS
             for percent in SHARES
-            for found in _rows_under_attack(
-                attack, percent, validation, test, cell.seed("who")
+            for found in rows_under_attack(
+                TABLE, attack, percent, validation, test, cell.seed("who")
             )
         ]
 
@@ -98,9 +98,10 @@ class Adversarial(Experiment):
         )
 
 
-def _rows_under_attack(
-    attack: str, percent: int, validation: Panel, test: Panel, seed: int
+def rows_under_attack(
+    table: str, attack: str, percent: int, validation: Panel, test: Panel, seed: int
 ) -> list[Row]:
+    """Misses of every method with this share of agents under attack."""
     bad, share = ATTACKS[attack], percent / 100
     attacked, after = (bad(panel, share, seed=seed) for panel in (validation, test))
     pools: dict[str, tuple[Pool, Panel]] = {
@@ -112,7 +113,7 @@ def _rows_under_attack(
     }
     return [
         row(
-            TABLE,
+            table,
             [attack, percent],
             method,
             tally(pool_with(pool, known, after), after).fn_rate,

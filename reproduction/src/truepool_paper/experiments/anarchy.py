@@ -36,6 +36,8 @@ class Anarchy(GameExperiment):
             "offset and nothing else (calibrated they stay: bias 0, price 1), VCG "
             "agents as much of it as their costs ask for, and Externality agents, who "
             "agree most easily where reports are clipped, run up to 1.",
+            basis="inferred",
+            fitted=("Brier | bias",),
         )
     }
 

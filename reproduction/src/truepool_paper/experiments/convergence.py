@@ -41,6 +41,10 @@ class Convergence(GameExperiment):
             "belief however many agents there are, so the price stays; it falls to 0 "
             "only for independent beliefs and a threshold below their mean, where "
             "truthful pools miss fewer and fewer, too, until no price is defined.",
+            methods="none",
+            basis="inferred",
+            fitted=("* | delta",),
+            constructed=("* | n*delta",),
         ),
         FIGURE: Reading(
             f"Price and n times delta of tab:convergence. {offset_note(OFFSET)}"

@@ -38,6 +38,7 @@ class CorrelatedBeliefs(GameExperiment):
             "it is, where the print has their price grow; agents paid by the log score "
             "take out nearly as much, and Externality agents stay at the truth only "
             "where they agree anyway.",
+            basis="inferred",
         )
     }
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import ClassVar, final
 
-from truepool import VCG
+from truepool import VCG, Panel
 from truepool.core.engine import Cell, Row
 from truepool.measures.scores import confusion
 from truepool.pools import Pool
@@ -47,14 +47,19 @@ class DataEfficiency(Experiment):
         team = train_ensemble(X[:n], y[:n], seed)
         known = team.panel(X[:n], y[:n])
         test = team.panel(X[-TEST_ROWS:], y[-TEST_ROWS:])
-        methods: dict[str, Pool] = {
-            "VCG (5 agents)": VCG(loss="cost", costs=COSTS, threshold=THRESHOLD),
-            "MLP (2-layer)": MLP2(seed=seed),
-            "MLP (4-layer)": MLP4(seed=seed),
-        }
-        rows = []
-        for method, pool in methods.items():
-            pooled = pool.fit_panel(known).combine(test.values)
-            counts = confusion(pooled, test.outcomes, threshold=THRESHOLD)
-            rows.append(row(TABLE, [n], method, counts.fn_rate))
-        return rows
+        return rows_by_pool(TABLE, n, known, test, seed)
+
+
+def rows_by_pool(table: str, n: int, known: Panel, test: Panel, seed: int) -> list[Row]:
+    """Misses of weights and networks that learn from the same reports."""
+    methods: dict[str, Pool] = {
+        "VCG (5 agents)": VCG(loss="cost", costs=COSTS, threshold=THRESHOLD),
+        "MLP (2-layer)": MLP2(seed=seed),
+        "MLP (4-layer)": MLP4(seed=seed),
+    }
+    rows = []
+    for method, pool in methods.items():
+        pooled = pool.fit_panel(known).combine(test.values)
+        counts = confusion(pooled, test.outcomes, threshold=THRESHOLD)
+        rows.append(row(table, [n], method, counts.fn_rate))
+    return rows

@@ -54,10 +54,26 @@ class Drift(Experiment):
     name: ClassVar[str] = "drift"
     repeats: ClassVar[Mapping[Size, int]] = {"quick": 5, "full": 10}
     readings: ClassVar[Mapping[str, Reading]] = {
-        "tab:drift": Reading(READING, LEVELS, methods="columns"),
-        "tab:drift_magnitude": Reading(READING, UNMOVED, methods="columns"),
-        "tab:drift_window": Reading(READING, LEVELS),
-        "tab:drift_ema": Reading(READING, LEVELS),
+        "tab:drift": Reading(
+            READING,
+            LEVELS,
+            methods="columns",
+        ),
+        "tab:drift_magnitude": Reading(
+            READING,
+            UNMOVED,
+            methods="columns",
+        ),
+        "tab:drift_window": Reading(
+            READING,
+            LEVELS,
+            methods="none",
+        ),
+        "tab:drift_ema": Reading(
+            READING,
+            LEVELS,
+            methods="none",
+        ),
     }
 
     @staticmethod

@@ -41,7 +41,7 @@ class DriftRegret(Experiment):
             "0.026, 0.015 for T = 100, 500, 1,000), but not to its rise with the "
             "rate; with unlike ones a faster rate loses less up to T = 1,000, and "
             "regret over sqrt(T) grows with T.",
-            methods="columns",
+            methods="none",
         ),
         "fig:drift_regret": Reading("The lines of tab:drift_regret, with ours."),
     }

@@ -72,7 +72,7 @@ class Heterogeneity(Experiment):
         here = task(SOURCES[data], rows, cell)
         found = []
         for name, kinds in COMPOSITIONS.items():
-            validation, test = here.panels(_team(kinds))
+            validation, test = here.panels(team(kinds))
             found += _pool_rows(data, name, validation, test)
         return found
 
@@ -92,7 +92,8 @@ class Heterogeneity(Experiment):
         return lines(panels, "disagreement", "FN", from_zero=False)
 
 
-def _team(kinds: Sequence[str]) -> dict[str, Any]:
+def team(kinds: Sequence[str]) -> dict[str, Any]:
+    """Return untrained models of these kinds, each with a name of its own."""
     return {f"{kind} {i}": zoo.make(kind) for i, kind in enumerate(kinds)}
 
 

@@ -114,7 +114,7 @@ def _panels(cell: Cell) -> tuple[Panel, Panel]:
     train = np.sort(rng.permutation(FIFTH)[:training])
     cases = FIFTH + rng.permutation(len(data) - FIFTH)[: calibration + evaluation]
     prompts = _prompts(data, train, cases, cell)
-    values = np.hstack([_classifiers(data, train, cases, cell), prompts])
+    values = np.hstack([classifiers(data, train, cases, cell), prompts])
     names = (*CLASSIFIERS, *(f"llm_{name} ({cell['model']})" for name in llm.PAPER))
     outcomes = data.outcomes[cases]
     known, test = slice(0, calibration), slice(calibration, None)
@@ -124,9 +124,10 @@ def _panels(cell: Cell) -> tuple[Panel, Panel]:
     )
 
 
-def _classifiers(
+def classifiers(
     data: Features, train: IntArray, cases: IntArray, cell: Cell
 ) -> FloatArray:
+    """Train the four classifiers and return their reports on some cases."""
     X = data.encoder().fit(data.values[train]).transform(data.values)
     team = {name: agents.zoo.make(kind) for name, kind in CLASSIFIERS.items()}
     seed = cell.seed("agents") >> 1

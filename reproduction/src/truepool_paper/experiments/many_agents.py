@@ -38,6 +38,9 @@ class ManyAgents(GameExperiment):
             "outcomes drawn, of either sign; the printed ones, all below 0, are those "
             "of beliefs slightly above their base rate, and not those of "
             "eq:delta_general, which shrink with n where they do not.",
+            methods="none",
+            basis="stated",
+            constructed=("* | delta theory",),
         ),
         BY_N_RHO: Reading(
             f"{offset_note(ABOVE)} {GAME} The bias is that of the pool.",
@@ -45,6 +48,9 @@ class ManyAgents(GameExperiment):
             "calibrated agents have none; without the offset the pool is centred on "
             "the threshold (tau = mu), and the less beliefs correlate the closer all "
             "cases lie to it, so that FN falls with rho where the paper's grows.",
+            methods="none",
+            basis="inferred",
+            fitted=("equilibrium bias, *",),
         ),
     }
 

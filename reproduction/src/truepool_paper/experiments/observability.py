@@ -46,6 +46,7 @@ class Observability(GameExperiment):
             "As in tab:poa truthful agents miss nobody, so no price is defined; Brier "
             "agents shift alike with every view, blind VCG agents all shade down, and "
             "too far, and Externality agents are carried away less the less they see.",
+            basis="inferred",
         ),
         TABLE: Reading(
             f"{offset_note(BELOW)} {GAME} {SIGHT} With five agents floor(n/2) is 2: "
@@ -54,9 +55,13 @@ class Observability(GameExperiment):
             "As printed, Brier agents undo the offset whatever they see and VCG agents "
             "over-report, by all they can when blind and less the more they see; but "
             "with all in sight they still make up for threshold and offset, which "
-            "takes more than is printed, rows 2 and floor(n/2) cannot differ at n = 5, "
-            "and Brier's price hardly changes with n, where the print has it halved, "
+            "takes more than is printed, rows 2 and floor(n/2) cannot differ at n = 5 "
+            "(the latter may hold the values of k = n, one row too high), and Brier's "
+            "price hardly changes with n, where the print has it halved, "
             "since pools of correlated beliefs keep their variance.",
+            methods="none",
+            basis="inferred",
+            fitted=("Brier, * | *abs delta",),
         ),
         FIGURE: Reading(f"The prices of tab:observability. {offset_note(BELOW)}"),
     }

@@ -51,8 +51,17 @@ class RareAttacks(Experiment):
     name: ClassVar[str] = "rare-attacks"
     by_size: ClassVar[bool] = True
     readings: ClassVar[Mapping[str, Reading]] = {
-        WHOLE: Reading(READING, CAUSE, reduced=REDUCED),
-        BY_CLASS: Reading(READING, CAUSE, "columns", REDUCED),
+        WHOLE: Reading(
+            READING,
+            CAUSE,
+            reduced=REDUCED,
+        ),
+        BY_CLASS: Reading(
+            READING,
+            CAUSE,
+            reduced=REDUCED,
+            methods="columns",
+        ),
     }
     needs: ClassVar[tuple[str, ...]] = ("cicids2017-mix",)
     packages: ClassVar[Mapping[str, str]] = PACKAGES

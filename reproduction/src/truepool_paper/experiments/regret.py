@@ -39,7 +39,7 @@ class Regret(Experiment):
             "rates 0.01, 0.05, 0.1 and sqrt(ln n / T) (printed 9.73, 2.39, -0.58, "
             "3.76), but -2.9 and -2.0 at 0.5 and 1 (printed 4.68, 10.83), so it does "
             "not explain the fast rates.",
-            methods="columns",
+            methods="none",
         ),
         "tab:regret_main": Reading(
             "The agents of tab:regret and the rate sqrt(ln n / T); the loss is the "
@@ -50,6 +50,7 @@ class Regret(Experiment):
             "Regret per round falls here, as the paper says and its own 0.074, 0.073, "
             "0.081 do not; but over sqrt(T) it still grows at the longest horizon "
             "tried (5.9 at 10,000), where the paper calls it bounded.",
+            methods="none",
         ),
     }
 
@@ -77,7 +78,7 @@ def _last(regret: Any) -> float:
 
 
 def _by_rate(rate: float | None, trace: Trace) -> list[Row]:
-    T, column = len(trace.losses), _rate_label(rate)
+    T, column = len(trace.losses), rate_label(rate)
     quantities = {
         "R_T": _last(trace.regret),
         "R_T/sqrt(T)": _last(trace.regret) / np.sqrt(T),
@@ -94,5 +95,6 @@ def _by_growth(T: int, regret: float) -> list[Row]:
     ]
 
 
-def _rate_label(rate: float | None) -> str:
+def rate_label(rate: float | None) -> str:
+    """Return the column of a rate."""
     return "eta=sqrt(ln n/T)" if rate is None else f"eta={rate}"

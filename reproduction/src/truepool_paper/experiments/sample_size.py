@@ -65,8 +65,16 @@ class SampleSize(Experiment):
     axes: ClassVar[Axes] = {"data": tuple(SOURCES)}
     by_size: ClassVar[bool] = True
     readings: ClassVar[Mapping[str, Reading]] = {
-        SAMPLE: Reading(READING, UNSW + FRAUD, methods="columns"),
-        SPLIT: Reading(READING + MORE, WEIGHTS_CAUSE + FRAUD, methods="columns"),
+        SAMPLE: Reading(
+            READING,
+            UNSW + FRAUD,
+            methods="columns",
+        ),
+        SPLIT: Reading(
+            READING + MORE,
+            WEIGHTS_CAUSE + FRAUD,
+            methods="columns",
+        ),
         FIGURE: Reading("The curves of tab:vcg_decomp."),
     }
     needs: ClassVar[tuple[str, ...]] = tuple(SOURCES.values())

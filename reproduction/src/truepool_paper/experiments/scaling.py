@@ -36,7 +36,8 @@ class Scaling(GameExperiment):
             "agents take out the offset however many they are, and among ten or more "
             "nobody alone can turn a decision, so that VCG agents tell the truth for "
             "want of a better report.",
-            methods="columns",
+            basis="inferred",
+            timed=("VCG time (s) | *",),
         )
     }
     alone: ClassVar[bool] = True

@@ -41,6 +41,7 @@ class ScoringRules(GameExperiment):
             "spherical ones below it, calibrated or not, the more so the less beliefs "
             "correlate: the reverse of the printed order at rho 0 and 0.2.",
             methods="columns",
+            basis="inferred",
         ),
         FIGURE: Reading(f"The prices of tab:scoring_rules_poa. {offset_note(BELOW)}"),
     }

@@ -50,9 +50,15 @@ class Speed(Experiment):
             "contribution, the others pool it; Neural is the network of two layers."
             + HERE,
             "Another machine and other code; the order is as printed.",
-            methods="columns",
+            methods="none",
+            timed=("*",),
         ),
-        "tab:overhead": Reading(PER_BATCH + HERE, SLOWER, methods="columns"),
+        "tab:overhead": Reading(
+            PER_BATCH + HERE,
+            SLOWER,
+            methods="none",
+            timed=("*",),
+        ),
         "tab:throughput": Reading(
             "Five scikit-learn agents are asked and their reports pooled, a batch at a "
             "time; VCG finds every leave-one-out contribution too." + HERE,
@@ -60,11 +66,14 @@ class Speed(Experiment):
             "trees takes 95 % of the time of all agents here, and the pools are "
             "within 8 % of each other at every batch size, in print as here; which "
             "comes first hangs on small differences that the print has otherwise.",
-            methods="columns",
+            methods="none",
+            timed=("*",),
         ),
         "tab:latency_breakdown": Reading(
             "scikit-learn agents on 12 of 20 features. " + PER_BATCH + HERE,
             SLOWER,
+            methods="none",
+            timed=("*",),
         ),
     }
     packages: ClassVar[Mapping[str, str]] = {"torch": "neural"}

@@ -42,6 +42,8 @@ class Threshold(GameExperiment):
             "about outcomes than Beta beliefs of concentration 4 (the paper names no "
             "concentration), and from 0.7 on nobody is called a 1 here, rightly or "
             "wrongly.",
+            methods="none",
+            basis="inferred",
         ),
         BY_PREVALENCE: Reading(
             "Belief offset E[b] - E[y] = 0: all are calibrated, at base rate pi. "
@@ -53,6 +55,7 @@ class Threshold(GameExperiment):
             "0.5 reaches that far, and Brier agents, calibrated, tell the truth: the "
             "former miss fewer, by ratios from 1.2 (at tau 0.1) to hundreds, and where "
             "thresholds are high and 1s rare both miss everybody.",
+            methods="none",
         ),
     }
 

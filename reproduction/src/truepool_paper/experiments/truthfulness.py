@@ -41,6 +41,7 @@ class Truthfulness(GameExperiment):
             "shift pays, so that a gap of 0 has no small p-value; with the offset of "
             "tab:poa VCG and Externality come near the printed rows and Brier agents "
             "gain in every game: these rows cannot come from the same beliefs.",
+            basis="stated",
         )
     }
 

@@ -40,6 +40,8 @@ class TwoAgents(GameExperiment):
             "it is in print, and eq:delta_star tells neither size nor sign; VCG agents "
             "make up for threshold and offset at every rho, with less to gain where "
             "high, independent beliefs seldom bring a pool near the threshold.",
+            basis="inferred",
+            fitted=("Brier, *",),
         )
     }
 

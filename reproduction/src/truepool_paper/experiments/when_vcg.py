@@ -51,6 +51,7 @@ class WhenVCG(Experiment):
             "under drift VCG was compared with its own variants only, and the adaptive "
             "one led in 5 of 10. The panels are made, and cross-validating given "
             "reports cannot see the incentives that the paper recommends VCG for.",
+            methods="none",
         )
     }
 

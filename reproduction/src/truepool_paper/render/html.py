@@ -7,9 +7,11 @@ from truepool.render.html import Section, page
 from truepool_paper.render.cells import cell_texts
 from truepool_paper.render.report import (
     LEGEND,
-    MARKS,
     PlainData,
+    agreement_text,
+    conclusion_counts,
     layout,
+    mark,
     notes,
     sentence,
     summary,
@@ -30,6 +32,7 @@ def html(data: PlainData, figures: "Mapping[str, Figure]") -> str:
         package=__package__,
         title="The paper, re-run",
         data=data,
+        counts=conclusion_counts(data),
         summary=summary(data),
         legend=LEGEND,
         sections=sections,
@@ -37,11 +40,13 @@ def html(data: PlainData, figures: "Mapping[str, Figure]") -> str:
 
 
 def _section(label: str, table: PlainData, figures: "Mapping[str, Figure]") -> Section:
-    heading = f"{label}: {table['verdict']}"
+    heading = label
     columns, keys, cells = layout(table)
     rows = [(key, [_cell(cells.get((key, c))) for c in columns]) for key in keys]
     shown = {
         "caption": sentence(table["title"]),
+        "conclusions": table["conclusions"],
+        "agreement": agreement_text(table) if table["cells"] else "",
         "headers": [*table["row_key"], *columns],
         "rows": rows,
         "notes": notes(table),
@@ -57,5 +62,5 @@ def _cell(cell: PlainData | None) -> PlainData | None:
     return {
         "kind": kind,
         "printed": printed,
-        "ours": f"{ours} {MARKS[cell['verdict']]}",
+        "ours": f"{ours} {mark(cell)}",
     }

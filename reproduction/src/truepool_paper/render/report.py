@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from truepool.core.errors import SourceError
 from truepool.core.files import write_text
 from truepool.render.tables.grid import Grid
+from truepool_paper.render import conclusions
 from truepool_paper.render.cells import cell_texts
 
 if TYPE_CHECKING:
@@ -22,72 +23,163 @@ PlainData: TypeAlias = Mapping[str, Any]
 PAGES = ("verdicts.json", "reproduction.md", "reproduction.html")
 MARKS = {
     "match": "✓",
-    "close": "≈",
-    "differs": "✗",
+    "near": "≈",
+    "apart": "✗",
     "not printed": "·",
     "pending": "…",
 }
+NO_EVIDENCE = "†"
 LEGEND = (
     "printed → ours ± standard error. ✓ match: no further apart than rounding and "
-    "twice the sampling error. ≈ close: same sign, and no two methods clearly in "
-    "another order, however far apart the numbers. "
-    "✗ differs. · not printed. … pending. A printed ± is a standard deviation."
+    "twice the sampling error. ≈ near: at most 20 % apart. ✗ apart. · not printed. "
+    "… pending. † no evidence: fitted to this cell, true by construction, or a running "
+    "time on another machine; not counted. A printed ± is a standard deviation."
 )
+BASES = {
+    "stated": "stated in the paper",
+    "inferred": "inferred from printed cells",
+    "ours": "ours, where the paper leaves a choice",
+}
 
 
 def grid(data: PlainData) -> Grid:
-    """One line per table: its verdict, and the verdicts of its cells."""
+    """One line per table: its conclusions, how near its numbers are, its reading."""
     rows = tuple(
-        (label, table["verdict"], *counts(table), table["title"])
+        (label, verdicts(table), *nearness(table), table["basis"], table["title"])
         for label, table in data["tables"].items()
     )
     title = f"{len(rows)} tables and figures of the paper, {data['size']} size"
-    headers = ("label", "verdict", "match", "close", "differs", "what it shows")
-    return Grid(title, headers, rows, (summary(data),), essential=5)
+    return Grid(title, HEADERS, rows, (conclusion_counts(data), summary(data)), 5)
 
 
-def counts(table: PlainData) -> tuple[str, ...]:
-    """How many cells match, are close, and differ."""
-    found = Counter(cell["verdict"] for cell in table["cells"])
-    return tuple(str(found[v] or "") for v in ("match", "close", "differs"))
+HEADERS = (
+    "label", "conclusions", "ratio", "within 20 %", "within error", "reading",
+    "what it shows",
+)  # fmt: skip
 
 
-def summary(data: PlainData) -> str:
-    """How many tables have which verdict.
+def verdicts(table: PlainData) -> str:
+    """How many conclusions about a table have which verdict.
 
-    >>> table = {"verdict": "match", "cells": [{"verdict": "match"}]}
-    >>> print(summary({"tables": {"a": table, "b": table}}))
-    2 match, 0 close, 0 differs, 0 not printed, 0 pending. Of 2 printed numbers 2 match,
-    0 are close and 0 differ.
+    >>> verdicts({"conclusions": [{"verdict": "holds"}, {"verdict": "holds"}]})
+    '2 hold'
     """
-    tables = data["tables"].values()
-    found = Counter(table["verdict"] for table in tables)
-    cells = Counter(cell["verdict"] for table in tables for cell in table["cells"])
-    match, close, differs = (cells[v] for v in ("match", "close", "differs"))
-    return (
-        ", ".join(f"{found[verdict]} {verdict}" for verdict in MARKS)
-        + f". Of {match + close + differs} printed numbers {match} match, {close} are "
-        f"close and {differs} differ."
+    found = Counter(claim["verdict"] for claim in table["conclusions"])
+    words = {
+        "holds": ("holds", "hold"),
+        "does not hold": ("does not hold", "do not hold"),
+        "not decidable": ("not decidable", "not decidable"),
+    }
+    return ", ".join(
+        f"{found[verdict]} {forms[found[verdict] > 1]}"
+        for verdict, forms in words.items()
+        if found[verdict]
     )
 
 
-def markdown(data: PlainData, figures: Mapping[str, str] | None = None) -> str:
-    """Return the page: every table side by side, its reading, and its cause.
+def nearness(table: PlainData) -> tuple[str, str, str]:
+    """Typical ratio, and the shares within 20 % and within sampling error."""
+    level = table["level"]
+    if table["status"] != "compared":
+        return (table["status"], "", "")
+    if not level["cells"]:
+        return ("no evidence", "", "")
+    ratio = "none" if level["ratio"] is None else f"{level['ratio']:.2f}"
+    cells = level["cells"]
+    return ratio, f"{level['near']} of {cells}", f"{level['match']} of {cells}"
 
-    ``figures`` holds the path of each drawn figure.
+
+def conclusion_counts(data: PlainData) -> str:
+    """How many of the main conclusions stand."""
+    found = Counter(claim["verdict"] for claim in data["conclusions"])
+    return (
+        f"Main conclusions: {found['holds']} hold, {found['does not hold']} do not, "
+        f"{found['not decidable']} cannot be decided."
+    )
+
+
+def summary(data: PlainData) -> str:
+    """How near the numbers are, how many are not counted, and what readings change."""
+    tables = data["tables"]
+    first = [table for label, table in tables.items() if "@" not in label]
+    text = f"{_nearness_of(first)} {_uncounted(first)}"
+    other = {label: table for label, table in tables.items() if "@" in label}
+    if not other:
+        return text
+    names = {label.partition("@")[0] for label in other}
+    mine = [table for label, table in tables.items() if label in names]
+    return (
+        f"{text} Tables with an inferred reading beside ours: {len(names)}; within "
+        f"sampling error are {_matches(mine)} under ours and "
+        f"{_matches(list(other.values()))} under the inferred one."
+    )
+
+
+def _matches(tables: list[PlainData]) -> str:
+    match, cells = (
+        sum(t["level"][what] for t in tables) for what in ("match", "cells")
+    )
+    return f"{match} of {cells}"
+
+
+def _nearness_of(tables: list[PlainData]) -> str:
+    cells, near, match = (
+        sum(t["level"][what] for t in tables) for what in ("cells", "near", "match")
+    )
+    return (
+        f"Of {cells} printed numbers {near} are within 20 % and {match} within "
+        "sampling error."
+    )
+
+
+def _uncounted(tables: list[PlainData]) -> str:
+    fitted, constructed, timed, pending = (
+        sum(t["level"]["fitted"] for t in tables),
+        sum(t["level"]["constructed"] for t in tables),
+        sum(t["level"]["timed"] for t in tables),
+        sum(t["status"] == "pending" for t in tables),
+    )
+    return (
+        f"Not counted: {fitted} that a setting was fitted to, {constructed} true by "
+        f"construction, {timed} running times. Pending: {pending}."
+    )
+
+
+def markdown(
+    data: PlainData,
+    figures: Mapping[str, str] | None = None,
+    claims_page: str | None = None,
+) -> str:
+    """Return the page: conclusions first, then every table side by side.
+
+    ``figures`` holds the path of each drawn figure, ``claims_page`` the path of the
+    page of claims, if there is one beside this page.
     """
-    lines = [f"# The paper, re-run ({data['size']} size)", "", summary(data)]
-    lines += ["", f"Each cell reads: {LEGEND}", ""]
-    lines += [f"- {name}: {value}" for name, value in data["environment"].items()]
-    lines += ["", *_index(data)]
+    lines = [f"# The paper, re-run ({data['size']} size)", ""]
+    lines += conclusions.section(data["conclusions"], claims_page)
+    lines += ["", "## How near the numbers are", "", summary(data), ""]
+    lines += ["*Ratio* is the median factor between ours and the printed number.", ""]
+    lines += _index(data)
+    lines += ["", f"Each cell reads: {LEGEND}", "", *_provenance(data)]
     for label, table in data["tables"].items():
-        lines += ["", f"## {label}: {table['verdict']}", "", sentence(table["title"])]
+        lines += ["", f"## {label}", "", sentence(table["title"])]
         if label in (figures or {}):
             lines += ["", f"![{table['title']}]({(figures or {})[label]})"]
+        lines += conclusions.of_table(table["conclusions"], claims_page)
         if table["cells"]:
-            lines += ["", *_table(table)]
+            lines += ["", agreement_text(table), "", *_table(table)]
         lines += [line for note in notes(table) for line in ("", note)]
     return "\n".join(lines) + "\n"
+
+
+def _provenance(data: PlainData) -> list[str]:
+    lines = [f"- {name}: {value}" for name, value in data["environment"].items()]
+    if data["added"]:
+        lines += [
+            "- measured later than all others, with the same versions: "
+            + ", ".join(data["added"])
+        ]
+    return lines
 
 
 def sentence(title: str) -> str:
@@ -99,11 +191,29 @@ def sentence(title: str) -> str:
     return title if title.endswith("?") else f"{title}."
 
 
+def agreement_text(table: PlainData) -> str:
+    """Level and order of a table in one line."""
+    level, order = table["level"], table["order"]
+    if not level["cells"]:
+        return "Level: no cell is evidence."
+    ratio, near, match = nearness(table)
+    text = f"Level: median ratio {ratio}, {near} within 20 %, {match} within error."
+    if sum(order.values()):
+        text += (
+            f" Order of methods, pairs that the print sets apart: {order['same']} the "
+            f"same, {order['reversed']} reversed, {order['open']} not significant."
+        )
+    return text
+
+
 def notes(table: PlainData) -> list[str]:
     """Return why a table differs or is pending, and how it was read."""
-    explained = table["cause"] and table["verdict"] in ("differs", "pending")
-    found = [f"Why: {table['cause']}"] if explained else []
-    return [*found, f"Reading: {table['reading']}"] if table["reading"] else found
+    level = table["level"]
+    differs = level["match"] < level["cells"] or table["status"] == "pending"
+    found = [f"Why: {table['cause']}"] if table["cause"] and differs else []
+    if not table["reading"]:
+        return found
+    return [*found, f"Reading ({BASES[table['basis']]}): {table['reading']}"]
 
 
 def layout(
@@ -153,25 +263,26 @@ def svg(page: "Figure") -> str:
 
 
 def _index(data: PlainData) -> list[str]:
-    """One linked line per table: its verdict, and how many cells have which."""
-    head = ["", "verdict", "match", "close", "differs", "what it shows"]
+    """One linked line per table: conclusions, nearness and reading."""
     return [
-        _table_line(head),
-        "|" + "---|" * len(head),
+        _table_line(list(HEADERS)),
+        "|" + "---|" * len(HEADERS),
         *(
-            _table_line([_link(label, t), t["verdict"], *counts(t), t["title"]])
+            _table_line(
+                [_link(label), verdicts(t), *nearness(t), t["basis"], t["title"]]
+            )
             for label, t in data["tables"].items()
         ),
     ]
 
 
-def _link(label: str, table: PlainData) -> str:
+def _link(label: str) -> str:
     """Link to a section by the name that Markdown gives its heading.
 
-    >>> _link("tab:poa", {"verdict": "not printed"})
-    '[tab:poa](#tabpoa-not-printed)'
+    >>> _link("tab:poa@inferred")
+    '[tab:poa@inferred](#tabpoainferred)'
     """
-    anchor = f"{label}: {table['verdict']}".replace(":", "").replace(" ", "-")
+    anchor = label.replace(":", "").replace("@", "")
     return f"[{label}](#{anchor})"
 
 
@@ -188,7 +299,14 @@ def _table(table: PlainData) -> list[str]:
 def _text(cell: PlainData) -> str:
     printed, ours = cell_texts(cell)
     arrow = " → " if printed and ours else ""
-    return f"{printed}{arrow}{ours} {MARKS[cell['verdict']]}".strip()
+    return f"{printed}{arrow}{ours} {mark(cell)}".strip()
+
+
+def mark(cell: PlainData) -> str:
+    """Return the sign of a verdict, with another one where the cell is no evidence."""
+    judged = cell["verdict"] in ("match", "near", "apart")
+    doubt = NO_EVIDENCE if judged and cell["kind"] != "evidence" else ""
+    return MARKS[cell["verdict"]] + doubt
 
 
 def _table_line(cells: list[str]) -> str:

@@ -1,0 +1,95 @@
+"""Claims of the paper outside its tables, each with its verdict and what decides it."""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal, TypeAlias
+
+ClaimVerdict: TypeAlias = Literal[
+    "holds", "does not hold", "not decidable", "definition"
+]
+Source: TypeAlias = Literal["stated", "inferred", "ours", "print", "theory"]
+
+VERDICTS: dict[ClaimVerdict, str] = {
+    "holds": "A test shows it.",
+    "does not hold": "A test shows that it is false as stated.",
+    "not decidable": "The paper gives too little, or it needs what we do not have.",
+    "definition": "A definition, a setting or a statement about the paper itself.",
+}
+SOURCES: dict[Source, str] = {
+    "stated": "the setting that the paper states",
+    "inferred": "a setting inferred from printed cells",
+    "ours": "a setting of ours, where the paper leaves a choice",
+    "print": "arithmetic over the paper's own printed cells",
+    "theory": "mathematics, checked by simulation",
+}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim in our words, where the paper makes it, and its verdict.
+
+    A verdict of ``holds`` or ``does not hold`` names its tests, the ``quantity`` that
+    they look at, and the ``bound`` which the claim asks for. ``reading`` is the basis
+    of the verdict; ``headline`` marks a main conclusion; ``tables`` are those that the
+    claim is about.
+    """
+
+    number: int
+    where: str
+    claim: str
+    verdict: ClaimVerdict
+    reading: Source
+    headline: str = ""
+    quantity: str = ""
+    bound: str = ""
+    reason: str = ""
+    tables: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a page of tables shows of it."""
+        return {
+            "number": self.number,
+            "text": self.headline or self.claim,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "tests": list(self.tests),
+        }
+
+
+@cache
+def every() -> tuple[Claim, ...]:
+    """All claims in the order of their numbers.
+
+    >>> len(every()), every()[36].verdict
+    (211, 'does not hold')
+    """
+    text = (files(__name__) / "claims.toml").read_text(encoding="utf-8")
+    return tuple(_claim(entry) for entry in tomllib.loads(text)["claim"])
+
+
+def _claim(entry: dict[str, Any]) -> Claim:
+    lists: dict[str, Any] = {
+        name: tuple(value) for name, value in entry.items() if isinstance(value, list)
+    }
+    return Claim(**{**entry, **lists})
+
+
+def about(label: str) -> tuple[Claim, ...]:
+    """Return the claims about a table or figure that can be true or false.
+
+    >>> [claim.number for claim in about("tab:empirical_rho")]
+    [62, 63]
+    """
+    return tuple(
+        claim
+        for claim in every()
+        if label in claim.tables and claim.verdict != "definition"
+    )
+
+
+def main() -> tuple[Claim, ...]:
+    """Return the main conclusions of the paper."""
+    return tuple(claim for claim in every() if claim.headline)

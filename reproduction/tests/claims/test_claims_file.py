@@ -1,0 +1,119 @@
+"""claims.toml: every claim has a verdict, and every verdict something that can fail."""
+
+import ast
+import re
+import runpy
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from truepool_paper import claims
+from truepool_paper.claims import SOURCES, VERDICTS, about, every, main
+from truepool_paper.expected import paper_tables
+from truepool_paper.render import conclusions
+
+ROOT = Path(__file__).parents[3]
+DECIDED = ("holds", "does not hold")
+CHECKS = ("assert", "raises", "warns")
+each = pytest.mark.parametrize("claim", every(), ids=lambda c: str(c.number))
+
+
+@cache
+def functions(path):
+    """Functions of a file of tests by name."""
+    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+    return {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def can_fail(path, name):
+    """Whether a test asserts something, itself or in a function of its file."""
+    function = functions(path)[name]
+    called = {
+        getattr(node.func, "id", getattr(node.func, "attr", ""))
+        for node in ast.walk(function)
+        if isinstance(node, ast.Call)
+    }
+    if any(isinstance(node, ast.Assert) for node in ast.walk(function)):
+        return True
+    if any(other.startswith(CHECKS) for other in called):
+        return True
+    return any(can_fail(path, other) for other in called & functions(path).keys())
+
+
+def test_all_211_claims_are_there_once_and_in_order():
+    assert [claim.number for claim in every()] == list(range(1, 212))
+
+
+@each
+def test_a_claim_says_where_it_is_made_and_on_what_basis_it_is_judged(claim):
+    assert claim.where
+    assert claim.claim
+    assert claim.verdict in VERDICTS
+    assert claim.reading in SOURCES
+    assert set(claim.tables) <= set(paper_tables())
+
+
+@each
+def test_every_test_that_is_named_exists_and_can_fail(claim):
+    for test in claim.tests:
+        path, _, name = test.partition("::")
+        assert name.startswith("test_")
+        assert can_fail(path, name), test
+
+
+@each
+def test_a_decision_names_tests_quantity_and_bound_and_a_refusal_its_reason(claim):
+    if claim.verdict in DECIDED:
+        assert claim.tests
+        assert claim.quantity
+        assert claim.bound
+    if claim.verdict == "not decidable":
+        assert claim.reason
+    assert bool(claim.quantity) == bool(claim.bound)
+
+
+@each
+def test_a_test_named_after_a_claim_is_named_by_it(claim):
+    folder = ROOT / "reproduction" / "tests" / "claims"
+    mine = {
+        name
+        for path in folder.glob("test_*_claims.py")
+        for name in functions(str(path.relative_to(ROOT)))
+        for numbers in re.findall(r"^test_claims?_((?:\d{3}_)+)", name)
+        if f"{claim.number:03}_" in numbers
+    }
+    assert mine <= {test.partition("::")[2] for test in claim.tests}
+
+
+def test_every_printed_table_has_a_claim_about_it():
+    without = {
+        label
+        for label, table in paper_tables().items()
+        if table.kind == "table" and not about(label)
+    }
+    assert without == {"tab:cicids_perclass", "tab:ece_binary", "tab:hyperparams", "tab:significance"}  # fmt: skip
+
+
+def test_main_conclusions_are_about_what_can_be_true_or_false():
+    assert len(main()) == 16
+    for claim in main():
+        assert claim.verdict != "definition"
+        assert claim.reason.endswith(".")
+
+
+def test_the_page_is_what_the_file_makes_and_its_counts_add_up():
+    page = (ROOT / "docs" / "claims.md").read_text(encoding="utf-8")
+    assert page == conclusions.page()
+    counts = Counter(claim.verdict for claim in every())
+    assert sum(counts.values()) == 211
+    assert f"{counts['does not hold']} do not hold" in page
+    assert page.count("\n| <a id=") == 211
+    script = runpy.run_path(str(ROOT / "reproduction/scripts/publish.py"))
+    assert script["conclusions"].page() == page
+
+
+def test_a_claim_of_a_table_is_plain_data():
+    (first, *_) = claims.about("tab:poa")
+    assert set(first.to_dict()) == {"number", "text", "verdict", "reason", "tests"}

@@ -1,0 +1,113 @@
+"""Claims that the paper's own printed cells decide: arithmetic, and nothing else."""
+
+import numpy as np
+import pytest
+from printed_cells import cell, column
+
+from truepool.games import theory
+from truepool_paper.expected import paper_tables
+from truepool_paper.significance import LEVEL
+
+
+def test_claim_012_printed_rare_recall_of_vcg_is_70_per_cent_above_the_vote():
+    vcg, vote = (
+        cell("tab:multiclass", name, "rare recall") for name in ("VCG", "Majority Vote")
+    )
+    assert vcg / vote - 1 == pytest.approx(0.70, abs=0.005)
+
+
+def test_claim_053_the_tables_cited_for_the_conjecture_do_not_support_it():
+    for rho in (0.3, 0.6, 0.9):
+        printed = cell("tab:n2_verify", ("Brier", "(0.3, 0.3)"), f"rho={rho}")
+        assert abs(printed) > 1.4 * theory.paper_delta_star(1.0, rho, 0.3)
+    quantities = {key[0] for key in paper_tables()["tab:scaling"].keys}
+    assert quantities == {"VCG PoA", "Brier PoA", "Externality PoA", "VCG time (s)"}
+
+
+def test_claim_084_printed_cuts_are_22_and_21_per_cent_and_none_for_a_slow_drift():
+    def cut(kind):
+        static, adaptive = (cell("tab:drift", kind, w) for w in ("static", "adaptive"))
+        return round(100 * (1 - adaptive / static))
+
+    assert [cut(kind) for kind in ("Sudden", "Recurring", "Gradual")] == [22, 21, -3]
+
+
+def test_claim_149_the_spread_called_large_is_a_twelfth_of_the_mean():
+    printed = paper_tables()["tab:corr_poa"].numbers[("VCG",), "rho=0"]
+    spread = printed.error * np.sqrt(paper_tables()["tab:corr_poa"].seeds)
+    assert spread / printed.value < 0.1
+
+
+def test_claim_154_printed_gaps_to_the_median_are_as_the_text_says():
+    gaps = [
+        cell("tab:adversarial_basic", "Median", k)
+        - cell("tab:adversarial_basic", "VCG", k)
+        for k in ("k=1", "k=3")
+    ]
+    assert gaps == pytest.approx([0.030, 0.096], abs=1e-9)
+
+
+def test_claim_163_printed_reductions_are_as_the_text_says():
+    def cut(label, baseline):
+        vcg = cell(label, "VCG", "FN")
+        return round(100 * (1 - vcg / cell(label, baseline, "FN")))
+
+    assert cut("tab:real_heart", "Majority Vote") == 23
+    assert cut("tab:real_heart", "Brier") == 20
+    assert cut("tab:real_diabetes", "Brier") == 10
+
+
+def test_claim_166_fifty_rows_of_credit_card_hold_half_a_fraud():
+    share = 492 / 50_000
+    assert 50 * share == pytest.approx(0.5, abs=0.01)
+
+
+def test_claim_169_the_largest_printed_gain_is_elsewhere_than_the_text_says():
+    ratios = {
+        (tau, pi): cell("tab:threshold_prevalence", tau, f"Brier/VCG FN ratio/pi={pi}")
+        for tau in (0.1, 0.3, 0.5, 0.7, 0.9)
+        for pi in (0.01, 0.05, 0.1, 0.5)
+    }
+    assert max(ratios, key=ratios.get) == (0.9, 0.5)  # not at 0.05 or 0.1
+    for tau in (0.1, 0.3):  # at and below 0.3 the gain is never above 15 per cent
+        assert max(v for (t, _), v in ratios.items() if t == tau) <= 1.15
+
+
+def test_claim_174_two_p_values_called_significant_are_above_their_level():
+    assert min(0.030, 0.019) > LEVEL
+
+
+def test_claim_183_the_best_printed_rates_are_those_named():
+    table = paper_tables()["tab:regret"]
+    best = {
+        T: min(
+            table.columns, key=lambda rate, T=T: cell("tab:regret", ("R_T", T), rate)
+        )
+        for T in (100, 1000)
+    }
+    assert best == {100: "eta=0.5", 1000: "eta=0.1"}
+
+
+def test_claim_184_printed_half_rates_are_best_and_regret_does_not_always_fall():
+    rates = ("eta*/2", "eta*", "2eta*")
+    for kind in ("Sudden", "Gradual", "Recurring"):
+        for T in (100, 500, 1000):
+            found = [cell("tab:drift_regret", (kind, T), rate) for rate in rates]
+            assert found == sorted(found)
+    sudden = [cell("tab:drift_regret", ("Sudden", T), "eta*") for T in (100, 500, 1000)]
+    assert sudden[-1] > sudden[0]
+
+
+def test_claim_194_printed_weights_sum_to_one_with_three_fifths_on_language_models():
+    weights = {"rf": 0.293, "gbm": 0.108, "llm_direct": 0.197, "llm_cot": 0.402}
+    assert sum(weights.values()) == pytest.approx(1.0)
+    models = sum(w for name, w in weights.items() if name.startswith("llm"))
+    assert models == pytest.approx(0.60, abs=0.005)
+
+
+def test_claim_082_a_printed_class_of_about_one_per_cent_is_found_by_vcg_alone():
+    found = column("tab:perclass", "VCG")
+    assert (found["Infiltration"], found["Heartbleed"]) == (0.0, 0.0)
+    for method in ("Majority Vote", "Weighted Avg", "Brier", "Externality"):
+        recalls = column("tab:perclass", method)
+        assert (recalls["Infiltration"], recalls["Heartbleed"]) == (0.0, 0.0)

@@ -1,0 +1,79 @@
+"""Games under the inferred readings: beliefs given the outcome, and mixed ones."""
+
+from functools import cache
+
+import numpy as np
+
+from truepool.core.engine import Cell
+from truepool_paper.experiments.beliefs_given_outcomes import (
+    BY_N_RHO,
+    CAP,
+    CORRELATED,
+    POA,
+    SCALING,
+    VIEWS,
+    BeliefsGivenOutcomes,
+)
+from truepool_paper.experiments.mixed_beliefs import BY_RULE, GROWING, MixedBeliefs
+
+
+@cache
+def given(table):
+    cell = Cell("beliefs-given-outcomes", (("cases", 4000), ("table", table)), 0)
+    return {
+        (tuple(row["key"]), row["column"]): row["value"]
+        for row in BeliefsGivenOutcomes.measure(cell)
+    }
+
+
+def mixed(table, n, rho, repeat=0):
+    axes = (("cases", 10_000), ("n", n), ("rho", rho), ("table", table))
+    return {
+        row["column"]: row["value"]
+        for row in MixedBeliefs.measure(Cell("mixed-beliefs", axes, repeat))
+    }
+
+
+def test_beliefs_given_the_outcome_have_a_price_and_a_truthful_miss_rate():
+    found = given(POA)
+    truthful = found[("Truth",), "equilibrium FN"]
+    assert 0.005 < truthful < 0.04  # printed 0.028
+    assert 4 < found[("Brier",), "PoA"] < 20  # printed 7.25
+    assert 0.15 < found[("Brier",), "equilibrium FN"] < 0.3  # printed 0.203
+    assert -0.42 < found[("Brier",), "bias"] < -0.34  # printed -0.375
+
+
+def test_both_readings_of_the_caption_are_shown():
+    found = given(POA)
+    for paid in ("VCG", "Externality"):
+        assert found[(paid,), "PoA"] == 1
+        assert found[(paid,), "equilibrium FN"] == found[("Truth",), "equilibrium FN"]
+        assert found[(f"{paid}, played out",), "PoA"] >= 0
+    assert found[("VCG, played out",), "PoA"] > 1.1  # played out VCG is not truthful
+
+
+def test_misses_rise_with_the_correlation_as_printed():
+    found = given(BY_N_RHO)
+    for n in (5, 10, 20):
+        low, high = (found[("equilibrium FN", n), f"rho={rho}"] for rho in (0, 0.8))
+        assert high > low + 0.02
+
+
+def test_every_price_is_defined_and_capped():
+    for table in (CORRELATED, SCALING, VIEWS):
+        prices = np.array(list(given(table).values()))
+        assert np.isfinite(prices).all()
+        assert prices.max() <= CAP
+
+
+def test_with_beliefs_mixed_with_a_constant_the_price_falls_with_n():
+    prices = [mixed(GROWING, n, 0.5)["PoA"] for n in (2, 5, 20, 50)]
+    assert prices == sorted(prices, reverse=True)
+    assert prices[0] > 0.4
+    assert prices[-1] < 0.1
+
+
+def test_the_regulariser_changes_nothing_there_either():
+    found = mixed(BY_RULE, 5, 0.5)
+    assert abs(found["Brier"] - found["Brier+Reg"]) < 0.02
+    assert found["VCG"] < 0.2

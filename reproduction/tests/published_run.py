@@ -1,0 +1,37 @@
+"""Numbers of the published run, found by label, key and column."""
+
+from functools import cache
+from math import sqrt
+from pathlib import Path
+
+import numpy as np
+
+from truepool_paper.archive import from_jsonl
+
+ARCHIVE = Path(__file__).parents[2] / "docs" / "reproduction.jsonl"
+
+
+@cache
+def published():
+    """The published run, read once."""
+    return from_jsonl(ARCHIVE.read_text(encoding="utf-8"))
+
+
+def ours(label, key, column):
+    """What was measured; a key of one part may be given bare."""
+    key = key if isinstance(key, tuple) else (key,)
+    return published()[label].cells[key, column].measured
+
+
+def value(label, key, column):
+    return ours(label, key, column).value
+
+
+def repeats(label, key, column):
+    return np.array(ours(label, key, column).values, dtype=float)
+
+
+def gap(label, one, other):
+    """Mean difference of two cells over the repeats, and its standard error."""
+    apart = repeats(label, *one) - repeats(label, *other)
+    return apart.mean(), apart.std(ddof=1) / sqrt(len(apart))
