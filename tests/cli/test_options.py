@@ -36,13 +36,13 @@ OWN = {
         "--repeated", "--scores", "--swapped", "--tool",
     },
     "ledger compact": {"--before"},
-    "ledger export": {"--last"},
     "ledger token": {"--agent", "--role"},
     "replay": {"--all", "--delay", "--recalibrate"},
     "reproduce": {"--full"},
     "score": {"--contributions", "--explore"},
     "serve": {
-        "--check", "--host", "--insecure", "--port", "--tls-cert", "--tls-client-ca", "--tls-key",
+        "--check", "--host", "--insecure", "--log", "--port", "--rate-limit", "--tls-cert",
+        "--tls-client-ca", "--tls-key", "--traces",
     },
 }  # fmt: skip
 """Options that only one verb has."""

@@ -1,3 +1,4 @@
+from server.postgres_server import postgres
 from server.service import certificate
 
-__all__ = ["certificate"]
+__all__ = ["certificate", "postgres"]
