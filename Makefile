@@ -31,9 +31,10 @@ MINUTES ?= 3
 fuzz: $(VENV)/.ok
 	$(VENV)/bin/python scripts/fuzz $(MINUTES)
 
-# The coordinator is killed 200 times under load.
+# The coordinator is killed 200 times under load, the power cut 500 times, PostgreSQL restarted.
 faults: $(VENV)/.ok
-	TRUEPOOL_KILLS=200 scripts/test -n0 -s tests/server/test_faults.py -k survives
+	TRUEPOOL_KILLS=200 TRUEPOOL_CUTS=500 scripts/test -n0 -s tests/server/test_faults.py tests/server/test_postgres.py \
+		-k 'survives or would_be_found or two_coordinators or restarted'
 
 # auto against other libraries: only what is missing in benchmarks/race/results.jsonl is measured.
 race: $(VENV)/.ok

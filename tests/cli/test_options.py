@@ -36,14 +36,14 @@ OWN = {
         "--repeated", "--scores", "--swapped", "--tool",
     },
     "ledger compact": {"--before"},
-    "ledger export": {"--last"},
     "ledger statement": {"--from", "--to"},
     "ledger token": {"--role"},
     "replay": {"--all", "--delay", "--recalibrate"},
     "reproduce": {"--full"},
     "score": {"--contributions", "--explore"},
     "serve": {
-        "--check", "--demo", "--host", "--insecure", "--port", "--tls-cert", "--tls-client-ca", "--tls-key",
+        "--check", "--demo", "--host", "--insecure", "--log", "--port", "--rate-limit", "--tls-cert",
+        "--tls-client-ca", "--tls-key", "--traces",
     },
 }  # fmt: skip
 """Options that only one verb has."""

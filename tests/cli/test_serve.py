@@ -124,6 +124,89 @@ def test_compact_erases_what_is_old(truepool, place):
     assert "verified 42 records, replayed 1 of them (40 erased)" in out
 
 
+def test_the_trail_is_readable(truepool, place):
+    truepool("ledger", "token", place, "--role", "operator")
+    code, out, _ = truepool("ledger", "trail", place)
+    assert code == 0
+    first, last = out.splitlines()
+    assert re.fullmatch(
+        r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+00:00  create fraud fraud  \(admin, without a token\)",
+        first,
+    )
+    assert "operator (truepool ledger token)  (admin, without a token)" in last
+    code, out, _ = truepool("ledger", "trail", place, "--last", "1", "--json")
+    (row,) = json.loads(out)
+    assert row["action"] == "issue"
+
+
+def test_an_empty_trail_is_said_to_be_empty(truepool, tmp_path):
+    Local(tmp_path / "l.db", None).__exit__()
+    assert truepool("ledger", "trail", tmp_path / "l.db")[1] == "The trail is empty.\n"
+
+
+def test_a_ledger_is_backed_up_and_restored(truepool, place, tmp_path):
+    copy, new = tmp_path / "copy.db", tmp_path / "new.db"
+    out = truepool("ledger", "backup", place, "-o", copy)[1]
+    assert out == f"Wrote 41 records to {copy}.\n"
+    out = truepool("ledger", "restore", copy, new)[1]
+    assert out == f"Verified 1 pool and restored them to {new}.\n"
+    assert truepool("ledger", "verify", new) == truepool("ledger", "verify", place)
+    code, _, err = truepool("ledger", "restore", copy, new)
+    assert (code, "into an empty ledger" in err) == (2, True)
+
+
+def test_compact_gives_the_space_back(truepool, place):
+    with Local(place, None) as local:
+        rows = [(f"more {i}", "ada", 0.5) for i in range(20_000)]
+        local.report("fraud", rows)
+        for case, *_ in rows[:50]:
+            local.erase("fraud", case)
+    truepool("ledger", "compact", place, "--before", "2999-01-01")
+    assert b"case 1" not in place.read_bytes()  # nothing that was erased is left
+
+
+def test_the_command_line_wins_over_the_environment_and_it_over_the_file(
+    truepool, place, tmp_path, monkeypatch
+):
+    ran = []
+    monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: ran.append(sockets))
+    file = tmp_path / "c.toml"
+    file.write_text('[serve]\nhost = "256.0.0.1"\ninsecure = true\n')
+
+    def host(*words):
+        err = truepool("serve", *words, "--port", "0", "--config", file)[2]
+        return re.search(r"(listen on|http://)\s?([\d.]+\d)", err)[2]
+
+    assert host(place) == "256.0.0.1"
+    monkeypatch.setenv("TRUEPOOL_SERVE_HOST", "127.0.0.1")
+    monkeypatch.setenv("TRUEPOOL_SERVE_LEDGER", str(place))
+    assert host() == "127.0.0.1"
+    assert host("--host", "257.0.0.1") == "257.0.0.1"
+    monkeypatch.setenv("TRUEPOOL_SERVE_PORT", "many")
+    code, _, err = truepool("serve", "--check")
+    assert (code, "many" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "warns"), [(4e-7, True), (9.9e-6, True), (1e-5, False), (None, False)]
+)
+def test_a_file_in_memory_is_warned_of(truepool, place, monkeypatch, seconds, warns):
+    monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: None)
+    monkeypatch.setattr("truepool.server.sqlite.Sqlite.sync_time", lambda self: seconds)
+    err = truepool("serve", place, "--port", "0")[2]
+    assert ("a power cut would lose it" in err) == warns
+
+
+def test_the_time_of_the_disk_is_measured(place):
+    with Local(place, None) as local:
+        assert 0 < local.coordinator.ledger.database.sync_time() < 10
+
+
+def test_traces_need_a_collector(truepool, place):
+    code, _, err = truepool("serve", place, "--traces", "localhost")
+    assert (code, "must be the URL of a collector" in err) == (2, True)
+
+
 def test_it_listens_and_says_where(truepool, place, monkeypatch, certificate):
     ran = []
     monkeypatch.setattr(

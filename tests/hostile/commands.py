@@ -34,6 +34,8 @@ ARGUMENTS = {
     "ledger": "sound.db",
     "place": "sound.db",
     "statement_file": "sound.statement",
+    "backup": "sound.db",
+    "target": "restored.db",
 }
 """What an argument is in a sound command; any other is a table."""
 CHEAP = {
@@ -67,7 +69,7 @@ INPUTS = {
 SUFFIXES = {
     "--html": ".html", "--json": ".json", "--markdown": ".md", "--onnx": ".onnx",
     "--answers": "", "--plot": ".svg", "fit": ".pool", "init": ".toml", "agent export": ".onnx",
-    "agent train": ".joblib", "ledger export": ".parquet", "demo": "", "reproduce": "",
+    "agent train": ".joblib", "ledger export": ".parquet", "ledger backup": ".db", "demo": "", "reproduce": "",
 }  # fmt: skip
 """Kind of the file by option, or by verb for --output; no suffix is a folder."""
 EXCLUSIVE = {("score", "--json")}

@@ -51,7 +51,11 @@ Writer._commit = early
 class Load:
     """Clients that report, decide and settle until they are stopped; what was answered."""
 
-    def __init__(self, url: str, first: int, clients: int, seed: int) -> None:
+    def __init__(
+        self, url: str, first: int, clients: int, seed: int, *, patient: bool = False
+    ) -> None:
+        # Patient clients send again what a coordinator could not do.
+        self.patient = patient
         self.address = urlsplit(url).netloc
         self.reports: dict[tuple[str, str], float] = {}
         self.decisions: dict[str, float] = {}
@@ -103,9 +107,15 @@ class Load:
                 self.outcomes[case] = outcome
 
     def _ask(self, connection, method, path, body):
-        connection.request(method, path, body, {"Content-Type": "application/json"})
-        answer = connection.getresponse()
-        content = answer.read()
+        while True:
+            connection.request(method, path, body, {"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            content = answer.read()
+            again = self.patient and answer.status == 503
+            if not again or self.stopped.wait(0.05):
+                break
+        if again:
+            return None
         if answer.status != 200:
             self.unexpected.append(content.decode())
             return None

@@ -125,7 +125,8 @@ class Nursery:
 
     def start(self, place: Path, *words: str, patch: str = "") -> "Process":
         """Start a coordinator that listens, changed by a patch."""
-        line = [["serve", str(place), "--port", "0", *words], patch]
+        # Nobody reads what it logs, and a full pipe would stop it.
+        line = [["serve", str(place), "--port", "0", "--log", "off", *words], patch]
         self.process.stdin.write(json.dumps(line) + "\n")
         self.process.stdin.flush()
         pid = int(self.process.stdout.readline())

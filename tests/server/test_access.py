@@ -5,6 +5,7 @@ from fastapi.testclient import TestClient
 from server.service import FRAUD, Local
 
 from truepool.core.errors import RequestError, SettingError
+from truepool.server import access
 from truepool.server.access import ADMIN, AGENT, OPERATOR, PERMISSIONS, ROLES
 from truepool.server.http import app
 
@@ -33,6 +34,8 @@ OPERATIONS = {
     "erase": ("DELETE", "/v1/pools/fraud/cases/open", None, {ADMIN}),
     "export": ("GET", "/v1/pools/fraud/panel", None, {OPERATOR, ADMIN}),
     "audit": ("GET", "/v1/pools/fraud/audit", None, {OPERATOR, ADMIN}),
+    "weights over time": ("GET", "/v1/pools/fraud/weights", None, {OPERATOR, ADMIN}),
+    "credit over time": ("GET", "/v1/pools/fraud/credit", None, {OPERATOR, ADMIN}),
     "challenge": (
         "POST", "/v1/pools/fraud/challengers", {"name": "new", "learner": "hedge"}, {ADMIN},
     ),
@@ -40,6 +43,10 @@ OPERATIONS = {
     "promote": ("POST", "/v1/pools/fraud/challengers/shadow/promote", None, {ADMIN}),
     "withdraw": ("DELETE", "/v1/pools/fraud/challengers/shadow", None, {ADMIN}),
     "issue": ("POST", "/v1/tokens", {"role": "operator"}, {ADMIN}),
+    "list tokens": ("GET", "/v1/tokens", None, {ADMIN}),
+    "rotate": ("POST", "/v1/tokens/{spare}/rotate", None, {ADMIN}),
+    "trail": ("GET", "/v1/trail", None, {ADMIN}),
+    "metrics": ("GET", "/metrics", None, {OPERATOR, ADMIN}),
     "revoke": ("DELETE", "/v1/tokens/{spare}", None, {ADMIN}),
 }  # fmt: skip
 """Method, path, content, and the roles that may."""
@@ -64,7 +71,9 @@ def service(tmp_path):
         made[OPERATOR] = local.issue(OPERATOR, None, None)
         made[AGENT] = local.issue(AGENT, "fraud", "ada")
         made["spare"] = local.issue(OPERATOR, None, None)
-        yield TestClient(app(local.coordinator)), made
+        client = TestClient(app(local.coordinator))
+        client.access = local.coordinator.access
+        yield client, made
 
 
 def ask(service, name, token):
@@ -156,6 +165,106 @@ def test_a_revoked_token_is_worth_nothing(service):
     assert ask(service, "revoke", made[ADMIN]["token"]).status_code == 200
     assert client.get("/v1/pools", headers=headers).status_code == 401
     assert ask(service, "revoke", made[ADMIN]["token"]).status_code == 404
+
+
+def test_a_rotated_token_has_the_same_rights_and_a_grace(service, monkeypatch):
+    client, made = service
+    admin = {"Authorization": f"Bearer {made[ADMIN]['token']}"}
+    old = {"Authorization": f"Bearer {made[AGENT]['token']}"}
+    path = f"/v1/tokens/{made[AGENT]['id']}/rotate"
+    answer = client.post(path, json={"grace": 600}, headers=admin)
+    assert answer.status_code == 201
+    assert (answer.json()["role"], answer.json()["agent"]) == (AGENT, "ada")
+    new = {"Authorization": f"Bearer {answer.json()['token']}"}
+    place = "/v1/pools/fraud/cases/open"
+    assert client.get(place, headers=new).status_code == 200
+    assert client.get(place, headers=old).status_code == 200
+    now = access.time.time()
+    monkeypatch.setattr(access.time, "time", lambda: now + 601)
+    assert client.get(place, headers=old).status_code == 401
+    assert client.get(place, headers=new).status_code == 200
+    assert client.post(path, headers=admin).status_code == 404  # rotated before
+    (row,) = [
+        row for row in client.get("/v1/tokens", headers=admin).json()["tokens"]
+        if row["id"] == answer.json()["id"]
+    ]  # fmt: skip
+    assert row["replaces"] == made[AGENT]["id"]
+    assert "hash" not in row
+    refused = client.post(
+        f"/v1/tokens/{row['id']}/rotate", json={"grace": -1}, headers=admin
+    )
+    assert refused.status_code == 400
+
+
+def test_the_trail_says_who_did_what_and_names_no_case(service):
+    client, made = service
+    admin = {"Authorization": f"Bearer {made[ADMIN]['token']}"}
+    client.post("/v1/pools/fraud/agents", json={"name": "dan"}, headers=admin)
+    client.delete("/v1/pools/fraud/cases/open", headers=admin)
+    client.post("/v1/pools", json=FRAUD | {"name": "new"}, headers=admin)
+    trail = client.get("/v1/trail?last=3", headers=admin).json()["trail"]
+    told = [(row["action"], row["target"], row["detail"]) for row in trail]
+    assert told == [
+        ("join", "fraud", "dan"), ("erase", "fraud", None), ("create", "new", "new"),
+    ]  # fmt: skip
+    assert {row["token"] for row in trail} == {made[ADMIN]["id"]}
+    assert {row["role"] for row in trail} == {ADMIN}
+    for last in (0, 100_001):
+        assert client.get(f"/v1/trail?last={last}", headers=admin).status_code == 400
+
+
+def test_decisions_and_outcomes_say_whose_token_made_them(service):
+    client, made = service
+    operator = {"Authorization": f"Bearer {made[OPERATOR]['token']}"}
+    path = "/v1/pools/fraud/cases/open"
+    client.post(f"{path}/decision", headers=operator)
+    admin = {"Authorization": f"Bearer {made[ADMIN]['token']}"}
+    client.put(f"{path}/outcome", json={"outcome": "ok"}, headers=admin)
+    known = client.get(path, headers=operator).json()
+    assert known["decision"]["by"] == made[OPERATOR]["id"]
+    assert known["settled_by"] == made[ADMIN]["id"]
+
+
+def test_a_token_may_ask_only_so_often():
+    limiter = access.RateLimiter(3.0)
+    for _ in range(3):  # a burst
+        limiter.take("a", 10.0)
+    with pytest.raises(RequestError, match="3 requests per second") as caught:
+        limiter.take("a", 10.1)
+    assert caught.value.code == "too-many"
+    limiter.take("b", 10.1)  # each has its own
+    limiter.take("a", 10.4)
+    with pytest.raises(RequestError):
+        limiter.take("a", 10.5)
+    for _ in range(3):
+        limiter.take("a", 99.0)
+    access.RateLimiter(None).take("a", 0.0)
+    limiter.take(None, 0.0)  # without tokens there is nobody to count
+
+
+def test_too_many_requests_are_answered_with_when_to_come_again(service):
+    client, made = service
+    header = {"Authorization": f"Bearer {made[OPERATOR]['token']}"}
+    limiter = client.access.limiter
+    limiter.rate = 2.0
+    answers = [client.get("/v1/pools", headers=header) for _ in range(5)]
+    limiter.rate = None
+    assert [each.status_code for each in answers[:2]] == [200, 200]
+    late = answers[-1]
+    assert (late.status_code, late.headers["retry-after"]) == (429, "1")
+    assert late.json()["error"]["code"] == "too-many"
+
+
+def test_a_token_is_compared_in_constant_time(service, monkeypatch):
+    """Also one that nobody has, so that its name cannot be guessed by time."""
+    compared = []
+    compare = access.hmac.compare_digest
+    monkeypatch.setattr(
+        access.hmac, "compare_digest", lambda a, b: compared.append(a) or compare(a, b)
+    )
+    client, _ = service
+    client.get("/v1/pools", headers={"Authorization": "Bearer tp_nobody_secret"})
+    assert len(compared) == 1
 
 
 def test_a_token_is_not_in_the_ledger(tmp_path):

@@ -125,10 +125,36 @@ def test_at_most_so_many_cases_wait(tmp_path):
             local.report("fraud", [(f"c{i}", "ada", 0.5)])
         local.decide("fraud", "c0", None)
         local.decide("fraud", "c1", None)
-        with pytest.raises(SettingError, match="at most 2 cases may wait"):
+        with pytest.raises(RequestError, match="at most 2 cases of a pool") as caught:
             local.decide("fraud", "c2", None)
+        assert caught.value.code == "too-many"
         local.settle("fraud", [("c0", "ok")])
         local.decide("fraud", "c2", None)
+
+
+def test_at_most_so_many_reports_wait_for_a_decision(tmp_path):
+    """Nobody fills the disk with reports on cases that nobody asks about."""
+    pool = FRAUD | {"open_cases": 2}
+    with Local(tmp_path / "l.db", pool) as local:
+        first = [(f"c{i}", "ada", 0.5) for i in range(5)]
+        local.report("fraud", first)
+        with pytest.raises(RequestError, match="at most 6 reports") as caught:
+            local.report("fraud", [*first, ("c5", "ada", 0.5), ("c6", "ada", 0.5)])
+        assert caught.value.code == "too-many"
+        again = local.report("fraud", [*first, ("c5", "ada", 0.5)])
+        assert again == {"stored": 1, "repeated": 5}
+        assert local.report("fraud", first) == {"stored": 0, "repeated": 5}
+        local.decide("fraud", "c0", None)
+        local.erase("fraud", "c1")
+        assert local.report("fraud", [("c7", "bob", 0.5), ("c8", "bob", 0.5)]) == {
+            "stored": 2,
+            "repeated": 0,
+        }
+        with pytest.raises(RequestError, match="at most 6 reports"):
+            local.report("fraud", [("c9", "bob", 0.5)])
+    with Local(tmp_path / "l.db", None) as local:
+        with pytest.raises(RequestError, match="at most 6 reports"):
+            local.report("fraud", [("c9", "bob", 0.5)])
 
 
 def test_at_most_twenty_rules_run(tmp_path):
@@ -188,7 +214,7 @@ def test_a_ledger_that_cannot_be_opened_is_one_sentence(tmp_path, monkeypatch):
         Ledger(tmp_path / "none.db", create=False)
     (tmp_path / "l.db").touch()
     with monkeypatch.context() as patch:
-        patch.setattr("truepool.server.ledger.FULL", 3)
+        patch.setattr("truepool.server.sqlite.FULL", 3)
         with pytest.raises(LedgerError, match="full synchronisation"):
             Ledger(tmp_path / "l.db")
 
@@ -196,11 +222,11 @@ def test_a_ledger_that_cannot_be_opened_is_one_sentence(tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     with monkeypatch.context() as patch:
-        patch.setattr("truepool.server.ledger.os.open", refuse)
+        patch.setattr("truepool.server.sqlite.os.open", refuse)
         with pytest.raises(LedgerError, match="cannot be opened: Permission denied"):
             Ledger(tmp_path / "l.db")
     with monkeypatch.context() as patch:
-        patch.setattr("truepool.server.ledger.fcntl.flock", refuse)
+        patch.setattr("truepool.server.sqlite.fcntl.flock", refuse)
         with pytest.raises(LedgerError, match="in use by another coordinator"):
             Ledger(tmp_path / "l.db")
     with Ledger(tmp_path / "l.db") as ledger:

@@ -1,4 +1,4 @@
-"""What the coordinator survives: kill -9, a full disk, threads, a damaged file."""
+"""What the coordinator survives: kill -9, power cuts, a full disk, a damaged file."""
 
 import json
 import os
@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from server.load import EARLY_ANSWER, kill_under_load
+from server.power_cut import compile_shim, compiler, cut_power, record
 from server.service import FRAUD, Local, Nursery
 
 from truepool.core.errors import LedgerError, RequestError
@@ -22,6 +23,8 @@ from truepool.server.verification import verify
 
 KILLS = int(os.environ.get("TRUEPOOL_KILLS", "4"))
 """Times that the coordinator is killed; `make faults` sets 200."""
+CUTS = int(os.environ.get("TRUEPOOL_CUTS", "25"))
+"""Times that the power is cut; `make faults` sets 500."""
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +45,31 @@ def test_an_answer_before_the_commit_would_be_found(nursery, tmp_path):
     place = tmp_path / "ledger.db"
     counts = kill_under_load(nursery, place, 2, patch=EARLY_ANSWER)
     assert counts["lost"] > 0
+
+
+@pytest.fixture(scope="module")
+def shim(tmp_path_factory):
+    if compiler() is None:
+        if os.environ.get("TRUEPOOL_NEED_COMPILER"):
+            pytest.fail("power cuts need a C compiler (apt-get install gcc libc6-dev)")
+        pytest.skip("power cuts need a C compiler (apt-get install gcc libc6-dev)")
+    return compile_shim(tmp_path_factory.mktemp("shim"))
+
+
+def test_whatever_was_answered_survives_a_power_cut(shim, tmp_path):
+    events = record(tmp_path / "disk", shim, "FULL", cases=8)
+    counts = cut_power(events, tmp_path / "cuts", CUTS, seed=0)
+    print(counts)
+    assert counts["answers"] > 10 * CUTS
+    assert (counts["lost"], counts["changed"], counts["corrupt"]) == (0, 0, 0)
+
+
+def test_a_commit_that_does_not_wait_for_the_disk_would_be_found(shim, tmp_path):
+    """The control: with synchronous=NORMAL the power cuts lose what was answered."""
+    events = record(tmp_path / "disk", shim, "NORMAL", cases=4)
+    counts = cut_power(events, tmp_path / "cuts", CUTS, seed=0)
+    print(counts)
+    assert counts["cuts with losses"] > CUTS / 10
 
 
 def test_a_commit_that_fails_is_told_to_everyone_and_undone(tmp_path, monkeypatch):

@@ -14,9 +14,13 @@ from truepool.core.errors import (
 )
 
 
-@pytest.fixture
-def fraud(tmp_path):
-    with Local(tmp_path / "ledger.db") as local:
+@pytest.fixture(params=["sqlite", "postgres"])
+def fraud(request, tmp_path):
+    if request.param == "sqlite":
+        place = tmp_path / "ledger.db"
+    else:
+        place = request.getfixturevalue("postgres").database()
+    with Local(place) as local:
         yield local
 
 

@@ -21,7 +21,7 @@ app = typer.Typer(
 )
 Place = Annotated[
     str,
-    typer.Argument(metavar="LEDGER", help="File of a coordinator."),
+    typer.Argument(metavar="LEDGER", help="File of a coordinator, or postgresql://..."),
 ]
 Source = Annotated[
     str,
@@ -41,7 +41,7 @@ def verify(place: Place, pool: PoolName = None, json_file: options.Json = None) 
     from truepool.server import verification
 
     check_files([], [json_file])
-    with _open(place) as ledger:
+    with _open(place) as ledger, ledger.moment():
         names = ledger.pool_names() if pool is None else [pool]
         found = [verification.verify(ledger, name) for name in names]
     write_json(json_file, [vars(each) for each in found])
@@ -67,14 +67,16 @@ def token(
     agent: Annotated[str | None, option("--agent", "The agent that reports.")] = None,
 ) -> None:
     """Make a token, while no coordinator runs; it is shown once."""
-    from truepool.server.access import Access, check_grant
+    from truepool.server.access import ANYONE, Access, check_grant, record
     from truepool.server.operations import Operations
 
     check_grant(role, pool, agent)
     with _open(place, create=pool is None) as ledger, ledger.transaction():
         if pool is not None:
             Operations(ledger).check_agent(pool, agent)
-        print(Access(ledger).issue(role, pool, agent)["token"])
+        made = Access(ledger).issue(role, pool, agent)
+        record(ledger, ANYONE, "issue", made["id"], f"{role} (truepool ledger token)")
+    print(made["token"])
 
 
 @app.command("export")
@@ -89,7 +91,7 @@ def export(
         ),
     ],
     last: Annotated[
-        int, typer.Option(min=1, metavar="NUMBER", help="How many settled cases.")
+        int, option("--last", "How many settled cases, the last ones.", min=1)
     ] = 1_000_000,
 ) -> None:
     """Write the settled cases of a pool, or all its entries."""
@@ -143,6 +145,73 @@ def compact(
                 if cases:
                     operations.erase(name, cases)
             print_line(f"{name}: erased {pluralize(len(cases), 'case')}.")
+        ledger.database.shrink()
+
+
+@app.command("trail")
+def trail(
+    place: Place,
+    last: Annotated[
+        int, option("--last", "How many actions, the last ones.", min=1)
+    ] = 100,
+    json_file: options.Json = None,
+) -> None:
+    """Say who did what: tokens, pools, agents, rules, erasures."""
+    from datetime import UTC, datetime
+
+    from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
+    from truepool.cli.screen import print_line
+    from truepool.server.access import read_trail
+
+    check_files([], [json_file])
+    with _open(place) as ledger:
+        found = read_trail(ledger, last)
+    write_json(json_file, found)
+    if json_file == STDOUT:
+        return
+    for each in found:
+        at = datetime.fromtimestamp(each["at"], UTC).isoformat(" ", "seconds")
+        who = f"token {each['token']}" if each["token"] else "without a token"
+        parts = (each["action"], each["target"], each["detail"])
+        what = " ".join(part for part in parts if part)
+        print_line(f"{at}  {what}  ({each['role'] or 'unknown role'}, {who})")
+    if not found:
+        print_line("The trail is empty.")
+    print_files(json_file)
+
+
+@app.command("backup")
+def backup(
+    place: Place,
+    output: Annotated[Path, option("--output", "Ledger file to write.")],
+) -> None:
+    """Copy a ledger to a file, also while it is in use."""
+    from truepool.cli.outputs import check_files
+    from truepool.cli.screen import print_line
+    from truepool.core.formatting import pluralize
+    from truepool.server.backup import back_up
+
+    check_files([Path(place)], [output])
+    records = back_up(place, output)
+    print_line(f"Wrote {pluralize(records, 'record')} to {output}.")
+
+
+@app.command("restore")
+def restore(
+    backup: Annotated[Path, typer.Argument(metavar="BACKUP", help="Copy to restore.")],
+    target: Annotated[
+        str, typer.Argument(metavar="LEDGER", help="Empty ledger, file or URL.")
+    ],
+) -> None:
+    """Fill an empty ledger from a backup, once it is verified."""
+    from truepool.cli.screen import print_line
+    from truepool.core.formatting import pluralize
+    from truepool.server import backup as backups
+    from truepool.server.databases import display_name
+
+    names = backups.restore(backup, target)
+    pools = pluralize(len(names), "pool")
+    print_line(f"Verified {pools} and restored them to {display_name(target)}.")
 
 
 @app.command("statement")

@@ -151,6 +151,7 @@ SPELLINGS = {
         "command line wins.",
         type=Path,
     ),
+    "--last": Spelling("NUMBER", "How many, the last ones.", type=int),
     "--quiet": Spelling("", "Print nothing but errors.", type=bool),
     "--force": Spelling("", "Replace files that truepool did not write.", type=bool),
     "--spreadsheet-safe": Spelling(

@@ -2,7 +2,9 @@
 
 import inspect
 import socket
+import sys
 from contextlib import ExitStack
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -11,9 +13,23 @@ import typer
 from truepool.cli import config as config_file
 from truepool.cli import options
 
+ENVIRONMENT = {"auto_envvar_prefix": "TRUEPOOL_SERVE"}
+"""An option that the command line does not give is looked for in the environment."""
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+class Log(StrEnum):
+    """Requests that are logged, as JSON lines on standard error."""
+
+    ALL = "all"
+    ERRORS = "errors"
+    OFF = "off"
+
+
 GRACE = 10
 """Seconds that open requests have to finish when the coordinator stops."""
+TURN = 0.0005
+"""Seconds after which the thread that commits gives way to the one that answers."""
 
 
 def serve(
@@ -21,8 +37,9 @@ def serve(
         str | None,
         typer.Argument(
             metavar="LEDGER",
-            help="File that keeps everything, made if it is not there. Not needed with "
-            "--demo.",
+            help="File, created if missing, or postgresql://...; not for --demo.",
+            envvar="TRUEPOOL_SERVE_LEDGER",
+            show_envvar=False,
         ),
     ] = None,
     demo: Annotated[
@@ -57,6 +74,19 @@ def serve(
             help="Listen beyond this machine even without TLS or tokens.",
         ),
     ] = False,
+    rate_limit: Annotated[
+        float,
+        typer.Option(
+            min=0.0, metavar="NUMBER", help="Requests per second and token; 0: any."
+        ),
+    ] = 1000.0,
+    log: Annotated[
+        Log, typer.Option(metavar="WHAT", help="Requests to log: all, errors, off.")
+    ] = Log.ERRORS,
+    traces: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Collector of OpenTelemetry traces."),
+    ] = None,
     check: Annotated[
         bool,
         typer.Option("--check", help="Check the ledger and the options, then exit."),
@@ -69,6 +99,9 @@ def serve(
     from truepool.cli.screen import print_line
     from truepool.core.errors import SettingError
     from truepool.server.coordinator import Coordinator
+    from truepool.server.databases import display_name
+    from truepool.server.observation import start_logging
+    from truepool.server.tracing import open_tracer
 
     if (tls_cert is None) != (tls_key is None):
         raise SettingError("TLS needs both --tls-cert and --tls-key")
@@ -87,31 +120,36 @@ def serve(
             "pools.db`; or have a look with --demo"
         )
     exposed = host not in LOOPBACK and not insecure
-    if ledger is not None and exposed:
-        if tls_cert is None or not Path(ledger).exists():
-            raise _exposed(ledger, host)
     with ExitStack() as stack:
         ledger = ledger or _temporary_ledger(stack)
+        name = display_name(ledger)
+        is_new = name == ledger and not Path(ledger).exists()
+        if exposed and (tls_cert is None or is_new):
+            raise _exposed(name, host)
+        tracer = None if traces is None else stack.enter_context(open_tracer(traces))
         listener = None if check else stack.enter_context(_listen(host, port))
-        coordinator = stack.enter_context(Coordinator(ledger, create=not check))
+        coordinator = stack.enter_context(
+            Coordinator(ledger, create=not check, rate=rate_limit or None)
+        )
         open_to_all = not coordinator.access.known
         if exposed and open_to_all:
-            raise _exposed(ledger, host)
+            raise _exposed(name, host)
         if listener is None:
             if not quiet:
-                print_line(f"{ledger} can be served.")
+                print_line(f"{name} can be served.")
             return
         import uvicorn
 
         from truepool.server.http import app
 
+        start_logging(log.value)
         settings = uvicorn.Config(
-            app(coordinator),
+            app(coordinator, tracer),
             ssl_certfile=None if tls_cert is None else str(tls_cert),
             ssl_keyfile=None if tls_key is None else str(tls_key),
             ssl_ca_certs=None if tls_client_ca is None else str(tls_client_ca),
             ssl_cert_reqs=0 if tls_client_ca is None else 2,
-            log_level="warning",
+            log_config=None,
             access_log=False,
             timeout_graceful_shutdown=GRACE,
         )
@@ -120,13 +158,15 @@ def serve(
         if not quiet:
             if open_to_all:
                 print_note("No tokens: whoever reaches this address may do everything.")
-            print_note(f"Serving {ledger} on {place}; Ctrl+C stops.")
+            _warn_of_memory(name, coordinator.ledger.database.sync_time())
+            print_note(f"Serving {name} on {place}; Ctrl+C stops.")
         if demo:
             from truepool.server.demo import Traffic
 
             stack.enter_context(Traffic(coordinator, place))
             if not quiet:
                 print_note(f"Open {place}/ in a browser: five agents report to a pool.")
+        sys.setswitchinterval(TURN)
         uvicorn.Server(settings).run([listener])
 
 
@@ -139,6 +179,18 @@ def _temporary_ledger(stack: ExitStack) -> str:
 
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="truepool-demo-"))
     return str(Path(folder, "demo.db"))
+
+
+def _warn_of_memory(name: str, seconds: float | None) -> None:
+    """Say that a power cut would lose what is written to memory."""
+    from truepool.cli.outputs import print_note
+    from truepool.server.databases import FASTEST_SYNC
+
+    if seconds is not None and seconds < FASTEST_SYNC:
+        print_note(
+            f"{name} is written in {seconds * 1e6:.1f} microseconds, as no disk can: "
+            "it seems to be in memory, and a power cut would lose it."
+        )
 
 
 def _exposed(ledger: str, host: str) -> Exception:

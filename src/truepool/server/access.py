@@ -10,12 +10,15 @@ import secrets
 import time
 from dataclasses import dataclass
 from hashlib import sha256
+from math import inf
+from threading import Event, Thread
 from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import Row, insert, or_, select, update
 
-from truepool.core.errors import RequestError, SettingError
+from truepool.core.errors import LedgerError, RequestError, SettingError
 from truepool.server import schema
+from truepool.server.configuration import check_name
 from truepool.server.ledger import Ledger
 
 AGENT, OPERATOR, ADMIN = "agent", "operator", "admin"
@@ -29,8 +32,16 @@ PERMISSIONS: dict[str, frozenset[str]] = {
     "register": frozenset({ADMIN}),
     "erase": frozenset({ADMIN}),
     "tokens": frozenset({ADMIN}),
+    "trail": frozenset({ADMIN}),
+    "metrics": frozenset({OPERATOR, ADMIN}),
 }
 """Which roles may do which operation."""
+READ_EVERY = 1.0
+"""Seconds after which a coordinator knows the tokens that another one changed."""
+LONGEST_GRACE = 30 * 86_400
+"""Seconds that a token may stay valid after another has taken its place."""
+LONGEST_TRAIL = 100_000
+"""Actions in one answer."""
 
 
 @dataclass(frozen=True)
@@ -63,23 +74,66 @@ ANYONE = Caller(None, ADMIN)
 """The caller of a coordinator without tokens."""
 
 
-class Access:
-    """The tokens of a ledger."""
+class RateLimiter:
+    """At most so many requests per second of each token, after a burst of as many."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, rate: float | None) -> None:
+        self.rate = rate
+        self.left: dict[str, tuple[float, float]] = {}
+
+    def take(self, token: str | None, now: float) -> None:
+        """Count a request; refuse it where there were too many."""
+        if self.rate is None or token is None:
+            return
+        left, before = self.left.get(token, (self.rate, now))
+        left = min(self.rate, left + (now - before) * self.rate)
+        # What is refused does not count, so that waiting always helps.
+        self.left[token] = (left - 1.0 if left >= 1.0 else left), now
+        if left < 1.0:
+            raise RequestError(
+                "too-many",
+                f"a token may send {self.rate:g} requests per second; wait a second, "
+                "or send batches",
+            )
+
+
+class Access:
+    """The tokens of a ledger, and how often each may ask."""
+
+    def __init__(self, ledger: Ledger, rate: float | None = None) -> None:
         self.ledger = ledger
-        self.known: dict[str, tuple[bytes, Caller]] = {}
+        self.limiter = RateLimiter(rate)
+        self.known: dict[str, tuple[bytes, float, Caller]] = {}
+        self.closed = Event()
         self.read()
+        if ledger.shared:  # other coordinators make and revoke tokens too
+            Thread(target=self._watch, name="tokens", daemon=True).start()
+
+    def close(self) -> None:
+        """Stop reading tokens."""
+        self.closed.set()
 
     def read(self) -> None:
         """Read the tokens that are valid."""
         table = schema.tokens
+        valid = or_(table.c.revoked.is_(None), table.c.revoked > time.time())
         with self.ledger.reader() as connection:
-            rows = connection.execute(select(table).where(table.c.revoked.is_(None)))
+            rows = connection.execute(select(table).where(valid))
             self.known = {
-                row.id: (row.hash, Caller(row.id, row.role, row.pool, row.agent))
+                row.id: (
+                    row.hash,
+                    inf if row.revoked is None else row.revoked,
+                    Caller(row.id, row.role, row.pool, row.agent),
+                )
                 for row in rows
             }
+
+    def _watch(self) -> None:
+        while not self.closed.wait(READ_EVERY):
+            try:
+                self.read()
+            except LedgerError:  # the database is away, and nothing is answered
+                continue
 
     def identify(self, header: str | None) -> Caller:
         """Return the caller whose token an Authorization header holds."""
@@ -88,9 +142,10 @@ class Access:
         scheme, _, token = (header or "").partition(" ")
         parts = token.split("_")
         if scheme.lower() == "bearer" and len(parts) == 3 and parts[0] == "tp":
-            expected, caller = self.known.get(parts[1], (bytes(32), ANYONE))
+            expected, until, caller = self.known.get(parts[1], (bytes(32), 0.0, ANYONE))
             given = sha256(parts[2].encode()).digest()
-            if hmac.compare_digest(given, expected):
+            if hmac.compare_digest(given, expected) and time.time() < until:
+                self.limiter.take(caller.token, time.monotonic())
                 return caller
         raise RequestError(
             "unauthenticated",
@@ -98,7 +153,11 @@ class Access:
         )
 
     def issue(
-        self, role: str, pool: str | None = None, agent: str | None = None
+        self,
+        role: str,
+        pool: str | None = None,
+        agent: str | None = None,
+        replaces: str | None = None,
     ) -> dict[str, Any]:
         """Make a token, inside a transaction; only here it can be read."""
         check_grant(role, pool, agent)
@@ -110,6 +169,7 @@ class Access:
             "pool": pool,
             "agent": agent,
             "created": time.time(),
+            "replaces": replaces,
         }
         self.ledger.connection.execute(insert(schema.tokens).values(**values))
         return {
@@ -120,17 +180,46 @@ class Access:
             "token": f"tp_{name}_{secret}",
         }
 
-    def revoke(self, name: str) -> dict[str, Any]:
-        """Make a token invalid, inside a transaction."""
+    def revoke(self, name: str, after: float = 0.0) -> dict[str, Any]:
+        """Make a token invalid, now or some seconds later, inside a transaction."""
+        self._valid(name)
         table = schema.tokens
-        statement = (
-            update(table)
-            .where(table.c.id == name, table.c.revoked.is_(None))
-            .values(revoked=time.time())
+        end = time.time() + after
+        self.ledger.connection.execute(
+            update(table).where(table.c.id == name).values(revoked=end)
         )
-        if not self.ledger.connection.execute(statement).rowcount:
-            raise RequestError("unknown", f"no token {name!r:.40} is valid")
         return {"id": name, "revoked": True}
+
+    def rotate(self, name: str, grace: float) -> dict[str, Any]:
+        """Make a token in place of another, which stays valid for some seconds."""
+        if not 0 <= grace <= LONGEST_GRACE:
+            raise SettingError(
+                f"a grace must be 0 to {LONGEST_GRACE:,} seconds; got {grace:g}"
+            )
+        old = self._valid(name)
+        self.revoke(name, grace)
+        return self.issue(old.role, old.pool, old.agent, name)
+
+    def list(self) -> list[dict[str, Any]]:
+        """Return all tokens, valid or not, without what is secret."""
+        table = schema.tokens
+        columns = [column for column in table.c if column.name != "hash"]
+        rows = self.ledger.connection.execute(
+            select(*columns).order_by(table.c.created)
+        )
+        return [dict(row._mapping) for row in rows]
+
+    def _valid(self, name: str) -> Row[Any]:
+        """Row of a token that is valid."""
+        check_name("a token", name)
+        table = schema.tokens
+        valid = or_(table.c.revoked.is_(None), table.c.revoked > time.time())
+        row = self.ledger.connection.execute(
+            select(table).where(table.c.id == name, valid)
+        ).first()
+        if row is None:
+            raise RequestError("unknown", f"no token {name!r:.40} is valid")
+        return row
 
 
 def check_grant(role: str, pool: str | None, agent: str | None) -> None:
@@ -151,8 +240,23 @@ def record(
     values = {
         "at": time.time(),
         "token": caller.token,
+        "role": caller.role,
+        "agent": caller.agent,
         "action": action,
         "target": target,
         "detail": detail or None,
     }
     ledger.connection.execute(insert(schema.trail).values(**values))
+
+
+def read_trail(ledger: Ledger, last: int) -> "list[dict[str, Any]]":
+    """Return who did what: the last actions, oldest first."""
+    if not 1 <= last <= LONGEST_TRAIL:
+        raise RequestError(
+            "invalid", f"ask for 1 to {LONGEST_TRAIL:,} actions; got {last}"
+        )
+    table = schema.trail
+    columns = [column for column in table.c if column.name != "id"]
+    newest = select(*columns).order_by(table.c.at.desc(), table.c.id.desc())
+    rows = ledger.connection.execute(newest.limit(last)).all()
+    return [dict(row._mapping) for row in reversed(rows)]

@@ -9,10 +9,12 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from truepool.server.access import AGENT, Access, Caller, record
+from truepool.server.access import AGENT, Access, Caller, read_trail, record
 from truepool.server.history import History
 from truepool.server.ledger import Ledger
-from truepool.server.operations import Operations, Report, describe
+from truepool.server.metrics import Metrics
+from truepool.server.operations import Operations, describe
+from truepool.server.reports import Report
 from truepool.server.writer import Writer
 
 Answer = Future[Any]
@@ -21,18 +23,25 @@ Answer = Future[Any]
 class Coordinator:
     """Pools of a ledger, and who may do what with them."""
 
-    def __init__(self, place: str | Path, *, create: bool = True) -> None:
+    def __init__(
+        self, place: str | Path, *, create: bool = True, rate: float | None = None
+    ) -> None:
         self.ledger = Ledger(place, create=create)
         self.operations = Operations(self.ledger)
-        self.access = Access(self.ledger)
+        self.access = Access(self.ledger, rate)
         with self.ledger.transaction():
             for name in self.ledger.pool_names():  # replayed now, not at a request
                 self.operations.find(name)
-        self.writer = Writer(self.ledger.transaction, self.operations.reset)
+        self.metrics = Metrics()
+        self.writer = Writer(
+            self.ledger.transaction, self.operations.reset, self.metrics
+        )
+        self.metrics.watch(self.operations.pools, self.writer.queue)
 
     def close(self) -> None:
         """Finish what was asked, and close the ledger."""
         self.writer.close()
+        self.access.close()
         self.ledger.close()
 
     def __enter__(self) -> "Coordinator":
@@ -62,21 +71,28 @@ class Coordinator:
         if caller.agent is not None:
             for _, agent, _ in reports:
                 caller.check_agent(agent)
-        return self.writer.submit(lambda: self.operations.submit(pool, reports))
+        answer = self.writer.submit(lambda: self.operations.submit(pool, reports))
+        return _counted(answer, self.metrics.reports, pool, "stored")
 
     def decide(
         self, caller: Caller, pool: str, case: str, columns: Mapping[str, Any] | None
     ) -> Answer:
         """Decide a case."""
         caller.check("decide", pool)
-        return self.writer.submit(lambda: self.operations.decide(pool, case, columns))
+        by = caller.token
+        answer = self.writer.submit(
+            lambda: self.operations.decide(pool, case, columns, by)
+        )
+        return _counted(answer, self.metrics.decisions, pool)
 
     def settle(
         self, caller: Caller, pool: str, outcomes: Sequence[tuple[str, Any]]
     ) -> Answer:
         """Learn from outcomes."""
         caller.check("settle", pool)
-        return self.writer.submit(lambda: self.operations.settle(pool, outcomes))
+        by = caller.token
+        answer = self.writer.submit(lambda: self.operations.settle(pool, outcomes, by))
+        return _counted(answer, self.metrics.outcomes, pool, "settled")
 
     def erase(self, caller: Caller, pool: str, case: str) -> Answer:
         """Remove what is known of a case."""
@@ -103,7 +119,24 @@ class Coordinator:
             self._noted(caller, "revoke", self.access.revoke, token)
         )
 
+    def rotate(self, caller: Caller, token: str, grace: float) -> Answer:
+        """Make a token in place of another, which stays valid for some seconds."""
+        caller.check("tokens")
+        return self._with_tokens(
+            self._noted(caller, "rotate", self.access.rotate, token, grace)
+        )
+
     # what only reads
+
+    def tokens(self, caller: Caller) -> Answer:
+        """Return all tokens, without what is secret."""
+        caller.check("tokens")
+        return self.writer.submit(self.access.list)
+
+    def trail(self, caller: Caller, last: int) -> Answer:
+        """Return who did what."""
+        caller.check("trail")
+        return self.writer.submit(lambda: read_trail(self.ledger, last))
 
     def pools(self, caller: Caller) -> Answer:
         """Return the names of all pools."""
@@ -145,7 +178,9 @@ class Coordinator:
         def both() -> Any:
             answer = act(*words)
             target = next((word for word in words if isinstance(word, str)), None)
-            record(self.ledger, caller, action, target)
+            # A new pool or token has its name in the answer only.
+            given = answer.get("name", answer.get("id"))
+            record(self.ledger, caller, action, target or given, _detail(words, answer))
             return answer
 
         return self.writer.submit(both)
@@ -154,3 +189,24 @@ class Coordinator:
         answer.result()
         self.access.read()
         return answer
+
+
+def _counted(answer: Answer, counter: Any, pool: str, name: str = "") -> Answer:
+    """Count what was done, once it is durable."""
+
+    def count(done: Answer) -> None:
+        if done.exception() is None:
+            counter.labels(pool).inc(done.result()[name] if name else 1)
+
+    answer.add_done_callback(count)
+    return answer
+
+
+def _detail(words: tuple[Any, ...], answer: Any) -> str:
+    """Say about whom an action was: an agent or a rule; never the name of a case."""
+    content = words[-1] if words and isinstance(words[-1], dict) else answer
+    return " ".join(
+        str(content[name])
+        for name in ("agent", "name", "role")
+        if isinstance(content.get(name), str)
+    )

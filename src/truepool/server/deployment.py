@@ -80,6 +80,7 @@ class Deployment:
         self.config: PoolConfig | None = None
         self.agents: tuple[str, ...] = ()
         self.active: tuple[str, ...] = ()
+        self._places: tuple[tuple[str, ...], dict[str, int]] = ((), {})
         self.rules: dict[str, Rule] = {}
         self.rule_configs: dict[str, RuleConfig] = {}
         self.champion = FIRST_RULE
@@ -91,11 +92,28 @@ class Deployment:
             raise LedgerError("the ledger of a pool must begin with what the pool is")
         return self.config
 
+    @property
+    def places(self) -> dict[str, int]:
+        """Number of each agent that may report."""
+        known, places = self._places
+        if known is not self.active:
+            every = {agent: i for i, agent in enumerate(self.agents)}
+            places = {agent: every[agent] for agent in self.active}
+            self._places = self.active, places
+        return places
+
     def record(
-        self, kind: str, case: str | None, at: float, content: Mapping[str, Any]
+        self,
+        kind: str,
+        case: str | None,
+        at: float,
+        content: Mapping[str, Any],
+        by: str | None = None,
     ) -> Entry:
-        """Apply what happened, and return the entry about it."""
+        """Apply what happened, and return the entry about it and whose token did it."""
         whole = self._apply(kind, case, content) | {"salt": secrets.token_hex(8)}
+        if by is not None:
+            whole["by"] = by
         return self._append(kind, case, at, whole)
 
     def replay(self, entry: Entry) -> None:
@@ -160,6 +178,8 @@ class Deployment:
     def _costs(self, columns: Mapping[str, Any]) -> Costs:
         """Costs of one case."""
         costs = self.pool.costs
+        if costs.constant:
+            return costs
         missing = [name for name in costs.columns if name not in columns]
         if missing:
             raise SettingError(

@@ -16,8 +16,12 @@ from starlette.exceptions import HTTPException
 from truepool.core.errors import LedgerError, RequestError, TruepoolError
 from truepool.server.access import Caller
 from truepool.server.coordinator import Answer, Coordinator
-from truepool.server.operations import Report
+from truepool.server.http_administration import add_administration
+from truepool.server.observation import Observation
+from truepool.server.over_time import credit_over_time, weights_over_time
 from truepool.server.pages import add_pages
+from truepool.server.reports import Report
+from truepool.server.tracing import Tracer
 
 STATUS = {
     "invalid": 400,
@@ -26,9 +30,16 @@ STATUS = {
     "unknown": 404,
     "conflict": 409,
     "too-large": 413,
+    "too-many": 429,
     "unavailable": 503,
 }
 """HTTP status of each code of an error."""
+HEADERS = {
+    "unauthenticated": {"WWW-Authenticate": "Bearer"},
+    "too-many": {"Retry-After": "1"},
+    "unavailable": {"Retry-After": "1"},
+}
+"""What an error asks of the caller."""
 LARGEST_BODY = 64 * 2**20
 LONGEST_BATCH = 100_000
 """Bytes of a request, and lines of a batch."""
@@ -76,14 +87,6 @@ class ChallengerBody(Strict):
     learner: str | None = None
     settings: dict[str, Any] | None = None
     saved_pool: str | None = None
-
-
-class TokenBody(Strict):
-    """A token to make."""
-
-    role: str
-    pool: str | None = None
-    agent: str | None = None
 
 
 class ReportLine(msgspec.Struct, forbid_unknown_fields=True):
@@ -138,7 +141,7 @@ BATCH = {
 }
 
 
-def app(coordinator: Coordinator) -> FastAPI:
+def app(coordinator: Coordinator, tracer: Tracer | None = None) -> FastAPI:
     """Return the ASGI application of a coordinator."""
     api = FastAPI(
         title="truepool",
@@ -149,8 +152,10 @@ def app(coordinator: Coordinator) -> FastAPI:
         openapi_url="/openapi.json",
     )
 
-    def caller(request: Request) -> Caller:
-        return coordinator.access.identify(request.headers.get("authorization"))
+    async def caller(request: Request) -> Caller:
+        found = coordinator.access.identify(request.headers.get("authorization"))
+        request.state.caller = found
+        return found
 
     Who = Annotated[Caller, Depends(caller)]
     Last = Annotated[int, Query(description="How many settled cases to look at.")]
@@ -175,7 +180,7 @@ def app(coordinator: Coordinator) -> FastAPI:
     @api.post("/v1/pools", status_code=201, openapi_extra=POOL)
     async def create(request: Request, who: Who) -> Any:
         """Deploy a pool."""
-        return await _after(coordinator.create(who, _json(await _body(request))))
+        return await _after(coordinator.create(who, _json(await request.body())))
 
     @api.get(v1)
     async def describe(pool: str, who: Who) -> Any:
@@ -199,15 +204,15 @@ def app(coordinator: Coordinator) -> FastAPI:
     ) -> Any:
         """Store the report of an agent on a case."""
         reports = [(case, agent, body.probability)]
-        return await _after(coordinator.report(who, pool, reports))
+        return await _quickly(coordinator.report(who, pool, reports))
 
     @api.post(f"{v1}/reports", openapi_extra=BATCH)
     async def reports(pool: str, request: Request, who: Who) -> Any:
         """Store a batch of reports: JSON lines, or an Arrow stream."""
-        body = await _body(request)
+        body = await request.body()
         kind = request.headers.get("content-type", LINES).partition(";")[0]
         batch = _arrow(body) if kind == ARROW else _reports(body)
-        return await _after(coordinator.report(who, pool, batch))
+        return await _quickly(coordinator.report(who, pool, batch))
 
     @api.post(f"{v1}/cases/{{case}}/decision")
     async def decide(
@@ -215,19 +220,19 @@ def app(coordinator: Coordinator) -> FastAPI:
     ) -> Any:
         """Decide a case by the reports on it; the same answer if asked again."""
         columns = body.columns if body else None
-        return await _after(coordinator.decide(who, pool, case, columns))
+        return await _quickly(coordinator.decide(who, pool, case, columns))
 
     @api.put(f"{v1}/cases/{{case}}/outcome")
     async def settle(pool: str, case: str, body: OutcomeBody, who: Who) -> Any:
         """Settle a case that was decided."""
-        return await _after(coordinator.settle(who, pool, [(case, body.outcome)]))
+        return await _quickly(coordinator.settle(who, pool, [(case, body.outcome)]))
 
     @api.post(f"{v1}/outcomes", openapi_extra=BATCH)
     async def outcomes(pool: str, request: Request, who: Who) -> Any:
         """Settle a batch of cases: JSON lines."""
-        lines = _lines(OUTCOME_LINES, await _body(request))
+        lines = _lines(OUTCOME_LINES, await request.body())
         batch = [(line.case, line.outcome) for line in lines]
-        return await _after(coordinator.settle(who, pool, batch))
+        return await _quickly(coordinator.settle(who, pool, batch))
 
     @api.get(f"{v1}/cases/{{case}}")
     async def case(pool: str, case: str, who: Who) -> Any:
@@ -252,6 +257,24 @@ def app(coordinator: Coordinator) -> FastAPI:
         history = await _apart(coordinator.history, who, pool, last)
         return await _apart(_audit, history)
 
+    Points = Annotated[int, Query(description="How many points of a series.")]
+
+    @api.get(f"{v1}/weights")
+    async def weights(
+        pool: str, who: Who, last: Last = 10_000, points: Points = 100
+    ) -> Any:
+        """Return the weights that decided, over the last settled cases."""
+        history = await _apart(coordinator.history, who, pool, last)
+        return await _apart(weights_over_time, history, points)
+
+    @api.get(f"{v1}/credit")
+    async def credit(
+        pool: str, who: Who, last: Last = 10_000, points: Points = 100
+    ) -> Any:
+        """Return what each agent contributed, over the last settled cases."""
+        history = await _apart(coordinator.history, who, pool, last)
+        return await _apart(credit_over_time, history, points)
+
     @api.post(f"{v1}/challengers", status_code=201)
     async def challenge(pool: str, body: ChallengerBody, who: Who) -> Any:
         """Run another rule in the shadow of the one that decides."""
@@ -275,16 +298,13 @@ def app(coordinator: Coordinator) -> FastAPI:
         """Stop a challenger."""
         return await _after(coordinator.change(who, pool, "withdraw", {"name": name}))
 
-    @api.post("/v1/tokens", status_code=201)
-    async def issue(body: TokenBody, who: Who) -> Any:
-        """Make a token; it is shown once."""
-        made = await _apart(coordinator.issue, who, body.role, body.pool, body.agent)
-        return await _after(made)
-
-    @api.delete("/v1/tokens/{token}")
-    async def revoke(token: str, who: Who) -> Any:
-        """Make a token invalid."""
-        return await _after(await _apart(coordinator.revoke, who, token))
+    add_administration(api, coordinator, Who)
+    api.add_middleware(
+        Observation,
+        metrics=coordinator.metrics,
+        largest=lambda: LARGEST_BODY,
+        tracer=tracer,
+    )
 
     @api.exception_handler(TruepoolError)
     async def refuse(request: Request, error: TruepoolError) -> Response:
@@ -300,6 +320,8 @@ def app(coordinator: Coordinator) -> FastAPI:
 
     @api.exception_handler(HTTPException)
     async def refuse_path(request: Request, error: HTTPException) -> Response:
+        if error.status_code == STATUS["too-large"]:
+            return _error("too-large", error.detail)
         code = "unknown" if error.status_code == 404 else "invalid"
         sentence = (
             f"{request.method} {request.url.path} is no operation; see /openapi.json"
@@ -313,6 +335,12 @@ def app(coordinator: Coordinator) -> FastAPI:
 async def _after(answer: Answer) -> Any:
     """Wait until what was asked is durable."""
     return await asyncio.wrap_future(answer)
+
+
+async def _quickly(answer: Answer) -> Response:
+    """Wait, and write the answer without looking for what JSON does not have."""
+    content = msgspec.json.encode(await asyncio.wrap_future(answer))
+    return Response(content, media_type="application/json")
 
 
 async def _apart(act: Callable[..., Any], *words: Any) -> Any:
@@ -329,21 +357,7 @@ def _audit(history: Any) -> dict[str, Any]:
 
 def _error(code: str, sentence: Any, status: int | None = None) -> JSONResponse:
     content = {"error": {"code": code, "message": str(sentence)}}
-    headers = {"WWW-Authenticate": "Bearer"} if code == "unauthenticated" else None
-    return JSONResponse(content, status or STATUS[code], headers)
-
-
-async def _body(request: Request) -> bytes:
-    """Return the body of a request, unless it is larger than allowed."""
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > LARGEST_BODY:
-            raise RequestError(
-                "too-large", f"a request has at most {LARGEST_BODY:,} bytes"
-            )
-        parts.append(part)
-    return b"".join(parts)
+    return JSONResponse(content, status or STATUS[code], HEADERS.get(code))
 
 
 def _json(body: bytes) -> Any:

@@ -1,43 +1,41 @@
-"""The ledger: one writing connection, and what is read and written through it.
+"""The ledger: one writing connection, and what is read and written through it."""
 
-SQLite in WAL mode with ``synchronous=FULL``. One process writes to a file, and a lock
-keeps a second one out.
-"""
-
-import fcntl
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from sqlalchemy import (
     Connection,
-    Engine,
     bindparam,
-    create_engine,
     delete,
-    event,
     exc,
     func,
     insert,
+    inspect,
     select,
+    text,
     update,
 )
-from sqlalchemy.pool import NullPool
 
 from truepool.core.errors import LedgerError
-from truepool.core.files import check_path
 from truepool.server import schema
 from truepool.server.configuration import check_name
+from truepool.server.databases import Row, open_database
 from truepool.server.deployment import Entry
 
-FULL = 2
-"""Value of ``PRAGMA synchronous`` at which a commit survives a power cut."""
 BLOCK = 10_000
 """Entries read at a time."""
-Row = tuple[str, int, bytes]
-"""A report: case, number of the agent, coordinates."""
+
+
+@dataclass
+class _Counts:
+    """What is counted in a transaction, to be written once at its end."""
+
+    waiting: dict[int, int] = field(default_factory=dict)
+    changed: set[int] = field(default_factory=set)
+    last: dict[int, int] = field(default_factory=dict)
 
 
 class Ledger:
@@ -45,31 +43,31 @@ class Ledger:
 
     Parameters
     ----------
-    place : path
-        The file.
+    place : path or text
+        The file, or the URL of a database of PostgreSQL.
     create : bool
-        Whether to make the file if it is not there.
+        Whether to make the file or the tables if they are not there.
     """
 
     def __init__(self, place: str | Path, *, create: bool = True) -> None:
-        self.place = str(place)
-        self._lock = _Lock(self.place, create)
-        self.engine = _engine(self.place)
+        self.database = open_database(str(place), create=create)
+        self.shared = self.database.shared
+        # Pools that no other coordinator can change before this transaction ends.
+        self.locked: set[str] = set()
+        self._counts = _Counts()
         try:
-            self.connection = self.engine.connect()
-            self._prepare()
+            self.connection = self.database.engine.connect()
+            self._prepare(create)
         except (exc.DBAPIError, LedgerError) as error:
-            self.engine.dispose()
-            self._lock.release()
+            self.database.close()
             if isinstance(error, LedgerError):
                 raise
-            raise _unusable(self.place, error) from None
+            raise self.database.error(error) from None
 
     def close(self) -> None:
         """Close the ledger."""
         self.connection.close()
-        self.engine.dispose()
-        self._lock.release()
+        self.database.close()
 
     def __enter__(self) -> "Ledger":
         return self
@@ -81,59 +79,80 @@ class Ledger:
     def transaction(self) -> Iterator[None]:
         """Write all of a block, or nothing; it is durable when the block has ended."""
         try:
+            self.connection = self.database.revive(self.connection)
             with self.connection.begin():
+                self.locked.clear()
+                if self.shared:
+                    self._counts = _Counts()
                 yield
-        except exc.DBAPIError as error:
+                self._write_counts()
+        except self.database.errors as error:
             # What a failed commit leaves open ends with its connection.
-            self.connection.invalidate()
-            self.connection.close()
-            self.connection = self.engine.connect()
-            raise _unusable(self.place, error) from None
+            if not self.connection.closed:
+                self.connection.invalidate()
+                self.connection.close()
+            self._counts = _Counts()
+            raise self.database.error(error) from None
+        except BaseException:
+            self._counts = _Counts()
+            raise
+
+    @contextmanager
+    def moment(self) -> Iterator[None]:
+        """Let a block read one moment, whoever writes meanwhile."""
+        with self.connection.begin():
+            self.database.freeze(self.connection, own=False)
+            yield
 
     @contextmanager
     def reader(self) -> Iterator[Connection]:
         """Yield a connection of its own that sees one moment and cannot write."""
         try:
-            with self.engine.connect() as connection, connection.begin():
-                connection.exec_driver_sql("PRAGMA query_only = ON")
+            with self.database.engine.connect() as connection, connection.begin():
+                self.database.freeze(connection, own=True)
                 yield connection
         except exc.DBAPIError as error:
-            raise _unusable(self.place, error) from None
+            raise self.database.error(error) from None
 
     # pools and entries
 
-    def create_pool(self, name: str) -> int:
-        """Add a pool without entries; return its number."""
-        statement = insert(schema.pools).values(name=name, last=0)
-        key = self.connection.execute(statement).inserted_primary_key
-        return int(key[0]) if key else 0
+    def create_pool(self, name: str) -> int | None:
+        """Add a pool without entries; None if another coordinator just did."""
+        found = self.connection.execute(CREATE_POOL, {"name": name}).scalar()
+        if found is not None:
+            self.locked.add(name)
+        return found
 
     def find_pool(self, name: str) -> int | None:
         """Return the number of a pool."""
         check_name("a pool", name)
-        statement = select(schema.pools.c.id).where(schema.pools.c.name == name)
-        return self.connection.execute(statement).scalar()
+        return self.connection.execute(FIND_POOL, {"name": name}).scalar()
+
+    def lock_pool(self, name: str) -> None:
+        """Keep other coordinators from changing a pool until the transaction ends."""
+        if self.shared:
+            check_name("a pool", name)
+            self.connection.execute(LOCK_POOL, {"name": name})
+        self.locked.add(name)
 
     def pool_names(self) -> list[str]:
         """Return the names of all pools."""
-        statement = select(schema.pools.c.name).order_by(schema.pools.c.name)
-        return list(self.connection.execute(statement).scalars())
+        return sorted(self.connection.execute(select(schema.pools.c.name)).scalars())
 
     def last_entry(self, pool: int) -> int:
         """Return the number of the last entry."""
         found = self.connection.execute(LAST_ENTRY, {"which": pool}).scalar()
         return int(found or 0)
 
-    def append(self, pool: int, entries: Sequence[Entry]) -> None:
-        """Write new entries."""
-        rows = [{"pool": pool, **vars(entry)} for entry in entries]
-        self.connection.execute(insert(schema.entries), rows)
-        self.connection.execute(SET_LAST, {"which": pool, "number": entries[-1].n})
+    def append(self, pool: int, entry: Entry) -> None:
+        """Write a new entry."""
+        values = (entry.n, entry.kind, entry.case, entry.at, entry.body, entry.digest)
+        self._execute(ADD_ENTRY, (pool, *values, entry.chain))
+        self._counts.last[pool] = entry.n
 
     def find_entry(self, pool: int, case: str, kind: str) -> Entry | None:
         """Return the entry of a kind about a case."""
-        values = {"pool": pool, "case": case, "kind": kind}
-        row = self.connection.execute(FIND_ENTRY, values).first()
+        row = self._execute(FIND_ENTRY, (pool, case, kind)).fetchone()
         return None if row is None else Entry(*row)
 
     def entries(self, pool: int, after: int = 0) -> Iterator[Entry]:
@@ -154,20 +173,53 @@ class Ledger:
 
         What cannot be written is there already, or is about a decided case.
         """
-        self.connection.exec_driver_sql("SAVEPOINT reports")
-        result = self.connection.exec_driver_sql(
-            ADD_REPORT, [(pool, c, a, v, at, pool, c) for c, a, v in rows]
-        )
-        written = result.rowcount == len(rows)
-        if not written:
-            self.connection.exec_driver_sql("ROLLBACK TO reports")
-        self.connection.exec_driver_sql("RELEASE reports")
-        return written
+        several = len(rows) > 1  # one is written, or it is not
+        if several:
+            self._execute("SAVEPOINT reports")
+        written = self.database.add_reports(self.driver, pool, rows, at)
+        if written == len(rows):
+            self.change_waiting(pool, written)
+        elif several:
+            self._execute("ROLLBACK TO SAVEPOINT reports")
+        if several:
+            self._execute("RELEASE SAVEPOINT reports")
+        return written == len(rows)
+
+    def waiting(self, pool: int) -> int:
+        """Return the number of reports on cases that are not decided."""
+        counts = self._counts.waiting
+        if pool not in counts:
+            found = self.connection.execute(WAITING, {"which": pool}).scalar()
+            counts[pool] = int(found or 0)
+        return counts[pool]
+
+    def change_waiting(self, pool: int, change: int) -> None:
+        """Count reports that now wait for a decision, or no longer do."""
+        self._counts.waiting[pool] = self.waiting(pool) + change
+        self._counts.changed.add(pool)
+
+    def _write_counts(self) -> None:
+        """Write what was counted in a transaction, once for each pool."""
+        for pool in self._counts.changed:
+            values = {"which": pool, "number": self._counts.waiting[pool]}
+            self.connection.execute(SET_WAITING, values)
+        for pool, number in self._counts.last.items():
+            self.connection.execute(SET_LAST, {"which": pool, "number": number})
+        self._counts.changed.clear()
+        self._counts.last.clear()
 
     def reports(self, pool: int, case: str) -> dict[int, bytes]:
         """Return the reports on a case by the number of the agent."""
-        rows = self.connection.execute(REPORTS, {"pool": pool, "case": case})
-        return {agent: value for agent, value in rows}
+        rows = self._execute(REPORTS, (pool, case)).fetchall()
+        return {agent: bytes(value) for agent, value in rows}
+
+    @property
+    def driver(self) -> Any:
+        """The connection of the driver, for statements that must be fast."""
+        return self.connection.connection.driver_connection
+
+    def _execute(self, statement: str, values: tuple[Any, ...] = ()) -> Any:
+        return self.driver.execute(self.database.sql(statement), values)
 
     # snapshots, erasure
 
@@ -221,39 +273,61 @@ class Ledger:
         """
         entries, reports, snapshots = schema.entries, schema.reports, schema.snapshots
         execute = self.connection.execute
-        execute(delete(reports).where(reports.c.pool == pool, reports.c.case == case))
-        execute(
+        gone = execute(
+            delete(reports).where(reports.c.pool == pool, reports.c.case == case)
+        )
+        changed = execute(
             update(entries)
             .where(entries.c.pool == pool, entries.c.case == case)
             .values(body=None, case=None)
         )
+        if not changed.rowcount:  # the case was not decided
+            self.change_waiting(pool, -gone.rowcount)
         execute(
             delete(snapshots).where(
                 snapshots.c.pool == pool, snapshots.c.n >= from_entry
             )
         )
 
-    def _prepare(self) -> None:
+    def _prepare(self, create: bool) -> None:
+        """Make the tables, or bring those of an older version up to date."""
         with self.connection.begin():
-            schema.metadata.create_all(self.connection)
+            self.database.exclude(self.connection)
+            self.database.check(self.connection)
+            if not inspect(self.connection).has_table(schema.ledger.name):
+                if not create:
+                    raise LedgerError(f"there is no ledger in {self.database.name!r}")
+                schema.metadata.create_all(self.connection)
             version = self.connection.execute(select(schema.ledger.c.version)).scalar()
             if version is None:
                 row = insert(schema.ledger).values(version=schema.VERSION)
                 self.connection.execute(row)
-            elif version > schema.VERSION:
+                return
+            if version > schema.VERSION:
                 raise LedgerError(
-                    f"{self.place} has version {version} of the ledger; this truepool "
-                    f"knows up to version {schema.VERSION}. Upgrade truepool."
+                    f"{self.database.name} has version {version} of the ledger; this "
+                    f"truepool knows up to version {schema.VERSION}. Upgrade truepool."
                 )
-            level = self.connection.exec_driver_sql("PRAGMA synchronous").scalar()
-            mode = self.connection.exec_driver_sql("PRAGMA journal_mode").scalar()
-            if (level, mode) != (FULL, "wal"):
-                raise LedgerError(
-                    f"{self.place} must be in WAL mode with full synchronisation; it "
-                    f"is in {mode} mode at level {level}. Use another file system."
-                )
+            for number in range(version + 1, schema.VERSION + 1):
+                for statement in schema.MIGRATIONS[number]:
+                    self.connection.exec_driver_sql(statement)
+            if version < schema.VERSION:
+                newer = update(schema.ledger).values(version=schema.VERSION)
+                self.connection.execute(newer)
 
 
+CREATE_POOL = text(
+    "INSERT INTO pools (name, last, waiting) VALUES (:name, 0, 0) "
+    "ON CONFLICT DO NOTHING RETURNING id"
+)
+FIND_POOL = select(schema.pools.c.id).where(schema.pools.c.name == bindparam("name"))
+LOCK_POOL = FIND_POOL.with_for_update()
+WAITING = select(schema.pools.c.waiting).where(schema.pools.c.id == bindparam("which"))
+SET_WAITING = (
+    update(schema.pools)
+    .where(schema.pools.c.id == bindparam("which"))
+    .values(waiting=bindparam("number"))
+)
 ENTRY = [schema.entries.c[name] for name in Entry.__dataclass_fields__]
 LAST_ENTRY = select(schema.pools.c.last).where(schema.pools.c.id == bindparam("which"))
 SET_LAST = (
@@ -261,10 +335,13 @@ SET_LAST = (
     .where(schema.pools.c.id == bindparam("which"))
     .values(last=bindparam("number"))
 )
-FIND_ENTRY = select(*ENTRY).where(
-    schema.entries.c.pool == bindparam("pool"),
-    schema.entries.c.case == bindparam("case"),
-    schema.entries.c.kind == bindparam("kind"),
+FIND_ENTRY = (
+    'SELECT n, kind, "case", at, body, digest, chain FROM entries '
+    'WHERE pool = ? AND "case" = ? AND kind = ?'
+)
+ADD_ENTRY = (
+    'INSERT INTO entries (pool, n, kind, "case", at, body, digest, chain) '
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 )
 NEXT_ENTRIES = (
     select(*ENTRY)
@@ -275,78 +352,4 @@ NEXT_ENTRIES = (
     .order_by(schema.entries.c.n)
     .limit(BLOCK)
 )
-ADD_REPORT = (
-    'INSERT INTO reports (pool, "case", agent, value, at) SELECT ?, ?, ?, ?, ? WHERE '
-    'NOT EXISTS (SELECT 1 FROM entries WHERE pool = ? AND "case" = ?) '
-    "ON CONFLICT DO NOTHING"
-)
-"""Insert a report, unless it is there or the case is decided."""
-REPORTS = select(schema.reports.c.agent, schema.reports.c.value).where(
-    schema.reports.c.pool == bindparam("pool"),
-    schema.reports.c.case == bindparam("case"),
-)
-
-
-def _engine(place: str) -> Engine:
-    engine = create_engine(
-        f"sqlite:///{place}",
-        poolclass=NullPool,
-        connect_args={"check_same_thread": False},
-    )
-
-    @event.listens_for(engine, "connect")
-    def prepare(connection: Any, record: Any) -> None:
-        connection.isolation_level = None  # transactions begin where we say so
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA busy_timeout = 5000")
-
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        connection.exec_driver_sql("BEGIN")
-
-    return engine
-
-
-class _Lock:
-    """Keeps a second coordinator out; the system ends it with the process.
-
-    The lock is on the file itself, which is readable by its owner only. In one process
-    a file is never opened twice here: closing it would end the locks of SQLite.
-    """
-
-    taken: ClassVar[set[str]] = set()
-
-    def __init__(self, place: str, create: bool) -> None:
-        check_path(place)
-        self.path = os.path.realpath(place)
-        if not create and not os.path.exists(self.path):
-            raise LedgerError(f"there is no ledger {place!r}")
-        if self.path in self.taken:
-            raise _in_use(place)
-        try:
-            flags = os.O_RDWR | (os.O_CREAT if create else 0)
-            self.file = os.open(self.path, flags, 0o600)
-        except OSError as error:
-            raise LedgerError(f"{place!r} cannot be opened: {error.strerror}") from None
-        try:
-            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(self.file)
-            raise _in_use(place) from None
-        self.taken.add(self.path)
-
-    def release(self) -> None:
-        """Let others in."""
-        if self.path in self.taken:
-            self.taken.remove(self.path)
-            os.close(self.file)
-
-
-def _in_use(place: str) -> LedgerError:
-    return LedgerError(f"{place!r} is in use by another coordinator; stop it first")
-
-
-def _unusable(place: str, error: exc.DBAPIError) -> LedgerError:
-    return LedgerError(f"the ledger {place!r} cannot be used: {error.orig}")
+REPORTS = 'SELECT agent, value FROM reports WHERE pool = ? AND "case" = ?'

@@ -7,20 +7,15 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from truepool.core.arrays import to_classes
-from truepool.core.errors import AgentError, RequestError, SettingError
+from truepool.core.errors import RequestError, SettingError
 from truepool.data.labels import format_labels
-from truepool.online.stream import coordinates
 from truepool.server.configuration import PoolConfig, check_name
 from truepool.server.deployment import Deployment, Entry
-from truepool.server.ledger import Ledger, Row
+from truepool.server.ledger import Ledger
+from truepool.server.reports import Report, as_rows, known_reports, probabilities
 
 SNAPSHOT_EVERY = 10_000
 """Entries of a pool between two snapshots: what a restart replays at most."""
-Report = tuple[str, str, Any]
-"""Case, agent, and a probability or one per class."""
 
 
 class Operations:
@@ -35,15 +30,30 @@ class Operations:
         self.pools.clear()
 
     def find(self, name: str) -> tuple[int, Deployment]:
-        """Return the number and the present state of a pool."""
-        fresh = name not in self.pools
-        if fresh:
-            self.pools[name] = self._load(name)
-        number, deployment = self.pools[name]
-        if fresh:
-            for entry in self.ledger.entries(number, deployment.n):
-                deployment.replay(entry)
-        return number, deployment
+        """Return the number and the present state of a pool.
+
+        What other coordinators did meanwhile is replayed first, and until the end of
+        the transaction they wait.
+        """
+        known = self.pools.get(name)
+        if known is not None and name in self.ledger.locked:
+            return known
+        if known is None or self.ledger.shared:
+            self.ledger.lock_pool(name)
+            number, deployment = known or self._load(name)
+            known = number, self._catch_up(number, deployment, name)
+            self.pools[name] = known
+        return known
+
+    def _catch_up(self, number: int, deployment: Deployment, name: str) -> Deployment:
+        """Replay the entries after the state in memory."""
+        for entry in self.ledger.entries(number, deployment.n):
+            if entry.body is None and name in self.pools:
+                # Erased by another coordinator: only a snapshot knows what it did.
+                del self.pools[name]
+                return self._catch_up(number, self._load(name)[1], name)
+            deployment.replay(entry)
+        return deployment
 
     def _load(self, name: str) -> tuple[int, Deployment]:
         """Number and state of a pool at its last snapshot."""
@@ -65,15 +75,15 @@ class Operations:
     def create(self, given: Any) -> dict[str, Any]:
         """Deploy a pool; the same one again changes nothing."""
         config = PoolConfig.parse(given)
-        if self.ledger.find_pool(config.name) is not None:
+        config.make_rule()  # refuses before anything is written
+        number = self.ledger.create_pool(config.name)
+        if number is None:  # it is there
             _, old = self.find(config.name)
             if old.pool.to_dict() != config.to_dict():
                 raise RequestError(
                     "conflict", f"there is another pool called {config.name!r}"
                 )
             return old.pool.to_dict()
-        config.make_rule()  # refuses before anything is written
-        number = self.ledger.create_pool(config.name)
         deployment = Deployment()
         self.pools[config.name] = number, deployment
         self._record(number, deployment, "create", None, {"pool": config.to_dict()})
@@ -101,7 +111,8 @@ class Operations:
         if not rows:
             return {"stored": 0, "repeated": 0}
         at = time.time()
-        if self.ledger.add_reports(number, rows, at):
+        room = _most_waiting(deployment) - self.ledger.waiting(number)
+        if len(rows) <= room and self.ledger.add_reports(number, rows, at):
             return {"stored": len(rows), "repeated": 0}
         new: dict[tuple[str, int], bytes] = {}
         for case, agent, value in rows:
@@ -116,30 +127,46 @@ class Operations:
                 raise RequestError(
                     "conflict",
                     f"{deployment.agents[agent]!r} has reported "
-                    f"{_probabilities(old)} on case {case!r}; got "
-                    f"{_probabilities(value)}. A report cannot be changed.",
+                    f"{probabilities(old)} on case {case!r}; got "
+                    f"{probabilities(value)}. A report cannot be changed.",
                 )
             if old is None:
                 new[case, agent] = value
         rest = [(case, agent, value) for (case, agent), value in new.items()]
+        if len(rest) > room:
+            raise RequestError(
+                "too-many",
+                f"at most {_most_waiting(deployment):,} reports of pool {pool!r} may "
+                "wait for a decision (open_cases times its agents); decide or erase "
+                "cases first",
+            )
         if rest:
             self.ledger.add_reports(number, rest, at)
         return {"stored": len(rest), "repeated": len(rows) - len(rest)}
 
     def decide(
-        self, pool: str, case: str, columns: Mapping[str, Any] | None = None
+        self,
+        pool: str,
+        case: str,
+        columns: Mapping[str, Any] | None = None,
+        by: str | None = None,
     ) -> dict[str, Any]:
         """Decide a case by its reports; the same answer if asked again."""
         number, deployment = self.find(pool)
         check_name("a case", case)
         entry = self.ledger.find_entry(number, case, "decide")
         if entry is None:
-            reports = self._reports(number, deployment, case)
+            stored = self.ledger.reports(number, case)
+            reports = known_reports(deployment, case, stored)
             content = {"reports": reports, "columns": _columns(columns)}
-            entry = self._record(number, deployment, "decide", case, content)
+            _check_open(deployment, case)
+            entry = self._record(number, deployment, "decide", case, content, by)
+            self.ledger.change_waiting(number, -len(stored))
         return answer(deployment, entry)
 
-    def settle(self, pool: str, outcomes: Sequence[tuple[str, Any]]) -> dict[str, int]:
+    def settle(
+        self, pool: str, outcomes: Sequence[tuple[str, Any]], by: str | None = None
+    ) -> dict[str, int]:
         """Learn from the outcomes of decided cases, all or none of them.
 
         The same outcome again changes nothing; another one is a conflict.
@@ -161,16 +188,17 @@ class Operations:
                     f"{names[label]!r}. An outcome cannot be changed.",
                 )
         for case, content in new.items():
-            self._record(number, deployment, "settle", case, content)
+            self._record(number, deployment, "settle", case, content, by)
         return {"settled": len(new), "repeated": len(outcomes) - len(new)}
 
     def case(self, pool: str, case: str, only: str | None = None) -> dict[str, Any]:
         """Return what is known of a case; to an agent its own report, and no other."""
         number, deployment = self.find(pool)
+        check_name("a case", case)
         stored = self.ledger.reports(number, case)
         decided = self.ledger.find_entry(number, case, "decide")
         settled = self.ledger.find_entry(number, case, "settle")
-        reports = {deployment.agents[i]: _probabilities(v) for i, v in stored.items()}
+        reports = {deployment.agents[i]: probabilities(v) for i, v in stored.items()}
         if only is not None:
             reports = {agent: r for agent, r in reports.items() if agent == only}
         if not reports and (decided is None or only is not None):
@@ -183,6 +211,8 @@ class Operations:
                 kept = ("case", "decision", "at")
                 found["decision"] = {name: found["decision"][name] for name in kept}
         found["outcome"] = settled and names[settled.content["outcome"]]
+        if only is None:
+            found["settled_by"] = settled and settled.content.get("by")
         return found
 
     def _settlement(
@@ -202,6 +232,7 @@ class Operations:
         number, deployment = self.find(pool)
         gone: list[int] = []
         for case in cases:
+            check_name("a case", case)
             kinds = ("decide", "settle", "drop")
             found = {kind: self.ledger.find_entry(number, case, kind) for kind in kinds}
             decided = found["decide"]
@@ -223,23 +254,6 @@ class Operations:
             self.ledger.add_snapshot(number, deployment.n, deployment.pack())
         return {"cases": len(cases), "entries": gone}
 
-    def _reports(
-        self, number: int, deployment: Deployment, case: str
-    ) -> dict[str, Any]:
-        """Reports on a case by agents that are still there, in their order."""
-        stored = self.ledger.reports(number, case)
-        known = {
-            deployment.agents[i]: _probabilities(stored[i])
-            for i in sorted(stored)
-            if deployment.agents[i] in deployment.active
-        }
-        if not known:
-            raise RequestError(
-                "unknown",
-                f"no agent has reported on case {case!r:.60}; nothing to pool",
-            )
-        return known
-
     def _record(
         self,
         number: int,
@@ -247,33 +261,27 @@ class Operations:
         kind: str,
         case: str | None,
         content: Mapping[str, Any],
+        by: str | None = None,
     ) -> Entry:
-        entry = deployment.record(kind, case, time.time(), content)
-        self.ledger.append(number, [entry])
+        entry = deployment.record(kind, case, time.time(), content, by)
+        self.ledger.append(number, entry)
         if entry.n % SNAPSHOT_EVERY == 0 and kind != "erase":
             self.ledger.add_snapshot(number, entry.n, deployment.pack())
         return entry
 
 
-def as_rows(deployment: Deployment, reports: Sequence[Report]) -> list[Row]:
-    """Check reports, and return them as the ledger stores them."""
-    places = {agent: i for i, agent in enumerate(deployment.agents)}
-    active, K = set(deployment.active), len(deployment.pool.labels.names)
-    rows = []
-    for case, agent, report in reports:
-        if agent not in active:
-            raise AgentError(
-                f"no agent is called {agent!r:.60}; known: "
-                f"{', '.join(deployment.active)}"
-            )
-        check_name("a case", case)
-        if K == 2 and type(report) is float and 0.0 <= report <= 1.0:
-            value = np.float64(report + 0.0).tobytes()  # no -0.0
-        else:
-            checked = coordinates(agent, _numbers(agent, report), K)
-            value = (checked + 0.0).tobytes()
-        rows.append((case, places[agent], value))
-    return rows
+def _most_waiting(deployment: Deployment) -> int:
+    return deployment.pool.open_cases * max(1, len(deployment.active))
+
+
+def _check_open(deployment: Deployment, case: str) -> None:
+    most = deployment.pool.open_cases
+    if any(rule.waiting >= most for rule in deployment.rules.values()):
+        raise RequestError(
+            "too-many",
+            f"at most {most:,} cases of a pool may wait for an outcome (open_cases); "
+            f"case {case!r} is one too many. Settle or erase others first.",
+        )
 
 
 def answer(deployment: Deployment, entry: Entry) -> dict[str, Any]:
@@ -293,6 +301,7 @@ def answer(deployment: Deployment, entry: Entry) -> dict[str, Any]:
         "rule": content["champion"],
         "n": entry.n,
         "at": entry.at,
+        "by": content.get("by"),
     }
 
 
@@ -309,26 +318,6 @@ def describe(deployment: Deployment) -> dict[str, Any]:
         "weights": champion.weights,
         "entries": deployment.n,
     }
-
-
-def _numbers(agent: str, report: Any) -> Any:
-    """Refuse a report that is no number or numbers, such as text or None."""
-    parts = report if isinstance(report, list) else [report]
-    if not parts or any(
-        isinstance(part, bool) or not isinstance(part, int | float) or part != part
-        for part in parts
-    ):
-        raise SettingError(
-            "a report must be a probability, or a list of one per class; agent "
-            f"{agent!r} has {report!r:.60}. Leave out a report that is missing."
-        )
-    return report
-
-
-def _probabilities(value: bytes) -> Any:
-    """Report of stored coordinates: a probability, or one per class."""
-    found = np.frombuffer(value)
-    return float(found[0]) if found.size == 1 else to_classes(found).tolist()
 
 
 def _columns(columns: Mapping[str, Any] | None) -> dict[str, float]:

@@ -56,6 +56,11 @@ class Rule(ABC):
 
     @property
     @abstractmethod
+    def waiting(self) -> int:
+        """Number of cases that wait for an outcome."""
+
+    @property
+    @abstractmethod
     def weights(self) -> dict[str, float] | None:
         """Weight of each agent, where the rule has weights."""
 
@@ -142,6 +147,11 @@ class Learning(Rule):
         )
 
     @property
+    def waiting(self) -> int:
+        """Cases that the stream remembers."""
+        return len(self.stream.waiting)
+
+    @property
     def weights(self) -> dict[str, float] | None:
         """Weights of now."""
         return self.stream.weights
@@ -217,6 +227,11 @@ class Fixed(Rule):
             weights and {agent: weights[agent] for agent in reports},
             {agent: change for agent, change in known if agent in reports},
         )
+
+    @property
+    def waiting(self) -> int:
+        """Nothing waits, for nothing is learned."""
+        return 0
 
     @property
     def weights(self) -> dict[str, float] | None:

@@ -17,8 +17,21 @@ from sqlalchemy import (
     Text,
 )
 
-VERSION = 1
+VERSION = 2
 """Version of these tables; a ledger of a newer version is refused."""
+
+MIGRATIONS: dict[int, tuple[str, ...]] = {
+    2: (
+        "ALTER TABLE pools ADD COLUMN waiting INTEGER DEFAULT 0 NOT NULL",
+        "UPDATE pools SET waiting = (SELECT count(*) FROM reports AS r WHERE "
+        "r.pool = pools.id AND NOT EXISTS (SELECT 1 FROM entries AS e WHERE "
+        'e.pool = r.pool AND e."case" = r."case"))',
+        "ALTER TABLE tokens ADD COLUMN replaces TEXT",
+        "ALTER TABLE trail ADD COLUMN role TEXT",
+        "ALTER TABLE trail ADD COLUMN agent TEXT",
+    ),
+}
+"""What makes each version of the one before: plain SQL of SQLite and PostgreSQL."""
 
 metadata = MetaData()
 
@@ -30,6 +43,8 @@ pools = Table(
     Column("id", Integer, primary_key=True),
     Column("name", Text, nullable=False, unique=True),
     Column("last", Integer, nullable=False),
+    # Reports on cases that are not decided yet: what the limit on open cases is about.
+    Column("waiting", Integer, nullable=False, server_default="0"),
 )
 
 entries = Table(
@@ -78,6 +93,7 @@ tokens = Table(
     Column("agent", Text),
     Column("created", Float, nullable=False),
     Column("revoked", Float),
+    Column("replaces", Text),
 )
 
 trail = Table(
@@ -89,4 +105,6 @@ trail = Table(
     Column("action", Text, nullable=False),
     Column("target", Text),
     Column("detail", Text),
+    Column("role", Text),
+    Column("agent", Text),
 )

@@ -4,6 +4,7 @@ An operation is answered after the commit that makes it durable, never before. W
 commit for all that waits, durability costs little under load.
 """
 
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
@@ -11,6 +12,8 @@ from threading import Thread
 from typing import Any
 
 from truepool.core.errors import LedgerError, TruepoolError
+from truepool.server.databases import ContentionError
+from truepool.server.metrics import Metrics
 
 GROUP = 1000
 """Operations in one commit, at most."""
@@ -24,9 +27,12 @@ class Writer:
     failed, ``reset`` must undo what the operations did in memory.
     """
 
-    def __init__(self, transaction: Callable[[], Any], reset: Operation) -> None:
+    def __init__(
+        self, transaction: Callable[[], Any], reset: Operation, metrics: Metrics
+    ) -> None:
         self.transaction = transaction
         self.reset = reset
+        self.metrics = metrics
         self.queue: SimpleQueue[tuple[Operation, Future[Any]] | None] = SimpleQueue()
         self.thread = Thread(target=self._run, name="ledger", daemon=True)
         self.thread.start()
@@ -62,6 +68,7 @@ class Writer:
 
     def _commit(self, group: list[tuple[Operation, "Future[Any]"]]) -> None:
         answers: list[tuple[Future[Any], Any, BaseException | None]] = []
+        start = time.perf_counter()
         try:
             with self.transaction():
                 for operation, future in group:
@@ -73,11 +80,19 @@ class Writer:
                         answers.append((future, None, error))
         except BaseException as error:  # nothing of the group was written
             self.reset()
-            if len(group) > 1 and not isinstance(error, LedgerError):
-                for alone in group:  # one of them fails; the others must not
+            self.metrics.failures.inc()
+            apart = isinstance(error, ContentionError) or not isinstance(
+                error, LedgerError
+            )
+            if len(group) > 1 and apart:
+                # One of them fails, and the others must not; or they lock several pools
+                # in another order than another coordinator, and alone they do not.
+                for alone in group:
                     self._commit([alone])
                 return
             answers = [(future, None, error) for _, future in group]
+        else:
+            self.metrics.committed(len(group), time.perf_counter() - start)
         for future, answer, failure in answers:
             if failure is None:
                 future.set_result(answer)

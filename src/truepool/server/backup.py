@@ -1,0 +1,120 @@
+"""Backup and restore: a copy of a whole ledger, always a file of SQLite.
+
+A backup is made while coordinators run. It is itself a ledger: it can be verified,
+exported or served, and restored into another file or into PostgreSQL.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import Connection, create_engine, exc, func, insert, inspect, select
+from sqlalchemy.pool import NullPool
+
+from truepool.core.errors import LedgerError
+from truepool.core.files import check_path
+from truepool.server import schema
+from truepool.server.databases import SCHEMES
+from truepool.server.ledger import BLOCK, Ledger
+from truepool.server.verification import verify
+
+COPIED = [t for t in schema.metadata.sorted_tables if t is not schema.ledger]
+
+
+def back_up(place: str, path: Path) -> int:
+    """Write a ledger as it is at one moment to a file; return its number of entries."""
+    check_path(path)
+    part = path.with_name(f".{path.name}.part")
+    try:
+        with _reader(place) as source, Ledger(part) as target:
+            entries = _copy(source, target)
+        os.replace(part, path)
+    finally:
+        for left in (part, part.with_name(f"{part.name}-wal")):
+            left.unlink(missing_ok=True)
+    return entries
+
+
+def restore(backup: Path, place: str) -> list[str]:
+    """Copy a backup into an empty ledger, if it can be verified; return its pools."""
+    existed = place.startswith(SCHEMES) or Path(place).exists()
+    with _reader(str(backup)) as source:
+        try:
+            with Ledger(place) as target:
+                return _fill(source, target)
+        except BaseException:
+            if not existed:
+                for end in ("", "-wal", "-shm"):
+                    Path(f"{place}{end}").unlink(missing_ok=True)
+            raise
+
+
+def _fill(source: Connection, target: Ledger) -> list[str]:
+    with target.transaction():
+        for table in (schema.pools, schema.tokens):
+            if target.connection.execute(select(table).limit(1)).first():
+                raise LedgerError(
+                    f"a backup is restored into an empty ledger; "
+                    f"{target.database.name!r} has {table.name}. Name another one."
+                )
+    with target.transaction():
+        _copy(source, target, commit=False)
+        target.database.renumber(target.connection)
+        names = target.pool_names()
+        for name in names:
+            verify(target, name)
+    return names
+
+
+def _copy(source: Connection, target: Ledger, *, commit: bool = True) -> int:
+    """Copy every row of every table, in one transaction."""
+    if commit:
+        with target.transaction():
+            return _copy(source, target, commit=False)
+    for table in COPIED:
+        rows = source.execution_options(yield_per=BLOCK).execute(select(table))
+        for block in rows.mappings().partitions():
+            target.connection.execute(insert(table), [dict(row) for row in block])
+    entries = select(func.count()).select_from(schema.entries)
+    return int(target.connection.execute(entries).scalar() or 0)
+
+
+@contextmanager
+def _reader(place: str) -> Iterator[Connection]:
+    """Yield a connection that reads one moment of a ledger, also of one in use."""
+    if place.startswith(SCHEMES):
+        with Ledger(place, create=False) as ledger, ledger.reader() as connection:
+            yield connection
+        return
+    check_path(place)
+    if not Path(place).exists():
+        raise LedgerError(f"there is no ledger {place!r}")
+    uri = f"{Path(place).absolute().as_uri()}?mode=ro"
+
+    def connect() -> sqlite3.Connection:
+        return sqlite3.connect(uri, uri=True, isolation_level=None)
+
+    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
+    try:
+        with engine.connect() as connection:
+            connection.exec_driver_sql("BEGIN")
+            _check_version(connection, place)
+            yield connection
+    except exc.DBAPIError as error:
+        raise LedgerError(
+            f"the ledger {place!r} cannot be used: {error.orig}"
+        ) from None
+
+
+def _check_version(connection: Connection, place: str) -> None:
+    known = inspect(connection).has_table(schema.ledger.name)
+    version = (
+        connection.execute(select(schema.ledger.c.version)).scalar() if known else 0
+    )
+    if version != schema.VERSION:
+        raise LedgerError(
+            f"{place!r} must be a ledger of version {schema.VERSION}; it has version "
+            f"{version}. Bring an older one up to date with truepool serve --check."
+        )

@@ -1,0 +1,79 @@
+"""What operators and admins ask over HTTP: tokens, the trail, metrics."""
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Query, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import BaseModel, ConfigDict, Field
+
+from truepool.server.coordinator import Answer, Coordinator
+
+
+class TokenBody(BaseModel):
+    """A token to make."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    role: str
+    pool: str | None = None
+    agent: str | None = None
+
+
+class RotationBody(BaseModel):
+    """How a token gives way to another."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    grace: float = Field(
+        default=0.0, description="Seconds that the old token stays valid."
+    )
+
+
+def add_administration(api: FastAPI, coordinator: Coordinator, who: Any) -> None:
+    """Add the operations to an application; ``who`` is the type of its caller."""
+
+    @api.get("/metrics")
+    async def metrics(who: who) -> Response:
+        """Return metrics for Prometheus."""
+        who.check("metrics")
+        content = coordinator.metrics.to_text()
+        return Response(content, media_type=CONTENT_TYPE_LATEST)
+
+    @api.get("/v1/trail")
+    async def trail(
+        who: who,
+        last: Annotated[
+            int, Query(description="How many actions, the last ones.")
+        ] = 100,
+    ) -> Any:
+        """Say who did what: tokens, pools, agents, rules and erasures."""
+        return {"trail": await _after(coordinator.trail(who, last))}
+
+    @api.get("/v1/tokens")
+    async def tokens(who: who) -> Any:
+        """List the tokens, without what is secret."""
+        return {"tokens": await _after(coordinator.tokens(who))}
+
+    @api.post("/v1/tokens", status_code=201)
+    async def issue(body: TokenBody, who: who) -> Any:
+        """Make a token; it is shown once."""
+        words = body.role, body.pool, body.agent
+        return await _after(await asyncio.to_thread(coordinator.issue, who, *words))
+
+    @api.post("/v1/tokens/{token}/rotate", status_code=201)
+    async def rotate(token: str, who: who, body: RotationBody | None = None) -> Any:
+        """Make a token in place of another; it is shown once."""
+        grace = body.grace if body else 0.0
+        return await _after(
+            await asyncio.to_thread(coordinator.rotate, who, token, grace)
+        )
+
+    @api.delete("/v1/tokens/{token}")
+    async def revoke(token: str, who: who) -> Any:
+        """Make a token invalid."""
+        return await _after(await asyncio.to_thread(coordinator.revoke, who, token))
+
+
+async def _after(answer: Answer) -> Any:
+    return await asyncio.wrap_future(answer)

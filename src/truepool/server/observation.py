@@ -1,0 +1,137 @@
+"""What is seen of requests: a limit on their size, metrics, log lines and traces.
+
+None of them shows a report, a token or the name of a case: an operation is named by its
+path with the names left out.
+"""
+
+import json
+import logging
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from pathlib import Path
+from typing import Any
+
+from starlette.exceptions import HTTPException
+
+from truepool.server.metrics import Metrics
+
+LOGGER = logging.getLogger("truepool.server")
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+SERVER_ERROR = 500
+TOO_LARGE = 413
+
+
+class Observation:
+    """ASGI middleware: measures every request, and ends one that is too large."""
+
+    def __init__(
+        self, app: Any, metrics: Metrics, largest: Callable[[], int], tracer: Any = None
+    ) -> None:
+        self.app = app
+        self.metrics = metrics
+        self.largest = largest
+        self.tracer = tracer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        start, status = time.perf_counter(), SERVER_ERROR
+
+        async def answer(message: MutableMapping[str, Any]) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        end = None if self.tracer is None else self.tracer.start(scope)
+        try:
+            await self.app(scope, _limited(receive, self.largest()), answer)
+        finally:
+            operation = f"{scope['method']} {_path(scope)}"
+            seconds = time.perf_counter() - start
+            self.metrics.requests.labels(operation, str(status)).inc()
+            self.metrics.request_seconds.labels(operation).observe(seconds)
+            if end is not None:
+                end(operation, status)
+            self._log(scope, operation, status, seconds)
+
+    def _log(self, scope: Scope, operation: str, status: int, seconds: float) -> None:
+        level = logging.ERROR if status >= SERVER_ERROR else logging.INFO
+        if LOGGER.isEnabledFor(level):
+            caller = scope.get("state", {}).get("caller")
+            LOGGER.log(
+                level,
+                "request",
+                extra={
+                    "fields": {
+                        "operation": operation,
+                        "status": status,
+                        "ms": round(1000 * seconds, 3),
+                        "token": None if caller is None else caller.token,
+                    }
+                },
+            )
+
+
+def _path(scope: Scope) -> str:
+    """Path of an operation without the names in it."""
+    route = scope.get("route")
+    return "other" if route is None else str(route.path)
+
+
+def _limited(receive: Receive, largest: int) -> Receive:
+    size = 0
+
+    async def part() -> MutableMapping[str, Any]:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > largest:
+            raise HTTPException(TOO_LARGE, f"a request has at most {largest:,} bytes")
+        return message
+
+    return part
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object per line; of an error its kind and place, not its words."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return a line."""
+        line = {
+            "at": round(record.created, 6),
+            "level": record.levelname.lower(),
+            "event": record.getMessage() if record.name == LOGGER.name else record.name,
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info and record.exc_info[0] is not None:
+            line["error"] = record.exc_info[0].__name__
+            line["where"] = _place(record.exc_info[2])
+        return json.dumps(line)
+
+
+def _place(trace: Any) -> str | None:
+    """File and line where an error was raised."""
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return None
+    return f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+
+
+def start_logging(level: str) -> None:
+    """Write JSON lines to standard error: of all requests, of errors, or none."""
+    levels = {"all": logging.INFO, "errors": logging.ERROR, "off": logging.CRITICAL + 1}
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonLines())
+    for name in (LOGGER.name, "uvicorn.error"):
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.propagate = False
+        logger.setLevel(
+            max(levels[level], logging.ERROR) if name != LOGGER.name else levels[level]
+        )

@@ -1,0 +1,76 @@
+"""Reports as a request gives them, as the ledger stores them, and back."""
+
+from collections.abc import Mapping, Sequence
+from struct import Struct
+from typing import Any
+
+import numpy as np
+
+from truepool.core.arrays import to_classes
+from truepool.core.errors import AgentError, RequestError, SettingError
+from truepool.online.stream import coordinates
+from truepool.server.configuration import check_name
+from truepool.server.databases import Row
+from truepool.server.deployment import Deployment
+
+NUMBER = Struct("d")
+"""A coordinate, as numpy has it in memory."""
+Report = tuple[str, str, Any]
+"""Case, agent, and a probability or one per class."""
+
+
+def known_reports(
+    deployment: Deployment, case: str, stored: Mapping[int, bytes]
+) -> dict[str, Any]:
+    """Reports on a case by agents that are still there, in their order."""
+    known = {
+        deployment.agents[i]: probabilities(stored[i])
+        for i in sorted(stored)
+        if deployment.agents[i] in deployment.active
+    }
+    if not known:
+        raise RequestError(
+            "unknown", f"no agent has reported on case {case!r:.60}; nothing to pool"
+        )
+    return known
+
+
+def as_rows(deployment: Deployment, reports: Sequence[Report]) -> list[Row]:
+    """Check reports, and return them as the ledger stores them."""
+    places, K = deployment.places, len(deployment.pool.labels.names)
+    rows = []
+    for case, agent, report in reports:
+        place = places.get(agent)
+        if place is None:
+            raise AgentError(
+                f"no agent is called {agent!r:.60}; known: "
+                f"{', '.join(deployment.active)}"
+            )
+        check_name("a case", case)
+        if K == 2 and type(report) is float and 0.0 <= report <= 1.0:
+            value = NUMBER.pack(report + 0.0)  # no -0.0
+        else:
+            checked = coordinates(agent, _numbers(agent, report), K)
+            value = (checked + 0.0).tobytes()
+        rows.append((case, place, value))
+    return rows
+
+
+def _numbers(agent: str, report: Any) -> Any:
+    """Refuse a report that is no number or numbers, such as text or None."""
+    parts = report if isinstance(report, list) else [report]
+    if not parts or any(
+        isinstance(part, bool) or not isinstance(part, int | float) or part != part
+        for part in parts
+    ):
+        raise SettingError(
+            "a report must be a probability, or a list of one per class; agent "
+            f"{agent!r} has {report!r:.60}. Leave out a report that is missing."
+        )
+    return report
+
+
+def probabilities(value: bytes) -> Any:
+    """Report of stored coordinates: a probability, or one per class."""
+    found = np.frombuffer(value)
+    return float(found[0]) if found.size == 1 else to_classes(found).tolist()

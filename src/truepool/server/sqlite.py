@@ -1,0 +1,165 @@
+"""A ledger in a file: SQLite in WAL mode with ``synchronous=FULL``.
+
+One process writes to the file, and a lock keeps a second one out.
+"""
+
+import fcntl
+import os
+import sqlite3
+import tempfile
+import time
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from sqlalchemy import Connection, Engine, create_engine, event, exc
+from sqlalchemy.pool import NullPool
+
+from truepool.core.errors import LedgerError
+from truepool.core.files import check_path
+from truepool.server.databases import Database, Row
+
+FULL = 2
+"""Value of ``PRAGMA synchronous`` at which a commit survives a power cut."""
+SYNCS = 5
+"""Times that the disk is asked to keep something, to see how long it takes."""
+ADD_REPORT = (
+    'INSERT INTO reports (pool, "case", agent, value, at) SELECT ?, ?, ?, ?, ? WHERE '
+    'NOT EXISTS (SELECT 1 FROM entries WHERE pool = ? AND "case" = ?) '
+    "ON CONFLICT DO NOTHING"
+)
+"""Insert a report, unless it is there or the case is decided."""
+
+
+class Sqlite(Database):
+    """A file that one coordinator has at a time."""
+
+    shared = False
+    errors = (exc.DBAPIError, sqlite3.Error)
+
+    def __init__(self, place: str, *, create: bool) -> None:
+        self.name = place
+        self._lock = _Lock(place, create)
+        self.engine = _engine(place)
+
+    def exclude(self, connection: Connection) -> None:
+        """The lock on the file did that."""
+
+    def check(self, connection: Connection) -> None:
+        """Refuse a file that is not written with full synchronisation."""
+        level = connection.exec_driver_sql("PRAGMA synchronous").scalar()
+        mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar()
+        if (level, mode) != (FULL, "wal"):
+            raise LedgerError(
+                f"{self.name} must be in WAL mode with full synchronisation; it "
+                f"is in {mode} mode at level {level}. Use another file system."
+            )
+
+    def revive(self, connection: Connection) -> Connection:
+        """Return a new connection in place of a closed one."""
+        return self.engine.connect() if connection.closed else connection
+
+    def freeze(self, connection: Connection, *, own: bool) -> None:
+        """In WAL mode every transaction sees one moment."""
+        if own:
+            connection.exec_driver_sql("PRAGMA query_only = ON")
+
+    def sql(self, statement: str) -> str:
+        """Return it as it is."""
+        return statement
+
+    def add_reports(
+        self, driver: Any, pool: int, rows: Sequence[Row], at: float
+    ) -> int:
+        """Insert row by row, which SQLite does fastest."""
+        values = [
+            (pool, case, agent, value, at, pool, case) for case, agent, value in rows
+        ]
+        return int(driver.executemany(ADD_REPORT, values).rowcount)
+
+    def renumber(self, connection: Connection) -> None:
+        """SQLite takes the next number by itself."""
+
+    def sync_time(self) -> float | None:
+        """Return the seconds that the disk takes to keep what it is given."""
+        times = []
+        with tempfile.TemporaryFile(dir=os.path.dirname(self._lock.path)) as file:
+            for _ in range(SYNCS):
+                file.write(bytes(4096))
+                file.flush()
+                start = time.perf_counter()
+                os.fdatasync(file.fileno())
+                times.append(time.perf_counter() - start)
+        return min(times)
+
+    def shrink(self) -> None:
+        """Write the file anew."""
+        with self.engine.connect() as connection:
+            raw: Any = connection.connection.driver_connection
+            raw.execute("VACUUM")
+            raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        """End the lock."""
+        self.engine.dispose()
+        self._lock.release()
+
+
+def _engine(place: str) -> Engine:
+    engine = create_engine(
+        f"sqlite:///{place}",
+        poolclass=NullPool,
+        connect_args={"check_same_thread": False},
+    )
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, record: Any) -> None:
+        connection.isolation_level = None  # transactions begin where we say so
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA busy_timeout = 5000")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN")
+
+    return engine
+
+
+class _Lock:
+    """Keeps a second coordinator out; the system ends it with the process.
+
+    The lock is on the file itself, which is readable by its owner only. In one process
+    a file is never opened twice here: closing it would end the locks of SQLite.
+    """
+
+    taken: ClassVar[set[str]] = set()
+
+    def __init__(self, place: str, create: bool) -> None:
+        check_path(place)
+        self.path = os.path.realpath(place)
+        if not create and not os.path.exists(self.path):
+            raise LedgerError(f"there is no ledger {place!r}")
+        if self.path in self.taken:
+            raise _in_use(place)
+        try:
+            flags = os.O_RDWR | (os.O_CREAT if create else 0)
+            self.file = os.open(self.path, flags, 0o600)
+        except OSError as error:
+            raise LedgerError(f"{place!r} cannot be opened: {error.strerror}") from None
+        try:
+            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self.file)
+            raise _in_use(place) from None
+        self.taken.add(self.path)
+
+    def release(self) -> None:
+        """Let others in."""
+        if self.path in self.taken:
+            self.taken.remove(self.path)
+            os.close(self.file)
+
+
+def _in_use(place: str) -> LedgerError:
+    return LedgerError(f"{place!r} is in use by another coordinator; stop it first")

@@ -1,0 +1,108 @@
+"""A backup is a ledger of its own, made while the first is in use."""
+
+import sqlite3
+
+import numpy as np
+import pytest
+from server.service import FRAUD, Local
+
+from truepool.core.errors import LedgerError
+from truepool.server.backup import back_up, restore
+from truepool.server.ledger import Ledger
+from truepool.server.verification import verify
+
+
+@pytest.fixture
+def place(tmp_path):
+    return tmp_path / "ledger.db"
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def source(request, place):
+    """A ledger to back up."""
+    if request.param == "sqlite":
+        return str(place)
+    return request.getfixturevalue("postgres").database()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def target(request, tmp_path):
+    """An empty ledger to restore into."""
+    if request.param == "sqlite":
+        return str(tmp_path / "restored.db")
+    return request.getfixturevalue("postgres").database()
+
+
+def test_what_was_backed_up_in_use_is_restored_and_goes_on(source, target, tmp_path):
+    copy = tmp_path / "copy.db"
+    with Local(source) as local:
+        local.create(FRAUD | {"name": "other"})
+        local.fill(6, np.random.default_rng(0))
+        local.erase("fraud", "case 2")
+        local.report("fraud", [("open", "ada", 0.5)])
+        token = local.issue("operator", None, None)["token"]
+        weights, trail = local.describe("fraud")["weights"], local.trail(100)
+        back_up(source, copy)
+        local.fill(1, np.random.default_rng(1), first=50)  # not in the copy
+    assert restore(copy, target) == ["fraud", "other"]
+    with Local(target, None) as local:
+        assert local.describe("fraud")["weights"] == weights
+        assert local.trail(100) == trail
+        assert local.coordinator.access.identify(f"Bearer {token}").role == "operator"
+        local.decide("fraud", "open", None)
+        local.fill(3, np.random.default_rng(2), first=20)
+        local.create(FRAUD | {"name": "third"})
+    with Ledger(target) as ledger:
+        assert [verify(ledger, name).entries for name in ledger.pool_names()] == [
+            21,
+            1,
+            1,
+        ]
+    assert not list(tmp_path.glob(".*part*"))
+
+
+def test_a_backup_can_be_verified_and_replaces_the_one_before(place, tmp_path):
+    copy = tmp_path / "copy.db"
+    copy.write_bytes(b"old")
+    with Local(place) as local:
+        local.fill(2, np.random.default_rng(0))
+        assert back_up(str(place), copy) == 5
+    with Ledger(copy) as ledger:
+        assert verify(ledger, "fraud").replayed == 5
+
+
+def test_a_backup_that_was_changed_is_not_restored(place, tmp_path):
+    copy, new = tmp_path / "copy.db", tmp_path / "new.db"
+    with Local(place) as local:
+        local.fill(3, np.random.default_rng(0))
+    back_up(str(place), copy)
+    with sqlite3.connect(copy) as connection:
+        connection.execute("UPDATE entries SET at = at + 1 WHERE n = 3")
+    connection.close()
+    with pytest.raises(LedgerError, match="entry 3 was changed"):
+        restore(copy, str(new))
+    assert not new.exists()
+
+
+def test_a_ledger_that_has_something_is_not_overwritten(place, tmp_path):
+    copy = tmp_path / "copy.db"
+    with Local(place) as local:
+        local.fill(1, np.random.default_rng(0))
+    back_up(str(place), copy)
+    before = place.read_bytes()
+    with pytest.raises(LedgerError, match="into an empty ledger; .* has pools"):
+        restore(copy, str(place))
+    assert place.read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [None, b"hello", b""])
+def test_what_is_no_ledger_is_not_backed_up(tmp_path, content):
+    other = tmp_path / "other.db"
+    if content is not None:
+        other.write_bytes(content)
+    with pytest.raises(LedgerError):
+        back_up(str(other), tmp_path / "copy.db")
+    with pytest.raises(LedgerError):
+        restore(other, str(tmp_path / "new.db"))
+    assert not (tmp_path / "copy.db").exists()
+    assert not (tmp_path / "new.db").exists()
