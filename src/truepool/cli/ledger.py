@@ -188,9 +188,13 @@ def backup(
     """Copy a ledger to a file, also while it is in use."""
     from truepool.cli.outputs import check_files
     from truepool.cli.screen import print_line
+    from truepool.core.files import check_path
     from truepool.core.formatting import pluralize
     from truepool.server.backup import back_up
+    from truepool.server.databases import display_name
 
+    if display_name(place) == place:
+        check_path(place)
     check_files([Path(place)], [output])
     records = back_up(place, output)
     print_line(f"Wrote {pluralize(records, 'record')} to {output}.")

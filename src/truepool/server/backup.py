@@ -18,6 +18,7 @@ from truepool.core.files import check_path
 from truepool.server import schema
 from truepool.server.databases import SCHEMES
 from truepool.server.ledger import BLOCK, Ledger
+from truepool.server.sqlite import FileLock, InUseError
 from truepool.server.verification import verify
 
 COPIED = [t for t in schema.metadata.sorted_tables if t is not schema.ledger]
@@ -39,7 +40,10 @@ def back_up(place: str, path: Path) -> int:
 
 def restore(backup: Path, place: str) -> list[str]:
     """Copy a backup into an empty ledger, if it can be verified; return its pools."""
-    existed = place.startswith(SCHEMES) or Path(place).exists()
+    is_file = not place.startswith(SCHEMES)
+    if is_file:
+        check_path(place)
+    existed = not is_file or Path(place).exists()
     with _reader(str(backup)) as source:
         try:
             with Ledger(place) as target:
@@ -88,24 +92,38 @@ def _reader(place: str) -> Iterator[Connection]:
         with Ledger(place, create=False) as ledger, ledger.reader() as connection:
             yield connection
         return
-    check_path(place)
-    if not Path(place).exists():
-        raise LedgerError(f"there is no ledger {place!r}")
-    uri = f"{Path(place).absolute().as_uri()}?mode=ro"
+    with _unused(place) as unused:
+        # Of a file that nobody else has, no log of writes is made beside it.
+        alone = unused and not Path(f"{place}-wal").exists()
+        uri = f"{Path(place).absolute().as_uri()}?mode=ro{'&immutable=1' * alone}"
 
-    def connect() -> sqlite3.Connection:
-        return sqlite3.connect(uri, uri=True, isolation_level=None)
+        def connect() -> sqlite3.Connection:
+            return sqlite3.connect(uri, uri=True, isolation_level=None)
 
-    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
+        engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
+        try:
+            with engine.connect() as connection:
+                connection.exec_driver_sql("BEGIN")
+                _check_version(connection, place)
+                yield connection
+        except exc.DBAPIError as error:
+            raise LedgerError(
+                f"the ledger {place!r} cannot be used: {error.orig}"
+            ) from None
+
+
+@contextmanager
+def _unused(place: str) -> Iterator[bool]:
+    """Keep coordinators out meanwhile, unless one is there already."""
     try:
-        with engine.connect() as connection:
-            connection.exec_driver_sql("BEGIN")
-            _check_version(connection, place)
-            yield connection
-    except exc.DBAPIError as error:
-        raise LedgerError(
-            f"the ledger {place!r} cannot be used: {error.orig}"
-        ) from None
+        lock = FileLock(place, create=False)
+    except InUseError:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.release()
 
 
 def _check_version(connection: Connection, place: str) -> None:

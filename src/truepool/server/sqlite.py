@@ -30,6 +30,10 @@ ADD_REPORT = (
 """Insert a report, unless it is there or the case is decided."""
 
 
+class InUseError(LedgerError):
+    """A file that a coordinator has."""
+
+
 class Sqlite(Database):
     """A file that one coordinator has at a time."""
 
@@ -38,7 +42,7 @@ class Sqlite(Database):
 
     def __init__(self, place: str, *, create: bool) -> None:
         self.name = place
-        self._lock = _Lock(place, create)
+        self._lock = FileLock(place, create)
         self.engine = _engine(place)
 
     def exclude(self, connection: Connection) -> None:
@@ -126,7 +130,7 @@ def _engine(place: str) -> Engine:
     return engine
 
 
-class _Lock:
+class FileLock:
     """Keeps a second coordinator out; the system ends it with the process.
 
     The lock is on the file itself, which is readable by its owner only. In one process
@@ -161,5 +165,5 @@ class _Lock:
             os.close(self.file)
 
 
-def _in_use(place: str) -> LedgerError:
-    return LedgerError(f"{place!r} is in use by another coordinator; stop it first")
+def _in_use(place: str) -> InUseError:
+    return InUseError(f"{place!r} is in use by another coordinator; stop it first")
