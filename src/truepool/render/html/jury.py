@@ -55,7 +55,9 @@ def write(jury: Jury, path: str | Path) -> None:
 def _severity(jury: Jury) -> str:
     if jury.selective:
         return "warning"
-    return "note" if jury.rate is not None and jury.certificate.share else "unsure"
+    found = jury.certificate
+    decides = found is None or found.share
+    return "note" if jury.rate is not None and decides else "unsure"
 
 
 def _facts(jury: Jury) -> Iterator[tuple[str, str]]:
@@ -188,7 +190,7 @@ def _people(jury: Jury) -> Section:
         "For a person",
         "What should a person look at?",
         [*tables.automation(jury), *tables.people(jury)],
-        grids=[grid] if len(items) else [],
+        grids=[*tables.forecast_grids(jury), *([grid] if len(items) else [])],
     )
 
 
