@@ -54,6 +54,7 @@ POLICY = {
     },
     "data.tables.agent_columns": {"ID_CASES": 10, "SUM_TOLERANCE": 0.01},
     "data.tables.batches": {"BATCH_SIZE": 20_000},
+    "data.tables.files": {"MAX_QUOTED": 40},
     "data.tables.numbers": {"EDGE": 1e-06, "LIKELIER": 3.0, "UNIT_RATIO": 10.0},
     "data.tables.profile": {"SEGMENTS": 20},
     "data.weights": {"ROUNDING_ERROR": 1e-12, "SUM_TOLERANCE": 1e-09},

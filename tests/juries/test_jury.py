@@ -722,7 +722,7 @@ TABLE = reports_only(np.full((4, 2), 0.5), ("ann", "bob"))
         ({"costs": tp.Costs(tp=-1)}, CostError, "one cost of a missed item"),
         ({"level": 1.0}, SettingError, "level must lie between"),
         ({"budget": 0}, SettingError, "at least 1 item; got 0"),
-        ({"label_next": 9}, SettingError, "at most all 4 cases"),
+        ({"label_next": 9}, SettingError, "the number of items without a label, 4; got 9"),
         ({"max_error": 1.5}, SettingError, "max_error must lie between"),
         ({"pool": "vcg"}, SettingError, "must be log-odds or crowd; got 'vcg'"),
     ],

@@ -27,7 +27,7 @@ from truepool.measures.automation import (
     review_order,
 )
 from truepool.measures.decisions import decide
-from truepool.measures.label_plan import LabelPlan, plan_labels
+from truepool.measures.label_plan import MIN_PER_STRATUM, LabelPlan, plan_labels
 from truepool.pools.crowd import Crowd
 from truepool.pools.log_odds import LogOdds
 
@@ -49,6 +49,7 @@ def jury(
     confidence: float = 0.9,
     budget: int | None = None,
     label_next: int | None = None,
+    empty_items: int = 0,
     level: float = 0.95,
     seed: int = 0,
 ) -> Jury:
@@ -91,6 +92,8 @@ def jury(
         default a person gets all that may not be decided without one.
     label_next : int, optional
         How many items to choose for labelling.
+    empty_items : int
+        Items without any verdict that a reader left out; they are only counted.
 
     Examples
     --------
@@ -156,6 +159,7 @@ def jury(
         scale=score_scale(merged) if scores and len(labels) >= MIN_FITTED else None,
         score_range=scores,
         clip=merged.clip,
+        empty_items=empty_items,
     )
 
 
@@ -213,6 +217,12 @@ def _decide(
 def _plan(verdicts: Verdicts, pooled: FloatArray, budget: int, seed: int) -> LabelPlan:
     """Choose unlabelled items to label."""
     rest = verdicts.unlabelled
+    if not MIN_PER_STRATUM <= budget <= len(rest):
+        raise SettingError(
+            f"label_next must be at least {MIN_PER_STRATUM} and at most the number of "
+            f"items without a label, {len(rest):,}; got {budget:,} (--label-next). "
+            + ("Choose fewer." if budget > len(rest) else "Choose more.")
+        )
     plan = plan_labels(pooled[rest], budget, seed=seed)
     return replace(plan, cases=rest[plan.cases])
 

@@ -166,6 +166,8 @@ class Jury:
         What each score stands for, where verdicts are scores and labels are enough.
     clip : float
         How close to 0 and 1 a verdict counts in log-odds.
+    empty_items : int
+        Items that were left out because no judge gave a verdict on them.
     plan : LabelPlan or None
         Which items to label next; its ``cases`` are rows of this jury.
     sample_p_value : float or None
@@ -198,6 +200,7 @@ class Jury:
     scale: ScoreScale | None = None
     score_range: tuple[float, float] | None = None
     clip: float = LARGEST_CLIP
+    empty_items: int = 0
 
     @property
     def selective(self) -> bool:
@@ -256,6 +259,7 @@ class Jury:
         effective = self.effective_judges
         return {
             "items": len(self),
+            "empty_items": self.empty_items,
             "labelled": self.labelled,
             "outcome_labels": self.labels.to_dict(list(self.label_cases)),
             "pool": self.pool,

@@ -11,6 +11,7 @@ from truepool.core.formatting import pluralize, printable
 from truepool.juries import Judge, Jury
 from truepool.juries.column_pairs import MIN_ITEMS
 from truepool.measures.automation import Certificate
+from truepool.measures.groups import FEWEST_CASES, FEWEST_OF_A_CLASS
 from truepool.measures.inference import Rate
 from truepool.render import labels
 from truepool.render.numbers import (
@@ -55,7 +56,8 @@ def heading(jury: Jury) -> str:
 def sentences(jury: Jury) -> Iterator[str]:
     """What can be said, and what cannot for lack of labels."""
     if jury.labelled:
-        yield labels.sentence(jury.labels, jury.label_cases)
+        yield label_sentence(jury)
+    yield from empty_items(jury)
     yield from rates(jury)
     yield from automation(jury)
     yield from people(jury)
@@ -63,6 +65,19 @@ def sentences(jury: Jury) -> Iterator[str]:
     yield from pairs(jury)
     yield from similarity(jury)
     yield from shortages(jury)
+
+
+def label_sentence(jury: Jury) -> str:
+    """Say which label is positive, and how many items have which."""
+    return labels.sentence(jury.labels, jury.label_cases, unit="item")
+
+
+def empty_items(jury: Jury) -> Iterator[str]:
+    """Say how many items no judge gave a verdict on."""
+    if jury.empty_items:
+        has = "has" if jury.empty_items == 1 else "have"
+        count = pluralize(jury.empty_items, "item")
+        yield f"{count} {has} no verdict of any judge: left out."
 
 
 def shortages(jury: Jury) -> Iterator[str]:
@@ -307,9 +322,19 @@ def judge_grids(jury: Jury) -> Iterator[Grid]:
             "generous. Slope of calibration: 1 is calibrated, below 1 over-confident, "
             "above 1 under-confident; verdicts of 0 and 1 count as "
             f"{percent(jury.clip)} and {percent(1 - jury.clip)}.",
+            *_missing_slopes(jury),
         ),
         essential=5,
     )
+
+
+def _missing_slopes(jury: Jury) -> Iterator[str]:
+    """Say why a judge has no slope."""
+    if any(j.calibration is None or j.calibration.slope is None for j in jury.judges):
+        yield (
+            f"Slope -: it needs {FEWEST_CASES} labelled verdicts of the judge, with "
+            f"{FEWEST_OF_A_CLASS} of each label, and verdicts that differ."
+        )
 
 
 def _credit_row(judge: Judge) -> tuple[str, ...]:
