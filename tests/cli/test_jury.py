@@ -38,12 +38,13 @@ LABELLED = ("--outcome", "passed", "--positive", "yes")
 
 SHOWN = """\
 4 judges, 300 items, 100 labels
-- Outcome label: yes = positive (57 cases), no = negative (43).
+- Outcome label: yes = positive (57 items), no = negative (43).
 - True rate of yes: 55.7 % [48.5, 63.0].
-- Cost per item if no person looks: 0.130 [.038, .222] false alarms (1 per 
-missed item; 6.3 % [1.8, 10.7] are missed, 6.7 % [2.0, 11.4] are false alarms).
-- By class: of the positive items, 11.0 % [3.7, 18.4] are missed; of the 
-negative items, 14.7 % [5.2, 24.2] are false alarms.
+- Cost per item of the jury's decisions, if no person looks: 0.107 [.021, .193] 
+false alarms (1 per missed item; 5.8 % [1.3, 10.2] are missed, 4.9 % [0.8, 9.1] 
+are false alarms).
+- By class: of the positive items, 9.9 % [2.4, 17.3] are missed; of the negative
+items, 11.1 % [2.3, 19.8] are false alarms.
 - 50.0 % of items may be decided without a person: at most 10 % errors, with 90 
 % confidence.
 - About 166 labels in all would allow more, if errors stay as frequent: with the
@@ -51,7 +52,16 @@ next 5 %, the jury is wrong in 3 of 58 labelled items.
 - 103 items for a person, 97 decided without one.
 - bob / cy: asked twice, 20.0 % of 300 verdicts change sides, and the mean 
 difference is 0.256. That is reliability, not skill.
-- The 4 judges are worth 1.6 independent ones.
+- The 4 judges are worth 2.5 independent ones, by their errors on labelled 
+items.
+
+What more labels would allow
+labels in all  decided without a person 
+────────────────────────────────────────
+100 (now)                        50.0 % 
+200                              55.0 % 
+
+If the jury goes on to err as often in every share of the items.
 
 What each judge adds
 judge  answered        credit x 1000     advice 
@@ -82,7 +92,7 @@ under-confident; verdicts of 0 and 1 count as 2.0 % and 98.0 %.
 def test_the_analysis_at_eighty_columns(table, truepool, monkeypatch):
     monkeypatch.setattr("truepool.cli.screen.WIDTH", 80)
     code, out, err = truepool("jury", table, *LABELLED, "--repeated", "bob=cy")
-    assert (code, err) == (0, "Agents: ann, bob, cy, dee, eve.\n")
+    assert (code, err) == (0, "Judges: ann, bob, cy, dee, eve.\n")
     assert out == SHOWN
 
 
@@ -138,7 +148,7 @@ def test_the_log_of_a_tool_is_a_table(truepool, tmp_path):
     labels.write_text("id,passed\ncase1,yes\ncase3,no\n")
     words = ("--tool", "deepeval", "--labels", labels, *LABELLED)
     code, out, err = truepool("jury", log, *words)
-    assert (code, err) == (0, "Agents: Facts, Tone.\n")
+    assert (code, err) == (0, "Judges: Facts, Tone.\n")
     assert out.startswith("2 judges, 4 items, 2 labels")
 
 
@@ -192,7 +202,7 @@ def test_a_single_label_is_refused_with_the_cure(truepool, tmp_path):
     code, _, err = truepool("jury", path, "--outcome", "passed")
     assert (code, err) == (
         2,
-        "error: at least 2 cases must have an outcome, or none; column 'passed' has 1. "
+        "error: at least 2 items must have an outcome, or none; column 'passed' has 1. "
         "Label another one.\n",
     )
 
@@ -228,10 +238,131 @@ def test_json_lines_are_read_like_csv(table, truepool, tmp_path):
     wide = json.loads(truepool("jury", table, *LABELLED, "--json")[1])
     assert mine == wide
     assert read_column_names(path) == ["item", "judge", "verdict", "passed"]
-    path.write_text('{"item": "a", "judge"')
-    code, _, err = truepool("jury", path, *LABELLED, *long)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('{"item": "a"}\n\n{"item": "b", "jud', "line 3 of {path} is '{{\"item\": \"b\", "
+         "\"jud', which is cut off or no JSON. Correct the line or remove it."),
+        ('{"item": "a"}\n[1, 2]\n', "line 2 of {path} is '[1, 2]', which is no object. "
+         "Write each object on a line of its own."),
+        ("\n\n", "the table must have at least one row"),
+        ('{"item": "a", "judge": "g", "verdict": 1}\n{"item": "a", "judge": "h", '
+         '"verdict": "n/a?"}', "a verdict must be a number in [0, 1]; column 'verdict' "
+         "has 'n/a?' in row 1. Correct it"),
+        ("x" * 60, f"is '{'x' * 40}...', which is cut off"),
+    ],
+)  # fmt: skip
+def test_a_faulty_line_is_named_with_its_cure(text, sentence, truepool, tmp_path):
+    path = tmp_path / "verdicts.jsonl"
+    path.write_text(text)
+    code, _, err = truepool("jury", path, "--long", "item", "judge", "verdict")
     assert code == 2
-    assert "cannot be read as JSON lines" in err
+    assert sentence.format(path=path) in err
+    assert "parse error" not in err
+
+
+def write_words(path, words, labels):
+    lines = [
+        json.dumps({"item": item, "judge": judge, "verdict": word, "passed": label})
+        for item, (row, label) in enumerate(zip(words, labels, strict=True))
+        for judge, word in zip("ab", row, strict=True)
+    ]
+    path.write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize(("good", "bad"), [("yes", "no"), ("pass", "fail")])
+def test_verdicts_in_words_are_votes_for_the_labels(good, bad, truepool, tmp_path):
+    path, numbers = tmp_path / "words.jsonl", tmp_path / "numbers.jsonl"
+    words = [(good, bad), (good.title(), f" {good} "), (bad, None), (bad, bad)]
+    values = [(1, 0), (1, 1), (0, None), (0, 0)]
+    labels = [good, good, bad, None]
+    write_words(path, words, labels)
+    write_words(numbers, values, labels)
+    long = ("--long", "item", "judge", "verdict", "--outcome", "passed", "--json")
+    code, out, _ = truepool("jury", path, *long, "--positive", good)
+    assert code == 0
+    assert out == truepool("jury", numbers, *long, "--positive", good)[1]
+    turned = json.loads(truepool("jury", path, *long, "--positive", bad)[1])
+    assert turned["outcome_labels"]["positive"] == bad
+    # Without labels the two words are enough, and beside numbers, too.
+    write_words(path, [(good, bad), (bad, "0.5")], [None, None])
+    assert truepool("jury", path, *long, "--positive", good)[0] == 0
+
+
+def test_verdicts_in_words_that_cannot_be_read_name_the_cure(truepool, tmp_path):
+    path = tmp_path / "words.jsonl"
+    long = ("--long", "item", "judge", "verdict", "--outcome", "passed")
+    write_words(path, [("yes", "no"), ("no", "no")], ["yes", "no"])
+    code, _, err = truepool("jury", path, *long)
+    assert (code, err) == (
+        2,
+        "error: verdicts in words need to know which one is positive; column 'verdict' "
+        "has 'yes' and 'no'. Say which one (--positive yes).\n",
+    )
+    write_words(path, [("yes", "no"), ("no", "perhaps")], ["yes", "no"])
+    code, _, err = truepool("jury", path, *long, "--positive", "yes")
+    assert (code, err) == (
+        2,
+        "error: a verdict in words must be 'yes' or 'no', as the labels are; column "
+        "'verdict' has 'perhaps' in row 3. Correct it, or leave it empty.\n",
+    )
+    wide = tmp_path / "wide.csv"
+    wide.write_text("id,a,b,prompt,passed\n1,yes,no,why,yes\n2,no,no,how,no\n")
+    words = ("--outcome", "passed", "--positive", "yes")
+    assert truepool("jury", wide, *words, "--ignore", "prompt")[0] == 0
+    code, _, err = truepool("jury", wide, *words)
+    assert "column 'prompt' has 'why' in row 0. Correct it, or leave the" in err
+    assert "if it is not a judge (--ignore prompt" in err
+
+
+def test_a_long_table_read_as_a_wide_one_is_recognized(truepool, tmp_path):
+    path = tmp_path / "verdicts.jsonl"
+    write_words(path, [(0.9, 0.1), (0.2, 0.3)], [None, None])
+    code, _, err = truepool("jury", path)
+    assert code == 2
+    assert "look like one row per verdict. Pass --long item judge verdict." in err
+
+
+def test_a_jury_of_one_is_refused_in_its_own_words(truepool, tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text("id,gpt,passed\na,0.5,1\nb,0.4,0\n")
+    code, _, err = truepool("jury", path, "--outcome", "passed")
+    assert (code, err) == (
+        2, "error: a jury needs at least 2 judges; got 1, 'gpt'\n",
+    )  # fmt: skip
+
+
+def test_items_without_any_verdict_are_counted(truepool, tmp_path):
+    path, page = tmp_path / "verdicts.csv", tmp_path / "page.html"
+    path.write_text("id,a,b\n1,0.5,0.4\n2,,\n3,0.2,0.3\n4,,\n")
+    code, out, _ = truepool("jury", path, "--html", page)
+    assert code == 0
+    assert "2 items have no verdict of any judge: left out." in out
+    assert json.loads(truepool("jury", path, "--json")[1])["empty_items"] == 2
+    assert "items without a verdict" in page.read_text()
+
+
+def test_both_orders_that_agent_llm_wrote_are_one_judge(truepool, tmp_path):
+    path, rng = tmp_path / "pairs.csv", np.random.default_rng(0)
+    names = ("pairwise (m)", "pairwise swapped (m)", "judge (m)")
+    rows = [",".join(f"{p:.2f}" for p in rng.random(3)) for _ in range(20)]
+    path.write_text("\n".join([",".join(names), *rows]) + "\n")
+    code, out, err = truepool("jury", path)
+    assert code == 0
+    assert out.startswith("2 judges, 20 items")
+    assert "are one judge that saw each pair in both orders" in err
+    given = truepool("jury", path, "--swapped", "pairwise (m)=pairwise swapped (m)")
+    assert given[1] == out
+    assert "are one judge" not in given[2]
+
+
+def test_a_slope_that_is_missing_has_its_reason(truepool, tmp_path):
+    path = tmp_path / "few.csv"
+    write(path, np.tile([[0.2, 0.7]], (25, 1)), ["0", "1"] * 12 + [""])
+    out = truepool("jury", path, "--outcome", "passed")[1]
+    assert "Slope -: it needs 30 labelled verdicts of the judge" in out
 
 
 def test_a_long_table_has_one_row_per_verdict(table, truepool, tmp_path):
@@ -258,6 +389,9 @@ def test_a_long_table_has_one_row_per_verdict(table, truepool, tmp_path):
         (("--max-error", "2"), "--max-error must be a share above 0 and at most 100%"),
         (("--confidence", "100%"), "confidence must lie between 0 and 1; got 1.0"),
         (("--cost-fn", "amount"), "a jury takes one cost of a missed item"),
+        (("--label-next", "500"), "label_next must be at least 2 and at most the number "
+         "of items without a label, 200; got 500 (--label-next). Choose fewer."),
+        (("--label-next", "1"), "got 1 (--label-next). Choose more."),
         (("--budget", "0"), "a budget must be at least 1 item; got 0"),
         (("--scores", "1-5"), "a score must lie between 1 and 5; column 'ann' has 0"),
         (("--scores", "five"), "scores must be given as the lowest and the highest"),

@@ -234,6 +234,19 @@ def test_labels_that_do_not_fit_are_refused(tmp_path, labels, kind, message):
         join(tmp_path, labels, weight="w" if ",w" in labels else None)
 
 
+def test_a_score_of_a_tool_that_is_no_probability_is_named(tmp_path):
+    path = tmp_path / "results.jsonl"
+    part = {"score": 1.5, "pass": True, "assertion": {"type": "llm-rubric"}}
+    line = {"testIdx": 0, "promptIdx": 1, "gradingResult": {"componentResults": [part]}}
+    path.write_text(json.dumps(line) + "\n")
+    sentence = (
+        r"a score of promptfoo must lie in \[0, 1\]; judge 'llm-rubric 1' gave 1.5 to "
+        r"item '0/1'. If all judges give scores of one range, name it \(--scores 1-5\)"
+    )
+    with pytest.raises(SourceError, match=sentence):
+        read_verdicts(path, TableFormat(), tool="promptfoo")
+
+
 # Runs
 
 

@@ -30,6 +30,8 @@ from truepool.juries.verdicts import Verdicts
 from truepool.measures.inference import estimate_rate
 from truepool.pools.log_odds import LogOdds
 from truepool.pools.shrunk import Shrunk
+from truepool.render.html.jury import html
+from truepool.render.jury_advice import steps
 from truepool.render.tables.jury import show
 
 LABELS = 60
@@ -86,11 +88,34 @@ def test_verdicts_make_the_interval_of_the_rate_narrower(runs):
 
 def test_the_interval_of_the_cost_covers_what_the_decisions_cost(runs):
     covered = []
-    for jury, truth, anchor in runs:
-        cost, value = np.mean((anchor > 0.5) != truth), jury.cost.value
+    for jury, truth, _ in runs:
+        rest = jury.decided_by != "label"
+        cost, value = np.mean((jury.decisions != truth)[rest]), jury.cost.value
         covered.append(value.low <= cost <= value.high)
         assert_allclose(value.value, jury.cost.fn.estimate + jury.cost.fp.estimate)
     assert np.mean(covered) >= 0.95 - error(0.95, len(runs))
+
+
+@pytest.mark.parametrize("budget", [None, 50])
+def test_with_unequal_costs_the_cost_is_that_of_the_decisions_that_are_made(budget):
+    rng, covered = np.random.default_rng(3), []
+    for recipe in ("J5g", "J7bias") * 8:
+        reports, truth = simulate(rng, items=400, **RECIPES[recipe])
+        panel = with_labels(reports, truth, 100)
+        jury = tp.jury(panel, costs=tp.Costs(50, 1), budget=budget)
+        rest = jury.decided_by != "label"
+        decided, y = jury.decisions[rest], truth[rest]
+        missed, alarms = np.mean(y * (1 - decided)), np.mean((1 - y) * decided)
+        found = jury.cost
+        for rate, value in ((found.fn, missed), (found.fp, alarms)):
+            covered.append(rate.low <= value <= rate.high)
+        for rate, wrong in (
+            (found.miss_rate, 1 - decided[y == 1]),
+            (found.alarm_rate, decided[y == 0]),
+        ):
+            covered.append(rate.low <= wrong.mean() <= rate.high)
+        assert found.value.low <= 50 * missed + alarms <= found.value.high
+    assert np.mean(covered) >= 0.95 - error(0.95, len(covered))
 
 
 def test_unequal_costs_price_both_kinds_of_error():
@@ -103,13 +128,42 @@ def test_unequal_costs_price_both_kinds_of_error():
 
 def test_the_bound_on_errors_is_broken_as_rarely_as_promised(runs):
     broken, shares = [], []
-    for jury, truth, anchor in runs:
-        sure = jury.certificate.automatic
-        wrong = (anchor > 0.5) != truth
+    for jury, truth, _ in runs:
+        sure = jury.decided_by == "automatic"
+        wrong = jury.decisions != truth
         broken.append(sure.any() and wrong[sure].mean() > 0.1)
         shares.append(jury.certificate.share)
     assert np.mean(broken) <= 0.1 + error(0.1, len(runs))
     assert np.mean(shares) > 0
+
+
+def test_with_unequal_costs_the_bound_holds_for_the_decisions_that_are_made():
+    rng, broken, shares = np.random.default_rng(12), [], []
+    for _ in range(20):
+        reports, truth = simulate(rng, items=600, skill=(1.5, 2.5))
+        jury = tp.jury(with_labels(reports, truth, 150), costs=tp.Costs(50, 1))
+        sure = jury.decided_by == "automatic"
+        broken.append(sure.any() and (jury.decisions != truth)[sure].mean() > 0.1)
+        shares.append(jury.certificate.share)
+    assert np.mean(broken) <= 0.1 + error(0.1, 20)
+    assert np.mean(shares) > 0.2
+
+
+def test_within_a_budget_no_bound_on_errors_is_promised():
+    # Decisions at 50 to 1 are mostly false alarms: more than 10 % of them are wrong.
+    rng = np.random.default_rng(12)
+    for _ in range(5):
+        reports, truth = simulate(rng, items=600, skill=(1.5, 2.5))
+        panel, costs = with_labels(reports, truth, 150), tp.Costs(50, 1)
+        assert tp.jury(panel, costs=costs).certificate.share > 0
+        jury = tp.jury(panel, costs=costs, budget=50)
+        assert (jury.decided_by == "person").sum() == 50
+        assert jury.certificate is None
+        assert jury.to_dict()["certificate"] is None
+        for text in (printed(jury), jury.to_markdown(), html(jury)):
+            words = " ".join(text.split())
+            assert "at most 10 %" not in words
+            assert "without a bound on errors" in words
 
 
 @pytest.mark.parametrize(("bias", "low", "high"), [(0.0, 0.02, 0.08), (0.3, 0.93, 1.0)])
@@ -129,10 +183,63 @@ def test_copies_are_found_and_others_are_not_accused():
     rng = np.random.default_rng(2)
     for name, copies in (("J9g", {("agent8", "agent2")}), ("J7bias", set())):
         for _ in range(5):
-            reports, _ = simulate(rng, **RECIPES[name])
+            reports, truth = simulate(rng, **RECIPES[name])
             number, found = similarity(Verdicts.of(reports_only(reports)))
             assert {(copy.judge, copy.model) for copy in found} == copies
+            # Without labels, what two judges share may be the truth.
+            assert {copy.error_correlation for copy in found} <= {None}
+            assert np.isnan(number)
+            number, found = similarity(Verdicts.of(with_labels(reports, truth, 100)))
+            assert {(copy.judge, copy.model) for copy in found} == copies
+            assert all(copy.error_correlation > 0.85 for copy in found)
             assert 1 < number < reports.shape[1]
+
+
+def accurate_voters(rng, voters=4, items=1200, accuracy=0.98):
+    """Votes that are nearly always right, with errors of their own."""
+    truth = (rng.random(items) < 0.5).astype(int)
+    right = rng.random((items, voters)) < accuracy
+    return np.where(right, truth[:, None], 1 - truth[:, None]) * 1.0, truth
+
+
+def test_independent_judges_who_are_nearly_always_right_are_no_copies():
+    for seed in range(10):
+        votes, truth = accurate_voters(np.random.default_rng(seed))
+        number, found = similarity(Verdicts.of(with_labels(votes, truth, 500)))
+        assert found == ()
+        assert 3.5 < number <= 4
+    # The labels of 30 items hold next to no error, so that they cannot tell.
+    jury = tp.jury(with_labels(votes, truth, 30))
+    assert np.isnan(jury.effective_judges)
+    assert jury.copies
+    text = " ".join(printed(jury).split())
+    assert "agree nearly always: copies, or both right. More labels would tell" in text
+    assert not any("copies" in step for step in steps(jury))
+
+
+def test_a_copy_of_a_judge_who_is_nearly_always_right_is_found_by_its_errors():
+    votes, truth = accurate_voters(np.random.default_rng(0), voters=3)
+    votes = np.column_stack([votes, votes[:, 0]])
+    jury = tp.jury(with_labels(votes, truth, 300))
+    (copy,) = jury.copies
+    assert (copy.judge, copy.model) == ("agent3", "agent0")
+    assert copy.error_correlation == pytest.approx(1)
+    assert 2.5 < jury.effective_judges < 3
+    assert "Leave out one of near-copies: agent3 or agent0." in steps(jury)
+    assert "nearly repeats agent0" in printed(jury)
+    unlabelled = tp.jury(reports_only(votes))
+    assert len(unlabelled.copies) == 3
+    assert "Labels would tell" in " ".join(printed(unlabelled).split())
+    assert not any("copies" in step for step in steps(unlabelled))
+
+
+def test_the_effective_number_is_not_lowered_by_few_labels():
+    rng, found = np.random.default_rng(0), []
+    for _ in range(30):
+        truth = rng.integers(0, 2, 60)
+        reports = expit((2 * truth - 1)[:, None] + rng.normal(size=(60, 8)))
+        found.append(similarity(Verdicts.of(with_labels(reports, truth, 20)))[0])
+    assert np.mean(found) > 7
 
 
 def test_judges_who_share_few_items_are_not_accused_of_copying():
@@ -150,6 +257,10 @@ def test_a_crowd_in_which_some_never_meet_has_no_effective_number():
     jury = tp.jury(reports_only(reports))
     assert np.isnan(jury.effective_judges)
     assert "independent" not in printed(jury)
+    known = np.full((90, 2), np.nan)
+    known[:50, 0] = known[40:, 1] = np.tile([0.1, 0.9, 0.2, 0.7, 0.6], 10)
+    labels = np.tile([0, 1], 45)
+    assert np.isnan(tp.jury(tp.Panel(known, labels)).effective_judges)
 
 
 def test_reliability_is_how_often_a_judge_changes_sides():
@@ -190,8 +301,9 @@ def test_the_calibration_of_a_judge_shows_who_is_too_sure():
 
 def test_rates_by_class_cover_what_the_decisions_miss(runs):
     covered = []
-    for jury, truth, anchor in runs:
-        decided = anchor > 0.5
+    for jury, truth, _ in runs:
+        rest = jury.decided_by != "label"
+        decided, truth = jury.decisions[rest] == 1, truth[rest]
         for rate, kind, wrong in (
             (jury.cost.miss_rate, truth == 1, ~decided),
             (jury.cost.alarm_rate, truth == 0, decided),
@@ -253,7 +365,7 @@ def test_without_labels_the_pool_is_the_mean_of_the_log_odds():
     assert (jury.certificate.share, jury.certificate.labels_needed) == (0, 44)
     assert set(jury.decided_by) == {"person"}
     assert "there are 0." in printed(jury)
-    assert "About 44 labels, drawn at random" in printed(jury)
+    assert "At least 44 labels, drawn at random" in printed(jury)
 
 
 def test_a_rare_event_is_clipped_by_the_mean_verdict_where_nothing_is_labelled():
@@ -312,6 +424,11 @@ def test_labels_that_are_no_random_sample_are_noticed(one):
     assert jury.selective
     assert not one.selective
     assert "not a random sample" in " ".join(printed(jury).split())
+    assert jury.certificate is None
+    assert set(jury.decided_by) == {"label", "person"}
+    assert "need labels of items drawn at random" in " ".join(printed(jury).split())
+    within = tp.jury(with_labels(reports[order], truth[order], 100), budget=50)
+    assert (within.decided_by == "automatic").sum() == 250  # as it was asked to
     assert not tp.jury(tp.Panel(reports, truth)).selective
 
 
@@ -363,11 +480,16 @@ def test_a_fifth_of_the_items_for_a_person_leaves_the_cost_of_the_study():
 
 def test_what_is_certified_is_decided_as_it_was_tested():
     reports, truth = simulate(np.random.default_rng(1), skill=(2.0, 3.0), items=500)
-    jury = tp.jury(with_labels(reports, truth, 200), costs=tp.Costs(50, 1))
+    costs = tp.Costs(20, 1)
+    jury = tp.jury(with_labels(reports, truth, 200), costs=costs)
     sure = jury.decided_by == "automatic"
     anchor = Verdicts.of(reports_only(reports)).anchor
     assert sure.mean() > 0.3
-    assert_array_equal(jury.decisions[sure], anchor[sure] > 0.5)
+    assert_array_equal(jury.decisions[sure], anchor[sure] > costs.threshold)
+    # A person gets those whose decision is most likely wrong, among them all alarms
+    # between the threshold and one half.
+    right = np.where(anchor > costs.threshold, anchor, 1 - anchor)
+    assert right[sure].min() > right[jury.decided_by == "person"].max()
     assert "may be decided without a person" in printed(jury)
 
 
@@ -578,7 +700,7 @@ def test_judgebench_keeps_the_language_model_and_finds_its_order_bias():
     assert jury.order_bias[0].p_value < 0.001
     assert 0.1 < jury.order_bias[0].bias.value < 0.4
     assert jury.rate.low < panel.outcomes.mean() < jury.rate.high
-    assert 2 < jury.effective_judges < 2.5
+    assert 2.3 < jury.effective_judges < 3
     assert jury.copies == ()
     assert jury.certificate.share == 0
     text = " ".join(printed(jury).split())
@@ -600,7 +722,7 @@ TABLE = reports_only(np.full((4, 2), 0.5), ("ann", "bob"))
         ({"costs": tp.Costs(tp=-1)}, CostError, "one cost of a missed item"),
         ({"level": 1.0}, SettingError, "level must lie between"),
         ({"budget": 0}, SettingError, "at least 1 item; got 0"),
-        ({"label_next": 9}, SettingError, "at most all 4 cases"),
+        ({"label_next": 9}, SettingError, "the number of items without a label, 4; got 9"),
         ({"max_error": 1.5}, SettingError, "max_error must lie between"),
         ({"pool": "vcg"}, SettingError, "must be log-odds or crowd; got 'vcg'"),
     ],

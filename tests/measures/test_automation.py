@@ -7,6 +7,7 @@ from scipy.stats import binomtest
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.measures.automation import (
+    MIN_FORECAST,
     certify,
     error_bound,
     expected_decision_cost,
@@ -77,9 +78,63 @@ def test_too_few_labels_automate_nothing_and_say_how_many_would():
     assert found.share == 0.0
     assert found.bound is None
     assert not found.automatic.any()
-    rate = found.errors / found.labels
-    among = labels_needed(rate, max_error=0.1)
-    assert found.labels_needed == (None if among is None else 2 * among)
+    # Nothing is known yet of the share of errors there: 22 labels without one.
+    assert (found.outlook, found.labels_needed, found.forecast) == ("unknown", 44, ())
+
+
+def halves(errors, labels, cases=1000):
+    """Half of the cases are sure; so many labels fall there, with so many errors."""
+    p = np.r_[np.full(cases // 2, 0.99), np.full(cases // 2, 0.51)]
+    return certify(p, range(labels), [0] * errors + [1] * (labels - errors))
+
+
+@pytest.mark.parametrize(
+    ("errors", "labels", "outlook"),
+    [(2, 19, "unknown"), (3, 22, "unknown"), (6, 22, "unlikely"), (2, 30, "possible")],
+)
+def test_more_labels_are_called_useless_only_where_that_is_shown(
+    errors, labels, outlook
+):
+    found = halves(errors, labels)
+    assert found.outlook == outlook
+    lowest = binomtest(errors, labels).proportion_ci(0.8, method="exact").low
+    assert (outlook == "unlikely") == (lowest > 0.1)
+    assert (found.labels_needed is not None) == (labels == 19 or outlook == "possible")
+    assert bool(found.forecast) == (labels >= MIN_FORECAST)
+
+
+def test_no_more_labels_are_asked_for_than_there_are_cases():
+    wide, narrow = halves(2, 30), halves(2, 30, cases=100)
+    assert 100 < wide.labels_needed <= 1000
+    assert (narrow.outlook, narrow.labels_needed) == ("beyond", None)
+    few = certify([0.9] * 15 + [0.6] * 15, [0], [1])
+    assert (few.outlook, few.labels_needed) == ("beyond", None)
+
+
+def test_the_forecast_is_what_such_labels_would_certify():
+    p, truth, rng = crowd(1, 20_000)
+    order = rng.permutation(len(p))
+    # The crowd errs too often for more than a few tenths beyond the surest half.
+    now = certify(p, order[:200], truth[order[:200]])
+    labels = [one.labels for one in now.forecast]
+    assert labels == [500, 1000, 2000, 5000, 10_000]
+    shares = [one.share for one in now.forecast]
+    assert all(share >= now.share for share in shares)
+    later = [certify(p, order[:n], truth[order[:n]]).share for n in labels]
+    # 200 labels know the share of errors to 2 or 3 points: three steps of 5 %.
+    np.testing.assert_allclose(shares, later, atol=0.15)
+    assert halves(2, 30, cases=400).forecast[-1].labels <= 400
+
+
+def test_unequal_costs_certify_what_they_decide():
+    p = np.r_[np.full(60, 0.95), np.full(40, 0.2)]
+    truth = [1] * 60 + [0] * 40
+    found = certify(p, range(100), truth, costs=Costs(fn=10, fp=1))
+    assert found.decisions.all()
+    assert found.automatic.tolist() == [True] * 60 + [False] * 40
+    equal = certify(p, range(100), truth)
+    assert equal.decisions.tolist() == truth
+    assert equal.automatic.all()
 
 
 def test_cases_go_to_a_person_by_expected_cost():

@@ -10,6 +10,8 @@ from truepool.cli import options
 from truepool.cli.options import option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from truepool.data.tables import TableFormat
     from truepool.juries import VerdictTable
 
@@ -157,12 +159,13 @@ def jury(
         pool=pool,
         scores=None if scores is None else written.score_range,
         label_weights=read.label_weights,
-        swapped=pairs,
+        swapped=[*pairs, *_new_pairs(read.swapped, [*pairs, *runs])],
         repeated=[*runs, *read.repeated],
         max_error=shares[0],
         confidence=shares[1],
         budget=budget,
         label_next=label_next,
+        empty_items=read.summary.empty_cases,
         level=level,
         seed=seed,
     )
@@ -198,13 +201,26 @@ def _read(
         example = options.panel_or_example(panel, table_format)
         return VerdictTable(example, TableSummary(), (), None)
     found = read_verdicts(panel, table_format, tool=tool, labels=labels)
-    options.note(found.summary)
+    options.note(found.summary, "Judges")
     if isinstance(found.verdicts, ReportTable):
         options.NOTES.append(
             f"No item has a label in column {table_format.outcome!r}. If the labels "
             "are in another one, name it (--outcome)."
         )
     return found
+
+
+def _new_pairs(
+    found: "Sequence[tuple[str, str]]", given: list[list[str]]
+) -> list[tuple[str, str]]:
+    """Return the pairs that no option names, and note them."""
+    named = {name for group in given for name in group}
+    pairs = [pair for pair in found if not named & {*pair}]
+    options.NOTES.extend(
+        f"{one} and {other} are one judge that saw each pair in both orders."
+        for one, other in pairs
+    )
+    return pairs
 
 
 def _columns(name: str, text: str, most: int | None = None) -> list[str]:

@@ -522,11 +522,11 @@ def _uses(panel: "Panel", table_format: "TableFormat") -> Iterator[str]:
         )
 
 
-def note(summary: "TableSummary") -> None:
+def note(summary: "TableSummary", who: str = "Agents") -> None:
     """Note which agents are used, and what else was found."""
     from truepool.data.labels import format_names
 
-    NOTES.extend([f"Agents: {format_names(summary.agents)}.", *summary.notes()])
+    NOTES.extend([f"{who}: {format_names(summary.agents)}.", *summary.notes()])
     NOTES.extend(f"warning: {text}" for text in summary.warnings())
 
 

@@ -17,16 +17,17 @@ from truepool.juries.column_pairs import order_bias, repetition
 from truepool.juries.judges import MIN_LABELS, judges, similarity
 from truepool.juries.learned_pool import MIN_FITTED, learn_pool, score_scale
 from truepool.juries.rates import event_rate, expected_cost
-from truepool.juries.values import Jury, Review, Shortage
+from truepool.juries.values import NOT_RANDOM, Jury, Review, Shortage
 from truepool.juries.verdicts import Verdicts
 from truepool.measures.automation import (
     Certificate,
     certify,
+    check_shares,
     expected_decision_cost,
     review_order,
 )
 from truepool.measures.decisions import decide
-from truepool.measures.label_plan import LabelPlan, plan_labels
+from truepool.measures.label_plan import MIN_PER_STRATUM, LabelPlan, plan_labels
 from truepool.pools.crowd import Crowd
 from truepool.pools.log_odds import LogOdds
 
@@ -48,13 +49,15 @@ def jury(
     confidence: float = 0.9,
     budget: int | None = None,
     label_next: int | None = None,
+    empty_items: int = 0,
     level: float = 0.95,
     seed: int = 0,
 ) -> Jury:
     """Analyse the verdicts of several judges, few or none of them labelled.
 
-    Rates, costs and the certificate rest on the mean of the log-odds, which is fitted
-    to no label, and on labels that are a random sample of the items.
+    The rate and the certificate rest on the mean of the log-odds, which is fitted to no
+    label, the cost on decisions out of fold, and all on labels that are a random sample
+    of the items.
 
     Parameters
     ----------
@@ -84,10 +87,13 @@ def jury(
         Items may be decided without a person if, with this confidence, at most this
         share of them is wrong.
     budget : int, optional
-        How many items a person can look at: those with the largest expected cost. By
+        How many items a person can look at: those with the largest expected cost. The
+        others are decided at the lowest expected cost, without a bound on errors. By
         default a person gets all that may not be decided without one.
     label_next : int, optional
         How many items to choose for labelling.
+    empty_items : int
+        Items without any verdict that a reader left out; they are only counted.
 
     Examples
     --------
@@ -111,14 +117,21 @@ def jury(
     labels, random = merged.labels, merged.random
     enough = len(labels) >= MIN_LABELS
     name, pooled = learn_pool(merged, seed, scores=scores is not None)
-    certificate = certify(
-        merged.anchor,
-        merged.labelled[random],
-        labels[random],
-        max_error=max_error,
-        confidence=confidence,
-    )
-    decisions, decided_by, review = _decide(merged, pooled, certificate, costs, budget)
+    p_value = _sample_p_value(merged) if enough else None
+    certificate = None
+    if budget is None and not (p_value is not None and p_value < NOT_RANDOM):
+        certificate = certify(
+            merged.anchor,
+            merged.labelled[random],
+            labels[random],
+            costs=costs,
+            max_error=max_error,
+            confidence=confidence,
+        )
+    check_shares(max_error, confidence)
+    unaided, decided_by, review = _decide(merged, pooled, certificate, costs, budget)
+    decisions = unaided.copy()
+    decisions[merged.labelled] = labels
     effective, copies = similarity(merged)
     positive = int(labels.sum())
     return Jury(
@@ -133,11 +146,11 @@ def jury(
         order_bias=both_orders,
         repetitions=repetitions,
         rate=event_rate(merged, labels, merged.anchor, level) if enough else None,
-        cost=expected_cost(merged, costs, level) if enough else None,
+        cost=expected_cost(merged, unaided, costs, level) if enough else None,
         certificate=certificate,
         review=review,
         plan=None if label_next is None else _plan(merged, pooled, label_next, seed),
-        sample_p_value=_sample_p_value(merged) if enough else None,
+        sample_p_value=p_value,
         withheld=tuple(_withheld(len(labels))),
         costs=costs,
         level=level,
@@ -146,6 +159,7 @@ def jury(
         scale=score_scale(merged) if scores and len(labels) >= MIN_FITTED else None,
         score_range=scores,
         clip=merged.clip,
+        empty_items=empty_items,
     )
 
 
@@ -172,37 +186,43 @@ def _check_settings(costs: Costs, pool: str, level: float, budget: int | None) -
 def _decide(
     verdicts: Verdicts,
     pooled: FloatArray,
-    certificate: Certificate,
+    certificate: Certificate | None,
     costs: Costs,
     budget: int | None,
 ) -> tuple[IntArray, Array, Review | None]:
-    """Decide every item, by its label, automatically or by a person.
+    """Decide every item as if it had no label, and say who decides it in the end.
 
-    A certificate holds for the mean of the log-odds at one half, so its items are
-    decided by that; all others at the least expected cost.
+    Items are decided at the lowest expected cost, by the pooled probability; what is
+    certified, as it was tested. A person gets the items with the largest expected cost
+    or, without a budget, all that are not certified.
     """
     decisions, rest = decide(pooled, costs), verdicts.unlabelled
     decided_by = np.full(len(pooled), "label", dtype="<U9")
-    review = None
-    if budget is None:
-        sure = certificate.automatic
-        decisions = np.where(sure, verdicts.anchor > 0.5, decisions).astype(np.int64)
-        decided_by[rest] = np.where(sure[rest], "automatic", "person")
-    else:
+    if budget is not None:
         first = review_order(pooled[rest], costs)[:budget]
         decided_by[rest] = "automatic"
         decided_by[rest[first]] = "person"
         expected = expected_decision_cost(pooled[rest], costs)
         total = float(expected.sum())
         left = 1 - float(expected[first].sum()) / total if total else 0.0
-        review = Review(len(first), max(left, 0.0))
-    decisions[verdicts.labelled] = verdicts.labels
-    return decisions, decided_by, review
+        return decisions, decided_by, Review(len(first), max(left, 0.0))
+    decided_by[rest] = "person"
+    if certificate is not None:
+        sure = certificate.automatic
+        decisions[sure] = certificate.decisions[sure]
+        decided_by[rest[sure[rest]]] = "automatic"
+    return decisions, decided_by, None
 
 
 def _plan(verdicts: Verdicts, pooled: FloatArray, budget: int, seed: int) -> LabelPlan:
     """Choose unlabelled items to label."""
     rest = verdicts.unlabelled
+    if not MIN_PER_STRATUM <= budget <= len(rest):
+        raise SettingError(
+            f"label_next must be at least {MIN_PER_STRATUM} and at most the number of "
+            f"items without a label, {len(rest):,}; got {budget:,} (--label-next). "
+            + ("Choose fewer." if budget > len(rest) else "Choose more.")
+        )
     plan = plan_labels(pooled[rest], budget, seed=seed)
     return replace(plan, cases=rest[plan.cases])
 
@@ -219,4 +239,6 @@ def _withheld(labels: int) -> Iterator[Shortage]:
         yield Shortage("a pool that learns from the labels", MIN_FITTED)
     if labels < MIN_LABELS:
         yield Shortage("the true rate and the cost", MIN_LABELS)
-        yield Shortage("the bias and credit of the judges", MIN_LABELS)
+        yield Shortage(
+            "the bias, credit and effective number of the judges", MIN_LABELS
+        )

@@ -49,6 +49,19 @@ def read_log(path: Path, tool: str, positive: Any = None) -> pa.Table:
     return pa.table(dict(zip(COLUMNS, columns, strict=True)))
 
 
+def check_scores(table: pa.Table, tool: str) -> None:
+    """Refuse a score that is no probability."""
+    for item, judge, verdict in zip(
+        *(table[name].to_pylist() for name in COLUMNS[:3]), strict=True
+    ):
+        if isinstance(verdict, int | float) and not 0 <= verdict <= 1:
+            raise SourceError(
+                f"a score of {tool} must lie in [0, 1]; judge {judge!r} gave "
+                f"{verdict:g} to item {item!r}. If all judges give scores of one "
+                "range, name it (--scores 1-5); else divide them in the log."
+            )
+
+
 def read_objects(path: Path) -> list[dict[str, Any]]:
     """Return the objects of a JSON file: the whole, or one per line."""
     if not path.is_file():

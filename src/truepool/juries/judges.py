@@ -1,19 +1,20 @@
 """Judges one by one: what each adds, how far it is off, and whom it repeats."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtri
 
 from truepool.audits.topics.calibration import calibration
 from truepool.comparison import Estimate
-from truepool.core.arrays import FloatArray
+from truepool.core.arrays import FloatArray, IntArray
 from truepool.data.panel import Panel
 from truepool.juries.column_pairs import mean_estimate
 from truepool.juries.values import Advice, Copy, Judge
 from truepool.juries.verdicts import Verdicts
 from truepool.measures.credit.bootstrap import contributions
-from truepool.measures.diversity import correlation, effective_agents
+from truepool.measures.diversity import correlation
 from truepool.measures.groups import FEWEST_CASES
 from truepool.measures.inference import Resamples, independent_units
 
@@ -24,7 +25,15 @@ COPY, DISTINCT = 0.9, 0.8
 """Log-odds that correlate by the first are a near-copy, if they correlate by
 significantly more than the second. Set on simulated juries, where judges whose errors
 correlate by 0.4 stayed below 0.82; by 0.7, they reach 0.9."""
+SHARED = 0.5
+"""A copy must also share errors: on items of one label the log-odds of the two must
+correlate by significantly more than this."""
 SIGNIFICANCE = 0.01
+MIN_APART = 3
+"""Labelled items in which a judge must differ from what it usually says with that
+label, before anything is said about whom it shares errors with."""
+CLOSE = 1e-9
+"""Log-odds that are apart by rounding alone."""
 
 
 def judges(verdicts: Verdicts, level: float, seed: int) -> Iterator[Judge]:
@@ -75,28 +84,90 @@ def _advise(credit: Estimate) -> Advice:
 def similarity(verdicts: Verdicts) -> tuple[float, tuple[Copy, ...]]:
     """Return the effective number of judges, and who nearly repeats whom.
 
-    Over all items, labelled or not.
+    Judges who are right agree because of the truth, so that labels have to tell what
+    they share beyond it: the log-odds of labelled items, less their mean over the items
+    of the same label. The number is NaN where labels are too few for that.
     """
     T = len(verdicts.reports)
     no_labels = np.zeros(T, dtype=np.int64)  # correlations use none
     panel = Panel(verdicts.reports, no_labels, verdicts.judges, copy=False)
-    number = effective_agents(correlation(panel))
     alike = correlation(panel.with_reports(verdicts.log_odds))
-    known = (~np.isnan(verdicts.reports)).astype(np.float64)
-    return number, tuple(_copies(verdicts.judges, alike, known.T @ known))
+    errors = _Errors.of(verdicts)
+    return errors.effective_judges, tuple(_copies(verdicts, alike, errors))
 
 
-def _copies(
-    names: tuple[str, ...], alike: FloatArray, both: FloatArray
-) -> Iterator[Copy]:
+@dataclass(frozen=True, eq=False)
+class _Errors:
+    """How the errors of judges correlate, (N, N), over ``both`` (N, N) labelled items.
+
+    ``apart`` (N,) counts the items in which a judge is not where it usually is with
+    that label.
+    """
+
+    correlation: FloatArray
+    both: FloatArray
+    apart: IntArray
+
+    @classmethod
+    def of(cls, verdicts: Verdicts) -> "_Errors":
+        labels, x = verdicts.labels, verdicts.log_odds[verdicts.labelled].copy()
+        known = ~np.isnan(x)
+        apart = np.zeros(x.shape[1], dtype=np.int64)
+        for kind in np.unique(labels):
+            for i in range(x.shape[1]):
+                rows = np.flatnonzero((labels == kind) & known[:, i])
+                if len(rows):
+                    usual = np.median(x[rows, i])
+                    apart[i] += np.count_nonzero(np.abs(x[rows, i] - usual) > CLOSE)
+                    x[rows, i] -= x[rows, i].mean()
+        both = known.T.astype(np.float64) @ known
+        if not len(labels):
+            return cls(np.full(both.shape, np.nan), both, apart)
+        panel = Panel(np.where(known, 0.5, np.nan), labels, verdicts.judges)
+        return cls(correlation(panel.with_reports(x)), both, apart)
+
+    @property
+    def effective_judges(self) -> float:
+        """Participation ratio, N^2 over the sum of squared correlations.
+
+        Of each square the part is taken off that chance has in so many labels.
+        """
+        N = len(self.both)
+        pairs = np.triu_indices(N, 1)
+        r, n = self.correlation[pairs], self.both[pairs]
+        if (n < MIN_LABELS).any() or (self.apart < MIN_APART).any():
+            return float("nan")
+        squares = float(np.sum(r**2 - (1 - r**2) / (n - 2)))
+        return N**2 / (N + 2 * max(squares, 0.0))
+
+    def of_pair(self, i: int, j: int) -> float | None:
+        """Correlation of two judges; None where the labels cannot tell."""
+        few = max(self.apart[i], self.apart[j]) < MIN_APART
+        if few or self.both[i, j] < MIN_LABELS:
+            return None
+        return float(self.correlation[i, j])
+
+
+def _copies(verdicts: Verdicts, alike: FloatArray, errors: _Errors) -> Iterator[Copy]:
     """One test per judge but the first: does it repeat the most similar earlier one.
 
     Judges who share few items may agree on all of them by chance.
     """
+    names, known = verdicts.judges, ~np.isnan(verdicts.reports)
+    both = known.T.astype(np.float64) @ known
     found = np.where(both >= FEWEST_CASES, np.nan_to_num(alike), 0.0)
+    line = ndtri(1 - SIGNIFICANCE / max(len(names) - 1, 1))
     for j in range(1, len(names)):
         i = int(np.argmax(found[j, :j]))
-        r = float(np.clip(found[j, i], 0.0, 1 - 1e-12))
-        gap = (np.arctanh(r) - np.arctanh(DISTINCT)) * np.sqrt(max(both[j, i] - 3, 0.0))
-        if r >= COPY and gap > ndtri(1 - SIGNIFICANCE / (len(names) - 1)):
-            yield Copy(names[j], names[i], float(found[j, i]))
+        r, shared = float(found[j, i]), errors.of_pair(i, j)
+        if r < COPY or _gap(r, DISTINCT, both[j, i]) <= line:
+            continue
+        if shared is None or _gap(shared, SHARED, errors.both[i, j]) > line:
+            yield Copy(names[j], names[i], r, shared)
+
+
+def _gap(r: float, least: float, items: float) -> float:
+    """How many standard errors a correlation lies above another (Fisher 1921)."""
+    inside = float(np.clip(r, -1 + 1e-12, 1 - 1e-12))
+    apart = np.arctanh(inside) - np.arctanh(least)
+    return float(apart * np.sqrt(max(items - 3, 0.0)))

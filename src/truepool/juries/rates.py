@@ -5,7 +5,6 @@ from truepool.core.arrays import FloatArray, IntArray
 from truepool.data.costs import Costs
 from truepool.juries.values import Cost
 from truepool.juries.verdicts import Verdicts
-from truepool.measures.decisions import decide
 from truepool.measures.inference import Rate, estimate_class_rate, estimate_rate
 
 
@@ -17,10 +16,14 @@ def event_rate(
     return estimate_rate(events, known, others, weights=verdicts.weights, level=level)
 
 
-def expected_cost(verdicts: Verdicts, costs: Costs, level: float) -> Cost:
-    """Cost per item if nobody looks: both kinds of error, each with its interval."""
+def expected_cost(
+    verdicts: Verdicts, decisions: IntArray, costs: Costs, level: float
+) -> Cost:
+    """Cost per item of decisions (T,): both kinds of error, each with its interval.
+
+    Those of labelled items must not have been learned from their own labels.
+    """
     p, labels = verdicts.anchor, verdicts.labels
-    decisions = decide(p, costs)
     decided = decisions[verdicts.labelled]
     missed = event_rate(verdicts, labels * (1 - decided), p * (1 - decisions), level)
     alarms = event_rate(verdicts, (1 - labels) * decided, (1 - p) * decisions, level)

@@ -59,11 +59,17 @@ class Judge:
 
 @dataclass(frozen=True)
 class Copy:
-    """A judge that nearly repeats another one: their log-odds correlate."""
+    """A judge that agrees with another one nearly always.
+
+    ``correlation`` is that of their log-odds, ``error_correlation`` that on items of
+    one label; None where labels are too few to tell a copy from two judges who are both
+    right.
+    """
 
     judge: str
     model: str
     correlation: float
+    error_correlation: float | None
 
 
 @dataclass(frozen=True)
@@ -98,7 +104,9 @@ class Repetition:
 
 @dataclass(frozen=True)
 class Cost:
-    """Cost per item if nobody looks: ``fn`` and ``fp`` are shares of all items.
+    """Cost per item of the decisions, if nobody looks.
+
+    ``fn`` and ``fp`` are shares of all items.
 
     ``miss_rate`` is the share of positive items that are missed, ``alarm_rate`` the
     share of negative items that are false alarms; None where no label is of that kind.
@@ -146,16 +154,20 @@ class Jury:
         "label", "automatic" or "person".
     judges : tuple of Judge
     effective_judges : float
-        Number of uncorrelated judges that these are worth.
+        Number of judges with uncorrelated errors that these are worth; NaN where labels
+        are too few to tell.
     rate : Rate or None
         The true share of positive items.
-    certificate : Certificate
+    certificate : Certificate or None
         Which items may be decided without a person, by the pool that no label has
-        touched.
+        touched. None within a budget, and where the labels are no random sample: then
+        no bound on errors is promised.
     scale : ScoreScale or None
         What each score stands for, where verdicts are scores and labels are enough.
     clip : float
         How close to 0 and 1 a verdict counts in log-odds.
+    empty_items : int
+        Items that were left out because no judge gave a verdict on them.
     plan : LabelPlan or None
         Which items to label next; its ``cases`` are rows of this jury.
     sample_p_value : float or None
@@ -176,7 +188,7 @@ class Jury:
     repetitions: tuple[Repetition, ...]
     rate: Rate | None
     cost: Cost | None
-    certificate: Certificate
+    certificate: Certificate | None
     review: Review | None
     plan: LabelPlan | None
     sample_p_value: float | None
@@ -188,6 +200,7 @@ class Jury:
     scale: ScoreScale | None = None
     score_range: tuple[float, float] | None = None
     clip: float = LARGEST_CLIP
+    empty_items: int = 0
 
     @property
     def selective(self) -> bool:
@@ -242,15 +255,11 @@ class Jury:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and strings, ready for JSON; items are in `columns`."""
-        certificate = {
-            name: value
-            for name, value in vars(self.certificate).items()
-            if name != "automatic"
-        }
         kinds, counts = np.unique(self.decided_by, return_counts=True)
         effective = self.effective_judges
         return {
             "items": len(self),
+            "empty_items": self.empty_items,
             "labelled": self.labelled,
             "outcome_labels": self.labels.to_dict(list(self.label_cases)),
             "pool": self.pool,
@@ -261,7 +270,7 @@ class Jury:
             "repetitions": [asdict(found) for found in self.repetitions],
             "rate": None if self.rate is None else asdict(self.rate),
             "cost": None if self.cost is None else asdict(self.cost),
-            "certificate": certificate,
+            "certificate": _certificate(self.certificate),
             "review": None if self.review is None else asdict(self.review),
             "decided_by": dict(zip(kinds.tolist(), counts.tolist(), strict=True)),
             "label_next": 0 if self.plan is None else len(self.plan.cases),
@@ -287,3 +296,11 @@ class Jury:
             f"Jury({len(self.judges)} judges, {len(self):,} items, "
             f"{self.labelled:,} labelled)"
         )
+
+
+def _certificate(found: Certificate | None) -> dict[str, Any] | None:
+    """Return a certificate without its items, which are in the table of items."""
+    if found is None:
+        return None
+    numbers = {k: v for k, v in vars(found).items() if not isinstance(v, np.ndarray)}
+    return numbers | {"forecast": [asdict(one) for one in found.forecast]}

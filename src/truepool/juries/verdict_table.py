@@ -1,5 +1,7 @@
 """Verdicts and labels from files: tables, logs of evaluation tools, labels apart."""
 
+import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -10,7 +12,13 @@ import narwhals as nw
 import numpy as np
 
 from truepool.core.arrays import FloatArray
-from truepool.core.errors import OutcomeError, SettingError, SourceError, suggestion
+from truepool.core.errors import (
+    OutcomeError,
+    SettingError,
+    SourceError,
+    TruepoolError,
+    suggestion,
+)
 from truepool.data.panel import Panel
 from truepool.data.tables import (
     ReportTable,
@@ -20,22 +28,41 @@ from truepool.data.tables import (
     read_source,
 )
 from truepool.data.tables.numbers import is_empty
-from truepool.juries.evaluation_logs import COLUMNS, read_log
+from truepool.juries.evaluation_logs import COLUMNS, check_scores, read_log
 from truepool.juries.runs import number_runs
+from truepool.juries.worded_verdicts import number_words
+
+LONG_NAMES = (
+    ("item", "case", "id", "item_id", "question", "sample"),
+    ("judge", "agent", "model", "rater", "annotator", "grader"),
+    ("verdict", "report", "score", "probability", "vote", "answer"),
+)
+"""What evaluation tools call the columns of a long table."""
+SWAPPED = r"(.+) swapped \((.+)\)"
+"""How truepool agent llm names the column of a pair in the other order."""
+WORDS = {
+    "an agent": "a judge",
+    "a case": "an item",
+    "report": "verdict",
+    "agent": "judge",
+    "case": "item",
+}
 
 
 @dataclass(frozen=True, eq=False)
 class VerdictTable:
     """Verdicts, how they were read, and what `truepool.jury` should know of them.
 
-    ``repeated`` are columns that are one judge which answered more than once;
-    ``label_weights`` (n,) are None where no column has them.
+    ``repeated`` are columns that are one judge which answered more than once,
+    ``swapped`` those of one that saw pairs in both orders; ``label_weights`` (n,) are
+    None where no column has them.
     """
 
     verdicts: Panel | ReportTable
     summary: TableSummary
     repeated: Sequence[tuple[str, ...]]
     label_weights: FloatArray | None
+    swapped: Sequence[tuple[str, str]] = ()
 
 
 def read_verdicts(
@@ -47,15 +74,20 @@ def read_verdicts(
 ) -> VerdictTable:
     """Read verdicts; from the log of a ``tool``, with ``labels`` of another file.
 
-    In a long table without times, several answers of one judge to one item are runs of
-    it. The column ``weight`` says how many items each label stands for; it is empty
-    for labels drawn at random.
+    Verdicts may be the two labels of the outcome, in words. In a long table without
+    times, several answers of one judge to one item are runs of it. The column
+    ``weight`` says how many items each label stands for; it is empty for labels drawn
+    at random.
     """
     if tool is not None:
         source = read_log(Path(source), tool, written.positive)
+        if written.scores is None and not written.percent:
+            check_scores(source, tool)
         outcome = COLUMNS[3] if labels is None else written.outcome
         written = replace(written, long=COLUMNS[:3], outcome=outcome)
     frame, separator = read_source(source, written)
+    if tool is None and not written.long:
+        _check_layout(frame)
     repeated: list[tuple[str, ...]] = []
     if written.long and not written.time and "time" not in frame.columns:
         frame, written, repeated = _split_runs(frame, written, written.long)
@@ -65,12 +97,55 @@ def read_verdicts(
     if name is not None:
         kept = (*written.columns, name)
         written = replace(written, weight=None, columns=kept)
-    verdicts, summary = load_verdicts(frame, written)
+    columns = written.long[2:] if written.long else _verdict_columns(frame, written)
+    columns = [name for name in columns if name in frame.columns]
+    frame = number_words(frame, columns, written.outcome, written.positive)
+    try:
+        verdicts, summary = load_verdicts(frame, written)
+    except TruepoolError as error:
+        raise type(error)(_in_words_of_a_jury(str(error))) from None
     weights = None
     if name is not None and isinstance(verdicts, Panel):
         weights = _numbers(name, verdicts.columns[name])
     summary = replace(summary, separator=separator)
-    return VerdictTable(verdicts, summary, repeated, weights)
+    swapped = _both_orders(summary.agents)
+    return VerdictTable(verdicts, summary, repeated, weights, swapped)
+
+
+def _check_layout(frame: nw.DataFrame[Any]) -> None:
+    """Refuse a long table that is read as a wide one."""
+    named = [
+        next((name for name in frame.columns if name.lower() in words), None)
+        for words in LONG_NAMES
+    ]
+    if all(named) and frame[str(named[1])].dtype == nw.String:
+        raise SourceError(
+            f"a table without --long has one row per item; the columns {named[0]!r}, "
+            f"{named[1]!r} and {named[2]!r} look like one row per verdict. Pass --long "
+            f"{shlex.join(map(str, named))}."
+        )
+
+
+def _verdict_columns(frame: nw.DataFrame[Any], written: TableFormat) -> list[str]:
+    """Columns of a wide table that may hold verdicts."""
+    others = {written.id or "id", written.time or "time", written.outcome}
+    others |= {*written.ignore, *written.columns}
+    names = [name for name in frame.columns if name not in others]
+    return [n for n in names if not written.agents or _is_named(n, written.agents)]
+
+
+def _both_orders(judges: Sequence[str]) -> list[tuple[str, str]]:
+    """Columns that truepool agent llm writes for one judge that saw both orders."""
+    found = ((re.fullmatch(SWAPPED, name), name) for name in judges)
+    pairs = [(f"{m[1]} ({m[2]})", name) for m, name in found if m is not None]
+    return [pair for pair in pairs if pair[0] in judges]
+
+
+def _in_words_of_a_jury(sentence: str) -> str:
+    """Say judge, item and verdict where any other table has agents and cases."""
+    for word, own in WORDS.items():
+        sentence = re.sub(rf"(?<![-'\w]){word}(s?)(?![-'\w])", rf"{own}\1", sentence)
+    return re.sub("^pooling needs", "a jury needs", sentence)
 
 
 def _split_runs(

@@ -1,7 +1,9 @@
 """Which cases may be decided without a person, and which should go to one."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, log
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +19,7 @@ from truepool.core.arrays import (
 )
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
+from truepool.measures.decisions import decide
 
 FIRST_SHARE = 0.5
 """Share of cases, the surest ones, that is tested first."""
@@ -24,7 +27,24 @@ STEP = 0.05
 """How much larger the share is that is tested next."""
 MAX_LABELS = 1_000_000
 """More labels than this are never suggested."""
+MIN_FORECAST = 20
+"""Labels in the share tested from which its share of errors is taken for a forecast."""
+MAX_FORECASTS = 5
+"""Numbers of labels for which a share is forecast."""
+ROUND_NUMBERS = tuple(int(f"{d}{'0' * z}") for z in range(1, 6) for d in (1, 2, 5))
+"""Numbers of labels that a forecast may be made for."""
 CLIP = 1e-9
+
+
+Outlook: TypeAlias = Literal["complete", "possible", "unknown", "unlikely", "beyond"]
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a number of labels would allow if the pool errs as often as it does now."""
+
+    labels: int
+    share: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,31 +52,61 @@ class Certificate:
     """Which cases may be decided without a person, with a guarantee.
 
     With probability at least ``confidence`` over the draw of the labelled cases, the
-    share of errors among the cases in ``automatic`` is at most ``max_error``.
+    share of errors among the cases in ``automatic`` is at most ``max_error`` if they
+    are decided by ``decisions``.
 
     Attributes
     ----------
     automatic : (T,) of bool
         The cases that may be decided without a person.
+    decisions : (T,) of int
+        The decisions that were tested, of all cases.
     share : float
-        Their share of all cases.
+        Share of cases in ``automatic``.
     bound : float or None
         Upper confidence bound on their share of errors; None if there are none.
     labels, errors : int
         Labelled cases among the largest share tested, and how many the pool got wrong.
+    outlook : str
+        Whether more labels would allow more: "complete" if nothing is left, "possible"
+        with about ``labels_needed``, "unknown" while few labels fall into the share
+        tested, "unlikely" if it is shown to have too many errors, "beyond" if it would
+        take more labels than there are cases.
     labels_needed : int or None
-        Labels, drawn from all cases, that the next larger share would need if the pool
-        went on to err as often as it does there; None if no number would do.
+        Labels, drawn from all cases, for the next larger share: if the pool errs as
+        often as it does there or, while that is unknown, not at all.
+    forecast : tuple of Forecast
+        The share that larger numbers of labels would allow; empty while unknown.
     """
 
     automatic: BoolArray
+    decisions: IntArray
     share: float
     bound: float | None
     max_error: float
     confidence: float
     labels: int
     errors: int
+    outlook: Outlook
     labels_needed: int | None
+    forecast: tuple[Forecast, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """A share of cases that is tested, and what the labels in it say."""
+
+    chosen: BoolArray
+    labels: int
+    errors: int
+
+    @property
+    def mass(self) -> float:
+        return float(self.chosen.mean())
+
+    @property
+    def rate(self) -> float:
+        return self.errors / self.labels if self.labels else 0.0
 
 
 def certify(
@@ -64,6 +114,7 @@ def certify(
     labelled: ArrayLike,
     labels: ArrayLike,
     *,
+    costs: Costs | None = None,
     max_error: float = 0.1,
     confidence: float = 0.9,
 ) -> Certificate:
@@ -77,12 +128,14 @@ def certify(
     Parameters
     ----------
     pooled : (T,)
-        Probabilities of all cases; decided 1 above one half. They must not have been
-        fitted to these labels.
+        Probabilities of all cases. They must not have been fitted to these labels.
     labelled : (n,) of int
         Which cases have a label: a random sample of all.
     labels : (n,)
         Their labels, 0 or 1.
+    costs : Costs, optional
+        Cases are decided at the lowest expected cost; the surest are those whose
+        decision is most probably right.
     max_error, confidence : float
         Largest share of errors among cases decided without a person, and how sure
         that is.
@@ -98,32 +151,78 @@ def certify(
     p = as_pooled(pooled)[:, 0]
     which = np.asarray(labelled, dtype=np.int64)
     truth = np.asarray(labels, dtype=np.int64)
-    _check_shares(max_error, confidence)
+    check_shares(max_error, confidence)
     if which.shape != truth.shape:
         raise SettingError(
             "every labelled case needs one label; got "
             f"{len(which)} cases and {len(truth)} labels"
         )
-    margin = np.abs(logit(p, CLIP))
-    wrong = (p[which] > 0.5).astype(np.int64) != truth
-    automatic, bound, count, errors = np.zeros(len(p), dtype=bool), None, 0, 0
-    needed: int | None = None
-    for share in np.arange(FIRST_SHARE, 1.0 + STEP / 2, STEP):
-        line = np.quantile(margin, max(0.0, 1.0 - share))
-        chosen = margin >= line
-        inside = chosen[which]
-        count, errors = int(inside.sum()), int(wrong[inside].sum())
-        upper = error_bound(errors, count, confidence)
-        if upper > max_error:
-            rate = errors / count if count else 0.0
-            among = labels_needed(rate, max_error=max_error, confidence=confidence)
-            needed = None if among is None else ceil(among / chosen.mean())
-            break
-        automatic, bound = chosen, upper
-    share = float(automatic.mean())
-    return Certificate(
-        automatic, share, bound, max_error, confidence, count, errors, needed
+    decisions = decide(p, costs)
+    wrong = decisions[which] != truth
+    steps = list(_steps(np.where(decisions == 1, p, 1 - p), which, wrong))
+    bounds = [error_bound(step.errors, step.labels, confidence) for step in steps]
+    passed = next(
+        (i for i, bound in enumerate(bounds) if bound > max_error), len(steps)
     )
+    last = steps[min(passed, len(steps) - 1)]
+    automatic = steps[passed - 1].chosen if passed else np.zeros(len(p), dtype=bool)
+    outlook: Outlook = "complete"
+    needed: int | None = None
+    forecast: tuple[Forecast, ...] = ()
+    if not automatic.all():
+        outlook, needed = _outlook(last, max_error, confidence)
+        if last.labels >= MIN_FORECAST:
+            limits = max_error, confidence
+            forecast = tuple(_forecast(steps, passed, len(truth), *limits))
+    return Certificate(
+        automatic, decisions, float(automatic.mean()),
+        bounds[passed - 1] if passed else None, max_error, confidence,
+        last.labels, last.errors, outlook, needed, forecast,
+    )  # fmt: skip
+
+
+def _steps(right: FloatArray, labelled: IntArray, wrong: BoolArray) -> Iterator[_Step]:
+    """Yield larger and larger shares of the cases, by the chance of being right."""
+    margin = logit(right, CLIP)
+    for share in np.arange(FIRST_SHARE, 1.0 + STEP / 2, STEP):
+        chosen = margin >= np.quantile(margin, max(0.0, 1.0 - share))
+        inside = chosen[labelled]
+        yield _Step(chosen, int(inside.sum()), int(wrong[inside].sum()))
+
+
+def _outlook(
+    step: _Step, max_error: float, confidence: float
+) -> tuple[Outlook, int | None]:
+    """Say whether more labels would allow a share, and how many."""
+    known = step.labels >= MIN_FORECAST
+    fewest = 1 - error_bound(step.labels - step.errors, step.labels, confidence)
+    if known and fewest > max_error:
+        return "unlikely", None
+    if known and step.rate >= max_error:
+        return "unknown", None
+    rate = step.rate if known else 0.0
+    among = labels_needed(rate, max_error=max_error, confidence=confidence)
+    needed = None if among is None else ceil(among / step.mass)
+    if needed is None or needed > len(step.chosen):
+        return "beyond", None
+    return ("possible" if known else "unknown"), needed
+
+
+def _forecast(
+    steps: list[_Step], passed: int, labels: int, max_error: float, confidence: float
+) -> Iterator[Forecast]:
+    """Forecast the share for round numbers of labels, as far as there are cases."""
+    most = len(steps[0].chosen)
+    rounds = (n for n in ROUND_NUMBERS if labels < n <= most)
+    for n in [*rounds][:MAX_FORECASTS]:
+        reached = steps[passed - 1].mass if passed else 0.0
+        for step in steps:
+            among = int(n * step.mass)
+            errors = ceil(step.rate * among)
+            if error_bound(errors, among, confidence) > max_error:
+                break
+            reached = max(reached, step.mass)
+        yield Forecast(n, reached)
 
 
 def error_bound(errors: int, labels: int, confidence: float = 0.9) -> float:
@@ -147,7 +246,7 @@ def labels_needed(
     >>> labels_needed(0.2) is None
     True
     """
-    _check_shares(max_error, confidence)
+    check_shares(max_error, confidence)
     if error_rate >= max_error:
         return None
     low = ceil(log(1 - confidence) / log(1 - max_error))
@@ -188,7 +287,8 @@ def expected_decision_cost(pooled: ArrayLike, costs: Costs | None = None) -> Flo
     return np.asarray(expected.min(axis=-1))
 
 
-def _check_shares(max_error: float, confidence: float) -> None:
+def check_shares(max_error: float, confidence: float) -> None:
+    """Refuse limits that are no shares."""
     for name, share in (("max_error", max_error), ("confidence", confidence)):
         if not 0 < share < 1:
             raise SettingError(f"{name} must lie between 0 and 1; got {share!r}")

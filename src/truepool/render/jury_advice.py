@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from truepool.core.formatting import amount, percent, pluralize
+from truepool.core.formatting import percent, pluralize
 from truepool.juries import Jury
 from truepool.render.tables.jury import bound
 
@@ -23,19 +23,17 @@ def headline(jury: Jury) -> str:
             f"{jury.needed_labels} that the first statements need."
         )
     found = jury.certificate
-    if jury.review is not None:
-        automatic = jury.decided_by == "automatic"
-        proven = int((automatic & found.automatic).sum())
+    if found is None:
+        automatic = int((jury.decided_by == "automatic").sum())
         return (
-            f"{pluralize(int(automatic.sum()), 'item')} decided without a person; that "
-            f"at most {amount(100 * found.max_error)} % are wrong is shown for "
-            f"{proven:,} of them."
+            f"{pluralize(automatic, 'item')} decided without a person, at the lowest "
+            "expected cost; within a budget no bound on errors is promised."
         )
     share = found.share
     if not share:
         return "No item may be decided without a person yet."
     which = "All items" if share == 1 else f"{percent(share)} of items"
-    return f"{which} may be decided without a person: {bound(jury)}."
+    return f"{which} may be decided without a person: {bound(found)}."
 
 
 def steps(jury: Jury) -> list[str]:
@@ -61,9 +59,10 @@ def _label(jury: Jury) -> Iterator[str]:
             f"Label the {pluralize(len(jury.plan.cases), 'item')} chosen below, and "
             "give them back with their weights."
         )
-    elif jury.certificate.labels_needed is not None:
+    elif jury.certificate is not None and jury.certificate.labels_needed is not None:
+        number = "about" if jury.certificate.outlook == "possible" else "at least"
         yield (
-            f"To decide more items without a person, label about "
+            f"To decide more items without a person, label {number} "
             f"{jury.certificate.labels_needed:,} in all, drawn at random."
         )
 
@@ -85,8 +84,12 @@ def _choose_judges(jury: Jury) -> Iterator[str]:
 
 
 def _merge_copies(jury: Jury) -> Iterator[str]:
-    if jury.copies:
-        pairs = [f"{copy.judge} or {copy.model}" for copy in jury.copies]
+    pairs = [
+        f"{copy.judge} or {copy.model}"
+        for copy in jury.copies
+        if copy.error_correlation is not None
+    ]
+    if pairs:
         yield f"Leave out one of near-copies: {_named(pairs)}."
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from truepool.data.labels import Labels
 
 
-def sentence(labels: Labels, cases: Sequence[int] = ()) -> str:
+def sentence(labels: Labels, cases: Sequence[int] = (), unit: str = "case") -> str:
     """Say which label is positive, and how many cases have which, if that is known.
 
     >>> sentence(Labels(("genuine", "fraud")), (18796, 1204))
@@ -18,7 +18,7 @@ def sentence(labels: Labels, cases: Sequence[int] = ()) -> str:
     if len(labels.names) != 2:
         parts = [f"{n} = class {k}{known[k]}" for k, n in enumerate(labels.names)]
         return f"Outcome labels: {', '.join(parts)}."
-    first = known[1].replace(")", " case)" if known[1] == " (1)" else " cases)")
+    first = known[1].replace(")", f" {unit})" if known[1] == " (1)" else f" {unit}s)")
     return (
         f"Outcome label: {labels.positive} = positive{first}, "
         f"{labels.negative} = negative{known[0]}."

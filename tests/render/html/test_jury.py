@@ -110,11 +110,11 @@ def test_the_headline_says_how_much_needs_no_person():
     assert steps(done) == ["Nothing: every item has a label, and no judge has to go."]
 
 
-def test_with_a_budget_the_headline_says_for_how_many_the_bound_is_shown():
+def test_with_a_budget_the_headline_promises_no_bound():
     jury = analyse(budget=30)
     assert headline(jury) == (
-        "170 items decided without a person; that at most 10 % are wrong is shown for "
-        "0 of them."
+        "170 items decided without a person, at the lowest expected cost; within a "
+        "budget no bound on errors is promised."
     )
     assert "Send 30 items to a person, those with the largest expected cost." in steps(
         jury

@@ -5,7 +5,8 @@ import csv as text
 import gzip
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from json import loads
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
 PARQUET = (".parquet", ".pq")
 EXCEL = (".xlsx", ".xlsm")
 JSON_LINES = (".jsonl", ".ndjson")
+MAX_QUOTED = 40
+"""Characters of a faulty line that an error shows."""
 FORMULA = r"[=+\-@\t\r]"
 """What a text begins with that a spreadsheet takes for a formula."""
 WRITTEN = (".csv", ".csv.gz", *PARQUET)
@@ -59,7 +62,7 @@ def read_file(path: Path, written: TableFormat) -> tuple[pa.Table, str | None]:
         elif kind == "excel":
             table = _read_excel(path)
         elif kind == "JSON lines":
-            table = json.read_json(path)
+            table = _read_json_lines(path)
         else:
             table = parquet.read_table(path)
         names = [str(name).strip() for name in table.column_names]
@@ -148,6 +151,38 @@ def detect_separator(header: str) -> str:
     (';', ',')
     """
     return max(NAMES, key=header.count)
+
+
+def _read_json_lines(path: Path) -> pa.Table:
+    """Return one row per object; a column of numbers and words becomes text."""
+    try:
+        return json.read_json(path)
+    except pa.ArrowInvalid:  # it names no line: look for it
+        rows = [*_json_objects(path)]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    columns = [_cells([row.get(name) for row in rows]) for name in names]
+    return pa.Table.from_arrays(columns, names=names)
+
+
+def _json_objects(path: Path) -> Iterator[dict[str, Any]]:
+    lines = path.read_text(encoding="utf-8-sig").splitlines()
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            value = loads(line)
+        except ValueError:
+            fault = "which is cut off or no JSON. Correct the line or remove it"
+        else:
+            if isinstance(value, dict):
+                yield value
+                continue
+            fault = "which is no object. Write each object on a line of its own"
+        shown = line if len(line) <= MAX_QUOTED else f"{line[:MAX_QUOTED]}..."
+        raise SourceError(
+            f"JSON lines must hold one object per line; line {number} of {path} is "
+            f"{shown!r}, {fault}."
+        )
 
 
 def _read_excel(path: Path) -> pa.Table:

@@ -10,7 +10,7 @@ from truepool.core.files import write_text
 from truepool.core.formatting import printable
 from truepool.juries import Jury
 from truepool.measures.automation import review_order
-from truepool.render import figures, labels
+from truepool.render import figures
 from truepool.render.html.layout import Section, page
 from truepool.render.jury_advice import headline, steps
 from truepool.render.numbers import amount, format_estimate, percent
@@ -31,7 +31,7 @@ MAX_DIAGRAMS = 12
 def html(jury: Jury) -> str:
     """Return the whole page: what to do, then the evidence."""
     title = f"Jury: {headline(jury)}"
-    known = labels.sentence(jury.labels, jury.label_cases) if jury.labelled else ""
+    known = tables.label_sentence(jury) if jury.labelled else ""
     return printable(
         page(
             "jury.html.j2",
@@ -55,7 +55,9 @@ def write(jury: Jury, path: str | Path) -> None:
 def _severity(jury: Jury) -> str:
     if jury.selective:
         return "warning"
-    return "note" if jury.rate is not None and jury.certificate.share else "unsure"
+    found = jury.certificate
+    decides = found is None or found.share
+    return "note" if jury.rate is not None and decides else "unsure"
 
 
 def _facts(jury: Jury) -> Iterator[tuple[str, str]]:
@@ -63,6 +65,8 @@ def _facts(jury: Jury) -> Iterator[tuple[str, str]]:
     same = "" if np.isnan(worth) else f" (worth {worth:.1f})"
     yield "judges", f"{len(jury.judges)}{same}"
     yield "items", f"{len(jury):,}"
+    if jury.empty_items:
+        yield "items without a verdict", f"{jury.empty_items:,}"
     yield "labels", f"{jury.labelled:,}"
     if jury.rate is not None:
         yield "true rate", tables.share(jury.rate)
@@ -188,7 +192,7 @@ def _people(jury: Jury) -> Section:
         "For a person",
         "What should a person look at?",
         [*tables.automation(jury), *tables.people(jury)],
-        grids=[grid] if len(items) else [],
+        grids=[*tables.forecast_grids(jury), *([grid] if len(items) else [])],
     )
 
 

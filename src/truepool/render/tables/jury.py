@@ -10,6 +10,8 @@ from truepool.comparison import Estimate
 from truepool.core.formatting import pluralize, printable
 from truepool.juries import Judge, Jury
 from truepool.juries.column_pairs import MIN_ITEMS
+from truepool.measures.automation import Certificate
+from truepool.measures.groups import FEWEST_CASES, FEWEST_OF_A_CLASS
 from truepool.measures.inference import Rate
 from truepool.render import labels
 from truepool.render.numbers import (
@@ -54,7 +56,8 @@ def heading(jury: Jury) -> str:
 def sentences(jury: Jury) -> Iterator[str]:
     """What can be said, and what cannot for lack of labels."""
     if jury.labelled:
-        yield labels.sentence(jury.labels, jury.label_cases)
+        yield label_sentence(jury)
+    yield from empty_items(jury)
     yield from rates(jury)
     yield from automation(jury)
     yield from people(jury)
@@ -62,6 +65,19 @@ def sentences(jury: Jury) -> Iterator[str]:
     yield from pairs(jury)
     yield from similarity(jury)
     yield from shortages(jury)
+
+
+def label_sentence(jury: Jury) -> str:
+    """Say which label is positive, and how many items have which."""
+    return labels.sentence(jury.labels, jury.label_cases, unit="item")
+
+
+def empty_items(jury: Jury) -> Iterator[str]:
+    """Say how many items no judge gave a verdict on."""
+    if jury.empty_items:
+        has = "has" if jury.empty_items == 1 else "have"
+        count = pluralize(jury.empty_items, "item")
+        yield f"{count} {has} no verdict of any judge: left out."
 
 
 def shortages(jury: Jury) -> Iterator[str]:
@@ -83,9 +99,10 @@ def rates(jury: Jury) -> Iterator[str]:
         unit = jury.costs.currency or "false alarms"
         costs = f"{amount(jury.costs.table(2)[1, 0])} per missed item"
         yield (
-            f"Cost per item if no person looks: {format_estimate(jury.cost.value)} "
-            f"{unit} ({costs}; {share(jury.cost.fn)} are missed, "
-            f"{share(jury.cost.fp)} are false alarms)."
+            f"Cost per item of the jury's decisions, if no person looks: "
+            f"{format_estimate(jury.cost.value)} {unit} ({costs}; "
+            f"{share(jury.cost.fn)} are missed, {share(jury.cost.fp)} are false "
+            "alarms)."
         )
         kinds = (
             ("positive", "missed", jury.cost.miss_rate),
@@ -111,9 +128,8 @@ def share(rate: Rate) -> str:
     return f"{percent(rate.estimate)} [{low}, {high}]"
 
 
-def bound(jury: Jury) -> str:
+def bound(found: Certificate) -> str:
     """Return what is promised of items that are decided without a person."""
-    found = jury.certificate
     return (
         f"at most {amount(100 * found.max_error)} % errors, with "
         f"{amount(100 * found.confidence)} % confidence"
@@ -122,32 +138,49 @@ def bound(jury: Jury) -> str:
 
 def automation(jury: Jury) -> Iterator[str]:
     """Say what may be decided without a person, and what more labels would allow."""
-    found, promise = jury.certificate, bound(jury)
+    found = jury.certificate
+    if found is None:
+        if jury.selective and jury.review is None:
+            yield (
+                "No item may be decided without a person: that would need labels of "
+                "items drawn at random."
+            )
+        return
     if found.share:
         share = percent(found.share)
-        yield f"{share} of items may be decided without a person: {promise}."
+        yield f"{share} of items may be decided without a person: {bound(found)}."
     else:
-        yield f"No item may be decided without a person yet: {promise}."
-    if found.share == 1:
-        return
-    if not found.labels and found.labels_needed is not None:
-        yield (
-            f"About {found.labels_needed:,} labels, drawn at random, would allow it "
-            "for the surest half if the jury makes no error there."
-        )
-        return
+        yield f"No item may be decided without a person yet: {bound(found)}."
+    if found.outlook != "complete":
+        yield _outlook(found)
+
+
+def _outlook(found: Certificate) -> str:
+    """Say whether more labels would allow more, and why."""
     tested = "next 5 %" if found.share else "surest half"
     errors = (
         f"with the {tested}, the jury is wrong in {found.errors} of "
         f"{pluralize(found.labels, 'labelled item')}"
     )
-    if found.labels_needed is None:
-        yield f"More labels are unlikely to change that: {errors}."
-    else:
-        yield (
+    if found.outlook == "possible":
+        return (
             f"About {found.labels_needed:,} labels in all would allow more, if errors "
             f"stay as frequent: {errors}."
         )
+    if found.outlook == "unlikely":
+        return f"More labels are unlikely to change that: {errors}."
+    if found.outlook == "beyond":
+        return (
+            "Showing it for more items would take more labels than there are items"
+            + (f": {errors}." if found.labels else ".")
+        )
+    if found.labels_needed is None:
+        return f"Whether more labels would allow more is not known yet: {errors}."
+    so_far = f" So far, {errors}." if found.labels else ""
+    return (
+        f"At least {found.labels_needed:,} labels, drawn at random, are needed for the "
+        f"{tested}; so many are enough if the jury makes no error there.{so_far}"
+    )
 
 
 def people(jury: Jury) -> Iterator[str]:
@@ -157,8 +190,9 @@ def people(jury: Jury) -> Iterator[str]:
     if jury.review is not None:
         yield (
             f"{pluralize(persons, 'item')} for a person, those with the largest "
-            f"expected cost; {automatic:,} decided without one. By the pooled "
-            f"probabilities that leaves {percent(jury.review.cost_left)} of the cost."
+            f"expected cost; {automatic:,} decided without one, at the lowest expected "
+            "cost and without a bound on errors. By the pooled probabilities that "
+            f"leaves {percent(jury.review.cost_left)} of the cost."
         )
     else:
         yield (
@@ -209,23 +243,45 @@ def _few(names: str, what: str, items: int) -> str:
 
 def similarity(jury: Jury) -> Iterator[str]:
     """Say what the judges are worth together, and who repeats whom."""
-    if not isnan(jury.effective_judges):  # sparse crowds: some never meet
+    if not isnan(jury.effective_judges):
         yield (
             f"The {len(jury.judges)} judges are worth {jury.effective_judges:.1f} "
-            "independent ones."
+            "independent ones, by their errors on labelled items."
         )
     for copy in jury.copies:
-        yield (
-            f"{copy.judge} nearly repeats {copy.model}: their log-odds correlate by "
-            f"{copy.correlation:.3f}."
-        )
+        if copy.error_correlation is None:
+            yield (
+                f"{copy.judge} and {copy.model} agree nearly always: copies, or both "
+                f"right. {'More labels' if jury.labelled else 'Labels'} would tell "
+                f"(their log-odds correlate by {copy.correlation:.3f})."
+            )
+        else:
+            yield (
+                f"{copy.judge} nearly repeats {copy.model}: their log-odds correlate "
+                f"by {copy.correlation:.3f}, and by {copy.error_correlation:.3f} on "
+                "items of one label."
+            )
 
 
 def grids(jury: Jury) -> Iterator[Grid]:
     """Lay out the judges: what each adds, and how well it is calibrated."""
+    yield from forecast_grids(jury)
     yield from judge_grids(jury)
     if jury.score_scale:
         yield scale_grid(jury)
+
+
+def forecast_grids(jury: Jury) -> Iterator[Grid]:
+    """Lay out how many items more labels would let the jury decide."""
+    found = jury.certificate
+    if found is not None and found.forecast:
+        rows = [(f"{one.labels:,}", percent(one.share)) for one in found.forecast]
+        yield Grid(
+            "What more labels would allow",
+            ("labels in all", "decided without a person"),
+            ((f"{jury.labelled:,} (now)", percent(found.share)), *rows),
+            ("If the jury goes on to err as often in every share of the items.",),
+        )
 
 
 def scale_grid(jury: Jury) -> Grid:
@@ -266,9 +322,19 @@ def judge_grids(jury: Jury) -> Iterator[Grid]:
             "generous. Slope of calibration: 1 is calibrated, below 1 over-confident, "
             "above 1 under-confident; verdicts of 0 and 1 count as "
             f"{percent(jury.clip)} and {percent(1 - jury.clip)}.",
+            *_missing_slopes(jury),
         ),
         essential=5,
     )
+
+
+def _missing_slopes(jury: Jury) -> Iterator[str]:
+    """Say why a judge has no slope."""
+    if any(j.calibration is None or j.calibration.slope is None for j in jury.judges):
+        yield (
+            f"Slope -: it needs {FEWEST_CASES} labelled verdicts of the judge, with "
+            f"{FEWEST_OF_A_CLASS} of each label, and verdicts that differ."
+        )
 
 
 def _credit_row(judge: Judge) -> tuple[str, ...]:

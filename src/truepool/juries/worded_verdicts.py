@@ -1,0 +1,80 @@
+"""Verdicts in words: yes and no, pass and fail, as the labels of the outcome say."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from truepool.core.errors import ReportError
+from truepool.core.formatting import is_number
+from truepool.data.tables.numbers import MISSING, is_empty
+
+
+def number_words(
+    frame: nw.DataFrame[Any], columns: Sequence[str], outcome: str, positive: Any
+) -> nw.DataFrame[Any]:
+    """Return the table with 1 and 0 for the two labels, where verdicts are words.
+
+    ``positive`` is 1. The other label is that of the outcome column or, where nothing
+    is labelled yet, the only other word there is. A column without any of the two
+    stays as it is.
+    """
+    words = {name: _words(frame[name]) for name in columns}
+    words = {name: found for name, found in words.items() if found}
+    labels = _words(frame[outcome]) if outcome in frame.columns else {}
+    known = list(labels) or list(
+        {word: 0 for found in words.values() for word in found}
+    )
+    for name, found in words.items():
+        if positive is None:
+            if len(labels) == 2 and set(found) <= set(labels):
+                raise _undecided(name, [*labels])
+            continue
+        sign = str(positive).strip().casefold()
+        other = [word for word in known if word != sign]
+        if not set(found) & {sign, *other} or len(other) > 1:
+            continue
+        values = {sign: 1.0, **dict.fromkeys(other, 0.0)}
+        _check_words(name, found, values)
+        numbers = [_number(cell, values) for cell in frame[name].to_list()]
+        column = nw.new_series(name, numbers, backend=frame.implementation)
+        frame = frame.with_columns(column)
+    return frame
+
+
+def _words(column: nw.Series[Any]) -> dict[str, int]:
+    """Return the words of a column that are no numbers, and where each comes first."""
+    if column.dtype != nw.String:
+        return {}
+    found: dict[str, int] = {}
+    cells = column.to_list()
+    for row in np.flatnonzero(~is_empty(column)).tolist():
+        text = cells[row].strip()
+        if text not in MISSING and not is_number(text.rstrip("%").replace(",", ".")):
+            found.setdefault(text.casefold(), row)
+    return found
+
+
+def _number(cell: Any, values: dict[str, float]) -> Any:
+    text = "" if cell is None else str(cell).strip()
+    if text in MISSING:
+        return None
+    return values.get(text.casefold()) if not is_number(text) else float(text)
+
+
+def _check_words(name: str, found: dict[str, int], values: dict[str, float]) -> None:
+    for word, row in found.items():
+        if word not in values:
+            known = " or ".join(map(repr, values))
+            raise ReportError(
+                f"a verdict in words must be {known}, as the labels are; column "
+                f"{name!r} has {word!r} in row {row}. Correct it, or leave it empty."
+            )
+
+
+def _undecided(name: str, labels: list[str]) -> ReportError:
+    return ReportError(
+        f"verdicts in words need to know which one is positive; column {name!r} has "
+        f"{labels[0]!r} and {labels[1]!r}. Say which one (--positive {labels[0]})."
+    )
