@@ -97,7 +97,7 @@ def test_a_page_is_asked_of_the_audit(truepool, reports, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--json=nowhere/told.json"], "nowhere' to write into"),
+        (["--json=nowhere/told.json"], "nowhere' to write into. Create it first."),
         (["--markdown", "."], "is a folder; name a file in it"),
         (["--json=same", "--markdown", "same"], "got 'same' twice"),
         (["--pool", "vgc"], "did you mean 'vcg'"),

@@ -266,8 +266,8 @@ def test_bad_input_gets_one_sentence_and_nothing_is_written(truepool, tables, ca
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["--cost-fn", 0], "got 0 for fn"),
-        (["--cost-fp", -1], "got -1.0 for fp"),
+        (["--cost-fn", 0], "got 0 for fn (--cost-fn)"),
+        (["--cost-fp", -1], "got -1.0 for fp (--cost-fp)"),
         (["--cost-matrix", "0,1,1;1,0,1;1,1,0"], "K = 2"),
         (["--cost-matrix", "0,x;1,0"], "rows of numbers"),
         (["--cost-matrix", "0,1;1"], "equally long"),

@@ -76,7 +76,7 @@ def test_a_label_that_is_not_filled_in_is_asked_for(start, truepool):
     name, _ = start("tabs, yes and no, newest outcomes missing")
     code, out, err = truepool("compare", name, "--config", "pool.toml")
     assert (code, out) == (2, "")
-    assert "one of two outcome labels must be named as positive" in err
+    assert "Which label do the reports give the probability of" in err
 
 
 def test_a_file_that_was_not_named_is_not_overwritten(start, truepool):
