@@ -204,6 +204,9 @@ def test_fit_prints_the_same_card_as_json(folder, truepool):
     assert json.loads(out) == json.loads(shown)
     _, text, _ = truepool("show", "a.pool")
     assert "candidates are combined" in text
+    assert text.startswith("Pool: auto\n")
+    assert "table options" in text
+    assert "value" not in text.split()
 
 
 def test_a_matrix_of_costs_is_shown(folder, truepool):

@@ -111,7 +111,7 @@ def test_a_format_that_fits_iso_dates_is_accepted(tmp_path):
     text = "time,a,b,y\n2026-01-31,0.1,0.2,0\n2026-02-01,0.9,0.8,1\n"
     path = file(tmp_path, text, "a.csv")
     panel = read_panel(path, time_format="%Y-%m-%d")
-    assert panel.times.tolist() == read_panel(path).times.tolist()
+    assert_array_equal(panel.times, read_panel(path).times)
 
 
 def test_cells_that_hold_dates_need_no_format():
