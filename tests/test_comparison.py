@@ -22,6 +22,14 @@ COSTS = Costs(fn=10, fp=1)
 FEW = ["vcg", "log-odds"]
 
 
+def test_of_pools_that_cost_the_same_the_plain_mean_comes_first():
+    sure, unsure = (0.9, 0.9, 0.6), (0.1, 0.1, 0.4)  # the median is sharper
+    panel = Panel([sure, unsure] * 20, [1, 0] * 20)
+    result = compare(panel, costs=Costs(), pools=["median"], resamples=20)
+    assert result["median"].brier < result["mean"].brier
+    assert result.rows[0].pool == "mean"
+
+
 def test_every_pool_that_is_not_costly_is_compared_with_the_mean_and_the_best_agent():
     seen = []
     result = compare(

@@ -275,7 +275,7 @@ def test_a_missed_fraud_costs_what_it_costs_whatever_it_is_called():
     ],
 )
 def test_where_the_classes_differ_the_positive_one_must_be_named(pool):
-    with pytest.raises(OutcomeError, match="'fraud' is the likelier one"):
+    with pytest.raises(OutcomeError, match="'fraud' is more likely"):
         fraud(pool).fit(X, NAMES[Y])
 
 

@@ -14,6 +14,7 @@ from truepool.audits.attribution import (
     CRITICAL,
     FITTING,
     NEAR,
+    ONE,
     dates,
     share_of_cost,
 )
@@ -59,7 +60,7 @@ def test_one_cause_makes_one_finding(cause):
         ("biased", "ada"): "note",
         ("biased", "bob"): "error",
     }
-    because = BECAUSE[cause].format(who="ada")
+    because = BECAUSE[cause].format(who="ada", **ONE)
     assert findings["biased", "ada"].sentence == f"biased. {MAY}{because}."
 
 
@@ -182,7 +183,7 @@ def test_causes_that_fit_only_together_are_named_together():
 
     both = drift("ada", 500), drift("bob", 505)
     effect = findings_of(decline(share=share), *both)["drifted-pool",]
-    assert effect.sentence.endswith(f"{MAY}ada got worse and bob got worse.")
+    assert effect.sentence.endswith(f"{MAY}ada and bob got worse.")
     effect = findings_of(decline(share=lambda causes: 0.1), *both)["drifted-pool",]
     assert effect.sentence.endswith("The cause is unknown.")
 

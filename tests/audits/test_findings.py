@@ -108,3 +108,30 @@ def test_what_another_finding_explains_names_it_as_its_cause():
         ("biased", "ada"): ("drifted", "ada"),
         ("biased", "bob"): (),
     }
+
+
+@pytest.mark.parametrize(
+    ("price", "words"),
+    [
+        (Estimate(0.02, 0.01, 0.03), "Do it."),
+        (Estimate(0.01, -0.01, 0.03), "Do it."),
+        (Estimate(-0.01, -0.03, 0.01), "No difference."),
+        (Estimate(-0.02, -0.03, -0.01), "Do not."),
+    ],
+)
+def test_a_fix_is_said_to_cost_more_only_where_its_whole_interval_does(price, words):
+    advice = {"backfires": "Do not.", "indifferent": "No difference."}
+    doubtful = Candidate(
+        "biased", ("ada",), "ada is biased.", "Do it.", p_value=1e-6,
+        price=lambda: price, **advice,
+    )  # fmt: skip
+    (found,) = select_findings([doubtful])
+    assert found.advice == words
+    assert (found.severity == "note") == (price.high < 0)
+
+
+def test_recalibration_that_makes_no_significant_difference_is_not_called_harmful():
+    from truepool.audits.topics.calibration import BACKFIRES, INDIFFERENT
+
+    assert "makes no significant difference" in INDIFFERENT
+    assert "relies on it" not in BACKFIRES + INDIFFERENT

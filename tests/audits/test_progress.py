@@ -1,12 +1,14 @@
 """What got better and worse since an earlier audit."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from faults import COSTS, flipped, sound
 
 from truepool.audits import audit
+from truepool.audits.progress import compare_audits
 from truepool.core.errors import SourceError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -30,7 +32,7 @@ def test_a_fault_that_was_fixed_is_better(faulty):
     lines = changes(finding)
     assert lines[0] == f"Since the audit of {faulty['date']} (march.csv):"
     assert "it cost" in lines[1]
-    assert "Better: `reversed` of agent1 is gone or less severe." in lines
+    assert "Better: agent1: reversal is resolved or less severe." in lines
 
 
 def test_a_fault_that_is_new_is_worse(faulty):
@@ -45,7 +47,7 @@ def test_a_fault_that_is_new_is_worse(faulty):
 def test_the_same_cases_have_no_change(faulty):
     finding = audit(flipped(cases=500), **QUICK, since=faulty)
     assert (finding.changes.worse, finding.changes.better) == ((), ())
-    assert changes(finding)[-1] == "No error or warning came or went."
+    assert changes(finding)[-1] == "No errors or warnings were added or resolved."
 
 
 def test_changes_reach_every_output(faulty):
@@ -92,6 +94,37 @@ def test_settings_that_differ_are_named(faulty, settings, names):
     finding = audit(flipped(cases=500), **QUICK | settings, since=faulty)
     assert finding.changes.settings == names
     assert any(line.startswith("The two audits differ in") for line in changes(finding))
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"currency": "EUR"}, "currency"),
+        ({"costs": {"fn": 50.0}}, "costs"),
+        ({"threshold": 0.4}, "threshold"),
+        ({"outcome_labels": {"positive": "no"}}, "positive label"),
+    ],
+)
+def test_audits_that_measure_different_things_are_not_compared(faulty, settings, why):
+    now = audit(sound(cases=120), **QUICK)
+    settings = dict(settings)
+    before = faulty | {"costs": now.to_dict()["costs"], "threshold": now.threshold}
+    if "currency" in settings:
+        settings["costs"] = {"currency": settings.pop("currency")}
+    if "costs" in settings:
+        settings["costs"] = before["costs"] | settings["costs"]
+    found = replace(now, changes=compare_audits(before | settings, now))
+    assert found.changes.better != ()
+    assert changes(found)[1:] == [
+        f"The two audits differ in {why}, so their costs and findings are not compared."
+    ]
+
+
+def test_the_earlier_cost_keeps_its_currency(faulty):
+    costs = {"costs": faulty["costs"] | {"currency": "EUR"}}
+    now = audit(sound(cases=120), **QUICK)
+    assert compare_audits(faulty | costs, now).currency == "EUR"
+    assert compare_audits(faulty, now).currency == ""
 
 
 def test_labels_weights_and_folds_that_differ_are_named(faulty):

@@ -97,7 +97,7 @@ def test_a_page_is_asked_of_the_audit(truepool, reports, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--json=nowhere/told.json"], "nowhere' to write into"),
+        (["--json=nowhere/told.json"], "nowhere' to write into. Create it first."),
         (["--markdown", "."], "is a folder; name a file in it"),
         (["--json=same", "--markdown", "same"], "got 'same' twice"),
         (["--pool", "vgc"], "did you mean 'vcg'"),
@@ -131,13 +131,14 @@ def test_an_earlier_audit_says_what_changed(truepool, tmp_path):
     truepool("audit", f"--json={last}", "--quiet")
     status, out, _ = truepool("audit", "--since", str(last))
     assert status == 0
-    assert "No error or warning came or went." in out
+    assert "No errors or warnings were added or resolved." in out
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}"])
+@pytest.mark.parametrize("text", ["", "[]", "{}", "rf,gbm,y\\n0.5,0.6,1\\n"])
 def test_what_is_no_earlier_audit_is_refused(truepool, tmp_path, text):
     last = tmp_path / "last.json"
     last.write_text(text)
     status, out, error = truepool("audit", "--since", str(last))
     assert (status, out) == (2, "")
     assert "--json=FILE" in error
+    assert "Expecting" not in error

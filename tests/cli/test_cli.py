@@ -221,7 +221,7 @@ GOOD = "m0,m1,m2,m3,y\n.9,.6,.5,.5,1\n.2,.4,.5,.5,0\n"
 BAD = {
     "percentages": (settled(GOOD.replace(".9", "90")), "percentages"),
     "logits": (settled(GOOD.replace(".9", "-2.5")), "logits"),
-    "outcome 2": (settled(GOOD.replace("5,1\n", "5,2\n")), "got the labels 0 and 2. Pass positive=0 (--positive 0)"),
+    "outcome 2": (settled(GOOD.replace("5,1\n", "5,2\n")), "of, 0 or 2? Pass --positive 0 or --positive 2."),
     "text": (settled(GOOD.replace(".9", "high")), "'high' in row 0"),
     "infinity": (settled(GOOD.replace(".9", "inf")), "Infinity"),
     "one text label": (settled(GOOD.replace("5,1\n", "5,a\n").replace("5,0\n", "5,a\n")), "every outcome is 'a'"),
@@ -266,8 +266,8 @@ def test_bad_input_gets_one_sentence_and_nothing_is_written(truepool, tables, ca
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["--cost-fn", 0], "got 0 for fn"),
-        (["--cost-fp", -1], "got -1.0 for fp"),
+        (["--cost-fn", 0], "got 0 for fn (--cost-fn)"),
+        (["--cost-fp", -1], "got -1.0 for fp (--cost-fp)"),
         (["--cost-matrix", "0,1,1;1,0,1;1,1,0"], "K = 2"),
         (["--cost-matrix", "0,x;1,0"], "rows of numbers"),
         (["--cost-matrix", "0,1;1"], "equally long"),

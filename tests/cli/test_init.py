@@ -76,7 +76,7 @@ def test_a_label_that_is_not_filled_in_is_asked_for(start, truepool):
     name, _ = start("tabs, yes and no, newest outcomes missing")
     code, out, err = truepool("compare", name, "--config", "pool.toml")
     assert (code, out) == (2, "")
-    assert "one of two outcome labels must be named as positive" in err
+    assert "Which label do the reports give the probability of" in err
 
 
 def test_a_file_that_was_not_named_is_not_overwritten(start, truepool):
@@ -160,3 +160,31 @@ def test_a_table_that_cannot_be_read_yet_says_why(truepool, tmp_path, monkeypatc
     code, out, _ = truepool("init", "t.csv")
     assert code == 0
     assert "The table cannot be read yet: with --percent either all reports" in out
+
+
+def test_the_mean_report_of_percentages_is_one(tmp_path, truepool, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        f"{i},{20 + 6 * i} %,{25 + 5 * i} %,{'no yes'.split()[i > 4]}"
+        for i in range(10)
+    ]
+    Path("t.csv").write_text("id,a,b,label\n" + "\n".join(rows) + "\n")
+    _, out, _ = truepool("init", "t.csv")
+    assert "'yes' (5 rows; the mean report there is 61 %)" in out
+
+
+def test_the_costs_of_several_classes_are_asked_for_on_screen(
+    tmp_path, truepool, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    names = ("low", "mid", "high")
+    header = [f"{agent}:{name}" for agent in ("a", "b") for name in names]
+    rows = [f"0.5,0.3,0.2,0.4,0.4,0.2,{names[i % 3]}" for i in range(12)]
+    Path("t.csv").write_text(
+        ",".join([*header, "level"]) + "\n" + "\n".join(rows) + "\n"
+    )
+    _, out, _ = truepool("init", "t.csv")
+    assert (
+        "in the order low, mid, high, as in --cost-matrix '0,1,1; 1,0,1; 1,1,0'."
+        in (" ".join(out.split()))
+    )

@@ -204,6 +204,9 @@ def test_fit_prints_the_same_card_as_json(folder, truepool):
     assert json.loads(out) == json.loads(shown)
     _, text, _ = truepool("show", "a.pool")
     assert "candidates are combined" in text
+    assert text.startswith("Pool: auto\n")
+    assert "table options" in text
+    assert "value" not in text.split()
 
 
 def test_a_matrix_of_costs_is_shown(folder, truepool):
@@ -225,12 +228,33 @@ def test_the_costs_of_three_classes_are_named_as_in_the_audit(tmp_path, truepool
     assert "class 0 is the negative class: missing another costs 10" in shown
 
 
+NOT_SAVED = (
+    "is not a saved pool, or it is damaged. Pass a file that truepool fit wrote."
+)
+
+
+def test_a_separator_that_is_the_stored_decimal_mark_is_asked_about_first(
+    tmp_path, truepool, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{i};0,{i}1;0,{9 - i}2;{i % 2}\n" for i in range(8))
+    Path("g.csv").write_text(f"id;a;b;y\n{rows}")
+    Path("new.csv").write_text("id,a,b\n1,0.2,0.4\n")
+    words = "fit g.csv --sep ; --decimal , --pool mean -o g.pool".split()
+    assert truepool(*words)[0] == 0
+    code, _, err = truepool("score", "g.pool", "new.csv", "--sep", ",")
+    assert code == 2
+    assert err.endswith("Pass --sep , --decimal .\n")
+    ways = ("--sep", ",", "--decimal", ".")
+    assert truepool("score", "g.pool", "new.csv", *ways)[0] == 0
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         ("score none.pool new.csv", "none.pool cannot be read"),
-        ("score train.csv new.csv", "must be an undamaged saved pool"),
-        ("show train.csv", "must be an undamaged saved pool"),
+        ("score train.csv new.csv", NOT_SAVED),
+        ("show train.csv", NOT_SAVED),
         ("score v.pool none.csv", "there is no file 'none.csv'"),
         ("score v.pool new.xls", "a table is read as"),
         ("score v.pool new.csv -o new.csv", "got 'new.csv' twice"),
@@ -248,10 +272,10 @@ def test_the_costs_of_three_classes_are_named_as_in_the_audit(tmp_path, truepool
         ("score v.pool header.csv", "at least one row"),
         ("score v.pool text.jsonl", "'ada' has 'x' in line 1"),
         ("score v.pool list.jsonl", "line 1 is [1]"),
-        ("score v.pool broken.jsonl", "line 1 must be JSON"),
+        ("score v.pool broken.jsonl", "line 1 is not: Expecting"),
         ("export v.pool --onnx v.txt", "must end in .onnx"),
         ("export v.pool --onnx v.pool", "twice. Name another file"),
-        ("export new.csv --onnx v.onnx", "must be an undamaged saved pool"),
+        ("export new.csv --onnx v.onnx", NOT_SAVED),
         (
             "fit train.csv -o train.csv --outcome label --positive fraud",
             "twice. Name another file",

@@ -243,5 +243,7 @@ def test_new_cases_need_the_columns_but_not_what_only_learning_uses():
     reports = load_reports(pd.DataFrame(rows), ("rf", "gbm"), written)
     assert reports.columns["amount"].tolist() == ROWS["amount"]
     assert set(reports.columns) == {"amount", "region"}
-    with pytest.raises(SourceError, match="no case column 'amount'"):
+    with pytest.raises(
+        SourceError, match="no case column 'amount'.*(--cost-fn.*or --by)"
+    ):
         load_reports(pd.DataFrame(rows).drop(columns="amount"), ("rf",), written)

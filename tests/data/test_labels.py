@@ -54,22 +54,22 @@ def test_nothing_is_guessed_about_other_labels(pair):
         encode_outcomes(np.array(pair * 3), 2)
     message = str(refusal.value)
     for label in pair:
-        assert f"positive={label!r} (--positive {label})" in message
+        assert f"--positive {label}" in message
+        assert repr(label) in message
     assert "\n" not in message
 
 
 @pytest.mark.parametrize(("negative", "positive"), USUAL)
 def test_the_likelier_of_a_usual_pair_is_offered_whatever_its_case(negative, positive):
-    with pytest.raises(
-        OutcomeError, match=f"; '{positive.title()}' is the likelier one"
-    ):
+    offer = f"Pass --positive {positive.title()} or .* .'{positive.title()}' is more"
+    with pytest.raises(OutcomeError, match=offer):
         Labels.of([positive.title(), negative.upper()])
 
 
 def test_for_unusual_pairs_no_label_is_suggested():
     with pytest.raises(OutcomeError) as refusal:
         Labels.of(["blue", "two words"])
-    assert "likelier" not in str(refusal.value)
+    assert "likely" not in str(refusal.value)
     assert "--positive 'two words'" in str(refusal.value)
 
 
@@ -86,7 +86,7 @@ def test_the_suggested_label_works():
 def test_nobody_is_told_that_a_jury_looks_for_what_fails():
     with pytest.raises(OutcomeError) as refusal:
         Labels.of(["pass", "fail"])
-    assert "likelier" not in str(refusal.value)
+    assert "likely" not in str(refusal.value)
 
 
 @pytest.mark.parametrize(

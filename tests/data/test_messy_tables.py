@@ -84,6 +84,36 @@ def test_times_are_read_by_their_format():
         read_panel(table, time_format="%Y")
 
 
+@pytest.mark.parametrize(
+    ("cells", "cure"),
+    [
+        (("2026-01-31", "2026-02-01"), "Pass --time-format '%Y-%m-%d'."),
+        (
+            ("2026-01-31T12:00", "2026-02-01T13:30"),
+            "Pass --time-format '%Y-%m-%dT%H:%M'.",
+        ),
+        (("31.01.2026", "13.02.2026"), "Pass --time-format '%d.%m.%Y'."),
+        (("soon", "later"), "Change --time-format."),
+    ],
+)
+def test_dates_of_a_text_file_must_be_written_as_the_format_says(tmp_path, cells, cure):
+    rows = (f"{t},0.{i}1,0.{i}2,{i}\n" for i, t in enumerate(cells))
+    path = file(tmp_path, "time,a,b,y\n" + "".join(rows), "a.csv")
+    with pytest.raises(PanelError) as refusal:
+        read_panel(path, time_format="%d/%m/%Y")
+    assert str(refusal.value) == (
+        f"a time must be written as '%d/%m/%Y'; column 'time' has {cells[0]!r} in row "
+        f"0. {cure}"
+    )
+
+
+def test_a_format_that_fits_iso_dates_is_accepted(tmp_path):
+    text = "time,a,b,y\n2026-01-31,0.1,0.2,0\n2026-02-01,0.9,0.8,1\n"
+    path = file(tmp_path, text, "a.csv")
+    panel = read_panel(path, time_format="%Y-%m-%d")
+    assert_array_equal(panel.times, read_panel(path).times)
+
+
 def test_cells_that_hold_dates_need_no_format():
     days = [datetime.date(2025, 12, 31), datetime.date(2026, 2, 1), None]
     for whole in (days[:2], [datetime.datetime(d.year, d.month, 3) for d in days[:2]]):
@@ -289,7 +319,7 @@ def test_classes_may_be_called_by_name():
     assert_allclose(panel.reports, [[0.9, 0.8], [0.3, 0.2], [0.4, 0.1]], rtol=1e-12)
     assert panel.labels.names == ("legit", "fraud")
     assert panel.outcomes.tolist() == [1, 0, 0]
-    with pytest.raises(OutcomeError, match="must be named as positive"):
+    with pytest.raises(OutcomeError, match="Which label do the reports give"):
         read_panel(pa.table(NAMED))
     with pytest.raises(OutcomeError, match="must be 'legit' or 'fraud'; got 'theft'"):
         read_panel(

@@ -262,7 +262,7 @@ def test_several_answers_in_a_long_table_are_runs_of_one_judge(tmp_path):
     named = read_verdicts(path, TableFormat(long=long, agents="gpt,llama"))
     assert named.repeated == [("gpt", "gpt (run 2)")]
     assert set(named.verdicts.agents) == {"gpt", "gpt (run 2)", "llama"}
-    with pytest.raises(SourceError, match="no long column 'verdct'"):
+    with pytest.raises(SourceError, match="no long column 'verdct'.*--long"):
         read_verdicts(path, TableFormat(long=("item", "judge", "verdct")))
 
 

@@ -21,7 +21,7 @@ from truepool.render.html.audit import html, sections
 from truepool.render.tables import comparison as compared
 from truepool.render.tables.audit import details
 from truepool.render.tables.evidence import alarms, grids
-from truepool.render.verdict import changes, saving_label, sentence, usual
+from truepool.render.verdict import changes, sentence, usual
 
 UNIT = "EUR"
 SCALES = (1, 7)
@@ -54,8 +54,8 @@ def audits(two_pools):
     found = []
     for scale in SCALES:
         costs = Costs(fn=5 * scale, fp=scale, currency=UNIT)
-        since = audit(panel(), costs=costs, resamples=20).to_dict()
         settings = {"threshold": 0.6, "by": "region", "capacity": "10%"}
+        since = audit(panel(), costs=costs, resamples=20, threshold=0.6).to_dict()
         found.append(audit(panel(), costs=costs, resamples=20, since=since, **settings))
     return found
 
@@ -93,7 +93,7 @@ def test_a_cost_in_a_sentence_has_its_currency(audits):
         yield from (sentence(found), *steps(found), usual(found), *changes(found))
         for finding in found.findings:
             yield finding.sentence
-            yield from details(finding, saving_label(found))
+            yield from details(finding, found)
 
     pairs = zip(*map(texts, audits), strict=True)
     assert list(chain.from_iterable(bare(*pair) for pair in pairs)) == []

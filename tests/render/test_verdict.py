@@ -1,12 +1,15 @@
+import re
 from dataclasses import replace
 
 import pytest
 from example_audit import audit, estimate, findings, recommendation
+from hypothesis import given
+from hypothesis import strategies as st
 
 from truepool.audits.values import Fix
 from truepool.data.labels import Labels
-from truepool.render.actions import ACTIONS
-from truepool.render.verdict import costs, sentence, usual
+from truepool.render.actions import ACTIONS, FAULTS
+from truepool.render.verdict import costs, saving_label, sentence, usual
 
 NONE = {"withheld": ()}
 UNCHANGED = {"pool": "mean", "cost": 0.22, "saving": None, "p_value": None}
@@ -81,7 +84,7 @@ def test_notes_speak_against_nothing():
     quiet = audit(findings=findings()[5:], **NONE)
     result = replace(quiet, recommendation=replace(quiet.recommendation, **UNCHANGED))
     basis = f"no error and no warning {BASIS}."
-    assert sentence(result) == f"Nothing speaks against this pool: {basis}"
+    assert sentence(result) == f"No problems found with this pool: {basis}"
     assert sentence(quiet) == (
         f"No fault was found, but stacked-lr costs significantly less than mean: {basis}"
     )
@@ -111,7 +114,7 @@ def test_an_error_is_fixed_before_anything_else():
     )
     assert advice(text) == (
         "Before anything else, take ada out of the pool or fix its feed (saves 0.0900 "
-        "per case); leave out a or b, which report the same. Until then, use "
+        "per case, in false alarms); leave out a or b, which report the same. Until then, use "
         "stacked-lr: it costs 0.140 per case, mean 0.220 (569 cases, 5-fold "
         "cross-validation). That saves 0.0800 per case, the cost of 80 false alarms per "
         "1,000 cases (95 % interval 50 to 110; adjusted p = 0.004); it is the simplest "
@@ -123,7 +126,9 @@ def test_an_error_is_fixed_before_anything_else():
 def test_the_recommended_pool_is_auto_and_the_alternative_says_why():
     text = advice(fixed(pool="auto", why="it learns how", alternative="best-agent", agent="ada",
                         alternative_cost=0.15, auto_saving=estimate(0.08)))  # fmt: skip
-    assert text.startswith("Use auto: it costs 0.140 per case, mean 0.220 (")
+    assert text.startswith(
+        "Use auto: it costs 0.140 per case (in false alarms), mean 0.220 ("
+    )
     assert text.endswith(
         "; it learns how. The simplest pool within one standard error of auto is the "
         "best agent alone (ada), at 0.150 per case: use it if you need a rule that is "
@@ -141,16 +146,28 @@ def test_the_recommended_pool_is_auto_and_the_alternative_says_why():
         ),
         (
             estimate(0.005),
-            "auto would save the cost of 5 false alarms per 1,000 cases (95 % interval "
-            "-5 to 15), which is not statistically significant.",
+            "auto costs about the same (savings per 1,000 cases: 5 false alarms, 95 % "
+            "interval -5 to 15).",
+        ),
+        (
+            estimate(-0.005),
+            "auto costs about the same (savings per 1,000 cases: -5 false alarms, 95 % "
+            "interval -15 to 5).",
+        ),
+        (
+            estimate(0.028, 0.022),
+            "auto would save the cost of 28 false alarms per 1,000 cases (95 % interval "
+            "6 to 50), which is not significant after adjusting for the 9 pools tried "
+            "(adjusted p = 0.072).",
         ),
         (estimate(0.0, 0.0), "auto would decide no case at another cost."),
     ],
 )
 def test_what_is_in_use_is_kept_where_auto_is_no_better(saving, words):
-    text = advice(fixed(**UNCHANGED, auto_saving=saving))
+    text = advice(fixed(**UNCHANGED, auto_saving=saving, auto_p_value=0.072))
     assert text == (
-        "Keep mean: at 0.220 per case (569 cases, 5-fold cross-validation), none of the "
+        "Keep mean: at 0.220 per case (in false alarms; 569 cases, 5-fold "
+        "cross-validation), none of the "
         f"9 other pools tried costs significantly less. {words}"
     )
 
@@ -163,7 +180,9 @@ def test_costs_of_dated_cases_are_on_later_cases_than_were_learned_from():
 def test_a_pool_is_kept_after_the_fix():
     text = advice(fixed(error("constant-feed", "ada"), **UNCHANGED))
     assert text.startswith("Before anything else, take ada out of the pool or fix its")
-    assert "Then keep mean: at 0.220 per case (569 cases, 5-fold" in text
+    assert (
+        "Then keep mean: at 0.220 per case (in false alarms; 569 cases, 5-fold" in text
+    )
 
 
 def test_a_pool_at_fault_is_not_kept():
@@ -198,7 +217,7 @@ def test_one_action_is_named_once_with_what_it_saves():
         error("changed-feed", "ada", saving=estimate(0.05)),
     ))  # fmt: skip
     assert told.count("take ada out of the pool") == 1
-    assert "(saves 0.0900 per case). Until then" in told
+    assert "(saves 0.0900 per case, in false alarms). Until then" in told
 
 
 def test_a_date_stands_beside_the_case():
@@ -234,6 +253,107 @@ def test_every_fault_that_can_be_grave_has_an_action():
     from truepool.audits.attribution import BECAUSE
 
     assert set(BECAUSE) <= set(ACTIONS)
+    assert set(FAULTS) == set(ACTIONS)
+
+
+# The same action on several agents, and the unit of the first cost
+
+
+def test_agents_that_need_the_same_are_named_together():
+    text = advice(fixed(
+        warning("biased", "vendor_x", saving=estimate(0.05)),
+        warning("harmful", "ada"),
+        warning("over-confident", "gbm", saving=estimate(0.03)),
+        **UNCHANGED,
+    ))  # fmt: skip
+    assert text.endswith(
+        "Also ask whoever runs vendor_x and gbm to recalibrate them (saves per case: "
+        "vendor_x 0.0500, gbm 0.0300); take ada out of the pool."
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("constant-feed", "take a, b and {c} out of the pool or fix their feeds"),
+        ("stopped-feed", "find out why a, b and {c} stopped reporting"),
+        ("rescaled-feed", "ask whether a, b and {c} were retrained or rescaled, and"),
+        ("fails-in-segment", "in the groups where they fail, or fix their feeds there"),
+        ("misreport-gain", "pay every agent by a proper score of its own reports."),
+    ],
+)
+def test_what_several_agents_need_is_in_the_plural(code, words):
+    text = advice(fixed(*(error(code, who) for who in ("a", "b", "{c}"))))
+    assert words in text
+    assert text.count("out of the pool") <= 1
+
+
+def test_pairs_of_copies_are_not_mixed_up():
+    text = advice(fixed(error("copy", "a", "c"), error("copy", "b", "c")))
+    assert (
+        "leave out a or c, which report the same; leave out b or c, which report"
+        in text
+    )
+
+
+def test_each_feed_that_costs_more_when_left_out_has_its_own_figure():
+    dead = [
+        error("constant-feed", who, saving=estimate(-0.05, 0.01)) for who in ("a", "b")
+    ]
+    text = fixed(*dead).steps[0]
+    assert text.count("(leaving it out as it is would cost 0.0500 more per case") == 2
+
+
+UNITS = [
+    ({"fn": 10.0, "fp": 1.0}, 2, "in false alarms"),
+    ({"fn": 500.0, "fp": 20.0}, 2, "in the unit of your costs"),
+    ({"fn": 1.0, "fp": 1.0}, 4, "in errors"),
+    ({"matrix": [[0, 1, 1], [4, 0, 1], [9, 1, 0]]}, 3, "in units of the cost matrix"),
+]
+
+
+@pytest.mark.parametrize(("costs_", "classes", "words"), UNITS)
+def test_the_first_cost_names_its_unit_once(costs_, classes, words):
+    result = replace(fixed(), costs=costs_, classes=classes)
+    assert f"it costs 0.140 per case ({words}), mean 0.220 (" in advice(result)
+    assert advice(result).count(f"({words}") == 1
+    assert saving_label(result) == f"savings per case if fixed ({words})"
+
+
+def test_a_currency_stands_at_every_cost_and_not_beside_another_unit():
+    result = replace(fixed(), costs={"fn": 10.0, "fp": 1.0, "currency": "EUR"})
+    assert "it costs 0.140 EUR per case, mean 0.220 EUR (" in advice(result)
+    assert saving_label(result) == "savings per case if fixed (EUR)"
+
+
+def test_a_saving_between_classes_names_its_unit():
+    result = replace(fixed(), costs=UNITS[3][0], classes=3)
+    assert "80 units of the cost matrix per 1,000 cases (95 % interval" in advice(
+        result
+    )
+
+
+def test_an_agent_that_fails_in_a_group_is_left_out_there_and_not_fixed():
+    words = "savings per case if left out there (in false alarms)"
+    assert saving_label(audit(), "fails-in-segment") == words
+
+
+@given(
+    value=st.floats(-0.2, 0.2), half=st.floats(0, 0.2), p=st.floats(0, 1),
+    other=st.booleans(),
+)  # fmt: skip
+def test_what_is_called_not_significant_beside_an_interval_without_0_is_adjusted(
+    value, half, p, other
+):
+    plan = {} if other else UNCHANGED
+    text = advice(fixed(**plan, auto_saving=estimate(value, half), auto_p_value=p))
+    for clause in text.split(". "):
+        ends = re.search(r"interval (-?[\d.,]+) to (-?[\d.,]+)", clause)
+        if "not significant" in clause or "not statistically" in clause:
+            low, high = (float(end.replace(",", "")) for end in ends.groups())
+            assert low <= 0 <= high or "after adjusting for the 9 pools tried" in clause
+        if "about the same" in clause:
+            assert value - half <= 0 <= value + half
 
 
 # Findings under their cause, and the header
@@ -290,7 +410,7 @@ def test_an_agent_whose_recalibration_saves_more_than_a_pool_comes_first():
     first, then = fixed(large).steps[:2]
     assert first == (
         "Before anything else, ask whoever runs ada to recalibrate it (saves 0.100 per "
-        "case)."
+        "case, in false alarms)."
     )
     assert then.startswith("Until then, use stacked-lr")
 
@@ -300,7 +420,7 @@ def test_a_broken_feed_comes_before_what_saves_more():
     large = error("over-confident", "bob", saving=estimate(0.2, 0.01))
     assert fixed(large, broken).steps[0] == (
         "Before anything else, take ada out of the pool or fix its feed (saves 0.0100 "
-        "per case); ask whoever runs bob to recalibrate it (saves 0.200 per case)."
+        "per case, in false alarms); ask whoever runs bob to recalibrate it (saves 0.200 per case)."
     )
 
 
@@ -310,7 +430,7 @@ def test_a_warning_that_saves_more_than_the_errors_comes_before_them():
     first, *others = fixed(agent, pool, **UNCHANGED).steps
     assert first == (
         "Before anything else, recalibrate the pool, as `platt` does with the mean "
-        "(saves 0.200 per case); ask whoever runs ada to recalibrate it (saves 0.0500 "
+        "(saves 0.200 per case, in false alarms); ask whoever runs ada to recalibrate it (saves 0.0500 "
         "per case)."
     )
     assert not any("recalibrate" in step for step in others)
@@ -328,7 +448,7 @@ def test_what_costs_more_is_not_advised():
     dead = error("constant-feed", "ada", saving=estimate(-0.05, 0.01))
     assert fixed(dead).steps[0] == (
         "Before anything else, have the feed of ada fixed (leaving it out as it is "
-        "would cost 0.0500 more per case)."
+        "would cost 0.0500 more per case, in false alarms)."
     )
     turned = error("reversed", "ada", saving=estimate(-0.05, 0.2))
     assert fixed(turned).steps[0] == (

@@ -45,7 +45,7 @@ def saved(path, agents=("ada", "bob", "cyd"), labels=("ok", "fraud")):
         ({"labels": ["ok"]}, "two or more different labels"),
         ({"labels": ["ok", "ok"]}, "two or more different labels"),
         ({"labels": ["ok", 1]}, "all text or all whole numbers"),
-        ({"labels": ["ok", "fraud"], "positive": None}, "must be named as positive"),
+        ({"labels": ["ok", "fraud"], "positive": None}, "Which label do the reports give the probability of"),
         ({"labels": list(range(101)), "positive": None}, "at most 100 labels"),
         ({"labels": ["a", "b", "c"], "positive": "a"}, "belongs to two labels"),
         ({"costs": 5}, "costs must be a JSON object"),
@@ -67,7 +67,7 @@ def saved(path, agents=("ada", "bob", "cyd"), labels=("ok", "fraud")):
         ({"learner": "hedge", "settings": [1]}, "settings of a learner"),
         ({"learner": "auto", "settings": {"record": "/tmp"}}, "without 'record'"),
         ({"saved_pool": "not base64!"}, "in base64"),
-        ({"saved_pool": FORGED}, "the saved pool must be an undamaged saved pool"),
+        ({"saved_pool": FORGED}, "the saved pool is not a saved pool, or it is damaged"),
         ({"colour": 1}, "a pool has no 'colour'"),
     ],
 )  # fmt: skip

@@ -9,6 +9,7 @@ from truepool.audits.candidate import Candidate
 from truepool.audits.severity import FEEDS, LABELS
 from truepool.audits.values import SEVERITIES, Finding
 from truepool.core.arrays import FloatArray
+from truepool.core.formatting import listed
 from truepool.measures.inference.hypothesis_tests import long_run_variance
 
 NO_OUTCOME = (*FEEDS, "rescaled-feed", "copy", "correlated", LABELS)
@@ -44,24 +45,28 @@ or the best of all, is explained by none of its faults."""
 
 BECAUSE = {
     LABELS: "the positive label may be the other one",
-    "constant-feed": "{who} sends one and the same report",
+    "constant-feed": "{who} {sends} one and the same report",
     "stopped-feed": "{who} stopped reporting",
-    "repeated-feed": "{who} sends old reports",
+    "repeated-feed": "{who} {sends} old reports",
     "changed-feed": "{who} lost touch with the other agents",
     "rescaled-feed": "the reports of {who} changed level or scale",
-    "reversed": "{who} is reversed",
+    "reversed": "{who} {is_} reversed",
     "drifted": "{who} got worse",
-    "copy": "{who} is a copy",
-    "over-confident": "{who} is over-confident",
-    "under-confident": "{who} is under-confident",
-    "biased": "{who} is biased",
-    "fails-in-segment": "{who} fails in some of the groups",
+    "copy": "{who} {is_a_copy}",
+    "over-confident": "{who} {is_} over-confident",
+    "under-confident": "{who} {is_} under-confident",
+    "biased": "{who} {is_} biased",
+    "fails-in-segment": "{who} {fails} in some of the groups",
     "under-confident-pool": "the pool is under-confident",
     "over-confident-pool": "the pool is over-confident",
     "biased-pool": "the pool is biased",
     "threshold": "the threshold is not the one that the costs imply",
 }
 """How a cause is named in the findings that it explains."""
+
+ONE = {"is_": "is", "is_a_copy": "is a copy", "sends": "sends", "fails": "fails"}
+SEVERAL = {"is_": "are", "is_a_copy": "are copies", "sends": "send", "fails": "fail"}
+"""Verbs of a cause, for one agent and for several."""
 
 FITTING = 0.25
 """A cause must explain at least this share of an effect."""
@@ -113,7 +118,7 @@ def attribute_causes(graded: Sequence[tuple[Candidate, Finding]]) -> list[Findin
         if causes:
             if causes[0].code in FEEDS and causes[0].who == finding.who:
                 finding = _follow(candidate, finding, causes[0])
-            because = " and ".join(_because(cause) for cause in causes)
+            because = _because(causes)
             sentence = f"{finding.sentence} Another finding may explain it: {because}."
             if any(cause.severity != "note" for cause in causes):
                 finding = replace(finding, severity="note")
@@ -223,5 +228,14 @@ def _depth(finding: Finding) -> int:
     return CAUSES.index(finding.code) if finding.code in CAUSES else len(CAUSES)
 
 
-def _because(cause: Finding) -> str:
-    return BECAUSE[cause.code].format(who="".join(cause.who[:1]))
+def _because(causes: Sequence[Finding]) -> str:
+    """Name the causes, agents with the same fault together."""
+    agents: dict[str, list[str]] = {}
+    for cause in causes:
+        agents.setdefault(cause.code, []).extend(cause.who[:1])
+    return " and ".join(_fault(code, who) for code, who in agents.items())
+
+
+def _fault(code: str, agents: Sequence[str]) -> str:
+    verbs = SEVERAL if len(agents) > 1 else ONE
+    return BECAUSE[code].format(who=listed(agents), **verbs)

@@ -44,3 +44,5 @@ class Candidate:
     """Added to the sentence where no cause is found."""
     backfires: str = ""
     """The advice where following the other one would cost more."""
+    indifferent: str = ""
+    """The advice where that is not certain: the interval of the price includes 0."""

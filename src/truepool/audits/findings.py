@@ -50,8 +50,9 @@ def _finding(
     candidate: Candidate, grade: Severity, price: Estimate | None, p: float | None
 ) -> Finding:
     advice = candidate.advice
-    if candidate.backfires and price is not None and price.value < 0:
-        advice = candidate.backfires
+    if price is not None and price.value < 0:
+        unsure = price.high >= 0 and candidate.indifferent
+        advice = unsure or candidate.backfires or advice
     return Finding(
         candidate.code,
         grade,

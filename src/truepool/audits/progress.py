@@ -55,16 +55,19 @@ def compare_audits(earlier: Mapping[str, Any], audit: Audit) -> Changes:
         better,
         left_out,
         tuple(name for name, value in before.items() if after[name] != value),
+        before["currency"],
     )
 
 
 def _settings(plain: Mapping[str, Any]) -> dict[str, Any]:
     """What costs and findings depend on beside the cases, by name."""
-    plan = plain["recommendation"]
+    plan, costs = plain["recommendation"], dict(plain["costs"])
+    currency = str(costs.pop("currency", ""))
     return {
         "agents": sorted(plain["agents"]),
         "pool": plain["pool"],
-        "costs": plain["costs"],
+        "costs": costs,
+        "currency": currency,
         "threshold": plain["threshold"],
         "positive label": plain["outcome_labels"].get("positive"),
         "weights": plain.get("weighted_share") is not None,

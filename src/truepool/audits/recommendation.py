@@ -52,7 +52,8 @@ def recommend(evidence: Evidence, findings: tuple[Finding, ...]) -> Recommendati
         trust = _trust(findings, blind=evidence.shortage is not None)
         return Recommendation(trust, fixes, in_use, None, regime=because, usual=usual)
     comparison, other = choice.comparison, choice.alternative
-    savings = {one.pool: one.saved for one in evidence.compute(paired_comparisons)}
+    tests = {one.pool: one for one in evidence.compute(paired_comparisons)}
+    auto = tests.get(RECOMMENDED)
     alone = "best-agent" in (choice.pool, other)
     return Recommendation(
         _trust(findings, blind=False),
@@ -67,7 +68,8 @@ def recommend(evidence: Evidence, findings: tuple[Finding, ...]) -> Recommendati
         why=choice.why,
         alternative=other,
         alternative_cost=None if other is None else table[other].loss.value,
-        auto_saving=savings.get(RECOMMENDED),
+        auto_saving=None if auto is None else auto.saved,
+        auto_p_value=None if auto is None else auto.holm,
         tried=len(table.rows) - 1,
         tested=table.tested,
         folds=len(evidence.validation.folds),

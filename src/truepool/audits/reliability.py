@@ -73,7 +73,7 @@ def worst_group(found: Calibration, classes: int = 2, line: float | None = None)
     )
     if classes > 2:
         return f"when it is {report} sure, it is right {frequency} of the time"
-    most = ", which costs most" if lost.any() else ""
+    most = "; reports in this range cost the most" if lost.any() else ""
     return f"when it says {report}, {frequency} of cases are positive{most}"
 
 

@@ -15,6 +15,8 @@ from truepool.data.labels import Labels
 Severity: TypeAlias = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 Trust: TypeAlias = Literal["no", "with care", "yes", "unknown"]
+DECISIVE = ("costs", "currency", "threshold", "positive label")
+"""Settings without which two audits measure different things."""
 SCHEMA = 4
 """Version of the JSON form; raised when a name in it changes or disappears."""
 
@@ -226,6 +228,13 @@ class Changes:
     """Agents of the earlier audit that are not in this one."""
     settings: tuple[str, ...] = ()
     """Names of settings that differ between the two."""
+    currency: str = ""
+    """Unit of the earlier cost; empty where it has no name."""
+
+    @property
+    def comparable(self) -> bool:
+        """Whether costs and findings of the two audits mean the same."""
+        return not set(self.settings) & set(DECISIVE)
 
 
 @dataclass(frozen=True)
@@ -267,6 +276,8 @@ class Recommendation:
     alternative_cost: float | None = None
     auto_saving: Estimate | None = None
     """What `auto` would save; below 0 it costs more. None where it is in use."""
+    auto_p_value: float | None = None
+    """Of that saving, adjusted for the ``tried`` pools."""
     tried: int = 0
     tested: int = 0
     folds: int = 0

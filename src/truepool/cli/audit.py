@@ -104,9 +104,12 @@ def _read_audit(path: Path) -> dict[str, Any]:
     try:
         read = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
+        why = "is not JSON"
+        if isinstance(error, OSError):
+            why = f"cannot be read ({error.strerror})"
         raise SourceError(
             f"--since must name the JSON file of an earlier audit; {str(path)!r} "
-            f"cannot be read ({error}). Write one with truepool audit --json=FILE."
+            f"{why}. Write one with truepool audit --json=FILE."
         ) from error
     if not isinstance(read, dict):
         raise SourceError(

@@ -59,6 +59,7 @@ def _show(profile: "TableProfile", table: Path, place: Path, *, err: bool) -> No
     from truepool.cli.screen import print_line
     from truepool.core.formatting import pluralize
     from truepool.data.labels import format_names
+    from truepool.render.config import cost_matrix
 
     lines = [f"{table.name}: {pluralize(profile.rows, 'row')}."]
     for name, value in profile.options.items():
@@ -80,6 +81,12 @@ def _show(profile: "TableProfile", table: Path, place: Path, *, err: bool) -> No
         if question.required:
             flag = f"--{question.option}"
             command += f" {flag} {options.SPELLINGS[flag].value}".rstrip()
+    if len(profile.classes) > 2:
+        lines.append(
+            "If you like: what do errors cost? One row per true class and one column "
+            f"per decision, in the order {', '.join(profile.classes)}, as in "
+            f"--cost-matrix '{cost_matrix(len(profile.classes))}'."
+        )
     if profile.problem is not None:
         lines.append(f"The table cannot be read yet: {profile.problem}")
     if not err:

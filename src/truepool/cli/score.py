@@ -158,11 +158,18 @@ def _format_of_new(
 
     They need not have its id column, nor be a long table because it was one.
     """
+    from truepool.core.errors import SettingError
     from truepool.data.tables import TableFormat, read_column_names
     from truepool.data.tables.batches import is_json_lines
 
     same = {name: vars(fitted_on)[name] for name in ("time", *WRITTEN, *LONG)}
     known = same | given
+    sep, mark = given.get("sep"), fitted_on.decimal
+    if sep == mark and "decimal" not in given:
+        raise SettingError(
+            f"--sep {sep} separates the columns, so it cannot be the decimal mark, as "
+            f"in the table of the fit. Pass --sep {sep} --decimal ."
+        )
     if fitted_on.long and "long" not in given:
         names: list[str] = []
         if isinstance(source, Path) and not is_json_lines(source):

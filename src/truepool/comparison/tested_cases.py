@@ -86,7 +86,7 @@ class TestedCases:
             chances = (float(p_mean[i]), float(p_best[i]))
             row = Row(name, estimate, to_mean, to_best, *chances, **summary)
             rows.append(row)
-        return tuple(sorted(rows, key=lambda row: (row.loss.value, row.brier)))
+        return tuple(sorted(rows, key=_rank))
 
     def _summary(self, name: str) -> dict[str, float]:
         probabilities = to_classes(self.pooled[name])
@@ -168,3 +168,8 @@ def adjust(p_values: FloatArray) -> FloatArray:
         tested = ~np.isnan(p_values[..., row, :])
         adjusted[..., row, :][tested] = holm(p_values[..., row, :][tested])
     return adjusted
+
+
+def _rank(row: Row) -> tuple[float, bool, float]:
+    """Lowest loss first; of equal ones the plain mean, then the lowest Brier loss."""
+    return row.loss.value, row.pool != "mean", row.brier

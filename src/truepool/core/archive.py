@@ -29,6 +29,11 @@ NUMBERS = "biuf"
 
 LOADERS = {"pool": "tp.load_pool(path)", "stream": "tp.load_stream(path)"}
 """What reads each kind of archive."""
+PASS = {
+    "pool": "Pass a file that truepool fit wrote.",
+    "stream": "Pass a file that stream.save wrote.",
+}
+"""What to do where a file is no archive of a kind."""
 
 DAMAGE = (
     ArithmeticError,
@@ -58,11 +63,12 @@ class Kind:
         """What the manifest must name."""
         return f"truepool-{self.name}"
 
-    def damaged(self, path: Path, why: str) -> TruepoolError:
+    def damaged(self, path: Path, why: str = "") -> TruepoolError:
         """Return the error about a file that is not what it should be."""
         return self.error(
-            f"{path} must be an undamaged saved {self.name}; it is not: "
-            f"{why}. Save the {self.name} again, or copy the file again."
+            f"{path} is not a saved {self.name}, or it is damaged"
+            f"{f': {why}' if why else ''}. "
+            f"{PASS[self.name]}"
         )
 
 
@@ -210,7 +216,7 @@ def unpack(
         manifest = json.loads(members[MANIFEST])
         found = (manifest["format"], manifest["version"])
     except DAMAGE as error:
-        raise kind.damaged(path, "it is not an archive with a manifest") from error
+        raise kind.damaged(path) from error
     other = next((k for k in LOADERS if found[0] == f"truepool-{k}"), kind.name)
     if other != kind.name:
         raise kind.error(

@@ -40,7 +40,9 @@ def check_path(path: str | Path, suffix: str | None = None) -> Path:
     if _is_stream(mode):
         return place
     if not folder.is_dir():
-        raise SourceError(f"there is no folder {str(folder)!r} to write into")
+        raise SourceError(
+            f"there is no folder {str(folder)!r} to write into. Create it first."
+        )
     if not os.access(folder, os.W_OK):
         raise SourceError(f"the folder {str(folder)!r} cannot be written into")
     return place

@@ -1,6 +1,7 @@
 """Formats of numbers in text: three significant figures by default."""
 
 import re
+from collections.abc import Sequence
 from math import floor, isfinite, isnan, log10
 
 
@@ -84,6 +85,16 @@ def pluralize(count: int, what: str) -> str:
     ('1 error', '2,000 cases')
     """
     return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Join names as in a sentence.
+
+    >>> listed(["rf"]), listed(["rf", "gbm", "mlp"]), listed([])
+    ('rf', 'rf, gbm and mlp', '')
+    """
+    *most, last = names or ("",)
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def amount(value: float) -> str:

@@ -35,11 +35,14 @@ def as_amount(name: str, value: Any) -> Amount:
                 ". A benefit is the negative cost of a right decision: tp of a hit, "
                 "tn of a case left alone correctly (--cost-tp, --cost-tn)."
             )
-        raise CostError(f"a cost must be {what}; got {value!r} for {name}{cure}")
+        raise CostError(
+            f"a cost must be {what}; got {value!r} for {name} (--cost-{name}){cure}"
+        )
     if value and not 1 / LARGEST_COST <= abs(value) <= LARGEST_COST:
         raise CostError(
             f"a cost must lie between {1 / LARGEST_COST:g} and {LARGEST_COST:g} in "
-            f"size; got {value!r:.40} for {name}. Express it in another unit."
+            f"size; got {value!r:.40} for {name} (--cost-{name}). Express it in "
+            "another unit."
         )
     return float(value)
 
@@ -49,7 +52,9 @@ def per_case(
 ) -> FloatArray:
     """Costs of each case, (T,): numbers, of errors not below 0."""
     what = (
-        f"the cost {name}" if column is None else f"column {column!r}, the cost {name},"
+        f"the cost {name}"
+        if column is None
+        else f"column {column!r}, the cost {name} (--cost-{name}),"
     )
     cure = "Correct it, or leave the case out."
     try:
@@ -60,7 +65,8 @@ def per_case(
         t = int(np.argmax(numbers < 0))
         raise CostError(
             f"{what} must not be negative; {case_name(t, ids)} has {numbers[t]:g}. "
-            "Correct it, or leave the case out; benefits are negative costs tp and tn."
+            "Correct it, or leave the case out; benefits are negative costs "
+            "tp and tn (--cost-tp, --cost-tn)."
         )
     return read_only(numbers)
 
@@ -74,10 +80,13 @@ def check_order(error: str, wrong: Amount, right_name: str, right: Amount) -> No
         if wrong > right:
             return
         if right == 0:
-            raise CostError(f"a cost must be a positive number; got 0 for {error}")
+            raise CostError(
+                f"a cost must be a positive number; got 0 for {error} (--cost-{error})"
+            )
         raise CostError(
             "an error must cost more than the right decision; got "
-            f"{error}={wrong:g} and {right_name}={right:g}"
+            f"{error}={wrong:g} and {right_name}={right:g}. Raise --cost-{error} or "
+            f"lower --cost-{right_name}."
         )
     if error == "fp" and not isinstance(wrong, str) and not isinstance(right, str):
         below = np.atleast_1d(wrong < right)

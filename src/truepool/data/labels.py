@@ -388,15 +388,14 @@ def _question(first: Any, second: Any) -> str:
     pairs = {frozenset(pair): pair[1] for pair in USUAL}
     likely = pairs.get(frozenset(str(x).casefold() for x in (first, second)))
     offer = next((x for x in (first, second) if str(x).casefold() == likely), None)
-    ways = " or ".join(
-        f"positive={label!r} (--positive {shlex.quote(str(label))})"
-        for label in (first, second)
+    ways = [f"--positive {shlex.quote(str(label))}" for label in (first, second)]
+    if offer == second:
+        ways.reverse()
+    hint = "" if offer is None else f" ({offer!r} is more likely)"
+    return (
+        f"Which label do the reports give the probability of, {first!r} or {second!r}? "
+        f"Pass {' or '.join(ways)}{hint}."
     )
-    text = (
-        "one of two outcome labels must be named as positive, the event that reports "
-        f"are probabilities of; got the labels {first!r} and {second!r}. Pass {ways}"
-    )
-    return f"{text}; {offer!r} is the likelier one" if offer is not None else text
 
 
 def _unknown(positive: Any, known: Iterable[Any]) -> OutcomeError:

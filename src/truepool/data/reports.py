@@ -10,12 +10,19 @@ from numpy.typing import ArrayLike
 from truepool.core import kernels
 from truepool.core.arrays import FloatArray, from_classes, read_only
 from truepool.core.errors import AgentError, PanelError, ReportError
+from truepool.core.formatting import listed
 
 SUM_TOLERANCE = 1e-3
 """How far from 1 the K probabilities of one report may sum (CSV files round)."""
 
 CLIP_TOLERANCE = 1e-6
 """How far outside [0, 1] single precision may carry a probability; it is clipped."""
+
+UNIT_RATIO = 10.0
+"""Percentages go so many times as high as fractions, at least."""
+
+MIXED_SHARE = 0.05
+"""Share of an agent's reports that must be in another unit for it to mix units."""
 
 MAX_SCORE = 10
 """Whole numbers up to here look like scores of a judge, and not like percentages."""
@@ -165,13 +172,60 @@ def _outside(values: FloatArray, names: tuple[str, ...]) -> str:
             f"truepool jury does with --scores {start}-{top}."
         )
     elif high <= 100:
-        cure = "These look like percentages: divide by 100 (--percent)."
+        cure = _percent_cure(values, i, names)
     else:
         cure = f"If {names[i]!r} is not an agent, leave that column out."
     value = values[t, i, k].item()
     return (
         f"a report must lie in [0, 1]; agent {names[i]!r} has {value:g} in case {t} "
         f"(all its reports lie between {low:g} and {high:g}). {cure}"
+    )
+
+
+def _percent_cure(values: FloatArray, i: int, names: tuple[str, ...]) -> str:
+    """Say how percentages of agent i are read, alone or beside probabilities."""
+    tops = [float(np.nanmax(values[:, j], initial=0.0)) for j in range(len(names))]
+    others = [j for j, top in enumerate(tops) if 0 < top <= 1]
+    if not others or tops[i] < UNIT_RATIO * max(tops[j] for j in others):
+        return "These look like percentages: divide by 100 (--percent)."
+    if values.shape[2] == 1:
+        mixed = mixed_units(values[:, i, 0], values[:, others, 0])
+        if mixed is not None:
+            return describe_mix(names[i], values[:, i, 0], mixed)
+    percent = [names[j] for j, top in enumerate(tops) if top > 1]
+    one = len(percent) == 1
+    return (
+        f"Only {listed([repr(name) for name in percent])} {'is' if one else 'are'} in "
+        f"percent: divide {'it' if one else 'them'} by 100 in the table (--percent is "
+        "for tables in which every agent is)."
+    )
+
+
+def mixed_units(column: FloatArray, others: FloatArray) -> tuple[int, int] | None:
+    """Return a case with a percentage and one with a probability of one agent (T,).
+
+    None where it has one unit. ``others`` (T, M) are probabilities of other agents: its
+    numbers up to 1 are probabilities if, as such, they lie closer to the others' mean.
+    """
+    known = np.isfinite(others)
+    total = np.where(known, others, 0.0).sum(axis=1)
+    mean = total / np.maximum(known.sum(axis=1), 1)
+    below = (column > 0) & (column <= 1) & known.any(axis=1)
+    above = column > 1
+    if not above.any() or below.sum() < MIXED_SHARE * np.isfinite(column).sum():
+        return None
+    x, expected = column[below], mean[below]
+    if abs(x - expected).mean() >= abs(x / 100 - expected).mean():
+        return None
+    return int(np.argmax(above)), int(np.argmax(below))
+
+
+def describe_mix(name: str, column: FloatArray, cases: tuple[int, int]) -> str:
+    """Say that an agent mixes percentages and probabilities, with a case of each."""
+    percent, share = (f"{column[t]:g} in case {t}" for t in cases)
+    return (
+        f"{name!r} mixes percentages and probabilities ({percent}, {share}); write it "
+        "in one unit."
     )
 
 

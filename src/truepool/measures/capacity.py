@@ -48,7 +48,8 @@ class Capacity:
             )
         if period and period not in UNITS:
             raise SettingError(
-                f"a capacity is for one {', '.join(UNITS)}; got {str(text)!r}"
+                f"a capacity must be per hour, day or week, as in 200/day; got "
+                f"{str(text)!r}"
                 f"{suggestion(period, UNITS)}"
             )
         limit, share = float(found[1]), bool(found[2])

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from truepool.audits.severity import BROKEN, LABELS
 from truepool.audits.values import Fix
-from truepool.core.formatting import money
+from truepool.core.formatting import listed, money
 
-RECALIBRATION = "ask whoever runs {who} to recalibrate it"
-FEED = "take {who} out of the pool or fix its feed"
+RECALIBRATION = "ask whoever runs {who} to recalibrate {it}"
+FEED = "take {who} out of the pool or fix {its} {feed}"
 POOL = "recalibrate the pool, as `platt` does with the mean"
 CALIBRATION = ("over-confident", "under-confident", "biased")
 """Faults that recalibrating an agent cures."""
@@ -21,23 +21,23 @@ ACTIONS = {
     "stopped-feed": "find out why {who} stopped reporting",
     "repeated-feed": FEED,
     "changed-feed": FEED,
-    "rescaled-feed": "ask whether {who} was retrained or rescaled, and fit the "
+    "rescaled-feed": "ask whether {who} {was} retrained or rescaled, and fit the "
     "pool again",
-    "reversed": "take {who} out of the pool or reverse its reports",
+    "reversed": "take {who} out of the pool or reverse {its} reports",
     "drifted": FEED,
     "copy": "leave out {who} or {other}, which report the same",
     "harmful": "take {who} out of the pool",
     "over-confident": RECALIBRATION,
     "under-confident": RECALIBRATION,
     "biased": RECALIBRATION,
-    "misreport-gain": "pay {who} and the others by a proper score of their own reports",
+    "misreport-gain": "pay every agent by a proper score of its own reports",
     "worse-than-best": "use {who} alone, or a pool that relies on it more",
     "threshold": "decide at the threshold that the costs imply",
     "under-confident-pool": POOL,
     "over-confident-pool": POOL,
     "biased-pool": POOL,
-    "fails-in-segment": "take {who} out of the pool in the groups where it fails, or "
-    "fix its feed there",
+    "fails-in-segment": "take {who} out of the pool in the groups where {it_fails}, "
+    "or fix {its} {feed} there",
     "biased-segment": "fit one pool per group",
     "drifted-pool": "find out what changed around {when}",
     "outcome-rate": "find out why the share of positive outcomes changed around {when}",
@@ -52,43 +52,114 @@ COSTS_MORE = {
     "copy": "find out why {who} and {other} report the same",
 }
 """What to do instead where that would cost more; of all other faults, `FIX_FEED`."""
-FIX_FEED = "have the feed of {who} fixed"
+FIX_FEED = "have the {feed} of {who} fixed"
+
+ONE = {"it": "it", "its": "its", "feed": "feed", "was": "was", "it_fails": "it fails"}
+SEVERAL = {"it": "them", "its": "their", "feed": "feeds", "was": "were",
+           "it_fails": "they fail"}  # fmt: skip
+"""Words of an action that depend on the number of agents."""
+
+FAULTS = {
+    LABELS: "the doubt about the positive label",
+    "constant-feed": "the constant feed",
+    "stopped-feed": "the stopped feed",
+    "repeated-feed": "the repetition of old reports",
+    "changed-feed": "the loss of touch with the other agents",
+    "rescaled-feed": "the change of level or scale",
+    "reversed": "reversal",
+    "drifted": "drift",
+    "copy": "duplication",
+    "harmful": "harm to the pool",
+    "over-confident": "over-confidence",
+    "under-confident": "under-confidence",
+    "biased": "bias",
+    "misreport-gain": "the gain from misreporting",
+    "worse-than-best": "the lead over the pool",
+    "threshold": "the wrong threshold",
+    "under-confident-pool": "under-confidence of the pool",
+    "over-confident-pool": "over-confidence of the pool",
+    "biased-pool": "bias of the pool",
+    "fails-in-segment": "failure in some of the groups",
+    "biased-segment": "bias within groups",
+    "drifted-pool": "drift of the pool",
+    "outcome-rate": "the change in the share of positive outcomes",
+    "other-threshold": "the threshold that costs too much",
+    "selective-labels": "the selection of labelled cases",
+}
+"""What is wrong, as a noun, by the finding's code."""
 
 
-def listed(names: Sequence[str]) -> str:
-    """Join names as in a sentence."""
-    *most, last = names or ("",)
-    return f"{', '.join(most)} and {last}" if most else last
+def worded(action: str, agents: Sequence[str]) -> str:
+    """Return an action on one agent or several.
+
+    >>> worded(FEED, ["rf"]), worded(RECALIBRATION, ["rf", "gbm"])
+    ('take rf out of the pool or fix its feed', \
+'ask whoever runs rf and gbm to recalibrate them')
+    """
+    number = SEVERAL if len(agents) > 1 else ONE
+    return action.format(who=listed(agents), **number)
 
 
 def join(fixes: Sequence[Fix], currency: str | None = None) -> str:
     """List what to do, the same action once; with a currency, what it saves."""
-    saved: dict[str, str] = {}
+    together: dict[tuple[str, str], list[Fix]] = {}
     for fix in fixes:
-        saved.setdefault(
-            _action(fix), "" if currency is None else _saved(fix, currency)
-        )
-    return "; ".join(action + saving for action, saving in saved.items())
+        # Who costs more when left out is named apart, beside what that would cost,
+        # and so is each pair of copies.
+        alone = _costs_more(fix) or len(fix.who) > 1
+        apart = fix.who[0] if alone and fix.who else ""
+        together.setdefault((_action(fix), apart), []).append(fix)
+    return "; ".join(
+        _joined(action, same, currency) for (action, _), same in together.items()
+    )
+
+
+def _joined(action: str, fixes: Sequence[Fix], currency: str | None) -> str:
+    """Return one action on all the agents of these fixes, and what it saves."""
+    first = {fix.who[:1]: fix for fix in reversed(fixes)}  # of an agent, the first
+    fixes = [fix for fix in fixes if first[fix.who[:1]] is fix]
+    text = worded(action, [fix.who[0] for fix in fixes if fix.who])
+    if currency is None:
+        return text
+    if len(fixes) == 1:
+        return text + _saved(fixes[0], currency)
+    sure = [
+        f"{fix.who[0]} {money(fix.saving.value, currency)}"
+        for fix in fixes
+        if fix.saving is not None and fix.saving.low > 0
+    ]
+    return f"{text} (saves per case: {', '.join(sure)})" if sure else text
 
 
 def _action(fix: Fix) -> str:
+    """Return the action on a fix, in which the agents are still to be named."""
     if fix.code not in ACTIONS:
-        return f"look into {listed(fix.who) or 'the pool'} (`{fix.code}`)"
-    who, other = (*fix.who, "", "")[:2]
+        return _escape(f"look into {listed(fix.who) or 'the pool'} (`{fix.code}`)")
     # Who was reversed midway was sound before: its reports must not all be reversed.
     turned = fix.code == "reversed" and fix.since is not None
     action = FEED if turned else ACTIONS[fix.code]
     if fix.saving is not None and fix.saving.value < 0:
         action = COSTS_MORE.get(fix.code, FIX_FEED)
     when = f"case {fix.since or 0:,}" + (f" ({fix.date})" if fix.date else "")
-    return action.format(who=who, other=other, when=when)
+    other = _escape(fix.who[1]) if len(fix.who) > 1 else ""
+    return action.replace("{other}", other).replace("{when}", when)
+
+
+def _escape(name: str) -> str:
+    """Return a name in which no brace stands for anything."""
+    return name.replace("{", "{{").replace("}", "}}")
+
+
+def _costs_more(fix: Fix) -> bool:
+    saving = fix.saving
+    return saving is not None and saving.high < 0 and fix.code in FIRST
 
 
 def _saved(fix: Fix, currency: str) -> str:
     saving = fix.saving
     if saving is not None and saving.low > 0:
         return f" (saves {money(saving.value, currency)} per case)"
-    if saving is not None and saving.high < 0 and fix.code in FIRST:
+    if saving is not None and _costs_more(fix):
         more = money(-saving.value, currency)
         return f" (leaving it out as it is would cost {more} more per case)"
     return ""

@@ -7,9 +7,18 @@ from truepool.audits.topics.threshold import POOL_FAULTS
 from truepool.audits.values import Audit, Fix, Recommendation
 from truepool.comparison import Estimate
 from truepool.core.formatting import money, pluralize
-from truepool.render.actions import ACTIONS, CALIBRATION, FIRST, join, listed
+from truepool.render.actions import (
+    ACTIONS,
+    CALIBRATION,
+    FIRST,
+    RECALIBRATION,
+    join,
+    worded,
+)
 from truepool.render.costs import unit as costs_unit
-from truepool.render.numbers import per_thousand
+from truepool.render.numbers import equation, per_thousand, savings_per_thousand
+
+PER_CASE = " per case"
 
 
 def steps(audit: Audit) -> list[str]:
@@ -23,7 +32,22 @@ def steps(audit: Audit) -> list[str]:
         _later(audit),
         _also(audit),
     )
-    return [part for part in parts if part]
+    return _with_unit([part for part in parts if part], audit)
+
+
+def _with_unit(steps: list[str], audit: Audit) -> list[str]:
+    """Name the unit at the first cost; a currency stands at every one."""
+    first = next((i for i, step in enumerate(steps) if PER_CASE in step), None)
+    if first is None or audit.currency:
+        return steps
+    before, after = steps[first].split(PER_CASE, 1)
+    words = in_words(audit)
+    if after.startswith(" ("):
+        after = f" ({words}; {after[2:]}"
+    else:
+        inside = after.startswith((")", ":"))
+        after = f", {words}{after}" if inside else f" ({words}){after}"
+    return [*steps[:first], f"{before}{PER_CASE}{after}", *steps[first + 1 :]]
 
 
 def _question(audit: Audit) -> list[str]:
@@ -43,7 +67,12 @@ def recommended(plan: Recommendation) -> str:
 
 def unit(audit: Audit) -> str:
     """Name what costs are counted in, where that is known."""
-    return costs_unit(audit.costs) if audit.classes == 2 else audit.currency
+    return costs_unit(audit.costs, audit.classes)
+
+
+def in_words(audit: Audit) -> str:
+    """Say what costs are counted in."""
+    return f"in {unit(audit) or 'the unit of your costs'}"
 
 
 def first_fixes(plan: Recommendation) -> list[Fix]:
@@ -99,12 +128,8 @@ def _later(audit: Audit) -> str:
     if not steps:
         return ""
     steps += [fix for fix in _minor_fixes(plan) if fix.code in CALIBRATION]
-    agents = listed([fix.who[0] for fix in steps])
-    them = "it" if len(steps) == 1 else "them"
-    return (
-        f"Then ask whoever runs {agents} to recalibrate {them}, and compare the pools "
-        "again."
-    )
+    agents = [fix.who[0] for fix in steps]
+    return f"Then {worded(RECALIBRATION, agents)}, and compare the pools again."
 
 
 def _pool(audit: Audit) -> str:
@@ -165,13 +190,22 @@ def _auto(audit: Audit) -> str:
         return ""
     if saving.low == saving.high == 0:
         return " auto would decide no case at another cost."
-    if saving.value < 0:
+    if saving.high < 0:
         more = Estimate(-saving.value, -saving.high, -saving.low)
         return f" auto would cost more: {_per_thousand(audit, more)}."
     amount = _per_thousand(audit, saving)
+    if not saving.low > 0:
+        shown = savings_per_thousand(saving, audit.level, unit(audit))
+        return f" auto costs about the same ({shown})."
     if plan.saving is not None and saving.value < plan.saving.value:
         return f" auto would save less: {amount}."
-    return f" auto would save {amount}, which is not statistically significant."
+    p = ""
+    if plan.auto_p_value is not None:
+        p = f" (adjusted {equation('p', plan.auto_p_value)})"
+    return (
+        f" auto would save {amount}, which is not significant after adjusting for the "
+        f"{plan.tried} pools tried{p}."
+    )
 
 
 def _per_thousand(audit: Audit, saving: Estimate, p: float | None = None) -> str:

@@ -55,13 +55,22 @@ def _costs(profile: TableProfile) -> list[str]:
                for name in profile.amounts]  # fmt: skip
     if K < 3:
         return [*COSTS, *amounts]
-    rows = (",".join("0" if k == y else "1" for k in range(K)) for y in range(K))
     return [
         "# What errors cost: one row per true class and one column per decision, both",
         f"# in the order {', '.join(profile.classes)}",
-        f"# {_line('cost-matrix', '; '.join(rows))}",
+        f"# {_line('cost-matrix', cost_matrix(K))}",
         *amounts,
     ]
+
+
+def cost_matrix(classes: int) -> str:
+    """Return the matrix in which every error costs 1, as the command line writes it.
+
+    >>> cost_matrix(3)
+    '0,1,1; 1,0,1; 1,1,0'
+    """
+    K = range(classes)
+    return "; ".join(",".join("0" if k == y else "1" for k in K) for y in K)
 
 
 def _single_gaps(lines: Sequence[str]) -> list[str]:

@@ -61,15 +61,21 @@ def describe_classes(costs: Mapping[str, Any], names: Sequence[str]) -> str:
     )
 
 
-def unit(costs: Mapping[str, Any]) -> str:
-    """Return the unit of costs: the currency, false alarms, or nothing.
+def unit(costs: Mapping[str, Any], classes: int = 2) -> str:
+    """Return the unit of costs: the currency, a kind of error, or nothing.
 
     >>> unit({"fn": 10.0, "fp": 1.0}), unit({"fp": 5.0}), unit({"currency": "EUR"})
     ('false alarms', '', 'EUR')
+    >>> unit({"fn": 1.0, "fp": 1.0}, 3), unit({"matrix": [[0, 1], [5, 0]]}, 3)
+    ('errors', 'units of the cost matrix')
     """
     if costs.get("currency"):
         return str(costs["currency"])
-    return "false alarms" if costs.get("fp") == 1 else ""
+    if classes == 2:
+        return "false alarms" if costs.get("fp") == 1 else ""
+    if costs.get("matrix") is not None:
+        return "units of the cost matrix"
+    return "errors" if costs.get("fn") == costs.get("fp") == 1 else ""
 
 
 def _amount(value: Any, currency: str) -> str:

@@ -15,6 +15,7 @@ __all__ = [
     "number",
     "per_thousand",
     "percent",
+    "savings_per_thousand",
     "setting",
     "signed",
 ]
@@ -40,6 +41,8 @@ def format_estimate(estimate: Estimate | None, *, sign: bool = False) -> str:
     '66'
     >>> format_estimate(Estimate(0.01, -0.02, 0.04), sign=True)
     '+0.0100 [-.0200, +.0400]'
+    >>> format_estimate(Estimate(0.0, 0.0, 0.00012), sign=True)
+    '0 [0, +.000120]'
     """
     if estimate is None:
         return "-"
@@ -49,8 +52,11 @@ def format_estimate(estimate: Estimate | None, *, sign: bool = False) -> str:
             return f"{estimate.value:,.0f}"
         return show(estimate.value, estimate.value)
     like = max(map(abs, (estimate.value, estimate.low, estimate.high)))
-    ends = (show(end, like) for end in (estimate.low, estimate.high))
-    return f"{show(estimate.value, like)} {format_interval(*ends)}"
+    value, *ends = (
+        show(x, like) if x else "0"
+        for x in (estimate.value, estimate.low, estimate.high)
+    )
+    return f"{value} {format_interval(*ends)}"
 
 
 def format_p_value(p_value: float | None) -> str:
@@ -85,15 +91,33 @@ def per_thousand(
     >>> print(per_thousand(Estimate(6.5, 2.0, 9.0), 0.9, p_value=0.004))
     6,500 per 1,000 cases (90 % interval 2,000 to 9,000; adjusted p = 0.004)
     """
-    value, low, high = (1000 * x for x in (saving.value, saving.low, saving.high))
-    places = 0 if max(abs(low), abs(high)) >= 10 else 2
-    shown = f"{value:,.{places}f}"
-    what = f"{'the cost of ' * (unit == 'false alarms')}{shown} {unit}".rstrip()
+    shown, low, high = _thousandfold(saving)
+    counted = unit in ("false alarms", "errors")
+    what = f"{'the cost of ' * counted}{shown} {unit}".rstrip()
     test = "" if p_value is None else f"; adjusted {equation('p', p_value)}"
+    return f"{what} per 1,000 cases ({100 * level:g} % interval {low} to {high}{test})"
+
+
+def savings_per_thousand(saving: Estimate, level: float, unit: str = "") -> str:
+    """Return the same without saying that anything is saved.
+
+    >>> print(savings_per_thousand(Estimate(-0.02, -0.03, 0.01), 0.95, "EUR"))
+    savings per 1,000 cases: -20 EUR, 95 % interval -30 to 10
+    """
+    shown, low, high = _thousandfold(saving)
+    what = f"{shown} {unit}".rstrip()
     return (
-        f"{what} per 1,000 cases ({100 * level:g} % interval {low:,.{places}f} to "
-        f"{high:,.{places}f}{test})"
+        f"savings per 1,000 cases: {what}, {100 * level:g} % interval {low} to {high}"
     )
+
+
+def _thousandfold(saving: Estimate) -> tuple[str, str, str]:
+    """Return value and ends of an interval as text, times 1,000."""
+    places = 0 if 1000 * max(abs(saving.low), abs(saving.high)) >= 10 else 2
+    value, low, high = (
+        f"{1000 * x:,.{places}f}" for x in (saving.value, saving.low, saving.high)
+    )
+    return value, low, high
 
 
 def equation(name: str, p_value: float) -> str:

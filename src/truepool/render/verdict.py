@@ -2,14 +2,17 @@
 
 from truepool.audits.severity import LABELS
 from truepool.audits.values import SEVERITIES, Audit, Recommendation
-from truepool.core.formatting import in_unit, money, pluralize
-from truepool.render.actions import CALIBRATION, listed
-from truepool.render.advice import first_fixes, recommended, unit
+from truepool.core.formatting import in_unit, listed, money, pluralize
+from truepool.render.actions import CALIBRATION, FAULTS
+from truepool.render.advice import first_fixes, in_words, recommended, unit
 from truepool.render.costs import describe, describe_classes
 from truepool.render.labels import class_names
 
 FIXED = "savings per case if fixed"
 """What the cost of a finding is called; below 0, fixing it alone is no cure."""
+
+LEFT_OUT = {"fails-in-segment": "savings per case if left out there"}
+"""What it is called where it is not the saving of a fix, by the finding's code."""
 
 USUAL = {
     "vcg": "vcg",
@@ -40,7 +43,7 @@ def sentence(audit: Audit) -> str:
             f"No fault was found, but {recommended(plan)} costs significantly less "
             f"than {plan.in_use}: {basis}{missing}."
         )
-    return f"Nothing speaks against this pool: {basis}{missing}."
+    return f"No problems found with this pool: {basis}{missing}."
 
 
 def usual(audit: Audit) -> str:
@@ -52,14 +55,14 @@ def usual(audit: Audit) -> str:
     return f"Where {plan.regime}, the paper suggests {USUAL[plan.usual]}{here}."
 
 
-def saving_label(audit: Audit) -> str:
-    """Return what the cost of a finding is called, with its currency if it has one."""
-    return in_unit(FIXED, audit.currency)
+def saving_label(audit: Audit, code: str = "") -> str:
+    """Return what the cost of a finding is called, with its unit."""
+    return in_unit(LEFT_OUT.get(code, FIXED), audit.currency or in_words(audit))
 
 
 def costs(audit: Audit) -> str:
     """Say what errors cost, and in which unit."""
-    counted = f" Costs are in {unit(audit)}." if unit(audit) else ""
+    counted = f" Costs are {in_words(audit)}." if unit(audit) else ""
     text = describe_errors(audit)
     return f"{text[0].upper()}{text[1:]}.{counted}"
 
@@ -79,10 +82,17 @@ def changes(audit: Audit) -> list[str]:
     when = f" of {then.date}" if then.date else ""
     named = f" ({then.source})" if then.source else ""
     lines = [f"Since the audit{when}{named}:"]
+    if not then.comparable:
+        differ = listed(then.settings)
+        return [
+            *lines,
+            f"The two audits differ in {differ}, so their costs and findings are not "
+            "compared.",
+        ]
     if then.cost is not None and now.cost_in_use is not None:
         lines.append(
             f"The pool in use costs {money(now.cost_in_use, audit.currency)} per case; "
-            f"it cost {money(then.cost, audit.currency)}."
+            f"it cost {money(then.cost, then.currency)}."
         )
     if then.settings:
         lines.append(
@@ -97,14 +107,14 @@ def changes(audit: Audit) -> list[str]:
     lines += [f"Worse: {f.sentence}" for f in then.worse]
     lines += [f"Better: {_known(key)}." for key in then.better]
     if not then.worse and not then.better:
-        lines.append("No error or warning came or went.")
+        lines.append("No errors or warnings were added or resolved.")
     return lines
 
 
 def _known(key: tuple[str, ...]) -> str:
     code, *who = key
-    about = f" of {listed(who)}" if who else ""
-    return f"`{code}`{about} is gone or less severe"
+    about = f"{listed(who)}: " if who else ""
+    return f"{about}{FAULTS.get(code, f'`{code}`')} is resolved or less severe"
 
 
 def withheld(audit: Audit) -> dict[str, str]:

@@ -154,7 +154,7 @@ def test_the_group_that_costs_most_is_quoted():
     found = grouped([0.02, 0.15, 0.90], [0.04, 0.05, 0.60], [500, 300, 200])
     assert worst_group(found) == "when it says 90 %, 60 % of cases are positive"
     assert worst_group(found, 2, 0.1) == (
-        "when it says 15 %, 5 % of cases are positive, which costs most"
+        "when it says 15 %, 5 % of cases are positive; reports in this range cost the most"
     )
     assert worst_group(found, 3).endswith("it is right 60 % of the time")
 

@@ -102,11 +102,11 @@ def test_the_verdict_is_the_first_thing_said():
 def test_a_finding_says_its_number_its_cost_and_what_to_do():
     text = Page(PLAIN).text["article"]
     assert (
-        "calibration slope0.520 [.410, .660]savings per case if fixed+0.0310 [+.0120, +.0540]"
+        "calibration slope0.520 [.410, .660]savings per case if fixed (in false alarms)+0.0310 [+.0120, +.0540]"
         in text
     )
     assert "What to do: Recalibrate tree on cases with a known outcome" in text
-    assert "threshold0.500savings per case if fixed" in text, (
+    assert "threshold0.500savings per case if fixed (in false alarms)" in text, (
         "no interval where none can be told"
     )
 
@@ -291,7 +291,7 @@ def test_the_same_audit_makes_the_same_page():
 def test_costs_that_save_are_shown_as_they_are():
     one = replace(findings()[0], cost=estimate(-0.02), number=None)
     assert (
-        "savings per case if fixed-0.0200 [-.0300, -.0100]"
+        "savings per case if fixed (in false alarms)-0.0200 [-.0300, -.0100]"
         in Page(html(audit(findings=(one,)))).text["article"]
     )
 

@@ -34,7 +34,9 @@ def test_the_terminal_shows_every_finding_with_what_to_do():
     numbered = " ".join(f"{n}. {step}" for n, step in enumerate(steps(RESULT), start=1))
     assert text.startswith(f"{RESULT.verdict} What to do: {numbered}")
     assert re.search(
-        r"AUC: 0\.2\d+ \[\.\d+, \.\d+\]; savings per case if fixed: \+0\.\d+ \[", text
+        r"AUC: 0\.2\d+ \[\.\d+, \.\d+\]; savings per case if fixed \(in "
+        r"false alarms\): \+0\.\d+ \[",
+        text,
     )
 
 
@@ -97,10 +99,10 @@ def test_what_was_withheld_and_sampled_is_said(monkeypatch):
     from truepool.audits import evidence
 
     few = audit(Panel([[0.9, 0.5], [0.1, 0.5], [0.8, 0.2]], [1, 0, 1]))
-    lines = [line for line in shown(few, 200).splitlines() if "Withheld" in line]
+    lines = [line for line in shown(few, 200).splitlines() if "Skipped" in line]
     assert lines == [
-        "Withheld: calibration, comparison, harm, incentives, reversed reports, "
-        "robustness, credit and weights; at least 30 outcomes are needed, got 3."
+        "Skipped: calibration, comparison, harm, incentives, reversed reports, "
+        "robustness, credit and weights. At least 30 outcomes are needed, got 3."
     ]
     monkeypatch.setattr(evidence, "SAMPLE_CASES", 100)
     some = audit(sound(cases=200), **QUICK)

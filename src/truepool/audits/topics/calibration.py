@@ -30,10 +30,14 @@ from truepool.measures.scores import ece, smooth_ece
 POOL_SLOPE = 1.05
 """A slope above this is worth recalibrating a pool for."""
 
+ALL_AT_ONCE = "`truepool fit --pool stacked-lr` learns to correct all agents at once."
 BACKFIRES = (
     "Leave it as it is unless you change the pool too: recalibrated alone, it would "
-    "make decisions cost more on these cases, because the pool relies on it. "
-    "`truepool fit --pool stacked-lr` learns to correct all agents at once."
+    f"make decisions cost more on these cases. {ALL_AT_ONCE}"
+)
+INDIFFERENT = (
+    "Recalibrating it alone makes no significant difference to the cost on these "
+    f"cases. {ALL_AT_ONCE}"
 )
 
 AGENT_FAULTS = (*BROKEN, "drifted", "over-confident", "under-confident", "biased")
@@ -162,6 +166,7 @@ def _agent(evidence: Evidence, i: int, found: Calibration) -> Candidate:
         figure="reliability",
         share=partial(_share_since, evidence, i),
         backfires=BACKFIRES,
+        indifferent=INDIFFERENT,
     )
 
 

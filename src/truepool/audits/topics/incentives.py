@@ -26,6 +26,12 @@ NOTICEABLE = 0.02
 IN_COSTS = "vcg"
 """The payment that is in the units of the costs."""
 
+NEED = (
+    "they need one fixed cost per missed case and per false alarm (--cost-fn 10 "
+    "--cost-fp 1)"
+)
+"""Why incentives are left out where costs differ between cases."""
+
 PAID_FOR = {
     "vcg": "what it saves the pool",
     "externality": "agreeing with the others",
@@ -46,13 +52,17 @@ def misreport_incentives(evidence: Evidence) -> Incentives | None:
     if pool.complexity > 2:
         evidence.sampling.withhold(
             "incentives",
-            f"{pool.name} would be fitted again for every misreport, which takes long; "
-            f"see truepool.games.incentives(panel, {pool.name!r})",
+            f"fitting {pool.name} again for every misreport takes long; see "
+            f"truepool.games.incentives(panel, {pool.name!r})",
         )
+        return None
+    try:
+        check_costs(evidence.costs)  # before a sample is drawn and noted
+    except SettingError:
+        evidence.sampling.withhold("incentives", NEED)
         return None
     most = LINEAR_CASES if isinstance(pool, LinearPool) else OTHER_CASES
     try:
-        check_costs(evidence.costs)  # before a sample is drawn and noted
         cases = evidence.sampling.part(np.arange(len(panel)), most, "incentives")
         return incentives(
             panel.take(cases),

@@ -173,6 +173,8 @@ def _csv(stream: BinaryIO, wanted: _Wanted) -> Iterator[Batch]:
     numbers = (*wanted.reports(names), *written.columns)
     types = dict.fromkeys((*numbers, wanted.id), pa.string())
     types.pop(wanted.time, None)
+    if wanted.time is not None and written.time_format is not None:
+        types[wanted.time] = pa.string()
     options = csv.ConvertOptions(include_columns=chosen, column_types=types)
     try:
         reader = csv.open_csv(
@@ -251,7 +253,7 @@ def _json(stream: BinaryIO, wanted: _Wanted) -> Iterator[Batch]:
             column = nw.new_series(
                 wanted.time, [row.get(wanted.time) for row in rows], backend="pyarrow"
             )
-            times = parse_times(column, wanted.written)
+            times = parse_times(column, wanted.written, start)
         columns = {
             name: np.array([row.get(name) for row in rows], dtype=object)
             for name in wanted.written.columns
@@ -269,7 +271,10 @@ def _object(line: bytes, t: int) -> Mapping[str, Any]:
     try:
         row = json.loads(line)
     except ValueError as error:
-        raise SourceError(f"line {t + 1} must be JSON: {error}") from None
+        why = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        raise SourceError(
+            f"every line must be a JSON object; line {t + 1} is not: {why}. Correct it."
+        ) from None
     if not isinstance(row, dict):
         raise SourceError(
             f"a line must be an object, one per case; line {t + 1} is {row!r:.40}"

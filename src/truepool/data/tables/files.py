@@ -93,7 +93,9 @@ def _read_text(path: Path, written: TableFormat) -> tuple[pa.Table, str | None]:
         )
     # An id is a label: 007 is not 7, and a long number is not a float.
     case = written.long[0] if written.long else None
-    labels = ("id", written.id, written.group, case)
+    labels = ["id", written.id, written.group, case]
+    if written.time_format is not None:  # which dates in ISO 8601 must fit as well
+        labels += [written.time or "time", written.decision_time]
     options = csv.ConvertOptions(
         column_types={name: pa.string() for name in labels if name},
         strings_can_be_null=False,

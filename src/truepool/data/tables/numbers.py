@@ -14,14 +14,11 @@ from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
 from truepool.core.errors import PanelError, ReportError, SourceError
 from truepool.core.formatting import is_number, pluralize
 from truepool.data.case_columns import case_name, number_cure
+from truepool.data.reports import UNIT_RATIO, describe_mix, mixed_units
 from truepool.data.tables.table_format import TableFormat
 
 MISSING = tuple(csv.ConvertOptions().null_values)
 """How tables write a value they do not have, beside the empty cell."""
-
-
-UNIT_RATIO = 10.0
-"""Percentages go so many times as high as fractions, at least."""
 
 LIKELIER = 3.0
 """Log-likelihood by which fractions must explain outcomes better than percentages."""
@@ -92,6 +89,14 @@ def check_percentages(
             f"{max(largest.values()):g} in column {fraction!r}. Leave out --percent; "
             "if these are percentages, write a percent sign behind each."
         )
+    for name in percents:
+        others = np.stack([100 * reports[other] for other in fractions], axis=1)
+        mixed = mixed_units(100 * reports[name], others)
+        if mixed is not None:
+            raise ReportError(
+                "with --percent every report must be a percentage; "
+                f"{describe_mix(name, 100 * reports[name], mixed)}"
+            )
     percent = percents[0]
     cure = f"Multiply {_quoted(fractions)} by 100 in the table."
     if len(percents) < len(fractions):

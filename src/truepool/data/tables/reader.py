@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
 from pathlib import Path
@@ -51,6 +51,9 @@ SETTINGS = (*signature(TableFormat).parameters,)
 
 INDEXES = ("", "__index_level_0__", "Unnamed: 0")
 """Columns that pandas writes for its row index; they are no agents."""
+
+CASE_OPTIONS = "--cost-fn, --cost-fp, --cost-tp, --cost-tn or --by"
+"""What names columns of the cases on the command line."""
 
 
 class TableWarning(UserWarning):
@@ -351,23 +354,14 @@ def _table(
     frame: nw.DataFrame[Any], written: TableFormat
 ) -> tuple[ReportTable, Array, BoolArray]:
     """Reports of a wide or long table, its outcomes, and which cases have none."""
-    roles = [("id", written.id), ("time", written.time)]
-    roles += [("ignored", name) for name in written.ignore]
-    roles += [("long", name) for name in written.long or ()]
-    roles += [("decision time", written.decision_time)]
-    roles += [("weight", written.weight), ("group", written.group)]
-    roles += [("propensity", written.propensity)]
-    roles += [("case", name) for name in written.columns]
-    for role, name in roles:
+    for role, name, options in _named_columns(written):
         if name is not None and name not in frame.columns:
-            wanted = f"no {role} column {name!r}"
-            if role == "ignored":
-                wanted = f"no column {name!r} to ignore"
             raise SourceError(
-                f"there is {wanted}{suggestion(name, frame.columns)}; columns: "
-                f"{', '.join(frame.columns)}"
+                f"there is no {role} column {name!r}{suggestion(name, frame.columns)}; "
+                f"columns: {', '.join(frame.columns)}. Name one of them ({options})."
             )
-        if name is not None and role in ("weight", "propensity"):
+    for role, name in (("weight", written.weight), ("propensity", written.propensity)):
+        if name is not None:
             parse_numbers(frame[name], written, f"the {role} of a case")
     time = written.time or ("time" if "time" in frame.columns else None)
     if written.long is not None:
@@ -378,6 +372,19 @@ def _table(
         return reports, nothing, np.ones(len(frame), dtype=bool)
     column = frame[written.outcome]
     return reports, np.asarray(column.to_numpy()), is_empty(column)
+
+
+def _named_columns(written: TableFormat) -> Iterator[tuple[str, str | None, str]]:
+    """Yield the role of every column that is named, its name, and the option for it."""
+    yield "id", written.id, "--id"
+    yield "time", written.time, "--time"
+    yield from (("ignored", name, "--ignore") for name in written.ignore)
+    yield from (("long", name, "--long") for name in written.long or ())
+    yield "decision time", written.decision_time, "--decision-time"
+    yield "weight", written.weight, "--weight"
+    yield "group", written.group, "--group"
+    yield "propensity", written.propensity, "--propensity"
+    yield from (("case", name, CASE_OPTIONS) for name in written.columns)
 
 
 def _long_table(

@@ -57,8 +57,8 @@ class TableSummary:
             notes.append(f"{count} {has} no report at all: left out.")
         if self.renormalized:
             notes.append(
-                f"{pluralize(self.renormalized, 'report')} over classes did not sum to "
-                "1, by less than 1 %: rescaled."
+                f"{pluralize(self.renormalized, 'report')} summed to within 1 % of 1 "
+                f"and {'was' if self.renormalized == 1 else 'were'} rescaled."
             )
         return notes
 

@@ -17,6 +17,8 @@ DATES = (
 )  # fmt: skip
 TIMES = ("", " %H:%M", " %H:%M:%S")
 """Times are looked for in ISO 8601, then as each of these dates with each of these."""
+ISO = tuple(f"%Y-%m-%d{time}" for time in (*TIMES, "T%H:%M", "T%H:%M:%S"))
+"""The most frequent ways to write ISO 8601."""
 
 
 def time_formats(values: Iterable[str]) -> tuple[str, ...]:
@@ -50,7 +52,7 @@ def parse_times(
         except ValueError:
             kind, cure = "as ISO 8601, such as 2026-01-31T12:00", _cure(cells)
             if written.time_format is not None:
-                kind, cure = f"as {written.time_format!r}", "Change --time-format."
+                kind, cure = f"as {written.time_format!r}", _other_format(cells)
             raise PanelError(
                 f"a time must be written {kind}; column {column.name!r} has {value!r} "
                 f"in row {first_row + row}. {cure}"
@@ -73,6 +75,16 @@ def _cure(cells: Iterable[Any]) -> str:
     if found:
         return f"Pass --time-format {' or '.join(map(repr, found))}."
     return "Say how times are written, as in --time-format '%d.%m.%Y %H:%M'."
+
+
+def _other_format(cells: Iterable[Any]) -> str:
+    """Name the format that fits all cells, where there is one."""
+    texts = [str(cell).strip() for cell in cells if cell]
+    found = [f for f in time_formats(texts) if f]
+    found += [f for f in ISO if all(_is_time(text, f) for text in texts)]
+    if found:
+        return f"Pass --time-format {' or '.join(map(repr, found))}."
+    return "Change --time-format."
 
 
 def _is_time(value: str, written: str) -> bool:

@@ -97,7 +97,7 @@ def _verdict(audit: Audit) -> dict[str, Any]:
         "changes": changes(audit),
         "labels": labels.sentence(audit.labels, audit.label_cases),
         "costs": costs(audit),
-        "cost_label": saving_label(audit),
+        "cost_label": saving_label,
         "links": LINKS,
     }
 

@@ -44,11 +44,10 @@ def show(audit: Audit, console: Console) -> None:
         write("\n".join(changes(audit)) + "\n")
     write(scope(audit))
     write(f"{labels.sentence(audit.labels, audit.label_cases)}\n")
-    label = saving_label(audit)
     for place, (finding, explained) in enumerate(audit.groups, start=1):
-        _print_finding(console, finding, f"{place:>2}. ", label)
+        _print_finding(console, finding, f"{place:>2}. ", audit)
         for other in explained:
-            _print_finding(console, other, " " * 4 + "- ", label)
+            _print_finding(console, other, " " * 4 + "- ", audit)
     console.print()
     for grid in grids(audit):
         grid.print(console)
@@ -60,7 +59,6 @@ def show(audit: Audit, console: Console) -> None:
 def markdown(audit: Audit) -> str:
     """Return the same as a Markdown page."""
     named = labels.sentence(audit.labels, audit.label_cases)
-    label = saving_label(audit)
     lines = [f"# {sentence(audit)}", "", "**What to do:**", ""]
     lines += [f"{place}. {plain(s)}" for place, s in enumerate(steps(audit), start=1)]
     lines.append("")
@@ -68,8 +66,8 @@ def markdown(audit: Audit) -> str:
         lines += [*(f"{plain(line)}  " for line in changes(audit)), ""]
     lines += [plain(f"{scope(audit)} {named}"), "", "## Findings", ""]
     for place, (finding, explained) in enumerate(audit.groups, start=1):
-        lines.append(_item(finding, f"{place}. ", label))
-        lines += [_item(other, "   - ", label) for other in explained]
+        lines.append(_item(finding, f"{place}. ", audit))
+        lines += [_item(other, "   - ", audit) for other in explained]
     if not audit.findings:
         lines.append("Nothing was found.")
     lines.append("")
@@ -79,18 +77,18 @@ def markdown(audit: Audit) -> str:
     return printable("\n".join(lines).rstrip() + "\n")
 
 
-def _print_finding(console: Console, finding: Finding, mark: str, label: str) -> None:
+def _print_finding(console: Console, finding: Finding, mark: str, audit: Audit) -> None:
     word, style = MARKS[finding.severity]
     line = Text(f"{word} ", style).append(finding.sentence, "not bold default")
     print_block(console, line, Text(mark))
-    for below in details(finding, label):
+    for below in details(finding, audit):
         print_block(console, Text(below), Text(" " * len(mark)))
 
 
-def _item(finding: Finding, mark: str, label: str) -> str:
+def _item(finding: Finding, mark: str, audit: Audit) -> str:
     word, space = MARKS[finding.severity][0], " " * len(mark)
     lines = [f"{mark}**{word}** {plain(finding.sentence)}"]
-    lines += [f"{space}{plain(below)}" for below in details(finding, label)]
+    lines += [f"{space}{plain(below)}" for below in details(finding, audit)]
     return "  \n".join(lines)
 
 
@@ -121,7 +119,7 @@ def positives(audit: Audit) -> str:
     return f"{text} by weight ({percent(audit.positives / audit.cases)} of the rows)"
 
 
-def details(finding: Finding, label: str) -> Iterator[str]:
+def details(finding: Finding, audit: Audit) -> Iterator[str]:
     """Yield the number, cost and p-value of a finding, then what to do.
 
     What another finding explains goes away with that one.
@@ -130,6 +128,7 @@ def details(finding: Finding, label: str) -> Iterator[str]:
     if finding.number is not None:
         parts.append(f"{finding.unit}: {format_estimate(finding.number)}")
     if finding.cost is not None:
+        label = saving_label(audit, finding.code)
         parts.append(f"{label}: {format_estimate(finding.cost, sign=True)}")
     if finding.p_value is not None:
         parts.append(f"adjusted p: {format_p_value(finding.p_value)}")
@@ -140,9 +139,9 @@ def details(finding: Finding, label: str) -> Iterator[str]:
 
 
 def omissions(audit: Audit) -> Iterator[str]:
-    """Yield what was withheld, by reason, and what was estimated from fewer cases."""
+    """Yield what was skipped, by reason, and what was estimated from fewer cases."""
     for why, what in withheld(audit).items():
-        yield f"Withheld: {what}; {why}."
+        yield f"Skipped: {what}. {why[:1].upper()}{why[1:]}."
     yield from audit.sampled
 
 

@@ -106,7 +106,7 @@ def groups(comparison: Comparison) -> Grid:
     tried = len(comparison.rows)
     notes = [
         "Per case, on cases the pools were not fitted on. * marks differences whose "
-        "interval leaves out 0 and that are significant after adjusting for "
+        "interval excludes 0 and that are significant after adjusting for "
         f"{tried} pools in all groups (Holm).",
         *small_groups(comparison.groups),
     ]
@@ -150,7 +150,7 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
         f"whole groups where they are given.{missing}",
         "Recall: share of positive cases found. Alarms: share of negative cases "
         "decided positive. ECE: calibration error.",
-        "Differences: below 0 is better; * marks those whose interval leaves out 0 and "
+        "Differences: below 0 is better; * marks those whose interval excludes 0 and "
         f"that are significant after adjusting for {len(comparison.rows)} pools "
         "(paired t-tests, Holm).",
         _verdict(comparison),

@@ -52,7 +52,10 @@ class Grid:
         """Print to a terminal, as wide as it is."""
         write = partial(console.print, markup=False, highlight=False)
         write(self.title, style="bold")
-        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+        table = Table(
+            box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False,
+            show_header=any(self.headers),
+        )  # fmt: skip
         shown = self._fitting_columns(console.width)
         for i, header in enumerate(self.headers[:shown]):
             left = i == 0 or self.prose

@@ -22,7 +22,7 @@ def grids(card: Card) -> tuple[Grid, ...]:
         ("truepool", card.library),
     ]
     if card.table is not None and card.table.options():
-        rows.append(("its table", " ".join(card.table.options())))
+        rows.append(("table options", " ".join(card.table.options())))
     if card.threshold is not None:
         rows.insert(3, ("decides positive above", f"{card.threshold:.4g}"))
     if explanation.name != card.pool:
@@ -32,8 +32,8 @@ def grids(card: Card) -> tuple[Grid, ...]:
     notes = [sentence(card.labels, card.training.counts)]
     if explanation.why is not None:
         notes.append(f"Why: {explanation.why}.")
-    title = f"The pool {card.pool}"
-    first = Grid(title, ("", "value"), tuple(rows), tuple(notes), prose=True)
+    title = f"Pool: {card.pool}"
+    first = Grid(title, ("", ""), tuple(rows), tuple(notes), prose=True)
     return (first, *explanation_grids(explanation))
 
 

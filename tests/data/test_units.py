@@ -1,0 +1,72 @@
+"""Percentages beside probabilities: the first message says what is wrong."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from truepool.core.errors import ReportError
+from truepool.data.panel import Panel
+from truepool.data.reports import mixed_units
+from truepool.data.tables import read_panel
+
+RNG = np.random.default_rng(0)
+P = RNG.uniform(0.05, 0.95, 60)
+OUTCOMES = (RNG.uniform(size=60) < P).astype(int)
+OTHERS = np.clip(P[:, None] + RNG.normal(0, 0.05, (60, 2)), 0.01, 0.99)
+PERCENT = np.clip(100 * (P + RNG.normal(0, 0.05, 60)), 1.5, 99).round(2)
+MIXED = np.where(np.arange(60) % 2 == 1, PERCENT, (PERCENT / 100).round(4))
+
+
+def table(rf):
+    columns = {"rf": rf, "gbm": OTHERS[:, 0], "mlp": OTHERS[:, 1], "y": OUTCOMES}
+    return pa.table(columns)
+
+
+def test_one_agent_in_percent_is_named_at_once():
+    with pytest.raises(ReportError) as refusal:
+        read_panel(table(PERCENT))
+    assert str(refusal.value).endswith(
+        "Only 'rf' is in percent: divide it by 100 in the table (--percent is for "
+        "tables in which every agent is)."
+    )
+
+
+def test_several_agents_in_percent_are_named_together():
+    reports = np.column_stack([PERCENT, PERCENT, OTHERS])
+    cure = "Only 'a' and 'b' are in percent: divide them by 100 in the table"
+    with pytest.raises(ReportError, match=cure):
+        Panel(reports, OUTCOMES, agents=("a", "b", "c", "d"))
+
+
+@pytest.mark.parametrize("percent", [False, True])
+def test_an_agent_that_mixes_units_is_asked_for_one(percent):
+    with pytest.raises(ReportError) as refusal:
+        read_panel(table(MIXED), percent=percent)
+    first = f"{MIXED[1]:g} in case 1, {MIXED[0]:g} in case 0"
+    assert str(refusal.value).endswith(
+        f"'rf' mixes percentages and probabilities ({first}); write it in one unit."
+    )
+    assert "100" not in str(refusal.value).partition(").")[2]
+
+
+def test_the_cure_of_an_agent_in_percent_is_a_table_that_can_be_read():
+    assert len(read_panel(table(PERCENT / 100))) == 60
+
+
+def test_a_table_in_percent_is_still_told_of_the_option():
+    with pytest.raises(ReportError, match="like percentages: divide by 100 \\(--perc"):
+        Panel(np.column_stack([PERCENT, PERCENT]), OUTCOMES)
+
+
+def test_small_percentages_are_not_taken_for_probabilities():
+    share = RNG.uniform(0.001, 0.2, 200)
+    assert mixed_units(100 * share, share[:, None]) is None
+    mixed = np.where(np.arange(200) < 100, 100 * share, share)
+    assert mixed_units(mixed, share[:, None]) == (
+        int(np.argmax(mixed > 1)),
+        int(np.argmax(mixed <= 1)),
+    )
+
+
+def test_an_agent_beside_which_nobody_reports_mixes_nothing():
+    assert mixed_units(MIXED, np.full((60, 1), np.nan)) is None
