@@ -284,11 +284,18 @@ POLICY = {
         "MOST_OPEN": 100_000_000,
     },
     "server.deployment": {"MOST_RULES": 20},
+    "server.grpc_operations": {
+        "CHUNK": 1_048_576,
+        "LAST_AUDITED": 1_000,
+        "LAST_CASES": 10_000,
+    },
+    "server.grpc_server": {"WINDOW": 16},
     "server.history": {"MOST_CASES": 1_000_000, "LEVEL": 0.95},
     "server.http": {"LARGEST_BODY": 67_108_864, "LONGEST_BATCH": 100_000},
     "server.ledger": {"FULL": 2, "BLOCK": 10_000},
     "server.operations": {"SNAPSHOT_EVERY": 10_000},
     "server.schema": {"VERSION": 1},
+    "server.wire": {"SERVING": 1},
     "server.writer": {"GROUP": 1_000},
     "stress.draws": {
         "CHOICE": 5,

@@ -42,7 +42,7 @@ OWN = {
     "reproduce": {"--full"},
     "score": {"--contributions", "--explore"},
     "serve": {
-        "--check", "--host", "--insecure", "--port", "--tls-cert", "--tls-client-ca", "--tls-key",
+        "--check", "--grpc-port", "--host", "--insecure", "--port", "--tls-cert", "--tls-client-ca", "--tls-key",
     },
 }  # fmt: skip
 """Options that only one verb has."""

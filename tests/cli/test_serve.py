@@ -2,12 +2,15 @@
 
 import json
 import re
+import socket
 import ssl
 import sys
 
+import grpc
 import numpy as np
 import pytest
-from server.service import Local
+from server.grpc_service import Client
+from server.service import Local, Nursery
 
 import truepool as tp
 from truepool.cli import serve
@@ -142,6 +145,20 @@ def test_it_listens_and_says_where(truepool, place, monkeypatch, certificate):
     assert truepool("serve", place, "--port", "0", *words) == (0, "", "")
     assert ran[1].ssl_cert_reqs == ssl.CERT_REQUIRED
     assert ran[0].access_log is False  # paths hold the names of cases
+
+
+def test_it_serves_grpc_too_on_a_port_of_its_own(tmp_path):
+    with Nursery() as nursery:
+        process = nursery.start(tmp_path / "l.db", "--grpc-port", "0")
+        process.wait_until_ready()
+        port = re.search(r"gRPC on 127.0.0.1:(\d+)\.", "".join(process.said))[1]
+        with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+            assert Client(channel).call("ListPools") == {}
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            words = ("--grpc-port", str(taken.getsockname()[1]))
+            with pytest.raises(AssertionError, match="another --host or --grpc-port"):
+                nursery.start(tmp_path / "other.db", *words)
+        process.stop()
 
 
 def test_a_port_that_is_taken_is_refused():

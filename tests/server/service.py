@@ -116,9 +116,11 @@ class Process:
 
     def __init__(self, pid: int, stderr) -> None:
         self.pid = pid
-        said = []
+        said = self.said = []
         for line in stderr:
             said.append(line)
+            if line.startswith("error: "):
+                break
             if found := re.search(r"on (https?)://(\S+):(\d+);", line):
                 self.url = f"{found[1]}://{found[2]}:{found[3]}"
                 return

@@ -30,6 +30,12 @@ def serve(
     port: Annotated[
         int, typer.Option(min=0, max=65535, metavar="NUMBER", help="Port; 0: any.")
     ] = 8765,
+    grpc_port: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=65535, metavar="NUMBER", help="Port of gRPC too; 0: any."
+        ),
+    ] = None,
     tls_cert: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Certificate, in PEM format.")
     ] = None,
@@ -85,8 +91,18 @@ def serve(
 
         from truepool.server.http import app
 
+        lifespan = None
+        if grpc_port is not None:
+            from truepool.server.grpc_server import Certificates, beside, services
+
+            with _listen(host, grpc_port, "--grpc-port") as probe:
+                grpc_port = probe.getsockname()[1]
+            certificates = Certificates.of(tls_cert, tls_key, tls_client_ca)
+            lifespan = beside(
+                lambda: services(coordinator), host, grpc_port, certificates, GRACE
+            )
         settings = uvicorn.Config(
-            app(coordinator),
+            app(coordinator, lifespan),
             ssl_certfile=None if tls_cert is None else str(tls_cert),
             ssl_keyfile=None if tls_key is None else str(tls_key),
             ssl_ca_certs=None if tls_client_ca is None else str(tls_client_ca),
@@ -100,6 +116,8 @@ def serve(
         if not quiet:
             if open_to_all:
                 print_note("No tokens: whoever reaches this address may do everything.")
+            if grpc_port is not None:
+                print_note(f"gRPC on {host}:{grpc_port}.")
             print_note(f"Serving {ledger} on {place}; Ctrl+C stops.")
         uvicorn.Server(settings).run([listener])
 
@@ -136,7 +154,7 @@ def _check_certificates(cert: Path, key: Path, client_ca: Path | None) -> None:
         ) from None
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int, option: str = "--port") -> socket.socket:
     """Return a socket on an address that is free and ours."""
     from truepool.core.errors import SettingError
 
@@ -147,5 +165,5 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         raise SettingError(
             f"a coordinator cannot listen on {host}, port {port}: "
-            f"{error.strerror or error}. Name another --host or --port."
+            f"{error.strerror or error}. Name another --host or {option}."
         ) from None

@@ -137,8 +137,8 @@ BATCH = {
 }
 
 
-def app(coordinator: Coordinator) -> FastAPI:
-    """Return the ASGI application of a coordinator."""
+def app(coordinator: Coordinator, lifespan: Any = None) -> FastAPI:
+    """Return the ASGI application of a coordinator, and of what runs beside it."""
     api = FastAPI(
         title="truepool",
         description="Pool probability reports from many agents into one decision.",
@@ -146,6 +146,7 @@ def app(coordinator: Coordinator) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/openapi.json",
+        lifespan=lifespan,
     )
 
     def caller(request: Request) -> Caller:
@@ -249,7 +250,7 @@ def app(coordinator: Coordinator) -> FastAPI:
     async def audit(pool: str, who: Who, last: Last = 1000) -> Any:
         """Audit the last settled cases."""
         history = await _apart(coordinator.history, who, pool, last)
-        return await _apart(_audit, history)
+        return await _apart(history.audit)
 
     @api.post(f"{v1}/challengers", status_code=201)
     async def challenge(pool: str, body: ChallengerBody, who: Who) -> Any:
@@ -316,13 +317,6 @@ async def _after(answer: Answer) -> Any:
 async def _apart(act: Callable[..., Any], *words: Any) -> Any:
     """Do something long without keeping the other requests waiting."""
     return await asyncio.to_thread(act, *words)
-
-
-def _audit(history: Any) -> dict[str, Any]:
-    from truepool.audits import audit
-
-    found: dict[str, Any] = audit(history.panel(), costs=history.pool.costs).to_dict()
-    return found
 
 
 def _error(code: str, sentence: Any, status: int | None = None) -> JSONResponse:
