@@ -292,6 +292,13 @@ POLICY = {
     "server.grpc_server": {"WINDOW": 16},
     "server.history": {"MOST_CASES": 1_000_000, "LEVEL": 0.95},
     "server.http": {"LARGEST_BODY": 67_108_864, "LONGEST_BATCH": 100_000},
+    "server.inference.pool_models": {"MOST_CASES": 10_000},
+    "server.inference.rest": {"ANY_WINDOW": 47, "COMPRESSED": 1_024},
+    "server.inference.tensors": {
+        "LENGTH": 4,
+        "MOST_AXES": 8,
+        "MOST_ELEMENTS": 10_000_000,
+    },
     "server.ledger": {"FULL": 2, "BLOCK": 10_000},
     "server.operations": {"SNAPSHOT_EVERY": 10_000},
     "server.schema": {"VERSION": 1},

@@ -41,9 +41,7 @@ OWN = {
     "replay": {"--all", "--delay", "--recalibrate"},
     "reproduce": {"--full"},
     "score": {"--contributions", "--explore"},
-    "serve": {
-        "--check", "--grpc-port", "--host", "--insecure", "--port", "--tls-cert", "--tls-client-ca", "--tls-key",
-    },
+    "serve": {"--tls-client-ca"},
 }  # fmt: skip
 """Options that only one verb has."""
 WIDTH = 78 - 6

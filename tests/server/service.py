@@ -102,9 +102,11 @@ class Nursery:
         self.process.stdout.close()
         self.process.stderr.close()
 
-    def start(self, place: Path, *words: str, patch: str = "") -> "Process":
+    def start(
+        self, place: Path, *words: str, patch: str = "", verb: tuple = ("serve",)
+    ) -> "Process":
         """Start a coordinator that listens, changed by a patch."""
-        line = [["serve", str(place), "--port", "0", *words], patch]
+        line = [[*verb, str(place), "--port", "0", *words], patch]
         self.process.stdin.write(json.dumps(line) + "\n")
         self.process.stdin.flush()
         pid = int(self.process.stdout.readline())

@@ -24,40 +24,20 @@ def serve(
             help="File that keeps everything, made if it is not there.",
         ),
     ],
-    host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Address.")
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, metavar="NUMBER", help="Port; 0: any.")
-    ] = 8765,
-    grpc_port: Annotated[
-        int | None,
-        typer.Option(
-            min=0, max=65535, metavar="NUMBER", help="Port of gRPC too; 0: any."
-        ),
-    ] = None,
-    tls_cert: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Certificate, in PEM format.")
-    ] = None,
-    tls_key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Its key, in PEM format.")
-    ] = None,
+    host: options.Host = "127.0.0.1",
+    port: options.Port = 8765,
+    grpc_port: options.GrpcPort = None,
+    tls_cert: options.TlsCert = None,
+    tls_key: options.TlsKey = None,
     tls_client_ca: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE", help="Ask callers for certificates signed by this."
         ),
     ] = None,
-    insecure: Annotated[
-        bool,
-        typer.Option(
-            "--insecure",
-            help="Listen beyond this machine even without TLS or tokens.",
-        ),
-    ] = False,
+    insecure: options.Insecure = False,
     check: Annotated[
-        bool,
-        typer.Option("--check", help="Check the ledger and the options, then exit."),
+        bool, options.option("--check", "Check the ledger and the options, then exit.")
     ] = False,
     config: options.Config = None,
     quiet: options.Quiet = False,
@@ -65,20 +45,14 @@ def serve(
     """Run a coordinator: cases are reported, decided, settled."""
     from truepool.cli.outputs import print_note
     from truepool.cli.screen import print_line
-    from truepool.core.errors import SettingError
     from truepool.server.coordinator import Coordinator
 
-    if (tls_cert is None) != (tls_key is None):
-        raise SettingError("TLS needs both --tls-cert and --tls-key")
-    if tls_client_ca is not None and tls_cert is None:
-        raise SettingError("--tls-client-ca needs --tls-cert and --tls-key")
-    if tls_cert is not None and tls_key is not None:
-        _check_certificates(tls_cert, tls_key, tls_client_ca)
+    check_certificates(tls_cert, tls_key, tls_client_ca)
     exposed = host not in LOOPBACK and not insecure
     if exposed and (tls_cert is None or not Path(ledger).exists()):
         raise _exposed(ledger, host)
     with ExitStack() as stack:
-        listener = None if check else stack.enter_context(_listen(host, port))
+        listener = None if check else stack.enter_context(listen(host, port))
         coordinator = stack.enter_context(Coordinator(ledger, create=not check))
         open_to_all = not coordinator.access.known
         if exposed and open_to_all:
@@ -95,7 +69,7 @@ def serve(
         if grpc_port is not None:
             from truepool.server.grpc_server import Certificates, beside, services
 
-            with _listen(host, grpc_port, "--grpc-port") as probe:
+            with listen(host, grpc_port, "--grpc-port") as probe:
                 grpc_port = probe.getsockname()[1]
             certificates = Certificates.of(tls_cert, tls_key, tls_client_ca)
             lifespan = beside(
@@ -135,12 +109,20 @@ def _exposed(ledger: str, host: str) -> Exception:
     )
 
 
-def _check_certificates(cert: Path, key: Path, client_ca: Path | None) -> None:
+def check_certificates(
+    cert: Path | None, key: Path | None, client_ca: Path | None = None
+) -> None:
     """Refuse files that TLS cannot use."""
     import ssl
 
     from truepool.core.errors import SettingError
 
+    if (cert is None) != (key is None):
+        raise SettingError("TLS needs both --tls-cert and --tls-key")
+    if client_ca is not None and cert is None:
+        raise SettingError("--tls-client-ca needs --tls-cert and --tls-key")
+    if cert is None:
+        return
     try:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(cert, key)
@@ -154,7 +136,7 @@ def _check_certificates(cert: Path, key: Path, client_ca: Path | None) -> None:
         ) from None
 
 
-def _listen(host: str, port: int, option: str = "--port") -> socket.socket:
+def listen(host: str, port: int, option: str = "--port") -> socket.socket:
     """Return a socket on an address that is free and ours."""
     from truepool.core.errors import SettingError
 

@@ -9,10 +9,12 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from truepool.server.access import AGENT, Access, Caller, record
+from truepool.server import access
+from truepool.server.access import AGENT, Access, Caller
 from truepool.server.history import History
 from truepool.server.ledger import Ledger
 from truepool.server.operations import Operations, Report, describe
+from truepool.server.predictions import Case, record, score
 from truepool.server.writer import Writer
 
 Answer = Future[Any]
@@ -70,6 +72,17 @@ class Coordinator:
         """Decide a case."""
         caller.check("decide", pool)
         return self.writer.submit(lambda: self.operations.decide(pool, case, columns))
+
+    def score(self, caller: Caller, pool: str, cases: Sequence[Case]) -> Answer:
+        """Decide cases that are not recorded."""
+        caller.check("decide", pool)
+        return self.writer.submit(lambda: score(self.operations, pool, cases))
+
+    def record(self, caller: Caller, pool: str, case: str, given: Case) -> Answer:
+        """Store all reports on a case, and decide it."""
+        caller.check("report", pool)
+        caller.check("decide", pool)
+        return self.writer.submit(lambda: record(self.operations, pool, case, given))
 
     def settle(
         self, caller: Caller, pool: str, outcomes: Sequence[tuple[str, Any]]
@@ -145,7 +158,7 @@ class Coordinator:
         def both() -> Any:
             answer = act(*words)
             target = next((word for word in words if isinstance(word, str)), None)
-            record(self.ledger, caller, action, target)
+            access.record(self.ledger, caller, action, target)
             return answer
 
         return self.writer.submit(both)

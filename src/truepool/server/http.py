@@ -12,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 
 from truepool.core.errors import LedgerError, RequestError, TruepoolError
 from truepool.server.access import Caller
@@ -175,7 +176,7 @@ def app(coordinator: Coordinator, lifespan: Any = None) -> FastAPI:
     @api.post("/v1/pools", status_code=201, openapi_extra=POOL)
     async def create(request: Request, who: Who) -> Any:
         """Deploy a pool."""
-        return await _after(coordinator.create(who, _json(await _body(request))))
+        return await _after(coordinator.create(who, _json(await read_body(request))))
 
     @api.get(v1)
     async def describe(pool: str, who: Who) -> Any:
@@ -204,7 +205,7 @@ def app(coordinator: Coordinator, lifespan: Any = None) -> FastAPI:
     @api.post(f"{v1}/reports", openapi_extra=BATCH)
     async def reports(pool: str, request: Request, who: Who) -> Any:
         """Store a batch of reports: JSON lines, or an Arrow stream."""
-        body = await _body(request)
+        body = await read_body(request)
         kind = request.headers.get("content-type", LINES).partition(";")[0]
         batch = _arrow(body) if kind == ARROW else _reports(body)
         return await _after(coordinator.report(who, pool, batch))
@@ -225,7 +226,7 @@ def app(coordinator: Coordinator, lifespan: Any = None) -> FastAPI:
     @api.post(f"{v1}/outcomes", openapi_extra=BATCH)
     async def outcomes(pool: str, request: Request, who: Who) -> Any:
         """Settle a batch of cases: JSON lines."""
-        lines = _lines(OUTCOME_LINES, await _body(request))
+        lines = _lines(OUTCOME_LINES, await read_body(request))
         batch = [(line.case, line.outcome) for line in lines]
         return await _after(coordinator.settle(who, pool, batch))
 
@@ -306,7 +307,19 @@ def app(coordinator: Coordinator, lifespan: Any = None) -> FastAPI:
         )
         return _error(code, sentence, error.status_code)
 
+    mount_models(api, coordinator)
     return api
+
+
+def mount_models(api: FastAPI, coordinator: Coordinator) -> None:
+    """Serve the pools as models of the Open Inference Protocol, under ``/v2``."""
+    # They use the limits and the codes of this module.
+    from truepool.server.inference import rest
+    from truepool.server.inference.pool_models import PoolModels
+
+    models = rest.app(PoolModels(coordinator))
+    api.router.routes.append(Route("/v2", models))
+    api.router.routes.append(Route("/v2/{rest:path}", models))
 
 
 async def _after(answer: Answer) -> Any:
@@ -325,7 +338,7 @@ def _error(code: str, sentence: Any, status: int | None = None) -> JSONResponse:
     return JSONResponse(content, status or STATUS[code], headers)
 
 
-async def _body(request: Request) -> bytes:
+async def read_body(request: Request) -> bytes:
     """Return the body of a request, unless it is larger than allowed."""
     parts, size = [], 0
     async for part in request.stream():

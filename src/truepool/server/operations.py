@@ -116,8 +116,8 @@ class Operations:
                 raise RequestError(
                     "conflict",
                     f"{deployment.agents[agent]!r} has reported "
-                    f"{_probabilities(old)} on case {case!r}; got "
-                    f"{_probabilities(value)}. A report cannot be changed.",
+                    f"{probabilities(old)} on case {case!r}; got "
+                    f"{probabilities(value)}. A report cannot be changed.",
                 )
             if old is None:
                 new[case, agent] = value
@@ -170,7 +170,7 @@ class Operations:
         stored = self.ledger.reports(number, case)
         decided = self.ledger.find_entry(number, case, "decide")
         settled = self.ledger.find_entry(number, case, "settle")
-        reports = {deployment.agents[i]: _probabilities(v) for i, v in stored.items()}
+        reports = {deployment.agents[i]: probabilities(v) for i, v in stored.items()}
         if only is not None:
             reports = {agent: r for agent, r in reports.items() if agent == only}
         if not reports and (decided is None or only is not None):
@@ -229,7 +229,7 @@ class Operations:
         """Reports on a case by agents that are still there, in their order."""
         stored = self.ledger.reports(number, case)
         known = {
-            deployment.agents[i]: _probabilities(stored[i])
+            deployment.agents[i]: probabilities(stored[i])
             for i in sorted(stored)
             if deployment.agents[i] in deployment.active
         }
@@ -325,7 +325,7 @@ def _numbers(agent: str, report: Any) -> Any:
     return report
 
 
-def _probabilities(value: bytes) -> Any:
+def probabilities(value: bytes) -> Any:
     """Report of stored coordinates: a probability, or one per class."""
     found = np.frombuffer(value)
     return float(found[0]) if found.size == 1 else to_classes(found).tolist()
