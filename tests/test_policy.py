@@ -276,7 +276,15 @@ POLICY = {
     "render.html.svg": {"PIXELS_PER_POINT": 1.4},
     "render.jury_advice": {"MAX_NAMED": 5},
     "render.tables.replay": {"SHOWN": 50},
+    "server.agent_calls": {
+        "CONNECTIONS": 100,
+        "DEADLINE": 2.0,
+        "FIRST_BACKOFF": 100,
+        "LARGEST_ANSWER": 1_048_576,
+        "LONGEST_BACKOFF": 1_000,
+    },
     "server.configuration": {
+        "LONGEST_DEADLINE": 60.0,
         "LONGEST_NAME": 200,
         "MOST_AGENTS": 10_000,
         "MOST_CLASSES": 100,
@@ -284,6 +292,11 @@ POLICY = {
         "MOST_OPEN": 100_000_000,
     },
     "server.deployment": {"MOST_RULES": 20},
+    "server.endpoints": {
+        "LONGEST_QUESTION": 10_000,
+        "LONGEST_URL": 2_000,
+        "MOST_FEATURES": 10_000,
+    },
     "server.grpc_operations": {
         "CHUNK": 1_048_576,
         "LAST_AUDITED": 1_000,

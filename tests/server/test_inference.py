@@ -21,7 +21,7 @@ from truepool.core.errors import RequestError
 from truepool.server import http
 from truepool.server.access import ADMIN, AGENT, OPERATOR, ROLES
 from truepool.server.grpc_server import STATUS, services
-from truepool.server.inference import grpc_service, pool_models, rest, tensors
+from truepool.server.inference import messages, pool_models, rest, tensors
 from truepool.server.inference.agent_models import AgentModel
 from truepool.server.inference.models import Inference
 from truepool.server.inference.tensors import Tensor
@@ -46,7 +46,7 @@ def client(local):
 def remote(local):
     with Served(lambda: services(local.coordinator)) as served:
         with grpc.insecure_channel(f"127.0.0.1:{served.port}") as channel:
-            yield Client(channel, service=grpc_service.SERVICE)
+            yield Client(channel, service=messages.SERVICE)
 
 
 def tensor(name, values, datatype="FP64"):
@@ -143,13 +143,13 @@ def test_grpc_takes_raw_and_typed_contents(remote):
     known = remote.call("ModelMetadata", {"name": "fraud"})
     assert known["inputs"][0]["shape"] == [-1, 3]
     asked = [Tensor.of("reports", REPORTS)]
-    raw = {"model_name": "fraud", "id": "7", **grpc_service.pack(asked, "inputs")}
+    raw = {"model_name": "fraud", "id": "7", **messages.pack(asked, "inputs")}
     found = remote.call("ModelInfer", raw)
     assert (found["model_name"], found["id"]) == ("fraud", "7")
     head = {"name": "reports", "datatype": "FP64", "shape": [2, 3], "contents": {"fp64_contents": REPORTS.ravel().tolist()}}  # fmt: skip
     typed = remote.call("ModelInfer", {"model_name": "fraud", "inputs": [head]})
     for answer in (found, typed):
-        tensors_ = grpc_service.unpack(answer, "outputs")
+        tensors_ = messages.unpack(answer, "outputs")
         assert {n: t.values.tolist() for n, t in tensors_.items()} == EXPECTED
 
 
@@ -322,7 +322,7 @@ def test_a_role_may_do_what_it_may_and_nothing_else(guarded, name, role):
     assert answer.status_code == (200 if role in may else 401 if role is None else 403)
     with Served(lambda: services(local.coordinator)) as served:
         with grpc.insecure_channel(f"127.0.0.1:{served.port}") as channel:
-            remote = Client(channel, role and made[role], grpc_service.SERVICE)
+            remote = Client(channel, role and made[role], messages.SERVICE)
             assert remote.call("ServerReady") == {"ready": True}
             call = {"describe": "ModelMetadata", "ready": "ModelReady"}.get(
                 name, "ModelInfer"
@@ -334,7 +334,7 @@ def test_a_role_may_do_what_it_may_and_nothing_else(guarded, name, role):
                     Tensor.read(h["name"], h["datatype"], h["shape"], h["data"])
                     for h in heads
                 ]
-                values = {"model_name": "fraud", **grpc_service.pack(asked, "inputs")}
+                values = {"model_name": "fraud", **messages.pack(asked, "inputs")}
             if role in may:
                 assert remote.call(call, values)
             else:
@@ -493,10 +493,10 @@ def test_raw_bytes_must_have_their_length():
         with pytest.raises(RequestError, match="tensor 'x' must have"):
             Tensor.unpack("x", kind, [1], content)
     with pytest.raises(RequestError, match="as many raw contents"):
-        grpc_service.unpack({"inputs": [], "raw_input_contents": [b""]}, "inputs")
+        messages.unpack({"inputs": [], "raw_input_contents": [b""]}, "inputs")
     two = [{"name": "x", "datatype": "FP64", "shape": [0]}] * 2
     with pytest.raises(RequestError, match="there twice"):
-        grpc_service.unpack({"inputs": two}, "inputs")
+        messages.unpack({"inputs": two}, "inputs")
 
 
 def test_an_inference_names_its_outputs():

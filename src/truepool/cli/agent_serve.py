@@ -54,7 +54,7 @@ def serve(
     import uvicorn
 
     from truepool.server.grpc_server import Certificates, beside
-    from truepool.server.inference import grpc_service, rest
+    from truepool.server.inference import grpc_service, messages, rest
 
     with ExitStack() as stack:
         listener = stack.enter_context(listen(host, port))
@@ -62,7 +62,7 @@ def serve(
         if grpc_port is not None:
             with listen(host, grpc_port, "--grpc-port") as probe:
                 grpc_port = probe.getsockname()[1]
-            services = {grpc_service.SERVICE: grpc_service.handlers(model)}
+            services = {messages.SERVICE: grpc_service.handlers(model)}
             certificates = Certificates.of(tls_cert, tls_key, None)
             lifespan = beside(lambda: services, host, grpc_port, certificates, GRACE)
         settings = uvicorn.Config(

@@ -4,6 +4,7 @@ What changes the ledger goes through the writer and is answered after its commit
 only reads has a connection of its own, so that a long export keeps nobody waiting.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
@@ -11,10 +12,11 @@ from typing import Any
 
 from truepool.server import access
 from truepool.server.access import AGENT, Access, Caller
+from truepool.server.agent_calls import AgentCalls, check_deadline, check_features
 from truepool.server.history import History
 from truepool.server.ledger import Ledger
 from truepool.server.operations import Operations, Report, describe
-from truepool.server.predictions import Case, record, score
+from truepool.server.predictions import Case, Plan, conclude, plan, record, score
 from truepool.server.writer import Writer
 
 Answer = Future[Any]
@@ -31,6 +33,7 @@ class Coordinator:
             for name in self.ledger.pool_names():  # replayed now, not at a request
                 self.operations.find(name)
         self.writer = Writer(self.ledger.transaction, self.operations.reset)
+        self.calls = AgentCalls()
 
     def close(self) -> None:
         """Finish what was asked, and close the ledger."""
@@ -72,6 +75,36 @@ class Coordinator:
         """Decide a case."""
         caller.check("decide", pool)
         return self.writer.submit(lambda: self.operations.decide(pool, case, columns))
+
+    async def predict(
+        self,
+        caller: Caller,
+        pool: str,
+        case: str,
+        features: Mapping[str, Any],
+        columns: Mapping[str, Any] | None = None,
+        deadline: float | None = None,
+    ) -> dict[str, Any]:
+        """Ask the agents of a pool about a case, and decide by whoever answered."""
+        caller.check("decide", pool)
+        check_features(features)
+        check_deadline(deadline, None)
+        act = self.operations
+        found: Plan = await asyncio.wrap_future(
+            self.writer.submit(lambda: plan(act, pool, case, columns))
+        )
+        if found.answer is not None:
+            return found.answer
+        seconds = check_deadline(deadline, found.deadline)
+        reports, missing = await self.calls.fan_out(
+            found.endpoints, found.labels, case, features, seconds
+        )
+        answer: dict[str, Any] = await asyncio.wrap_future(
+            self.writer.submit(
+                lambda: conclude(act, pool, case, reports, columns, missing)
+            )
+        )
+        return answer
 
     def score(self, caller: Caller, pool: str, cases: Sequence[Case]) -> Answer:
         """Decide cases that are not recorded."""

@@ -33,7 +33,7 @@ def reports(values: Values) -> list[Report]:
     if len(agents) == 1:
         agents = agents * len(cases)
     wide, rest = divmod(len(numbers), len(cases) or 1)
-    if len(agents) != len(cases) or rest or (cases and not wide):
+    if len(agents) != len(cases) or rest or bool(cases) != bool(numbers):
         raise RequestError(
             "invalid",
             "a batch has one case per report, one agent per report or for all, and "
@@ -61,11 +61,15 @@ async def _describe(to: Coordinator, who: Caller, values: Values) -> Any:
 
 
 async def _join(to: Coordinator, who: Caller, values: Values) -> Any:
-    return await _change(to, who, values, "join", {"agent": values["agent"]})
+    return await _change(to, who, values, "join", _agent(values))
 
 
 async def _leave(to: Coordinator, who: Caller, values: Values) -> Any:
     return await _change(to, who, values, "leave", {"agent": values["agent"]})
+
+
+async def _endpoint(to: Coordinator, who: Caller, values: Values) -> Any:
+    return await _change(to, who, values, "endpoint", _agent(values))
 
 
 async def _report(to: Coordinator, who: Caller, values: Values) -> Any:
@@ -76,6 +80,12 @@ async def _report(to: Coordinator, who: Caller, values: Values) -> Any:
 async def _decide(to: Coordinator, who: Caller, values: Values) -> Any:
     columns = values.get("columns")
     return await _after(to.decide(who, values["pool"], values["case"], columns))
+
+
+async def _predict(to: Coordinator, who: Caller, values: Values) -> Any:
+    features = values.get("features", {})
+    rest = values.get("columns"), values.get("deadline")
+    return await to.predict(who, values["pool"], values["case"], features, *rest)
 
 
 async def _settle(to: Coordinator, who: Caller, values: Values) -> Any:
@@ -136,8 +146,10 @@ OPERATIONS: dict[str, Act] = {
     "DescribePool": _describe,
     "Join": _join,
     "Leave": _leave,
+    "SetEndpoint": _endpoint,
     "Report": _report,
     "Decide": _decide,
+    "Predict": _predict,
     "Settle": _settle,
     "DescribeCase": _case,
     "Erase": _erase,
@@ -169,6 +181,10 @@ async def _history(to: Coordinator, who: Caller, values: Values, usual: int) -> 
     return await asyncio.to_thread(to.history, who, values["pool"], last)
 
 
+def _agent(values: Values) -> Values:
+    return {"agent": values["agent"], "endpoint": values.get("endpoint")}
+
+
 def _with_text(values: Values) -> Values:
     """Values with a saved pool as JSON has it."""
     if "saved_pool" not in values:
@@ -184,7 +200,7 @@ def _pool(found: Values) -> Values:
 
 def _state(found: Values) -> Values:
     """Description of a pool, with what it was made with apart."""
-    own = ("rule", "challengers", "weights", "entries")
+    own = ("rule", "challengers", "weights", "entries", "endpoints")
     pool = {name: value for name, value in found.items() if name not in own}
     return {
         "pool": _pool(pool),

@@ -123,11 +123,11 @@ def beside(
 def services(coordinator: Coordinator) -> dict[str, Any]:
     """Return the handlers of the services of a coordinator."""
     # They use what this module has for every service.
-    from truepool.server.inference import grpc_service
+    from truepool.server.inference import grpc_service, messages
     from truepool.server.inference.pool_models import PoolModels
 
     models = grpc_service.handlers(PoolModels(coordinator))
-    return {SERVICE: _handlers(coordinator), grpc_service.SERVICE: models}
+    return {SERVICE: _handlers(coordinator), messages.SERVICE: models}
 
 
 def _handlers(coordinator: Coordinator) -> dict[str, Any]:

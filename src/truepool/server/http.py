@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, nullcontext
 from typing import Annotated, Any
 
 import msgspec
@@ -64,9 +65,20 @@ class DecisionBody(Strict):
 
 
 class AgentBody(Strict):
-    """A new agent."""
+    """A new agent, and where it answers if it is to be asked."""
 
     name: str
+    endpoint: dict[str, Any] | None = None
+
+
+class PredictionBody(Strict):
+    """The features of a case, and what its costs depend on."""
+
+    features: dict[str, float | str | bool | None] = Field(
+        examples=[{"amount": 120.0, "country": "CH"}]
+    )
+    columns: dict[str, float] | None = None
+    deadline: float | None = Field(default=None, description="In seconds.")
 
 
 class ChallengerBody(Strict):
@@ -121,6 +133,7 @@ POOL = {
                         "costs": {"type": "object"},
                         "threshold": {"type": "number"},
                         "open_cases": {"type": "integer"},
+                        "deadline": {"type": "number"},
                         "learner": {"type": "string"},
                         "settings": {"type": "object"},
                         "saved_pool": {"type": "string"},
@@ -140,6 +153,13 @@ BATCH = {
 
 def app(coordinator: Coordinator, lifespan: Any = None) -> FastAPI:
     """Return the ASGI application of a coordinator, and of what runs beside it."""
+
+    @asynccontextmanager
+    async def whole(api: FastAPI) -> AsyncIterator[None]:
+        async with nullcontext() if lifespan is None else lifespan(api):
+            yield
+        await coordinator.calls.close()
+
     api = FastAPI(
         title="truepool",
         description="Pool probability reports from many agents into one decision.",
@@ -147,7 +167,7 @@ def app(coordinator: Coordinator, lifespan: Any = None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/openapi.json",
-        lifespan=lifespan,
+        lifespan=whole,
     )
 
     def caller(request: Request) -> Caller:
@@ -186,8 +206,20 @@ def app(coordinator: Coordinator, lifespan: Any = None) -> FastAPI:
     @api.post(f"{v1}/agents", status_code=201)
     async def join(pool: str, body: AgentBody, who: Who) -> Any:
         """Let an agent join."""
-        content = {"agent": body.name}
+        content = {"agent": body.name, "endpoint": body.endpoint}
         return await _after(coordinator.change(who, pool, "join", content))
+
+    @api.put(f"{v1}/agents/{{agent}}/endpoint")
+    async def register(pool: str, agent: str, body: dict[str, Any], who: Who) -> Any:
+        """Register where an agent answers; see docs/protocols.md."""
+        content = {"agent": agent, "endpoint": body}
+        return await _after(coordinator.change(who, pool, "endpoint", content))
+
+    @api.delete(f"{v1}/agents/{{agent}}/endpoint")
+    async def unregister(pool: str, agent: str, who: Who) -> Any:
+        """Ask an agent no more; it may still report."""
+        content = {"agent": agent, "endpoint": None}
+        return await _after(coordinator.change(who, pool, "endpoint", content))
 
     @api.delete(f"{v1}/agents/{{agent}}")
     async def leave(pool: str, agent: str, who: Who) -> Any:
@@ -217,6 +249,13 @@ def app(coordinator: Coordinator, lifespan: Any = None) -> FastAPI:
         """Decide a case by the reports on it; the same answer if asked again."""
         columns = body.columns if body else None
         return await _after(coordinator.decide(who, pool, case, columns))
+
+    @api.post(f"{v1}/cases/{{case}}/prediction")
+    async def predict(pool: str, case: str, body: PredictionBody, who: Who) -> Any:
+        """Ask the registered agents about a case, and decide by whoever answered."""
+        return await coordinator.predict(
+            who, pool, case, body.features, body.columns, body.deadline
+        )
 
     @api.put(f"{v1}/cases/{{case}}/outcome")
     async def settle(pool: str, case: str, body: OutcomeBody, who: Who) -> Any:

@@ -127,15 +127,23 @@ class Operations:
         return {"stored": len(rest), "repeated": len(rows) - len(rest)}
 
     def decide(
-        self, pool: str, case: str, columns: Mapping[str, Any] | None = None
+        self,
+        pool: str,
+        case: str,
+        columns: Mapping[str, Any] | None = None,
+        missing: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
-        """Decide a case by its reports; the same answer if asked again."""
+        """Decide a case by its reports; the same answer if asked again.
+
+        ``missing`` says why agents that were asked did not report.
+        """
         number, deployment = self.find(pool)
         check_name("a case", case)
         entry = self.ledger.find_entry(number, case, "decide")
         if entry is None:
             reports = self._reports(number, deployment, case)
             content = {"reports": reports, "columns": _columns(columns)}
+            content["missing"] = dict(missing or {})
             entry = self._record(number, deployment, "decide", case, content)
         return answer(deployment, entry)
 
@@ -288,6 +296,7 @@ def answer(deployment: Deployment, entry: Entry) -> dict[str, Any]:
         "probabilities": dict(zip(map(str, labels.names), pooled, strict=True)),
         "threshold": deployment.threshold(columns),
         "reported": list(content["reports"]),
+        "missing": content.get("missing", {}),
         "weights": content["weights"],
         "contributions": content["contributions"],
         "rule": content["champion"],
@@ -307,6 +316,7 @@ def describe(deployment: Deployment) -> dict[str, Any]:
             name for name in deployment.rules if name != deployment.champion
         ],
         "weights": champion.weights,
+        "endpoints": {a: place.to_dict() for a, place in deployment.endpoints.items()},
         "entries": deployment.n,
     }
 

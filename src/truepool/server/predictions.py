@@ -1,10 +1,14 @@
 """Decisions on reports that come with the request, inside a transaction."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from truepool.core.arrays import to_classes
 from truepool.core.errors import RequestError
+from truepool.data.labels import Labels
+from truepool.server.configuration import check_name
+from truepool.server.endpoints import Endpoint
 from truepool.server.operations import Operations, as_rows, probabilities
 
 Case = tuple[Mapping[str, Any], Mapping[str, float]]
@@ -36,6 +40,67 @@ def score(
             }
         )
     return answers
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to do to predict a case: the answer it has, or whom to ask."""
+
+    answer: dict[str, Any] | None
+    endpoints: Mapping[str, Endpoint]
+    labels: Labels
+    deadline: float | None
+
+
+def plan(
+    operations: Operations, pool: str, case: str, columns: Mapping[str, float] | None
+) -> Plan:
+    """Return whom to ask about a case: those with an endpoint and no report yet."""
+    number, deployment = operations.find(pool)
+    check_name("a case", case)
+    known = deployment.pool
+    deployment.threshold(columns or {})  # refuses before anybody is asked
+    if operations.ledger.find_entry(number, case, "decide"):
+        answer = operations.decide(pool, case)
+        return Plan(answer, {}, known.labels, known.deadline)
+    reported = operations.ledger.reports(number, case)
+    there = {deployment.agents[i] for i in reported}
+    asked = {a: e for a, e in deployment.endpoints.items() if a not in there}
+    return Plan(None, asked, known.labels, known.deadline)
+
+
+def conclude(
+    operations: Operations,
+    pool: str,
+    case: str,
+    collected: Mapping[str, Any],
+    columns: Mapping[str, float] | None,
+    missing: Mapping[str, str],
+) -> dict[str, Any]:
+    """Store the reports that were collected, and decide.
+
+    Meanwhile an agent may have left or reported by itself, or the case was decided:
+    what is in the ledger stands.
+    """
+    number, deployment = operations.find(pool)
+    if not operations.ledger.find_entry(number, case, "decide"):
+        stored = operations.ledger.reports(number, case)
+        there = {deployment.agents[i] for i in stored}
+        new = [
+            (case, agent, report)
+            for agent, report in collected.items()
+            if agent in deployment.active and agent not in there
+        ]
+        if not new and not there & set(deployment.active):
+            reasons = "; ".join(f"{agent}: {why}" for agent, why in missing.items())
+            raise RequestError(
+                "unavailable",
+                f"no agent has reported on case {case!r:.60}; "
+                f"{reasons or 'none has an endpoint'}",
+            )
+        missing = {agent: why for agent, why in missing.items() if agent not in there}
+        operations.submit(pool, new)
+    return operations.decide(pool, case, columns, missing)
 
 
 def record(operations: Operations, pool: str, case: str, given: Case) -> dict[str, Any]:

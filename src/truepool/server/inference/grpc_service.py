@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 from truepool import __version__
-from truepool.core.errors import RequestError
 from truepool.server import wire
 from truepool.server.grpc_server import unary
+from truepool.server.inference.messages import SERVICE, pack, unpack
 from truepool.server.inference.models import (
     EXTENSIONS,
     SERVER,
@@ -15,9 +15,7 @@ from truepool.server.inference.models import (
     Models,
     check_version,
 )
-from truepool.server.inference.tensors import CONTENTS, Tensor
 
-SERVICE = "inference.GRPCInferenceService"
 OPEN = ("ServerLive", "ServerReady", "ServerMetadata")
 """Methods that need no token."""
 
@@ -65,43 +63,6 @@ def handlers(models: Models) -> dict[str, Any]:
         name: unary(method, _nobody if name in OPEN else models.identify, acts[name])
         for name, method in wire.methods(SERVICE).items()
     }
-
-
-def pack(tensors: list[Tensor], side: str) -> dict[str, Any]:
-    """Return tensors as values of a message: their heads, and raw bytes."""
-    raw = "raw_input_contents" if side == "inputs" else "raw_output_contents"
-    return {
-        side: [
-            {"name": t.name, "datatype": t.datatype, "shape": t.shape} for t in tensors
-        ],
-        raw: [t.pack() for t in tensors],
-    }
-
-
-def unpack(values: dict[str, Any], side: str) -> dict[str, Tensor]:
-    """Return the tensors of a message, whose elements are raw or in typed fields."""
-    raw = values.get(
-        "raw_input_contents" if side == "inputs" else "raw_output_contents", []
-    )
-    heads = values.get(side, [])
-    if raw and len(raw) != len(heads):
-        raise RequestError(
-            "invalid",
-            f"{len(heads)} tensors need as many raw contents; got {len(raw)}",
-        )
-    found: dict[str, Tensor] = {}
-    for i, head in enumerate(heads):
-        name, datatype = head["name"], head["datatype"]
-        shape = head.get("shape", [])
-        if name in found:
-            raise RequestError("invalid", f"tensor {name!r:.60} is there twice")
-        if raw:
-            found[name] = Tensor.unpack(name, datatype, shape, raw[i])
-        else:
-            field = CONTENTS.get(datatype, "")
-            data = head.get("contents", {}).get(field, [])
-            found[name] = Tensor.read(name, datatype, shape, data)
-    return found
 
 
 def parse(values: dict[str, Any]) -> Inference:
