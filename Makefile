@@ -8,7 +8,7 @@ export OMP_NUM_THREADS ?= 1
 # Data sets are never committed; the tests that need them look here and say so when they skip.
 export TRUEPOOL_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test test-slow check bench faults fuzz protocol race constraints
+.PHONY: demo test test-peers test-slow check bench faults fuzz protocol race constraints
 
 demo: $(VENV)/.ok
 	$(VENV)/bin/truepool demo
@@ -19,6 +19,10 @@ test: $(VENV)/.ok
 
 test-slow: $(VENV)/.ok
 	scripts/test -m slow
+
+# The real MLServer, MLflow and Triton client, each installed under .peers the first time.
+test-peers: $(VENV)/.ok
+	scripts/test -n0 -m peers tests/peers
 
 check: $(VENV)/.ok
 	scripts/check

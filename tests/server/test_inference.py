@@ -140,6 +140,8 @@ def test_grpc_takes_raw_and_typed_contents(remote):
     assert remote.call("ServerReady") == {"ready": True}
     assert remote.call("ServerMetadata")["name"] == "truepool"
     assert remote.call("ModelReady", {"name": "fraud"}) == {"ready": True}
+    assert remote.call("ModelReady", {"name": "none"}) == {"ready": False}
+    assert remote.refused("ModelReady", {})[1] == "invalid"
     known = remote.call("ModelMetadata", {"name": "fraud"})
     assert known["inputs"][0]["shape"] == [-1, 3]
     asked = [Tensor.of("reports", REPORTS)]

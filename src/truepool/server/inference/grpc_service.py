@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from truepool import __version__
+from truepool.core.errors import RequestError
 from truepool.server import wire
 from truepool.server.grpc_server import unary
 from truepool.server.inference.messages import SERVICE, pack, unpack
@@ -38,7 +39,12 @@ def handlers(models: Models) -> dict[str, Any]:
         return (await models.card(caller, values["name"])).to_dict()
 
     async def model_ready(caller: Any, values: dict[str, Any]) -> Any:
-        await model(caller, values)
+        try:
+            await model(caller, values)
+        except RequestError as error:
+            if error.code != "unknown":
+                raise
+            return {"ready": False}  # as other servers answer
         return {"ready": True}
 
     async def infer(caller: Any, values: dict[str, Any]) -> Any:
