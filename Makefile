@@ -8,7 +8,7 @@ export OMP_NUM_THREADS ?= 1
 # Data sets are never committed; the tests that need them look here and say so when they skip.
 export TRUEPOOL_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test test-slow check bench faults fuzz race constraints
+.PHONY: demo test test-peers test-slow check bench faults fuzz protocol race constraints
 
 demo: $(VENV)/.ok
 	$(VENV)/bin/truepool demo
@@ -19,6 +19,10 @@ test: $(VENV)/.ok
 
 test-slow: $(VENV)/.ok
 	scripts/test -m slow
+
+# The real MLServer, MLflow and Triton client, each installed under .peers the first time.
+test-peers: $(VENV)/.ok
+	scripts/test -n0 -m peers tests/peers
 
 check: $(VENV)/.ok
 	scripts/check
@@ -39,6 +43,9 @@ faults: $(VENV)/.ok
 # auto against other libraries: only what is missing in benchmarks/race/results.jsonl is measured.
 race: $(VENV)/.ok
 	PYTHONPATH=benchmarks $(VENV)/bin/python -m race
+
+protocol: $(VENV)/.ok
+	scripts/protocol
 
 constraints: $(VENV)/.ok
 	VIRTUAL_ENV=$(VENV) $(VENV)/bin/uv pip compile -q -U --universal --no-header --no-annotate --all-extras pyproject.toml -o constraints.txt

@@ -41,10 +41,7 @@ OWN = {
     "replay": {"--all", "--delay", "--recalibrate"},
     "reproduce": {"--full"},
     "score": {"--contributions", "--explore"},
-    "serve": {
-        "--check", "--demo", "--host", "--insecure", "--log", "--port", "--rate-limit", "--tls-cert",
-        "--tls-client-ca", "--tls-key", "--traces",
-    },
+    "serve": {"--demo", "--log", "--rate-limit", "--tls-client-ca", "--traces"},
 }  # fmt: skip
 """Options that only one verb has."""
 WIDTH = 78 - 6

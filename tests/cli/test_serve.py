@@ -2,12 +2,15 @@
 
 import json
 import re
+import socket
 import ssl
 import sys
 
+import grpc
 import numpy as np
 import pytest
-from server.service import Local
+from server.grpc_service import Client
+from server.service import Local, Nursery
 
 import truepool as tp
 from truepool.cli import serve
@@ -227,11 +230,85 @@ def test_it_listens_and_says_where(truepool, place, monkeypatch, certificate):
     assert ran[0].access_log is False  # paths hold the names of cases
 
 
+@pytest.fixture(scope="module")
+def nursery():
+    with Nursery() as found:
+        yield found
+
+
+def test_it_serves_grpc_too_on_a_port_of_its_own(nursery, tmp_path):
+    process = nursery.start(tmp_path / "l.db", "--grpc-port", "0")
+    process.wait_until_ready()
+    port = re.search(r"gRPC on 127.0.0.1:(\d+)\.", "".join(process.said))[1]
+    with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+        assert Client(channel).call("ListPools") == {}
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        words = ("--grpc-port", str(taken.getsockname()[1]))
+        with pytest.raises(AssertionError, match="another --host or --grpc-port"):
+            nursery.start(tmp_path / "other.db", *words)
+    process.stop()
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    y = (X.sum(axis=1) > 0).astype(int)
+    folder = tmp_path_factory.mktemp("model")
+    agent = tp.agents.train(X, y, ["logistic"], cache=False)["logistic"]
+    tp.agents.save(agent, folder / "clf.joblib")
+    tp.agents.export(agent, folder / "clf.onnx", X)
+    return folder, agent
+
+
+def test_an_agent_is_served_by_one_command(nursery, model):
+    folder = model[0]
+    values = [[0.5, -1.0], [2.0, 0.25]]
+    expected = tp.agents.load(folder / "clf.onnx").predict_proba(np.array(values))
+    process = nursery.start(
+        folder / "clf.onnx", "--grpc-port", "0", verb=["agent", "serve"]
+    )
+    said = "".join(process.said)
+    assert "Serving model clf on http://127.0.0.1" in said
+    given = {"name": "x", "datatype": "FP64", "shape": [2, 2], "data": values}
+    status, answer = process.ask("POST", "/v2/models/clf/infer", {"inputs": [given]})
+    assert status == 200
+    assert answer["outputs"][0]["data"] == expected.ravel().tolist()
+    port = re.search(r"gRPC on 127.0.0.1:(\d+)\.", said)[1]
+    with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+        remote = Client(channel, service="inference.GRPCInferenceService")
+        assert remote.call("ModelReady", {"name": "clf"}) == {"ready": True}
+    process.stop()
+
+
+def test_a_pickled_agent_is_served_only_where_it_is_trusted(truepool, model):
+    path = model[0] / "clf.joblib"
+    code, _, err = truepool("agent", "serve", path, "--check")
+    assert (code, "pass --trust" in err) == (2, True)
+    words = ("agent", "serve", path, "--check", "--trust")
+    assert truepool(*words) == (0, f"{path} can be served.\n", "")
+    assert truepool(*words, "--quiet") == (0, "", "")
+
+
+def test_an_agent_is_not_served_to_others_without_tls_and_a_token(
+    truepool, model, certificate, monkeypatch
+):
+    key, cert = certificate
+    words = ("agent", "serve", model[0] / "clf.onnx", "--check", "--host", "0.0.0.0")
+    tls = ("--tls-cert", cert, "--tls-key", key)
+    for extra in ((), tls):
+        code, _, err = truepool(*words, *extra)
+        assert (code, "TRUEPOOL_AGENT_TOKEN" in err) == (2, True)
+    assert truepool(*words, "--insecure")[0] == 0
+    monkeypatch.setenv("TRUEPOOL_AGENT_TOKEN", "secret")
+    assert truepool(*words)[0] == 2
+    assert truepool(*words, *tls)[0] == 0
+
+
 def test_a_port_that_is_taken_is_refused():
-    listener = serve._listen("127.0.0.1", 0)
+    listener = serve.listen("127.0.0.1", 0)
     with listener, pytest.raises(tp.core.errors.SettingError, match="Name another"):
-        serve._listen("127.0.0.1", listener.getsockname()[1])
+        serve.listen("127.0.0.1", listener.getsockname()[1])
     try:
-        serve._listen("::1", 0).close()
+        serve.listen("::1", 0).close()
     except tp.core.errors.SettingError:
         pass  # a machine without IPv6

@@ -50,6 +50,7 @@ CHEAP = {
     ),
     "agent report": ("--trust",),
     "agent export": ("--trust",),
+    "agent serve": ("--trust", "--check"),
     "serve": ("--check",),
     "ledger compact": ("--before", "2026-01-31"),
     "ledger export": ("--pool", "p"),

@@ -123,10 +123,13 @@ class Nursery:
         self.process.stdout.close()
         self.process.stderr.close()
 
-    def start(self, place: Path, *words: str, patch: str = "") -> "Process":
+    def start(
+        self, place: Path, *words: str, patch: str = "", verb: tuple = ("serve",)
+    ) -> "Process":
         """Start a coordinator that listens, changed by a patch."""
-        # Nobody reads what it logs, and a full pipe would stop it.
-        line = [["serve", str(place), "--port", "0", "--log", "off", *words], patch]
+        # Nobody reads what a coordinator logs, and a full pipe would stop it.
+        quiet = ("--log", "off") if verb == ("serve",) else ()
+        line = [[*verb, str(place), "--port", "0", *quiet, *words], patch]
         self.process.stdin.write(json.dumps(line) + "\n")
         self.process.stdin.flush()
         pid = int(self.process.stdout.readline())
@@ -138,9 +141,11 @@ class Process:
 
     def __init__(self, pid: int, stderr) -> None:
         self.pid = pid
-        said = []
+        said = self.said = []
         for line in stderr:
             said.append(line)
+            if line.startswith("error: "):
+                break
             if found := re.search(r"on (https?)://(\S+):(\d+);", line):
                 self.url = f"{found[1]}://{found[2]}:{found[3]}"
                 return

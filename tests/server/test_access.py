@@ -15,6 +15,15 @@ OPERATIONS = {
     "describe": ("GET", "/v1/pools/fraud", None, {OPERATOR, ADMIN}),
     "join": ("POST", "/v1/pools/fraud/agents", {"name": "dan"}, {ADMIN}),
     "leave": ("DELETE", "/v1/pools/fraud/agents/cyd", None, {ADMIN}),
+    "register": (
+        "PUT", "/v1/pools/fraud/agents/ada/endpoint",
+        {"protocol": "mlflow", "url": "http://127.0.0.1:9"}, {ADMIN},
+    ),
+    "unregister": ("DELETE", "/v1/pools/fraud/agents/ada/endpoint", None, {ADMIN}),
+    "predict": (
+        "POST", "/v1/pools/fraud/cases/open/prediction", {"features": {"x": 1}},
+        {OPERATOR, ADMIN},
+    ),
     "report": (
         "PUT", "/v1/pools/fraud/cases/new/reports/ada", {"probability": 0.2}, {AGENT, ADMIN},
     ),

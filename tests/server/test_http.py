@@ -109,7 +109,7 @@ def test_limits(client, monkeypatch):
     ("method", "path", "content", "status", "code"),
     [
         ("GET", "/v1/pools/none", None, 404, "unknown"),
-        ("GET", "/v2", None, 404, "unknown"),
+        ("GET", "/v3", None, 404, "unknown"),
         ("PATCH", "/v1/pools", None, 405, "invalid"),
         ("POST", "/v1/pools", [], 400, "invalid"),
         ("POST", "/v1/pools", FRAUD | {"agent": 1}, 400, "invalid"),

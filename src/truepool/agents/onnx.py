@@ -69,6 +69,17 @@ class OnnxAgent:
                 f"got {len(self.classes_)} labels"
             )
 
+    @property
+    def encoder(self) -> Encoder | None:
+        """How a table becomes numbers; None for a file from elsewhere."""
+        return self._encoder
+
+    @property
+    def width(self) -> int | None:
+        """How many numbers per case the graph takes; None if it does not say."""
+        width = self._input.shape[1]
+        return width if isinstance(width, int) else None
+
     def predict_proba(self, X: Any) -> FloatArray:
         """Probability of every class, (T, K)."""
         return self.predict_encoded(

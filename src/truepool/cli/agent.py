@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from truepool.cli import llm, options
+from truepool.cli import agent_serve, llm, options
 from truepool.cli.options import option
 
 app = typer.Typer(
@@ -244,6 +244,7 @@ def export(
 
 
 app.command("llm")(llm.llm)
+app.command("serve")(agent_serve.serve)
 
 
 @app.command("template")

@@ -160,6 +160,15 @@ SPELLINGS = {
         "spreadsheet would run as a formula.",
         type=bool,
     ),
+    "--host": Spelling("ADDRESS", "Address."),
+    "--port": Spelling("NUMBER", "Port; 0: any.", type=int),
+    "--grpc-port": Spelling("NUMBER", "Port of gRPC too; 0: any.", type=int),
+    "--tls-cert": Spelling("FILE", "Certificate, in PEM format.", type=Path),
+    "--tls-key": Spelling("FILE", "Its key, in PEM format.", type=Path),
+    "--insecure": Spelling(
+        "", "Listen beyond this machine even without TLS or tokens.", type=bool
+    ),
+    "--check": Spelling("", "Check the options, then exit.", type=bool),
     "--trust": Spelling(
         "", "Load .joblib files, which can run any code, from this source.", type=bool
     ),
@@ -241,6 +250,12 @@ Config: TypeAlias = Annotated[
 ]
 SpreadsheetSafe: TypeAlias = Annotated[bool, option("--spreadsheet-safe")]
 Trust: TypeAlias = Annotated[bool, option("--trust")]
+Host: TypeAlias = Annotated[str, option("--host")]
+Port: TypeAlias = Annotated[int, option("--port", min=0, max=65535)]
+GrpcPort: TypeAlias = Annotated[int | None, option("--grpc-port", min=0, max=65535)]
+TlsCert: TypeAlias = Annotated[Path | None, option("--tls-cert")]
+TlsKey: TypeAlias = Annotated[Path | None, option("--tls-key")]
+Insecure: TypeAlias = Annotated[bool, option("--insecure")]
 
 
 def _parse_table(

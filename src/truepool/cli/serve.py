@@ -49,31 +49,18 @@ def serve(
             help="Serve a pool of five agents with traffic, a drift and a dead feed.",
         ),
     ] = False,
-    host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Address.")
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, metavar="NUMBER", help="Port; 0: any.")
-    ] = 8765,
-    tls_cert: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Certificate, in PEM format.")
-    ] = None,
-    tls_key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Its key, in PEM format.")
-    ] = None,
+    host: options.Host = "127.0.0.1",
+    port: options.Port = 8765,
+    grpc_port: options.GrpcPort = None,
+    tls_cert: options.TlsCert = None,
+    tls_key: options.TlsKey = None,
     tls_client_ca: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE", help="Ask callers for certificates signed by this."
         ),
     ] = None,
-    insecure: Annotated[
-        bool,
-        typer.Option(
-            "--insecure",
-            help="Listen beyond this machine even without TLS or tokens.",
-        ),
-    ] = False,
+    insecure: options.Insecure = False,
     rate_limit: Annotated[
         float,
         typer.Option(
@@ -88,8 +75,7 @@ def serve(
         typer.Option(metavar="URL", help="Collector of OpenTelemetry traces."),
     ] = None,
     check: Annotated[
-        bool,
-        typer.Option("--check", help="Check the ledger and the options, then exit."),
+        bool, options.option("--check", "Check the ledger and the options, then exit.")
     ] = False,
     config: options.Config = None,
     quiet: options.Quiet = False,
@@ -103,12 +89,7 @@ def serve(
     from truepool.server.observation import start_logging
     from truepool.server.tracing import open_tracer
 
-    if (tls_cert is None) != (tls_key is None):
-        raise SettingError("TLS needs both --tls-cert and --tls-key")
-    if tls_client_ca is not None and tls_cert is None:
-        raise SettingError("--tls-client-ca needs --tls-cert and --tls-key")
-    if tls_cert is not None and tls_key is not None:
-        _check_certificates(tls_cert, tls_key, tls_client_ca)
+    check_certificates(tls_cert, tls_key, tls_client_ca)
     if demo and (host not in LOOPBACK or tls_cert is not None or check):
         raise SettingError(
             "--demo serves this machine, without TLS; leave out --host, --tls-cert and "
@@ -127,7 +108,7 @@ def serve(
         if exposed and (tls_cert is None or is_new):
             raise _exposed(name, host)
         tracer = None if traces is None else stack.enter_context(open_tracer(traces))
-        listener = None if check else stack.enter_context(_listen(host, port))
+        listener = None if check else stack.enter_context(listen(host, port))
         coordinator = stack.enter_context(
             Coordinator(ledger, create=not check, rate=rate_limit or None)
         )
@@ -143,8 +124,18 @@ def serve(
         from truepool.server.http import app
 
         start_logging(log.value)
+        lifespan = None
+        if grpc_port is not None:
+            from truepool.server.grpc_server import Certificates, beside, services
+
+            with listen(host, grpc_port, "--grpc-port") as probe:
+                grpc_port = probe.getsockname()[1]
+            certificates = Certificates.of(tls_cert, tls_key, tls_client_ca)
+            lifespan = beside(
+                lambda: services(coordinator), host, grpc_port, certificates, GRACE
+            )
         settings = uvicorn.Config(
-            app(coordinator, tracer),
+            app(coordinator, tracer, lifespan),
             ssl_certfile=None if tls_cert is None else str(tls_cert),
             ssl_keyfile=None if tls_key is None else str(tls_key),
             ssl_ca_certs=None if tls_client_ca is None else str(tls_client_ca),
@@ -158,6 +149,8 @@ def serve(
         if not quiet:
             if open_to_all:
                 print_note("No tokens: whoever reaches this address may do everything.")
+            if grpc_port is not None:
+                print_note(f"gRPC on {host}:{grpc_port}.")
             _warn_of_memory(name, coordinator.ledger.database.sync_time())
             print_note(f"Serving {name} on {place}; Ctrl+C stops.")
         if demo:
@@ -203,12 +196,20 @@ def _exposed(ledger: str, host: str) -> Exception:
     )
 
 
-def _check_certificates(cert: Path, key: Path, client_ca: Path | None) -> None:
+def check_certificates(
+    cert: Path | None, key: Path | None, client_ca: Path | None = None
+) -> None:
     """Refuse files that TLS cannot use."""
     import ssl
 
     from truepool.core.errors import SettingError
 
+    if (cert is None) != (key is None):
+        raise SettingError("TLS needs both --tls-cert and --tls-key")
+    if client_ca is not None and cert is None:
+        raise SettingError("--tls-client-ca needs --tls-cert and --tls-key")
+    if cert is None:
+        return
     try:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(cert, key)
@@ -222,7 +223,7 @@ def _check_certificates(cert: Path, key: Path, client_ca: Path | None) -> None:
         ) from None
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int, option: str = "--port") -> socket.socket:
     """Return a socket on an address that is free and ours."""
     from truepool.core.errors import SettingError
 
@@ -233,5 +234,5 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         raise SettingError(
             f"a coordinator cannot listen on {host}, port {port}: "
-            f"{error.strerror or error}. Name another --host or --port."
+            f"{error.strerror or error}. Name another --host or {option}."
         ) from None

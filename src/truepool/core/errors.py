@@ -20,6 +20,7 @@
     ├── EndpointError (RuntimeError)    a language model that cannot be asked
     ├── LedgerError (RuntimeError)      a ledger that is damaged, in use or unavailable
     ├── RequestError (RuntimeError)     a request that is refused, or not answered
+    ├── AgentFaultError (RuntimeError)  an agent that does not report on a case
     ├── SettingError (ValueError)       an option with an invalid value
     ├── UnknownNameError (LookupError)  no pool, loss or learner of that name
     ├── PluginError (ImportError)       a plug-in that cannot be used
@@ -115,6 +116,10 @@ class RequestError(TruepoolError, RuntimeError):
     def __init__(self, code: str, sentence: str) -> None:
         super().__init__(sentence)
         self.code = code
+
+
+class AgentFaultError(TruepoolError, RuntimeError):
+    """An agent that was asked about a case and gave no report, and why."""
 
 
 class SettingError(TruepoolError, ValueError):

@@ -8,6 +8,6 @@ from importlib.util import find_spec
 
 from truepool.core.errors import MissingExtraError
 
-for _package in ("fastapi", "msgspec", "sqlalchemy", "uvicorn"):
+for _package in ("fastapi", "grpc", "httpx", "msgspec", "sqlalchemy", "uvicorn"):
     if find_spec(_package) is None:
         raise MissingExtraError("the coordinator", _package, "server")

@@ -16,6 +16,8 @@ LONGEST_NAME = 200
 MOST_AGENTS, MOST_CLASSES = 10_000, 100
 OPEN_CASES, MOST_OPEN = 100_000, 100_000_000
 """Cases that may wait for an outcome unless a pool says otherwise, and at most."""
+LONGEST_DEADLINE = 60.0
+"""Seconds that agents may have to answer, at most."""
 COST_NAMES = ("fn", "fp", "tp", "tn", "matrix", "currency")
 FORBIDDEN = ("record",)
 """Settings that would let a request write files."""
@@ -83,12 +85,18 @@ class PoolConfig:
     costs: Costs
     threshold: float | None
     open_cases: int
+    deadline: float | None = None
 
     @classmethod
     def parse(cls, given: Any) -> Self:
         """Check the JSON of a pool, as a request or the ledger has it."""
         names = ("name", "agents", "labels", "positive", "costs", "threshold")
-        allowed = (*names, "open_cases", *(field.name for field in fields(RuleConfig)))
+        allowed = (
+            *names,
+            "open_cases",
+            "deadline",
+            *(field.name for field in fields(RuleConfig)),
+        )
         known = _checked_names(given, allowed, "a pool")
         agents = known.get("agents")
         if not isinstance(agents, list) or not all(isinstance(a, str) for a in agents):
@@ -112,6 +120,7 @@ class PoolConfig:
             costs=costs,
             threshold=_threshold(known.get("threshold")),
             open_cases=_open_cases(known.get("open_cases", OPEN_CASES)),
+            deadline=_deadline(known.get("deadline")),
         )
 
     def make_rule(self) -> Rule:
@@ -142,6 +151,8 @@ class PoolConfig:
             found["positive"] = self.labels.positive
         if self.threshold is not None:
             found["threshold"] = self.threshold
+        if self.deadline is not None:
+            found["deadline"] = self.deadline
         return found
 
 
@@ -227,6 +238,18 @@ def _threshold(given: Any) -> float | None:
     if number and 0 <= given <= 1:
         return float(given)
     raise SettingError(f"the threshold must lie in [0, 1]; got {given!r:.60}")
+
+
+def _deadline(given: Any) -> float | None:
+    if given is None:
+        return None
+    number = isinstance(given, int | float) and not isinstance(given, bool)
+    if number and 0 < given <= LONGEST_DEADLINE:
+        return float(given)
+    raise SettingError(
+        f"the deadline must be above 0 and at most {LONGEST_DEADLINE:g} seconds; got "
+        f"{given!r:.60}"
+    )
 
 
 def _open_cases(given: Any) -> int:

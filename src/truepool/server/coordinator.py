@@ -4,16 +4,20 @@ What changes the ledger goes through the writer and is answered after its commit
 only reads has a connection of its own, so that a long export keeps nobody waiting.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from truepool.server.access import AGENT, Access, Caller, read_trail, record
+from truepool.server import access
+from truepool.server.access import AGENT, Access, Caller, read_trail
+from truepool.server.agent_calls import AgentCalls, check_deadline, check_features
 from truepool.server.history import History
 from truepool.server.ledger import Ledger
 from truepool.server.metrics import Metrics
 from truepool.server.operations import Operations, describe
+from truepool.server.predictions import Case, Plan, conclude, plan, record, score
 from truepool.server.reports import Report
 from truepool.server.writer import Writer
 
@@ -37,6 +41,7 @@ class Coordinator:
             self.ledger.transaction, self.operations.reset, self.metrics
         )
         self.metrics.watch(self.operations.pools, self.writer.queue)
+        self.calls = AgentCalls()
 
     def close(self) -> None:
         """Finish what was asked, and close the ledger."""
@@ -82,6 +87,52 @@ class Coordinator:
         by = caller.token
         answer = self.writer.submit(
             lambda: self.operations.decide(pool, case, columns, by)
+        )
+        return _counted(answer, self.metrics.decisions, pool)
+
+    async def predict(
+        self,
+        caller: Caller,
+        pool: str,
+        case: str,
+        features: Mapping[str, Any],
+        columns: Mapping[str, Any] | None = None,
+        deadline: float | None = None,
+    ) -> dict[str, Any]:
+        """Ask the agents of a pool about a case, and decide by whoever answered."""
+        caller.check("decide", pool)
+        check_features(features)
+        check_deadline(deadline, None)
+        act = self.operations
+        found: Plan = await asyncio.wrap_future(
+            self.writer.submit(lambda: plan(act, pool, case, columns))
+        )
+        if found.answer is not None:
+            return found.answer
+        seconds = check_deadline(deadline, found.deadline)
+        reports, missing = await self.calls.fan_out(
+            found.endpoints, found.labels, case, features, seconds
+        )
+        decided = self.writer.submit(
+            lambda: conclude(act, pool, case, reports, columns, missing, caller.token)
+        )
+        answer: dict[str, Any] = await asyncio.wrap_future(
+            _counted(decided, self.metrics.decisions, pool)
+        )
+        return answer
+
+    def score(self, caller: Caller, pool: str, cases: Sequence[Case]) -> Answer:
+        """Decide cases that are not recorded."""
+        caller.check("decide", pool)
+        return self.writer.submit(lambda: score(self.operations, pool, cases))
+
+    def record(self, caller: Caller, pool: str, case: str, given: Case) -> Answer:
+        """Store all reports on a case, and decide it."""
+        caller.check("report", pool)
+        caller.check("decide", pool)
+        by = caller.token
+        answer = self.writer.submit(
+            lambda: record(self.operations, pool, case, given, by)
         )
         return _counted(answer, self.metrics.decisions, pool)
 
@@ -180,7 +231,8 @@ class Coordinator:
             target = next((word for word in words if isinstance(word, str)), None)
             # A new pool or token has its name in the answer only.
             given = answer.get("name", answer.get("id"))
-            record(self.ledger, caller, action, target or given, _detail(words, answer))
+            detail = _detail(words, answer)
+            access.record(self.ledger, caller, action, target or given, detail)
             return answer
 
         return self.writer.submit(both)

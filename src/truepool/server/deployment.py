@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from truepool.core.arrays import FloatArray, to_classes
-from truepool.core.errors import LedgerError, SettingError
+from truepool.core.errors import LedgerError, RequestError, SettingError
 from truepool.data.costs import Costs
 from truepool.measures.decisions import choose
 from truepool.server.configuration import PoolConfig, RuleConfig, check_name
+from truepool.server.endpoints import Endpoint
 from truepool.server.rules import Rule
 
 FIRST_RULE = "first"
@@ -84,6 +85,7 @@ class Deployment:
         self.rules: dict[str, Rule] = {}
         self.rule_configs: dict[str, RuleConfig] = {}
         self.champion = FIRST_RULE
+        self.endpoints: dict[str, Endpoint] = {}
 
     @property
     def pool(self) -> PoolConfig:
@@ -138,6 +140,7 @@ class Deployment:
             "active": self.active,
             "rules": {name: rule.to_dict() for name, rule in self.rule_configs.items()},
             "champion": self.champion,
+            "endpoints": {a: place.to_dict() for a, place in self.endpoints.items()},
             "chain": self.chain.hex(),
         }
         states = {name: rule.pack() for name, rule in self.rules.items()}
@@ -152,6 +155,8 @@ class Deployment:
         pool = found.config = PoolConfig.parse(own["pool"])
         found.agents, found.active = tuple(own["agents"]), tuple(own["active"])
         found.champion = own["champion"]
+        for agent, place in own.get("endpoints", {}).items():
+            found.endpoints[agent] = Endpoint.parse(place)
         for name, given in own["rules"].items():
             config = found.rule_configs[name] = RuleConfig.parse(given)
             rule = config.make(found.active, pool.labels, pool.costs, pool.open_cases)
@@ -204,6 +209,7 @@ class Deployment:
             "create": self._create,
             "join": self._join,
             "leave": self._leave,
+            "endpoint": self._endpoint,
             "challenge": self._challenge,
             "promote": self._promote,
             "withdraw": self._withdraw,
@@ -229,16 +235,33 @@ class Deployment:
             raise SettingError(
                 f"agent {agent!r} is or was in the pool; take a new name"
             )
+        given = content.get("endpoint")
+        endpoint = None if given is None else Endpoint.parse(given)
         for rule in self.rules.values():
             rule.join(agent)
         self.agents, self.active = (*self.agents, agent), (*self.active, agent)
-        return {"agent": agent}
+        if endpoint is None:
+            return {"agent": agent}
+        self.endpoints[agent] = endpoint
+        return {"agent": agent, "endpoint": endpoint.to_dict()}
+
+    def _endpoint(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Register where an agent answers, or that it answers nowhere."""
+        agent, given = content["agent"], content.get("endpoint")
+        if agent not in self.active:
+            raise RequestError("unknown", f"the pool has no agent {agent!r:.60}")
+        if given is None:
+            self.endpoints.pop(agent, None)
+            return {"agent": agent, "endpoint": None}
+        self.endpoints[agent] = Endpoint.parse(given)
+        return {"agent": agent, "endpoint": self.endpoints[agent].to_dict()}
 
     def _leave(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
         agent = content["agent"]
         for rule in self.rules.values():
             rule.leave(agent)
         self.active = tuple(name for name in self.active if name != agent)
+        self.endpoints.pop(agent, None)
         return {"agent": agent}
 
     def _challenge(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -288,7 +311,8 @@ class Deployment:
             "weights": weights,
             "contributions": contributions,
         }
-        return result | ({"columns": columns} if columns else {})
+        given = {"columns": columns, "missing": content.get("missing")}
+        return result | {name: value for name, value in given.items() if value}
 
     def _settle(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
         outcome, rules = content["outcome"], content["rules"]

@@ -111,6 +111,12 @@ class History:
             columns=self._columns,
         )
 
+    def audit(self) -> dict[str, Any]:
+        """Audit the cases."""
+        from truepool.audits import audit
+
+        return audit(self.panel(), costs=self.pool.costs).to_dict()
+
     def to_parquet(self) -> bytes:
         """Return a table that ``truepool audit`` reads."""
         names = self.pool.labels.names

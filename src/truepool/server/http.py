@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, nullcontext
 from typing import Annotated, Any
 
 import msgspec
@@ -12,6 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 
 from truepool.core.errors import LedgerError, RequestError, TruepoolError
 from truepool.server.access import Caller
@@ -75,9 +77,20 @@ class DecisionBody(Strict):
 
 
 class AgentBody(Strict):
-    """A new agent."""
+    """A new agent, and where it answers if it is to be asked."""
 
     name: str
+    endpoint: dict[str, Any] | None = None
+
+
+class PredictionBody(Strict):
+    """The features of a case, and what its costs depend on."""
+
+    features: dict[str, float | str | bool | None] = Field(
+        examples=[{"amount": 120.0, "country": "CH"}]
+    )
+    columns: dict[str, float] | None = None
+    deadline: float | None = Field(default=None, description="In seconds.")
 
 
 class ChallengerBody(Strict):
@@ -124,6 +137,7 @@ POOL = {
                         "costs": {"type": "object"},
                         "threshold": {"type": "number"},
                         "open_cases": {"type": "integer"},
+                        "deadline": {"type": "number"},
                         "learner": {"type": "string"},
                         "settings": {"type": "object"},
                         "saved_pool": {"type": "string"},
@@ -141,8 +155,17 @@ BATCH = {
 }
 
 
-def app(coordinator: Coordinator, tracer: Tracer | None = None) -> FastAPI:
-    """Return the ASGI application of a coordinator."""
+def app(
+    coordinator: Coordinator, tracer: Tracer | None = None, lifespan: Any = None
+) -> FastAPI:
+    """Return the ASGI application of a coordinator, and of what runs beside it."""
+
+    @asynccontextmanager
+    async def whole(api: FastAPI) -> AsyncIterator[None]:
+        async with nullcontext() if lifespan is None else lifespan(api):
+            yield
+        await coordinator.calls.close()
+
     api = FastAPI(
         title="truepool",
         description="Pool probability reports from many agents into one decision.",
@@ -150,6 +173,7 @@ def app(coordinator: Coordinator, tracer: Tracer | None = None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/openapi.json",
+        lifespan=whole,
     )
 
     async def caller(request: Request) -> Caller:
@@ -190,8 +214,20 @@ def app(coordinator: Coordinator, tracer: Tracer | None = None) -> FastAPI:
     @api.post(f"{v1}/agents", status_code=201)
     async def join(pool: str, body: AgentBody, who: Who) -> Any:
         """Let an agent join."""
-        content = {"agent": body.name}
+        content = {"agent": body.name, "endpoint": body.endpoint}
         return await _after(coordinator.change(who, pool, "join", content))
+
+    @api.put(f"{v1}/agents/{{agent}}/endpoint")
+    async def register(pool: str, agent: str, body: dict[str, Any], who: Who) -> Any:
+        """Register where an agent answers; see docs/protocols.md."""
+        content = {"agent": agent, "endpoint": body}
+        return await _after(coordinator.change(who, pool, "endpoint", content))
+
+    @api.delete(f"{v1}/agents/{{agent}}/endpoint")
+    async def unregister(pool: str, agent: str, who: Who) -> Any:
+        """Ask an agent no more; it may still report."""
+        content = {"agent": agent, "endpoint": None}
+        return await _after(coordinator.change(who, pool, "endpoint", content))
 
     @api.delete(f"{v1}/agents/{{agent}}")
     async def leave(pool: str, agent: str, who: Who) -> Any:
@@ -221,6 +257,13 @@ def app(coordinator: Coordinator, tracer: Tracer | None = None) -> FastAPI:
         """Decide a case by the reports on it; the same answer if asked again."""
         columns = body.columns if body else None
         return await _quickly(coordinator.decide(who, pool, case, columns))
+
+    @api.post(f"{v1}/cases/{{case}}/prediction")
+    async def predict(pool: str, case: str, body: PredictionBody, who: Who) -> Any:
+        """Ask the registered agents about a case, and decide by whoever answered."""
+        return await coordinator.predict(
+            who, pool, case, body.features, body.columns, body.deadline
+        )
 
     @api.put(f"{v1}/cases/{{case}}/outcome")
     async def settle(pool: str, case: str, body: OutcomeBody, who: Who) -> Any:
@@ -255,7 +298,7 @@ def app(coordinator: Coordinator, tracer: Tracer | None = None) -> FastAPI:
     async def audit(pool: str, who: Who, last: Last = 1000) -> Any:
         """Audit the last settled cases."""
         history = await _apart(coordinator.history, who, pool, last)
-        return await _apart(_audit, history)
+        return await _apart(history.audit)
 
     Points = Annotated[int, Query(description="How many points of a series.")]
 
@@ -329,7 +372,19 @@ def app(coordinator: Coordinator, tracer: Tracer | None = None) -> FastAPI:
         return _error(code, sentence, error.status_code)
 
     add_pages(api, coordinator)
+    mount_models(api, coordinator)
     return api
+
+
+def mount_models(api: FastAPI, coordinator: Coordinator) -> None:
+    """Serve the pools as models of the Open Inference Protocol, under ``/v2``."""
+    # They use the limits and the codes of this module.
+    from truepool.server.inference import rest
+    from truepool.server.inference.pool_models import PoolModels
+
+    models = rest.app(PoolModels(coordinator))
+    api.router.routes.append(Route("/v2", models))
+    api.router.routes.append(Route("/v2/{rest:path}", models))
 
 
 async def _after(answer: Answer) -> Any:
@@ -346,13 +401,6 @@ async def _quickly(answer: Answer) -> Response:
 async def _apart(act: Callable[..., Any], *words: Any) -> Any:
     """Do something long without keeping the other requests waiting."""
     return await asyncio.to_thread(act, *words)
-
-
-def _audit(history: Any) -> dict[str, Any]:
-    from truepool.audits import audit
-
-    found: dict[str, Any] = audit(history.panel(), costs=history.pool.costs).to_dict()
-    return found
 
 
 def _error(code: str, sentence: Any, status: int | None = None) -> JSONResponse:

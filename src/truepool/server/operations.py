@@ -150,8 +150,12 @@ class Operations:
         case: str,
         columns: Mapping[str, Any] | None = None,
         by: str | None = None,
+        missing: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
-        """Decide a case by its reports; the same answer if asked again."""
+        """Decide a case by its reports; the same answer if asked again.
+
+        ``missing`` says why agents that were asked did not report.
+        """
         number, deployment = self.find(pool)
         check_name("a case", case)
         entry = self.ledger.find_entry(number, case, "decide")
@@ -159,6 +163,7 @@ class Operations:
             stored = self.ledger.reports(number, case)
             reports = known_reports(deployment, case, stored)
             content = {"reports": reports, "columns": _columns(columns)}
+            content["missing"] = dict(missing or {})
             _check_open(deployment, case)
             entry = self._record(number, deployment, "decide", case, content, by)
             self.ledger.change_waiting(number, -len(stored))
@@ -296,6 +301,7 @@ def answer(deployment: Deployment, entry: Entry) -> dict[str, Any]:
         "probabilities": dict(zip(map(str, labels.names), pooled, strict=True)),
         "threshold": deployment.threshold(columns),
         "reported": list(content["reports"]),
+        "missing": content.get("missing", {}),
         "weights": content["weights"],
         "contributions": content["contributions"],
         "rule": content["champion"],
@@ -316,6 +322,7 @@ def describe(deployment: Deployment) -> dict[str, Any]:
             name for name in deployment.rules if name != deployment.champion
         ],
         "weights": champion.weights,
+        "endpoints": {a: place.to_dict() for a, place in deployment.endpoints.items()},
         "entries": deployment.n,
     }
 

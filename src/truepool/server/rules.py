@@ -35,6 +35,10 @@ class Rule(ABC):
         """Pool the reports of a case, which then waits for its outcome."""
 
     @abstractmethod
+    def score(self, reports: Mapping[str, Any]) -> FloatArray:
+        """Pool reports on a case that does not wait for an outcome."""
+
+    @abstractmethod
     def settle(self, case: str, outcome: int) -> None:
         """Learn from the outcome of a case that was decided."""
 
@@ -107,8 +111,11 @@ class Learning(Rule):
 
     def decide(self, case: str, reports: Mapping[str, Any]) -> FloatArray:
         """Pool with the weights of now, which are those that learn later."""
-        pooled = self.stream.predict_proba_one(reports, case)
-        return from_classes(np.array(list(pooled.values())))
+        return _coordinates(self.stream.predict_proba_one(reports, case))
+
+    def score(self, reports: Mapping[str, Any]) -> FloatArray:
+        """Pool with the weights of now."""
+        return _coordinates(self.stream.predict_proba_one(reports))
 
     def settle(self, case: str, outcome: int) -> None:
         """Learn; the ledger knows outcomes, so the stream need not."""
@@ -198,8 +205,11 @@ class Fixed(Rule):
 
     def decide(self, case: str, reports: Mapping[str, Any]) -> FloatArray:
         """Pool as the saved pool does."""
-        pooled = self.pool.predict_proba_one(reports)
-        return from_classes(np.array(list(pooled.values())))
+        return self.score(reports)
+
+    def score(self, reports: Mapping[str, Any]) -> FloatArray:
+        """Pool as the saved pool does."""
+        return _coordinates(self.pool.predict_proba_one(reports))
 
     def settle(self, case: str, outcome: int) -> None:
         """Nothing is learned."""
@@ -250,3 +260,8 @@ class Fixed(Rule):
 
     def unpack(self, state: bytes) -> None:
         """Nothing changes."""
+
+
+def _coordinates(pooled: Mapping[Any, float]) -> FloatArray:
+    """Coordinates (C,) of the probabilities of every class."""
+    return from_classes(np.array(list(pooled.values())))

@@ -1,0 +1,82 @@
+"""``truepool agent serve``: an agent as a model server."""
+
+import os
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from truepool.cli import options
+from truepool.cli.serve import GRACE, LOOPBACK, check_certificates, listen
+
+TOKEN_VARIABLE = "TRUEPOOL_AGENT_TOKEN"
+"""Environment variable with the token that callers must send."""
+
+
+def serve(
+    agent: Annotated[
+        Path,
+        typer.Argument(metavar="MODEL", help="An agent: a .onnx or .joblib file."),
+    ],
+    host: options.Host = "127.0.0.1",
+    port: options.Port = 8080,
+    grpc_port: options.GrpcPort = None,
+    trust: options.Trust = False,
+    tls_cert: options.TlsCert = None,
+    tls_key: options.TlsKey = None,
+    insecure: options.Insecure = False,
+    check: Annotated[
+        bool, options.option("--check", "Check the model and the options, then exit.")
+    ] = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Serve MODEL over the Open Inference Protocol."""
+    from truepool import agents
+    from truepool.cli.outputs import print_note
+    from truepool.cli.screen import print_line
+    from truepool.core.errors import SettingError
+    from truepool.server.inference.agent_models import AgentModel
+
+    check_certificates(tls_cert, tls_key)
+    token = os.environ.get(TOKEN_VARIABLE) or None
+    if host not in LOOPBACK and not insecure and (tls_cert is None or token is None):
+        raise SettingError(
+            f"beyond this machine (--host {host}) a model needs TLS (--tls-cert, "
+            f"--tls-key) and a token (in {TOKEN_VARIABLE}); or accept the risk with "
+            "--insecure"
+        )
+    model = AgentModel(agents.load(agent, trust=trust), agent.stem, token)
+    if check:
+        if not quiet:
+            print_line(f"{agent} can be served.")
+        return
+    import uvicorn
+
+    from truepool.server.grpc_server import Certificates, beside
+    from truepool.server.inference import grpc_service, messages, rest
+
+    with ExitStack() as stack:
+        listener = stack.enter_context(listen(host, port))
+        lifespan = None
+        if grpc_port is not None:
+            with listen(host, grpc_port, "--grpc-port") as probe:
+                grpc_port = probe.getsockname()[1]
+            services = {messages.SERVICE: grpc_service.handlers(model)}
+            certificates = Certificates.of(tls_cert, tls_key, None)
+            lifespan = beside(lambda: services, host, grpc_port, certificates, GRACE)
+        settings = uvicorn.Config(
+            rest.app(model, lifespan),
+            ssl_certfile=None if tls_cert is None else str(tls_cert),
+            ssl_keyfile=None if tls_key is None else str(tls_key),
+            log_level="warning",
+            access_log=False,
+            timeout_graceful_shutdown=GRACE,
+        )
+        scheme = "http" if tls_cert is None else "https"
+        place = f"{scheme}://{host}:{listener.getsockname()[1]}"
+        if not quiet:
+            if grpc_port is not None:
+                print_note(f"gRPC on {host}:{grpc_port}.")
+            print_note(f"Serving model {model.name} on {place}; Ctrl+C stops.")
+        uvicorn.Server(settings).run([listener])

@@ -1,0 +1,281 @@
+"""One case in the words of each protocol: the request, and the answer to it."""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Any, final
+from urllib.parse import quote
+
+import msgspec
+import numpy as np
+
+from truepool.core.errors import AgentFaultError, RequestError, TruepoolError
+from truepool.server import wire
+from truepool.server.endpoints import CHAT, MLFLOW, OIP_GRPC, OIP_HTTP, Endpoint
+from truepool.server.inference import messages
+from truepool.server.inference.tensors import Tensor
+
+JSON_HEADERS = {"content-type": "application/json", "accept-encoding": "identity"}
+OUTPUT = "probabilities"
+"""The output that is read unless an endpoint names another."""
+
+
+class Adapter(ABC):
+    """A request about one case, made from its features."""
+
+    def __init__(
+        self, endpoint: Endpoint, case: str, features: Mapping[str, Any]
+    ) -> None:
+        self.endpoint, self.case, self.features = endpoint, case, features
+        self.url = self.path()
+        self.content = self.body()
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Headers of the request."""
+        return JSON_HEADERS | self.endpoint.headers
+
+    @abstractmethod
+    def path(self) -> str:
+        """Return what is called, at the address of the endpoint."""
+
+    @abstractmethod
+    def body(self) -> bytes:
+        """Return the request."""
+
+    @abstractmethod
+    def read(self, content: bytes) -> Any:
+        """Return the probabilities of the answer, (1,) or (1, K), or by label."""
+
+    @final
+    def row(self) -> list[Any]:
+        """Features in the order of the endpoint."""
+        missing = [n for n in self.endpoint.features or () if n not in self.features]
+        if missing:
+            raise AgentFaultError(f"not asked: the case has no feature {missing[0]!r}")
+        return [self.features[name] for name in self.endpoint.features or ()]
+
+
+class OpenInference(Adapter):
+    """The Open Inference Protocol: the case is the id of the request."""
+
+    @final
+    def tensors(self) -> list[Tensor]:
+        """Features as one tensor (1, F), or as one (1, 1) per feature."""
+        if self.endpoint.input is not None:
+            row = np.array([[_number(value) for value in self.row()]])
+            return [Tensor.of(self.endpoint.input, row)]
+        names = self.endpoint.features or tuple(self.features)
+        if self.endpoint.features is not None:
+            self.row()
+        return [_tensor(name, self.features[name]) for name in names]
+
+    @final
+    def chosen(self, outputs: Mapping[str, Tensor], case: str) -> Any:
+        """Return the output that is wanted, if it is about this case."""
+        if case not in ("", self.case):
+            raise AgentFaultError("an answer about another case")
+        name = self.endpoint.output or (OUTPUT if OUTPUT in outputs else None)
+        if name is None and len(outputs) == 1:
+            name = next(iter(outputs))
+        if name not in outputs:
+            raise AgentFaultError(
+                f"no output {name or OUTPUT!r}; it gives {', '.join(outputs):.100}"
+            )
+        chosen = outputs[str(name)]
+        if chosen.datatype == "BYTES":
+            raise AgentFaultError(f"text in the output {chosen.name!r:.60}")
+        return chosen.numbers()
+
+
+@final
+class OpenInferenceHttp(OpenInference):
+    """The protocol over HTTP, in JSON, which every server takes."""
+
+    def path(self) -> str:
+        """Return the address of the model."""
+        place = self.endpoint
+        parts = [place.url.rstrip("/"), "v2/models", quote(place.model or "", safe="")]
+        if place.version is not None:
+            parts += ["versions", quote(place.version, safe="")]
+        return "/".join([*parts, "infer"])
+
+    def body(self) -> bytes:
+        """Return the request."""
+        inputs = [
+            {"name": t.name, "datatype": t.datatype, "shape": t.shape,
+             "data": t.to_list()}
+            for t in self.tensors()
+        ]  # fmt: skip
+        known: dict[str, Any] = {"id": self.case, "inputs": inputs}
+        if self.endpoint.output is not None:
+            known["outputs"] = [{"name": self.endpoint.output}]
+        return msgspec.json.encode(known)
+
+    def read(self, content: bytes) -> Any:
+        """Return the probabilities of the answer."""
+        found = _json(content)
+        try:
+            outputs = {
+                part["name"]: Tensor.read(
+                    part["name"], part["datatype"], part["shape"], part["data"]
+                )
+                for part in found["outputs"]
+            }
+            case = str(found.get("id") or "")
+        except (KeyError, TypeError, AttributeError, RequestError):
+            raise AgentFaultError("an answer that is not of the protocol") from None
+        return self.chosen(outputs, case)
+
+
+@final
+class OpenInferenceGrpc(OpenInference):
+    """The protocol over gRPC, with raw contents."""
+
+    def path(self) -> str:
+        """Return the method."""
+        return f"/{messages.SERVICE}/ModelInfer"
+
+    def body(self) -> bytes:
+        """Return the request."""
+        place = self.endpoint
+        outputs = [{"name": place.output}] if place.output else []
+        return wire.methods(messages.SERVICE)["ModelInfer"].request.pack(
+            {
+                "model_name": place.model,
+                "model_version": place.version or "",
+                "id": self.case,
+                "outputs": outputs,
+                **messages.pack(self.tensors(), "inputs"),
+            }
+        )
+
+    def read(self, content: bytes) -> Any:
+        """Return the probabilities of the answer."""
+        method = wire.methods(messages.SERVICE)["ModelInfer"]
+        try:
+            found = method.answer.unpack(content)
+            outputs = messages.unpack(found, "outputs")
+        except RequestError:
+            raise AgentFaultError("an answer that is not of the protocol") from None
+        return self.chosen(outputs, found["id"])
+
+
+@final
+class Mlflow(Adapter):
+    """The scoring server of MLflow: ``/invocations``."""
+
+    def path(self) -> str:
+        """Return the address of the scoring server."""
+        return (
+            f"{self.endpoint.url.rstrip('/').removesuffix('/invocations')}/invocations"
+        )
+
+    def body(self) -> bytes:
+        """Return the request: a tensor where the endpoint has features, or a table."""
+        if self.endpoint.features is not None:
+            known: dict[str, Any] = {"inputs": [self.row()]}
+        else:
+            table = {
+                "columns": list(self.features),
+                "data": [list(self.features.values())],
+            }
+            known = {"dataframe_split": table}
+        return msgspec.json.encode(known)
+
+    def read(self, content: bytes) -> Any:
+        """Return the probabilities of the answer."""
+        found = _json(content)
+        if not isinstance(found, dict) or "predictions" not in found:
+            raise AgentFaultError("an answer that is not of the protocol")
+        predictions = found["predictions"]
+        if isinstance(predictions, list) and predictions:
+            if len(predictions) > 1:
+                raise AgentFaultError(
+                    f"wrong length: {len(predictions)} predictions for one case"
+                )
+            if isinstance(predictions[0], dict):
+                return predictions[0]
+        return predictions
+
+
+@final
+class Chat(Adapter):
+    """A language model, asked as `truepool agent llm` asks it."""
+
+    def path(self) -> str:
+        """Return the address of chat completions."""
+        return f"{self.endpoint.url.rstrip('/')}/chat/completions"
+
+    def body(self) -> bytes:
+        """Return the prompt on this case, everything of it quoted."""
+        from truepool.agents.llm.answer import options
+        from truepool.agents.llm.prompts import Material
+        from truepool.agents.llm.template import Template
+
+        if find_spec("openai") is None:
+            raise AgentFaultError("not asked: the extra llm is not installed")
+        place = self.endpoint
+        template = Template.load(place.template or "direct")
+        material = Material(place.question or "", tuple(self.features))
+        try:
+            messages = material.prompt(template, self.features)
+        except TruepoolError as error:
+            raise AgentFaultError(f"not asked: {error}") from None
+        form: Any = place.answer_format or "line"
+        asked = options(form, "stated", reasoned=template.reasoned)
+        return json.dumps(
+            {"model": place.model, "messages": messages, **asked}
+        ).encode()
+
+    def read(self, content: bytes) -> Any:
+        """Return the probability that the answer states."""
+        from openai.types.chat import ChatCompletion
+
+        from truepool.agents.llm import answer
+        from truepool.agents.llm.completion import Completion
+
+        try:
+            found = ChatCompletion.model_validate(_json(content))
+            completion = Completion.of(found, self.endpoint.key or "\0")
+        except (ValueError, AttributeError, TypeError):
+            raise AgentFaultError("an answer that is not of the protocol") from None
+        stated = answer.read(completion, "stated")
+        if stated.fault is not None:
+            raise AgentFaultError(f"the answer is {stated.fault}")
+        return [stated.probability]
+
+
+ADAPTERS: dict[str, type[Adapter]] = {
+    OIP_HTTP: OpenInferenceHttp,
+    OIP_GRPC: OpenInferenceGrpc,
+    MLFLOW: Mlflow,
+    CHAT: Chat,
+}
+
+
+def make(endpoint: Endpoint, case: str, features: Mapping[str, Any]) -> Adapter:
+    """Return the request about a case in the protocol of an endpoint."""
+    return ADAPTERS[endpoint.protocol](endpoint, case, features)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, str):
+        raise AgentFaultError(f"not asked: {value!r:.40} is no number")
+    return float("nan") if value is None else float(value)
+
+
+def _tensor(name: str, value: Any) -> Tensor:
+    if isinstance(value, str):
+        return Tensor.of(name, np.array([[value]], dtype=np.object_))
+    if isinstance(value, bool):
+        return Tensor.of(name, np.array([[value]]))
+    return Tensor.of(name, np.array([[_number(value)]]))
+
+
+def _json(content: bytes) -> Any:
+    try:
+        return json.loads(content)  # msgspec would refuse the NaN that some send
+    except (ValueError, RecursionError):
+        raise AgentFaultError("an answer that is no JSON") from None

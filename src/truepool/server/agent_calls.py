@@ -1,0 +1,252 @@
+"""Calls to agents at their registered addresses, with limits on time and size.
+
+No redirect is followed, no proxy or password of the environment is used, and nothing
+of the caller is passed on: an agent gets the features, the name of the case and its own
+key.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from truepool.core.errors import AgentFaultError, ReportError, RequestError
+from truepool.data.labels import Labels
+from truepool.online.stream import coordinates
+from truepool.server import adapters
+from truepool.server.configuration import LONGEST_DEADLINE
+from truepool.server.endpoints import MOST_FEATURES, OIP_GRPC, Endpoint
+
+DEADLINE = 2.0
+"""Seconds that agents have to answer unless a pool or a request says otherwise."""
+LARGEST_ANSWER = 2**20
+"""Bytes of an answer."""
+CONNECTIONS = 100
+"""Open to all agents at once."""
+FIRST_BACKOFF, LONGEST_BACKOFF = 100, 1000
+"""Milliseconds until a broken connection of gRPC is tried again."""
+Reports = dict[str, Any]
+Faults = dict[str, str]
+
+
+@dataclass
+class _Connections:
+    """Connections of one event loop."""
+
+    loop: asyncio.AbstractEventLoop
+    http: Any
+    channels: dict[str, Any]
+
+
+class AgentCalls:
+    """Asks agents about a case, and pools whoever answers in time."""
+
+    def __init__(self) -> None:
+        self._open: _Connections | None = None
+
+    async def fan_out(
+        self,
+        endpoints: Mapping[str, Endpoint],
+        labels: Labels,
+        case: str,
+        features: Mapping[str, Any],
+        deadline: float,
+    ) -> tuple[Reports, Faults]:
+        """Return the reports of those who answered, and why the others did not."""
+        tasks = {
+            asyncio.create_task(
+                self._ask(agent, endpoint, labels, case, features)
+            ): agent
+            for agent, endpoint in endpoints.items()
+        }
+        reports: Reports = {}
+        faults: Faults = {}
+        if not tasks:
+            return reports, faults
+        try:
+            await asyncio.wait(tasks, timeout=deadline)
+        finally:
+            for task in tasks:
+                task.cancel()
+        for task, agent in tasks.items():
+            if not task.done() or task.cancelled():
+                faults[agent] = f"no answer within {deadline:g} s"
+            else:
+                found = task.result()
+                (faults if isinstance(found, str) else reports)[agent] = found
+        return reports, faults
+
+    async def close(self) -> None:
+        """Close all connections."""
+        was, self._open = self._open, None
+        if was is not None and was.loop is asyncio.get_running_loop():
+            await was.http.aclose()
+            for channel in was.channels.values():
+                await channel.close()
+
+    async def _ask(
+        self,
+        agent: str,
+        endpoint: Endpoint,
+        labels: Labels,
+        case: str,
+        features: Mapping[str, Any],
+    ) -> Any:
+        """Return a report, or text that says why there is none."""
+        try:
+            adapter = adapters.make(endpoint, case, features)
+            if endpoint.protocol == OIP_GRPC:
+                answer = await self._call_grpc(endpoint, adapter)
+            else:
+                answer = await self._call_http(adapter)
+            return check_report(agent, adapter.read(answer), endpoint, labels)
+        except AgentFaultError as fault:
+            return str(fault)
+
+    async def _call_http(self, adapter: Any) -> bytes:
+        import httpx
+
+        http = self._connections().http
+        request = http.build_request(
+            "POST", adapter.url, content=adapter.content, headers=adapter.headers
+        )
+        try:
+            response = await http.send(request, stream=True)
+            try:
+                return await _read(response)
+            finally:
+                await response.aclose()
+        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError) as error:
+            raise AgentFaultError(
+                "no connection"
+                if isinstance(error, httpx.ConnectError)
+                else f"the connection failed: {type(error).__name__}"
+            ) from None
+
+    async def _call_grpc(self, endpoint: Endpoint, adapter: Any) -> bytes:
+        import grpc
+
+        channel = self._channel(endpoint)
+        send = channel.unary_unary(adapter.url)
+        metadata = tuple(endpoint.headers.items())
+        try:
+            answer: bytes = await send(adapter.content, metadata=metadata)
+        except grpc.RpcError as error:
+            name = error.code().name
+            raise AgentFaultError(
+                "no connection" if name == "UNAVAILABLE" else f"status {name}"
+            ) from None
+        return answer
+
+    def _connections(self) -> _Connections:
+        """Connections of this event loop; those of another one cannot be used."""
+        loop = asyncio.get_running_loop()
+        if self._open is None or self._open.loop is not loop:
+            import httpx
+
+            limits = httpx.Limits(
+                max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS
+            )
+            client = httpx.AsyncClient(
+                follow_redirects=False,
+                trust_env=False,
+                timeout=LONGEST_DEADLINE,
+                limits=limits,
+            )
+            self._open = _Connections(loop, client, {})
+        return self._open
+
+    def _channel(self, endpoint: Endpoint) -> Any:
+        import grpc
+
+        channels = self._connections().channels
+        scheme, _, address = endpoint.url.rstrip("/").partition("://")
+        if endpoint.url not in channels:
+            options = [
+                ("grpc.max_receive_message_length", LARGEST_ANSWER),
+                ("grpc.enable_http_proxy", 0),
+                ("grpc.initial_reconnect_backoff_ms", FIRST_BACKOFF),
+                ("grpc.max_reconnect_backoff_ms", LONGEST_BACKOFF),
+            ]
+            if scheme == "grpcs":
+                credentials = grpc.ssl_channel_credentials()
+                made = grpc.aio.secure_channel(address, credentials, options)
+            else:
+                made = grpc.aio.insecure_channel(address, options)
+            channels[endpoint.url] = made
+        return channels[endpoint.url]
+
+
+def check_deadline(given: Any, usual: float | None) -> float:
+    """Return the seconds that agents have; refuse what is none."""
+    if given is None:
+        return DEADLINE if usual is None else usual
+    number = isinstance(given, int | float) and not isinstance(given, bool)
+    if not number or not 0 < given <= LONGEST_DEADLINE:
+        raise RequestError(
+            "invalid",
+            f"a deadline must be above 0 and at most {LONGEST_DEADLINE:g} seconds; got "
+            f"{given!r:.40}",
+        )
+    return float(given)
+
+
+def check_features(features: Mapping[str, Any]) -> None:
+    """Refuse features that are no numbers, text, booleans or null, or too many."""
+    if not 1 <= len(features) <= MOST_FEATURES:
+        raise RequestError("invalid", f"a case has 1 to {MOST_FEATURES:,} features")
+    for name, value in features.items():
+        if value is not None and not isinstance(value, str | int | float):
+            raise RequestError(
+                "invalid",
+                "a feature is a number, text, true, false or null; "
+                f"{name!r:.60} is {value!r:.60}",
+            )
+
+
+def check_report(agent: str, values: Any, endpoint: Endpoint, labels: Labels) -> Any:
+    """Return the answer of an agent about one case as a report."""
+    K, order = len(labels.names), endpoint.labels or labels.names
+    if isinstance(values, Mapping):
+        if set(values) != set(map(str, labels.names)):
+            raise AgentFaultError(f"other labels: {list(values)!r:.60}")
+        values, order = [[values[str(label)] for label in labels.names]], labels.names
+    try:
+        found = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise AgentFaultError(f"no numbers: {values!r:.60}") from None
+    if found.shape not in ((1,), (1, 1), (1, K)):
+        raise AgentFaultError(f"wrong length: shape {list(found.shape)} for one case")
+    if np.isnan(found).any():
+        raise AgentFaultError("NaN instead of a probability")
+    flat = found.ravel()
+    if flat.size == 1 and K > 2:
+        raise AgentFaultError(f"wrong length: 1 probability for {K} labels")
+    if flat.size == K:
+        if set(order) != set(labels.names):
+            raise AgentFaultError(f"other labels: {list(order)!r:.60}")
+        flat = flat[[list(order).index(label) for label in labels.names]]
+    report: Any = flat.tolist() if flat.size > 1 else float(flat[0])
+    try:
+        coordinates(agent, report, K)
+    except ReportError:
+        raise AgentFaultError(f"no probability: {report!r:.60}") from None
+    return report
+
+
+async def _read(response: Any) -> bytes:
+    """Return the body of an answer, if it is one and not too large."""
+    if response.is_redirect:
+        raise AgentFaultError(
+            f"status {response.status_code}: redirects are not followed"
+        )
+    if response.status_code != 200:
+        raise AgentFaultError(f"status {response.status_code}")
+    content = bytearray()
+    async for part in response.aiter_raw():
+        content += part
+        if len(content) > LARGEST_ANSWER:
+            raise AgentFaultError(f"an answer has at most {LARGEST_ANSWER:,} bytes")
+    return bytes(content)

@@ -1,0 +1,1 @@
+"""The Open Inference Protocol, version 2: pools and agents as models for any client."""

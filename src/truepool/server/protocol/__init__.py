@@ -1,0 +1,1 @@
+"""The messages of the service: .proto files, and their compiled descriptors."""

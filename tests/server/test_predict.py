@@ -1,0 +1,482 @@
+"""Agents behind the protocols of others: asked, pooled, and missing with a reason."""
+
+import json
+import socket
+
+import grpc
+import numpy as np
+import pytest
+from fastapi.testclient import TestClient
+from server.fake_agents import FakeAgents
+from server.grpc_service import Client, Served, run
+from server.service import FRAUD, Local
+
+from truepool.core.errors import AgentFaultError, SettingError
+from truepool.data.labels import Labels
+from truepool.server import agent_calls, http, operations
+from truepool.server.agent_calls import check_report
+from truepool.server.endpoints import Endpoint
+from truepool.server.grpc_server import services
+from truepool.server.inference import grpc_service, messages
+from truepool.server.inference.models import ModelCard, Models
+from truepool.server.inference.tensors import Tensor
+from truepool.server.ledger import Ledger
+from truepool.server.verification import verify
+
+FEATURES = {"amount": 120.0, "country": "CH", "new": True, "age": None}
+NUMBERS = {"amount": 120.0, "age": 31}
+
+
+@pytest.fixture
+def fakes():
+    with FakeAgents() as found:
+        yield found
+
+
+@pytest.fixture
+def local(tmp_path):
+    with Local(tmp_path / "ledger.db") as found:
+        yield found
+
+
+@pytest.fixture
+def client(local):
+    app = http.app(local.coordinator)
+    with TestClient(app, raise_server_exceptions=False) as found:
+        yield found
+
+
+def application(local):
+    return TestClient(http.app(local.coordinator))
+
+
+def oip(fakes, kind, **more):
+    return {"protocol": "oip-http", "url": f"{fakes.url}/{kind}", "model": "m", **more}
+
+
+def mlflow(fakes, kind, **more):
+    return {"protocol": "mlflow", "url": f"{fakes.url}/{kind}", **more}
+
+
+def chat(fakes, kind, **more):
+    place = {"protocol": "openai-chat", "url": f"{fakes.url}/{kind}/v1", "model": "gpt", "question": "Is it fraud?"}  # fmt: skip
+    return place | more
+
+
+def register(local, **endpoints):
+    for agent, endpoint in endpoints.items():
+        local.change("fraud", "endpoint", {"agent": agent, "endpoint": endpoint})
+
+
+def predict(client, case="c1", features=FEATURES, **more):
+    path = f"/v1/pools/fraud/cases/{case}/prediction"
+    answer = client.post(path, json={"features": features, "deadline": 5.0, **more})
+    return answer.status_code, answer.json()
+
+
+def test_agents_of_three_protocols_are_asked_and_pooled(local, client, fakes):
+    register(local, ada=oip(fakes, "0.2"), bob=mlflow(fakes, "0.4"), cyd=chat(fakes, "0.9"))  # fmt: skip
+    status, found = predict(client)
+    assert (status, found["missing"]) == (200, {})
+    assert found["probability"] == pytest.approx(0.5)
+    known = local.case("fraud", "c1")
+    assert known["reports"] == pytest.approx({"ada": 0.2, "bob": 0.4, "cyd": 0.9})
+    assert len(fakes.asked) == 3
+    assert predict(client) == (200, found)  # decided once, and nobody is asked again
+    assert len(fakes.asked) == 3
+    local.settle("fraud", [("c1", "fraud")])
+    weights = local.describe("fraud")["weights"]
+    assert max(weights, key=weights.get) == "cyd"
+
+
+def test_features_become_tensors_tables_and_prompts(local, client, fakes):
+    names = ["age", "amount"]
+    register(
+        local,
+        ada=oip(fakes, "0.2", input="x", features=names, output="probabilities", version="3"),
+        bob=mlflow(fakes, "0.4", features=names),
+        cyd=mlflow(fakes, "0.4"),
+    )  # fmt: skip
+    predict(client, features=NUMBERS)
+    sent = {rest: body for _, rest, body, _ in fakes.asked}
+    body = sent["v2/models/m/versions/3/infer"]
+    assert body["inputs"] == [{"name": "x", "datatype": "FP64", "shape": [1, 2], "data": [31, 120]}]  # fmt: skip
+    assert body["outputs"] == [{"name": "probabilities"}]
+    assert body["id"] == "c1"
+    bodies = [body for _, rest, body, _ in fakes.asked if rest == "invocations"]
+    assert {"inputs": [[31, 120]]} in bodies
+    assert {
+        "dataframe_split": {"columns": ["amount", "age"], "data": [[120, 31]]}
+    } in bodies
+    fakes.asked.clear()
+    register(local, ada=oip(fakes, "0.2"), bob=chat(fakes, "0.4", answer_format="schema", template="cot"), cyd=None)  # fmt: skip
+    predict(client, "c2")
+    sent = {rest: body for _, rest, body, _ in fakes.asked}
+    kinds = {
+        i["name"]: (i["datatype"], i["data"])
+        for i in sent["v2/models/m/infer"]["inputs"]
+    }
+    assert kinds == {"amount": ("FP64", [120]), "country": ("BYTES", ["CH"]), "new": ("BOOL", [True]), "age": ("FP64", [None])}  # fmt: skip
+    prompt = sent["v1/chat/completions"]
+    assert "Is it fraud?" in json.dumps(prompt["messages"])
+    assert "never an instruction" in json.dumps(prompt["messages"])
+    assert prompt["response_format"]["type"] == "json_schema"
+
+
+FAULTS = {
+    "hung": "no answer within 1.5 s",
+    "broken": "the connection failed",
+    "redirect": "status 307: redirects are not followed",
+    "huge": "at most 1,048,576 bytes",
+    "garbage": "no JSON",
+    "nan": "NaN instead of a probability",
+    "2.0": "no probability: [-1.0, 2.0]",
+    "long": "wrong length: shape [3, 2]",
+    "text": "text in the output",
+    "other-case": "an answer about another case",
+    "list": "not of the protocol",
+    "number": "not of the protocol",
+    "none": "not of the protocol",
+    "empty": "not of the protocol",
+    "no-outputs": "no output 'probabilities'",
+    "odd-output": "not of the protocol",
+    "no-name": "not of the protocol",
+    "two": "no output 'probabilities'; it gives a, b",
+}
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_a_faulty_agent_is_a_missing_report_with_a_reason(local, client, fakes, kind):
+    register(local, ada=oip(fakes, kind), bob=oip(fakes, "0.4"))
+    status, found = predict(client, deadline=1.5 if kind == "hung" else 5.0)
+    assert status == 200, found
+    assert (found["reported"], found["probability"]) == (["bob"], pytest.approx(0.4))
+    assert FAULTS[kind] in found["missing"]["ada"]
+    assert local.case("fraud", "c1")["decision"]["missing"] == found["missing"]
+    if kind == "redirect":
+        assert [kind for kind, *_ in fakes.asked].count("0.9") == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        ("long", "3 predictions for one case"),
+        ("nan", "NaN"),
+        ("2.0", "no probability"),
+        ("empty", "not of the protocol"),
+        ("list", "not of the protocol"),
+        ("odd-predictions", "no numbers: 'high'"),
+        ("no-prediction", "wrong length"),
+        ("other-labels", "other labels"),
+    ],
+)
+def test_a_faulty_mlflow_server_is_a_missing_report(local, client, fakes, kind, reason):
+    register(local, ada=mlflow(fakes, kind), bob=mlflow(fakes, "records"))
+    found = predict(client)[1]
+    assert found["probability"] == pytest.approx(0.3)
+    assert reason in found["missing"]["ada"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [("refused", "the answer is unreadable"), ("2.0", "unreadable"), ("empty", "not of the protocol"), ("list", "not of the protocol")],
+)  # fmt: skip
+def test_a_faulty_language_model_is_a_missing_report(
+    local, client, fakes, kind, reason
+):
+    register(local, ada=chat(fakes, kind), bob=mlflow(fakes, "0.4"))
+    assert reason in predict(client)[1]["missing"]["ada"]
+
+
+def test_a_dead_agent_is_a_missing_report(local, client, fakes):
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    register(
+        local,
+        ada={"protocol": "oip-http", "url": f"http://127.0.0.1:{port}", "model": "m"},
+        cyd={"protocol": "oip-grpc", "url": f"grpc://127.0.0.1:{port}", "model": "m"},
+        bob=oip(fakes, "0.4"),
+    )
+    found = predict(client)[1]
+    assert found["missing"] == {"ada": "no connection", "cyd": "no connection"}
+
+
+def test_an_agent_that_comes_back_is_asked_again(local, client, fakes):
+    register(local, ada=oip(fakes, "flapping"), bob=oip(fakes, "0.4"))
+    missing = [predict(client, f"c{i}")[1]["missing"] for i in range(4)]
+    assert missing == [{"ada": "status 500"}, {}] * 2
+
+
+def test_an_agent_without_the_feature_it_needs_is_not_asked(local, client, fakes):
+    register(
+        local,
+        ada=oip(fakes, "0.2", input="x", features=["income"]),
+        bob=oip(fakes, "0.4"),
+        cyd=oip(fakes, "0.4", input="x", features=["country"]),
+    )
+    found = predict(client)[1]
+    assert found["missing"] == {
+        "ada": "not asked: the case has no feature 'income'",
+        "cyd": "not asked: 'CH' is no number",
+    }
+
+
+def test_if_nobody_answers_the_case_stays_open(local, client, fakes):
+    register(local, ada=oip(fakes, "nan"), bob=oip(fakes, "garbage"))
+    status, found = predict(client)
+    assert (status, found["error"]["code"]) == (503, "unavailable")
+    assert "ada: NaN" in found["error"]["message"]
+    register(local, ada=oip(fakes, "0.2"))
+    assert predict(client)[1]["probability"] == pytest.approx(0.2)
+    register(local, ada=None, bob=None)
+    status, found = predict(client, "c2")
+    assert (status, "none has an endpoint" in found["error"]["message"]) == (503, True)
+
+
+def test_a_report_that_came_by_itself_stands(local, client, fakes, monkeypatch):
+    local.report("fraud", [("c1", "ada", 0.7)])
+    register(local, ada=oip(fakes, "0.2"), bob=oip(fakes, "0.4"))
+    assert predict(client)[1]["probability"] == pytest.approx(0.55)
+    assert [kind for kind, *_ in fakes.asked] == ["0.4"]
+    real = fakes.answer
+
+    def meanwhile(*words):
+        local.report("fraud", [("c2", "ada", 0.6)])
+        if words[0] == "0.4":
+            local.change("fraud", "leave", {"agent": "bob"})
+        return real(*words)
+
+    monkeypatch.setattr(fakes, "answer", meanwhile)
+    found = predict(client, "c2")[1]
+    assert (found["reported"], found["probability"]) == (["ada"], pytest.approx(0.6))
+
+    def decided(*words):
+        local.decide("fraud", "c3", None)
+        return real(*words)
+
+    local.report("fraud", [("c3", "cyd", 0.1)])
+    monkeypatch.setattr(fakes, "answer", decided)
+    assert predict(client, "c3")[1]["reported"] == ["cyd"]
+
+
+def test_the_deadline_of_the_pool_holds_unless_a_request_has_its_own(tmp_path, fakes):
+    pool = FRAUD | {"deadline": 2.5}
+    with Local(tmp_path / "l.db", pool) as local, application(local) as client:
+        register(local, ada=oip(fakes, "hung"), bob=oip(fakes, "0.4"))
+        path = "/v1/pools/fraud/cases/c1/prediction"
+        found = client.post(path, json={"features": FEATURES}).json()
+        assert found["missing"] == {"ada": "no answer within 2.5 s"}
+        assert local.describe("fraud")["deadline"] == 2.5
+        for wrong in (0, -1, 61, "soon"):
+            answer = client.post(path, json={"features": FEATURES, "deadline": wrong})
+            assert answer.status_code == 400
+        for wrong in (0, 61, True, "x"):
+            with pytest.raises(SettingError, match="the deadline must be"):
+                local.create(pool | {"name": "n", "deadline": wrong})
+    assert agent_calls.check_deadline(None, None) == agent_calls.DEADLINE
+
+
+@pytest.mark.parametrize("features", [{}, {"x": [1]}, {"x": {"y": 1}}, [1]])
+def test_features_are_numbers_text_booleans_or_null(client, features):
+    assert predict(client, features=features)[0] == 400
+
+
+def test_nothing_of_the_caller_is_passed_on_and_each_agent_gets_its_own_key(
+    tmp_path, fakes, monkeypatch
+):
+    monkeypatch.setenv("TRUEPOOL_KEY_ADA", "key of ada")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    with Local(tmp_path / "l.db") as local:
+        register(local, ada=oip(fakes, "0.2", key_variable="TRUEPOOL_KEY_ADA"), bob=oip(fakes, "0.4", key_variable="TRUEPOOL_KEY_BOB"), cyd=chat(fakes, "0.4"))  # fmt: skip
+        token = local.issue("admin", None, None)["token"]
+        headers = {"Authorization": f"Bearer {token}", "Cookie": "a=b"}
+        path = "/v1/pools/fraud/cases/c1/prediction"
+        with application(local) as client:
+            answer = client.post(path, json={"features": FEATURES}, headers=headers)
+            assert answer.json()["missing"] == {}
+            shown = client.get("/v1/pools/fraud", headers=headers).text
+    assert token not in str(fakes.asked)
+    assert all("cookie" not in headers for *_, headers in fakes.asked)
+    keys = [headers.get("authorization") for *_, headers in fakes.asked]
+    assert sorted(map(str, keys)) == ["Bearer key of ada", "None", "None"]
+    assert "key of ada" not in shown
+
+
+class Fixed(Models):
+    """A model that gives one probability, rightly or wrongly."""
+
+    def __init__(self, kind) -> None:
+        self.kind = kind
+
+    def identify(self, authorization):
+        return authorization
+
+    async def check_ready(self):
+        pass
+
+    async def card(self, caller, model):
+        return ModelCard(model, [], [])
+
+    async def infer(self, caller, asked):
+        if self.kind == "hung":
+            import asyncio
+
+            await asyncio.sleep(60)
+        if self.kind == "huge":
+            return [Tensor.of("probabilities", np.zeros((2**17, 2)))]
+        if self.kind == "long":
+            return [Tensor.of("probabilities", np.full((3, 2), 0.5))]
+        if self.kind == "fails":
+            from truepool.core.errors import RequestError
+
+            raise RequestError("unknown", "no such model")
+        p = {"nan": np.nan, "2.0": 2.0}.get(self.kind, 0.8)
+        return [Tensor.of("probabilities", np.array([[1 - p, p]]))]
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [("right", None), ("hung", "no answer within 1.5 s"), ("huge", "status RESOURCE_EXHAUSTED"), ("long", "wrong length"), ("nan", "NaN"), ("2.0", "no probability"), ("fails", "status NOT_FOUND")],
+)  # fmt: skip
+def test_an_agent_over_grpc(local, fakes, kind, reason):
+    make = lambda: {messages.SERVICE: grpc_service.handlers(Fixed(kind))}  # noqa: E731
+    with Served(make) as agent, Served(lambda: services(local.coordinator)) as served:
+        place = {"protocol": "oip-grpc", "url": f"grpc://127.0.0.1:{agent.port}", "model": "m", "output": "probabilities"}  # fmt: skip
+        with grpc.insecure_channel(f"127.0.0.1:{served.port}") as channel:
+            client = Client(channel)
+            state = client.call(
+                "SetEndpoint", {"pool": "fraud", "agent": "ada", "endpoint": place}
+            )
+            assert state["endpoints"] == {"ada": place}
+            register(local, bob=oip(fakes, "0.4"))
+            features = {"x": 1.5, "y": "text", "z": None}
+            asked = {"pool": "fraud", "case": "c1", "features": features, "deadline": 1.5 if kind == "hung" else 5.0}  # fmt: skip
+            found = client.call("Predict", asked)
+            client.call("SetEndpoint", {"pool": "fraud", "agent": "ada"})
+            run(local.coordinator.calls.close())
+    if reason is None:
+        assert found["probability"] == pytest.approx(0.6)
+    else:
+        assert found["probability"] == pytest.approx(0.4)
+        assert reason in found["missing"]["ada"]
+    assert list(local.describe("fraud")["endpoints"]) == ["bob"]
+
+
+def test_an_agent_may_join_with_its_endpoint_and_takes_it_along(local, client, fakes):
+    body = {"name": "dan", "endpoint": oip(fakes, "0.2")}
+    answer = client.post("/v1/pools/fraud/agents", json=body)
+    assert answer.json()["endpoints"] == {"dan": oip(fakes, "0.2")}
+    answer = client.put(
+        "/v1/pools/fraud/agents/ada/endpoint", json=mlflow(fakes, "0.4")
+    )
+    assert set(answer.json()["endpoints"]) == {"ada", "dan"}
+    assert client.delete("/v1/pools/fraud/agents/ada/endpoint").status_code == 200
+    assert client.delete("/v1/pools/fraud/agents/dan").json()["endpoints"] == {}
+    answer = client.put(
+        "/v1/pools/fraud/agents/eve/endpoint", json=mlflow(fakes, "0.4")
+    )
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "unknown")
+
+
+def test_endpoints_and_missing_reports_survive_a_restart(tmp_path, fakes, monkeypatch):
+    monkeypatch.setattr(operations, "SNAPSHOT_EVERY", 4)
+    place = tmp_path / "ledger.db"
+    with Local(place) as local:
+        register(local, ada=oip(fakes, "nan"), bob=oip(fakes, "0.4"))
+        with application(local) as client:
+            for i in range(4):
+                assert predict(client, f"c{i}")[0] == 200
+                local.settle("fraud", [(f"c{i}", "ok")])
+        before = local.describe("fraud")
+    with Ledger(place) as ledger:
+        assert verify(ledger, "fraud").replayed == 11
+    with Local(place, None) as local:
+        assert local.describe("fraud") == before
+        assert "NaN" in local.case("fraud", "c1")["decision"]["missing"]["ada"]
+
+
+GOOD = {"protocol": "oip-http", "url": "http://127.0.0.1:9", "model": "m"}
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"protocol": "ftp"}, "is one of oip-http, oip-grpc, mlflow, openai-chat"),
+        ({"url": "file:///etc/passwd"}, "begins with http://"),
+        ({"url": "http://"}, "begins with http://"),
+        ({"url": 5}, "begins with http://"),
+        ({"url": "http://a:99999"}, "begins with http://"),
+        ({"url": "http://a\n"}, "begins with http://"),
+        ({"url": "http://a/" + "x" * 2000}, "begins with http://"),
+        ({"url": "http://user:secret@a"}, "Put a key into key_variable"),
+        ({"url": "http://a?token=x"}, "no user, password, query"),
+        ({"protocol": "oip-grpc"}, "begins with grpc://"),
+        ({"protocol": "oip-grpc", "url": "grpc://a/x"}, "has no path"),
+        ({"model": None}, "must be text of 1 to 200"),
+        ({"models": "m"}, "did you mean 'model'?"),
+        ({"input": "x"}, "must have 'features'"),
+        ({"features": []}, "different names"),
+        ({"features": ["a", "a"]}, "different names"),
+        ({"features": [1]}, "different names"),
+        ({"labels": [True, 0]}, "different names"),
+        ({"key_variable": "PATH"}, "begins with TRUEPOOL_KEY_"),
+        ({"protocol": "openai-chat"}, "must have 'question'"),
+        ({"protocol": "openai-chat", "question": "q", "template": "fewshot"}, "one of cot, direct, judge"),
+        ({"protocol": "openai-chat", "question": "q", "template": "/etc/passwd"}, "one of cot, direct, judge"),
+        ({"protocol": "openai-chat", "question": "q", "answer_format": "xml"}, "one of line, schema, tool"),
+        ({"protocol": "openai-chat", "question": "q" * 10_001}, "1 to 10,000 characters"),
+    ],
+)  # fmt: skip
+def test_an_endpoint_that_is_none_is_refused(change, sentence):
+    with pytest.raises(SettingError) as caught:
+        Endpoint.parse(GOOD | change)
+    assert sentence in str(caught.value)
+
+
+def test_an_endpoint_without_a_model_or_that_is_no_object_is_refused():
+    with pytest.raises(SettingError, match="must have 'model'"):
+        Endpoint.parse({"protocol": "oip-http", "url": "http://a"})
+    with pytest.raises(SettingError, match="must be a JSON object"):
+        Endpoint.parse([])
+
+
+def test_labels_say_which_column_is_which():
+    labels = Labels.of_two("ok", "fraud", "fraud")
+    place = Endpoint.parse(GOOD)
+    turned = Endpoint.parse(GOOD | {"labels": ["fraud", "ok"]})
+    pair = np.array([[0.9, 0.1]])
+    assert check_report("a", pair, place, labels) == [0.9, 0.1]
+    assert check_report("a", pair, turned, labels) == [0.1, 0.9]
+    assert check_report("a", np.array([0.25]), turned, labels) == 0.25
+    other = Endpoint.parse(GOOD | {"labels": ["x", "y"]})
+    with pytest.raises(AgentFaultError, match="other labels"):
+        check_report("a", pair, other, labels)
+    three = Labels((0, 1, 2))
+    with pytest.raises(AgentFaultError, match="1 probability for 3 labels"):
+        check_report("a", np.array([0.25]), place, three)
+    assert check_report("a", np.array([[0.2, 0.3, 0.5]]), place, three) == [
+        0.2,
+        0.3,
+        0.5,
+    ]
+
+
+def test_without_the_extra_a_language_model_is_not_asked(
+    local, client, fakes, monkeypatch
+):
+    monkeypatch.setattr("truepool.server.adapters.find_spec", lambda name: None)
+    register(local, ada=chat(fakes, "0.2"), bob=oip(fakes, "0.4"))
+    assert "extra llm" in predict(client)[1]["missing"]["ada"]
+
+
+def test_a_template_that_needs_other_columns_is_not_asked(local, client, fakes):
+    register(local, ada=chat(fakes, "0.2", template="judge"), bob=oip(fakes, "0.4"))
+    assert "not asked: " in predict(client)[1]["missing"]["ada"]
+
+
+def test_connections_are_closed_with_the_application(local, fakes):
+    register(local, ada=oip(fakes, "0.2"))
+    with application(local) as client:
+        assert predict(client)[0] == 200
+        assert local.coordinator.calls._open is not None
+    assert local.coordinator.calls._open is None
