@@ -403,7 +403,7 @@ def test_a_pool_that_is_saved_again_still_knows_its_table(tmp_path):
 
 def test_the_card_is_read_from_the_left(fitted, truepool):
     lines = truepool("show", "v.pool")[1].splitlines()
-    column = lines[1].index("value")
-    rows = [line for line in lines[3:] if line[:column].endswith("  ")]
+    column = lines[1].index("vcg")
+    rows = [line for line in lines[1:] if line[:column].endswith("  ")]
     assert len(rows) > 5
     assert all(row[column] != " " for row in rows)

@@ -218,7 +218,7 @@ def _mean_report(look: _Look, outcome: ColumnProfile, label: str) -> str:
     count = f"{outcome.counts[label]:,} rows"
     if not np.isfinite(values).any():
         return count
-    percent = any(c.percent for c in reports) or np.nanmax(values) > 1
+    percent = any(c.percent for c in reports) or bool(np.nanmax(values) > 1)
     return f"{count}; the mean report there is {np.nanmean(values):.3g}{' %' * percent}"
 
 
