@@ -16,6 +16,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -65,7 +66,7 @@ def study_panels() -> dict[str, Callable[[int], Table]]:
     """Return the panels of the study, each a function of the draw."""
     panels: dict[str, Callable[[int], Table]] = {}
     for name in RECIPES:
-        panels[name] = _recipe(name)
+        panels[name] = simulated(name)
     panels["judgebench"] = lambda _: _judgebench()
     panels["duck-crowd"] = lambda _: _table(tp.datasets.duck_crowd())
     panels["product-crowd"] = lambda _: _table(tp.datasets.product_crowd())
@@ -230,7 +231,9 @@ def show(title: str, cells: list[Cell], columns: tuple[str, ...], scale: float) 
             print(f"| *{name}* | {' | '.join(f'{value:.1f}' for value in line)} |")
 
 
-def _recipe(name: str) -> Callable[[int], Table]:
+def simulated(name: str) -> Callable[[int], Table]:
+    """Return a simulated jury of the study."""
+
     def make(draw: int) -> Table:
         reports, truth = simulate(np.random.default_rng([draw, 5]), **RECIPES[name])
         return reports, truth
@@ -239,11 +242,14 @@ def _recipe(name: str) -> Callable[[int], Table]:
 
 
 def _tabular(name: str) -> Callable[[int], Table]:
-    places = [folder / "jury" / f"tabular_{name}.npz" for folder in folders().values()]
-    path = next(place for place in places if place.is_file())
-    with np.load(path) as arrays:
-        tables = [(arrays[f"R_{s}"], arrays[f"y_{s}"]) for s in range(TABULAR_DRAWS)]
-    return lambda draw: tables[draw % TABULAR_DRAWS]
+    @cache
+    def tables() -> list[Table]:
+        file = Path("jury") / f"tabular_{name}.npz"
+        path = next(f / file for f in folders().values() if (f / file).is_file())
+        with np.load(path) as arrays:
+            return [(arrays[f"R_{s}"], arrays[f"y_{s}"]) for s in range(TABULAR_DRAWS)]
+
+    return lambda draw: tables()[draw % TABULAR_DRAWS]
 
 
 def _table(panel: tp.Panel) -> Table:
