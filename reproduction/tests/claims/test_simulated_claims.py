@@ -5,10 +5,10 @@ import pytest
 from dataset_requirements import needs
 from numpy.testing import assert_allclose
 
-from truepool import Panel, datasets, replay
+from truepool import Costs, Panel, credit, datasets, replay
 from truepool.agents import feature_silos
-from truepool.datasets import synthetic
-from truepool.games import theory
+from truepool.datasets import example, synthetic
+from truepool.games import draw_beliefs, incentives, theory
 
 
 def test_claim_033_models_trained_apart_on_shared_data_have_no_common_bias():
@@ -131,3 +131,35 @@ def test_claims_192_193_the_four_classifiers_come_out_as_printed():
     # Missing many and alarming at few: 34.5 to 41.6 % and 1.7 to 5.2 % in print.
     assert 0.3 < np.mean(missed) < 0.45
     assert 0.01 < np.mean(alarms) < 0.07
+
+
+def test_claim_089_with_120_agents_sampled_credit_pays_for_over_reporting_as_exact_does():
+    beliefs = draw_beliefs(120, 0.5, 0.3, cases=2000, seed=0)
+    settings = {"loss": "cost", "costs": Costs(fn=10, fp=1), "threshold": 0.3}
+    raised = beliefs.values.copy()
+    raised[:, 0] = np.clip(raised[:, 0] + 0.5, 0, 1)
+    truth, lie = (Panel(r, beliefs.outcomes) for r in (beliefs.values, raised))
+
+    def gain(**sampling):
+        told, sent = (
+            credit.leave_one_out(panel, **settings, **sampling)[0]
+            for panel in (truth, lie)
+        )
+        return sent - told
+
+    exact = gain()
+    sampled = [gain(removals=12, seed=seed) for seed in range(8)]
+    error = np.std(sampled, ddof=1) / np.sqrt(8)
+    assert exact > 0.005  # per case: exact credit is not truthful to begin with
+    assert abs(np.mean(sampled) - exact) < 4 * error
+    assert np.std(sampled) > 0.2 * exact  # and one draw of removals is mostly noise
+
+
+@pytest.mark.slow
+def test_claim_144_a_stacked_pool_tempts_fewer_agents_than_the_mean():
+    panel, costs = example(), Costs(fn=10, fp=1)
+    tempted = {
+        pool: sum(row.significant for row in incentives(panel, pool, costs).rows)
+        for pool in ("mean", "vcg", "stacked-lr")
+    }
+    assert tempted == {"mean": 5, "vcg": 0, "stacked-lr": 0}
