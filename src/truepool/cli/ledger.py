@@ -241,11 +241,12 @@ def statement(
     from truepool.render.tables.statement import describe
     from truepool.server.statement import make_statement
 
-    check_files([Path(place)], [json_file])
+    check_files([], [json_file])
     since = None if start is None else _moment("--from", start)
     until = None if end is None else _moment("--to", end)
     with _entries(place, pool) as entries:
         found = make_statement(entries, agent, since, until).to_dict()
+    check_files([Path(place)], [json_file])
     write_json(json_file, found)
     if json_file != STDOUT:
         for line in describe(found):
