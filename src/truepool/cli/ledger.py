@@ -66,7 +66,7 @@ def token(
     pool: Annotated[str | None, option("--pool", "Pool of an agent.")] = None,
     agent: Annotated[str | None, option("--agent", "The agent that reports.")] = None,
 ) -> None:
-    """Make a token, while no coordinator runs; it is shown once."""
+    """Make a token while no coordinator runs; shown once."""
     from truepool.server.access import ANYONE, Access, check_grant, record
     from truepool.server.operations import Operations
 

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, exc
 
 from truepool.core.errors import LedgerError
 
@@ -76,9 +76,15 @@ class Database(ABC):
 
     def error(self, error: Exception) -> LedgerError:
         """Say what is wrong with the database."""
-        return LedgerError(
-            f"the ledger {self.name!r} cannot be used: {getattr(error, 'orig', error)}"
-        )
+        cause = database_error(error)
+        return LedgerError(f"the ledger {self.name!r} cannot be used: {cause}")
+
+
+def database_error(error: BaseException) -> BaseException:
+    """Return what a driver raised, without the wrapping of SQLAlchemy."""
+    if isinstance(error, exc.DBAPIError) and error.orig is not None:
+        return error.orig
+    return error
 
 
 def open_database(place: str, *, create: bool) -> Database:

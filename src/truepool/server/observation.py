@@ -106,7 +106,7 @@ class JsonLines(logging.Formatter):
             "at": round(record.created, 6),
             "level": record.levelname.lower(),
             "event": record.getMessage() if record.name == LOGGER.name else record.name,
-            **getattr(record, "fields", {}),
+            **vars(record).get("fields", {}),
         }
         if record.exc_info and record.exc_info[0] is not None:
             line["error"] = record.exc_info[0].__name__

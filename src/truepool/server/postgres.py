@@ -12,7 +12,13 @@ from sqlalchemy import URL, Connection, Engine, create_engine, exc, make_url
 from sqlalchemy.pool import NullPool
 
 from truepool.core.errors import LedgerError, MissingExtraError, SettingError
-from truepool.server.databases import ContentionError, Database, Row, display_name
+from truepool.server.databases import (
+    ContentionError,
+    Database,
+    Row,
+    database_error,
+    display_name,
+)
 
 PATIENCE = 10
 """Seconds to wait for a connection, or for the lock of a pool."""
@@ -111,12 +117,14 @@ class Postgres(Database):
 
     def error(self, error: Exception) -> LedgerError:
         """Say what is wrong, without the password."""
-        cause = getattr(error, "orig", error)
+        import psycopg
+
+        cause = database_error(error)
         sentence = str(cause).strip().partition("\n")[0]
         if self.url.password:
             sentence = sentence.replace(str(self.url.password), "...")
-        contention = getattr(cause, "sqlstate", None) in CONTENTION
-        kind = ContentionError if contention else LedgerError
+        state = cause.sqlstate if isinstance(cause, psycopg.Error) else None
+        kind = ContentionError if state in CONTENTION else LedgerError
         return kind(f"the ledger {self.name!r} cannot be used: {sentence}")
 
 
