@@ -301,15 +301,15 @@ def test_the_command_states_exports_and_checks(filled, tmp_path, truepool):
     assert "bob reported on" in text
     assert "settled before 1970-01-02 00:00 UTC" in text
     assert truepool("ledger", "export", place, "--pool", "fraud", "-o", export)[0] == 0
-    code, text, err = truepool("ledger", "check-statement", out, export)
+    code, text, err = truepool("ledger", "check", out, export)
     assert (code, err) == (0, "")
     assert text.startswith("The statement is right")
-    assert truepool("ledger", "check-statement", out, place)[0] == 0
+    assert truepool("ledger", "check", out, place)[0] == 0
     code, text, _ = truepool("ledger", "statement", export, "--agent", "bob", "--json")
     assert json.loads(text)["lines"] == json.loads(out.read_text())["lines"]
     code, _, err = truepool("ledger", "statement", place, "--agent", "bob")
     assert (code, "name one with --pool" in err) == (2, True)
     code, _, err = truepool(*words, "--from", "soon")
     assert (code, "--from must be a date" in err) == (2, True)
-    code, _, err = truepool("ledger", "check-statement", export, export)
+    code, _, err = truepool("ledger", "check", export, export)
     assert (code, "is another file" in err) == (2, True)

@@ -254,14 +254,14 @@ def statement(
         print_files(json_file)
 
 
-@app.command("check-statement")
+@app.command("check")
 def check_statement(
     statement_file: Annotated[
         str, typer.Argument(metavar="STATEMENT", help="JSON file of a statement.")
     ],
     place: Source,
 ) -> None:
-    """Make a statement again and compare; replay its entries."""
+    """Check a statement: make it again from the entries."""
     from truepool.cli.screen import print_line
     from truepool.core.formatting import pluralize
     from truepool.server import statement as statements

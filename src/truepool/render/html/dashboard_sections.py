@@ -260,8 +260,8 @@ def _traffic(view: PoolView) -> Section:
         rows = tuple(
             (case, moment(at, view.now), ago(at, view.now)) for case, at in view.oldest
         )
-        title = f"The oldest of the last {pluralize(view.window, 'decision')}"
-        tables.append(Grid(title, ("case", "decided at", "waits since"), rows))
+        title = f"Longest without an outcome, of the last {view.window:,}"
+        tables.append(Grid(title, ("case", "decided at", "how long ago"), rows))
     intro = f"{pluralize(view.pending, 'case')} waiting for an outcome."
     title = "Traffic: pending outcomes and throughput"
     return _section("traffic", title, intro, charts=charts, tables=tables)
