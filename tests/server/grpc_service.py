@@ -56,7 +56,7 @@ class Client:
     def metadata(self):
         return (("authorization", f"Bearer {self.token}"),) if self.token else ()
 
-    def call(self, name, values=None, timeout=30):
+    def call(self, name, values=None, timeout=120):
         method = wire.methods(self.service)[name]
         path = f"/{self.service}/{name}"
         extra = {"metadata": self.metadata, "timeout": timeout}
