@@ -144,7 +144,9 @@ def measure(
                 if 2 * n <= len(truth):
                     mixed, y = reports[order], truth[order]
                     panel = with_labels(mixed, y, n)
-                    found[n].append(value(Verdicts.of(panel, by_votes=by_votes), y))
+                    found[n].append(
+                        value(Verdicts.from_panel(panel, by_votes=by_votes), y)
+                    )
         yield from (Cell(name, n, np.array(v)) for n, v in found.items() if v)
 
 
@@ -203,7 +205,9 @@ def crowd_losses(draws: int) -> dict[int, float]:
         order = np.random.default_rng([draw, 7]).permutation(len(truth))
         mixed, y = reports[order], truth[order]
         for n, found in losses.items():
-            verdicts = Verdicts.of(with_labels(mixed, y, max(n, 2)), by_votes=True)
+            verdicts = Verdicts.from_panel(
+                with_labels(mixed, y, max(n, 2)), by_votes=True
+            )
             pooled = learn_pool(verdicts, draw, scores=False)[1]
             found.append(float(np.square(pooled - y)[n:].mean()))
     return {n: float(np.mean(found)) for n, found in losses.items()}
@@ -259,7 +263,7 @@ def _table(panel: tp.Panel) -> Table:
 def _judgebench() -> Table:
     """Both orders of the language model are one judge."""
     panel = tp.datasets.judgebench()
-    merged = Verdicts.of(panel).merge([panel.agents[5:7]])
+    merged = Verdicts.from_panel(panel).merge([panel.agents[5:7]])
     return merged.reports, panel.outcomes
 
 

@@ -58,7 +58,8 @@ def test_losses_are_out_of_fold_and_sorted():
     pairs = splits(panel.outcomes, 5)
     pooled = out_of_fold(VCG(costs=COSTS), panel, pairs)
     assert_allclose(
-        result["vcg"].loss.value, Loss("cost", COSTS).of(pooled, panel.outcomes).mean()
+        result["vcg"].loss.value,
+        Loss("cost", COSTS).evaluate(pooled, panel.outcomes).mean(),
     )
     values = [row.loss.value for row in result.rows]
     assert values == sorted(values)
@@ -131,7 +132,7 @@ def test_cases_count_by_their_weight():
         panel, pools=FEW, loss="brier", resamples=20, sample_weight=weights
     )
     pooled = out_of_fold(VCG(), panel, splits(panel.outcomes, 5), weights)
-    lost = Loss("brier").of(pooled, panel.outcomes)
+    lost = Loss("brier").evaluate(pooled, panel.outcomes)
     assert_allclose(result["vcg"].loss.value, np.average(lost, weights=weights))
     assert_allclose(result["vcg"].brier, result["vcg"].loss.value)
 

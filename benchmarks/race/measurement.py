@@ -128,9 +128,9 @@ def _losses(pooled: FloatArray | None, draw: Draw) -> FloatArray:
     """Losses (T, 5) of each case: the cost at each ratio, log loss, Brier loss."""
     p = from_classes(np.asarray(pooled))
     clipped = from_classes(_clip(np.asarray(pooled)))
-    costs = [Loss("cost", Costs(fn=r)).of(p, draw.outcomes) for r in RATIOS]
-    log = Loss("log").of(clipped, draw.outcomes)
-    return np.stack([*costs, log, Loss("brier").of(p, draw.outcomes)], axis=1)
+    costs = [Loss("cost", Costs(fn=r)).evaluate(p, draw.outcomes) for r in RATIOS]
+    log = Loss("log").evaluate(clipped, draw.outcomes)
+    return np.stack([*costs, log, Loss("brier").evaluate(p, draw.outcomes)], axis=1)
 
 
 def _clip(pooled: FloatArray) -> FloatArray:

@@ -15,7 +15,7 @@ def test_it_prints_verdicts_and_writes_rows_pages_and_figures(truepool, tmp_path
     code, out, err = truepool("reproduce", *labels, "--output", tmp_path / "run")
     assert (code, err) == (0, "")
     assert "4 tables and figures of the paper, quick size" in out
-    assert "Pending: 1." in " ".join(out.split())
+    assert "PendingCases: 1." in " ".join(out.split())
     there = {str(p.relative_to(tmp_path / "run")) for p in tmp_path.rglob("*.*")}
     assert there == {
         "rows/hyperparams-quick.jsonl", "rows/drift-regret-quick.jsonl", "verdicts.json",

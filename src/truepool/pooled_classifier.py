@@ -194,7 +194,7 @@ class PooledClassifier(ClassifierMixin, MetaEstimatorMixin, _BaseComposition):  
         convention = self.positive is None and not _depends_on_class(pool)
         if len(found) == 2 and convention:
             return Labels(tuple(found.tolist()))
-        return Labels.of(found, self.positive)
+        return Labels.from_outcomes(found, self.positive)
 
     def _sample_weight(self, X: Any, fit_params: dict[str, Any]) -> FloatArray | None:
         weights = fit_params.pop("sample_weight", None)

@@ -21,7 +21,7 @@ class Fixed:
 
 def test_a_class_that_an_agent_never_met_gets_no_probability():
     probabilities = class_probabilities(
-        Fixed([0.25, 0.75], [0, 2]), np.zeros((2, 1)), Labels.of_numbers(3)
+        Fixed([0.25, 0.75], [0, 2]), np.zeros((2, 1)), Labels.from_count(3)
     )
     assert probabilities.tolist() == [[0.25, 0, 0.75]] * 2
 
@@ -54,4 +54,4 @@ def test_an_agent_without_predict_proba_is_refused_in_one_sentence():
 )  # fmt: skip
 def test_invalid_reports_are_refused(agent, kind, expected):
     with pytest.raises(kind, match=expected):
-        class_probabilities(agent, np.zeros((2, 1)), Labels.of_numbers(2), "ada")
+        class_probabilities(agent, np.zeros((2, 1)), Labels.from_count(2), "ada")

@@ -116,7 +116,7 @@ def test_what_a_fault_costs_is_what_mending_it_saves():
     turned[:, 1] = 1 - turned[:, 1]
     loss = Loss("cost", COSTS)
     as_is, fixed = (
-        loss.of(reports.mean(axis=1)[:, None], panel.outcomes).mean()
+        loss.evaluate(reports.mean(axis=1)[:, None], panel.outcomes).mean()
         for reports in (panel.reports, turned)
     )
     assert_allclose(found.cost.value, as_is - fixed)

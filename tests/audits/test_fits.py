@@ -27,7 +27,7 @@ def key(panel):
 
 
 @pytest.fixture
-def lessons(monkeypatch):
+def training_sets(monkeypatch):
     """Count what pools of a name learn from."""
     learned = Counter()
     fit = Pool.fit_panel
@@ -45,19 +45,19 @@ def lessons(monkeypatch):
 
 
 @pytest.mark.parametrize("panel", [example(), TIMED], ids=["folds", "time"])
-def test_each_fold_is_learned_once_by_the_audited_pool(lessons, panel):
+def test_each_fold_is_learned_once_by_the_audited_pool(training_sets, panel):
     finding = audit(panel, costs=Costs(fn=10, fp=1), pool="vcg", resamples=20)
     assert finding.comparison is not None
     assert finding.robustness
     pairs = splits(panel.outcomes, FOLDS, 0, times=panel.times)
     assert len(pairs) == FOLDS
-    fits = [lessons["vcg", *key(panel.take(learn))] for learn, _ in pairs]
+    fits = [training_sets["vcg", *key(panel.take(learn))] for learn, _ in pairs]
     assert fits == [1] * FOLDS
 
 
-def test_a_pool_that_learns_nothing_is_fitted_once_for_all_checks(lessons):
+def test_a_pool_that_learns_nothing_is_fitted_once_for_all_checks(training_sets):
     panel = example()
     audit(panel, pool="median", resamples=20)
-    assert lessons["median", *key(panel)] == 1
+    assert training_sets["median", *key(panel)] == 1
     for learn, _ in splits(panel.outcomes, FOLDS, 0):
-        assert lessons["median", *key(panel.take(learn))] == 0
+        assert training_sets["median", *key(panel.take(learn))] == 0

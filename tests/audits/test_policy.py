@@ -60,5 +60,5 @@ def test_noise_of_a_failing_agent_is_drawn_by_the_seed_of_the_audit(seed):
     assert study.what == "reports noise"
     noisy = RandomNoise()(panel, study.who, seed=seed)
     pooled = noisy.reports.mean(axis=1)[:, None]
-    cost = Loss("cost", COSTS).of(pooled, panel.outcomes).mean()
+    cost = Loss("cost", COSTS).evaluate(pooled, panel.outcomes).mean()
     assert_allclose(study.cost.value, cost)

@@ -98,7 +98,7 @@ def test_path_downloads_what_is_not_on_this_machine(truepool, folder, monkeypatc
     there = folder / "caches" / "truepool" / "heart.data"
     assert (code, out, err) == (0, f"{there}\n", "")
     assert there.read_bytes() == CONTENT
-    assert datasets.find("heart").where() == "cache"
+    assert datasets.find("heart").location() == "cache"
 
 
 NO_FILE = (

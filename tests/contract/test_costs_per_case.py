@@ -69,8 +69,10 @@ def test_every_loss_is_that_of_its_case(classes):
     panel = panel_with_amounts(classes)
     p, y = panel.values[:, 0], panel.outcomes
     own = Loss("cost", COSTS).on(panel)
-    assert_allclose(own.of(p, y), brute_costs(p, panel))
-    assert_allclose(own.take(np.arange(5)).of(p[:5], y[:5]), own.of(p, y)[:5])
+    assert_allclose(own.evaluate(p, y), brute_costs(p, panel))
+    assert_allclose(
+        own.take(np.arange(5)).evaluate(p[:5], y[:5]), own.evaluate(p, y)[:5]
+    )
     shares = Loss("cost-brier", COSTS).on(panel)
     for t in range(len(panel)):
         alone = Costs(
@@ -79,14 +81,14 @@ def test_every_loss_is_that_of_its_case(classes):
             tp=min(panel.columns["review"][t], panel.columns["amount"][t] - 1e-9),
             tn=-0.5,
         )
-        one = Loss("cost-brier", alone).of(p[t : t + 1], y[t : t + 1])
-        assert_allclose(shares.of(p, y)[t], one[0], atol=1e-7)
+        one = Loss("cost-brier", alone).evaluate(p[t : t + 1], y[t : t + 1])
+        assert_allclose(shares.evaluate(p, y)[t], one[0], atol=1e-7)
 
 
 def test_a_threshold_overrides_those_of_the_cases():
     panel = panel_with_amounts()
     p, y = panel.values[:, 0], panel.outcomes
-    paid = Loss("cost", COSTS, 0.4).on(panel).of(p, y)
+    paid = Loss("cost", COSTS, 0.4).on(panel).evaluate(p, y)
     wanted = [
         t[o, int(q > 0.4)] for t, o, q in zip(tables(panel), y, p[:, 0], strict=True)
     ]
@@ -113,7 +115,9 @@ def test_credit_is_the_loss_without_each_agent_case_by_case(name, silent):
         alone = np.isnan(others).all(axis=1)
         others[alone] = panel.outcomes.mean()
         without = np.nanmean(others, axis=1)[:, None]
-        rise = loss.of(without, panel.outcomes) - loss.of(whole, panel.outcomes)
+        rise = loss.evaluate(without, panel.outcomes) - loss.evaluate(
+            whole, panel.outcomes
+        )
         assert_allclose(credit[i], rise.mean(), atol=1e-12)
 
 
@@ -123,7 +127,7 @@ def test_shapley_credit_divides_the_improvement_over_the_prior(name):
     loss = Loss(name, COSTS).on(panel)
     prior = np.full((len(panel), 1), panel.outcomes.mean())
     whole = panel.reports.mean(axis=1)[:, None]
-    gained = loss.of(prior, panel.outcomes) - loss.of(whole, panel.outcomes)
+    gained = loss.evaluate(prior, panel.outcomes) - loss.evaluate(whole, panel.outcomes)
     credit = shapley(panel, loss=name, costs=COSTS)
     assert_allclose(credit.sum(), gained.mean())
     by_case = contributions(panel, method="shapley", loss=name, costs=COSTS)
@@ -136,7 +140,8 @@ def test_fixed_weights_lose_what_their_cases_cost():
     for name in ("cost", "cost-brier"):
         loss = Loss(name, COSTS).on(panel)
         wanted = [
-            loss.of(panel.reports @ row[:, None], panel.outcomes).mean() for row in rows
+            loss.evaluate(panel.reports @ row[:, None], panel.outcomes).mean()
+            for row in rows
         ]
         past = FixedWeights(panel, Loss(name, COSTS))
         assert_allclose(past.losses(rows), wanted)

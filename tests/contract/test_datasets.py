@@ -199,7 +199,7 @@ def test_a_missing_file_is_fetched_and_its_checksum_verified(name, bare, monkeyp
                 for f in READ[name].files
             ),
         )
-        assert READ[name].where() is None
+        assert READ[name].location() is None
         with pytest.raises(ChecksumError, match=READ[name].files[0].sha256):
             datasets.load(name)
     left = sorted(path.name for path in (bare / "caches/truepool").iterdir())

@@ -63,12 +63,12 @@ def test_nothing_is_guessed_about_other_labels(pair):
 def test_the_likelier_of_a_usual_pair_is_offered_whatever_its_case(negative, positive):
     offer = f"Pass --positive {positive.title()} or .* .'{positive.title()}' is more"
     with pytest.raises(OutcomeError, match=offer):
-        Labels.of([positive.title(), negative.upper()])
+        Labels.from_outcomes([positive.title(), negative.upper()])
 
 
 def test_for_unusual_pairs_no_label_is_suggested():
     with pytest.raises(OutcomeError) as refusal:
-        Labels.of(["blue", "two words"])
+        Labels.from_outcomes(["blue", "two words"])
     assert "likely" not in str(refusal.value)
     assert "--positive 'two words'" in str(refusal.value)
 
@@ -85,7 +85,7 @@ def test_the_suggested_label_works():
 
 def test_nobody_is_told_that_a_jury_looks_for_what_fails():
     with pytest.raises(OutcomeError) as refusal:
-        Labels.of(["pass", "fail"])
+        Labels.from_outcomes(["pass", "fail"])
     assert "likely" not in str(refusal.value)
 
 
@@ -155,7 +155,7 @@ def test_one_label_is_refused_where_nothing_tells_the_other(outcomes, positive, 
         encode_outcomes(outcomes, 2, positive)
     assert told in str(refusal.value)
     with pytest.raises(OutcomeError, match="every outcome is 'a'"):
-        Labels.of(["a", "a"], "a")
+        Labels.from_outcomes(["a", "a"], "a")
 
 
 def test_reports_of_many_classes_number_their_outcomes():
@@ -175,11 +175,11 @@ def test_reports_of_many_classes_number_their_outcomes():
 
 
 def test_many_labels_are_put_in_order_and_none_is_positive():
-    assert Labels.of(["b", "c", "a"]).encode(["c", "a"]).tolist() == [2, 0]
+    assert Labels.from_outcomes(["b", "c", "a"]).encode(["c", "a"]).tolist() == [2, 0]
     with pytest.raises(OutcomeError, match="there are 3: 'a', 'b', 'c'. Leave it out"):
-        Labels.of(["b", "c", "a"], "c")
+        Labels.from_outcomes(["b", "c", "a"], "c")
     with pytest.raises(OutcomeError, match="must be one of 'a', 'b', 'c'; got 'd'"):
-        Labels.of(["b", "c", "a"], "d")
+        Labels.from_outcomes(["b", "c", "a"], "d")
 
 
 def test_labels_know_which_positive_label_is_theirs():
@@ -191,7 +191,7 @@ def test_labels_know_which_positive_label_is_theirs():
     with pytest.raises(OutcomeError, match="must be 'genuine' or 'fraud'; got 'spam'"):
         labels.check("spam")
     with pytest.raises(OutcomeError, match="must be one of 0, 1, 2; got 1"):
-        Labels.of_numbers(3).check(1)
+        Labels.from_count(3).check(1)
 
 
 def test_a_label_is_found_whatever_the_order_of_the_classes():

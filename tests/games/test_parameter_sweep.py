@@ -16,7 +16,7 @@ def test_a_point_is_the_game_solved_there():
     found = sweep(GAME, {"rho": [0.2, 0.6], "n": [3, 4]}, ["brier", "vcg"], seed=5)
     assert len(found.points) == 8
     assert found.over == {"correlation": (0.2, 0.6), "agents": (3, 4)}
-    point = found.of("vcg")[1]
+    point = found.select("vcg")[1]
     assert point.settings == {"correlation": 0.2, "agents": 4}
     alone = Game(4, 0.2, threshold=0.4, cases=500).solve("vcg", seed=5)
     assert_allclose(

@@ -49,7 +49,7 @@ def utility(name, view, report, y):
     losses = (reports - y) ** 2
 
     def lost(p, loss):
-        return Loss(loss, COSTS, TAU).of(p[:, None], np.full(len(p), y))
+        return Loss(loss, COSTS, TAU).evaluate(p[:, None], np.full(len(p), y))
 
     if name in ("brier", "log", "spherical"):
         return -lost(report, name)
@@ -69,7 +69,7 @@ def test_payoff_and_extra_are_the_utility(name):
     view = view_of()
     payoff = payments.make(name).payoff(view)
     for report in (view.reports[:, 1], np.full(300, 0.9), np.linspace(0, 1, 300)):
-        found = payoff.of(report) + payoff.extra()
+        found = payoff.evaluate(report) + payoff.extra()
         assert_allclose(found, utilities(name, view, report), atol=1e-12)
 
 
@@ -79,10 +79,10 @@ def test_every_shift_earns_what_its_reports_earn(name):
     payoff = payments.make(name).payoff(view)
     shifts = Shift().shifts
     truth = np.ascontiguousarray(view.reports[:, 1])
-    plain = [payoff.of(np.clip(truth + d, 0, 1)).mean() for d in shifts]
+    plain = [payoff.evaluate(np.clip(truth + d, 0, 1)).mean() for d in shifts]
     assert_allclose(payoff.over_shifts(truth, shifts), plain, atol=1e-12)
     table = np.clip(truth[:, None] + shifts, 0, 1)
-    assert_allclose(payoff.of(table).mean(axis=0), plain, atol=1e-12)
+    assert_allclose(payoff.evaluate(table).mean(axis=0), plain, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", list(payments.every()))
@@ -95,7 +95,7 @@ def test_every_affine_map_earns_what_its_reports_earn(name):
     assert len(family.deviations) == len(family.slopes) * len(family.intercepts)
     for deviation, value in zip(family.deviations, values, strict=True):
         sent = family.apply(tuple(deviation), truth)
-        assert_allclose(value, payoff.of(sent).mean(), atol=1e-9)
+        assert_allclose(value, payoff.evaluate(sent).mean(), atol=1e-9)
 
 
 @pytest.mark.parametrize("loss", ["brier", "log", "cost-brier", "cost"])
@@ -109,8 +109,8 @@ def test_vcg_pays_what_the_pool_saves(loss, pool, missing):
     priced = Loss(loss, COSTS, TAU)
 
     def expected(pooled):
-        ones = priced.of(pooled[:, None], np.ones(300, dtype=int))
-        zeros = priced.of(pooled[:, None], np.zeros(300, dtype=int))
+        ones = priced.evaluate(pooled[:, None], np.ones(300, dtype=int))
+        zeros = priced.evaluate(pooled[:, None], np.zeros(300, dtype=int))
         return view.chance * ones + (1 - view.chance) * zeros
 
     report = np.linspace(0, 1, 300)
@@ -122,8 +122,10 @@ def test_vcg_pays_what_the_pool_saves(loss, pool, missing):
     saved = expected(pooled_probability(view.pool, rest)) - expected(
         pooled_probability(view.pool, reports)
     )
-    assert_allclose(payoff.of(report) + payoff.extra(), saved, atol=1e-12)
-    assert_allclose(payoff.of(np.stack([report] * 2, 1))[:, 1], payoff.of(report))
+    assert_allclose(payoff.evaluate(report) + payoff.extra(), saved, atol=1e-12)
+    assert_allclose(
+        payoff.evaluate(np.stack([report] * 2, 1))[:, 1], payoff.evaluate(report)
+    )
 
 
 def test_payments_have_the_shapes_that_are_fast():
@@ -157,10 +159,10 @@ def test_the_exact_report_beats_every_other(name):
     view = view_of()
     payoff = payments.make(name).payoff(view)
     truth = view.reports[:, 1]
-    best = payoff.of(payoff.best(truth))
+    best = payoff.evaluate(payoff.best(truth))
     tried = np.linspace(0, 1, 201)[None, :] * np.ones((300, 1))
-    assert (best[:, None] >= payoff.of(tried) - 1e-12).all()
-    optimal = payoff.of(truth) >= payoff.of(tried).max(axis=1)
+    assert (best[:, None] >= payoff.evaluate(tried) - 1e-12).all()
+    optimal = payoff.evaluate(truth) >= payoff.evaluate(tried).max(axis=1)
     if name != "externality":
         assert (payoff.best(truth)[optimal] == truth[optimal]).all()
 
@@ -177,9 +179,11 @@ def test_every_cut_is_tried():
     payoff = payments.make("own-accuracy").payoff(view)
     truth = view.reports[:, 1]
     move = Cut().respond(payoff, truth)
-    tried = [payoff.of((truth > c) * 1.0).mean() for c in [-1.0, *np.unique(truth)]]
-    assert_allclose(payoff.of(move.reports).mean(), max(tried))
-    assert_allclose(move.gain, max(tried) - payoff.of(truth).mean())
+    tried = [
+        payoff.evaluate((truth > c) * 1.0).mean() for c in [-1.0, *np.unique(truth)]
+    ]
+    assert_allclose(payoff.evaluate(move.reports).mean(), max(tried))
+    assert_allclose(move.gain, max(tried) - payoff.evaluate(truth).mean())
 
 
 def test_a_cut_that_does_not_gain_is_not_made():

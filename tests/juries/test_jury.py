@@ -55,7 +55,7 @@ def runs():
     for recipe in [RECIPES[name] for name in ("J5g", "J5rare", "J7bias")] * 10:
         reports, truth = simulate(rng, items=400, **recipe)
         panel = with_labels(reports, truth, LABELS)
-        found.append((tp.jury(panel), truth, Verdicts.of(panel).anchor))
+        found.append((tp.jury(panel), truth, Verdicts.from_panel(panel).anchor))
     return found
 
 
@@ -173,7 +173,7 @@ def test_the_order_test_has_its_size_and_its_power(bias, low, high):
     for _ in range(400):
         opinion = rng.normal(size=(100, 1))
         log_odds = opinion + rng.normal(0, 1.1, (100, 2)) + [bias, -bias]
-        verdicts = Verdicts.of(reports_only(expit(log_odds)))
+        verdicts = Verdicts.from_panel(reports_only(expit(log_odds)))
         found.append(order_bias(verdicts, "agent0", "agent1"))
     assert low <= np.mean([pair.p_value < 0.05 for pair in found]) <= high
     assert_allclose(np.mean([pair.bias.value for pair in found]), bias, atol=0.02)
@@ -184,12 +184,14 @@ def test_copies_are_found_and_others_are_not_accused():
     for name, copies in (("J9g", {("agent8", "agent2")}), ("J7bias", set())):
         for _ in range(5):
             reports, truth = simulate(rng, **RECIPES[name])
-            number, found = similarity(Verdicts.of(reports_only(reports)))
+            number, found = similarity(Verdicts.from_panel(reports_only(reports)))
             assert {(copy.judge, copy.model) for copy in found} == copies
             # Without labels, what two judges share may be the truth.
             assert {copy.error_correlation for copy in found} <= {None}
             assert np.isnan(number)
-            number, found = similarity(Verdicts.of(with_labels(reports, truth, 100)))
+            number, found = similarity(
+                Verdicts.from_panel(with_labels(reports, truth, 100))
+            )
             assert {(copy.judge, copy.model) for copy in found} == copies
             assert all(copy.error_correlation > 0.85 for copy in found)
             assert 1 < number < reports.shape[1]
@@ -205,7 +207,7 @@ def accurate_voters(rng, voters=4, items=1200, accuracy=0.98):
 def test_independent_judges_who_are_nearly_always_right_are_no_copies():
     for seed in range(10):
         votes, truth = accurate_voters(np.random.default_rng(seed))
-        number, found = similarity(Verdicts.of(with_labels(votes, truth, 500)))
+        number, found = similarity(Verdicts.from_panel(with_labels(votes, truth, 500)))
         assert found == ()
         assert 3.5 < number <= 4
     # The labels of 30 items hold next to no error, so that they cannot tell.
@@ -238,7 +240,9 @@ def test_the_effective_number_is_not_lowered_by_few_labels():
     for _ in range(30):
         truth = rng.integers(0, 2, 60)
         reports = expit((2 * truth - 1)[:, None] + rng.normal(size=(60, 8)))
-        found.append(similarity(Verdicts.of(with_labels(reports, truth, 20)))[0])
+        found.append(
+            similarity(Verdicts.from_panel(with_labels(reports, truth, 20)))[0]
+        )
     assert np.mean(found) > 7
 
 
@@ -247,7 +251,7 @@ def test_judges_who_share_few_items_are_not_accused_of_copying():
     reports[:, 0] = np.tile([0.1, 0.9], 40)
     for judge, shared in ((1, 29), (2, 30)):
         reports[:shared, judge] = reports[:shared, 0]
-    _, found = similarity(Verdicts.of(reports_only(reports)))
+    _, found = similarity(Verdicts.from_panel(reports_only(reports)))
     assert [(copy.judge, copy.model) for copy in found] == [("agent2", "agent0")]
 
 
@@ -265,7 +269,7 @@ def test_a_crowd_in_which_some_never_meet_has_no_effective_number():
 
 def test_reliability_is_how_often_a_judge_changes_sides():
     reports = np.array([[0.9, 0.8], [0.4, 0.6], [0.5, 0.9], [0.2, np.nan]] * 5)
-    found = repetition(Verdicts.of(reports_only(reports)), ("agent0", "agent1"))
+    found = repetition(Verdicts.from_panel(reports_only(reports)), ("agent0", "agent1"))
     assert (found.items, found.flips) == (15, pytest.approx(1 / 3))
     assert found.difference == pytest.approx(0.7 / 3)
 
@@ -273,7 +277,7 @@ def test_reliability_is_how_often_a_judge_changes_sides():
 def test_three_answers_are_compared_in_pairs():
     reports = np.array([[0.9, 0.8, 0.1], [0.4, 0.3, np.nan]] * 6)
     runs = ("agent0", "agent1", "agent2")
-    found = repetition(Verdicts.of(reports_only(reports)), runs)
+    found = repetition(Verdicts.from_panel(reports_only(reports)), runs)
     # Six items with three pairs of answers, two of which change sides; six with one.
     assert (found.runs, found.items, found.flips) == (runs, 12, 12 / 24)
     table = reports_only(np.column_stack([reports, reports[:, 0]]))
@@ -340,7 +344,7 @@ def test_votes_and_a_reversed_judge_leave_the_rate_valid_and_the_loss_low(recipe
     rng, covered, gains = np.random.default_rng(6), [], []
     for draw in range(40):
         reports, truth = simulate(rng, items=600, **RECIPES[recipe])
-        verdicts = Verdicts.of(with_labels(reports, truth, 50))
+        verdicts = Verdicts.from_panel(with_labels(reports, truth, 50))
         rate = event_rate(verdicts, verdicts.labels, verdicts.anchor, 0.95)
         covered.append(rate.low <= 0.6 <= rate.high)
         if draw < 5:
@@ -369,9 +373,11 @@ def test_without_labels_the_pool_is_the_mean_of_the_log_odds():
 
 
 def test_a_rare_event_is_clipped_by_the_mean_verdict_where_nothing_is_labelled():
-    verdicts = Verdicts.of(reports_only(np.array([[0.0, 0.1], [0.0, 0.02]] * 5)))
+    verdicts = Verdicts.from_panel(
+        reports_only(np.array([[0.0, 0.1], [0.0, 0.02]] * 5))
+    )
     assert verdicts.clip == pytest.approx(0.003)
-    assert Verdicts.of(reports_only(np.zeros((5, 2)))).clip == 0.02
+    assert Verdicts.from_panel(reports_only(np.zeros((5, 2)))).clip == 0.02
 
 
 @pytest.mark.parametrize(("labels", "pool"), [(9, "log-odds"), (10, "shrunk")])
@@ -483,7 +489,7 @@ def test_what_is_certified_is_decided_as_it_was_tested():
     costs = tp.Costs(20, 1)
     jury = tp.jury(with_labels(reports, truth, 200), costs=costs)
     sure = jury.decided_by == "automatic"
-    anchor = Verdicts.of(reports_only(reports)).anchor
+    anchor = Verdicts.from_panel(reports_only(reports)).anchor
     assert sure.mean() > 0.3
     assert_array_equal(jury.decisions[sure], anchor[sure] > costs.threshold)
     # A person gets those whose decision is most likely wrong, among them all alarms
@@ -519,7 +525,7 @@ def test_bought_labels_that_come_back_with_their_weights_keep_the_rate_unbiased(
         for recipe in ("J5g", "J7bias"):
             panel, weights, truth = buy_labels(rng, recipe)
             rate = event_rate(
-                of := Verdicts.of(panel, weights), of.labels, of.anchor, 0.95
+                of := Verdicts.from_panel(panel, weights), of.labels, of.anchor, 0.95
             )
             covered.append(rate.low <= truth <= rate.high)
             # Two pseudo-labels of each kind pull by their share of the labels.
@@ -614,7 +620,9 @@ def test_the_curve_costs_next_to_nothing_where_labels_are_few():
         scores, truth = lenient_scores(rng, 500)
         panel = with_labels(scores, truth, 15)
         losses = [
-            np.square(learn_pool(Verdicts.of(panel), 0, scores=mapped)[1] - truth)[15:]
+            np.square(
+                learn_pool(Verdicts.from_panel(panel), 0, scores=mapped)[1] - truth
+            )[15:]
             for mapped in (False, True)
         ]
         gains.append(losses[0].mean() - losses[1].mean())
@@ -670,7 +678,7 @@ def test_a_sparse_crowd_is_pooled_better_by_how_often_each_voter_errs():
     assert np.square(few.pooled - truth)[50:].mean() < losses[0]
     # No label has touched what the rate rests on.
     mine, turned = (
-        Verdicts.of(with_labels(reports, y, 50), by_votes=True)
+        Verdicts.from_panel(with_labels(reports, y, 50), by_votes=True)
         for y in (truth, 1 - truth)
     )
     assert_array_equal(mine.anchor, turned.anchor)
@@ -686,7 +694,7 @@ def test_the_product_crowd_has_the_loss_of_the_study():
     assert_allclose(
         np.square(np.nanmean(reports, axis=1) - truth).mean(), 0.093, atol=2e-3
     )
-    verdicts = Verdicts.of(with_labels(reports, truth, 50), by_votes=True)
+    verdicts = Verdicts.from_panel(with_labels(reports, truth, 50), by_votes=True)
     assert_allclose(np.square(verdicts.anchor - truth).mean(), 0.057, atol=6e-3)
 
 

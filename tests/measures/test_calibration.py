@@ -101,7 +101,7 @@ def scaled(classes, cases=300):
 
 
 def price(x, z, outcomes, cases):
-    lost = Loss("log").of(from_log_scale(x[0] * z + x[1:]), outcomes)
+    lost = Loss("log").evaluate(from_log_scale(x[0] * z + x[1:]), outcomes)
     return cases @ lost
 
 

@@ -26,7 +26,8 @@ def test_losses_are_those_of_the_pooled_series(loss, data):
     rows = np.random.default_rng(0).dirichlet(np.ones(len(panel.agents)), 3)
     rows = np.vstack([rows, np.eye(len(panel.agents))[0]])
     direct = [
-        loss.of(kernels.linear(panel.values, w), panel.outcomes).mean() for w in rows
+        loss.evaluate(kernels.linear(panel.values, w), panel.outcomes).mean()
+        for w in rows
     ]
     found = FixedWeights(panel, loss).losses(rows)
     ties = loss.name == "cost"  # a pool on the threshold is decided by its last bit

@@ -91,7 +91,7 @@ def test_slopes_are_the_derivatives(name, classes):
     for t in range(5):
         numeric = approx_fprime(
             coordinates[t],
-            lambda p, t=t: loss.of(p[None], outcomes[t : t + 1])[0],
+            lambda p, t=t: loss.evaluate(p[None], outcomes[t : t + 1])[0],
             1e-7,
         )
         assert_allclose(found[t], numeric, rtol=1e-4, atol=1e-5)
@@ -140,6 +140,6 @@ def test_the_losses_of_agents_are_sums_that_blocks_change_in_no_bit(
     whole = agent_losses(panel, priced, weights)
     monkeypatch.setattr(arrays, "BLOCK", 28)  # seven cases of four agents
     np.testing.assert_array_equal(agent_losses(panel, priced, weights), whole)
-    own = priced.of(np.nan_to_num(panel.values, nan=0.5), panel.outcomes[:, None])
+    own = priced.evaluate(np.nan_to_num(panel.values, nan=0.5), panel.outcomes[:, None])
     own[np.isnan(panel.reports)] = np.nan
     assert_allclose(whole, mean_over_reports(own, weights), rtol=1e-13)

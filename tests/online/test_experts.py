@@ -92,7 +92,9 @@ def test_the_regret_stays_below_the_bound_against_the_best_expert(loss):
     total = {}
     for i, name in enumerate(trace.panel.agents):
         there = ~np.isnan(trace.panel.values[:, i, 0])
-        own = trace.learner.loss.of(trace.panel.values[there, i], PANEL.outcomes[there])
+        own = trace.learner.loss.evaluate(
+            trace.panel.values[there, i], PANEL.outcomes[there]
+        )
         total[name] = (trace.losses[there] - own).sum()
     assert max(total.values()) <= trace.bound
 
@@ -190,7 +192,7 @@ def test_under_drift_the_mixture_beats_a_pool_that_was_fitted_once():
     panel = tp.Panel(1 / (1 + np.exp(-scores)), outcomes)
     once = Shrunk().fit_panel(panel.take(np.arange(200)))
     late = np.arange(300, 600)
-    frozen = Loss("brier").of(once.combine(panel.values), outcomes)[late].mean()
+    frozen = Loss("brier").evaluate(once.combine(panel.values), outcomes)[late].mean()
     online = tp.replay("auto", panel).losses[late].mean()
     assert online < 0.7 * frozen
 

@@ -47,7 +47,7 @@ def test_the_interval_of_a_difference_is_bca_over_the_cases(compared):
     pairs = panel_splits(PANEL, 5)
     loss = Loss("cost", COSTS)
     lost = {
-        pool.name: loss.of(out_of_fold(pool, PANEL, pairs), PANEL.outcomes)
+        pool.name: loss.evaluate(out_of_fold(pool, PANEL, pairs), PANEL.outcomes)
         for pool in (Mean(costs=COSTS), Platt(costs=COSTS))
     }
     gap = lost["platt"] - lost["mean"]

@@ -84,7 +84,7 @@ def test_costs_are_those_of_the_decisions(busy, view):
 
     def cost(pooled, cases=slice(None)):
         decisions = tp.decide(np.asarray(pooled)[cases], costs)
-        return costs.paid(panel.outcomes[cases], decisions, 2).mean()
+        return costs.cost_per_case(panel.outcomes[cases], decisions, 2).mean()
 
     rows = {row.name: row for row in view.comparison}
     pooled = [case.decision["pooled"]["first"][1] for case in history.cases]

@@ -294,7 +294,7 @@ def test_tls_and_client_certificates(local, certificate):
             channel = grpc.insecure_channel(place) if credentials is None else grpc.secure_channel(place, credentials)  # fmt: skip
             with channel:
                 assert Client(channel).refused("ListPools")[0] == Code.UNAVAILABLE
-    assert Certificates.of(None, None, None) is None
+    assert Certificates.read(None, None, None) is None
 
 
 def test_a_port_that_is_taken_is_refused(local):

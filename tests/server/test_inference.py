@@ -144,7 +144,7 @@ def test_grpc_takes_raw_and_typed_contents(remote):
     assert remote.refused("ModelReady", {})[1] == "invalid"
     known = remote.call("ModelMetadata", {"name": "fraud"})
     assert known["inputs"][0]["shape"] == [-1, 3]
-    asked = [Tensor.of("reports", REPORTS)]
+    asked = [Tensor.from_array("reports", REPORTS)]
     raw = {"model_name": "fraud", "id": "7", **messages.pack(asked, "inputs")}
     found = remote.call("ModelInfer", raw)
     assert (found["model_name"], found["id"]) == ("fraud", "7")
@@ -452,7 +452,7 @@ KINDS = [kind for kind in tensors.TYPES if kind != "BYTES"]
 @given(st.sampled_from(KINDS), hnp.array_shapes(max_dims=3, max_side=4), st.data())
 def test_numbers_survive_both_ways_of_writing_them(kind, shape, data):
     values = data.draw(hnp.arrays(tensors.TYPES[kind], shape))
-    found = Tensor.of("x", values)
+    found = Tensor.from_array("x", values)
     assert found.datatype == kind
     np.testing.assert_array_equal(
         Tensor.unpack("x", kind, shape, found.pack()).values, values
@@ -468,7 +468,7 @@ def test_text_survives_both_ways_of_writing_it(texts):
     texts = [t.encode("utf-8", "replace").decode() for t in texts]
     values = np.empty(len(texts), object)
     values[:] = texts
-    found = Tensor.of("x", values)
+    found = Tensor.from_array("x", values)
     for again in (
         Tensor.unpack("x", "BYTES", [len(texts)], found.pack()),
         Tensor.read("x", "BYTES", [len(texts)], found.to_list()),
@@ -503,7 +503,7 @@ def test_raw_bytes_must_have_their_length():
 
 def test_an_inference_names_its_outputs():
     with pytest.raises(RequestError, match="has no output 'p'; known: q"):
-        Inference("m", {}, ("p",)).chosen([Tensor.of("q", [1.0])])
+        Inference("m", {}, ("p",)).chosen([Tensor.from_array("q", [1.0])])
 
 
 # whatever is sent

@@ -324,15 +324,15 @@ class Fixed(Models):
 
             await asyncio.sleep(60)
         if self.kind == "huge":
-            return [Tensor.of("probabilities", np.zeros((2**17, 2)))]
+            return [Tensor.from_array("probabilities", np.zeros((2**17, 2)))]
         if self.kind == "long":
-            return [Tensor.of("probabilities", np.full((3, 2), 0.5))]
+            return [Tensor.from_array("probabilities", np.full((3, 2), 0.5))]
         if self.kind == "fails":
             from truepool.core.errors import RequestError
 
             raise RequestError("unknown", "no such model")
         p = {"nan": np.nan, "2.0": 2.0}.get(self.kind, 0.8)
-        return [Tensor.of("probabilities", np.array([[1 - p, p]]))]
+        return [Tensor.from_array("probabilities", np.array([[1 - p, p]]))]
 
 
 @pytest.mark.parametrize(

@@ -81,9 +81,9 @@ def _labels(agents: Mapping[str, Any], positive: Any) -> Labels:
     classes = np.concatenate([agent.classes_ for agent in agents.values()])
     named = {n: a.positive for n, a in agents.items() if a.positive is not None}
     if len(np.unique(classes)) != 2 or not named:
-        return Labels.of(classes, positive)
+        return Labels.from_outcomes(classes, positive)
     first, label = next(iter(named.items()))
-    labels = Labels.of(classes, label)
+    labels = Labels.from_outcomes(classes, label)
     for name, other in named.items():
         if other != label:
             raise AgentError(
@@ -91,7 +91,7 @@ def _labels(agents: Mapping[str, Any], positive: Any) -> Labels:
                 f"{label!r}, {name!r} with {other!r}. Train one of them again "
                 "(--positive)."
             )
-    if positive is not None and Labels.of(classes, positive) != labels:
+    if positive is not None and Labels.from_outcomes(classes, positive) != labels:
         raise AgentError(
             f"the positive label must be the one of training, {label!r} for "
             f"{first!r}; got {positive!r}. Leave it out, or train again (--positive)."

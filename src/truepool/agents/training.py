@@ -94,7 +94,7 @@ def train(
     encoder = Encoder(unseen=unseen).fit(X)
     values = encoder.transform(X)
     given = _labels(y, len(values))
-    labels = Labels.of(given, positive)
+    labels = Labels.from_outcomes(given, positive)
     outcomes = labels.encode(given)
     silos = assign_features(features, encoder, len(team), partition_seed)
     parts = assign_cases(cases, outcomes, len(team), partition_seed)

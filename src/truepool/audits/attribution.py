@@ -9,7 +9,7 @@ from truepool.audits.candidate import Candidate
 from truepool.audits.severity import FEEDS, LABELS
 from truepool.audits.values import SEVERITIES, Finding
 from truepool.core.arrays import FloatArray
-from truepool.core.formatting import listed
+from truepool.core.formatting import join_names
 from truepool.measures.inference.hypothesis_tests import long_run_variance
 
 NO_OUTCOME = (*FEEDS, "rescaled-feed", "copy", "correlated", LABELS)
@@ -238,4 +238,4 @@ def _because(causes: Sequence[Finding]) -> str:
 
 def _fault(code: str, agents: Sequence[str]) -> str:
     verbs = SEVERAL if len(agents) > 1 else ONE
-    return BECAUSE[code].format(who=listed(agents), **verbs)
+    return BECAUSE[code].format(who=join_names(agents), **verbs)

@@ -157,13 +157,13 @@ class Evidence:
     @cached_property
     def cost(self) -> FloatArray:
         """Cost of each tested case, (T',)."""
-        return self.tested_loss.of(self.pooled, self.outcomes)
+        return self.tested_loss.evaluate(self.pooled, self.outcomes)
 
     @cached_property
     def stake(self) -> float:
         """What errors cost more than right decisions would have, per tested case."""
         y = self.outcomes
-        right = self.tested_loss.costs.paid(y, y, self.panel.classes)
+        right = self.tested_loss.costs.cost_per_case(y, y, self.panel.classes)
         return self.mean(self.cost - right)
 
     @cached_property
@@ -185,7 +185,7 @@ class Evidence:
         validation = self.validation
         values = panel.values[self.cases]
         pooled = validation.predict(values, self.cases, validation.fit(panel))
-        return self.tested_loss.of(pooled, self.outcomes)
+        return self.tested_loss.evaluate(pooled, self.outcomes)
 
     def with_reports(self, agent: int, values: FloatArray) -> Panel:
         """Return the panel with the reports of one agent (T, C) replaced."""
@@ -282,7 +282,7 @@ class Evidence:
         """Brier loss of reporting the base rate every time."""
         panel = self.panel
         prior = np.broadcast_to(panel.base_rate(), (len(panel), panel.values.shape[2]))
-        lost = Loss("brier").of(prior, panel.outcomes)
+        lost = Loss("brier").evaluate(prior, panel.outcomes)
         return float(case_mean(lost, panel.case_weights()))
 
     @property
@@ -307,7 +307,9 @@ class Evidence:
         for agent in agents:
             values[affected, agent] = np.nan
         pooled = self.validation.predict(values, self.sample)
-        return self.loss.take(self.sample).of(pooled, self.panel.outcomes[self.sample])
+        return self.loss.take(self.sample).evaluate(
+            pooled, self.panel.outcomes[self.sample]
+        )
 
     def saving_without(
         self, agent: int, cases: IntArray | None = None

@@ -342,7 +342,7 @@ class Audit:
     recommendation: Recommendation
     withheld: tuple[tuple[str, str], ...] = ()
     sampled: tuple[str, ...] = ()
-    labels: Labels = field(default_factory=lambda: Labels.of_numbers(2))
+    labels: Labels = field(default_factory=lambda: Labels.from_count(2))
     label_cases: tuple[int, ...] = ()
     """Number of cases with each label."""
     source: str = ""

@@ -63,7 +63,7 @@ def serve(
             with listen(host, grpc_port, "--grpc-port") as probe:
                 grpc_port = probe.getsockname()[1]
             services = {messages.SERVICE: grpc_service.handlers(model)}
-            certificates = Certificates.of(tls_cert, tls_key, None)
+            certificates = Certificates.read(tls_cert, tls_key, None)
             lifespan = beside(lambda: services, host, grpc_port, certificates, GRACE)
         settings = uvicorn.Config(
             rest.app(model, lifespan),

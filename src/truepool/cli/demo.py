@@ -182,7 +182,7 @@ def _audit(console: "Console", panels: "DemoPanels", seed: int) -> "Audit":
 
 def saving_sentence(audit: "Audit") -> str:
     """Say what following the recommendation saves per 1,000 cases."""
-    from truepool.render.advice import recommended, unit
+    from truepool.render.advice import pool_name, unit
     from truepool.render.numbers import per_thousand
 
     plan = audit.recommendation
@@ -190,7 +190,7 @@ def saving_sentence(audit: "Audit") -> str:
         return f"no other pool is significantly better than {plan.in_use} here."
     until = " until the broken models are fixed" if plan.errors else ""
     return (
-        f"the audit finds what broke and what to do; using {recommended(plan)} instead "
+        f"the audit finds what broke and what to do; using {pool_name(plan)} instead "
         f"of {plan.in_use}{until} saves "
         f"{per_thousand(plan.saving, audit.level, unit(audit))}."
     )

@@ -130,7 +130,7 @@ def serve(
 
             with listen(host, grpc_port, "--grpc-port") as probe:
                 grpc_port = probe.getsockname()[1]
-            certificates = Certificates.of(tls_cert, tls_key, tls_client_ca)
+            certificates = Certificates.read(tls_cert, tls_key, tls_client_ca)
             lifespan = beside(
                 lambda: services(coordinator), host, grpc_port, certificates, GRACE
             )

@@ -134,11 +134,11 @@ def tabulate(
         for name, p in pooled.items()
     }
     paid = {
-        name: cost.costs.paid(outcomes, decided, panel.classes)
+        name: cost.costs.cost_per_case(outcomes, decided, panel.classes)
         for name, decided in decisions.items()
     }
     columns = [
-        paid[name] if ranking.name == "cost" else ranking.of(p, outcomes)
+        paid[name] if ranking.name == "cost" else ranking.evaluate(p, outcomes)
         for name, p in pooled.items()
     ]
     together = None if panel.groups is None else panel.groups[cases]

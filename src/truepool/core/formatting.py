@@ -87,10 +87,10 @@ def pluralize(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Join names as in a sentence.
 
-    >>> listed(["rf"]), listed(["rf", "gbm", "mlp"]), listed([])
+    >>> join_names(["rf"]), join_names(["rf", "gbm", "mlp"]), join_names([])
     ('rf', 'rf, gbm and mlp', '')
     """
     *most, last = names or ("",)

@@ -236,7 +236,9 @@ class Costs:
         other._set(fn=np.maximum(fn - tp, 0.0), fp=fp - tn)
         return other if other.cases is not None else other._map(float)
 
-    def paid(self, outcomes: IntArray, decisions: IntArray, classes: int) -> FloatArray:
+    def cost_per_case(
+        self, outcomes: IntArray, decisions: IntArray, classes: int
+    ) -> FloatArray:
         """Cost of these decisions when these outcomes happen, (...)."""
         if self.constant:
             return np.asarray(self.table(classes)[outcomes, decisions])
@@ -245,12 +247,12 @@ class Costs:
         wrong = np.where(decisions == 0, fn, fp)
         return np.asarray(np.where(outcomes == decisions, right, wrong))
 
-    def given(self, outcomes: IntArray, classes: int) -> FloatArray:
+    def cost_per_decision(self, outcomes: IntArray, classes: int) -> FloatArray:
         """Cost of each decision when these outcomes happen, (..., K)."""
         costs = self.shape((*outcomes.shape, 1))
-        return costs.paid(outcomes[..., None], np.arange(classes), classes)
+        return costs.cost_per_case(outcomes[..., None], np.arange(classes), classes)
 
-    def expected(self, pooled: FloatArray) -> FloatArray:
+    def expected_cost(self, pooled: FloatArray) -> FloatArray:
         """Expected cost of deciding each of K > 2 classes, (..., K) of (..., K)."""
         if self.constant:
             return np.asarray(pooled @ self.table(pooled.shape[-1]))

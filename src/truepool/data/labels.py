@@ -54,7 +54,7 @@ MAX_SHOWN = 6
 class Labels:
     """The label of each class 0..K-1; of two, the second is the positive one.
 
-    >>> labels = Labels.of(["genuine", "fraud", "genuine"], positive="fraud")
+    >>> labels = Labels.from_outcomes(["genuine", "fraud", "genuine"], positive="fraud")
     >>> labels.positive, labels.negative
     ('fraud', 'genuine')
     >>> labels.encode(["fraud", "genuine"])
@@ -64,23 +64,23 @@ class Labels:
     names: tuple[Any, ...]
 
     @classmethod
-    def of_numbers(cls, classes: int) -> Self:
+    def from_count(cls, classes: int) -> Self:
         """Return the labels of classes that are called by their numbers.
 
-        >>> Labels.of_numbers(3)
+        >>> Labels.from_count(3)
         Labels(names=(0, 1, 2))
         """
         return cls(tuple(range(classes)))
 
     @classmethod
-    def of(cls, outcomes: ArrayLike, positive: Any = None) -> Self:
+    def from_outcomes(cls, outcomes: ArrayLike, positive: Any = None) -> Self:
         """Return the labels of known outcomes; more than two are put in order.
 
-        >>> Labels.of([True, False]).positive
+        >>> Labels.from_outcomes([True, False]).positive
         True
-        >>> Labels.of([1, 2, 1], positive="2").names
+        >>> Labels.from_outcomes([1, 2, 1], positive="2").names
         (1, 2)
-        >>> Labels.of(["b", "c", "a"]).names
+        >>> Labels.from_outcomes(["b", "c", "a"]).names
         ('a', 'b', 'c')
         """
         found = np.unique(check_labels(outcomes)).tolist()
@@ -207,7 +207,7 @@ def encode_outcomes(
             f"{len(found)}: {format_labels(found)}. Give one probability per class, or "
             "merge the labels into two."
         )
-    labels = Labels.of(given, positive)
+    labels = Labels.from_outcomes(given, positive)
     return labels.encode(given), labels
 
 
@@ -226,7 +226,7 @@ def _numbered(given: Array, classes: int, positive: Any) -> tuple[IntArray, Labe
             f"the reports are of {classes} classes; got {given[t].item()!r} in case "
             f"{t}. Number the labels in the order of the reports."
         )
-    return numbers.astype(np.int64, copy=False), Labels.of_numbers(classes)
+    return numbers.astype(np.int64, copy=False), Labels.from_count(classes)
 
 
 def check_labels(outcomes: ArrayLike) -> Array:

@@ -33,7 +33,7 @@ AnyArray = TypeVar("AnyArray", FloatArray, IntArray)
 
 
 @dataclass(frozen=True, eq=False)
-class Pending:
+class PendingCases:
     """Reports of the same agents on cases whose outcome is not known yet.
 
     ``reports`` (P, N) or (P, N, K), with ids, times and columns as the panel has them;
@@ -116,7 +116,7 @@ class Panel:
     propensity: FloatArray | None
     silent: int
     labels: Labels
-    pending: Pending | None
+    pending: PendingCases | None
 
     def __init__(
         self,
@@ -165,7 +165,7 @@ class Panel:
             weights=check_weights(weights, T, labels),
             groups=check_groups(groups, T, labels),
             propensity=check_propensity(propensity, T, labels),
-            reports=_squeezed(values),
+            reports=_squeeze(values),
             outcomes=_own(numbers, outcomes) if copy else numbers,
             agents=names,
             ids=labels,
@@ -296,8 +296,8 @@ class Panel:
             check_times(one_value_per_case("times", times, P)),
         )
         labels, moments = (None if c is None else read_only(c) for c in given)
-        pending = Pending(
-            read_only(_squeezed(_own(values, reports))),
+        pending = PendingCases(
+            read_only(_squeeze(_own(values, reports))),
             labels,
             moments,
             read_only(np.array(places, np.int64)),
@@ -331,7 +331,7 @@ class Panel:
                [0., 1.]])
         """
         silent = int(np.isnan(reports).sum()) if self.silent else 0
-        return self._replace(reports=_squeezed(reports), silent=silent)
+        return self._replace(reports=_squeeze(reports), silent=silent)
 
     def with_columns(self, columns: Mapping[str, ArrayLike]) -> Self:
         """Return the panel with more columns of the cases.
@@ -390,7 +390,7 @@ class Panel:
         )
 
 
-def _squeezed(values: FloatArray) -> FloatArray:
+def _squeeze(values: FloatArray) -> FloatArray:
     return values[:, :, 0] if values.shape[2:] == (1,) else values
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from truepool.core import kernels
 from truepool.core.arrays import FloatArray, from_classes, read_only
 from truepool.core.errors import AgentError, PanelError, ReportError
-from truepool.core.formatting import listed
+from truepool.core.formatting import join_names
 
 SUM_TOLERANCE = 1e-3
 """How far from 1 the K probabilities of one report may sum (CSV files round)."""
@@ -194,8 +194,9 @@ def _percent_cure(values: FloatArray, i: int, names: tuple[str, ...]) -> str:
             return describe_mix(names[i], values[:, i, 0], mixed)
     percent = [names[j] for j, top in enumerate(tops) if top > 1]
     one = len(percent) == 1
+    those = join_names([repr(name) for name in percent])
     return (
-        f"Only {listed([repr(name) for name in percent])} {'is' if one else 'are'} in "
+        f"Only {those} {'is' if one else 'are'} in "
         f"percent: divide {'it' if one else 'them'} by 100 in the table (--percent is "
         "for tables in which every agent is)."
     )

@@ -40,7 +40,7 @@ class Dataset(ABC):
         """Read or simulate the data."""
 
     @classmethod
-    def where(cls) -> str | None:
+    def location(cls) -> str | None:
         """Kind of folder, bundled, simulated, or None if not on this machine."""
         if not cls.files:
             return cls.home

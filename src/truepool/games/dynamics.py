@@ -120,7 +120,7 @@ def play(state: GameState, rounds: int, order: str) -> Play:
             cycle = _rounds_since(keys)
             # Whole cycles can be left out: the end is the same.
             left = left if cycle is None else 0 if cycle == 1 else left % cycle
-    sent = _sent(profile)
+    sent = _reports_of(profile)
     converged = cycle == 1
     return Play(
         profile,
@@ -167,7 +167,7 @@ def check(rounds: int, order: str) -> None:
 
 
 def _round(state: GameState, before: Profile, order: str) -> Profile:
-    sent = _sent(before)
+    sent = _reports_of(before)
     pool = state.fit_pool(sent)
     total = _total(pool, sent)
     in_turn = order == "sequential" and state.payment.depends_on_others
@@ -213,5 +213,5 @@ def _mean_shifts(profile: Profile, truth: FloatArray) -> FloatArray:
     return np.array([move.reports.mean() for move in profile]) - truth
 
 
-def _sent(profile: Profile) -> FloatArray:
+def _reports_of(profile: Profile) -> FloatArray:
     return np.array([move.reports for move in profile]).T

@@ -132,10 +132,12 @@ class _AgentCases:
         """Gain of the agent in each case from a misreport, under this pool."""
         sent = misreported.reports[self.cases, self.agent]
         if pool is self.pool:
-            return self.payoff.of(sent) - self.payoff.of(self.truth)
+            return self.payoff.evaluate(sent) - self.payoff.evaluate(self.truth)
         payoff = self._payoff(misreported, pool)
-        gains = payoff.of(sent) + payoff.extra()
-        return np.asarray(gains - self.payoff.of(self.truth) - self.payoff.extra())
+        gains = payoff.evaluate(sent) + payoff.extra()
+        return np.asarray(
+            gains - self.payoff.evaluate(self.truth) - self.payoff.extra()
+        )
 
     def _payoff(self, panel: Panel, pool: Pool) -> Payoff:
         part = panel if len(self.cases) == len(panel) else panel.take(self.cases)

@@ -68,7 +68,7 @@ class Sweep:
     repetitions: int
     game: Game
 
-    def of(self, payment: str) -> tuple[SweepPoint, ...]:
+    def select(self, payment: str) -> tuple[SweepPoint, ...]:
         """Return the points of one payment, in the order of the sweep."""
         return tuple(p for p in self.points if p.payment == payment)
 

@@ -36,7 +36,7 @@ class Squares:
     scale: float = 1.0
     extra: Extra = no_extra
 
-    def of(self, reports: FloatArray) -> FloatArray:
+    def evaluate(self, reports: FloatArray) -> FloatArray:
         """Payoff of reports (T,) or (T, G), without the extra."""
         return -self.scale * (reports - _like(self.targets, reports)) ** 2
 
@@ -65,7 +65,7 @@ class Steps:
     gains: FloatArray
     extra: Extra = no_extra
 
-    def of(self, reports: FloatArray) -> FloatArray:
+    def evaluate(self, reports: FloatArray) -> FloatArray:
         """Payoff of reports (T,) or (T, G), without the extra."""
         weight = _like(self.weight, reports) if self.weight.size > 1 else self.weight
         pooled = _like(self.rest, reports) + weight * reports
@@ -88,7 +88,7 @@ class Steps:
     def best(self, truth: FloatArray) -> FloatArray:
         """Report 0 or 1 where that improves the decision; else the truth."""
         extreme = (self.gains > 0).astype(np.float64)
-        return np.where(self.of(extreme) > self.of(truth), extreme, truth)
+        return np.where(self.evaluate(extreme) > self.evaluate(truth), extreme, truth)
 
 
 @final
@@ -100,7 +100,7 @@ class Curve:
     peak: FloatArray | None = None
     extra: Extra = no_extra
 
-    def of(self, reports: FloatArray) -> FloatArray:
+    def evaluate(self, reports: FloatArray) -> FloatArray:
         """Payoff of reports (T,) or (T, G), without the extra."""
         return self.function(reports)
 
@@ -129,7 +129,9 @@ def mean_in_blocks(
     """Mean payoffs (G,) of candidates, computed in blocks that fit in memory."""
     size = max(1, BLOCK // cases)
     parts = [slice(k, k + size) for k in range(0, candidates, size)]
-    return np.concatenate([payoff.of(reports(part)).mean(axis=0) for part in parts])
+    return np.concatenate(
+        [payoff.evaluate(reports(part)).mean(axis=0) for part in parts]
+    )
 
 
 def _like(array: FloatArray, reports: FloatArray) -> FloatArray:

@@ -215,7 +215,10 @@ class Cut:
 
     def respond(self, payoff: Payoff, truth: FloatArray) -> Move:
         """Best cut; the truth where no cut gains."""
-        low, high = payoff.of(np.zeros_like(truth)), payoff.of(np.ones_like(truth))
+        low, high = (
+            payoff.evaluate(np.zeros_like(truth)),
+            payoff.evaluate(np.ones_like(truth)),
+        )
         order = np.argsort(truth)
         beliefs = truth[order]
         ends = np.append(np.flatnonzero(np.diff(beliefs)), len(beliefs) - 1)
@@ -224,7 +227,7 @@ class Cut:
             np.append(0.0, below) + high.sum()
         )  # first no case below the cut, then some
         k = int(np.argmax(values))
-        gain = float(values[k] - payoff.of(truth).sum()) / len(truth)
+        gain = float(values[k] - payoff.evaluate(truth).sum()) / len(truth)
         if gain <= TIE_TOLERANCE:
             return Move((), truth)
         cut = -1.0 if k == 0 else float(beliefs[ends[k - 1]])
@@ -250,7 +253,7 @@ class Exact:
     def respond(self, payoff: Payoff, truth: FloatArray) -> Move:
         """Best report in each case."""
         best = payoff.best(truth)
-        gain = float((payoff.of(best) - payoff.of(truth)).mean())
+        gain = float((payoff.evaluate(best) - payoff.evaluate(truth)).mean())
         return Move((), best, gain)
 
 

@@ -132,5 +132,5 @@ def _trial(
     sent = np.clip(state.beliefs.values + others, 0.0, 1.0)
     sent[:, agent] = truth
     payoff = payment.payoff(state.view(agent, sent, state.fit_pool(sent)))
-    level = float(np.mean(payoff.of(truth) + payoff.extra()))
+    level = float(np.mean(payoff.evaluate(truth) + payoff.extra()))
     return family.mean_payoffs(payoff, truth), level

@@ -110,7 +110,7 @@ def jury(
     check_seed(seed)
     costs = Costs() if costs is None else costs
     _check_settings(costs, pool, level, budget)
-    given = Verdicts.of(verdicts, label_weights, by_votes=pool == Crowd.name)
+    given = Verdicts.from_panel(verdicts, label_weights, by_votes=pool == Crowd.name)
     both_orders = tuple(order_bias(given, a, b, level) for a, b in swapped)
     repetitions = tuple(repetition(given, runs) for runs in repeated)
     merged = given.merge([*swapped, *repeated])

@@ -92,7 +92,7 @@ def similarity(verdicts: Verdicts) -> tuple[float, tuple[Copy, ...]]:
     no_labels = np.zeros(T, dtype=np.int64)  # correlations use none
     panel = Panel(verdicts.reports, no_labels, verdicts.judges, copy=False)
     alike = correlation(panel.with_reports(verdicts.log_odds))
-    errors = _Errors.of(verdicts)
+    errors = _Errors.from_verdicts(verdicts)
     return errors.effective_judges, tuple(_copies(verdicts, alike, errors))
 
 
@@ -109,7 +109,7 @@ class _Errors:
     apart: IntArray
 
     @classmethod
-    def of(cls, verdicts: Verdicts) -> "_Errors":
+    def from_verdicts(cls, verdicts: Verdicts) -> "_Errors":
         labels, x = verdicts.labels, verdicts.log_odds[verdicts.labelled].copy()
         known = ~np.isnan(x)
         apart = np.zeros(x.shape[1], dtype=np.int64)

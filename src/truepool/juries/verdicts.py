@@ -47,7 +47,7 @@ class Verdicts:
     by_votes: bool = False
 
     @classmethod
-    def of(
+    def from_panel(
         cls,
         source: Any,
         label_weights: ArrayLike | None = None,
@@ -60,7 +60,7 @@ class Verdicts:
         elif isinstance(source, ReportTable):
             nothing = np.empty(0, dtype=np.int64)
             ids = _row_numbers(len(source.values)) if source.ids is None else source.ids
-            names = Labels.of_numbers(2)
+            names = Labels.from_count(2)
             found = cls(source.values, source.agents, ids, nothing, nothing, names)
         else:
             raise PanelError(

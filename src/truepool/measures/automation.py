@@ -283,7 +283,7 @@ def expected_decision_cost(pooled: ArrayLike, costs: Costs | None = None) -> Flo
     array([0.2 , 0.7 , 0.05])
     """
     chances = to_classes(as_pooled(pooled))
-    expected = (costs or Costs()).expected(chances)
+    expected = (costs or Costs()).expected_cost(chances)
     return np.asarray(expected.min(axis=-1))
 
 

@@ -58,7 +58,7 @@ def choose(pooled: FloatArray, costs: Costs, threshold: float | None) -> IntArra
         line = costs.threshold if threshold is None else threshold
         return (pooled[..., 0] > line + EDGE).astype(np.int64)
     check_threshold(threshold, pooled.shape[-1])
-    expected = costs.expected(pooled)
+    expected = costs.expected_cost(pooled)
     least = expected.min(axis=-1, keepdims=True)
     return np.asarray(np.argmax(expected <= least + EDGE, axis=-1), dtype=np.int64)
 

@@ -63,7 +63,7 @@ class FixedWeights:
             equal = kernels.linear(values, uniform(rows.shape[1]))
             pooled = np.where(mass[..., None] > 0, pooled, equal)
             loss = self.loss.take(cases)
-            by_case = loss.of(pooled, self.panel.outcomes[cases])
+            by_case = loss.evaluate(pooled, self.panel.outcomes[cases])
             total += by_case @ self.case_weights[cases]
         return total
 
@@ -147,7 +147,7 @@ class FixedWeights:
                 np.einsum("n,tnc->tc", weights, values),
                 self.loss.take(cases),
             )
-            lost = loss.of(pooled, outcomes)
+            lost = loss.evaluate(pooled, outcomes)
             rise = loss.slope(pooled, outcomes) * self.case_weights[cases, None]
             value += float(self.case_weights[cases] @ lost)
             slope += np.einsum("tc,tnc->n", rise, values)

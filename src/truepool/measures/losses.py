@@ -76,7 +76,7 @@ class Loss:
         """Loss of each case, (T,), for pooled (T,) or (T, K)."""
         coordinates = as_pooled(pooled)
         self.check_cases(len(coordinates))
-        return self.of(
+        return self.evaluate(
             coordinates, as_outcomes(outcomes, classes(coordinates.shape[-1]))
         )
 
@@ -104,7 +104,7 @@ class Loss:
             return self
         return replace(self, costs=self.costs.take(cases))
 
-    def of(self, pooled: FloatArray, outcomes: IntArray) -> FloatArray:
+    def evaluate(self, pooled: FloatArray, outcomes: IntArray) -> FloatArray:
         """Loss of coordinates (..., C) given outcomes (...), without checks.
 
         Costs per case are those of the outcomes, in their order.
@@ -122,7 +122,9 @@ class Loss:
             case "cost":
                 costs = self.costs.shape(np.shape(outcomes))
                 decisions = choose(pooled, costs, self.threshold)
-                return costs.paid(outcomes, decisions, classes(pooled.shape[-1]))
+                return costs.cost_per_case(
+                    outcomes, decisions, classes(pooled.shape[-1])
+                )
             case _:
                 K = classes(pooled.shape[-1])
                 errors = (pooled - indicator(outcomes, K)) ** 2
@@ -134,7 +136,7 @@ class Loss:
         if "cost" in self.name:
             costs = self.costs.errors if self.squared else self.costs
             happened = (np.full(costs.cases or (), y) for y in range(classes))
-            rows = [costs.given(outcomes, classes) for outcomes in happened]
+            rows = [costs.cost_per_decision(outcomes, classes) for outcomes in happened]
             worst = float(np.ptp(rows, axis=-1).max())
         if self.name == "log":
             return 1.0 / SMALLEST if of_slopes else -float(np.log(SMALLEST))
@@ -166,8 +168,8 @@ class Loss:
         errors = self.costs.errors
         if classes == 2:
             costs = errors.shape(outcomes.shape)
-            return costs.paid(outcomes, 1 - outcomes, classes)[..., None]
-        rows = errors.given(outcomes, classes)
+            return costs.cost_per_case(outcomes, 1 - outcomes, classes)[..., None]
+        rows = errors.cost_per_decision(outcomes, classes)
         missing = rows.sum(axis=-1, keepdims=True) / (classes - 1)
         return np.where(indicator(outcomes, classes) > 0, missing, rows)
 
@@ -301,7 +303,7 @@ def agent_losses(
         reported = ~np.isnan(values[:, :, 0])
         share = reported if cases is None else reported * cases[part][:, None]
         values = np.where(reported[:, :, None], values, 0.5)
-        lost = loss.take(part).of(values, panel.outcomes[part][:, None]) * share
+        lost = loss.take(part).evaluate(values, panel.outcomes[part][:, None]) * share
         # Row after row from the first case on: the blocks change no bit of the sum.
         total, mass = np.vstack([total, lost]).sum(0), np.vstack([mass, share]).sum(0)
     return _over_mass(total, mass)

@@ -53,7 +53,7 @@ def feedback(
     K = 2 if m.shape[1] == 1 else m.shape[1]
     span = loss.span(K)
     if learner.signal == "own":
-        losses = loss.of(np.nan_to_num(m, nan=0.5), np.full(N, outcome))
+        losses = loss.evaluate(np.nan_to_num(m, nan=0.5), np.full(N, outcome))
     elif learner.signal == "slope":
         slope = loss.slope(p, y)
         losses = m @ slope
@@ -63,7 +63,7 @@ def feedback(
         prior = np.full(m.shape[1], 1.0 / K)
         others = kernels.without(read_only(m[None]), base_weights, prior)[0]
         base = kernels.linear(read_only(m[None]), base_weights)[0]
-        losses = loss.of(base, y) - loss.of(others, np.full(N, outcome))
+        losses = loss.evaluate(base, y) - loss.evaluate(others, np.full(N, outcome))
     weights = used[~silent]
     if not weights.sum() > 0:  # agents without weight are pooled equally
         weights = np.ones(weights.size)

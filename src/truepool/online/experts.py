@@ -131,7 +131,7 @@ class Experts:
         configure(name).fit_panel(panel).save(path)
         return load_pool(path)  # what a replay from the record will load
 
-    def saved(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Values that a saved stream holds."""
         contents = {name: getattr(self, name) for name in SAVED}
         return {**contents, "record": None if self.record is None else str(self.record)}

@@ -160,7 +160,7 @@ def run_cases(
         if case is not None:
             waiting[t] = case
             pooled[t] = case.pooled
-            losses[t] = learner.loss.of(case.pooled, outcomes[t])
+            losses[t] = learner.loss.evaluate(case.pooled, outcomes[t])
         ready = (
             delay.due[delay.first[t] : delay.first[t + 1]] if delay.first.size else [t]
         )

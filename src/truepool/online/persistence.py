@@ -72,7 +72,7 @@ def _plain(stream: Mapping[str, Any]) -> dict[str, Any]:
         "labels": list(stream["numbers"]),
         "numbers": list(stream["numbers"].values()),
         "recalibration": stream["recalibration"],
-        "experts": stream["experts"] and stream["experts"].saved(),
+        "experts": stream["experts"] and stream["experts"].to_dict(),
         "limit": stream["memory"],
         "waiting": list(stream["waiting"]),
         "reports": np.array([d.reports for d in waiting]).reshape(-1, N, C),

@@ -87,7 +87,9 @@ def replay(
         arrivals = _arrivals(late, T)
         pooled, _ = recalibrate_series(pooled, panel.outcomes, arrivals, panel.classes)
         reported = ~np.isnan(losses)
-        losses[reported] = chosen.loss.of(pooled[reported], panel.outcomes[reported])
+        losses[reported] = chosen.loss.evaluate(
+            pooled[reported], panel.outcomes[reported]
+        )
     has_bound = chosen.loss.convex and late is None and not recalibrate
     return Trace(
         chosen,

@@ -87,7 +87,7 @@ class Trace:
     def _excess_loss(self, pooled: FloatArray) -> FloatArray:
         """Cumulative loss minus that of another series of pooled probabilities."""
         gap = np.zeros(len(self.losses))
-        other = self.learner.loss.of(pooled, self._filled_panel.outcomes)
+        other = self.learner.loss.evaluate(pooled, self._filled_panel.outcomes)
         gap[self._reported] = self.losses[self._reported] - other
         return np.asarray(gap.cumsum())
 

@@ -179,7 +179,7 @@ class Auto(Pool):
             Candidate(
                 title(tried[i]),
                 float(case_mean(-np.log(given[:, i]), counted)),
-                float(case_mean(Loss("brier").of(pooled[i], outcomes), counted)),
+                float(case_mean(Loss("brier").evaluate(pooled[i], outcomes), counted)),
                 float(shares[i]),
             )
             for i in order

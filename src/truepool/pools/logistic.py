@@ -42,7 +42,7 @@ class LogisticData:
     back: FloatArray | None = None
 
     @classmethod
-    def of(
+    def build(
         cls, features: FloatArray, outcomes: IntArray, classes: int, cases: FloatArray
     ) -> "LogisticData":
         """Regression on features (T, F) for the outcomes of K classes."""

@@ -108,7 +108,7 @@ class Ridge(Pool):
     def _data(self, panel: Panel, case_weights: FloatArray | None) -> LogisticData:
         features = SCALES[self.scale](panel.values)
         cases = np.ones(len(panel)) if case_weights is None else case_weights
-        return LogisticData.of(features, panel.outcomes, panel.classes, cases)
+        return LogisticData.build(features, panel.outcomes, panel.classes, cases)
 
     def _choose_strength(self, panel: Panel, case_weights: FloatArray | None) -> float:
         """Return the strength of least log loss out of fold."""

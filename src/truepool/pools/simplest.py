@@ -142,10 +142,13 @@ class Simplest(Pool):
                 f"{pools[0].name} was kept: there are too few cases to compare pools",
             )
             return pools[0]
-        losses = [loss.take(rows).of(p, outcomes) for p in pooled]
+        losses = [loss.take(rows).evaluate(p, outcomes) for p in pooled]
         # The Brier loss breaks ties that a loss counted in whole errors leaves.
         rank = [
-            (case_mean(lost, cases), case_mean(Loss("brier").of(p, outcomes), cases))
+            (
+                case_mean(lost, cases),
+                case_mean(Loss("brier").evaluate(p, outcomes), cases),
+            )
             for lost, p in zip(losses, pooled, strict=True)
         ]
         order = sorted(range(len(tried)), key=rank.__getitem__)

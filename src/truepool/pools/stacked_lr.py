@@ -26,7 +26,7 @@ class StackedLR(StackedPool):
     def _train(
         self, features: FloatArray, outcomes: IntArray, cases: FloatArray
     ) -> Parameters:
-        data = LogisticData.of(features, outcomes, len(self.classes_), cases)
+        data = LogisticData.build(features, outcomes, len(self.classes_), cases)
         return {"coefficients": data.expand(solve(data, PENALTY))}
 
     def _scores(self, features: FloatArray, parameters: Parameters) -> FloatArray:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from truepool.audits.severity import BROKEN, LABELS
 from truepool.audits.values import Fix
-from truepool.core.formatting import listed, money
+from truepool.core.formatting import join_names, money
 
 RECALIBRATION = "ask whoever runs {who} to recalibrate {it}"
 FEED = "take {who} out of the pool or fix {its} {feed}"
@@ -97,7 +97,7 @@ def worded(action: str, agents: Sequence[str]) -> str:
 'ask whoever runs rf and gbm to recalibrate them')
     """
     number = SEVERAL if len(agents) > 1 else ONE
-    return action.format(who=listed(agents), **number)
+    return action.format(who=join_names(agents), **number)
 
 
 def join(fixes: Sequence[Fix], currency: str | None = None) -> str:
@@ -134,7 +134,7 @@ def _joined(action: str, fixes: Sequence[Fix], currency: str | None) -> str:
 def _action(fix: Fix) -> str:
     """Return the action on a fix, in which the agents are still to be named."""
     if fix.code not in ACTIONS:
-        return _escape(f"look into {listed(fix.who) or 'the pool'} (`{fix.code}`)")
+        return _escape(f"look into {join_names(fix.who) or 'the pool'} (`{fix.code}`)")
     # Who was reversed midway was sound before: its reports must not all be reversed.
     turned = fix.code == "reversed" and fix.since is not None
     action = FEED if turned else ACTIONS[fix.code]

@@ -60,7 +60,7 @@ def _question(audit: Audit) -> list[str]:
     ]
 
 
-def recommended(plan: Recommendation) -> str:
+def pool_name(plan: Recommendation) -> str:
     """Name the recommended pool."""
     return _name(str(plan.pool), plan)
 
@@ -96,7 +96,7 @@ def later_fixes(plan: Recommendation) -> list[Fix]:
 
 
 def _urgent_fixes(plan: Recommendation) -> list[Fix]:
-    errors = [fix for fix in plan.errors if not _cured(plan, fix)]
+    errors = [fix for fix in plan.errors if not _is_cured(plan, fix)]
     sound = [fix for fix in errors if fix.code not in FIRST]
     most = max(map(_value, sound), default=float("inf"))
     larger = [f for f in plan.fixes if f not in plan.errors and _value(f) > most]
@@ -141,11 +141,11 @@ def _pool(audit: Audit) -> str:
     sick = any(fix.who for fix in first_fixes(plan))
     opening = "Until then, use" if sick else "Use"
     again = " Compare the pools again after the fix." if sick else ""
-    cured = any(_cured(plan, fix) for fix in plan.errors)
+    cured = any(_is_cured(plan, fix) for fix in plan.errors)
     instead = f" instead of {plan.in_use}, which is at fault" if cured else ""
     alone = _recalibrated(audit)
     return (
-        f"{opening} {recommended(plan)}{instead}: it costs {_cost(audit, plan.cost)} "
+        f"{opening} {pool_name(plan)}{instead}: it costs {_cost(audit, plan.cost)} "
         f"per case, {plan.in_use} {_cost(audit, plan.cost_in_use)} "
         f"({_validation(plan)}). That saves {_cost(audit, plan.saving.value)} per "
         f"case, {_per_thousand(audit, plan.saving, plan.p_value)}; {plan.why}."
@@ -255,7 +255,7 @@ def _minor_fixes(plan: Recommendation) -> list[Fix]:
     return sorted(fixes, key=_value, reverse=True)
 
 
-def _cured(plan: Recommendation, fix: Fix) -> bool:
+def _is_cured(plan: Recommendation, fix: Fix) -> bool:
     return plan.change and fix.code in CURED_BY_A_POOL
 
 

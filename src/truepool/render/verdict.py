@@ -2,9 +2,9 @@
 
 from truepool.audits.severity import LABELS
 from truepool.audits.values import SEVERITIES, Audit, Recommendation
-from truepool.core.formatting import in_unit, listed, money, pluralize
+from truepool.core.formatting import in_unit, join_names, money, pluralize
 from truepool.render.actions import CALIBRATION, FAULTS
-from truepool.render.advice import first_fixes, in_words, recommended, unit
+from truepool.render.advice import first_fixes, in_words, pool_name, unit
 from truepool.render.costs import describe, describe_classes
 from truepool.render.labels import class_names
 
@@ -31,7 +31,7 @@ def sentence(audit: Audit) -> str:
     if plan.trust == "no":
         return f"Do not trust this pool {_until(plan)}: {basis}.{_apart(plan)}"
     if plan.trust == "with care":
-        better = f" {_capital(recommended(plan))} costs significantly less."
+        better = f" {_capital(pool_name(plan))} costs significantly less."
         better *= plan.change
         return f"Use this pool with care: {basis}.{better}"
     if plan.trust == "unknown":
@@ -40,7 +40,7 @@ def sentence(audit: Audit) -> str:
     missing = ", but not everything could be tested" * bool(audit.withheld)
     if plan.change:
         return (
-            f"No fault was found, but {recommended(plan)} costs significantly less "
+            f"No fault was found, but {pool_name(plan)} costs significantly less "
             f"than {plan.in_use}: {basis}{missing}."
         )
     return f"No problems found with this pool: {basis}{missing}."
@@ -83,7 +83,7 @@ def changes(audit: Audit) -> list[str]:
     named = f" ({then.source})" if then.source else ""
     lines = [f"Since the audit{when}{named}:"]
     if not then.comparable:
-        differ = listed(then.settings)
+        differ = join_names(then.settings)
         return [
             *lines,
             f"The two audits differ in {differ}, so their costs and findings are not "
@@ -96,13 +96,13 @@ def changes(audit: Audit) -> list[str]:
         )
     if then.settings:
         lines.append(
-            f"The two audits differ in {listed(then.settings)}, so costs and findings "
-            "cannot be compared directly."
+            f"The two audits differ in {join_names(then.settings)}, so costs and "
+            "findings cannot be compared directly."
         )
     if then.left_out:
         lines.append(
-            f"Findings about {listed(then.left_out)}, left out this time, do not count "
-            "as gone."
+            f"Findings about {join_names(then.left_out)}, left out this time, do not "
+            "count as gone."
         )
     lines += [f"Worse: {f.sentence}" for f in then.worse]
     lines += [f"Better: {_known(key)}." for key in then.better]
@@ -113,7 +113,7 @@ def changes(audit: Audit) -> list[str]:
 
 def _known(key: tuple[str, ...]) -> str:
     code, *who = key
-    about = f"{listed(who)}: " if who else ""
+    about = f"{join_names(who)}: " if who else ""
     return f"{about}{FAULTS.get(code, f'`{code}`')} is resolved or less severe"
 
 
@@ -147,7 +147,7 @@ def _until(plan: Recommendation) -> str:
     verb = "is" if len(agents) == 1 else "are"
     needed = all(fix.code in CALIBRATION for fix in first_fixes(plan))
     cure = "recalibrated" if needed else "fixed or left out"
-    return f"until {listed(agents)} {verb} {cure}"
+    return f"until {join_names(agents)} {verb} {cure}"
 
 
 def _apart(plan: Recommendation) -> str:

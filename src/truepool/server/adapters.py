@@ -65,7 +65,7 @@ class OpenInference(Adapter):
         """Features as one tensor (1, F), or as one (1, 1) per feature."""
         if self.endpoint.input is not None:
             row = np.array([[_number(value) for value in self.row()]])
-            return [Tensor.of(self.endpoint.input, row)]
+            return [Tensor.from_array(self.endpoint.input, row)]
         names = self.endpoint.features or tuple(self.features)
         if self.endpoint.features is not None:
             self.row()
@@ -238,7 +238,7 @@ class Chat(Adapter):
 
         try:
             found = ChatCompletion.model_validate(_json(content))
-            completion = Completion.of(found, self.endpoint.key or "\0")
+            completion = Completion.from_response(found, self.endpoint.key or "\0")
         except (ValueError, AttributeError, TypeError):
             raise AgentFaultError("an answer that is not of the protocol") from None
         stated = answer.read(completion, "stated")
@@ -268,10 +268,10 @@ def _number(value: Any) -> float:
 
 def _tensor(name: str, value: Any) -> Tensor:
     if isinstance(value, str):
-        return Tensor.of(name, np.array([[value]], dtype=np.object_))
+        return Tensor.from_array(name, np.array([[value]], dtype=np.object_))
     if isinstance(value, bool):
-        return Tensor.of(name, np.array([[value]]))
-    return Tensor.of(name, np.array([[_number(value)]]))
+        return Tensor.from_array(name, np.array([[value]]))
+    return Tensor.from_array(name, np.array([[_number(value)]]))
 
 
 def _json(content: bytes) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, Self
 from truepool.core.errors import SettingError, TruepoolError, suggestion
 from truepool.data.costs import Costs
 from truepool.data.labels import Labels, format_labels
-from truepool.server.rules import Fixed, Learning, Rule
+from truepool.server.rules import OnlineRule, Rule, SavedPoolRule
 
 LONGEST_NAME = 200
 """Characters in the name of a pool, an agent or a case."""
@@ -60,14 +60,16 @@ class RuleConfig:
         if self.learner is not None:
             settings = dict(self.settings or {})
             classes = len(labels.names)
-            return Learning(self.learner, agents, classes, costs, open_cases, settings)
+            return OnlineRule(
+                self.learner, agents, classes, costs, open_cases, settings
+            )
         try:
             content = base64.b64decode(self.saved_pool or "", validate=True)
         except (binascii.Error, ValueError):
             raise SettingError(
                 "saved_pool must be the bytes of a file of `truepool fit` in base64"
             ) from None
-        return Fixed(content, agents, labels)
+        return SavedPoolRule(content, agents, labels)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was given, ready for JSON."""

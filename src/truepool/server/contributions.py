@@ -39,8 +39,10 @@ def costs_without(history: History) -> tuple[FloatArray, FloatArray]:
     costs, outcomes = history.costs, history.outcomes
     beside = costs.shape((len(pooled), 1))
     decisions = choose(others, beside, history.pool.threshold)
-    paid = costs.paid(outcomes, choose(pooled, costs, history.pool.threshold), K)
-    without = beside.paid(outcomes[:, None], decisions, K)
+    paid = costs.cost_per_case(
+        outcomes, choose(pooled, costs, history.pool.threshold), K
+    )
+    without = beside.cost_per_case(outcomes[:, None], decisions, K)
     return paid, np.where(unknown, np.nan, without)
 
 

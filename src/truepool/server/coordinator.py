@@ -60,7 +60,7 @@ class Coordinator:
     def create(self, caller: Caller, given: Any) -> Answer:
         """Deploy a pool."""
         caller.check("register")
-        return self._noted(caller, "create", self.operations.create, given)
+        return self._with_trail(caller, "create", self.operations.create, given)
 
     def change(
         self, caller: Caller, pool: str, kind: str, content: Mapping[str, Any]
@@ -68,7 +68,7 @@ class Coordinator:
         """Change the agents or the rules of a pool."""
         caller.check("register", pool)
         act = self.operations.change
-        return self._noted(caller, kind, act, pool, kind, content)
+        return self._with_trail(caller, kind, act, pool, kind, content)
 
     def report(self, caller: Caller, pool: str, reports: Sequence[Report]) -> Answer:
         """Store reports."""
@@ -148,7 +148,7 @@ class Coordinator:
     def erase(self, caller: Caller, pool: str, case: str) -> Answer:
         """Remove what is known of a case."""
         caller.check("erase", pool)
-        return self._noted(caller, "erase", self.operations.erase, pool, [case])
+        return self._with_trail(caller, "erase", self.operations.erase, pool, [case])
 
     def issue(
         self, caller: Caller, role: str, pool: str | None, agent: str | None
@@ -161,20 +161,20 @@ class Coordinator:
                 self.operations.check_agent(pool, agent)
             return self.access.issue(role, pool, agent)
 
-        return self._with_tokens(self._noted(caller, "issue", act))
+        return self._with_tokens(self._with_trail(caller, "issue", act))
 
     def revoke(self, caller: Caller, token: str) -> Answer:
         """Make a token invalid."""
         caller.check("tokens")
         return self._with_tokens(
-            self._noted(caller, "revoke", self.access.revoke, token)
+            self._with_trail(caller, "revoke", self.access.revoke, token)
         )
 
     def rotate(self, caller: Caller, token: str, grace: float) -> Answer:
         """Make a token in place of another, which stays valid for some seconds."""
         caller.check("tokens")
         return self._with_tokens(
-            self._noted(caller, "rotate", self.access.rotate, token, grace)
+            self._with_trail(caller, "rotate", self.access.rotate, token, grace)
         )
 
     # what only reads
@@ -221,7 +221,7 @@ class Coordinator:
         found = self.describe(caller, pool).result()
         return [history.evidence(found["rule"], name) for name in found["challengers"]]
 
-    def _noted(
+    def _with_trail(
         self, caller: Caller, action: str, act: Callable[..., Any], *words: Any
     ) -> Answer:
         """Do something and note who did it, in one transaction."""

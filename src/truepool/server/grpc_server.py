@@ -47,7 +47,7 @@ class Certificates:
     client_ca: Path | None = None
 
     @classmethod
-    def of(cls, cert: Path | None, key: Path | None, ca: Path | None) -> Self | None:
+    def read(cls, cert: Path | None, key: Path | None, ca: Path | None) -> Self | None:
         """Return the files, or None without TLS."""
         return None if cert is None or key is None else cls(cert, key, ca)
 

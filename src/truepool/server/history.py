@@ -156,7 +156,7 @@ class History:
             return found | {"cost": None, "saved_per_case": None, "interval": None}
         costs, outcomes = self.costs.take(np.array(both)), self.outcomes[both]
         paid = {
-            rule: costs.paid(
+            rule: costs.cost_per_case(
                 outcomes,
                 np.array([self.cases[i].decision["decisions"][rule] for i in both]),
                 len(self.pool.labels.names),

@@ -101,7 +101,9 @@ def shift_gains(history: History, agent: str) -> FloatArray | None:
     threshold = history.pool.threshold
 
     def paid(values: FloatArray) -> FloatArray:
-        return costs.paid(outcomes, choose(values[:, :, None], costs, threshold), 2)
+        return costs.cost_per_case(
+            outcomes, choose(values[:, :, None], costs, threshold), 2
+        )
 
     return np.asarray(paid(pooled) - paid(pooled + weights * (moved - reports)))
 

@@ -78,7 +78,7 @@ def credit_over_time(history: History, points: int) -> dict[str, Any]:
 def _gain(pooled: FloatArray, changes: FloatArray, outcomes: Any) -> FloatArray:
     """Loss without an agent minus loss with it, (T,); coordinates are (T, C)."""
     without = np.clip(pooled - changes, 0.0, 1.0)
-    return BRIER.of(without, outcomes) - BRIER.of(pooled, outcomes)
+    return BRIER.evaluate(without, outcomes) - BRIER.evaluate(pooled, outcomes)
 
 
 def _summary(gains: FloatArray) -> dict[str, Any]:

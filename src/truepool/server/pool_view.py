@@ -49,7 +49,7 @@ def make_view(
     first = decided[0].n if decided else 0
     noticed = [one for one in watch.noticed if one.n >= first]
     enough = len(history.cases) >= FEWEST
-    yardsticks = Yardsticks.of(history) if enough else None
+    yardsticks = Yardsticks.from_history(history) if enough else None
     saved = savings(history)
     weights, credit = _weights(history.agents, decided), np.nancumsum(saved, axis=0)
     # The same order in both, so that an agent has one colour.

@@ -82,7 +82,7 @@ class Rule(ABC):
         """Go on from a state."""
 
 
-class Learning(Rule):
+class OnlineRule(Rule):
     """A learner: weights that change with each outcome."""
 
     def __init__(
@@ -178,7 +178,7 @@ class Learning(Rule):
         self.stream.__setstate__(persistence.unpack(state, Path("the snapshot")))
 
 
-class Fixed(Rule):
+class SavedPoolRule(Rule):
     """A saved pool: it decides as it was fitted, and does not learn."""
 
     def __init__(self, content: bytes, agents: tuple[str, ...], labels: Labels) -> None:

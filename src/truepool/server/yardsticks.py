@@ -21,7 +21,7 @@ class Yardsticks:
     agents: dict[str, FloatArray]
 
     @classmethod
-    def of(cls, history: History) -> "Yardsticks":
+    def from_history(cls, history: History) -> "Yardsticks":
         """Decide every settled case again by the mean and by each agent."""
         K = len(history.pool.labels.names)
         costs, outcomes = history.costs, history.outcomes
@@ -31,13 +31,13 @@ class Yardsticks:
             known = np.asarray(~np.isnan(pooled).any(axis=1))
             filled = np.where(known[:, None], pooled, 1.0 / K)
             decisions = choose(filled, costs, history.pool.threshold)
-            return np.where(known, costs.paid(outcomes, decisions, K), np.nan)
+            return np.where(known, costs.cost_per_case(outcomes, decisions, K), np.nan)
 
         values = _values(history, K)
         count = (~np.isnan(values)).sum(axis=1)
         mean = np.where(count, np.nansum(values, axis=1) / np.maximum(count, 1), np.nan)
         agents = {agent: paid(values[:, i]) for i, agent in enumerate(history.agents)}
-        return cls(costs.paid(outcomes, decided, K), paid(mean), agents)
+        return cls(costs.cost_per_case(outcomes, decided, K), paid(mean), agents)
 
     @property
     def best_agent(self) -> str | None:

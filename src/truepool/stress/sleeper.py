@@ -63,12 +63,12 @@ class Sleeper(Stress):
 
     def _transform(self, panel: Panel, columns: list[int], seed: int) -> FloatArray:
         turned = np.empty((len(panel), len(columns)), dtype=np.bool_)
-        turned[panel.order] = self._turned(panel.sort_by_time(), columns)
+        turned[panel.order] = self._turn(panel.sort_by_time(), columns)
         names = [panel.agents[i] for i in columns]
         after = self.stress(panel, names, seed=seed).values[:, columns]
         return np.where(turned[..., None], after, panel.values[:, columns])
 
-    def _turned(self, panel: Panel, columns: list[int]) -> BoolArray:
+    def _turn(self, panel: Panel, columns: list[int]) -> BoolArray:
         """Whether each agent has turned, (T, len(columns)), in the order of time."""
         T = len(panel)
         if self.weight is None:

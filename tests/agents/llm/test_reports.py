@@ -555,7 +555,9 @@ def test_progress_shows_what_was_spent(stand_in):
 
 @pytest.mark.parametrize("choices", [[], None, [SimpleNamespace(message=None)]])
 def test_a_completion_without_a_message_is_unreadable(choices):
-    found = Completion.of(SimpleNamespace(usage=None, choices=choices, model=None), KEY)
+    found = Completion.from_response(
+        SimpleNamespace(usage=None, choices=choices, model=None), KEY
+    )
     assert found == Completion("", "unreadable")
 
 

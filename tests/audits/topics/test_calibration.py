@@ -64,7 +64,7 @@ def test_the_cost_is_what_recalibrating_the_agent_saves():
     fixed[:, 2] = sound().reports[:, 2]
     loss = Loss("cost", COSTS)
     saved = [
-        loss.of(reports.mean(axis=1)[:, None], panel.outcomes).mean()
+        loss.evaluate(reports.mean(axis=1)[:, None], panel.outcomes).mean()
         for reports in (panel.reports, fixed)
     ]
     assert_allclose(finding.cost.value, saved[0] - saved[1], atol=0.01)

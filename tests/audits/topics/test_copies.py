@@ -39,7 +39,7 @@ def test_its_cost_is_what_leaving_it_out_saves():
     loss = Loss("cost", COSTS)
     remaining = np.delete(panel.reports, 3, axis=1)
     as_is, without = (
-        loss.of(reports.mean(axis=1)[:, None], panel.outcomes).mean()
+        loss.evaluate(reports.mean(axis=1)[:, None], panel.outcomes).mean()
         for reports in (panel.reports, remaining)
     )
     assert_allclose(finding.cost.value, as_is - without)

@@ -30,7 +30,7 @@ def test_the_curve_is_the_cost_of_the_pool_at_each_threshold():
     pooled = PANEL.reports.mean(axis=1)[:, None]
     for i in (0, 17, 50, 100):
         line = float(CURVE.thresholds[i])
-        cost = Loss("cost", COSTS, line).of(pooled, PANEL.outcomes).mean()
+        cost = Loss("cost", COSTS, line).evaluate(pooled, PANEL.outcomes).mean()
         assert_allclose(CURVE.cost[i], cost)
 
 
@@ -48,7 +48,7 @@ def test_over_a_range_of_costs_each_decides_at_its_own_threshold():
             (CURVE.never, np.zeros((200, 1))),
         ]
         for shown, reports in pairs:
-            cost = Loss("cost", costs).of(reports, PANEL.outcomes).mean()
+            cost = Loss("cost", costs).evaluate(reports, PANEL.outcomes).mean()
             assert_allclose(shown[i], cost / largest, atol=1e-12)
 
 

@@ -38,7 +38,9 @@ def test_its_cost_is_what_silence_since_then_saves():
     loss = Loss("cost", COSTS)
     tested = evaluation_cases(splits(panel.outcomes, times=panel.times))
     as_is, silenced = (
-        loss.of(np.nanmean(reports, axis=1)[:, None], panel.outcomes)[tested].mean()
+        loss.evaluate(np.nanmean(reports, axis=1)[:, None], panel.outcomes)[
+            tested
+        ].mean()
         for reports in (panel.reports, before_change)
     )
     assert_allclose(finding.price().value, as_is - silenced)
@@ -51,7 +53,7 @@ def test_a_rise_is_that_of_the_users_cost_beside_the_others():
     panel = Panel(reports, panel.outcomes, times=np.arange(2000))
     finding = candidate_of(panel, "drifted", "agent3")
     loss = Loss("cost", COSTS)
-    cost = loss.of(reports[:, :, None], panel.outcomes[:, None])
+    cost = loss.evaluate(reports[:, :, None], panel.outcomes[:, None])
     beside = cost[:, 3] - np.delete(cost, 3, axis=1).mean(axis=1)
     rise = beside[finding.since :].mean() - beside[: finding.since].mean()
     assert abs(finding.since - 1000) < 20

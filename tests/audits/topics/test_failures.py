@@ -25,7 +25,7 @@ def test_costs_are_those_of_the_stressed_panel():
     flipped = LabelFlip()(PANEL, study.who)
     loss = Loss("cost", COSTS)
     before, after = (
-        loss.of(p.reports.mean(axis=1)[:, None], PANEL.outcomes).mean()
+        loss.evaluate(p.reports.mean(axis=1)[:, None], PANEL.outcomes).mean()
         for p in (PANEL, flipped)
     )
     assert_allclose(study.cost.value, after)

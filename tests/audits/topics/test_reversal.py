@@ -102,7 +102,7 @@ def test_what_an_agent_that_turned_costs_is_what_leaving_it_out_since_then_saves
     later[finding.since :, 2] = np.nan
     loss = Loss("cost", COSTS)
     as_is, without = (
-        loss.of(np.nanmean(reports, axis=1)[:, None], panel.outcomes).mean()
+        loss.evaluate(np.nanmean(reports, axis=1)[:, None], panel.outcomes).mean()
         for reports in (panel.reports, later)
     )
     tested = 5 / 6  # the first sixth of the cases only teaches

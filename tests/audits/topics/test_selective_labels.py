@@ -73,7 +73,7 @@ def test_propensities_account_for_the_review():
     result = audit(weighted, **QUICK)
     assert any("over its propensity" in note for note in result.sampled)
     whole, naive = (
-        Loss("cost", COSTS).of(p.reports.mean(axis=1)[:, None], p.outcomes).mean()
+        Loss("cost", COSTS).evaluate(p.reports.mean(axis=1)[:, None], p.outcomes).mean()
         for p in (PANEL, panel)
     )
     assert abs(result.recommendation.cost_in_use - whole) < abs(naive - whole)

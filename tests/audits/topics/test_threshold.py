@@ -25,7 +25,7 @@ def test_its_cost_is_the_difference_of_the_two_thresholds():
     (finding,) = findings_of(threshold=0.5)
     pooled = PANEL.reports.mean(axis=1)[:, None]
     at, at_implied = (
-        Loss("cost", COSTS, line).of(pooled, PANEL.outcomes).mean()
+        Loss("cost", COSTS, line).evaluate(pooled, PANEL.outcomes).mean()
         for line in (0.5, None)
     )
     assert_allclose(finding.cost.value, at - at_implied)

@@ -35,7 +35,7 @@ def value(panel, members, loss):
         values = np.full((len(panel), 1, panel.values.shape[2]), np.nan)
     pooled = reference.linear(values, np.full(values.shape[1], 1.0))
     pooled = np.where(np.isnan(pooled), panel.base_rate(), pooled)
-    return loss.of(np.clip(pooled, 0, 1), panel.outcomes).mean()
+    return loss.evaluate(np.clip(pooled, 0, 1), panel.outcomes).mean()
 
 
 SMOOTH = [loss for loss in LOSSES if loss.name != "cost"]
@@ -78,7 +78,9 @@ def test_leave_one_out_holds_for_any_weights(loss):
         values, share = panel.values[:, rest], weights[rest]
         pooled = reference.linear(values, share / share.sum())
         pooled = np.where(np.isnan(pooled), panel.base_rate(), pooled)
-        rise = loss.of(pooled, panel.outcomes) - loss.of(full, panel.outcomes)
+        rise = loss.evaluate(pooled, panel.outcomes) - loss.evaluate(
+            full, panel.outcomes
+        )
         brute.append(rise.mean())
     found = credit.leave_one_out(panel, loss=loss, weights=weights)
     assert_allclose(found, brute, atol=1e-12)

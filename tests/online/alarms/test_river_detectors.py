@@ -45,7 +45,7 @@ def test_sudden_drift_raises_an_alarm_soon_and_for_no_other_agent(detector, seed
     (alarm,) = alarms(panel, detector)
     assert alarm.who == "agent3"
     assert 500 < alarm.case < 580
-    losses = Loss("brier").of(panel.values[:, 3], panel.outcomes)
+    losses = Loss("brier").evaluate(panel.values[:, 3], panel.outcomes)
     # The change is placed within a few cases of where it was planted.
     assert_allclose(alarm.before, losses[:500].mean(), atol=0.01)
     assert_allclose(alarm.after, losses[500 : alarm.case + 1].mean(), atol=0.15)
@@ -107,7 +107,7 @@ def test_an_agent_that_gets_better_raises_no_alarm(detector):
         assert alarms(panel, detector, **_two_sided(detector)) == ()
         adwin = drift.ADWIN()
         noticed = False
-        for loss_of_case in Loss("brier").of(panel.values[:, 0], panel.outcomes):
+        for loss_of_case in Loss("brier").evaluate(panel.values[:, 0], panel.outcomes):
             adwin.update(loss_of_case)
             noticed |= adwin.drift_detected
         assert noticed  # river itself detects the change
@@ -147,7 +147,7 @@ def test_an_alarm_is_raised_when_river_raises_it(loss, classes):
         adwin = drift.ADWIN(delta=0.01, clock=1)
         for t in range(600):
             if not np.isnan(reports[t, 0]):
-                loss_of_case = chosen.of(reports[t], panel.outcomes[t])
+                loss_of_case = chosen.evaluate(reports[t], panel.outcomes[t])
                 adwin.update(min(float(loss_of_case) / largest, 1.0))
                 if adwin.drift_detected:
                     expected.setdefault(who, t)

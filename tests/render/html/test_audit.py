@@ -227,7 +227,7 @@ def test_classes_and_their_costs_are_told():
     matrix = ((0.0, 1.0, 2.0), (1.0, 0.0, 1.0), (5.0, 1.0, 0.0))
     several = audit(
         classes=3,
-        labels=Labels.of_numbers(3),
+        labels=Labels.from_count(3),
         curve=None,
         threshold=None,
         costs={"fn": 5.0, "fp": 2.0, "matrix": matrix},

@@ -63,7 +63,7 @@ def obstacle(label: str) -> str | None:
     if experiment is None:
         return "not built yet"
     for name in experiment.needs:
-        if datasets.find(name).where() is None:
+        if datasets.find(name).location() is None:
             return f"needs the data set {name}: truepool data path {name} fetches it"
     if experiment.asks_model and not model_in_use():
         return NO_MODEL

@@ -26,7 +26,7 @@ class Completion:
     verdict_logprobs: dict[str, float] | None = None
 
     @classmethod
-    def of(cls, found: Any, key: str) -> Self:
+    def from_response(cls, found: Any, key: str) -> Self:
         """Return what is kept of a ``ChatCompletion``; the key of the user is not."""
         choice = found.choices[0] if found.choices else None
         usage, message = found.usage, None if choice is None else choice.message

@@ -104,7 +104,7 @@ class Endpoint:
                 f"the endpoint must return chat completions; {client.base_url} returns "
                 f"something else. Check --base-url, which usually ends in /v1."
             )
-        return Completion.of(found, self.key)
+        return Completion.from_response(found, self.key)
 
     async def _stream(self, client: Any, fields: dict[str, Any]) -> Any:
         from openai import ContentFilterFinishReasonError, LengthFinishReasonError

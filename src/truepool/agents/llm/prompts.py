@@ -41,7 +41,7 @@ class Material:
         shown = self.examples if "examples" in used else ()
         examples = [(_write(case, self.features), known) for case, known in shown]
         # The mark depends on all that is quoted in this prompt, and on nothing else.
-        fence = Quotation.of(
+        fence = Quotation.from_texts(
             [*texts.values(), *columns.values(), *(case for case, _ in examples)]
         )
         how = instruction(self.probability)

@@ -16,7 +16,7 @@ class Quotation:
     The mark is a hash of all the texts, so the same prompt has the same mark (and its
     stored answer is found), and whoever writes a text cannot close the fence in it.
 
-    >>> fence = Quotation.of(["answer 0 </data 1>"])
+    >>> fence = Quotation.from_texts(["answer 0 </data 1>"])
     >>> fence.quote("answer 0 </data 1>").splitlines()[1]
     'answer 0 </data 1>'
     """
@@ -24,7 +24,7 @@ class Quotation:
     mark: str
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> Self:
+    def from_texts(cls, texts: Iterable[str]) -> Self:
         """Return the fence for these texts."""
         whole = "\0".join(texts)
         return cls(sha256(whole.encode("utf-8", "replace")).hexdigest()[:MARK_LENGTH])

@@ -265,7 +265,7 @@ def _pool_saving(evidence: Evidence) -> Estimate | None:
     """
     loss = evidence.implied_loss
     as_is, fixed = (
-        loss.of(pooled, evidence.outcomes)
+        loss.evaluate(pooled, evidence.outcomes)
         for pooled in (evidence.pooled, evidence.compute(recalibrated_pool))
     )
     return evidence.estimate(as_is - fixed)

@@ -22,7 +22,7 @@ def at_capacity(evidence: Evidence) -> AtCapacity | None:
     times = None if panel.times is None else panel.times[cases]
     costs = evidence.tested_loss.costs
     within = limit_decisions(decided, evidence.pooled, costs, limit, times)
-    cost = costs.paid(evidence.outcomes, within, 2)
+    cost = costs.cost_per_case(evidence.outcomes, within, 2)
     return AtCapacity(
         str(evidence.capacity),
         int(decided.sum()),

@@ -43,12 +43,12 @@ def losses_over_time(evidence: Evidence, loss: Loss) -> tuple[FloatArray, FloatA
     """
     panel, order = evidence.panel, evidence.panel.order
     values = np.nan_to_num(panel.values, nan=0.5)
-    agents = loss.of(values, panel.outcomes[:, None])
+    agents = loss.evaluate(values, panel.outcomes[:, None])
     agents[np.isnan(panel.values[:, :, 0])] = np.nan
     pool = np.full(len(panel), np.nan)
     known = np.flatnonzero(evidence.validation.fold >= 0)
     pooled = evidence.validation.predict(panel.values[known], known)
-    pool[known] = loss.take(known).of(pooled, panel.outcomes[known])
+    pool[known] = loss.take(known).evaluate(pooled, panel.outcomes[known])
     return agents[order], pool[order]
 
 
@@ -272,8 +272,8 @@ def _is_uninformative(evidence: Evidence, agent: int, cases: IntArray) -> bool:
     outcomes, brier = part.outcomes[known], Loss("brier")
     rate = part.base_rate()
     plain = np.broadcast_to(rate, (len(outcomes), len(rate)))
-    own = brier.of(reports[known], outcomes).mean()
-    return bool(own >= brier.of(plain, outcomes).mean())
+    own = brier.evaluate(reports[known], outcomes).mean()
+    return bool(own >= brier.evaluate(plain, outcomes).mean())
 
 
 def _share(
@@ -290,7 +290,7 @@ def _share(
         late = panel.order[cause.since :]
         values[late, panel.agents.index(cause.who[0])] = np.nan
     pooled = evidence.validation.predict(values[cases], cases)
-    cost = evidence.loss.take(cases).of(pooled, panel.outcomes[cases])
+    cost = evidence.loss.take(cases).evaluate(pooled, panel.outcomes[cases])
     rise = _gap(cost, found)
     return 1 - rise / (found.after - found.before)
 

@@ -109,11 +109,11 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
             evidence.sampling.note(f"{agent} never reported and was not checked.")
             continue
         yield _constant(evidence, line, codes[:, i], fresh, i, agent)
-        yield _stopped(line, codes[fresh, i] < 0, fresh, agent)
-        yield _repeated(evidence, line, codes, i, agent)
+        yield _check_stopped(line, codes[fresh, i] < 0, fresh, agent)
+        yield _check_repeated(evidence, line, codes, i, agent)
         link, shift = linked[i][0], moved[i][1]
-        yield _unlinked(evidence, line, link, i, agent)
-        yield _rescaled(line, shift, i, agent)
+        yield _check_unlinked(evidence, line, link, i, agent)
+        yield _check_rescaled(line, shift, i, agent)
 
 
 def fix_feed(agent: str) -> str:
@@ -172,7 +172,7 @@ def _constant(
     )
 
 
-def _stopped(
+def _check_stopped(
     line: Timeline, missing: np.ndarray, fresh: IntArray, agent: str
 ) -> Candidate:
     run = missing_run(missing)
@@ -200,7 +200,7 @@ def _stopped(
     )
 
 
-def _repeated(
+def _check_repeated(
     evidence: Evidence, line: Timeline, codes: IntArray, i: int, agent: str
 ) -> Candidate:
     found = repeat(codes, i)
@@ -222,7 +222,7 @@ def _repeated(
     )
 
 
-def _unlinked(
+def _check_unlinked(
     evidence: Evidence, line: Timeline, found: Shift, i: int, agent: str
 ) -> Candidate:
     how = "no longer move" if found.lost else "move less"
@@ -246,7 +246,7 @@ def _unlinked(
     )
 
 
-def _rescaled(line: Timeline, found: Shift, i: int, agent: str) -> Candidate:
+def _check_rescaled(line: Timeline, found: Shift, i: int, agent: str) -> Candidate:
     reports = scalar(line.values)[:, i]
     (low, middle, high), (lower, median, higher) = (
         _quartiles(part) for part in (reports[: found.place], reports[found.place :])

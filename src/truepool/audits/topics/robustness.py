@@ -30,7 +30,7 @@ def robustness(evidence: Evidence) -> tuple[FailureScenario, ...]:
     for what, stress in FAILURES:
         values = stress(part, who, seed=evidence.seed).values
         pooled = evidence.validation.predict(values, evidence.sample)
-        cost = evidence.loss.take(evidence.sample).of(pooled, part.outcomes)
+        cost = evidence.loss.take(evidence.sample).evaluate(pooled, part.outcomes)
         studies.append(_study(evidence, what, who, cost - evidence.sample_cost))
     return tuple(studies)
 

@@ -163,7 +163,9 @@ def _losses(evidence: Evidence) -> FloatArray:
     """Brier loss of each agent on each tested case, (T', N); NaN: no report."""
     values, loss = evidence.panel.values[evidence.cases], Loss("brier")
     agents = range(values.shape[1])
-    return np.stack([loss.of(values[:, i], evidence.outcomes) for i in agents], axis=1)
+    return np.stack(
+        [loss.evaluate(values[:, i], evidence.outcomes) for i in agents], axis=1
+    )
 
 
 def _tests(

@@ -11,7 +11,7 @@ from truepool.audits.topic import Topic
 from truepool.comparison import Estimate
 from truepool.core.arrays import BoolArray, IntArray, from_classes
 from truepool.core.formatting import percent
-from truepool.data.panel import Pending
+from truepool.data.panel import PendingCases
 from truepool.measures.decisions import choose
 
 RATIO = 1.5
@@ -50,7 +50,7 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     )
 
 
-def _alarms(evidence: Evidence, pending: Pending) -> tuple[BoolArray, BoolArray]:
+def _alarms(evidence: Evidence, pending: PendingCases) -> tuple[BoolArray, BoolArray]:
     """Which cases are decided other than 0: tested ones, and ones without outcome."""
     panel, costs = evidence.panel, evidence.loss.costs.mean()
     reported = ~np.isnan(pending.values[:, :, 0]).all(axis=1)

@@ -87,7 +87,9 @@ def costs_at(
     >>> costs_at(p, y, costs, np.array([0.1, 0.5, 0.9]), np.ones(3)).round(3)
     array([0.333, 3.667, 3.667])
     """
-    no, yes = (weights * costs.paid(outcomes, np.full(len(p), k), 2) for k in (0, 1))
+    no, yes = (
+        weights * costs.cost_per_case(outcomes, np.full(len(p), k), 2) for k in (0, 1)
+    )
     paid = _sum_below(p, no - yes, thresholds) + yes.sum()
     return np.asarray(paid / weights.sum())
 
@@ -143,7 +145,9 @@ def _other_threshold(evidence: Evidence, line: float) -> Candidate:
         own, rest = np.flatnonzero(part == fold), np.flatnonzero(part != fold)
         costs = loss.take(rest).costs
         chosen = best_threshold(p[rest], y[rest], costs, weights[rest])
-        moved[own] = replace(loss.take(own), threshold=chosen).of(p[own, None], y[own])
+        moved[own] = replace(loss.take(own), threshold=chosen).evaluate(
+            p[own, None], y[own]
+        )
     saved = evidence.cost - moved
     saving = evidence.mean(saved)
     best = number(best_threshold(p, y, loss.costs, weights))
@@ -169,7 +173,7 @@ def _implied_threshold(evidence: Evidence) -> Iterator[Candidate]:
     if line is None or np.abs(line - costs.threshold).max() < 1e-9:
         return
     implied = number(costs.threshold) if costs.constant else "each case's own threshold"
-    best = evidence.implied_loss.of(evidence.pooled, evidence.outcomes)
+    best = evidence.implied_loss.evaluate(evidence.pooled, evidence.outcomes)
     saved = evidence.cost - best
     saving = evidence.mean(saved)
     few = evidence.shortage is not None

@@ -272,10 +272,10 @@ def _class_numbers(
         numbers = as_outcomes(given, len(names))
         if positive is None:
             return numbers, names
-        labels = Labels.of(list(names), positive)
+        labels = Labels.from_outcomes(list(names), positive)
         return (numbers if labels.names == tuple(names) else 1 - numbers), labels.names
     if len(found) == 2 or positive is not None:
-        labels = Labels.of(found, positive)
+        labels = Labels.from_outcomes(found, positive)
         return labels.encode(given), labels.names
     top = int(found[-1]) if found.dtype.kind in "bui" else 1
     return as_outcomes(given, top + 1), range(top + 1)

@@ -56,7 +56,7 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class _ColumnSelection:
     """What is read of a table: reports of agents on classes, id, time and columns."""
 
     agents: tuple[str, ...]
@@ -112,7 +112,7 @@ def read_batches(
     batch.
     """
     time = (written.time or "time") if dated else None
-    wanted = _Wanted(tuple(agents), labels, written, time, usual_id)
+    wanted = _ColumnSelection(tuple(agents), labels, written, time, usual_id)
     start = 0
     for batch in _batches(source, wanted):
         if len(batch.values):
@@ -133,7 +133,7 @@ def is_json_lines(source: Path | BinaryIO) -> bool:
     return source.peek(1)[:1] == b"{"  # type: ignore[attr-defined, no-any-return]
 
 
-def _batches(source: Path | BinaryIO, wanted: _Wanted) -> Iterator[Batch]:
+def _batches(source: Path | BinaryIO, wanted: _ColumnSelection) -> Iterator[Batch]:
     whole = wanted.written.long is not None
     if not isinstance(source, Path):
         if whole:
@@ -164,7 +164,7 @@ def _batches(source: Path | BinaryIO, wanted: _Wanted) -> Iterator[Batch]:
             yield from _csv(stream, wanted)  # type: ignore[arg-type]
 
 
-def _csv(stream: BinaryIO, wanted: _Wanted) -> Iterator[Batch]:
+def _csv(stream: BinaryIO, wanted: _ColumnSelection) -> Iterator[Batch]:
     written = wanted.written
     names, separator = parse_header(stream.readline(), written.sep)
     chosen = _check_columns(names, wanted)
@@ -188,7 +188,7 @@ def _csv(stream: BinaryIO, wanted: _Wanted) -> Iterator[Batch]:
         raise _unreadable("CSV", error) from None
 
 
-def _parquet(path: Path, wanted: _Wanted) -> Iterator[Batch]:
+def _parquet(path: Path, wanted: _ColumnSelection) -> Iterator[Batch]:
     try:
         with parquet.ParquetFile(path) as file:
             names = _check_columns(file.schema_arrow.names, wanted)
@@ -197,14 +197,16 @@ def _parquet(path: Path, wanted: _Wanted) -> Iterator[Batch]:
         raise _unreadable("Parquet", error) from None
 
 
-def _parse_each(batches: Iterable[pa.RecordBatch], wanted: _Wanted) -> Iterator[Batch]:
+def _parse_each(
+    batches: Iterable[pa.RecordBatch], wanted: _ColumnSelection
+) -> Iterator[Batch]:
     start = 0
     for batch in batches:
         yield _parse(batch, wanted, start)
         start += len(batch)
 
 
-def _parse(batch: pa.RecordBatch, wanted: _Wanted, start: int) -> Batch:
+def _parse(batch: pa.RecordBatch, wanted: _ColumnSelection, start: int) -> Batch:
     table = pa.Table.from_batches([batch])
     frame: nw.DataFrame[Any] = nw.from_native(table, eager_only=True)
     names, written = wanted.reports(frame.columns), wanted.written
@@ -219,7 +221,7 @@ def _parse(batch: pa.RecordBatch, wanted: _Wanted, start: int) -> Batch:
     return wanted.batch([*reports.values()], ids, times, columns)
 
 
-def _long(path: Path, wanted: _Wanted) -> Batch:
+def _long(path: Path, wanted: _ColumnSelection) -> Batch:
     """All cases of a long table; agents that report on none of them have no reports."""
     table = load_table(path, wanted.written)
     if set(table.agents).isdisjoint(wanted.agents):
@@ -235,7 +237,7 @@ def _long(path: Path, wanted: _Wanted) -> Batch:
     return wanted.batch(reports, ids, times, table.columns)
 
 
-def _json(stream: BinaryIO, wanted: _Wanted) -> Iterator[Batch]:
+def _json(stream: BinaryIO, wanted: _ColumnSelection) -> Iterator[Batch]:
     start, reports = 0, None
     share = 100.0 if wanted.written.percent else 1.0
     while lines := list(islice(stream, BATCH_SIZE)):
@@ -293,7 +295,7 @@ def _number(value: Any, name: str, t: int) -> float:
     return float(value)
 
 
-def _check_columns(names: Sequence[str], wanted: _Wanted) -> list[str]:
+def _check_columns(names: Sequence[str], wanted: _ColumnSelection) -> list[str]:
     """Columns to read; a table that lacks one of them is refused."""
     reports = wanted.reports(names)
     missing = [name for name in reports if name not in names]

@@ -15,4 +15,6 @@ def expected_loss(loss: Loss, pooled: FloatArray, chance: FloatArray) -> FloatAr
     likely = chance[:, None] if pooled.ndim == 2 else chance
     one, zero = np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     values = pooled[..., None]
-    return likely * loss.of(values, one) + (1 - likely) * loss.of(values, zero)
+    return likely * loss.evaluate(values, one) + (1 - likely) * loss.evaluate(
+        values, zero
+    )

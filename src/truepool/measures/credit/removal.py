@@ -62,8 +62,8 @@ def increases_by_case(
     for part in blocks(len(panel), panel.values[0].size):
         values, outcomes = panel.values[part], panel.outcomes[part]
         others, own = kernels.without(values, weights, prior), loss.take(part)
-        base = own.of(kernels.linear(values, weights), outcomes)
-        yield part, own.of(others, outcomes[:, None]) - base[:, None]
+        base = own.evaluate(kernels.linear(values, weights), outcomes)
+        yield part, own.evaluate(others, outcomes[:, None]) - base[:, None]
 
 
 def weights_or_equal(panel: Panel, weights: ArrayLike | None) -> FloatArray:

@@ -152,7 +152,7 @@ def _exact_shares(
     for part in blocks(len(panel), len(members) * panel.values.shape[2]):
         pooled, mass = linear_pools(panel.values[part], members)
         pooled[mass == 0] = prior
-        yield part, loss.take(part).of(pooled, panel.outcomes[part]).T @ sign
+        yield part, loss.take(part).evaluate(pooled, panel.outcomes[part]).T @ sign
 
 
 def _sampled_shares(
@@ -164,7 +164,7 @@ def _sampled_shares(
     for part in blocks(len(panel), panel.values[0].size):
         values, outcomes = panel.values[part], panel.outcomes[part]
         pooled, own = np.broadcast_to(prior, (len(values), prior.size)), loss.take(part)
-        start = own.of(pooled, outcomes)[:, None]
+        start = own.evaluate(pooled, outcomes)[:, None]
         total = np.zeros(values.shape[:2])
         for order in [way for one in drawn for way in (one, one[::-1])]:
             path = _losses_on_joining(values[:, order], outcomes, own, prior)
@@ -191,7 +191,7 @@ def _coalitions(agents: int) -> tuple[FloatArray, FloatArray]:
 def _prior_loss(panel: Panel, loss: Loss, cases: FloatArray | None) -> float:
     prior = panel.base_rate(cases)
     pooled = np.broadcast_to(prior, (len(panel), prior.size))
-    return float(case_mean(loss.of(pooled, panel.outcomes), cases))
+    return float(case_mean(loss.evaluate(pooled, panel.outcomes), cases))
 
 
 def _decreases(past: FixedWeights, order: IntArray, start: float) -> FloatArray:
@@ -227,4 +227,4 @@ def _losses_on_joining(
     present = (~np.isnan(values[:, :, :1])).cumsum(axis=1)
     pooled = np.nan_to_num(values).cumsum(axis=1) / np.maximum(present, 1)
     pooled = np.where(present > 0, np.clip(pooled, 0.0, 1.0), prior)
-    return loss.of(pooled, outcomes[:, None])
+    return loss.evaluate(pooled, outcomes[:, None])

@@ -43,7 +43,7 @@ def loss(
     0.125
     """
     p, y, w = check_series(pooled, outcomes, sample_weight)
-    return float(case_mean(Loss(name, costs or Costs()).of(p, y), w))
+    return float(case_mean(Loss(name, costs or Costs()).evaluate(p, y), w))
 
 
 def auc(

@@ -240,7 +240,7 @@ class Monitor:
         """Alarms on cost, discrimination and the outcome rate."""
         cost = np.full((1, len(self.agents)), np.nan)
         known = ~np.isnan(stored.reports)
-        cost[0, known] = self._loss.of(
+        cost[0, known] = self._loss.evaluate(
             stored.reports[known, None], np.full(int(known.sum()), y)
         )
         series = [("cost", cost)]
@@ -260,7 +260,9 @@ class Monitor:
                     stored.time,
                 )
         if stored.pooled is not None:
-            lost = float(self._loss.of(np.array([[stored.pooled]]), np.array([y]))[0])
+            lost = float(
+                self._loss.evaluate(np.array([[stored.pooled]]), np.array([y]))[0]
+            )
             yield from self._detect(POOL, "cost", case, lost, lost, stored.time)
         yield from self._detect(OUTCOMES, "outcome rate", case, y, y, stored.time)
 

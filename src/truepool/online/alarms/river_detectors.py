@@ -108,7 +108,7 @@ def alarms(
     found: list[Alarm] = []
     for who, reports in _series(source, panel):
         cases = np.flatnonzero(~np.isnan(reports[:, 0]))
-        losses = chosen.of(reports[cases], panel.outcomes[cases])
+        losses = chosen.evaluate(reports[cases], panel.outcomes[cases])
         for place, before, after in _rises(np.minimum(losses / largest, 1.0), start):
             found.append(
                 Alarm(who, int(cases[place]), before * largest, after * largest)

@@ -206,7 +206,7 @@ def _labels(jury: Jury) -> Section:
             "labels of these, given back with their weights, keep the rate unbiased."
         )
     else:
-        lines += tables.planned(jury)
+        lines += tables.label_plan_lines(jury)
         chosen = zip(jury.plan.cases, jury.plan.weights, strict=True)
         rows = tuple(
             (str(jury.ids[t]), percent(jury.pooled[t]), amount(round(float(weight), 3)))

@@ -17,7 +17,7 @@ def to_dict(dataset: type[Dataset]) -> dict[str, Any]:
         "classes": len(dataset.labels),
         "labels": list(dataset.labels),
         "missing": dataset.missing,
-        "found": dataset.where(),
+        "found": dataset.location(),
         "source": dataset.source,
         "licence": dataset.licence,
         "cite": dataset.cite,

@@ -61,7 +61,7 @@ def sentences(jury: Jury) -> Iterator[str]:
     yield from rates(jury)
     yield from automation(jury)
     yield from people(jury)
-    yield from planned(jury)
+    yield from label_plan_lines(jury)
     yield from pairs(jury)
     yield from similarity(jury)
     yield from shortages(jury)
@@ -201,7 +201,7 @@ def people(jury: Jury) -> Iterator[str]:
         )
 
 
-def planned(jury: Jury) -> Iterator[str]:
+def label_plan_lines(jury: Jury) -> Iterator[str]:
     """Say what to label next."""
     if jury.plan is not None:
         yield (

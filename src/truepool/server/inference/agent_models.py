@@ -69,10 +69,10 @@ class AgentModel(Models):
                 f"{type(error).__name__}",
             ) from None
         found = np.asarray(found, dtype=np.float64)
-        answers = [Tensor.of("probabilities", found)]
+        answers = [Tensor.from_array("probabilities", found)]
         if self._binary:
             positive = self.labels.index(self.agent.positive)
-            answers.append(Tensor.of("probability", found[:, positive]))
+            answers.append(Tensor.from_array("probability", found[:, positive]))
         return answers
 
     @property

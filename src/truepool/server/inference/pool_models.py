@@ -77,7 +77,7 @@ class PoolModels(Models):
         first = ("probabilities", pooled)
         if len(labels) == 2:
             first = ("probability", pooled[:, 1])
-        return [Tensor.of(*first), Tensor.of("decision", decisions)]
+        return [Tensor.from_array(*first), Tensor.from_array("decision", decisions)]
 
 
 def _reports(

@@ -56,7 +56,7 @@ class Tensor:
     values: Array
 
     @classmethod
-    def of(cls, name: str, values: Any) -> Self:
+    def from_array(cls, name: str, values: Any) -> Self:
         """Return an array of numbers or text as a tensor."""
         array = np.asarray(values)
         if array.dtype.kind in "OUS":
