@@ -60,7 +60,8 @@ def test_every_printed_number_has_ours_beside_it_and_what_differs_a_cause(run):
         apart = level["match"] < level["cells"] and "@" not in label
         assert not apart or result[label]["cause"], label
         for cell in result[label]["cells"]:
-            assert cell["verdict"] != "pending", (label, cell)
+            # An inferred reading may leave cells out: a price, or training sizes.
+            assert cell["verdict"] != "pending" or "@" in label, (label, cell)
 
 
 def test_both_pages_show_every_label(run):
