@@ -12,7 +12,8 @@ import truepool
 
 SOURCE = str(Path(truepool.__file__).parent)
 MOST_MODULES = 34
-MOST_CHANGES = 145
+MOST_CHANGES = 147
+"""Modules that the table passes and changes between them; docs/decisions/0030."""
 
 
 @pytest.fixture
@@ -66,7 +67,7 @@ def test_each_table_is_checked_once_and_the_new_one_is_pooled_once(passed, words
     assert calls["pools/interface.py", "combine"] == 1
 
 
-def test_the_way_of_a_table_is_short(passed):
+def test_the_way_of_a_table_grows_on_purpose_only(passed):
     modules = [module for module, _ in passed("--pool", "vcg")]
     changes = sum(a != b for a, b in pairwise(modules))
     assert len(set(modules)) <= MOST_MODULES

@@ -30,6 +30,7 @@ STATUS = {
     "unknown": grpc.StatusCode.NOT_FOUND,
     "conflict": grpc.StatusCode.ALREADY_EXISTS,
     "too-large": grpc.StatusCode.RESOURCE_EXHAUSTED,
+    "too-many": grpc.StatusCode.RESOURCE_EXHAUSTED,
     "unavailable": grpc.StatusCode.UNAVAILABLE,
 }
 """gRPC status of each code of an error."""
