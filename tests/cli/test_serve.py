@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 import ssl
 import sys
 
@@ -229,6 +230,7 @@ def test_it_listens_and_says_where(truepool, place, monkeypatch, certificate):
 
 def test_a_port_that_is_taken_is_refused():
     listener = serve._listen("127.0.0.1", 0)
+    assert listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
     with listener, pytest.raises(tp.core.errors.SettingError, match="Name another"):
         serve._listen("127.0.0.1", listener.getsockname()[1])
     try:
