@@ -28,6 +28,7 @@ api = FastAPI()
 async def echo(pool: str, case: str):
     return ANSWER
 listener = socket.create_server(("127.0.0.1", 0))
+listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 print(f"Serving echo on http://127.0.0.1:{listener.getsockname()[1]}; stop", file=sys.stderr, flush=True)
 uvicorn.Server(uvicorn.Config(api, log_level="critical", access_log=False)).run([listener])
 sys.exit(0)
@@ -145,7 +146,7 @@ def batch(name, size):
 
 
 def test_a_decision_against_an_echo_and_a_commit(nursery, service, tmp_path, record):
-    cases = 400
+    cases = 200
     send(service.url, [batch(f"d{i}", 5) for i in range(cases)], 8)
     decide = [
         request("POST", f"/v1/pools/fraud/cases/d{i}.0/decision") for i in range(cases)
