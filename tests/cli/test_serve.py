@@ -306,7 +306,6 @@ def test_an_agent_is_not_served_to_others_without_tls_and_a_token(
 
 def test_a_port_that_is_taken_is_refused():
     listener = serve.listen("127.0.0.1", 0)
-    listener = serve._listen("127.0.0.1", 0)
     assert listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
     with listener, pytest.raises(tp.core.errors.SettingError, match="Name another"):
         serve.listen("127.0.0.1", listener.getsockname()[1])
