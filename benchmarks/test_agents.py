@@ -10,7 +10,7 @@ from joblib.externals.loky import get_reusable_executor
 from truepool import agents, datasets
 
 needs_data = pytest.mark.skipif(
-    datasets.find("nsl-kdd").where() is None,
+    datasets.find("nsl-kdd").location() is None,
     reason="nsl-kdd not here: set TRUEPOOL_DATA",
 )
 

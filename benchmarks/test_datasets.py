@@ -16,7 +16,7 @@ from truepool.datasets.credit_card import CreditCard
 from truepool.datasets.location import find_local
 
 pytestmark = pytest.mark.skipif(
-    CreditCard.where() is None, reason="credit-card not here: set TRUEPOOL_DATA"
+    CreditCard.location() is None, reason="credit-card not here: set TRUEPOOL_DATA"
 )
 
 PEAK = """

@@ -68,7 +68,9 @@ def read(path: Path, verb: str) -> dict[str, Any]:
     for name, value in _load(path).items():
         if isinstance(value, dict):
             if name not in VERBS:
-                known = suggestion(name, VERBS) or f"; known: {', '.join(VERBS)}"
+                known = (
+                    suggestion(name, VERBS) or f"; known: {', '.join(sorted(VERBS))}"
+                )
                 raise SettingError(
                     f"a section of a config file must be a verb; {path} has "
                     f"[{name}]{known}"
