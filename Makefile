@@ -8,7 +8,7 @@ export OMP_NUM_THREADS ?= 1
 # Data sets are never committed; the tests that need them look here and say so when they skip.
 export TRUEPOOL_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test test-peers test-slow check bench faults fuzz protocol race constraints
+.PHONY: demo test coverage test-peers test-slow check bench faults fuzz protocol race constraints
 
 demo: $(VENV)/.ok
 	$(VENV)/bin/truepool demo
@@ -16,6 +16,10 @@ demo: $(VENV)/.ok
 test: $(VENV)/.ok
 	scripts/check
 	scripts/test
+
+# Twice the time of the tests alone; fails below the floor in pyproject.toml.
+coverage: $(VENV)/.ok
+	TRUEPOOL_COVERAGE=1 scripts/test
 
 test-slow: $(VENV)/.ok
 	scripts/test -m slow

@@ -179,7 +179,11 @@ def test_the_costs_of_several_classes_are_asked_for_on_screen(
     monkeypatch.chdir(tmp_path)
     names = ("low", "mid", "high")
     header = [f"{agent}:{name}" for agent in ("a", "b") for name in names]
-    rows = [f"0.5,0.3,0.2,0.4,0.4,0.2,{names[i % 3]}" for i in range(12)]
+    rows = [
+        f"0.{30 + i},0.{50 - 2 * i},0.{20 + i},"
+        f"0.{20 + i},0.{50 - 2 * i},0.{30 + i},{names[i % 3]}"
+        for i in range(12)
+    ]
     Path("t.csv").write_text(
         ",".join([*header, "level"]) + "\n" + "\n".join(rows) + "\n"
     )
