@@ -37,7 +37,9 @@ def brute_force(local, pool, costs, threshold=None):
             else:
                 chosen = tp.decide([pooled], cost)[0]
             return float(
-                np.ravel(cost.paid(np.array([case.outcome]), np.array([chosen]), K))[0]
+                np.ravel(
+                    cost.cost_per_case(np.array([case.outcome]), np.array([chosen]), K)
+                )[0]
             )
 
         for i, agent in enumerate(history.agents):

@@ -278,7 +278,7 @@ def test_the_gain_of_a_shift_against_brute_force(tmp_path):
         for s, shift in enumerate(SHIFTS):
             told = min(max(ada + shift, 0), 1)
             pair = tp.decide([(ada + bob) / 2, (told + bob) / 2], COSTS, 0.3)
-            paid = COSTS.paid(np.array([case.outcome] * 2), pair, 2)
+            paid = COSTS.cost_per_case(np.array([case.outcome] * 2), pair, 2)
             assert gains[t, s] == pytest.approx(paid[0] - paid[1])
     assert gains.any()
 
