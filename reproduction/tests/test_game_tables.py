@@ -49,23 +49,23 @@ def test_tab_corr_poa():
     )  # fmt: skip
     names = ["vcg", "brier", "externality", "log"]
     found = run(game, {"rho": RHOS}, names, repetitions=2)
-    brier = found.evaluate("brier")
+    brier = found.select("brier")
     assert all(-0.38 < point.shift < -0.32 for point in brier)
     # Printed: Brier grows with rho, 4.8 to 27.9. Its shift does not hang on rho at all.
     assert np.ptp([point.shift for point in brier]) < 0.02
     # Printed: Externality 1.0 at every rho. Only agents who agree anyway stay put.
-    assert found.evaluate("externality")[0].shift == 0.5
-    assert found.evaluate("externality")[-1].shift == 0
+    assert found.select("externality")[0].shift == 0.5
+    assert found.select("externality")[-1].shift == 0
     # Printed: the log score is hit far harder. It takes the same offset out.
-    assert all(point.shift < -0.2 for point in found.evaluate("log"))
+    assert all(point.shift < -0.2 for point in found.select("log"))
 
 
 def test_tab_scaling():
     found = run(CANONICAL, {"n": [3, 5, 10, 20], "offset": [ABOVE]},
                 ["vcg", "brier", "externality"])  # fmt: skip
-    assert all(-0.38 < p.shift < -0.33 for p in found.evaluate("brier"))
+    assert all(-0.38 < p.shift < -0.33 for p in found.select("brier"))
     assert all(
-        p.shift == 0.5 for p in found.evaluate("externality")
+        p.shift == 0.5 for p in found.select("externality")
     )  # see test_tab_poa
     # Among ten or more nobody alone can turn a decision, and the truth is told for want
     # of a better report. Printed: PoA 4.7 at n = 10, 26 at n = 20.
@@ -78,11 +78,11 @@ def test_tab_observability_basic():
     # Full, two random others, none; offset +0.36.
     game = Game(offset=ABOVE, threshold=0.3, costs=COSTS, cases=2000)
     found = run(game, {"sees": ["all", 2, "none"]}, ["vcg", "brier", "externality"])
-    assert len({p.shift for p in found.evaluate("brier")}) == 1  # printed: 32, 25, 32
+    assert len({p.shift for p in found.select("brier")}) == 1  # printed: 32, 25, 32
     vcg = [p.shift for p in found.select("vcg")]
     assert vcg[0] > vcg[2]  # blind agents all shade down, and too far
     # Who sees less of the others is carried away less.
-    seen = [p.shift for p in found.evaluate("externality")]
+    seen = [p.shift for p in found.select("externality")]
     assert seen[0] == 0.5 > 0.1 > seen[1] > seen[2] > 0
 
 
@@ -107,9 +107,9 @@ def test_tab_n2_verify(mean):
     game = Game(2, 0.5, mean - 0.12, 0.12, threshold=0.3, costs=COSTS, cases=3000)
     found = run(game, {"rho": [0.0, 0.3, 0.6, 0.9]}, ["brier", "vcg"])
     assert all(
-        np.isclose(p.shift, -p.offset, atol=0.006) for p in found.evaluate("brier")
+        np.isclose(p.shift, -p.offset, atol=0.006) for p in found.select("brier")
     )
-    assert all(p.shift < 0 for p in found.evaluate("brier"))
+    assert all(p.shift < 0 for p in found.select("brier"))
     calibrated = run(Game(2, 0.5, mean, costs=COSTS, cases=2000), {"n": [2]}, ["brier"])
     assert calibrated.points[0].shift == 0
 
@@ -142,7 +142,7 @@ def test_tab_observability(agents, rho):
     game = Game(agents, rho, offset=BELOW, threshold=0.3, costs=COSTS, cases=1000)
     seen = [0, 1, 2, agents // 2, agents]
     found = run(game, {"sees": seen}, ["vcg", "brier"])
-    brier, vcg = found.evaluate("brier"), found.select("vcg")
+    brier, vcg = found.select("brier"), found.select("vcg")
     assert len({p.shift for p in brier}) == 1
     assert 0.04 <= brier[0].shift <= 0.07
     assert brier[0].poa < 1
@@ -195,7 +195,7 @@ def test_tab_threshold_prevalence():
     taus = [0.1, 0.3, 0.5, 0.7, 0.9]
     found = run(game, {"tau": taus, "mu": [0.01, 0.05, 0.1, 0.5]}, ["vcg", "brier"])
     assert len(found.points) == 40
-    for vcg, brier in zip(found.select("vcg"), found.evaluate("brier"), strict=True):
+    for vcg, brier in zip(found.select("vcg"), found.select("brier"), strict=True):
         assert vcg.fn <= brier.fn + 1e-9
 
 

@@ -76,7 +76,7 @@ def test_the_grid_has_one_line_per_table():
         "Main conclusions: 2 hold, 1 do not, 0 cannot be decided.",
         "Of 5 printed numbers 3 are within 20 % and 4 within sampling error. Not "
         "counted: 1 that a setting was fitted to, 0 true by construction, 0 running "
-        "times. PendingCases: 1. Tables with an inferred reading beside ours: 1; within "
+        "times. Pending: 1. Tables with an inferred reading beside ours: 1; within "
         "sampling error are 1 of 1 under ours and 1 of 2 under the inferred one.",
     )
 

@@ -141,7 +141,7 @@ def _uncounted(tables: list[PlainData]) -> str:
     )
     return (
         f"Not counted: {fitted} that a setting was fitted to, {constructed} true by "
-        f"construction, {timed} running times. PendingCases: {pending}."
+        f"construction, {timed} running times. Pending: {pending}."
     )
 
 
