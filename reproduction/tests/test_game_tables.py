@@ -64,9 +64,7 @@ def test_tab_scaling():
     found = run(CANONICAL, {"n": [3, 5, 10, 20], "offset": [ABOVE]},
                 ["vcg", "brier", "externality"])  # fmt: skip
     assert all(-0.38 < p.shift < -0.33 for p in found.select("brier"))
-    assert all(
-        p.shift == 0.5 for p in found.select("externality")
-    )  # see test_tab_poa
+    assert all(p.shift == 0.5 for p in found.select("externality"))  # see test_tab_poa
     # Among ten or more nobody alone can turn a decision, and the truth is told for want
     # of a better report. Printed: PoA 4.7 at n = 10, 26 at n = 20.
     three, five, ten, twenty = (p.shift for p in found.select("vcg"))

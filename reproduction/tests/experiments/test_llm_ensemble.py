@@ -41,7 +41,7 @@ def test_eight_agents_and_five_pools_are_measured_drawn_and_labelled(
     monkeypatch.setenv(MODEL_VARIABLE, MODEL)
     result = reproduce([LABEL], out=tmp_path)
     answer = result[LABEL]
-    assert answer.verdict != "pending"
+    assert answer.status != "pending"
     found = {(r["key"][0], r["column"]): r["value"] for r in answer.rows}
     agents = ["rf", "gbm", "mlp", "lr", *PROMPTS]
     pools = ["VCG", "Mean", "Median", "Trimmed 20 %", "Best solo"]
