@@ -221,7 +221,7 @@ GOOD = "m0,m1,m2,m3,y\n.9,.6,.5,.5,1\n.2,.4,.5,.5,0\n"
 BAD = {
     "percentages": (settled(GOOD.replace(".9", "90")), "percentages"),
     "logits": (settled(GOOD.replace(".9", "-2.5")), "logits"),
-    "outcome 2": (settled(GOOD.replace("5,1\n", "5,2\n")), "of, 0 or 2? Pass --positive 0 or --positive 2."),
+    "outcome 2": (settled(GOOD.replace("5,1\n", "5,2\n")), "of, 0 or 2? Pass positive=0 (--positive 0) or positive=2 (--positive 2)."),
     "text": (settled(GOOD.replace(".9", "high")), "'high' in row 0"),
     "infinity": (settled(GOOD.replace(".9", "inf")), "Infinity"),
     "one text label": (settled(GOOD.replace("5,1\n", "5,a\n").replace("5,0\n", "5,a\n")), "every outcome is 'a'"),

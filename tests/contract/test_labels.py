@@ -354,7 +354,7 @@ def run_verb(truepool, folder, verb, outcomes, *more, reports=R):
     """What a verb says, its labels, and the columns it wrote, if any."""
     code, out, err = truepool(*words_of(verb, folder, outcomes, reports), *more)
     assert code == 0
-    assert err in ("", "Agents: m0, m1, m2.\n")
+    assert err in ("", "Agents: m0, m1, m2.\n", "Judges: m0, m1, m2.\n")
     result = json.loads(out)
     rows = result if isinstance(result, list) else [result]
     (labels,) = {json.dumps(row.pop("outcome_labels")): None for row in rows}

@@ -61,7 +61,7 @@ def test_nothing_is_guessed_about_other_labels(pair):
 
 @pytest.mark.parametrize(("negative", "positive"), USUAL)
 def test_the_likelier_of_a_usual_pair_is_offered_whatever_its_case(negative, positive):
-    offer = f"Pass --positive {positive.title()} or .* .'{positive.title()}' is more"
+    offer = f"Pass positive='{positive.title()}' .* or .*; '{positive.title()}' is more"
     with pytest.raises(OutcomeError, match=offer):
         Labels.from_outcomes([positive.title(), negative.upper()])
 

@@ -388,10 +388,13 @@ def _question(first: Any, second: Any) -> str:
     pairs = {frozenset(pair): pair[1] for pair in USUAL}
     likely = pairs.get(frozenset(str(x).casefold() for x in (first, second)))
     offer = next((x for x in (first, second) if str(x).casefold() == likely), None)
-    ways = [f"--positive {shlex.quote(str(label))}" for label in (first, second)]
+    ways = [
+        f"positive={label!r} (--positive {shlex.quote(str(label))})"
+        for label in (first, second)
+    ]
     if offer == second:
         ways.reverse()
-    hint = "" if offer is None else f" ({offer!r} is more likely)"
+    hint = "" if offer is None else f"; {offer!r} is more likely"
     return (
         f"Which label do the reports give the probability of, {first!r} or {second!r}? "
         f"Pass {' or '.join(ways)}{hint}."
