@@ -421,9 +421,10 @@ def test_every_verb_prints_which_label_is_positive(verb, truepool, tmp_path):
     words = [word for word in words if word not in ("--json", "-")]
     code, out, _ = truepool(*words, "--positive", "fraud")
     few, many = np.bincount(Y)
+    unit = "items" if verb == "jury" else "cases"
     assert code == 0
     assert (
-        f"Outcome label: fraud = positive ({many} cases), genuine = negative ({few})."
+        f"Outcome label: fraud = positive ({many} {unit}), genuine = negative ({few})."
         in out
     )
 
