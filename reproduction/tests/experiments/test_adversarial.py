@@ -8,7 +8,7 @@ from truepool_paper.experiments.adversarial import (
     SHARES,
     SMOOTH,
     Adversarial,
-    _rows_under_attack,
+    rows_under_attack,
 )
 from truepool_paper.interface import row
 
@@ -22,7 +22,8 @@ def honest(seed, cases=600):
 
 
 def missed(attack, percent):
-    found = _rows_under_attack(attack, percent, honest(0), honest(1), seed=3)
+    both = honest(0), honest(1)
+    found = rows_under_attack("tab:adversarial", attack, percent, *both, seed=3)
     return {found["column"]: found["value"] for found in found}
 
 
