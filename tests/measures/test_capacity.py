@@ -130,7 +130,10 @@ def test_a_capacity_is_shown_in_words(text, shown):
         ("many", "a number of cases, a share of them, or .* 5% or 200/day; got 'many'"),
         ("200/", "got '200/'"),
         ("", "got ''"),
-        ("200/dai", r"for one hour, day, week; got '200/dai' \(did you mean 'day'\?\)"),
+        (
+            "200/dai",
+            r"per hour, day or week, as in 200/day; got '200/dai' \(did you mean 'day'\?\)",
+        ),
         ("200/month", "got '200/month'"),
         ("200/day", r"needs the time of each case; there is none. .* \(--time\)"),
     ],
