@@ -105,6 +105,8 @@ class Auto(Pool):
     records: ClassVar = (Candidate,)
     exemptions: ClassVar = {
         "unanimity": "it combines pools that do not owe it",
+        "permutation": "the fits that it compares stop at a stated precision, so its "
+        "answers move by some 1e-7 with the order of the agents",
         "duplicate": "it combines pools that count a copy as one more agent",
         "label swap": "it combines gradient boosting, where a case on a cut goes left, "
         "whichever class is called 1",
