@@ -107,6 +107,20 @@ def test_one_operation_that_fails_does_not_fail_the_others(tmp_path):
         assert local.case("fraud", "c1")["reports"] == {"ada": 0.5}
 
 
+def test_a_caller_who_leaves_stops_neither_the_operation_nor_the_others(tmp_path):
+    with Local(tmp_path / "ledger.db") as local:
+        started = threading.Event()
+        stop = local.coordinator.writer.submit(
+            lambda: (started.set(), time.sleep(0.2))
+        )
+        started.wait(10)
+        left = local.coordinator.report(ANYONE, "fraud", [("c1", "ada", 0.5)])
+        assert not left.cancel()
+        stop.result(10)
+        assert left.result(10) == {"stored": 1, "repeated": 0}
+        assert local.case("fraud", "c1")["reports"] == {"ada": 0.5}
+
+
 def test_a_damaged_ledger_is_unavailable_to_everyone_who_waits(tmp_path, monkeypatch):
     monkeypatch.setattr(writer, "GROUP", 2)
     with Local(tmp_path / "ledger.db") as local:

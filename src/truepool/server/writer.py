@@ -38,8 +38,12 @@ class Writer:
         self.thread.start()
 
     def submit(self, operation: Operation) -> "Future[Any]":
-        """Return the future result of an operation, known once it is durable."""
+        """Return the future result of an operation, known once it is durable.
+
+        What was asked is done even if the caller leaves: the future cannot be cancelled.
+        """
         future: Future[Any] = Future()
+        future.set_running_or_notify_cancel()
         self.queue.put((operation, future))
         return future
 
