@@ -407,9 +407,8 @@ POLICY = {
         ),
         "SIZES": (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000),
     },
-    "server.observation": {"SERVER_ERROR": 500, "TOO_LARGE": 413},
     "server.operations": {"SNAPSHOT_EVERY": 10_000},
-    "server.misreporting": {
+    "server.misreports": {
         "FEWEST": 30,
         "SAME": 0.005,
         "SHIFTS": (-0.5, -0.2, -0.1, -0.05, 0.05, 0.1, 0.2, 0.5),
@@ -420,7 +419,6 @@ POLICY = {
     "server.postgres": {"PATIENCE": 10, "IDLE": 60, "MIGRATING": 7_217_653},
     "server.schema": {"VERSION": 2},
     "server.sqlite": {"FULL": 2, "SYNCS": 5},
-    "server.tracing": {"SERVER_ERROR": 500},
     "server.inference.pool_models": {"MOST_CASES": 10_000},
     "server.inference.rest": {"ANY_WINDOW": 47, "COMPRESSED": 1_024},
     "server.inference.tensors": {

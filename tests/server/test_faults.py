@@ -110,9 +110,7 @@ def test_one_operation_that_fails_does_not_fail_the_others(tmp_path):
 def test_a_caller_who_leaves_stops_neither_the_operation_nor_the_others(tmp_path):
     with Local(tmp_path / "ledger.db") as local:
         started = threading.Event()
-        stop = local.coordinator.writer.submit(
-            lambda: (started.set(), time.sleep(0.2))
-        )
+        stop = local.coordinator.writer.submit(lambda: (started.set(), time.sleep(0.2)))
         started.wait(10)
         left = local.coordinator.report(ANYONE, "fraud", [("c1", "ada", 0.5)])
         assert not left.cancel()

@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from server.service import Local
 
 from truepool.core.errors import LedgerError, MissingExtraError, SettingError
-from truepool.server import http, observation, tracing
+from truepool.server import http, observation, traces
 from truepool.server.access import ADMIN, AGENT, OPERATOR
 
 CASE, REPORT = "Jane Doe 1970", 0.123456789
@@ -171,7 +171,7 @@ def test_a_trace_is_sent_to_the_collector_as_part_of_that_of_the_caller(local):
     thread.start()
     try:
         url = f"http://127.0.0.1:{server.server_port}/v1/traces"
-        with tracing.open_tracer(url) as tracer:
+        with traces.open_tracer(url) as tracer:
             client = TestClient(http.app(local.coordinator, tracer))
             trace = "0af7651916cd43dd8448eb211c80319c"
             parent = {"traceparent": f"00-{trace}-b7ad6b7169203331-01"}
@@ -192,7 +192,7 @@ def test_a_trace_is_sent_to_the_collector_as_part_of_that_of_the_caller(local):
 
 def test_a_collector_is_a_url_and_needs_the_extra(monkeypatch):
     with pytest.raises(SettingError, match="--traces must be the URL of a collector"):
-        tracing.open_tracer("localhost:4318")
-    monkeypatch.setattr(tracing, "find_spec", lambda name: None)
+        traces.open_tracer("localhost:4318")
+    monkeypatch.setattr(traces, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"truepool\[tracing\]"):
-        tracing.open_tracer("http://localhost:4318")
+        traces.open_tracer("http://localhost:4318")

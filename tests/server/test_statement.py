@@ -11,12 +11,12 @@ from server.test_contributions import brute_force
 
 import truepool as tp
 from truepool.core.errors import AgentError, LedgerError
-from truepool.server import misreporting, operations
+from truepool.server import misreports, operations
 from truepool.server.access import ANYONE
 from truepool.server.deployment import START, digest
 from truepool.server.entry_file import format_entries, read_entries
 from truepool.server.ledger import Ledger
-from truepool.server.misreporting import SHIFTS, shift_gains
+from truepool.server.misreports import SHIFTS, shift_gains
 from truepool.server.statement import check_statement, make_statement, read_statement
 
 COSTS = tp.Costs(fn=10, fp=1)
@@ -267,7 +267,7 @@ def test_few_cases_or_one_outcome_are_not_tested(tmp_path):
     place, history = simulate(tmp_path, 20, sharp=0.3)
     assert make_statement(entries(place), "ada", None, None).warnings == []
     one = replace(history, cases=[replace(c, outcome=0) for c in history.cases])
-    assert list(misreporting._calibration(one)) == []
+    assert list(misreports._calibration(one)) == []
 
 
 def test_the_gain_of_a_shift_against_brute_force(tmp_path):

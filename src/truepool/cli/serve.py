@@ -87,7 +87,7 @@ def serve(
     from truepool.server.coordinator import Coordinator
     from truepool.server.databases import display_name
     from truepool.server.observation import start_logging
-    from truepool.server.tracing import open_tracer
+    from truepool.server.traces import open_tracer
 
     check_certificates(tls_cert, tls_key, tls_client_ca)
     if demo and (host not in LOOPBACK or tls_cert is not None or check):

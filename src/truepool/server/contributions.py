@@ -28,12 +28,7 @@ def costs_without(history: History) -> tuple[FloatArray, FloatArray]:
     K, N = len(history.pool.labels.names), len(history.agents)
     if not history.cases:
         return np.empty(0), np.empty((0, N))
-    pooled = pooled_coordinates(history)
-    changes = np.zeros((len(pooled), N, pooled.shape[1]))
-    for changed, case in zip(changes, history.cases, strict=True):
-        known = case.decision["contributions"]
-        for i, agent in enumerate(history.agents):
-            changed[i] = np.nan if known is None else known.get(agent, 0.0)
+    pooled, changes = pooled_coordinates(history), report_changes(history)
     unknown = np.asarray(np.isnan(changes).any(axis=2))
     others = np.where(unknown[:, :, None], 0.0, pooled[:, None] - changes)
     costs, outcomes = history.costs, history.outcomes
@@ -48,7 +43,21 @@ def costs_without(history: History) -> tuple[FloatArray, FloatArray]:
 
 def pooled_coordinates(history: History) -> FloatArray:
     """Pooled coordinates (T, C) of the rule that decided each case."""
-    return np.array([_coordinates(case.decision) for case in history.cases])
+    found = [_coordinates(case.decision) for case in history.cases]
+    return np.array(found, dtype=np.float64).reshape(len(found), history.coordinates)
+
+
+def report_changes(history: History) -> FloatArray:
+    """How much each report changed the pooled coordinates, (T, N, C).
+
+    0 where an agent did not report, NaN where no contribution is known.
+    """
+    changes = np.zeros((len(history.cases), len(history.agents), history.coordinates))
+    for changed, case in zip(changes, history.cases, strict=True):
+        known = case.decision["contributions"]
+        for i, agent in enumerate(history.agents):
+            changed[i] = np.nan if known is None else known.get(agent, 0.0)
+    return changes
 
 
 def _coordinates(decision: dict[str, Any]) -> list[float]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyarrow import parquet
 from sqlalchemy import Connection, select
 
-from truepool.core.arrays import IntArray
+from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import RequestError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -78,6 +78,24 @@ class History:
         return cls(pool, agents, cases[::-1])
 
     @property
+    def coordinates(self) -> int:
+        """Numbers in a report: one for two labels, else one per label."""
+        K = len(self.pool.labels.names)
+        return 1 if K == 2 else K
+
+    @property
+    def values(self) -> FloatArray:
+        """Coordinates (T, N, C) of the reports; NaN: no report."""
+        C = self.coordinates
+        missing = np.nan if C == 1 else [np.nan] * C
+        reports = [
+            [case.decision["reports"].get(agent, missing) for agent in self.agents]
+            for case in self.cases
+        ]
+        shape = (len(self.cases), len(self.agents), C)
+        return np.array(reports, dtype=np.float64).reshape(shape)
+
+    @property
     def outcomes(self) -> IntArray:
         """Class number of each outcome."""
         return np.array([case.outcome for case in self.cases], dtype=np.int64)
@@ -94,16 +112,11 @@ class History:
 
     def panel(self) -> Panel:
         """Return the cases as a panel."""
-        names = self.pool.labels.names
-        K = len(names)
-        missing = np.nan if K == 2 else [np.nan] * K
-        reports = [
-            [case.decision["reports"].get(agent, missing) for agent in self.agents]
-            for case in self.cases
-        ]
+        names, values = self.pool.labels.names, self.values
+        binary = self.coordinates == 1
         return Panel(
-            np.array(reports, dtype=np.float64),
-            [names[c.outcome] for c in self.cases] if K == 2 else self.outcomes,
+            values[:, :, 0] if binary else values,
+            [names[c.outcome] for c in self.cases] if binary else self.outcomes,
             self.agents,
             positive=self.pool.labels.positive,
             ids=[case.case for case in self.cases],

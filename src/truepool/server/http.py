@@ -23,7 +23,7 @@ from truepool.server.observation import Observation
 from truepool.server.over_time import credit_over_time, weights_over_time
 from truepool.server.pages import add_pages
 from truepool.server.reports import Report
-from truepool.server.tracing import Tracer
+from truepool.server.traces import Tracer
 
 STATUS = {
     "invalid": 400,

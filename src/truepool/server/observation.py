@@ -8,6 +8,7 @@ import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,6 @@ LOGGER = logging.getLogger("truepool.server")
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-SERVER_ERROR = 500
-TOO_LARGE = 413
 
 
 class Observation:
@@ -39,7 +38,7 @@ class Observation:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        start, status = time.perf_counter(), SERVER_ERROR
+        start, status = time.perf_counter(), HTTPStatus.INTERNAL_SERVER_ERROR.value
 
         async def answer(message: MutableMapping[str, Any]) -> None:
             nonlocal status
@@ -60,7 +59,8 @@ class Observation:
             self._log(scope, operation, status, seconds)
 
     def _log(self, scope: Scope, operation: str, status: int, seconds: float) -> None:
-        level = logging.ERROR if status >= SERVER_ERROR else logging.INFO
+        failed = status >= HTTPStatus.INTERNAL_SERVER_ERROR
+        level = logging.ERROR if failed else logging.INFO
         if LOGGER.isEnabledFor(level):
             caller = scope.get("state", {}).get("caller")
             LOGGER.log(
@@ -91,7 +91,10 @@ def _limited(receive: Receive, largest: int) -> Receive:
         message = await receive()
         size += len(message.get("body", b""))
         if size > largest:
-            raise HTTPException(TOO_LARGE, f"a request has at most {largest:,} bytes")
+            raise HTTPException(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                f"a request has at most {largest:,} bytes",
+            )
         return message
 
     return part

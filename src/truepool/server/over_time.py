@@ -1,13 +1,15 @@
 """Weights and credit of the agents of a pool over its settled cases."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from truepool.core.arrays import FloatArray, from_classes
+from truepool.core.arrays import FloatArray
 from truepool.core.errors import RequestError
 from truepool.measures.inference import Resamples
 from truepool.measures.losses import Loss
+from truepool.server.contributions import pooled_coordinates, report_changes
 from truepool.server.history import LEVEL, History
 
 BRIER = Loss("brier")
@@ -42,23 +44,7 @@ def credit_over_time(history: History, points: int) -> dict[str, Any]:
     """
     _check(points)
     known = [case for case in history.cases if case.decision.get("contributions")]
-    outcomes = np.array([case.outcome for case in known], dtype=np.int64)
-    gains = np.zeros((len(known), len(history.agents)))
-    pooled = np.array(
-        [
-            from_classes(np.array(case.decision["pooled"][case.decision["champion"]]))
-            for case in known
-        ]
-    )
-    for i, agent in enumerate(history.agents):
-        rows = [
-            t for t, case in enumerate(known) if agent in case.decision["contributions"]
-        ]
-        if rows:
-            changes = np.array(
-                [known[t].decision["contributions"][agent] for t in rows]
-            )
-            gains[rows, i] = _gain(pooled[rows], changes, outcomes[rows])
+    gains = _gains(replace(history, cases=known))
     blocks = np.array_split(np.arange(len(known)), min(points, max(1, len(known))))
     return {
         "cases": len(known),
@@ -75,10 +61,12 @@ def credit_over_time(history: History, points: int) -> dict[str, Any]:
     }
 
 
-def _gain(pooled: FloatArray, changes: FloatArray, outcomes: Any) -> FloatArray:
-    """Loss without an agent minus loss with it, (T,); coordinates are (T, C)."""
-    without = np.clip(pooled - changes, 0.0, 1.0)
-    return BRIER.evaluate(without, outcomes) - BRIER.evaluate(pooled, outcomes)
+def _gains(history: History) -> FloatArray:
+    """Loss without each agent minus loss with it, (T, N)."""
+    pooled, outcomes = pooled_coordinates(history), history.outcomes
+    without = np.clip(pooled[:, None] - report_changes(history), 0.0, 1.0)
+    lost = BRIER.evaluate(pooled, outcomes)
+    return BRIER.evaluate(without, outcomes[:, None]) - lost[:, None]
 
 
 def _summary(gains: FloatArray) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from truepool.server.configuration import PoolConfig
 from truepool.server.contributions import costs_without
 from truepool.server.deployment import START, Deployment, Entry
 from truepool.server.history import LEVEL, Case, History
-from truepool.server.misreporting import warnings
+from truepool.server.misreports import warnings
 
 VERSION = 1
 """Version of statements; one of a newer version is refused."""

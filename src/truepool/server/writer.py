@@ -40,7 +40,7 @@ class Writer:
     def submit(self, operation: Operation) -> "Future[Any]":
         """Return the future result of an operation, known once it is durable.
 
-        What was asked is done even if the caller leaves: the future cannot be cancelled.
+        It is done even if the caller leaves: the future cannot be cancelled.
         """
         future: Future[Any] = Future()
         future.set_running_or_notify_cancel()

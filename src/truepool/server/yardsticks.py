@@ -33,7 +33,7 @@ class Yardsticks:
             decisions = choose(filled, costs, history.pool.threshold)
             return np.where(known, costs.cost_per_case(outcomes, decisions, K), np.nan)
 
-        values = _values(history, K)
+        values = history.values
         count = (~np.isnan(values)).sum(axis=1)
         mean = np.where(count, np.nansum(values, axis=1) / np.maximum(count, 1), np.nan)
         agents = {agent: paid(values[:, i]) for i, agent in enumerate(history.agents)}
@@ -57,15 +57,3 @@ class Yardsticks:
         if best is not None:
             found[f"the best agent ({best})"] = self.agents[best]
         return found
-
-
-def _values(history: History, classes: int) -> FloatArray:
-    """Coordinates (T, N, C) of the reports."""
-    C = 1 if classes == 2 else classes
-    values = np.full((len(history.cases), len(history.agents), C), np.nan)
-    for row, case in zip(values, history.cases, strict=True):
-        for i, agent in enumerate(history.agents):
-            report = case.decision["reports"].get(agent)
-            if report is not None:
-                row[i] = report if C > 1 else np.ravel(report)[-1]
-    return values

@@ -1,12 +1,11 @@
 """OpenTelemetry traces of requests, sent to a collector; needs the extra `tracing`."""
 
 from collections.abc import Callable, MutableMapping
+from http import HTTPStatus
 from importlib.util import find_spec
 from typing import Any
 
 from truepool.core.errors import MissingExtraError, SettingError
-
-SERVER_ERROR = 500
 
 
 class Tracer:
@@ -44,7 +43,7 @@ class Tracer:
             span.set_attribute("http.request.method", scope["method"])
             span.set_attribute("http.route", operation.partition(" ")[2])
             span.set_attribute("http.response.status_code", status)
-            if status >= SERVER_ERROR:
+            if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
                 span.set_status(Status(StatusCode.ERROR))
             span.end()
 
