@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from server.service import FRAUD, Local
 
-from truepool.server import http
+from truepool.server import http, http_cases
 
 EXAMPLES = 15
 """Requests per operation; `make faults` sends more."""
@@ -47,7 +47,7 @@ def send_arrow(client, table):
     return client.post(
         "/v1/pools/fraud/reports",
         content=stream.getvalue(),
-        headers={"Content-Type": http.ARROW},
+        headers={"Content-Type": http_cases.ARROW},
     )
 
 
@@ -92,14 +92,14 @@ def test_a_batch_that_is_none_is_refused_whole(client, content, sentence):
 
 
 def test_an_arrow_stream_must_be_one(client):
-    headers = {"Content-Type": http.ARROW}
+    headers = {"Content-Type": http_cases.ARROW}
     answer = client.post("/v1/pools/fraud/reports", content=b"hello", headers=headers)
     assert "case, agent and probability" in refused(answer, 400, "invalid")
 
 
 def test_limits(client, monkeypatch):
     monkeypatch.setattr(http, "LARGEST_BODY", 100)
-    monkeypatch.setattr(http, "LONGEST_BATCH", 3)
+    monkeypatch.setattr(http_cases, "LONGEST_BATCH", 3)
     path = "/v1/pools/fraud/reports"
     refused(client.post(path, content="x" * 101), 413, "too-large")
     refused(client.post(path, content="\n" * 4), 413, "too-large")
@@ -137,7 +137,7 @@ def test_a_request_that_is_no_json_is_refused(client):
 
 
 def test_a_long_arrow_stream_is_refused(client, monkeypatch):
-    monkeypatch.setattr(http, "LONGEST_BATCH", 1)
+    monkeypatch.setattr(http_cases, "LONGEST_BATCH", 1)
     table = pa.table(
         {"case": ["a", "b"], "agent": ["ada", "ada"], "probability": [0.1, 0.2]}
     )
@@ -154,7 +154,7 @@ def test_the_api_describes_itself(client):
     )
 
 
-@schemathesis.serializer(http.LINES)
+@schemathesis.serializer(http_cases.LINES)
 def as_lines(context, value):
     return value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
 

@@ -10,7 +10,7 @@ from truepool.core.errors import RequestError
 from truepool.server.access import Caller
 from truepool.server.coordinator import Coordinator
 from truepool.server.history import History
-from truepool.server.http import LONGEST_BATCH
+from truepool.server.http_cases import LONGEST_BATCH
 from truepool.server.reports import Report
 
 CHUNK = 2**20

@@ -6,12 +6,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
 from typing import Annotated, Any
 
-import msgspec
-import pyarrow as pa
 from fastapi import Depends, FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
@@ -19,10 +17,10 @@ from truepool.core.errors import LedgerError, RequestError, TruepoolError
 from truepool.server.access import Caller
 from truepool.server.coordinator import Answer, Coordinator
 from truepool.server.http_administration import add_administration
+from truepool.server.http_cases import Strict, add_cases
 from truepool.server.observation import Observation
 from truepool.server.over_time import credit_over_time, weights_over_time
 from truepool.server.pages import add_pages
-from truepool.server.reports import Report
 from truepool.server.traces import Tracer
 
 STATUS = {
@@ -43,37 +41,7 @@ HEADERS = {
 }
 """What an error asks of the caller."""
 LARGEST_BODY = 64 * 2**20
-LONGEST_BATCH = 100_000
-"""Bytes of a request, and lines of a batch."""
-ARROW = "application/vnd.apache.arrow.stream"
-LINES = "application/x-ndjson"
-
-
-class Strict(BaseModel):
-    """A request whose unknown fields are refused, not ignored."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class ReportBody(Strict):
-    """A report on a case."""
-
-    probability: float | list[float] = Field(
-        description="Probability of the positive label, or one per label.",
-        examples=[0.12],
-    )
-
-
-class OutcomeBody(Strict):
-    """The outcome of a case."""
-
-    outcome: str | int = Field(examples=["fraud"])
-
-
-class DecisionBody(Strict):
-    """What the costs of a case depend on."""
-
-    columns: dict[str, float] | None = Field(default=None, examples=[{"amount": 120.0}])
+"""Bytes of a request, at most."""
 
 
 class AgentBody(Strict):
@@ -102,23 +70,6 @@ class ChallengerBody(Strict):
     saved_pool: str | None = None
 
 
-class ReportLine(msgspec.Struct, forbid_unknown_fields=True):
-    """A line of a batch of reports."""
-
-    case: str
-    agent: str
-    probability: float | list[float]
-
-
-class OutcomeLine(msgspec.Struct, forbid_unknown_fields=True):
-    """A line of a batch of outcomes."""
-
-    case: str
-    outcome: str | int
-
-
-REPORT_LINES = msgspec.json.Decoder(ReportLine)
-OUTCOME_LINES = msgspec.json.Decoder(OutcomeLine)
 NAMES = {"type": "array", "items": {"type": "string"}}
 POOL = {
     "requestBody": {
@@ -145,12 +96,6 @@ POOL = {
                 }
             }
         },
-    }
-}
-BATCH = {
-    "requestBody": {
-        "required": True,
-        "content": {LINES: {"schema": {"type": "string"}}},
     }
 }
 
@@ -184,6 +129,7 @@ def app(
     Who = Annotated[Caller, Depends(caller)]
     Last = Annotated[int, Query(description="How many settled cases to look at.")]
     v1 = "/v1/pools/{pool}"
+    add_cases(api, coordinator, caller)  # first: routes are tried in their order
 
     @api.get("/livez")
     async def live() -> dict[str, str]:
@@ -234,48 +180,12 @@ def app(
         """Let an agent leave."""
         return await _after(coordinator.change(who, pool, "leave", {"agent": agent}))
 
-    @api.put(f"{v1}/cases/{{case}}/reports/{{agent}}")
-    async def report(
-        pool: str, case: str, agent: str, body: ReportBody, who: Who
-    ) -> Any:
-        """Store the report of an agent on a case."""
-        reports = [(case, agent, body.probability)]
-        return await _quickly(coordinator.report(who, pool, reports))
-
-    @api.post(f"{v1}/reports", openapi_extra=BATCH)
-    async def reports(pool: str, request: Request, who: Who) -> Any:
-        """Store a batch of reports: JSON lines, or an Arrow stream."""
-        body = await request.body()
-        kind = request.headers.get("content-type", LINES).partition(";")[0]
-        batch = _arrow(body) if kind == ARROW else _reports(body)
-        return await _quickly(coordinator.report(who, pool, batch))
-
-    @api.post(f"{v1}/cases/{{case}}/decision")
-    async def decide(
-        pool: str, case: str, who: Who, body: DecisionBody | None = None
-    ) -> Any:
-        """Decide a case by the reports on it; the same answer if asked again."""
-        columns = body.columns if body else None
-        return await _quickly(coordinator.decide(who, pool, case, columns))
-
     @api.post(f"{v1}/cases/{{case}}/prediction")
     async def predict(pool: str, case: str, body: PredictionBody, who: Who) -> Any:
         """Ask the registered agents about a case, and decide by whoever answered."""
         return await coordinator.predict(
             who, pool, case, body.features, body.columns, body.deadline
         )
-
-    @api.put(f"{v1}/cases/{{case}}/outcome")
-    async def settle(pool: str, case: str, body: OutcomeBody, who: Who) -> Any:
-        """Settle a case that was decided."""
-        return await _quickly(coordinator.settle(who, pool, [(case, body.outcome)]))
-
-    @api.post(f"{v1}/outcomes", openapi_extra=BATCH)
-    async def outcomes(pool: str, request: Request, who: Who) -> Any:
-        """Settle a batch of cases: JSON lines."""
-        lines = _lines(OUTCOME_LINES, await request.body())
-        batch = [(line.case, line.outcome) for line in lines]
-        return await _quickly(coordinator.settle(who, pool, batch))
 
     @api.get(f"{v1}/cases/{{case}}")
     async def case(pool: str, case: str, who: Who) -> Any:
@@ -392,12 +302,6 @@ async def _after(answer: Answer) -> Any:
     return await asyncio.wrap_future(answer)
 
 
-async def _quickly(answer: Answer) -> Response:
-    """Wait, and write the answer without looking for what JSON does not have."""
-    content = msgspec.json.encode(await asyncio.wrap_future(answer))
-    return Response(content, media_type="application/json")
-
-
 async def _apart(act: Callable[..., Any], *words: Any) -> Any:
     """Do something long without keeping the other requests waiting."""
     return await asyncio.to_thread(act, *words)
@@ -413,34 +317,3 @@ def _json(body: bytes) -> Any:
         return json.loads(body)
     except (ValueError, RecursionError):
         raise RequestError("invalid", "the request must be JSON") from None
-
-
-def _lines(decoder: msgspec.json.Decoder[Any], body: bytes) -> list[Any]:
-    if body.count(b"\n") > LONGEST_BATCH:
-        raise RequestError("too-large", f"a batch has at most {LONGEST_BATCH:,} lines")
-    try:
-        return decoder.decode_lines(body)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        sentence = f"each line must be a JSON object of this kind: {error}"
-        raise RequestError("invalid", sentence) from None
-
-
-def _reports(body: bytes) -> list[Report]:
-    lines = _lines(REPORT_LINES, body)
-    return [(line.case, line.agent, line.probability) for line in lines]
-
-
-def _arrow(body: bytes) -> list[Report]:
-    try:
-        with pa.ipc.open_stream(body) as stream:
-            table = stream.read_all()
-        columns = [table[name].to_pylist() for name in ReportLine.__struct_fields__]
-    except (pa.ArrowException, KeyError, OSError) as error:
-        raise RequestError(
-            "invalid",
-            "an Arrow stream must have the columns case, agent and probability: "
-            f"{error}",
-        ) from None
-    if table.num_rows > LONGEST_BATCH:
-        raise RequestError("too-large", f"a batch has at most {LONGEST_BATCH:,} rows")
-    return list(zip(*columns, strict=True))

@@ -201,10 +201,9 @@ class Ledger:
     def _write_counts(self) -> None:
         """Write what was counted in a transaction, once for each pool."""
         for pool in self._counts.changed:
-            values = {"which": pool, "number": self._counts.waiting[pool]}
-            self.connection.execute(SET_WAITING, values)
+            self._execute(SET_WAITING, (self._counts.waiting[pool], pool))
         for pool, number in self._counts.last.items():
-            self.connection.execute(SET_LAST, {"which": pool, "number": number})
+            self._execute(SET_LAST, (number, pool))
         self._counts.changed.clear()
         self._counts.last.clear()
 
@@ -323,18 +322,10 @@ CREATE_POOL = text(
 FIND_POOL = select(schema.pools.c.id).where(schema.pools.c.name == bindparam("name"))
 LOCK_POOL = FIND_POOL.with_for_update()
 WAITING = select(schema.pools.c.waiting).where(schema.pools.c.id == bindparam("which"))
-SET_WAITING = (
-    update(schema.pools)
-    .where(schema.pools.c.id == bindparam("which"))
-    .values(waiting=bindparam("number"))
-)
+SET_WAITING = "UPDATE pools SET waiting = ? WHERE id = ?"
 ENTRY = [schema.entries.c[name] for name in Entry.__dataclass_fields__]
 LAST_ENTRY = select(schema.pools.c.last).where(schema.pools.c.id == bindparam("which"))
-SET_LAST = (
-    update(schema.pools)
-    .where(schema.pools.c.id == bindparam("which"))
-    .values(last=bindparam("number"))
-)
+SET_LAST = "UPDATE pools SET last = ? WHERE id = ?"
 FIND_ENTRY = (
     'SELECT n, kind, "case", at, body, digest, chain FROM entries '
     'WHERE pool = ? AND "case" = ? AND kind = ?'

@@ -1,0 +1,209 @@
+"""Reports, decisions and outcomes over HTTP: what is asked again for every case."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from inspect import signature
+from typing import Annotated, Any, get_args
+
+import msgspec
+import pyarrow as pa
+from fastapi import Depends, FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from truepool.core.errors import RequestError
+from truepool.server.access import Caller
+from truepool.server.coordinator import Answer, Coordinator
+from truepool.server.reports import Report
+
+LONGEST_BATCH = 100_000
+"""Lines of a batch, at most."""
+ARROW = "application/vnd.apache.arrow.stream"
+JSON = "application/json"
+LINES = "application/x-ndjson"
+
+
+class Strict(BaseModel):
+    """A request whose unknown fields are refused, not ignored."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class ReportBody(Strict):
+    """A report on a case."""
+
+    probability: float | list[float] = Field(
+        description="Probability of the positive label, or one per label.",
+        examples=[0.12],
+    )
+
+
+class OutcomeBody(Strict):
+    """The outcome of a case."""
+
+    outcome: str | int = Field(examples=["fraud"])
+
+
+class DecisionBody(Strict):
+    """What the costs of a case depend on."""
+
+    columns: dict[str, float] | None = Field(default=None, examples=[{"amount": 120.0}])
+
+
+class ReportLine(msgspec.Struct, forbid_unknown_fields=True):
+    """A line of a batch of reports."""
+
+    case: str
+    agent: str
+    probability: float | list[float]
+
+
+class OutcomeLine(msgspec.Struct, forbid_unknown_fields=True):
+    """A line of a batch of outcomes."""
+
+    case: str
+    outcome: str | int
+
+
+REPORT_LINES = msgspec.json.Decoder(ReportLine)
+OUTCOME_LINES = msgspec.json.Decoder(OutcomeLine)
+BATCH = {
+    "requestBody": {
+        "required": True,
+        "content": {LINES: {"schema": {"type": "string"}}},
+    }
+}
+
+
+class CaseRoute(APIRoute):
+    """A route that calls its operation directly.
+
+    FastAPI describes it, but does not solve its dependencies: that takes longer than
+    most operations do. Of the parameters, `who` and `request` come from the request,
+    `body` is its JSON, and the others are parts of the path.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return what answers a request."""
+        operation, parameters = self.endpoint, signature(self.endpoint).parameters
+        identify = get_args(parameters["who"].annotation)[1].dependency
+        body = parameters.get("body")
+        read = None if body is None else TypeAdapter(body.annotation)
+        has_default = body is not None and body.default is not body.empty
+
+        async def handle(request: Request) -> Response:
+            words = request.path_params | {"who": await identify(request)}
+            if "request" in parameters:
+                words["request"] = request
+            if read is not None:
+                content = await request.body()
+                if content or not has_default:
+                    words["body"] = _parse(read, request, content)
+            answer: Answer = await operation(**words)
+            # Written without looking for what JSON does not have.
+            stored = msgspec.json.encode(await asyncio.wrap_future(answer))
+            return Response(stored, media_type=JSON)
+
+        return handle
+
+
+def add_cases(
+    api: FastAPI, coordinator: Coordinator, identify: Callable[..., Any]
+) -> None:
+    """Add the operations to an application."""
+    Who = Annotated[Caller, Depends(identify)]
+    v1 = "/v1/pools/{pool}"
+
+    def add(method: str, path: str, **extra: Any) -> Callable[..., Any]:
+        def register(operation: Callable[..., Any]) -> Callable[..., Any]:
+            api.router.add_api_route(
+                f"{v1}{path}",
+                operation,
+                methods=[method],
+                response_model=None,
+                route_class_override=CaseRoute,
+                **extra,
+            )
+            return operation
+
+        return register
+
+    @add("PUT", "/cases/{case}/reports/{agent}")
+    async def report(
+        pool: str, case: str, agent: str, body: ReportBody, who: Who
+    ) -> Answer:
+        """Store the report of an agent on a case."""
+        return coordinator.report(who, pool, [(case, agent, body.probability)])
+
+    @add("POST", "/reports", openapi_extra=BATCH)
+    async def reports(pool: str, request: Request, who: Who) -> Answer:
+        """Store a batch of reports: JSON lines, or an Arrow stream."""
+        body = await request.body()
+        kind = request.headers.get("content-type", LINES).partition(";")[0]
+        batch = _arrow(body) if kind == ARROW else _reports(body)
+        return coordinator.report(who, pool, batch)
+
+    @add("POST", "/cases/{case}/decision")
+    async def decide(
+        pool: str, case: str, who: Who, body: DecisionBody | None = None
+    ) -> Answer:
+        """Decide a case by the reports on it; the same answer if asked again."""
+        return coordinator.decide(who, pool, case, body.columns if body else None)
+
+    @add("PUT", "/cases/{case}/outcome")
+    async def settle(pool: str, case: str, body: OutcomeBody, who: Who) -> Answer:
+        """Settle a case that was decided."""
+        return coordinator.settle(who, pool, [(case, body.outcome)])
+
+    @add("POST", "/outcomes", openapi_extra=BATCH)
+    async def outcomes(pool: str, request: Request, who: Who) -> Answer:
+        """Settle a batch of cases: JSON lines."""
+        lines = _lines(OUTCOME_LINES, await request.body())
+        batch = [(line.case, line.outcome) for line in lines]
+        return coordinator.settle(who, pool, batch)
+
+
+def _parse(read: TypeAdapter[Any], request: Request, content: bytes) -> Any:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != JSON:
+        raise RequestError(
+            "invalid",
+            f"the body of this request must be JSON; got {kind or 'no type'!r:.60}. "
+            f"Send it with Content-Type: {JSON}",
+        )
+    try:
+        return read.validate_json(content)
+    except ValidationError as error:
+        raise RequestValidationError(error.errors(include_url=False)) from None
+
+
+def _lines(decoder: msgspec.json.Decoder[Any], body: bytes) -> list[Any]:
+    if body.count(b"\n") > LONGEST_BATCH:
+        raise RequestError("too-large", f"a batch has at most {LONGEST_BATCH:,} lines")
+    try:
+        return decoder.decode_lines(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        sentence = f"each line must be a JSON object of this kind: {error}"
+        raise RequestError("invalid", sentence) from None
+
+
+def _reports(body: bytes) -> list[Report]:
+    lines = _lines(REPORT_LINES, body)
+    return [(line.case, line.agent, line.probability) for line in lines]
+
+
+def _arrow(body: bytes) -> list[Report]:
+    try:
+        with pa.ipc.open_stream(body) as stream:
+            table = stream.read_all()
+        columns = [table[name].to_pylist() for name in ReportLine.__struct_fields__]
+    except (pa.ArrowException, KeyError, OSError) as error:
+        raise RequestError(
+            "invalid",
+            "an Arrow stream must have the columns case, agent and probability: "
+            f"{error}",
+        ) from None
+    if table.num_rows > LONGEST_BATCH:
+        raise RequestError("too-large", f"a batch has at most {LONGEST_BATCH:,} rows")
+    return list(zip(*columns, strict=True))
