@@ -11,7 +11,7 @@ from race.panels import PANELS
 from race.tables import signed
 
 TARGET_PEER, TARGET_OLD, TARGET_WORSE = 0.02, 0.06, 0.05
-"""What `auto` must reach: cheaper than the best peer, than the old rule; worse cells."""
+"""What `auto` must reach: savings against the best peer and the old rule; worse cells."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ def find_criteria(
     peers, old = found.best_peer_costs(), found.costs(OLD)
     peer, rule = advantage(ours, peers), advantage(ours, old)
     yield Criterion(
-        f"cheaper than the best peer ({names})", f"at least {TARGET_PEER:.0%}",
+        f"costs less than the best peer ({names})", f"at least {TARGET_PEER:.0%}",
         _both(peer, advantage(ours, peers, sets)), peer[0] >= TARGET_PEER,
     )  # fmt: skip
     yield Criterion(
-        f"cheaper than the old rule (`{OLD}`)", f"at least {TARGET_OLD:.0%}",
+        f"costs less than the old rule (`{OLD}`)", f"at least {TARGET_OLD:.0%}",
         _both(rule, advantage(ours, old, sets)), rule[0] >= TARGET_OLD,
     )  # fmt: skip
     worse = float(np.mean([verdict.significant(1) for verdict in best]))
@@ -53,7 +53,7 @@ def find_criteria(
         verdicts = part.against(MEAN)
         lost = sum(verdict.significant(1) for verdict in verdicts)
         yield Criterion(
-            "sparse panels (classifiers, 80 % of their reports removed): cheaper than "
+            "sparse panels (classifiers, 80 % of their reports removed): costs less than "
             "the mean "
             f"(significantly worse in {lost} of {len(verdicts)} cells)",
             "at least 0%", _estimate(cheaper), cheaper[0] >= 0 and not lost,

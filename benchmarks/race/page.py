@@ -97,7 +97,7 @@ def _where_others_win(
             f"({signed(verdict.change)}, {_doubt(verdict)})."
         )
     if not worse:
-        lines.append("- In no cell is the best peer significantly cheaper.")
+        lines.append("- In no cell does the best peer cost significantly less.")
     measures: dict[str, Callable[[str], float]] = {
         "cost": found.cost,
         "log loss": lambda name: found.relative(name)[:, LOG].mean(),
@@ -206,7 +206,7 @@ def _panel_figure(found: Results, best: list[Verdict]) -> "Figure":
         f"{ratio}:1": [100 * v.change for v in best if v.ratio == ratio]
         for ratio in RATIOS
     }
-    across = "cost of auto relative to the best peer, % (left: auto is cheaper)"
+    across = "cost of auto relative to the best peer, % (left: auto costs less)"
     return dots(found.panels, series, across, line=0.0)
 
 

@@ -12,8 +12,8 @@ rows to measure them again. Tests check that page and rows agree, and measure on
 as 5:1, where a miss costs as much as five false alarms; there are {cells}."""
 
 CRITERIA = """The best peer of the first line is one method for all cells, chosen on other draws than those it is judged on.
-Against the best peer *of each cell*, chosen in the same way, the summed cost changes by {cell} (positive: `auto` is
-cheaper). The first interval (95 %) resamples the panels as if they were independent, the second, after the slash, the nine
+Against the best peer *of each cell*, chosen in the same way, the summed cost changes by {cell} (positive: `auto`
+costs less). The first interval (95 %) resamples the panels as if they were independent, the second, after the slash, the nine
 data sets with all panels of each: panels of one data set have much in common. Significance is unadjusted here, which is the stricter count for `auto`; six
 draws find only large differences, and adjusted for 75 cells hardly any."""
 

@@ -87,14 +87,14 @@ def export(
         Path,
         option(
             "--output",
-            "File to write: the settled cases as .parquet, or all entries as .jsonl.",
+            "File to write: .parquet for cases with a known outcome, .jsonl for all.",
         ),
     ],
     last: Annotated[
-        int, option("--last", "How many settled cases, the last ones.", min=1)
+        int, option("--last", "How many cases, the last ones.", min=1)
     ] = 1_000_000,
 ) -> None:
-    """Write the settled cases of a pool, or all its entries."""
+    """Write the cases of a pool with a known outcome, or all its entries."""
     from truepool.cli.outputs import check_files
     from truepool.cli.screen import print_line
     from truepool.core.files import atomic_path, check_path, write_bytes
@@ -129,7 +129,7 @@ def compact(
     ],
     pool: PoolName = None,
 ) -> None:
-    """Erase old settled cases; the weights and the hashes stay."""
+    """Erase old cases with a known outcome; the weights and the hashes stay."""
     from truepool.cli.screen import print_line
     from truepool.core.formatting import pluralize
     from truepool.server.operations import Operations

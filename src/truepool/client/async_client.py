@@ -94,12 +94,12 @@ class AsyncClient(BufferedClient):
         return await self._run(self.operations.case(pool, case))
 
     async def challengers(self, pool: str, last: int = 10_000) -> list[Object]:
-        """Return what each challenger would have saved in the last settled cases."""
+        """Return what each challenger would have saved in the last cases."""
         found = await self._run(self.operations.challengers(pool, last))
         return list(found["challengers"])
 
     async def panel(self, pool: str, last: int = 10_000) -> "Panel":
-        """Return the last settled cases, for `truepool.audit`."""
+        """Return the last cases with a known outcome, for `truepool.audit`."""
         content = await self._run(self.operations.panel(pool, last))
         return panel(content, await self.describe(pool))
 

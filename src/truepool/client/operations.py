@@ -97,7 +97,7 @@ class Operations:
         return self.exchange.json(Request("GET", path))
 
     def panel(self, pool: str, last: int) -> Steps[bytes]:
-        """Return the last settled cases as a Parquet file."""
+        """Return the last cases with a known outcome as a Parquet file."""
         return self.exchange.ask(Request("GET", f"{_path(pool, 'panel')}?last={last}"))
 
 

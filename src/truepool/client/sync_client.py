@@ -123,7 +123,7 @@ class Client(BufferedClient):
         return self._run(self.operations.case(pool, case))
 
     def challengers(self, pool: str, last: int = 10_000) -> list[Object]:
-        """Return what each challenger would have saved in the last settled cases."""
+        """Return what each challenger would have saved in the last cases."""
         found = self._run(self.operations.challengers(pool, last))
         return list(found["challengers"])
 

@@ -127,7 +127,7 @@ def app(
         return found
 
     Who = Annotated[Caller, Depends(caller)]
-    Last = Annotated[int, Query(description="How many settled cases to look at.")]
+    Last = Annotated[int, Query(description="How many cases with a known outcome.")]
     v1 = "/v1/pools/{pool}"
     add_cases(api, coordinator, caller)  # first: routes are tried in their order
 
@@ -199,14 +199,14 @@ def app(
 
     @api.get(f"{v1}/panel")
     async def panel(pool: str, who: Who, last: Last = 10_000) -> Response:
-        """Export the last settled cases as Parquet, for `truepool audit`."""
+        """Export the last cases with outcomes, as Parquet for `truepool audit`."""
         history = await _apart(coordinator.history, who, pool, last)
         content = await _apart(history.to_parquet)
         return Response(content, media_type="application/vnd.apache.parquet")
 
     @api.get(f"{v1}/audit")
     async def audit(pool: str, who: Who, last: Last = 1000) -> Any:
-        """Audit the last settled cases."""
+        """Audit the last cases with a known outcome."""
         history = await _apart(coordinator.history, who, pool, last)
         return await _apart(history.audit)
 
@@ -216,7 +216,7 @@ def app(
     async def weights(
         pool: str, who: Who, last: Last = 10_000, points: Points = 100
     ) -> Any:
-        """Return the weights that decided, over the last settled cases."""
+        """Return the weights that decided the last cases with a known outcome."""
         history = await _apart(coordinator.history, who, pool, last)
         return await _apart(weights_over_time, history, points)
 
@@ -224,7 +224,7 @@ def app(
     async def credit(
         pool: str, who: Who, last: Last = 10_000, points: Points = 100
     ) -> Any:
-        """Return what each agent contributed, over the last settled cases."""
+        """Return what each agent contributed to the last cases with a known outcome."""
         history = await _apart(coordinator.history, who, pool, last)
         return await _apart(credit_over_time, history, points)
 
