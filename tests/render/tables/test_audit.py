@@ -138,3 +138,11 @@ def test_the_share_of_positives_is_that_of_the_weights_where_there_are_any():
     assert f"{percent(share)} of them positive;" in scope(RESULT)
     text = scope(replace(RESULT, weighted_share=0.012))
     assert f"1.2 % of them positive by weight ({percent(share)} of the rows)" in text
+
+
+def test_gains_by_misreporting_have_a_column_where_they_are_known():
+    assert "| gain by misreporting" in markdown(RESULT)
+    unknown = tuple(replace(one, gain=None) for one in RESULT.agent_summaries)
+    assert "| gain by misreporting" not in markdown(
+        replace(RESULT, agent_summaries=unknown)
+    )

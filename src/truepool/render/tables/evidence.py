@@ -57,6 +57,7 @@ def calibration(audit: Audit) -> Grid:
 def agents(audit: Audit) -> Grid:
     """What each agent is worth; how often it reported, if reports are missing."""
     sparse, unit = audit.missing > 0, audit.currency
+    gains = any(one.gain is not None for one in audit.agent_summaries)
     paid_in = unit if payment_of(audit.pool) == IN_COSTS else ""
     rows = tuple(
         (
@@ -65,7 +66,7 @@ def agents(audit: Audit) -> Grid:
             format_estimate(one.weight),
             format_estimate(one.leave_one_out, sign=True),
             format_estimate(one.shapley, sign=True),
-            "-" if one.gain is None else number(one.gain),
+            *(["-" if one.gain is None else number(one.gain)] if gains else []),
             number(one.brier),
             *([percent(one.report_rate)] if sparse else []),
         )
@@ -74,17 +75,21 @@ def agents(audit: Audit) -> Grid:
     headers = [
         "agent", in_unit("own cost", unit), "weight earned",
         in_unit("without it", unit), in_unit("Shapley", unit),
-        in_unit("gain by misreporting", paid_in), "Brier",
+        *([in_unit("gain by misreporting", paid_in)] if gains else []), "Brier",
     ]  # fmt: skip
     headers += ["reported"] if sparse else []
-    notes = (
+    note = (
         "Costs are per case. Own cost: deciding by this agent alone. Weight earned: by "
         "leave-one-out credit (vcg). Without it: increase in the pool's cost if it "
         "stops reporting; below 0 the pool is better off. Shapley: its share of what "
-        "the pool saves. Gain by misreporting: the most it could gain by reporting "
-        "something other than its belief.",
+        "the pool saves."
     )
-    return Grid("What each agent is worth", tuple(headers), rows, notes, essential=2)
+    if gains:
+        note += (
+            " Gain by misreporting: the most it could gain by reporting something "
+            "other than its belief."
+        )
+    return Grid("What each agent is worth", tuple(headers), rows, (note,), essential=2)
 
 
 def significance(audit: Audit) -> Grid:
