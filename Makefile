@@ -21,8 +21,9 @@ test: $(VENV)/.ok
 coverage: $(VENV)/.ok
 	TRUEPOOL_COVERAGE=1 scripts/test
 
+# Minutes each: agents trained on large real data, 100 draws of a jury, the paper at reduced size.
 test-slow: $(VENV)/.ok
-	scripts/test -m slow
+	scripts/test -m slow -rP
 
 # The real MLServer, MLflow and Triton client, each installed under .peers the first time.
 test-peers: $(VENV)/.ok

@@ -13,8 +13,12 @@ PROBABILITIES = st.one_of(
 
 @st.composite
 def panels(draw, classes=2, agents=(2, 5), cases=(2, 12), silence=True):
-    """Any sound panel: ties, certainties and silences included."""
-    T, N = draw(st.integers(*cases)), draw(st.integers(*agents))
+    """Any sound panel: ties, certainties and silences included.
+
+    The number of agents is one of those given, not one between them: up to eight agents,
+    a learner's loop is compiled for each number.
+    """
+    T, N = draw(st.integers(*cases)), draw(st.sampled_from(agents))
     if classes == 2:
         reports = draw(arrays(np.float64, (T, N), elements=PROBABILITIES))
     else:

@@ -47,6 +47,7 @@ READINGS: Mapping[str, Mapping[str, float]] = {
 # clip was looked for after the figure had missed: an explanation, no confirmation.
 CLIPPED = {"log-odds": 0.001}
 
+pytestmark = pytest.mark.slow  # five agents are trained on each data set
 needs_data = needs("nsl-kdd")
 needs_agents = pytest.mark.skipif(
     not all(find_spec(name) for name in ("lightgbm", "catboost", "xgboost")),
@@ -189,7 +190,6 @@ def elsewhere(request: pytest.FixtureRequest) -> tuple[str, list[SplitReports]]:
     return request.param, [train_and_report(rows, seed) for seed in (0, 1)]
 
 
-@pytest.mark.slow
 @pytest.mark.data
 @needs("credit-card")
 @needs("unsw-nb15")
@@ -221,7 +221,6 @@ def chance_of(score: str, ours: FloatArray, splits: list[SplitReports]) -> float
     return float(np.sqrt(ours.mean() * (1 - ours.mean()) / positives))
 
 
-@pytest.mark.slow
 @pytest.mark.data
 @needs("credit-card")
 @needs("unsw-nb15")

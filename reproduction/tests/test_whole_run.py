@@ -18,7 +18,7 @@ from truepool_paper.experiments import NO_MODEL, PENDING, every, with_variants
 
 UNANSWERED = PENDING | {"fig:llm_ensemble": NO_MODEL}
 NEEDED = {name for experiment in every().values() for name in experiment.needs}
-pytestmark = [pytest.mark.whole_run, needs(*sorted(NEEDED))]
+pytestmark = [pytest.mark.slow, needs(*sorted(NEEDED))]
 
 
 @pytest.fixture(scope="module")

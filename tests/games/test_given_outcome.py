@@ -1,5 +1,7 @@
 """Beliefs given the outcome: classifiers that are calibrated one by one."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -9,7 +11,8 @@ from truepool.core.errors import BeliefError, SettingError, UnknownNameError
 from truepool.games import Game, draw_beliefs
 
 
-def drawn(agents=4, correlation=0.5, cases=200_000, **settings):
+@cache
+def drawn(agents=4, correlation=0.5, cases=50_000, **settings):
     return draw_beliefs(
         agents, correlation, model="outcome", cases=cases, seed=2, **settings
     )
