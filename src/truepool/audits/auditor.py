@@ -33,6 +33,8 @@ from truepool.measures.inference import Resamples
 from truepool.pools import Pool
 from truepool.pools.interface import configure
 
+FEWER = "Use truepool compare, or leave out agents or cases."
+
 
 def audit(
     panel: Panel,
@@ -131,7 +133,7 @@ def audit(
         positives=int((panel.outcomes > 0).sum()),
         classes=panel.classes,
         agents=panel.agents,
-        missing=panel.silent / panel.reports.size,
+        missing=panel.missing,
         seed=seed,
         calibration=evidence.compute(calibrations),
         agent_summaries=summaries,
@@ -173,6 +175,8 @@ def _evidence(
     """Check every setting before anything is computed."""
     check_seed(seed)
     panel.check_classes_occur("an audit")
+    if panel.sparse is not None:
+        panel.sparse.check_cells("an audit", FEWER)
     panel, costs = (costs or Costs()).attach(panel)
     costs.check_classes(panel.classes)
     costs.resolve(panel.columns, panel.ids)

@@ -58,7 +58,7 @@ def pool(
     options.NOTES.extend(f"{new.name}: {line}" for line in reports.summary.notes())
     with clock("Fitting", rule.name):
         rule.fit_panel(panel)
-    result = rule.pool(reports.coordinates, reports.columns)
+    result = rule.pool(reports.layout, reports.columns)
     if limit is not None:
         costs = (rule.costs or Costs()).resolve(reports.columns, reports.ids)
         result = result.within(limit, costs, check_times(reports.times))

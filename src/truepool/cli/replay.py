@@ -88,12 +88,18 @@ def replay(
         figures.check_path(plot)
         if plotted is None:
             as_learner(learner, minimised, None, None, {}, 1)  # raises the reason
+        _check_path(len(cases), len(cases.agents))
     traces = []
     with progress_bar("Replaying") as progress:
         for done, name in enumerate(chosen):
             progress(name, done, len(chosen))
             trace = run(
-                name, cases, loss=minimised, delay=delay, recalibrate=recalibrate
+                name,
+                cases,
+                loss=minimised,
+                delay=delay,
+                path=plot is not None and done == plotted,
+                recalibrate=recalibrate,
             )
             traces.append(trace)
     rows = [tables.to_dict(trace) for trace in traces]
@@ -108,3 +114,15 @@ def replay(
     if not every:
         tables.weights(traces[0]).print(console())
     print_files(json_file, plot)
+
+
+def _check_path(cases: int, agents: int) -> None:
+    from truepool.core.errors import SettingError
+    from truepool.data.sparse import DENSE_CELLS
+
+    if (cases + 1) * agents > DENSE_CELLS:
+        raise SettingError(
+            f"--plot draws at most {DENSE_CELLS:,} weights, one per case and agent; "
+            f"got {cases:,} cases and {agents:,} agents. Leave it out; --json has the "
+            "final weights."
+        )

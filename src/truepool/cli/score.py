@@ -120,7 +120,7 @@ def score(
         dated = limit.period is not None
         limited = _decide_within(pool, table(dated=dated), limit)
     cases = empty = 0
-    silent, lacking = set(pool.agents_), set[str]()
+    silent, lacking, unknown = set(pool.agents_), set[str](), tuple[str, ...]()
     others: Counter[str] = Counter()
     lines = json_file is not None or (output is None and is_json_lines(source))
     with open_writer(
@@ -133,13 +133,16 @@ def score(
             if share is not None:
                 columns |= _review(batch, decided, share, seed)
             write(columns)
-            for i, agent in enumerate(pool.agents_):
-                missing = np.isnan(batch.values[:, i])
-                lacking |= {agent} if missing.any() else set()
-                silent -= set() if missing.all() else {agent}
+            reported = ~np.isnan(batch.values).transpose(1, 0, 2).reshape(
+                len(pool.agents_), -1
+            )
+            always, ever = reported.all(axis=1), reported.any(axis=1)
+            lacking |= {pool.agents_[i] for i in np.flatnonzero(~always)}
+            silent -= {pool.agents_[i] for i in np.flatnonzero(ever)}
+            unknown += batch.unknown
             others += batch.others
             cases, empty = cases + len(batch.values), empty + skipped
-    options.NOTES += _doubts(sorted(silent), sorted(lacking), others)
+    options.NOTES += _doubts(sorted(silent), sorted(lacking), others, unknown)
     sentence = f"Scored {pluralize(cases, 'case')} with {pool.name}."
     if place != STDOUT:
         sentence += f" Wrote {place}."
@@ -194,15 +197,21 @@ def _check_unit(batches: Iterator["Batch"]) -> Iterator["Batch"]:
 
 
 def _doubts(
-    silent: Sequence[str], lacking: Sequence[str], others: Counter[str]
+    silent: Sequence[str],
+    lacking: Sequence[str],
+    others: Counter[str],
+    unknown: Sequence[str],
 ) -> Iterator[str]:
-    """Say which agents never report, and which keys may be agents misspelt."""
+    """Say which agents never report or are new, and which keys may be misspelt."""
     from truepool.core.errors import suggestion
     from truepool.core.formatting import pluralize
     from truepool.data.labels import format_labels
 
     if silent:
         yield f"warning: no case has a report of {format_labels(silent)}."
+    if unknown:
+        are = "is not an agent" if len(unknown) == 1 else "are not agents"
+        yield f"{format_labels(unknown)} {are} of the pool: left out."
     for key, count in others.items():
         meant = suggestion(key, lacking)
         if meant:

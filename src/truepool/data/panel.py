@@ -3,14 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Self, TypeVar
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool.core import display
+from truepool.core import display, kernels
 from truepool.core.arrays import (
     Array,
+    BoolArray,
     FloatArray,
     IntArray,
     as_case_weights,
@@ -27,24 +29,37 @@ from truepool.data.case_columns import (
     one_value_per_case,
 )
 from truepool.data.labels import Labels, check_labels, encode_outcomes, one_class_error
-from truepool.data.reports import check_reports, column_names
-
-AnyArray = TypeVar("AnyArray", FloatArray, IntArray)
+from truepool.data.layout import (
+    as_table,
+    check_layout,
+    count_missing,
+    own_memory,
+    squeeze,
+    take_cases,
+)
+from truepool.data.reports import column_names
+from truepool.data.sparse import SparseReports
 
 
 @dataclass(frozen=True, eq=False)
 class PendingCases:
     """Reports of the same agents on cases whose outcome is not known yet.
 
-    ``reports`` (P, N) or (P, N, K), with ids, times and columns as the panel has them;
-    ``position`` (P,) is how many of the panel's cases come before each in the table.
+    ``given`` are reports (P, N) or (P, N, K), or sparse ones, with ids, times and
+    columns as the panel has them; ``position`` (P,) is how many of the panel's cases
+    come before each in the table.
     """
 
-    reports: FloatArray
+    given: FloatArray | SparseReports
     ids: Array | None
     times: Array | None
     position: IntArray
     columns: CaseColumns
+
+    @cached_property
+    def reports(self) -> FloatArray:
+        """Reports (P, N) or (P, N, K), NaN where there is none."""
+        return as_table(self.given)
 
     @property
     def values(self) -> FloatArray:
@@ -53,7 +68,7 @@ class PendingCases:
 
     def __len__(self) -> int:
         """Return the number of cases, P."""
-        return len(self.reports)
+        return len(self.given)
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -66,7 +81,9 @@ class Panel:
         Probability of the positive class, or of each of K classes. NaN: no
         report; an agent without any has no weight yet. A frame with named columns
         names the agents too. K = 2, for labels 0 and 1 in this order, is kept as
-        (T, N).
+        (T, N). `SparseReports` are kept as they are, and so is, without its empty
+        cells, a table (T, N) of a million cells or more of which less than 10 % are
+        filled.
     outcomes : array-like (T,)
         One of two labels, or of 0..K-1. They are stored as class numbers; of two, 1 is
         the positive one. One class alone is enough for a pool, not for folds.
@@ -105,7 +122,7 @@ class Panel:
     (array([1, 0]), 'bad')
     """
 
-    reports: FloatArray
+    given: FloatArray | SparseReports
     outcomes: IntArray
     agents: tuple[str, ...]
     ids: Array | None
@@ -120,7 +137,7 @@ class Panel:
 
     def __init__(
         self,
-        reports: ArrayLike,
+        reports: ArrayLike | SparseReports,
         outcomes: ArrayLike,
         agents: Sequence[str] | None = None,
         *,
@@ -135,10 +152,9 @@ class Panel:
         copy: bool = True,
     ) -> None:
         names = column_names(reports) if agents is None else tuple(map(str, agents))
-        values, silent = check_reports(
-            reports, names, allow_empty_cases=allow_empty_cases
+        values, silent = check_layout(
+            reports, names, allow_empty_cases=allow_empty_cases, copy=copy
         )
-        values = _own(values, reports) if copy else values
         T, N, C = values.shape
         K = classes(C)
         names = names or tuple(f"agent{i}" for i in range(N))
@@ -151,7 +167,8 @@ class Panel:
                 f"{T} cases"
             )
         numbers, named = encode_outcomes(given, K, positive)
-        if np.ndim(reports) == 3 and C == 1 and not named.plain:
+        tables = not isinstance(reports, SparseReports) and np.ndim(reports) == 3
+        if tables and C == 1 and not named.plain:
             raise ReportError(
                 "two probabilities per agent must stand in the order of the labels 0 "
                 f"and 1; got the positive label {named.positive!r} and the negative "
@@ -165,8 +182,8 @@ class Panel:
             weights=check_weights(weights, T, labels),
             groups=check_groups(groups, T, labels),
             propensity=check_propensity(propensity, T, labels),
-            reports=_squeeze(values),
-            outcomes=_own(numbers, outcomes) if copy else numbers,
+            given=squeeze(values),
+            outcomes=own_memory(numbers, outcomes) if copy else numbers,
             agents=names,
             ids=labels,
             times=check_times(moments),
@@ -187,15 +204,51 @@ class Panel:
         other._set(**changes)
         return other
 
+    @cached_property
+    def reports(self) -> FloatArray:
+        """Reports (T, N) or (T, N, K), NaN where there is none.
+
+        Sparse reports are written out, and refused where they have too many cells.
+        """
+        return as_table(self.given)
+
     @property
     def values(self) -> FloatArray:
         """Reports as coordinates, (T, N, C): C = 1 for binary, else C = K."""
         return self.reports if self.reports.ndim == 3 else self.reports[:, :, None]
 
     @property
+    def sparse(self) -> SparseReports | None:
+        """The reports without the empty cells, if they are kept so."""
+        return self.given if isinstance(self.given, SparseReports) else None
+
+    @property
+    def layout(self) -> FloatArray | SparseReports:
+        """Sparse reports, or coordinates (T, N, C): what `Pool.probabilities` takes."""
+        return self.values if self.sparse is None else self.sparse
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Cases, agents and coordinates, (T, N, C)."""
+        T, N, *more = self.given.shape
+        return T, N, more[0] if more else 1
+
+    @property
+    def missing(self) -> float:
+        """Share of the reports that are missing."""
+        return self.silent / float(np.prod(self.shape))
+
+    @property
+    def report_counts(self) -> IntArray:
+        """Number of reports by each agent, (N,)."""
+        if self.sparse is not None:
+            return self.sparse.agent_counts
+        return np.asarray(kernels.report_counts(self.values)[0])
+
+    @property
     def classes(self) -> int:
         """Number of classes, K."""
-        return 2 if self.reports.ndim == 2 else self.reports.shape[2]
+        return classes(self.shape[2])
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -239,17 +292,17 @@ class Panel:
             return self.weights
         return (1.0 if self.weights is None else self.weights) / self.propensity
 
-    def take(self, cases: IntArray) -> Self:
+    def take(self, cases: IntArray | BoolArray) -> Self:
         """Return the panel of some of the cases, in the order given.
 
         The part of a valid panel is trusted: it may lack a class or an agent's reports.
         """
-        reports = self.reports[cases]
+        reports = take_cases(self.given, cases)
         return self._replace(
-            reports=reports,
+            given=reports,
             outcomes=self.outcomes[cases],
             columns=self.columns.take(cases),
-            silent=int(np.isnan(reports).sum()) if self.silent else 0,
+            silent=count_missing(reports) if self.silent else 0,
             pending=None,
             **{
                 name: vars(self)[name][cases]
@@ -260,7 +313,7 @@ class Panel:
 
     def with_pending(
         self,
-        reports: ArrayLike,
+        reports: ArrayLike | SparseReports,
         *,
         ids: ArrayLike | None = None,
         times: ArrayLike | None = None,
@@ -277,11 +330,13 @@ class Panel:
         >>> len(panel.with_pending([[0.3, 0.4]]).pending)
         1
         """
-        values, _ = check_reports(reports, self.agents, allow_empty_cases=True)
-        if values.shape[1:] != self.values.shape[1:]:
+        values, _ = check_layout(
+            reports, self.agents, allow_empty_cases=True, copy=True
+        )
+        if values.shape[1:] != self.shape[1:]:
             raise PanelError(
                 "cases without an outcome need reports of the same agents and classes, "
-                f"{self.values.shape[1:]}; got {values.shape[1:]}"
+                f"{self.shape[1:]}; got {values.shape[1:]}"
             )
         P = len(values)
         if (times is None) != (self.times is None):
@@ -297,7 +352,7 @@ class Panel:
         )
         labels, moments = (None if c is None else read_only(c) for c in given)
         pending = PendingCases(
-            read_only(_squeeze(_own(values, reports))),
+            squeeze(values),
             labels,
             moments,
             read_only(np.array(places, np.int64)),
@@ -330,8 +385,8 @@ class Panel:
         array([[1., 0.],
                [0., 1.]])
         """
-        silent = int(np.isnan(reports).sum()) if self.silent else 0
-        return self._replace(reports=_squeeze(reports), silent=silent)
+        silent = count_missing(reports) if self.silent else 0
+        return self._replace(given=squeeze(reports), silent=silent)
 
     def with_columns(self, columns: Mapping[str, ArrayLike]) -> Self:
         """Return the panel with more columns of the cases.
@@ -373,31 +428,20 @@ class Panel:
 
     def __len__(self) -> int:
         """Return the number of cases, T."""
-        return len(self.reports)
+        return len(self.given)
 
     def _repr_html_(self) -> str:
         return str(display.render("html.notebook", "panel", self))
 
     def __repr__(self) -> str:
         shown = ", ".join(self.agents[:5]) + (", ..." if len(self.agents) > 5 else "")
-        share = self.silent / self.reports.size
         positive = None if self.labels.plain else self.labels.positive
         labels = "" if positive is None else f" (positive: {positive!r})"
-        percent = f"{share:.1%}".replace("%", " %")
+        percent = f"{self.missing:.1%}".replace("%", " %")
         return (
             f"Panel({len(self):,} cases, {len(self.agents)} agents ({shown}), "
             f"{self.classes} classes{labels}, {percent} missing)"
         )
-
-
-def _squeeze(values: FloatArray) -> FloatArray:
-    return values[:, :, 0] if values.shape[2:] == (1,) else values
-
-
-def _own(array: AnyArray, given: ArrayLike) -> AnyArray:
-    """Return an array that shares no memory with what was given."""
-    shared = np.may_share_memory(array, np.asarray(given))
-    return array.copy() if shared else array
 
 
 def check_times(times: Array | None) -> Array | None:

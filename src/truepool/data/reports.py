@@ -11,6 +11,7 @@ from truepool.core import kernels
 from truepool.core.arrays import FloatArray, from_classes, read_only
 from truepool.core.errors import AgentError, PanelError, ReportError
 from truepool.core.formatting import join_names
+from truepool.data.sparse import SparseReports
 
 SUM_TOLERANCE = 1e-3
 """How far from 1 the K probabilities of one report may sum (CSV files round)."""
@@ -82,6 +83,45 @@ def check_reports(
                 f"{first} ({empty} such). Leave those cases out."
             )
     return values, silent
+
+
+def check_sparse(
+    reports: SparseReports,
+    agents: tuple[str, ...] = (),
+    *,
+    allow_empty_cases: bool = False,
+) -> tuple[SparseReports, int]:
+    """Sparse reports that are probabilities, and how many cells are empty."""
+    N = reports.agents
+    names = _agent_names(agents, N)
+    if N < 2:
+        raise AgentError(f"pooling needs at least 2 agents; got {N}, {names[0]!r}")
+    given = reports.values
+    near = np.clip(given, 0.0, 1.0)
+    far = ~(np.abs(near - given) <= CLIP_TOLERANCE)  # NaN is no report
+    if far.any():
+        cell = int(np.argmax(far))
+        agent = reports.agent[cell]
+        own = given[reports.agent == agent]
+        high = own.max() <= 100 and own.min() >= 0
+        raise ReportError(
+            f"a report must lie in [0, 1]; agent {names[agent]!r} has {given[cell]:g} "
+            f"in case {reports.case[cell]} (all its reports lie between {own.min():g} "
+            f"and {own.max():g}). "
+            + (
+                "If these are percentages, divide by 100 (--percent)."
+                if high
+                else f"If {names[agent]!r} is not an agent, leave it out."
+            )
+        )
+    empty = reports.counts == 0
+    if empty.any() and not allow_empty_cases:
+        raise ReportError(
+            "every case needs at least one report; there is none in case "
+            f"{int(np.argmax(empty))} ({int(empty.sum())} such). Leave those cases out."
+        )
+    checked = reports if np.array_equal(near, given) else reports.with_values(near)
+    return checked, reports.cells - len(given)
 
 
 def _frame(reports: object) -> nw.DataFrame[Any] | None:

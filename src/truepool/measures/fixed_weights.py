@@ -12,8 +12,10 @@ from truepool.core import kernels
 from truepool.core.arrays import FloatArray, blocks
 from truepool.core.errors import SettingError
 from truepool.data.panel import Panel
+from truepool.data.sparse import DENSE_CELLS
 from truepool.data.weights import proportional, uniform
 from truepool.measures.losses import Loss, indicator
+from truepool.measures.sparse_weights import SparseErrors
 
 MAX_GRAM = 1_000
 """Largest number of agents for which G is computed: its spectrum takes their cube."""
@@ -25,7 +27,10 @@ MIN_WEIGHT = 1e-6
 
 def has_best(loss: Loss, panel: Panel) -> bool:
     """Whether weights with the lowest loss can be found: by a convex loss, and soon."""
-    return loss.convex and (loss.squared or len(panel.agents) <= MAX_DESCENT)
+    if loss.squared or not loss.convex:
+        return loss.convex
+    written_out = panel.sparse is None or panel.sparse.cells <= DENSE_CELLS
+    return written_out and len(panel.agents) <= MAX_DESCENT
 
 
 class FixedWeights:
@@ -84,6 +89,9 @@ class FixedWeights:
                 f"{MAX_DESCENT:,} agents; got {len(self.panel.agents):,}. Use brier or "
                 "cost-brier."
             )
+        if self.panel.sparse is not None and self.loss.squared:
+            mean = self.panel.sparse.linear(uniform(len(self.panel.agents)))
+            return self.best_filled(mean)
         if self.panel.silent:
             complete = self.panel.fill_missing()
             return FixedWeights(complete, self.loss, self.case_weights).best()
@@ -93,6 +101,16 @@ class FixedWeights:
             found = self._least_errors()
         else:
             found = self._descend()
+        return proportional(np.where(found < MIN_WEIGHT, 0.0, found))
+
+    def best_filled(self, reports: FloatArray) -> FloatArray:
+        """Best weights for a squared loss on sparse reports.
+
+        An agent without a report is taken to give ``reports`` (T,).
+        """
+        errors = SparseErrors.build(self.panel, self.loss, self.case_weights, reports)
+        small = len(self.panel.agents) <= MAX_GRAM
+        found = _least_squares(errors.gram()) if small else errors.descend()
         return proportional(np.where(found < MIN_WEIGHT, 0.0, found))
 
     def _gram(self) -> FloatArray:

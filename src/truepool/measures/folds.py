@@ -11,6 +11,7 @@ from sklearn.model_selection import check_cv
 from truepool.core.arrays import Array, FloatArray, IntArray, from_classes
 from truepool.core.errors import SettingError
 from truepool.data.panel import Panel
+from truepool.data.sparse import SparseReports
 
 GROUP_PARTS = 3
 """Parts of the groups in each fold that goes forward in time."""
@@ -28,7 +29,7 @@ class PoolEstimator(Protocol):
     def fit_panel(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
         """Learn from a checked panel."""
 
-    def probabilities(self, values: FloatArray) -> FloatArray:
+    def probabilities(self, values: FloatArray | SparseReports) -> FloatArray:
         """Pool reports (T, N, C) into probabilities (T, K)."""
 
 
@@ -125,13 +126,12 @@ def out_of_fold(
     Cases outside all test folds (the first ones of a time-ordered split) are NaN; a
     case in several gets the mean.
     """
-    total = np.zeros((len(panel), panel.values.shape[2]))
+    total = np.zeros((len(panel), panel.shape[2]))
     count = np.zeros((len(panel), 1))
     for learn, test in pairs:
         weights = None if case_weights is None else case_weights[learn]
         copy = clone(pool).fit_panel(panel.take(learn), weights)
-        values = panel.take(test).values
-        total[test] += from_classes(copy.probabilities(values))
+        total[test] += from_classes(copy.probabilities(panel.take(test).layout))
         count[test] += 1
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 

@@ -38,6 +38,7 @@ from truepool.core.arrays import (
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.data.sparse import SparseReports
 from truepool.measures.decisions import check_threshold, choose
 
 NAMES = ("brier", "log", "spherical", "cost", "cost-brier")
@@ -297,6 +298,11 @@ def agent_losses(
     array([0.01, 0.25])
     """
     loss, cases = loss.on(panel), panel.case_weights(case_weights)
+    if panel.sparse is not None:
+        cells = panel.sparse
+        share = np.ones(len(cells.values)) if cases is None else cases[cells.case]
+        lost = report_losses(panel, cells, loss) * share
+        return _over_mass(cells.by_agent(lost), cells.by_agent(share))
     total, mass = np.zeros((2, len(panel.agents)))
     for part in blocks(len(panel), panel.values[0].size):
         values = panel.values[part]
@@ -307,6 +313,12 @@ def agent_losses(
         # Row after row from the first case on: the blocks change no bit of the sum.
         total, mass = np.vstack([total, lost]).sum(0), np.vstack([mass, share]).sum(0)
     return _over_mass(total, mass)
+
+
+def report_losses(panel: Panel, cells: SparseReports, loss: Loss) -> FloatArray:
+    """Loss (M,) of each report; a loss with costs per case has those of the panel."""
+    outcomes = panel.outcomes[cells.case]
+    return loss.take(cells.case).evaluate(cells.values[:, None], outcomes)
 
 
 def mean_over_reports(

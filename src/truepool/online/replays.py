@@ -12,13 +12,24 @@ from truepool.core.arrays import FloatArray, IntArray, to_classes
 from truepool.core.errors import PanelError, SettingError, UnknownNameError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.data.sparse import DENSE_CELLS, SparseReports
 from truepool.learners import every, make
 from truepool.learners.interface import Learner, State
 from truepool.measures.losses import Loss, as_loss
 from truepool.online.experts import NAME, Experts, mixer
-from truepool.online.loop import AT_ONCE, Delay, run, run_cases
+from truepool.online.loop import (
+    AT_ONCE,
+    NO_PATH,
+    NONE,
+    Delay,
+    is_compiled,
+    run,
+    run_cases,
+)
 from truepool.online.recalibration import recalibrate_series
 from truepool.online.trace import Trace
+
+ONE_LEARNER = "Name another learner, such as gradient, or leave out agents or cases."
 
 
 def replay(
@@ -48,7 +59,8 @@ def replay(
     delay : int or array-like (T,)
         How many further cases are decided before each outcome is known.
     path : bool
-        Keep the weights of every case, (T + 1, N).
+        Keep the weights of every case, (T + 1, N), unless they are more than
+        50,000,000 numbers.
     recalibrate : bool
         Recalibrate the pooled log-odds online; the weights do not change.
 
@@ -62,20 +74,28 @@ def replay(
     True
     """
     panel = panel.sort_by_time()
-    T, _, C = panel.values.shape
+    T, _, C = panel.shape
     experts = as_experts(learner, panel.agents, panel.classes, settings)
     chosen = as_learner(learner, loss, costs, threshold, settings, horizon=T)
     agents = panel.agents if experts is None else experts.names
     state, N = chosen.start(agents, panel.classes), len(agents)
     late = _delays(delay, T)
+    path = path and (T + 1) * N <= DENSE_CELLS
     weight_path = np.empty((T + 1, N)) if path else np.empty((0, N))
-    plan = _plan(late, T, N, weight_path)
-    if experts is None:
+    if experts is None and panel.sparse is not None:
+        state, pooled, losses, skipped = _run_sparse(
+            chosen, state, panel.sparse, panel.outcomes, late, weight_path
+        )
+    elif experts is None:
         values, complete = panel.values, panel.silent == 0
+        plan = _plan(late, T, N, weight_path)
         state, pooled, losses, skipped = run(
             chosen, state, values, panel.outcomes, plan, weight_path, complete
         )
     else:
+        if panel.sparse is not None:
+            panel.sparse.check_cells(f"the learner {NAME!r}", ONE_LEARNER)
+        plan = _plan(late, T, N, weight_path)
         panel, state, pooled, losses, skipped = _run_experts(
             chosen, experts, state, panel, plan, weight_path
         )
@@ -105,6 +125,32 @@ def replay(
     )
 
 
+def _run_sparse(
+    learner: Learner,
+    state: State,
+    reports: SparseReports,
+    outcomes: IntArray,
+    late: IntArray | None,
+    path: FloatArray,
+) -> tuple[State, FloatArray, FloatArray, int]:
+    """Decide and settle every case, some of them written out at a time."""
+    if late is not None or not is_compiled(learner):
+        due, first = _order(np.zeros(len(reports), int) if late is None else late)
+        plan = Delay(due, first, NONE, NO_PATH)
+
+        def report(case: int) -> FloatArray:
+            return np.asarray(reports.dense(slice(case, case + 1))[0])
+
+        return run_cases(learner, state, report, outcomes, plan, path)
+    parts = []
+    for part, values in reports.blocks():
+        rows = path[part.start : part.stop + 1] if path.size else path
+        state, *ran = run(learner, state, values, outcomes[part], AT_ONCE, rows)
+        parts.append(ran)
+    pooled, losses, skipped = zip(*parts, strict=True)
+    return state, np.concatenate(pooled), np.concatenate(losses), sum(skipped)
+
+
 def _run_experts(
     learner: Learner,
     experts: Experts,
@@ -114,7 +160,7 @@ def _run_experts(
     path: FloatArray,
 ) -> tuple[Panel, State, FloatArray, FloatArray, int]:
     """Decide and settle every case as a stream would; the panel gets the pools too."""
-    T, _, C = panel.values.shape
+    T, _, C = panel.shape
     reports = np.empty((T, len(experts.names), C))
 
     def report(case: int) -> FloatArray:

@@ -19,7 +19,8 @@ class Trace:
     """What happened when a learner was replayed over a panel.
 
     ``pooled`` is (T,) for two classes, else (T, K); ``weights`` (T + 1, N), or None
-    without the path; ``losses`` (T,), NaN in cases without reports; ``bound`` an upper
+    without the path, which is dropped too where it has more than 50,000,000 numbers;
+    ``losses`` (T,), NaN in cases without reports; ``bound`` an upper
     bound on the regret, or None if no theorem applies; ``name`` that of the learner, or
     "auto", whose agents include the pools that it refits.
     """
@@ -43,7 +44,11 @@ class Trace:
         """
         if not has_best(self.learner.loss, self.panel):
             return None
-        return FixedWeights(self._filled_panel, self.learner.loss).best()
+        loss = self.learner.loss
+        if self.panel.sparse is not None and loss.squared:
+            reported = self.panel.take(self._reported)
+            return FixedWeights(reported, loss).best_filled(self._pooled[:, 0])
+        return FixedWeights(self._filled_panel, loss).best()
 
     @cached_property
     def regret(self) -> FloatArray | None:
@@ -53,8 +58,7 @@ class Trace:
         """
         if self.best_weights is None:
             return None
-        pooled = np.einsum("n,tnc->tc", self.best_weights, self._filled_panel.values)
-        return self._excess_loss(pooled)
+        return self._excess_loss(self._pooled_by(self.best_weights))
 
     @cached_property
     def best_agent(self) -> str:
@@ -66,7 +70,9 @@ class Trace:
     def regret_to_agent(self) -> FloatArray:
         """Cumulative loss minus that of the best agent, where it reported, (T,)."""
         i = self.panel.agents.index(self.best_agent)
-        return self._excess_loss(self._filled_panel.values[:, i])
+        alone = np.zeros(len(self.panel.agents))
+        alone[i] = 1.0
+        return self._excess_loss(self._pooled_by(alone))
 
     @property
     def effective_agents(self) -> float:
@@ -80,14 +86,28 @@ class Trace:
     @cached_property
     def _filled_panel(self) -> Panel:
         """Panel of the cases with reports; missing reports are those of the pool."""
+        return self.panel.take(self._reported).fill_missing(self._pooled)
+
+    @property
+    def _pooled(self) -> FloatArray:
+        """Pooled coordinates of the cases with reports, (T', C)."""
         pooled = self.pooled[self._reported]
-        pooled = pooled[:, None] if pooled.ndim == 1 else pooled
-        return self.panel.take(self._reported).fill_missing(pooled)
+        return pooled[:, None] if pooled.ndim == 1 else pooled
+
+    def _pooled_by(self, weights: FloatArray) -> FloatArray:
+        """Pool of fixed weights (N,) on those cases, missing reports filled in."""
+        if self.panel.sparse is None:
+            values = self._filled_panel.values
+            return np.asarray(np.einsum("n,tnc->tc", weights, values))
+        cells, pooled = self.panel.sparse.take(self._reported), self._pooled[:, 0]
+        apart = weights[cells.agent] * (cells.values - pooled[cells.case])
+        return np.clip(pooled + cells.by_case(apart), 0.0, 1.0)[:, None]
 
     def _excess_loss(self, pooled: FloatArray) -> FloatArray:
         """Cumulative loss minus that of another series of pooled probabilities."""
         gap = np.zeros(len(self.losses))
-        other = self.learner.loss.evaluate(pooled, self._filled_panel.outcomes)
+        outcomes = self.panel.outcomes[self._reported]
+        other = self.learner.loss.evaluate(pooled, outcomes)
         gap[self._reported] = self.losses[self._reported] - other
         return np.asarray(gap.cumsum())
 

@@ -13,6 +13,7 @@ from truepool.core.engine import one_thread
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.data.sparse import SparseReports
 from truepool.measures.folds import (
     Folds,
     evaluation_cases,
@@ -26,7 +27,7 @@ from truepool.pools.mixture import Mixture
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.result import Explanation
 from truepool.pools.ridge import Ridge
-from truepool.pools.shrunk import check_size
+from truepool.pools.shrunk import check_size, is_wide
 
 CANDIDATES: tuple[str | Pool, ...] = (*candidates.USUAL, "boosted", "shrunk")
 """What `Auto` combines by default: each family once, none that is slow."""
@@ -101,6 +102,7 @@ class Auto(Pool):
     """
 
     name: ClassVar[str] = "auto"
+    scales: ClassVar[bool] = True
     complexity: ClassVar[int] = 3
     records: ClassVar = (Candidate,)
     exemptions: ClassVar = {
@@ -144,6 +146,8 @@ class Auto(Pool):
         usual = CANDIDATES if panel.classes > 2 else CANDIDATES + TWO_CLASSES
         if len(panel) < BOOSTED_CASES:
             usual = tuple(pool for pool in usual if pool != "boosted")
+        if is_wide(panel):  # a second per fit, and there are six
+            usual = tuple(pool for pool in usual if pool != "shrunk")
         return self._configure(self.candidates or usual)
 
     def _configure(self, pools: Sequence[str | Pool]) -> list[Pool]:
@@ -221,6 +225,11 @@ class Auto(Pool):
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
         return self._mixture.combine(values)
+
+    def combine_sparse(self, reports: SparseReports) -> FloatArray:
+        """Pool sparse reports on T cases into (T, 1)."""
+        pairs = zip(self.shares_, self.pools_, strict=True)
+        return np.asarray(sum(share * p.combine_sparse(reports) for share, p in pairs))
 
     @cached_property
     def _mixture(self) -> Mixture:

@@ -7,6 +7,7 @@ import numpy as np
 from truepool.core.arrays import FloatArray
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.data.sparse import SparseReports
 from truepool.data.weights import pool_by_case, proportional
 from truepool.measures.losses import agent_losses, as_loss
 from truepool.pools.interface import Pool, by_agent
@@ -34,6 +35,7 @@ class BestAgent(Pool):
     """
 
     name: ClassVar[str] = "best-agent"
+    scales: ClassVar[bool] = True
     complexity: ClassVar[int] = 1
 
     losses_: FloatArray
@@ -63,6 +65,14 @@ class BestAgent(Pool):
         """Pool checked reports (T, N, C) into (T, C)."""
         reported = ~np.isnan(values[:, :, 0])
         return pool_by_case(values, _least(np.where(reported, self.losses_, np.inf)))
+
+    def combine_sparse(self, reports: SparseReports) -> FloatArray:
+        """Pool sparse reports on T cases into (T, 1)."""
+        losses = self.losses_[reports.agent]
+        best = np.full(len(reports), np.inf)
+        np.minimum.at(best, reports.case, losses)
+        tied = (losses <= best[reports.case]).astype(np.float64)
+        return (reports.by_case(tied * reports.values) / reports.by_case(tied))[:, None]
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph."""

@@ -13,6 +13,7 @@ from truepool.core.arrays import (
     classes,
     normalize,
 )
+from truepool.data.sparse import SparseReports
 from truepool.measures.calibration import RIDGE
 from truepool.measures.losses import indicator
 from truepool.pools.onnx import graph
@@ -64,7 +65,9 @@ class Beta(RecalibratedPool):
             [_fit(pooled[:, c], truth[:, c], cases) for c in range(pooled.shape[1])]
         )
 
-    def _corrected(self, pooled: FloatArray, values: FloatArray) -> FloatArray:
+    def _corrected(
+        self, pooled: FloatArray, values: FloatArray | SparseReports
+    ) -> FloatArray:
         bent = betainc(*self.shape_.T, pooled)
         return normalize(np.clip(bent, SMALLEST, 1 - SMALLEST))
 

@@ -2,10 +2,13 @@
 
 from typing import ClassVar, final
 
+import numpy as np
+
 from truepool.core.arrays import FloatArray
 from truepool.data.panel import Panel
 from truepool.data.weights import inverse
-from truepool.measures.losses import Loss, agent_losses
+from truepool.measures.losses import Loss, agent_losses, report_losses
+from truepool.measures.shrinkage import cells_of, reports_are_rare, shrink_means
 from truepool.pools.interface import LinearPool
 
 
@@ -14,6 +17,8 @@ class Brier(LinearPool):
     r"""Weights inverse to the Brier loss: :math:`w_i \propto 1 / B_i`.
 
     :math:`B_i` is agent i's own mean Brier loss over the cases that it reported on.
+    Where less than 10 % of the cells are filled it is shrunk towards the crowd's, the
+    more the rarer the agent reported (`truepool.measures.shrinkage`).
 
     >>> pool = Brier().fit([[0.9, 0.7], [0.1, 0.3]], [1, 0])
     >>> pool.weights_.round(3)
@@ -21,7 +26,14 @@ class Brier(LinearPool):
     """
 
     name: ClassVar[str] = "brier"
+    scales: ClassVar[bool] = True
     complexity: ClassVar[int] = 2
 
     def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
-        return inverse(agent_losses(panel, Loss("brier"), case_weights))
+        loss = Loss("brier")
+        if reports_are_rare(panel):
+            cells = cells_of(panel)
+            losses = report_losses(panel, cells, loss)
+            shrunk = shrink_means(cells, losses, case_weights)
+            return inverse(np.where(np.isnan(shrunk), np.inf, shrunk))
+        return inverse(agent_losses(panel, loss, case_weights))

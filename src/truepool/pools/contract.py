@@ -6,6 +6,7 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import PoolError
+from truepool.data.sparse import SparseReports
 from truepool.data.weights import on_simplex
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def check_settings(pool: "Pool") -> None:
         )
 
 
-def check_pooled(pool: "Pool", pooled: Any, values: FloatArray) -> None:
+def check_pooled(pool: "Pool", pooled: Any, values: FloatArray | SparseReports) -> None:
     """Refuse what `combine` returns for (T, N, C) if it is not an array (T, C)."""
     T, _, C = values.shape
     if not isinstance(pooled, np.ndarray) or pooled.shape != (T, C):

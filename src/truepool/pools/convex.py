@@ -26,6 +26,7 @@ class Convex(LinearPool):
     """
 
     name: ClassVar[str] = "convex"
+    scales: ClassVar[bool] = True
     complexity: ClassVar[int] = 2
 
     def __init__(

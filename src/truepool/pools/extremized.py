@@ -7,6 +7,7 @@ import numpy as np
 from truepool.core.arrays import FloatArray, IntArray, from_log_scale, log_scale
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
+from truepool.data.sparse import SparseReports
 from truepool.measures.calibration import fit_scaling
 from truepool.measures.folds import Folds
 from truepool.pools.interface import Pool
@@ -80,10 +81,12 @@ class Extremized(RecalibratedPool):
         else:
             self.factor_ = float(self.factor)
 
-    def _corrected(self, pooled: FloatArray, values: FloatArray) -> FloatArray:
-        reported = (~np.isnan(values[:, :, :1])).sum(axis=1)
-        unseen = np.isnan(self.factor_)
-        factor = neyman_roughgarden(reported) if unseen else self.factor_
+    def _corrected(
+        self, pooled: FloatArray, values: FloatArray | SparseReports
+    ) -> FloatArray:
+        factor: float | FloatArray = self.factor_
+        if np.isnan(self.factor_):
+            factor = neyman_roughgarden(_report_counts(values))
         return from_log_scale(factor * log_scale(pooled, self.clip_))
 
     def _corrected_onnx(self, pooled: Tensor, reports: ReportTensors) -> Tensor:
@@ -95,6 +98,13 @@ class Extremized(RecalibratedPool):
                 reports.count.indices()
             )
         return graph.from_log_scale(factor * graph.log_scale(pooled, C, self.clip_), C)
+
+
+def _report_counts(values: FloatArray | SparseReports) -> IntArray:
+    """Number of reports on each case, (T, 1)."""
+    if isinstance(values, SparseReports):
+        return values.counts[:, None]
+    return np.asarray((~np.isnan(values[:, :, :1])).sum(axis=1))
 
 
 def neyman_roughgarden(agents: IntArray) -> FloatArray:

@@ -31,6 +31,7 @@ from truepool.data.costs import Costs
 from truepool.data.labels import Labels
 from truepool.data.panel import Panel
 from truepool.data.reports import column_names
+from truepool.data.sparse import SparseReports
 from truepool.data.tables.table_format import TableFormat
 from truepool.data.weights import on_simplex, proportional
 from truepool.measures.decisions import check_threshold, choose
@@ -61,6 +62,10 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     by_default : bool
         Whether `truepool.compare` tries it without being asked for it by name. Pools
         that take long to learn or need an extra are not tried by default.
+    scales : bool
+        Whether it reads only the reports that were given, so that thousands of agents
+        who report on one case in a hundred take no more time and memory than their
+        reports do. Others refuse sparse panels of too many cells.
     exemptions : mapping of str to str
         Promises of the contract suite this pool does not make, and why.
     records : tuple of dataclass
@@ -75,9 +80,15 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     name: ClassVar[str]
     complexity: ClassVar[int]
     by_default: ClassVar[bool] = True
+    scales: ClassVar[bool] = False
     exemptions: ClassVar[Mapping[str, str]] = {}
     records: ClassVar[tuple[type, ...]] = (Training,)
-    guarded: ClassVar[tuple[str, ...]] = ("_learn", "_weigh", "combine")
+    guarded: ClassVar[tuple[str, ...]] = (
+        "_learn",
+        "_weigh",
+        "combine",
+        "combine_sparse",
+    )
     """Methods whose errors name the plug-in that wrote them."""
 
     classes_: IntArray
@@ -124,8 +135,9 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Learn from a checked panel."""
         contract.check_settings(self)
         K = panel.classes
-        missing = panel.silent / panel.reports.size
-        training = Training(len(panel), panel.counts, missing)
+        if not self.scales:
+            self._check_cells(panel)
+        training = Training(len(panel), panel.counts, panel.missing)
         check_threshold(self.threshold, K)
         if "seed" in vars(self):
             check_seed(vars(self)["seed"])
@@ -141,6 +153,14 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self._learn(panel, panel.case_weights(case_weights))
         return self
 
+    def _check_cells(self, panel: Panel) -> None:
+        """Refuse sparse reports of too many cells; name the pools that take them."""
+        if panel.sparse is not None:
+            every = registry.names("pool").items()
+            able = ", ".join(name for name, cls in every if cls.scales)
+            user, cure = f"the pool {self.name!r}", f"These do not: {able}."
+            panel.sparse.check_cells(user, cure)
+
     def _check_costs(self, panel: Panel) -> None:
         """Refuse costs that do not fit the panel, or that new cases would not have."""
         costs = self.costs or NO_COSTS
@@ -154,7 +174,9 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         costs.resolve(panel.columns, panel.ids)
 
     def pool(
-        self, values: FloatArray, columns: Mapping[str, ArrayLike] | None = None
+        self,
+        values: FloatArray | SparseReports,
+        columns: Mapping[str, ArrayLike] | None = None,
     ) -> PoolResult:
         """Pool reports that were checked already, coordinates (T, N, C), and decide.
 
@@ -169,8 +191,10 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         coordinates = from_classes(probabilities)
         return PoolResult(probabilities, choose(coordinates, costs, self.threshold))
 
-    def probabilities(self, values: FloatArray) -> FloatArray:
+    def probabilities(self, values: FloatArray | SparseReports) -> FloatArray:
         """Pool reports that were checked already, coordinates (T, N, C), into (T, K).
+
+        Sparse reports are pooled by `combine_sparse`.
 
         What `combine` answers is made a probability by `as_probabilities`: rounding
         may carry a sum of shares a last bit above 1.
@@ -188,7 +212,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
                 f"{type(self).__name__} learned {len(self.classes_)} classes; "
                 f"got reports of {K}"
             )
-        return as_probabilities(self._combined(values))
+        return as_probabilities(self.pooled(values))
 
     def predict_proba(self, reports: ArrayLike) -> FloatArray:
         """Pooled probability of every class, (T, K).
@@ -216,7 +240,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         >>> pool.predict_proba_one({"a": 0.75, "b": None}), pool.decide_one({"b": 0.75})
         ({0: 0.25, 1: 0.75}, 1)
         """
-        pooled = self._combined(self._one(reports))
+        pooled = self.pooled(self._one(reports))
         if pooled.shape[1] == 1:  # numpy takes longer to clip one number than to pool
             p = min(max(float(pooled[0, 0]), 0.0), 1.0)
             return {0: 1.0 - p, 1: p}
@@ -308,9 +332,12 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """What `explain` says; a pool with weights says more."""
         return Explanation(self.name)
 
-    def _combined(self, values: FloatArray) -> FloatArray:
+    def pooled(self, values: FloatArray | SparseReports) -> FloatArray:
         """What `combine` returns, (T, C)."""
-        pooled = self.combine(values)
+        if isinstance(values, SparseReports):
+            pooled = self.combine_sparse(values)
+        else:
+            pooled = self.combine(values)
         contract.check_pooled(self, pooled, values)
         return pooled
 
@@ -335,6 +362,13 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     @abstractmethod
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
+
+    def combine_sparse(self, reports: SparseReports) -> FloatArray:
+        """Pool sparse reports on T cases into (T, 1); like `combine`, to rounding.
+
+        By default some cases at a time are written out as a table.
+        """
+        return np.concatenate([self.combine(table) for _, table in reports.blocks()])
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph: `combine`, written for ONNX.
@@ -443,6 +477,10 @@ class LinearPool(Pool):
         """Pool checked reports (T, N, C) into (T, C)."""
         return np.asarray(kernels.linear(values, self.weights_))
 
+    def combine_sparse(self, reports: SparseReports) -> FloatArray:
+        """Pool sparse reports on T cases into (T, 1)."""
+        return reports.linear(self.weights_)[:, None]
+
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph."""
         return reports.weighted_mean(self.weights_[:, None])
@@ -450,7 +488,7 @@ class LinearPool(Pool):
 
 def _without_absent(weights: FloatArray, panel: Panel) -> FloatArray:
     """Weights of the agents that reported at least once; the others have none yet."""
-    counts, _, _ = kernels.report_counts(panel.values)
+    counts = panel.report_counts
     if counts.all():
         return weights
     left = np.where(counts > 0, weights, 0.0)

@@ -12,6 +12,7 @@ from truepool.core.arrays import (
     classes,
     normalize,
 )
+from truepool.data.sparse import SparseReports
 from truepool.measures.losses import indicator
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
@@ -53,7 +54,9 @@ class Isotonic(RecalibratedPool):
             for c in range(pooled.shape[1])
         )
 
-    def _corrected(self, pooled: FloatArray, values: FloatArray) -> FloatArray:
+    def _corrected(
+        self, pooled: FloatArray, values: FloatArray | SparseReports
+    ) -> FloatArray:
         curved = [np.interp(pooled[:, c], *xy) for c, xy in enumerate(self.curves_)]
         return normalize(np.stack(curved, axis=1))
 

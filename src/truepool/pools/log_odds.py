@@ -4,9 +4,10 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.core.arrays import FloatArray, from_log_scale, log_scale
+from truepool.core.arrays import FloatArray, from_log_scale, log_scale, logit
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.data.sparse import SparseReports
 from truepool.pools.certainty import choose_clip
 from truepool.pools.interface import Pool
 from truepool.pools.onnx import graph
@@ -40,6 +41,7 @@ class LogOdds(Pool):
     """
 
     name: ClassVar[str] = "log-odds"
+    scales: ClassVar[bool] = True
     complexity: ClassVar[int] = 0
 
     clip_: float
@@ -61,6 +63,11 @@ class LogOdds(Pool):
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
         return from_log_scale(np.nanmean(log_scale(values, self.clip_), axis=1))
+
+    def combine_sparse(self, reports: SparseReports) -> FloatArray:
+        """Pool sparse reports on T cases into (T, 1)."""
+        mean = reports.by_case(logit(reports.values, self.clip_)) / reports.counts
+        return from_log_scale(mean[:, None])
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph."""

@@ -20,6 +20,7 @@ class Mean(LinearPool):
     """
 
     name: ClassVar[str] = "mean"
+    scales: ClassVar[bool] = True
     complexity: ClassVar[int] = 0
 
     def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:

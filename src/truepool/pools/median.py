@@ -3,6 +3,7 @@
 from typing import ClassVar, final
 
 from truepool.core.arrays import FloatArray
+from truepool.data.sparse import SparseReports
 from truepool.pools.interface import FixedPool
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
@@ -22,10 +23,15 @@ class Median(FixedPool):
     """
 
     name: ClassVar[str] = "median"
+    scales: ClassVar[bool] = True
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
         return trimmed_mean(values, 0.5)
+
+    def combine_sparse(self, reports: SparseReports) -> FloatArray:
+        """Pool sparse reports on T cases into (T, 1)."""
+        return reports.trimmed_mean(0.5)[:, None]
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph."""

@@ -3,6 +3,7 @@
 from typing import ClassVar, final
 
 from truepool.core.arrays import FloatArray, IntArray, from_log_scale, log_scale
+from truepool.data.sparse import SparseReports
 from truepool.measures.calibration import fit_scaling
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
@@ -44,7 +45,9 @@ class Platt(RecalibratedPool):
             log_scale(pooled, self.clip_), outcomes, cases, shift=True
         )
 
-    def _corrected(self, pooled: FloatArray, values: FloatArray) -> FloatArray:
+    def _corrected(
+        self, pooled: FloatArray, values: FloatArray | SparseReports
+    ) -> FloatArray:
         return from_log_scale(
             self.factor_ * log_scale(pooled, self.clip_) + self.shift_
         )

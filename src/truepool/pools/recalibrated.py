@@ -9,6 +9,7 @@ from sklearn.base import clone
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.data.sparse import SparseReports
 from truepool.measures.folds import Folds, out_of_fold, panel_splits
 from truepool.pools.certainty import choose_clip
 from truepool.pools.interface import Pool, configure
@@ -36,6 +37,7 @@ class RecalibratedPool(Pool):
     """
 
     complexity: ClassVar[int] = 1
+    scales: ClassVar[bool] = True
 
     pool_: Pool
     clip_: float
@@ -64,7 +66,7 @@ class RecalibratedPool(Pool):
         self.clip_ = choose_clip(self.clip, panel, case_weights)
         self.pool_ = clone(inner).fit_panel(panel, case_weights)
         if inner.complexity == 0:  # it learned nothing, so nothing can leak
-            pooled = self.pool_.combine(panel.values)
+            pooled = self.pool_.pooled(panel.layout)
         else:
             pairs = panel_splits(panel, self.cv, self.seed)
             pooled = out_of_fold(inner, panel, pairs, case_weights)
@@ -75,6 +77,10 @@ class RecalibratedPool(Pool):
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
         return self._corrected(self.pool_.combine(values), values)
+
+    def combine_sparse(self, reports: SparseReports) -> FloatArray:
+        """Pool sparse reports on T cases into (T, 1)."""
+        return self._corrected(self.pool_.combine_sparse(reports), reports)
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph."""
@@ -87,7 +93,9 @@ class RecalibratedPool(Pool):
         """Learn the correction from pooled (T, C)."""
 
     @abstractmethod
-    def _corrected(self, pooled: FloatArray, values: FloatArray) -> FloatArray:
+    def _corrected(
+        self, pooled: FloatArray, values: FloatArray | SparseReports
+    ) -> FloatArray:
         """Apply the correction to pooled (T, C)."""
 
     @abstractmethod

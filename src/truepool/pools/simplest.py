@@ -11,6 +11,7 @@ from truepool.core.arrays import Array, FloatArray, IntArray, case_mean
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.data.sparse import SparseReports
 from truepool.measures.folds import Folds, evaluation_cases, panel_splits
 from truepool.measures.inference import independent_units
 from truepool.measures.losses import Loss, as_loss
@@ -78,6 +79,7 @@ class Simplest(Pool):
     """
 
     name: ClassVar[str] = "simplest"
+    scales: ClassVar[bool] = True
     complexity: ClassVar[int] = 3
     choice_: str
     why_: str
@@ -177,6 +179,10 @@ class Simplest(Pool):
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
         return np.asarray(self.pool_.combine(values))
+
+    def combine_sparse(self, reports: SparseReports) -> FloatArray:
+        """Pool sparse reports on T cases into (T, 1)."""
+        return np.asarray(self.pool_.combine_sparse(reports))
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph."""

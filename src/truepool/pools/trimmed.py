@@ -8,6 +8,7 @@ from truepool.core.arrays import FloatArray, normalize
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.data.sparse import SparseReports
 from truepool.pools.interface import Pool
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
@@ -26,6 +27,7 @@ class Trimmed(Pool):
     """
 
     name: ClassVar[str] = "trimmed"
+    scales: ClassVar[bool] = True
     complexity: ClassVar[int] = 0
 
     def __init__(
@@ -49,6 +51,10 @@ class Trimmed(Pool):
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
         return trimmed_mean(values, self.alpha)
+
+    def combine_sparse(self, reports: SparseReports) -> FloatArray:
+        """Pool sparse reports on T cases into (T, 1)."""
+        return reports.trimmed_mean(self.alpha)[:, None]
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph."""

@@ -11,7 +11,9 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.weights import by_credit, uniform
 from truepool.measures.credit import credit_per_report, leave_one_out
-from truepool.measures.losses import as_loss
+from truepool.measures.credit.removal import report_increases
+from truepool.measures.losses import Loss, as_loss
+from truepool.measures.shrinkage import cells_of, reports_are_rare, shrink_means
 from truepool.pools.interface import LinearPool, by_agent
 from truepool.pools.result import Explanation
 
@@ -23,7 +25,9 @@ class VCG(LinearPool):
     :math:`D_i = \overline{\ell(p_{-i}, y) - \ell(p, y)}` at equal weights and
     :math:`w_i \propto \max(D_i, 0)`; equal weights when no agent contributes. The
     contribution-weighted model of Budescu & Chen (Management Science 2015), and the
-    static VCG weights of the paper (READINGS 4).
+    static VCG weights of the paper (READINGS 4). Where less than 10 % of the cells are
+    filled, credit is shrunk towards the crowd's, the more the rarer the agent reported
+    (`truepool.measures.shrinkage`), unless it is sampled by ``removals``.
 
     Parameters
     ----------
@@ -53,6 +57,7 @@ class VCG(LinearPool):
     """
 
     name: ClassVar[str] = "vcg"
+    scales: ClassVar[bool] = True
     complexity: ClassVar[int] = 2
 
     credit_: FloatArray
@@ -83,21 +88,35 @@ class VCG(LinearPool):
         loss = as_loss(self.loss, self.costs, self.threshold).on(panel)
         weights = uniform(len(panel.agents))
         for _ in range(self.iterations):
-            credit = leave_one_out(
-                panel,
-                loss=loss,
-                weights=weights,
-                sample_weight=case_weights,
-                removals=self.removals,
-                seed=self.seed,
-            )
-            credit = credit_per_report(credit, panel, case_weights)
+            credit = self._credit(panel, loss, weights, case_weights)
             before = weights
             weights = by_credit(credit / loss.span(panel.classes))
             if np.abs(weights - before).max() < 1e-12:
                 break
         self.credit_ = credit
         return weights
+
+    def _credit(
+        self,
+        panel: Panel,
+        loss: Loss,
+        weights: FloatArray,
+        case_weights: FloatArray | None,
+    ) -> FloatArray:
+        """Credit (N,) per report."""
+        if reports_are_rare(panel) and self.removals is None:
+            cells = cells_of(panel)
+            rise = report_increases(panel, cells, loss, weights, case_weights)
+            return np.nan_to_num(shrink_means(cells, rise, case_weights))
+        credit = leave_one_out(
+            panel,
+            loss=loss,
+            weights=weights,
+            sample_weight=case_weights,
+            removals=self.removals,
+            seed=self.seed,
+        )
+        return credit_per_report(credit, panel, case_weights)
 
     def _explanation(self) -> Explanation:
         credit = by_agent(self.agents_, self.credit_)

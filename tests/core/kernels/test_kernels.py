@@ -148,3 +148,16 @@ def test_trees_are_walked_the_same_way(seed):
     for columns in (1, 2):
         fast = compiled.trees(features, columns, *arrays)
         assert_allclose(fast, reference.trees(features, columns, *arrays), **CLOSE)
+
+
+@given(st.integers(0, 50))
+def test_gram_matrices_of_sparse_rows_are_the_same(seed):
+    rng = np.random.default_rng(seed)
+    table = np.where(rng.random((9, 6)) < 0.4, rng.normal(size=(9, 6)), 0.0)
+    row, column = np.nonzero(table)
+    starts = np.append(0, np.bincount(row, minlength=9).cumsum())
+    weights = rng.random(9)
+    expected = (table * weights[:, None]).T @ table
+    for kernels in (reference, compiled):
+        found = kernels.sparse_gram(starts, column, table[row, column], weights, 6)
+        assert_allclose(found, expected, atol=1e-12)

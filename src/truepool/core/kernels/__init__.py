@@ -29,6 +29,7 @@ squared_credit = chosen.squared_credit
 threshold_credit = chosen.threshold_credit
 trees = chosen.trees
 report_counts = chosen.report_counts
+sparse_gram = chosen.sparse_gram
 
 __all__ = [
     "linear",
@@ -37,6 +38,7 @@ __all__ = [
     "report_counts",
     "scan",
     "shading",
+    "sparse_gram",
     "squared_credit",
     "threshold_credit",
     "trees",

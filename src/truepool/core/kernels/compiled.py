@@ -234,6 +234,22 @@ def threshold_credit(values, outcomes, weights, scale, threshold, prior, case_we
 
 
 @_jit
+def sparse_gram(starts, column, values, weights, columns):
+    """Mirror of `reference.sparse_gram`; half of it, then mirrored."""
+    gram = np.zeros((columns, columns))
+    for t in range(weights.size):
+        for a in range(starts[t], starts[t + 1]):
+            share = weights[t] * values[a]
+            row = gram[column[a]]
+            for b in range(a, starts[t + 1]):
+                row[column[b]] += share * values[b]
+    for i in range(columns):
+        for j in range(i):
+            gram[i, j] = gram[j, i]
+    return gram
+
+
+@_jit
 def trees(features, columns, roots, feature, cut, left, right, missing_left, value):
     """Mirror of `reference.trees`."""
     T = len(features)

@@ -135,6 +135,26 @@ def threshold_credit(
     return np.asarray(factor @ rise)
 
 
+def sparse_gram(
+    starts: IntArray,
+    column: IntArray,
+    values: FloatArray,
+    weights: FloatArray,
+    columns: int,
+) -> FloatArray:
+    r"""Gram matrix :math:`D^\top \mathrm{diag}(w) D` of sparse rows, (P, P).
+
+    Row t of D has ``values[starts[t]:starts[t + 1]]`` in the columns of the same places
+    of ``column``, which ascend.
+    """
+    gram = np.zeros((columns, columns))
+    for t, weight in enumerate(weights):
+        own = slice(starts[t], starts[t + 1])
+        cells = np.ix_(column[own], column[own])
+        gram[cells] += weight * np.outer(values[own], values[own])
+    return gram
+
+
 def trees(
     features: FloatArray,
     columns: int,

@@ -14,11 +14,12 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from truepool.core.arrays import Array, FloatArray
+from truepool.core.arrays import Array, FloatArray, blocks
 from truepool.core.errors import AgentError, ReportError, SourceError, suggestion
 from truepool.data.case_columns import CaseColumns
 from truepool.data.labels import Labels, format_names
 from truepool.data.panel import check_times
+from truepool.data.sparse import SparseReports
 from truepool.data.tables.agent_columns import renormalize
 from truepool.data.tables.files import (
     JSON_LINES,
@@ -33,6 +34,9 @@ from truepool.data.tables.times import parse_times
 
 BATCH_SIZE = 20_000
 """Cases in a batch of JSON lines or Parquet; of CSV, what a megabyte holds."""
+
+LONG_BLOCKS = 16
+"""Blocks of numbers that a batch of a long table holds."""
 
 Ids: TypeAlias = pa.Array | list[Any]
 """Labels of cases, as a table has them; of JSON lines, any values."""
@@ -53,6 +57,8 @@ class Batch:
     times: Array | None = None
     columns: CaseColumns = field(default_factory=CaseColumns)
     others: Counter[str] = field(default_factory=Counter)
+    unknown: tuple[str, ...] = ()
+    """Agents of a long table that the pool does not know."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +158,7 @@ def _batches(source: Path | BinaryIO, wanted: _ColumnSelection) -> Iterator[Batc
         return
     kind = file_format(source, "read")
     if whole:
-        yield _long(source, wanted)
+        yield from _long(source, wanted)
     elif kind == "excel":
         table, _ = read_file(source, wanted.written)
         names = _check_columns(table.column_names, wanted)
@@ -221,20 +227,33 @@ def _parse(batch: pa.RecordBatch, wanted: _ColumnSelection, start: int) -> Batch
     return wanted.batch([*reports.values()], ids, times, columns)
 
 
-def _long(path: Path, wanted: _ColumnSelection) -> Batch:
-    """All cases of a long table; agents that report on none of them have no reports."""
+def _long(path: Path, wanted: _ColumnSelection) -> Iterator[Batch]:
+    """All cases of a long table; agents that report on none of them have no reports.
+
+    Sparse reports are written out some cases at a time. Agents that the pool does not
+    know have no weight in it; their names come with the first batch.
+    """
     table = load_table(path, wanted.written)
     if set(table.agents).isdisjoint(wanted.agents):
         raise AgentError(
             "the table must have agents that the pool learned from, by name: "
             f"{format_names(wanted.agents)}; got {format_names(table.agents)}"
         )
-    gone = np.full(len(table.values), np.nan)
-    by_agent = dict(zip(table.agents, table.values.T, strict=True))
-    reports = [by_agent.get(agent, gone) for agent in wanted.agents]
+    number = {agent: i for i, agent in enumerate(wanted.agents)}
+    unknown = tuple(agent for agent in table.agents if agent not in number)
+    places = np.array([number.get(agent, -1) for agent in table.agents])
+    cells = table.given
+    if not isinstance(cells, SparseReports):
+        cells = SparseReports.from_dense(cells)
+    cells = cells.match_agents(places, len(number))
     ids = [] if table.ids is None else table.ids.tolist()
-    times = table.times if wanted.time else None
-    return wanted.batch(reports, ids, times, table.columns)
+    for part in blocks(len(cells), len(number) // LONG_BLOCKS):
+        cases = np.arange(part.start, part.stop)
+        times = table.times[cases] if wanted.time and table.times is not None else None
+        columns = table.columns.take(cases)
+        batch = Batch(0, cells.dense(part), ids[part], check_times(times), columns)
+        yield replace(batch, unknown=unknown)
+        unknown = ()
 
 
 def _json(stream: BinaryIO, wanted: _ColumnSelection) -> Iterator[Batch]:

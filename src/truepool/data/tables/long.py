@@ -9,6 +9,7 @@ import numpy as np
 from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
 from truepool.core.errors import OutcomeError, PanelError, ReportError, SourceError
 from truepool.data.panel import check_times
+from truepool.data.sparse import DENSE_CELLS, SparseReports, prefers_sparse
 from truepool.data.tables.numbers import is_empty, parse_reports
 from truepool.data.tables.table_format import TIME_WEIGHTED, TableFormat
 from truepool.data.tables.times import parse_times
@@ -31,11 +32,12 @@ class Intervals:
 class LongReports:
     """Reports (T, N) of a long table, the case of each row, and what was left out.
 
-    ``times`` (T,) are those of the decision, or of the last report on each case;
-    ``intervals`` are there if updates are time-weighted.
+    ``given`` are sparse where there are many cells, most of them empty. ``times`` (T,)
+    are those of the decision, or of the last report on each case; ``intervals`` are
+    there if updates are time-weighted.
     """
 
-    values: FloatArray
+    given: FloatArray | SparseReports
     agents: tuple[str, ...]
     ids: Array
     times: Array | None
@@ -78,28 +80,39 @@ def pivot(
     dated = times if limit is None else limit
     late = int((~np.isnan(reports)).sum() - used.sum())
     cases, case = _order(frame[case_name].to_list())
-    names = [str(name) for name in frame[agent_name].to_list()]
-    known, agent = np.unique(names, return_inverse=True)
-    agents = known.tolist()
+    known, agent = _order([str(name) for name in frame[agent_name].to_list()])
+    agents = sorted(known)
+    number = {name: i for i, name in enumerate(agents)}
+    agent = np.array([number[name] for name in known])[agent]
     place = case * len(agents) + agent
     rows = np.flatnonzero(used)
     if times is not None:
         rows = rows[np.argsort(times[rows], kind="stable")]
         times = times[rows]
     _check_ties(place[rows], reports[rows], times, cases, agents)
-    values = np.full((len(cases), len(agents)), np.nan)
-    values.flat[place[rows]] = reports[rows]  # the last of equal places stays
+    shape = len(cases), len(agents)
+    values = SparseReports.from_cells(case[rows], agent[rows], reports[rows], *shape)
     ids = np.empty(len(cases), dtype=object)
     ids[:] = cases
     ends = None if dated is None else _latest(dated, case, len(cases))
-    replaced, intervals = len(rows) - len(np.unique(place[rows])), None
+    replaced, intervals = len(rows) - len(values.values), None
     if written.updates == TIME_WEIGHTED and times is not None and ends is not None:
-        table = np.full(values.shape, np.nan)
+        _check_intervals(len(rows), len(agents))
+        table = np.full(shape, np.nan)
         made = (case[rows], agent[rows], reports[rows], times)
         replaced, intervals = 0, _split_lives(*made, ends, table)
-    return LongReports(
-        values, tuple(agents), ids, ends, case, replaced, late, intervals
-    )
+    sparse = prefers_sparse(values.cells, len(values.values))
+    given = values if sparse else values.dense()[:, :, 0]
+    return LongReports(given, tuple(agents), ids, ends, case, replaced, late, intervals)
+
+
+def _check_intervals(updates: int, agents: int) -> None:
+    if updates * agents > DENSE_CELLS:
+        raise SourceError(
+            "time-weighted updates need a row of all agents after each report, at most "
+            f"{DENSE_CELLS:,} numbers; got {updates:,} reports and {agents:,} agents. "
+            "Leave the option out: the last report of an agent on a case then counts."
+        )
 
 
 def _split_lives(

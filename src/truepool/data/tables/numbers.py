@@ -115,29 +115,33 @@ def _quoted(names: Sequence[str]) -> str:
 
 
 def check_rows(
-    reports: FloatArray, outcomes: IntArray, agents: Sequence[str], ids: Array | None
+    columns: Iterable[tuple[str, FloatArray, IntArray]],
+    outcomes: IntArray,
+    ids: Array | None,
 ) -> None:
-    """Refuse an agent of whose reports (T, N) some were fractions and no percentages.
+    """Refuse an agent of whose reports some were fractions and no percentages.
+
+    Each column is an agent, its reports (M,), and the cases (M,) that they are about.
 
     Numbers up to 1 are small percentages where events are rare. They were fractions if
     the outcomes (T,) are likelier under them than under the percentages, and than under
     the share of positives that these cases have.
     """
-    for i, agent in enumerate(agents):
-        cases = np.flatnonzero((reports[:, i] > 0) & (reports[:, i] <= 0.01))
-        if len(cases) in (0, np.count_nonzero(~np.isnan(reports[:, i]))):
+    for agent, reports, cases in columns:
+        small = np.flatnonzero((reports > 0) & (reports <= 0.01))
+        if len(small) in (0, len(reports)):
             continue
-        p, y = reports[cases, i], outcomes[cases]
+        p, y = reports[small], outcomes[cases[small]]
         rate = np.full(len(p), y.mean())
         apart = _log_likelihood(100 * p, y) - max(
             _log_likelihood(p, y), _log_likelihood(rate, y)
         )
         if apart > LIKELIER:
-            t = int(cases[0])
+            t = int(cases[small[0]])
             raise ReportError(
                 f"with --percent every report must be a percentage; agent {agent!r} "
-                f"has {pluralize(len(cases), 'number')} up to 1, such as "
-                f"{100 * reports[t, i]:g} in {case_name(t, ids)}, that fit the "
+                f"has {pluralize(len(small), 'number')} up to 1, such as "
+                f"{100 * p[0]:g} in {case_name(t, ids)}, that fit the "
                 "outcomes only as probabilities. Multiply them by 100 in the table; if "
                 "they are percentages, write a percent sign behind each."
             )

@@ -4,6 +4,7 @@ import os
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,15 @@ from truepool.core.errors import (
 from truepool.core.registry import check_settings
 from truepool.data.case_columns import CaseColumns
 from truepool.data.labels import Labels
+from truepool.data.layout import (
+    as_table,
+    check_layout,
+    empty_cases,
+    squeeze,
+    take_cases,
+)
 from truepool.data.panel import Panel
-from truepool.data.reports import check_reports
+from truepool.data.sparse import SparseReports
 from truepool.data.tables.agent_columns import (
     binary_columns,
     choose_agents,
@@ -62,9 +70,9 @@ class TableWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class ReportTable:
-    """Reports without outcomes: ``values`` (T, N), or (T, N, K) for K classes."""
+    """Reports without outcomes, ``given`` as (T, N), as (T, N, K) or sparse."""
 
-    values: FloatArray
+    given: FloatArray | SparseReports
     agents: tuple[str, ...]
     ids: Array | None
     times: Array | None
@@ -75,16 +83,31 @@ class ReportTable:
     share: FloatArray | None = None
     """Share (T,) of the life of its case that each row stands for."""
 
+    @cached_property
+    def values(self) -> FloatArray:
+        """Reports (T, N) or (T, N, K), NaN where there is none."""
+        return as_table(self.given)
+
     @property
     def coordinates(self) -> FloatArray:
         """Reports as coordinates, (T, N, C): C = 1 for binary, else C = K."""
         return self.values if self.values.ndim == 3 else self.values[:, :, None]
 
+    @property
+    def layout(self) -> FloatArray | SparseReports:
+        """Sparse reports, or coordinates (T, N, C)."""
+        sparse = isinstance(self.given, SparseReports)
+        return self.given if sparse else self.coordinates
+
+    def __len__(self) -> int:
+        """Return the number of cases, T."""
+        return len(self.given)
+
     def take(self, cases: BoolArray | IntArray) -> "ReportTable":
         """Return the reports on some of the cases."""
         return replace(
             self,
-            values=self.values[cases],
+            given=take_cases(self.given, cases),
             ids=None if self.ids is None else self.ids[cases],
             times=None if self.times is None else self.times[cases],
             columns=self.columns.take(cases),
@@ -163,14 +186,14 @@ def load_panel(
             f"some cases must have an outcome; column {written.outcome!r} is empty in "
             f"all {len(frame):,} rows. Say which column holds the outcome (--outcome)."
         )
-    blank = np.isnan(reports.coordinates).all(axis=(1, 2))
+    blank = empty_cases(reports.layout)
     skipped = blank & (not allow_empty_cases)
     known = ~empty & ~skipped
     reports, labels, numbers = _classes(reports, outcomes, known, written.positive)
     settled = reports.take(known)
     weighted, groups = settled.share, settled.column(written.group)
     panel = Panel(
-        settled.values,
+        settled.given,
         numbers,
         settled.agents,
         positive=None if labels else written.positive,
@@ -195,11 +218,11 @@ def load_panel(
     if not empty.any():
         return panel, summary
     later = reports.take(empty & ~skipped)
-    if not len(later.values):
+    if not len(later):
         return panel, summary
     position = np.cumsum(known)[empty & ~skipped]
     pending = panel.with_pending(
-        later.values,
+        later.given,
         ids=later.ids,
         times=later.times,
         position=position,
@@ -235,7 +258,16 @@ def _check_rows(panel: Panel, frame: nw.DataFrame[Any], written: TableFormat) ->
     """Refuse percentages and fractions in one column; percent signs leave no doubt."""
     names = panel.agents if written.long is None else written.long[2:]
     if not any(is_signed(frame[n]) for n in names if n in frame.columns):
-        check_rows(panel.values[:, :, 0], panel.outcomes, panel.agents, panel.ids)
+        check_rows(_columns(panel), panel.outcomes, panel.ids)
+
+
+def _columns(panel: Panel) -> Iterator[tuple[str, FloatArray, IntArray]]:
+    """Yield each agent with its reports and the cases that they are about."""
+    cells = panel.sparse or SparseReports.from_dense(panel.reports)
+    order = np.argsort(cells.agent, kind="stable")
+    ends = cells.agent_counts.cumsum()[:-1]
+    for agent, own in zip(panel.agents, np.split(order, ends), strict=True):
+        yield agent, cells.values[own], cells.case[own]
 
 
 def read_reports(
@@ -278,20 +310,32 @@ def load_reports(
         )
     if reports.classes:
         reports = _in_order_of(labels, reports)
-    order = [reports.agents.index(name) for name in agents]
-    reports = replace(reports, values=reports.values[:, order], agents=tuple(agents))
-    blank = np.asarray(np.isnan(reports.coordinates).all(axis=(1, 2)))
+    reports = _select(reports, agents)
+    blank = empty_cases(reports.layout)
     if not blank.all():
         reports = reports.take(~blank)
-    values, _ = check_reports(reports.values, reports.agents)
+    values, _ = check_layout(reports.given, reports.agents)
     summary = replace(
         reports.summary,
         agents=reports.agents,
         separator=separator,
         empty_cases=int(blank.sum()),
     )
-    squeezed = values[:, :, 0] if values.shape[2] == 1 else values
-    return replace(reports, values=squeezed, summary=summary)
+    return replace(reports, given=squeeze(values), summary=summary)
+
+
+def _select(reports: ReportTable, agents: Sequence[str]) -> ReportTable:
+    """Return the reports of these agents, in this order."""
+    place = {name: i for i, name in enumerate(reports.agents)}
+    order = [place[name] for name in agents]
+    given = reports.given
+    if isinstance(given, SparseReports):
+        new = np.full(len(place), -1)
+        new[order] = np.arange(len(order))
+        return replace(
+            reports, given=given.match_agents(new, len(order)), agents=tuple(agents)
+        )
+    return replace(reports, given=given[:, order], agents=tuple(agents))
 
 
 def load_table(source: Any, written: TableFormat) -> ReportTable:
@@ -395,14 +439,13 @@ def _long_table(
 ) -> tuple[ReportTable, Array, BoolArray]:
     long = pivot(frame, written, columns, time)
     chosen = choose_agents(long.agents, written.agents)
-    places = [long.agents.index(name) for name in chosen]
     summary = TableSummary(replaced=long.replaced, late=long.late)
     of_cases = {
         name: column_by_case(frame[name], long) for name in written.case_columns
     }
     reports = ReportTable(
-        long.values[:, places],
-        tuple(chosen),
+        long.given,
+        long.agents,
         long.ids,
         long.times,
         summary=summary,
@@ -413,15 +456,15 @@ def _long_table(
     if written.outcome in frame.columns:
         outcomes, empty = values_by_case(frame[written.outcome], long)
     if long.intervals is None:
-        return reports, outcomes, empty
+        return _select(reports, chosen), outcomes, empty
     case = long.intervals.case
     stood = replace(
         reports.take(case),
-        values=long.intervals.values[:, places],
+        given=long.intervals.values,
         share=long.intervals.share,
         summary=replace(summary, intervals=len(case), cases=len(long.ids)),
     )
-    return stood, outcomes[case], empty[case]
+    return _select(stood, chosen), outcomes[case], empty[case]
 
 
 def _wide_table(
@@ -499,7 +542,7 @@ def _in_order_of(labels: Labels | None, reports: ReportTable) -> ReportTable:
     values = reports.values[:, :, order]
     if len(order) == 2:
         values = values[:, :, 1]
-    return replace(reports, values=values, classes=tuple(labels.names))
+    return replace(reports, given=values, classes=tuple(labels.names))
 
 
 def _ids(column: nw.Series[Any]) -> Array:

@@ -13,7 +13,12 @@ from truepool.measures.credit.bootstrap import (
     contributions,
     intervals,
 )
-from truepool.measures.credit.removal import credit_per_report, leave_one_out
+from truepool.measures.credit.removal import (
+    SampledRemovals,
+    credit_per_report,
+    leave_one_out,
+    sample_removals,
+)
 from truepool.measures.credit.shapley_values import (
     EXACT_LIMIT,
     ORDERS,
@@ -27,10 +32,12 @@ __all__ = [
     "ORDERS",
     "CreditIntervals",
     "SampledCredit",
+    "SampledRemovals",
     "contributions",
     "credit_per_report",
     "intervals",
     "leave_one_out",
+    "sample_removals",
     "sample_shapley",
     "shapley",
 ]

@@ -16,6 +16,7 @@ from truepool.core.arrays import (
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.data.sparse import SparseReports
 from truepool.measures.fixed_weights import FixedWeights, linear_pools
 from truepool.measures.losses import Loss, as_loss
 
@@ -27,6 +28,8 @@ ORDERS = 40
 MOST_ORDERS, MOST_CHEAP_ORDERS, CHEAP_WORK = 400, 20_000, 250_000_000
 """Most random orders from which credit is sampled; where a squared loss makes an order
 cheap, as many as take this many additions, but not more than the second number."""
+SPARSE_WORK = 100_000_000
+"""Random orders of sparse reports are as many as take this many additions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,10 +95,14 @@ def sample_shapley(
     Stops when the largest standard error is below ``tolerance`` times the largest
     credit, but not before ``orders[0]`` orders and never after ``orders[1]``: 20 and
     400 by default; up to 20,000 where a squared loss, no missing reports and few agents
-    or cases make an order cheap.
+    or cases make an order cheap, and fewer where a million reports and more make it
+    expensive.
     """
     cheap = as_loss(loss, costs, threshold).squared and not panel.silent
     fewest, most = orders or (20, _most_orders(panel) if cheap else MOST_ORDERS)
+    if orders is None and panel.sparse is not None:
+        affordable = int(SPARSE_WORK // len(panel.sparse.values))
+        most = max(fewest, min(most, affordable))
     if not (4 <= fewest <= most and tolerance >= 0):
         raise SettingError(
             "sampling needs 4 <= fewest <= most orders and a tolerance of at least 0; "
@@ -127,7 +134,7 @@ def sample_shapley(
 
 def _most_orders(panel: Panel) -> int:
     """Return how many orders the cheap ways of `_decreases` may take."""
-    T, N, C = panel.values.shape
+    T, N, C = panel.shape
     affordable = int(CHEAP_WORK // (N * min(N, T * C)))
     return min(MOST_CHEAP_ORDERS, max(MOST_ORDERS, affordable))
 
@@ -197,6 +204,8 @@ def _prior_loss(panel: Panel, loss: Loss, cases: FloatArray | None) -> float:
 def _decreases(past: FixedWeights, order: IntArray, start: float) -> FloatArray:
     """Decrease of the mean loss as each agent joins in this order, (N,)."""
     N = order.size
+    if past.panel.sparse is not None:
+        return _sparse_decreases(past, past.panel.sparse, order)
     if past.gram is not None and N <= past.panel.values[:, 0].size:
         # The loss of k equal weights is the mean of the first k rows and columns of G.
         sums = past.gram[np.ix_(order, order)].cumsum(axis=0).cumsum(axis=1)
@@ -206,6 +215,29 @@ def _decreases(past: FixedWeights, order: IntArray, start: float) -> FloatArray:
     credit = np.empty(N)
     credit[order] = -np.diff(path, prepend=start)
     return credit
+
+
+def _sparse_decreases(
+    past: FixedWeights, cells: SparseReports, order: IntArray
+) -> FloatArray:
+    """Decrease of the mean loss as each agent joins in this order, (N,).
+
+    Only the cells count: an agent without a report on a case changes nothing there.
+    """
+    joined, case, first = cells.in_order(order), cells.case, cells.starts[:-1]
+    mean = cells.linear(np.ones(order.size))[case]
+    # Sums of what lies around the mean of each case stay small: little is rounded.
+    totals = np.append(0.0, (cells.values[joined] - mean).cumsum())
+    count = np.arange(1, len(case) + 1) - first[case]
+    pooled = np.clip(mean + (totals[1:] - totals[first][case]) / count, 0.0, 1.0)
+    after = past.loss.take(case).evaluate(pooled[:, None], past.panel.outcomes[case])
+    before = np.append(0.0, after[:-1])
+    whole = np.broadcast_to(past.prior, (len(past.panel), 1))
+    opened = cells.counts > 0
+    before[first[opened]] = past.loss.evaluate(whole, past.panel.outcomes)[opened]
+    change = np.empty(len(case))
+    change[joined] = (before - after) * past.case_weights[case]
+    return cells.by_agent(change)
 
 
 def _path(past: FixedWeights, order: IntArray) -> FloatArray:

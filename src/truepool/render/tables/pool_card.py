@@ -2,12 +2,13 @@
 
 from dataclasses import asdict
 
+from truepool.data.labels import format_names
 from truepool.pools.card import Card
 from truepool.render.costs import describe, describe_classes
 from truepool.render.labels import class_names, sentence
 from truepool.render.numbers import percent
 from truepool.render.tables.grid import Grid
-from truepool.render.tables.weights import explanation_grids
+from truepool.render.tables.weights import SHOWN, explanation_grids
 
 
 def grids(card: Card) -> tuple[Grid, ...]:
@@ -15,7 +16,7 @@ def grids(card: Card) -> tuple[Grid, ...]:
     explanation = card.explanation
     rows = [
         ("pool", card.pool),
-        ("agents", ", ".join(card.agents)),
+        ("agents", _agents(card.agents)),
         ("costs", _costs(card)),
         ("training cases", f"{card.training.cases:,}"),
         ("missing reports", percent(card.training.missing)),
@@ -35,6 +36,12 @@ def grids(card: Card) -> tuple[Grid, ...]:
     title = f"Pool: {card.pool}"
     first = Grid(title, ("", ""), tuple(rows), tuple(notes), prose=True)
     return (first, *explanation_grids(explanation))
+
+
+def _agents(agents: tuple[str, ...]) -> str:
+    if len(agents) <= SHOWN:
+        return ", ".join(agents)
+    return f"{len(agents):,}: {format_names(agents)}"
 
 
 def _costs(card: Card) -> str:

@@ -8,9 +8,7 @@ import numpy as np
 from truepool.online import Trace
 from truepool.render.numbers import number, percent, signed
 from truepool.render.tables.grid import Grid
-
-SHOWN = 50
-"""Largest number of agents whose weights are printed."""
+from truepool.render.tables.weights import SHOWN
 
 
 def to_dict(trace: Trace) -> dict[str, Any]:

@@ -6,6 +6,9 @@ from truepool.pools.result import Explanation
 from truepool.render.numbers import percent, signed
 from truepool.render.tables.grid import Grid
 
+SHOWN = 50
+"""Largest number of agents whose weights are printed."""
+
 
 def explanation_grids(explanation: Explanation) -> Iterator[Grid]:
     """Lay out the weights of the agents or of the pools combined, and the scores."""
@@ -25,11 +28,16 @@ def grid(
     weights: Mapping[str, float], credit: Mapping[str, float] | None, loss: str | None
 ) -> Grid:
     """Lay the weights out, largest first, with the credit behind them if known."""
-    order = sorted(weights, key=lambda agent: -weights[agent])
+    every = sorted(weights, key=lambda agent: -weights[agent])
+    order, others = every[:SHOWN], every[SHOWN:]
+    more: tuple[str, ...] = ()
+    if others:
+        rest = percent(sum(weights[agent] for agent in others))
+        more = (f"{len(others):,} other agents share {rest}; --json lists all.",)
     shares = [percent(weights[agent]) for agent in order]
     if credit is None:
         plain = tuple(zip(order, shares, strict=True))
-        return Grid("Weights", ("agent", "weight"), plain)
+        return Grid("Weights", ("agent", "weight"), plain, more)
     like = max(map(abs, credit.values())) or 1.0
     signs = [signed(credit[agent], like) for agent in order]
     rows = tuple(zip(order, shares, signs, strict=True))
@@ -37,4 +45,4 @@ def grid(
         f"Credit: by how much the {loss} loss per case would rise without the agent, "
         "on the cases it reported on."
     )
-    return Grid("Weights", ("agent", "weight", "credit"), rows, (note,))
+    return Grid("Weights", ("agent", "weight", "credit"), rows, (*more, note))

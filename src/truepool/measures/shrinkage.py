@@ -1,0 +1,69 @@
+r"""Means of agents who reported rarely, shrunk towards the crowd.
+
+The mean :math:`m_i` of agent i over its :math:`n_i` reports varies by
+:math:`\tau^2 + \sigma^2 / n_i` around the mean :math:`\mu` of all agents:
+:math:`\tau^2` is by how much agents differ, :math:`\sigma^2` by how much the reports of
+one agent do. Its mean over all T cases, had it reported on each, is expected at
+
+.. math:: \mu + \frac{\tau^2 + \sigma^2 / T}{\tau^2 + \sigma^2 / n_i} (m_i - \mu).
+
+Who reported on every case stays where it is; ten reports move an agent hardly away from
+the crowd. :math:`\tau^2` is that of DerSimonian & Laird (1986).
+"""
+
+import numpy as np
+
+from truepool.core.arrays import FloatArray
+from truepool.data.panel import Panel
+from truepool.data.sparse import SPARSE_FILL, SparseReports
+
+
+def reports_are_rare(panel: Panel) -> bool:
+    """Whether agents are shrunk: two classes, and less than 10 % of the cells filled.
+
+    It is so in either layout, whatever the number of cells.
+    """
+    return panel.classes == 2 and panel.missing > 1.0 - SPARSE_FILL
+
+
+def cells_of(panel: Panel) -> SparseReports:
+    """Return the reports of a panel of two classes without the empty cells."""
+    return panel.sparse or SparseReports.from_dense(panel.reports)
+
+
+def shrink_means(
+    cells: SparseReports, numbers: FloatArray, case_weights: FloatArray | None = None
+) -> FloatArray:
+    """Mean (N,) of one number per report, (M,), of each agent, shrunk.
+
+    NaN for an agent without a report.
+
+    >>> cells = SparseReports.from_dense(np.full((20, 3), 0.5))
+    >>> shrink_means(cells, np.tile([0.1, 0.2, 0.3], 20)).round(3)
+    array([0.1, 0.2, 0.3])
+    """
+    given = np.ones(len(cells)) if case_weights is None else case_weights
+    share = given[cells.case]
+    mass = cells.by_agent(share)
+    known = mass > 0
+    with np.errstate(invalid="ignore"):
+        means = cells.by_agent(share * numbers) / mass
+        # Reports of unequal weights tell as much as this many of equal ones.
+        counts = mass**2 / cells.by_agent(share**2)
+    within = share @ (numbers - means[cells.agent]) ** 2 / mass.sum()
+    agents, total = int(known.sum()), counts[known].sum()
+    if total <= agents or agents < 2:
+        return np.where(known, means, np.nan)
+    within *= total / (total - agents)
+    n, m = counts[known], means[known]
+    apart = n @ (m - n @ m / total) ** 2 - (agents - 1) * within
+    between = max(0.0, float(apart / (total - n @ n / total)))
+    spread = between + within / n
+    if not spread.max() > 0:
+        return np.where(known, means, np.nan)
+    crowd = (m / spread).sum() / (1.0 / spread).sum()
+    cases = given.sum() ** 2 / (given**2).sum()
+    factor = np.minimum((between + within / cases) / spread, 1.0)
+    shrunk = np.full(len(means), np.nan)
+    shrunk[known] = crowd + factor * (m - crowd)
+    return shrunk

@@ -1,0 +1,164 @@
+"""A forecasting platform, from the long table to pooled probabilities."""
+
+import json
+from io import StringIO
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from truepool.data import sparse
+from truepool.data.sparse import SparseReports
+
+LONG = ("--long", "question", "forecaster", "probability")
+OUTCOME = ("--outcome", "happened")
+POOLS = ["mean", "log-odds", "brier", "vcg", "shrunk"]
+
+
+@pytest.fixture
+def tournament(tmp_path):
+    """Answers of 40 forecasters, two or three to a question."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for q in range(60):
+        p = rng.uniform(0.1, 0.9)
+        happened = int(rng.random() < p)
+        for f in rng.choice(40, 2 + q % 2, replace=False):
+            report = np.clip(p + rng.normal(0, 0.1), 0.01, 0.99).round(3)
+            rows.append((f"q{q}", f"f{f:02}", report, happened))
+    columns = ["question", "forecaster", "probability", "happened"]
+    table = pd.DataFrame(rows, columns=columns)
+    table.to_csv(tmp_path / "answers.csv", index=False)
+    table.drop(columns="happened").to_csv(tmp_path / "open.csv", index=False)
+    return tmp_path
+
+
+@pytest.fixture
+def in_both_layouts(monkeypatch, truepool):
+    """Run a command on a table and on sparse reports; what each wrote."""
+
+    def run(output, *words):
+        written = []
+        for cells in (10**9, 1_000):
+            monkeypatch.setattr(sparse, "SPARSE_CELLS", cells)
+            code, _, err = truepool(*words)
+            assert code == 0, err
+            written.append(output.read_text())
+        return written
+
+    return run
+
+
+@pytest.mark.parametrize("pool", POOLS)
+def test_open_questions_are_pooled_alike_in_either_layout(
+    tournament, in_both_layouts, truepool, pool
+):
+    answers, new = tournament / "answers.csv", tournament / "open.csv"
+    out, saved = tournament / "pooled.csv", tournament / "crowd.pool"
+    rule = (*LONG, *OUTCOME, "--pool", pool)
+    dense, cells = in_both_layouts(out, "pool", answers, new, *rule, "-o", out)
+    assert truepool("fit", answers, *rule, "-o", saved)[0] == 0
+    assert truepool("score", saved, new, "-o", out)[0] == 0
+    tables = [pd.read_csv(StringIO(text)) for text in (dense, cells, out.read_text())]
+    assert len(tables[0]) == 60
+    for table in tables[1:]:
+        np.testing.assert_allclose(table["pooled"], tables[0]["pooled"], atol=1e-12)
+
+
+def test_a_replay_is_the_same_in_either_layout(tournament, in_both_layouts):
+    out = tournament / "replay.json"
+    dense, cells = in_both_layouts(
+        out, "replay", tournament / "answers.csv", *LONG, *OUTCOME, f"--json={out}"
+    )
+    expected, found = json.loads(dense), json.loads(cells)
+    assert found["weights"] == expected["weights"]
+    np.testing.assert_allclose(found["regret"], expected["regret"], atol=1e-12)
+
+
+def test_no_verb_of_the_path_writes_the_whole_table_out(
+    tournament, truepool, monkeypatch
+):  # fmt: skip
+    monkeypatch.setattr(sparse, "SPARSE_CELLS", 1_000)
+    monkeypatch.setattr("truepool.core.arrays.BLOCK", 400)
+    monkeypatch.setattr("truepool.data.tables.batches.LONG_BLOCKS", 1)
+    dense = SparseReports.dense
+    sizes = []
+
+    def watched(self, part=None):
+        table = dense(self, part)
+        sizes.append(table.size)
+        return table
+
+    monkeypatch.setattr(SparseReports, "dense", watched)
+    saved = tournament / "crowd.pool"
+    answers, new = tournament / "answers.csv", tournament / "open.csv"
+    for words in (
+        ("fit", answers, *LONG, *OUTCOME, "--pool", "vcg", "-o", saved),
+        ("score", saved, new, "-o", tournament / "pooled.csv"),
+        ("replay", answers, *LONG, *OUTCOME),
+    ):
+        assert truepool(*words)[0] == 0
+    assert len(sizes) > 2
+    assert max(sizes) <= 400
+
+
+def test_newcomers_are_named_and_those_who_left_change_nothing(
+    tournament,
+    truepool,
+):
+    saved, new = tournament / "crowd.pool", tournament / "new.csv"
+    answers = tournament / "answers.csv"
+    assert (
+        truepool("fit", answers, *LONG, *OUTCOME, "--pool", "mean", "-o", saved)[0] == 0
+    )
+    new.write_text(
+        "question,forecaster,probability\n"
+        "n1,f00,0.25\nn1,stranger,0.9\nn2,another,0.5\n"
+    )
+    code, _, err = truepool("score", saved, new, "-o", tournament / "out.csv")
+    assert code == 0
+    assert "'another', 'stranger' are not agents of the pool: left out." in err
+    pooled = pd.read_csv(tournament / "out.csv")["pooled"]
+    assert pooled[0] == 0.25
+    assert np.isnan(pooled[1])
+
+
+def test_a_path_of_too_many_weights_is_not_drawn(
+    tournament,
+    truepool,
+    monkeypatch,
+):
+    monkeypatch.setattr(sparse, "DENSE_CELLS", 100)
+    words = ("replay", tournament / "answers.csv", *LONG, *OUTCOME)
+    code, _, err = truepool(*words, "--plot", tournament / "path.svg")
+    assert code == 2
+    assert "--plot draws at most 100 weights" in err
+
+
+def test_an_audit_of_too_many_cells_is_refused_in_one_sentence(
+    tournament,
+    truepool,
+    monkeypatch,
+):
+    monkeypatch.setattr(sparse, "SPARSE_CELLS", 1_000)
+    monkeypatch.setattr(sparse, "DENSE_CELLS", 1_000)
+    code, _, err = truepool("audit", tournament / "answers.csv", *LONG, *OUTCOME)
+    assert code == 2
+    assert "an audit needs every cell of the table, at most 1,000" in err
+
+
+def test_of_thousands_of_weights_the_largest_are_printed(
+    tournament,
+    truepool,
+    monkeypatch,
+):
+    monkeypatch.setattr("truepool.render.tables.weights.SHOWN", 5)
+    monkeypatch.setattr("truepool.render.tables.pool_card.SHOWN", 5)
+    answers, saved = tournament / "answers.csv", tournament / "crowd.pool"
+    for pool in ("mean", "vcg"):
+        code, out, _ = truepool(
+            "fit", answers, *LONG, *OUTCOME, "--pool", pool, "-o", saved
+        )
+        assert code == 0
+        assert "other agents share" in out
+        assert "f00, f01, f02, f03, f04, f05 and" in out

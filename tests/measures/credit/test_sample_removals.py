@@ -1,0 +1,34 @@
+"""k-LOO: leave-one-out credit from some removals per case, with a stated error."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from panels import random_panel
+
+from truepool.core.errors import SettingError
+from truepool.measures.credit import leave_one_out, sample_removals
+
+
+def test_sampled_credit_is_unbiased_and_its_standard_errors_are_true():
+    panel = random_panel(cases=60, agents=6, silent=0.3)
+    exact = leave_one_out(panel)
+    samples = [sample_removals(panel, 2, seed=seed) for seed in range(400)]
+    credit = np.array([sample.credit for sample in samples])
+    errors = samples[0].standard_errors
+    assert_allclose(credit.std(axis=0), errors, rtol=0.2)
+    assert (abs(credit.mean(axis=0) - exact) <= 4 * errors / np.sqrt(400)).all()
+
+
+def test_with_as_many_removals_as_agents_credit_is_exact():
+    panel = random_panel(agents=5, silent=0.2)
+    weights = np.linspace(1.0, 2.0, len(panel))
+    sampled = sample_removals(panel, 5, loss="log", sample_weight=weights)
+    exact = leave_one_out(panel, loss="log", sample_weight=weights)
+    assert_allclose(sampled.credit, exact, atol=1e-14)
+    assert_allclose(sampled.standard_errors, 0.0)
+    assert sampled.removals == 5
+
+
+def test_there_must_be_a_removal():
+    with pytest.raises(SettingError, match="removals must be at least 1; got 0"):
+        sample_removals(random_panel(), 0)
