@@ -7,7 +7,7 @@ import pytest
 import truepool_paper
 from truepool_paper.expected import paper_tables
 
-CHEAP = ["tab:hyperparams", "tab:jetson_rtt"]
+CHEAP = ["tab:hyperparams"]
 
 
 def test_it_prints_verdicts_and_writes_rows_pages_and_figures(truepool, tmp_path):
@@ -44,7 +44,7 @@ def test_json_is_what_is_written(truepool, tmp_path):
     result = json.loads(out)
     assert result == json.loads((tmp_path / "verdicts.json").read_text())
     assert result["size"] == "full"
-    assert result["tables"]["tab:jetson_rtt"]["status"] == "pending"
+    assert result["tables"]["tab:hyperparams"]["status"] == "compared"
 
 
 def test_an_unknown_label_is_one_sentence_and_nothing_is_written(truepool, tmp_path):
