@@ -15,8 +15,8 @@ def test_it_prints_verdicts_and_writes_rows_pages_and_figures(truepool, tmp_path
     code, out, err = truepool("reproduce", *labels, "--output", tmp_path / "run")
     assert (code, err) == (0, "")
     # tab:drift_regret is shown by an inferred reading too.
-    assert "5 tables and figures of the paper, quick size" in out
-    assert "Pending: 1." in " ".join(out.split())
+    assert "4 tables and figures of the paper, quick size" in out
+    assert "Pending: 0." in " ".join(out.split())
     there = {str(p.relative_to(tmp_path / "run")) for p in tmp_path.rglob("*.*")}
     assert there == {
         "rows/hyperparams-quick.jsonl", "rows/drift-regret-quick.jsonl",

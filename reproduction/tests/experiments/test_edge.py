@@ -3,7 +3,7 @@
 import pytest
 
 from truepool.core.engine import Cell
-from truepool_paper.edge import UnavailableError, team
+from truepool_paper.edge import UnavailableError, impairment, team
 from truepool_paper.edge.calls import Calls
 from truepool_paper.expected import paper_tables
 from truepool_paper.experiments import edge_network, edge_summary
@@ -31,6 +31,20 @@ def test_no_printed_cell_is_compared(kind):
     assert {c.verdict for c in cells.values()} == {"not at hand"}
 
 
+def test_counts_are_bounded_at_both_sizes():
+    assert edge_summary.CALLS == {"quick": 20, "full": 400}
+    assert edge_summary.BATCHES == {"quick": 2, "full": 20}
+    assert edge_summary.STARTS == {"quick": 1, "full": 5}
+    assert edge_summary.IMPAIRED == {"quick": 4, "full": 50}
+    assert [c["times"] for c in EdgeInference().cells("full")] == [20]
+    assert [c["packets"] for c in EdgeNetwork().cells("full")] == [200]
+
+
+def test_the_worst_link_is_the_papers():
+    worst = impairment.CONDITIONS["200 ms delay and 5 % loss"]
+    assert (2 * worst[0], worst[1]) == (0.2, 0.05)
+
+
 def test_models_are_asked_in_both_forms_and_agree():
     rows = EdgeInference.measure(Cell("edge-inference", (("times", 1),), 0))
     for name in team.MODELS:
@@ -39,7 +53,7 @@ def test_models_are_asked_in_both_forms_and_agree():
         assert onnx["gain, 1 case"] == pytest.approx(
             native["1 case (ms)"] / onnx["1 case (ms)"]
         )
-        assert onnx["max |dp|"] <= 1e-6
+        assert onnx["max |dp| (1e-6)"] <= 1
         assert native["machine"] == onnx["machine"]
     assert len({r["key"][0] for r in rows}) == 10
 

@@ -31,9 +31,9 @@ class EdgeInference(Experiment):
             "features: as scikit-learn has them, and exported to ONNX, on one thread. "
             "Time is processor time, of 500 cases in one call or of one case; a "
             "repetition is the least of five runs. Gain is the time of scikit-learn "
-            "over that of ONNX; max |dp| "
-            "is the largest difference of a probability. All rows are of the machine "
-            "that they name; none is compared with a Jetson.",
+            "over that of ONNX; max |dp| is the largest difference of a probability, "
+            "in millionths. All rows are of the machine that they name; none is "
+            "compared with a Jetson.",
             methods="none",
             elsewhere=("*",),
         )
@@ -70,17 +70,17 @@ def _model_rows(name: str, trained: Team, times: int) -> list[Row]:
         ]
         fast = [_milliseconds(partial(onnx.predict_proba, cases)) for _ in range(times)]
         for key, spent in ((name, slow), (f"{name}, ONNX", fast)):
-            rows += _time_rows(key, column, spent, len(cases))
+            rows += _time_rows(key, spent, len(cases))
         gains = (a / b for a, b in zip(slow, fast, strict=True))
         rows += [_row(f"{name}, ONNX", f"gain, {column}", gain) for gain in gains]
     apart = native.predict_proba(trained.cases) - onnx.predict_proba(trained.cases)
-    rows.append(_row(f"{name}, ONNX", "max |dp|", np.abs(apart).max()))
+    rows.append(_row(f"{name}, ONNX", "max |dp| (1e-6)", 1e6 * np.abs(apart).max()))
     for key in (name, f"{name}, ONNX"):
         rows += [_row(key, "machine", describe()), _row(key, "load", load())]
     return rows
 
 
-def _time_rows(key: str, column: str, spent: list[float], cases: int) -> list[Row]:
+def _time_rows(key: str, spent: list[float], cases: int) -> list[Row]:
     if cases == 1:
         return [_row(key, "1 case (ms)", each) for each in spent]
     return [

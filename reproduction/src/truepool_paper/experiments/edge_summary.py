@@ -8,6 +8,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from truepool.core.arrays import FloatArray
 from truepool.core.engine import Cell, Row
 from truepool_paper.edge import UnavailableError, calls, impairment, processes, team
 from truepool_paper.edge.agent_servers import serve
@@ -65,7 +66,9 @@ class EdgeSummary(Experiment):
             "and agents per case, memory that of the processes with the agents. A "
             "prediction is wrong unless it equals, bit for bit, that of the same model "
             "in one process. All rows are of the machine that they name; none is "
-            "compared with a Jetson.",
+            "compared with a Jetson. Load is how many processes wanted to run: above "
+            "the number of cores, times include waiting for others, which processor "
+            "time does not.",
             methods="none",
             elsewhere=("Desktop, *", "Jetson, *"),
         )
@@ -141,7 +144,7 @@ def _process_per_call(trained: Team, size: Size, folder: Path) -> list[Row]:
     return rows + summary(f"{name}, SSH", Calls(found.milliseconds, found.wrong, spent))
 
 
-def _start(command: Sequence[str], trained: Team, cases: np.ndarray) -> Calls:
+def _start(command: Sequence[str], trained: Team, cases: FloatArray) -> Calls:
     """Start a process for each case, and compare its reports with the agents'."""
     right = calls.in_process(trained, onnx=False)
     done = [call(command, write_cases(case[None])) for case in cases]
