@@ -10,7 +10,7 @@ from truepool_paper.archive import add, from_jsonl, to_jsonl
 from truepool_paper.expected import paper_tables
 from truepool_paper.interface import Reading
 
-LABELS = ["tab:hyperparams", "tab:drift_regret", "fig:drift_regret", "tab:jetson_rtt"]
+LABELS = ["tab:hyperparams", "tab:drift_regret", "fig:drift_regret"]
 
 
 @pytest.fixture(scope="module")
@@ -77,3 +77,12 @@ def test_another_reading_is_stored_beside_the_first(run):
     found = from_jsonl(text)["tab:adversarial@inferred"]
     assert found.reading.basis == "inferred"
     assert from_jsonl(text)["tab:adversarial"].status == "pending"
+
+
+def test_what_a_later_run_answers_is_no_longer_pending(run):
+    figure = replace(run["fig:drift_regret"], table=paper_tables()["fig:adversarial"])
+    text = add(to_jsonl(run), replace(run, answers=(figure,)))
+    assert from_jsonl(text)["fig:adversarial"].status == "drawn"
+    assert json.loads(text.splitlines()[0])["pending"].keys() == (
+        {a.label for a in run.answers if a.status == "pending"} - {"fig:adversarial"}
+    )

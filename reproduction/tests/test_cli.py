@@ -7,7 +7,7 @@ import pytest
 import truepool_paper
 from truepool_paper.expected import paper_tables
 
-CHEAP = ["tab:hyperparams", "tab:jetson_rtt"]
+CHEAP = ["tab:hyperparams"]
 
 
 def test_it_prints_verdicts_and_writes_rows_pages_and_figures(truepool, tmp_path):
@@ -15,8 +15,8 @@ def test_it_prints_verdicts_and_writes_rows_pages_and_figures(truepool, tmp_path
     code, out, err = truepool("reproduce", *labels, "--output", tmp_path / "run")
     assert (code, err) == (0, "")
     # tab:drift_regret is shown by an inferred reading too.
-    assert "5 tables and figures of the paper, quick size" in out
-    assert "Pending: 1." in " ".join(out.split())
+    assert "4 tables and figures of the paper, quick size" in out
+    assert "Pending: 0." in " ".join(out.split())
     there = {str(p.relative_to(tmp_path / "run")) for p in tmp_path.rglob("*.*")}
     assert there == {
         "rows/hyperparams-quick.jsonl", "rows/drift-regret-quick.jsonl",
@@ -44,7 +44,7 @@ def test_json_is_what_is_written(truepool, tmp_path):
     result = json.loads(out)
     assert result == json.loads((tmp_path / "verdicts.json").read_text())
     assert result["size"] == "full"
-    assert result["tables"]["tab:jetson_rtt"]["status"] == "pending"
+    assert result["tables"]["tab:hyperparams"]["status"] == "compared"
 
 
 def test_an_unknown_label_is_one_sentence_and_nothing_is_written(truepool, tmp_path):

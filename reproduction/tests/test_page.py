@@ -7,9 +7,10 @@ import pytest
 
 from truepool_paper.archive import from_jsonl
 from truepool_paper.expected import paper_tables
-from truepool_paper.experiments import NO_MODEL, PENDING, with_variants
+from truepool_paper.experiments import with_variants
 
-UNANSWERED = PENDING | {"fig:llm_ensemble": NO_MODEL}
+LATER = {"tab:jetson_rtt", "tab:jetson_inference", "fig:llm_ensemble"}
+STILL_PENDING = ["tab:edge_summary"]
 ROOT = Path(__file__).parents[2]
 ARCHIVE = (ROOT / "docs/reproduction.jsonl").read_text(encoding="utf-8")
 RUN = from_jsonl(ARCHIVE)
@@ -24,21 +25,21 @@ def test_the_page_is_what_the_stored_rows_make():
 def test_it_is_the_whole_run_at_full_size():
     assert RUN.size == "full"
     assert [a.label for a in RUN.answers] == with_variants(list(paper_tables()))
-    pending = {a.label: a.reading.cause for a in RUN.answers if a.status == "pending"}
-    assert pending == UNANSWERED
+    assert [a.label for a in RUN.answers if a.status == "pending"] == STILL_PENDING
     assert {"command", "seeds", "python", "numpy"} <= set(RUN.environment)
 
 
 def test_readings_measured_later_are_named():
-    assert set(RUN.added) == {a.label for a in RUN.answers if a.variant}
+    assert set(RUN.added) == LATER | {a.label for a in RUN.answers if a.variant}
 
 
 @pytest.mark.parametrize("answer", RUN.answers, ids=lambda a: a.label)
 def test_whatever_is_apart_has_its_cause(answer):
     apart = any(c.verdict == "apart" for c in answer.cells.values())
     assert not apart or answer.variant or answer.reading.cause.endswith(".")
-    if answer.status != "pending" and not answer.variant:
-        assert all(cell.measured for cell in answer.cells.values() if cell.printed and cell.printed.measurable)  # fmt: skip
+    if not answer.variant:
+        compared = [c for c in answer.cells.values() if c.verdict != "not at hand"]
+        assert all(c.measured for c in compared if c.printed and c.printed.measurable)
 
 
 def test_every_figure_is_there():
@@ -46,4 +47,4 @@ def test_every_figure_is_there():
     figures = {
         label for label, table in paper_tables().items() if table.kind == "figure"
     }
-    assert drawn == figures - set(UNANSWERED)
+    assert drawn == figures

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from truepool_paper.agreement import level
 from truepool_paper.expected import Number, PaperTable
 from truepool_paper.interface import Reading
 from truepool_paper.verdicts import (
@@ -103,6 +104,16 @@ def test_what_one_side_lacks():
     assert verdicts(table(a=0.1), {}) == {"a": "pending"}
     assert verdicts(table(), ours(a=0.1)) == {"a": "not printed"}
     assert verdicts(table(a=Number("", None)), ours(a=0.1)) == {"a": "not printed"}
+
+
+def test_hardware_that_is_not_at_hand_is_never_compared():
+    reading = Reading("", elsewhere=("Jetson* | *",))
+    printed = table(**{"Jetson 0": 10.3, "desktop": 4.1})
+    for measured in ({}, ours(**{"Jetson 0": 10.3, "this machine": 0.1})):
+        found = judge(printed, measured, reading)
+        assert found[("Jetson 0",), "FN"].verdict == "not at hand"
+        assert found[("desktop",), "FN"].verdict == "pending"
+        assert level(found.values()).cells == 0
 
 
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=9))

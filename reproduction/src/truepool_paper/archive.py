@@ -40,9 +40,11 @@ def add(text: str, run: Reproduction) -> str:
     Rows of the same labels are replaced; all others stay as they were measured.
     """
     head, *rows = (json.loads(line) for line in text.splitlines())
-    later = [answer.label for answer in run.answers if answer.status == "compared"]
+    later = [answer.label for answer in run.answers if answer.status != "pending"]
     kept = [row for row in rows if row["table"] not in later]
     head["added"] = list(dict.fromkeys([*head.get("added", []), *later]))
+    for label in later:
+        head["pending"].pop(label, None)
     return _join([head, *kept, *_rows(run)])
 
 

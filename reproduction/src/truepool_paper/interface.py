@@ -34,6 +34,8 @@ class Reading:
     ``ours`` where the paper leaves a choice. Three tuples of patterns ``key | column``
     name cells that are no evidence: ``fitted`` (a setting was chosen to meet them),
     ``constructed`` (true whatever is measured) and ``timed`` (on another machine).
+    ``elsewhere`` names cells of hardware that is not at hand: they are never compared;
+    rows of their own hold what the machine at hand does.
     """
 
     reading: str
@@ -44,6 +46,7 @@ class Reading:
     fitted: tuple[str, ...] = ()
     constructed: tuple[str, ...] = ()
     timed: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
 
     def for_size(self, size: Size) -> "Reading":
         """Return the reading at this size.
@@ -80,8 +83,6 @@ class Experiment(ABC):
     """How often each cell is drawn anew."""
     axes: ClassVar[Axes] = {}
     """What the cells vary."""
-    asks_model: ClassVar[bool] = False
-    """Whether it asks a language model, which the user has to name."""
     by_size: ClassVar[bool] = False
     """Whether the cells are told the size."""
     seconds: ClassVar[float] = 1.0

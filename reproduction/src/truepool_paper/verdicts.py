@@ -12,7 +12,9 @@ import numpy as np
 from truepool_paper.expected import Number, PaperTable
 from truepool_paper.interface import Reading
 
-Verdict: TypeAlias = Literal["match", "near", "apart", "not printed", "pending"]
+Verdict: TypeAlias = Literal[
+    "match", "near", "apart", "not printed", "not at hand", "pending"
+]
 Kind: TypeAlias = Literal["evidence", "fitted", "constructed", "timed"]
 Place: TypeAlias = tuple[tuple[Any, ...], str]
 """A row key and a column."""
@@ -87,14 +89,15 @@ def judge(
 
     ``match``: the difference is at most rounding plus twice its sampling error; where
     the paper prints no spread, ours with its number of repeats is used. ``near``: at
-    most 20 % apart. ``apart``: further, or undefined.
+    most 20 % apart. ``apart``: further, or undefined. ``not at hand``: of hardware
+    that we do not have.
     """
     places = list(dict.fromkeys([*table.numbers, *ours]))
     return {
         place: CellVerdict(
             table.numbers.get(place),
             ours.get(place),
-            _verdict(place, table, ours),
+            _verdict(place, table, ours, reading),
             _tolerance(place, table, ours),
             kind(place, reading),
         )
@@ -108,17 +111,21 @@ def kind(place: Place, reading: Reading) -> Kind:
     >>> kind((("Brier", 5), "bias"), Reading("", fitted=("Brier* | bias",)))
     'fitted'
     """
-    key, column = place
-    name = f"{', '.join(map(str, key))} | {column}"
     kinds: dict[Kind, tuple[str, ...]] = {
         "constructed": reading.constructed,
         "fitted": reading.fitted,
         "timed": reading.timed,
     }
     for found, patterns in kinds.items():
-        if any(fnmatchcase(name, pattern) for pattern in patterns):
+        if _named(place, patterns):
             return found
     return "evidence"
+
+
+def _named(place: Place, patterns: tuple[str, ...]) -> bool:
+    key, column = place
+    name = f"{', '.join(map(str, key))} | {column}"
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def tolerance(printed: Number, measured: Measurement, seeds: int) -> float:
@@ -135,11 +142,16 @@ def tolerance(printed: Number, measured: Measurement, seeds: int) -> float:
 
 
 def _verdict(
-    place: Place, table: PaperTable, ours: Mapping[Place, Measurement]
+    place: Place,
+    table: PaperTable,
+    ours: Mapping[Place, Measurement],
+    reading: Reading,
 ) -> Verdict:
     printed, measured = table.numbers.get(place), ours.get(place)
     if printed is None or printed.text == "":
         return "not printed"
+    if _named(place, reading.elsewhere):
+        return "not at hand"
     if measured is None:
         return "pending" if printed.measurable else "not printed"
     if isinstance(measured.value, str):

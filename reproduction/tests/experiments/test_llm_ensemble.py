@@ -6,8 +6,12 @@ from stand_in import MODEL, endpoint, status
 
 from truepool.core.errors import EndpointError
 from truepool_paper import reproduce
-from truepool_paper.experiments import NO_MODEL, obstacle
-from truepool_paper.experiments.llm_ensemble import CASES, LLMEnsemble
+from truepool_paper.experiments.llm_ensemble import (
+    CASES,
+    CLASSIFIERS,
+    NO_MODEL,
+    LLMEnsemble,
+)
 from truepool_paper.interface import MODEL_VARIABLE
 from truepool_paper.render import report
 
@@ -21,9 +25,21 @@ def test_it_has_the_sizes_of_the_paper():
     assert CASES["full"][1:] == (300, 700)
 
 
-def test_without_a_model_it_is_pending(monkeypatch):
+@needs("nsl-kdd")
+def test_without_a_model_the_classifiers_alone_are_pooled_and_it_says_so(
+    monkeypatch, tmp_path
+):
     monkeypatch.delenv(MODEL_VARIABLE, raising=False)
-    assert obstacle(LABEL) == NO_MODEL
+    result = reproduce([LABEL], out=tmp_path)
+    answer = result[LABEL]
+    assert answer.status == "drawn"
+    weights = {r["key"][0]: r["value"] for r in answer.rows if r["column"] == "weight"}
+    assert list(weights) == list(CLASSIFIERS)
+    assert sum(weights.values()) == pytest.approx(1)
+    pooled = {r["key"][0] for r in answer.rows} - set(weights)
+    assert len(pooled) == 5
+    assert all(name.endswith(f", {NO_MODEL}") for name in pooled)
+    assert NO_MODEL in result.figures()[LABEL]._suptitle.get_text()
 
 
 def test_another_model_is_another_cell(monkeypatch):

@@ -8,16 +8,7 @@ from truepool import datasets
 from truepool.core import registry
 from truepool.core.errors import UnknownNameError
 from truepool_paper.expected import paper_tables
-from truepool_paper.interface import MODEL_VARIABLE, Experiment, model_in_use
-
-PENDING = {
-    "tab:jetson_rtt": "needs the networked service, which is to come",
-    "tab:jetson_inference": "needs the networked service, which is to come",
-    "tab:edge_summary": "needs the networked service, which is to come",
-}
-"""Tables that cannot be run yet, and why; they are pending."""
-NO_MODEL = f"needs a language model: set OPENAI_API_KEY and {MODEL_VARIABLE}"
-"""Why a figure is pending that asks a model, where none is named."""
+from truepool_paper.interface import Experiment
 
 
 def every() -> dict[str, type[Experiment]]:
@@ -58,15 +49,11 @@ def with_variants(labels: Sequence[str]) -> list[str]:
 def obstacle(label: str) -> str | None:
     """Return why a table or figure cannot be run now, or None if it can."""
     experiment = find(label)
-    if label in PENDING:
-        return PENDING[label]
     if experiment is None:
         return "not built yet"
     for name in experiment.needs:
         if datasets.find(name).location() is None:
             return f"needs the data set {name}: truepool data path {name} fetches it"
-    if experiment.asks_model and not model_in_use():
-        return NO_MODEL
     for package, extra in experiment.packages.items():
         if find_spec(package) is None:
             return f"needs {package}: pip install 'truepool[{extra}]'"

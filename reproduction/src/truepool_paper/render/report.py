@@ -26,14 +26,16 @@ MARKS = {
     "near": "≈",
     "apart": "✗",
     "not printed": "·",
+    "not at hand": "◦",
     "pending": "…",
 }
 NO_EVIDENCE = "†"
 LEGEND = (
     "printed → ours ± standard error. ✓ match: no further apart than rounding and "
     "twice the sampling error. ≈ near: at most 20 % apart. ✗ apart. · not printed. "
-    "… pending. † no evidence: fitted to this cell, true by construction, or a running "
-    "time on another machine; not counted. A printed ± is a standard deviation."
+    "◦ of hardware that we do not have, never compared. … pending. † no evidence: "
+    "fitted to this cell, true by construction, or a running time on another machine; "
+    "not counted. A printed ± is a standard deviation."
 )
 BASES = {
     "stated": "stated in the paper",
