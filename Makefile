@@ -8,9 +8,9 @@ export OMP_NUM_THREADS ?= 1
 # Data sets are never committed; the tests that need them look here and say so when they skip.
 export TRUEPOOL_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test coverage test-peers test-slow check bench faults fuzz protocol race constraints
+.PHONY: demo test docs reference coverage test-peers test-slow check bench faults fuzz protocol race constraints
 
-demo: $(VENV)/.ok
+demo: $(VENV)/.core
 	$(VENV)/bin/truepool demo
 
 test: $(VENV)/.ok
@@ -52,11 +52,32 @@ race: $(VENV)/.ok
 protocol: $(VENV)/.ok
 	scripts/protocol
 
+# The site, in build/site: built without warnings, its links checked, looked at in a browser.
+docs: $(VENV)/.docs
+	$(VENV)/bin/python -m sphinx -q -W --keep-going -E -b html docs build/site
+	$(VENV)/bin/python scripts/check_site.py build/site
+	scripts/test -n0 -q -m site tests/test_built_site.py
+
+# docs/reference, from the parsers, OpenAPI, the .proto file and the import contract.
+reference: $(VENV)/.ok
+	PYTHONPATH=scripts $(VENV)/bin/python -m reference
+
 constraints: $(VENV)/.ok
 	VIRTUAL_ENV=$(VENV) $(VENV)/bin/uv pip compile -q -U --universal --no-header --no-annotate --all-extras pyproject.toml -o constraints.txt
 
-$(VENV)/.ok: pyproject.toml reproduction/pyproject.toml constraints.txt
+# The core alone, for the demo; everything else; what the site needs.
+INSTALL = VIRTUAL_ENV=$(VENV) $(VENV)/bin/uv pip install -q -c constraints.txt
+
+$(VENV)/.core: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install -q --disable-pip-version-check uv
-	VIRTUAL_ENV=$(VENV) $(VENV)/bin/uv pip install -q -c constraints.txt -e '.[dev]' -e ./reproduction
+	$(INSTALL) -e .
+	touch $@
+
+$(VENV)/.ok: $(VENV)/.core reproduction/pyproject.toml
+	$(INSTALL) -e '.[dev]' -e ./reproduction
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.ok
+	$(INSTALL) -e '.[docs]'
 	touch $@

@@ -23,8 +23,8 @@ TOLERANCE = 1e-6
 class ExportResult:
     """The file of an export, and how far its probabilities are from the agent's.
 
-    ``gap`` is max |dp| over ``cases`` cases; ``missing_gap`` is the same with missing
-    values, None for an agent that takes none.
+    ``gap`` is ``max |dp|`` over ``cases`` cases; ``missing_gap`` is the same with
+    missing values, None for an agent that takes none.
     """
 
     path: Path

@@ -32,7 +32,8 @@ precision, far below what could change a decision."""
 class PoolExport:
     """The file of an export, and how far its probabilities are from the pool's.
 
-    ``gap`` is max |dp| over ``cases`` random cases, most of them with missing reports.
+    ``gap`` is ``max |dp|`` over ``cases`` random cases, most of them with missing
+    reports.
     """
 
     path: Path

@@ -1,0 +1,24 @@
+"""The pages in docs/reference, written from the code: ``make reference``.
+
+The command line comes from its parsers, HTTP from OpenAPI, gRPC from the ``.proto``
+file, errors from their classes, the diagram of the layers from the import contract. A
+test fails when a page is not what this writes.
+"""
+
+from reference import command_line, layers, python, service
+
+
+def pages() -> dict[str, str]:
+    """Return every page by its path in docs/reference."""
+    found = {
+        "cli.md": command_line.cli(),
+        "http.md": service.http(),
+        "grpc.md": service.grpc(),
+        "errors.md": service.errors(),
+        "layers.md": layers.layers(),
+        "layers.svg": layers.diagram(layers.contract()),
+    }
+    for name, (title, modules) in python.TOPICS.items():
+        top = python.TOP.get(name, ())
+        found[f"python/{name}.md"] = python.python(title, top, modules)
+    return found

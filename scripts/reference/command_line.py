@@ -1,0 +1,46 @@
+"""The command line, as its parsers describe it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from reference.page import NOTE, join
+
+WIDTH = 100
+"""Characters of a line of help."""
+
+
+def cli() -> str:
+    """Return the help of every verb, as the parsers print it."""
+    from typer.main import get_command
+
+    from truepool.cli import app
+
+    root = get_command(app)
+    parts = [
+        "# Command line",
+        NOTE,
+        "What `--help` prints. Each verb has a [page](../which_command.md) with"
+        " examples.",
+    ]
+    for path, command in commands("truepool", root):
+        if len(path.split()) > 1:
+            parts.append(f"{'#' * len(path.split())} {path}")
+        parts.append(f"```text\n{help_text(path, command)}\n```")
+    return join(parts)
+
+
+def commands(path: str, command: Any) -> Iterator[tuple[str, Any]]:
+    """Walk through a command and the commands under it."""
+    yield path, command
+    names = command.list_commands(None) if hasattr(command, "list_commands") else ()
+    for name in names:
+        yield from commands(f"{path} {name}", command.get_command(None, name))
+
+
+def help_text(path: str, command: Any) -> str:
+    """Return the help of a command at a fixed width."""
+    context = command.context_class(
+        command, info_name=path, terminal_width=WIDTH, max_content_width=WIDTH
+    )
+    lines = command.get_help(context).splitlines()
+    return "\n".join(line.rstrip() for line in lines)

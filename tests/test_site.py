@@ -1,0 +1,138 @@
+"""The site, without building it: each page has its place, the reference is true."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from check_site import problems
+from reference import pages
+from typer.main import get_command
+
+import truepool
+from truepool.cli import app
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+TREE = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.M | re.S)
+
+
+def entries(page):
+    """Pages in the tables of contents of a page, by name; a star is any."""
+    for tree in TREE.findall(page.read_text()):
+        for line in tree.splitlines():
+            if line and not line.startswith(":"):
+                found = sorted(page.parent.glob(f"{line}.*"))
+                assert found, f"{page.name} lists {line}, which is not there"
+                yield from (path for path in found if path.suffix in (".md", ".ipynb"))
+
+
+def test_every_page_is_listed_exactly_once():
+    pages = {*DOCS.rglob("*.md"), *DOCS.rglob("*.ipynb")} - {DOCS / "index.md"}
+    listed = [entry for page in DOCS.rglob("*.md") for entry in entries(page)]
+    assert sorted(listed) == sorted(pages)
+
+
+def test_the_sections_of_the_site_are_these():
+    sections = [entry.stem for entry in entries(DOCS / "index.md")]
+    assert sections == [
+        "start", "guides", "concepts", "reference", "paper", "extend", "decisions",
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return pages()
+
+
+def test_the_reference_is_what_the_code_says(reference):
+    folder = DOCS / "reference"
+    for name, text in reference.items():
+        assert (folder / name).read_text() == text, f"{name}: run make reference"
+    written = {p.relative_to(folder).as_posix() for p in folder.rglob("*.*")}
+    assert written == set(reference)
+
+
+def test_every_verb_and_option_is_in_the_reference_of_the_command_line(reference):
+    def walk(command):
+        yield command
+        for name in getattr(command, "commands", ()):
+            yield from walk(command.commands[name])
+
+    for command in walk(get_command(app)):
+        for parameter in command.params:
+            for option in parameter.opts:
+                assert option in reference["cli.md"] or not option.startswith("-")
+
+
+def test_every_public_name_is_in_the_reference_of_python(reference):
+    pages = "".join(text for name, text in reference.items() if "python" in name)
+    for name in {*truepool.__all__, *dir(truepool)}:
+        home = getattr(truepool, name)
+        path = getattr(home, "__name__", name) if hasattr(home, "__path__") else name
+        known = (
+            f":: truepool.{name}\n", f"## truepool.{name}\n", f"## {path}\n",
+            f"## {getattr(home, '__name__', '')}\n",
+        )  # fmt: skip
+        assert any(line in pages for line in known), name
+
+
+def test_a_formula_is_drawn_without_a_script():
+    sys.path.insert(0, str(DOCS / "_extensions"))
+    try:
+        pytest.importorskip("docutils")
+        from mathml import render
+    finally:
+        sys.path.pop(0)
+    assert (
+        render("a^2", inline=True) == "<math><msup><mi>a</mi><mn>2</mn></msup></math>"
+    )
+    assert "∑" in render(r"\Bigl(\sum_i w_i\Bigr)", inline=False)
+
+
+PAGE = (
+    '<a href="other.html#here">x</a><img src="p.png"><p id="top"><a href="#top">y</a>'
+)
+
+
+@pytest.fixture
+def site(tmp_path):
+    (tmp_path / "index.html").write_text(PAGE)
+    (tmp_path / "other.html").write_text('<h1 id="here">')
+    (tmp_path / "p.png").touch()
+    return tmp_path
+
+
+def test_a_whole_site_has_no_problems(site):
+    assert problems(site) == []
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        '<a href="nowhere.html">',
+        '<a href="other.html#nowhere">',
+        '<a href="#nowhere">',
+        '<img src="nowhere.png">',
+        '<script src="https://example.org/a.js"></script>',
+        '<link href="//example.org/a.css" rel="stylesheet">',
+        "<style>@import 'https://example.org/a.css'</style>",
+        '<p style="background: url(https://example.org/a.png)">',
+        '<img srcset="https://example.org/a.png 2x" src="p.png">',
+    ],
+)
+def test_a_dead_link_and_a_resource_from_elsewhere_are_found(site, fault):
+    (site / "fault.html").write_text(fault)
+    (problem,) = problems(site)
+    assert problem.startswith("fault.html ")
+
+
+def test_a_link_to_another_site_is_no_resource(site):
+    (site / "more.html").write_text('<a href="https://example.org/">')
+    assert problems(site) == []
+
+
+def test_a_style_sheet_from_elsewhere_is_found(site):
+    (site / "a.css").write_text("a { background: url(https://example.org/a.png) }")
+    (problem,) = problems(site)
+    assert problem == "a.css fetches https://example.org/a.png from elsewhere"
