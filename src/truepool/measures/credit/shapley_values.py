@@ -14,6 +14,7 @@ from truepool.core.arrays import (
     case_mean,
 )
 from truepool.core.errors import SettingError
+from truepool.core.seeds import check_seed
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.fixed_weights import FixedWeights, linear_pools
@@ -57,6 +58,7 @@ def shapley(
     >>> shapley(panel).round(3)
     array([ 0.2 , -0.04])
     """
+    check_seed(seed)
     priced = as_loss(loss, costs, threshold).on(panel)
     if len(panel.agents) > EXACT_LIMIT:
         return sample_shapley(
@@ -94,6 +96,7 @@ def sample_shapley(
     400 by default; up to 20,000 where a squared loss, no missing reports and few agents
     or cases make an order cheap.
     """
+    check_seed(seed)
     cheap = as_loss(loss, costs, threshold).squared and not panel.silent
     fewest, most = orders or (20, _most_orders(panel) if cheap else MOST_ORDERS)
     if not (4 <= fewest <= most and tolerance >= 0):
