@@ -53,14 +53,66 @@ def test_odd_times_are_refused_in_one_sentence(times):
     assert "\n" not in str(refusal.value)
 
 
+RAGGED, HUGE, COMPLEX = [[1], [1, 2]] * 10, [10**400] * 20, np.ones(20) + 1j
+STREAM = tp.Stream("gradient", ["a", "b"])
+
+
+@pytest.mark.parametrize("values", [RAGGED, HUGE, COMPLEX, ["a"] * 20, [None] * 20])
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda v: tp.VCG().fit(*_reports(), sample_weight=v),
+        lambda v: tp.credit.leave_one_out(random_panel(0, 20), sample_weight=v),
+        lambda v: tp.Panel(*_reports(), weights=v),
+        lambda v: tp.Panel(*_reports(), propensity=v),
+        lambda v: tp.VCG(costs=tp.Costs(fn=v)).fit(*_reports()),
+        lambda v: tp.Costs(matrix=[v, v]),
+        lambda v: tp.replay("gradient", random_panel(0, 20), delay=v),
+        lambda v: tp.Mean().fit(*_reports()).predict_proba([[x] * 4 for x in v]),
+        lambda v: STREAM.predict_proba_one({"a": v[0], "b": v[1]}),
+        lambda v: STREAM.learn_one({"a": 0.2, "b": 0.1}, v[0]),
+    ],
+    ids=["fit", "credit", "weights", "propensity", "cost", "matrix", "delay", "score", "report", "outcome"],
+)  # fmt: skip
+def test_values_that_are_no_numbers_are_refused_wherever_they_come_in(use, values):
+    with pytest.raises(TruepoolError) as refusal:
+        use(values)
+    assert "\n" not in str(refusal.value)
+    assert len(str(refusal.value)) < 300
+
+
+@pytest.mark.parametrize("name", ["ids", "groups", "times"])
+def test_columns_of_different_lengths_are_refused(name):
+    with pytest.raises(PanelError, match="one value per case|a time must be"):
+        tp.Panel(*_reports(), **{name: RAGGED})
+
+
+def test_a_number_without_separators_is_not_told_to_leave_them_out():
+    with pytest.raises(CostError, match="Correct it, or leave the case out"):
+        tp.Costs(fn=[10**400, 1])
+
+
+def test_columns_of_a_frame_need_not_be_called_by_text():
+    reports, outcomes = _reports()
+    table = pd.DataFrame(np.c_[reports, outcomes], columns=[0, 1, ("a", 2), "b", "y"])
+    assert tp.read_panel(table, outcome="y").agents == ("0", "1", "('a', 2)", "b")
+
+
 @pytest.mark.parametrize("seed", [-1, 1.5, "a"])
 def test_a_seed_is_a_whole_number(seed):
-    panel = random_panel(0, 20)
+    panel, many = random_panel(0, 20), random_panel(0, 20, agents=16)
     for use in (
         lambda: tp.compare(panel, pools=["mean"], seed=seed),
         lambda: tp.audit(panel, seed=seed),
         lambda: pools.make("boosted", seed=seed).fit_panel(panel),
         lambda: pools.make("vcg", seed=seed).fit_panel(panel),
+        lambda: tp.jury(panel, seed=seed),
+        lambda: tp.games.incentives(panel, seed=seed),
+        lambda: tp.games.Game(3).solve("vcg", seed=seed),
+        lambda: tp.credit.shapley(many, seed=seed),
+        lambda: tp.credit.sample_shapley(many, seed=seed),
+        lambda: tp.credit.leave_one_out(panel, removals=1, seed=seed),
+        lambda: tp.credit.intervals(panel, seed=seed),
     ):
         with pytest.raises(SettingError, match="a seed must be a whole number"):
             use()

@@ -36,6 +36,21 @@ def test_a_page_of_the_users_own_is_refused_before_anything_runs(truepool, tmp_p
     assert truepool(*words, "--force")[0] == truepool(*words)[0] == 0
 
 
+@pytest.mark.parametrize("field", ["table", "key", "column", "value"])
+def test_a_row_of_another_type_is_one_sentence(truepool, tmp_path, field):
+    words = ["reproduce", "tab:hyperparams", "--output", tmp_path]
+    assert truepool(*words)[0] == 0
+    rows = tmp_path / "rows" / "hyperparams-quick.jsonl"
+    first, *others = rows.read_text().splitlines()
+    damaged = json.loads(first)
+    damaged["rows"][0][field] = {"a": 1}
+    rows.write_text("\n".join([json.dumps(damaged), *others]) + "\n")
+    code, out, err = truepool(*words)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "line 1 of" in err
+    assert "remove the file to measure them again" in err
+
+
 def test_json_is_what_is_written(truepool, tmp_path):
     code, out, _ = truepool(
         "reproduce", *CHEAP, "--json", "--full", "--output", tmp_path

@@ -475,3 +475,11 @@ def test_an_interrupted_question_ends_the_command(truepool, monkeypatch):
 
     monkeypatch.setattr(cli, "app", stop)
     assert truepool("demo") == (2, "", "error: stopped\n")
+
+
+@pytest.mark.parametrize("words", [("data", "list"), ("--version",)])
+def test_standard_output_that_is_full_is_one_sentence(words):
+    command = [sys.executable, "-c", "from truepool.cli import main; main()", *words]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (2, "error: No space left on device\n")

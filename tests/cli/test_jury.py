@@ -330,7 +330,33 @@ def test_a_jury_of_one_is_refused_in_its_own_words(truepool, tmp_path):
     path.write_text("id,gpt,passed\na,0.5,1\nb,0.4,0\n")
     code, _, err = truepool("jury", path, "--outcome", "passed")
     assert (code, err) == (
-        2, "error: a jury needs at least 2 judges; got 1, 'gpt'\n",
+        2, "error: a jury needs at least 2 judges; got 1, 'gpt'. Add the column of "
+        "another judge; in a table --agents and --ignore say which columns are judges.\n",
+    )  # fmt: skip
+
+
+def test_notes_are_in_the_words_of_a_jury(truepool, tmp_path):
+    path = tmp_path / "notes.csv"
+    rows = "".join(
+        f"{i % 38},{i % 2},0.{i % 9 + 1},0.{i % 7 + 1},\n" for i in range(40)
+    )
+    path.write_text("id,case,report,gpt,passed\n" + rows + "99,,,,\n")
+    code, _, err = truepool("jury", path, "--outcome", "passed")
+    assert code == 0, err
+    first, *others = err.splitlines()
+    assert first.startswith("Judges: ")
+    said = " ".join(others)
+    assert "1 item has no verdict at all: left out." in said
+    assert "2 items repeat the id of an earlier one; each counts as an item" in said
+    assert "column 'case' holds only 0 and 1 while others hold fractions" in said
+    assert "If it is not a judge, leave it out (--ignore case" in said
+    assert "agent " not in said
+
+
+def test_the_example_is_of_items(truepool):
+    code, _, err = truepool("jury", "--outcome", "y")
+    assert (code, err.splitlines()[0]) == (
+        0, "No table was given: these are the items of the bundled example.",
     )  # fmt: skip
 
 

@@ -237,24 +237,42 @@ FAILING = """
         def combine(self, values):
             return values[:, 0]
 """
+OWN_ERROR = FAILING.replace('{}["seed"]', "raise Trouble('no\\n luck')").replace(
+    "    @final", "    class Trouble(Exception):\n        pass\n\n    @final"
+)
+FAILING_LEARNER = LEARNER.replace("return state.after", "raise StopIteration").replace(
+    '"ramp"', '"failing"'
+)
 
 
-def test_a_pool_that_fails_is_named_in_one_sentence(monkeypatch, tmp_path, truepool):
-    offers = {"truepool.pools": {"failing": "failing_pool:Failing"}}
-    site = install(tmp_path, "faulty", {"failing_pool.py": FAILING}, offers)
+@pytest.mark.parametrize(
+    ("kind", "source", "words", "where"),
+    [
+        ("pools", FAILING, "compare --pool", "_learn: KeyError: 'seed'"),
+        ("pools", OWN_ERROR, "compare --pool", "_learn: Trouble: no luck"),
+        ("learners", FAILING_LEARNER, "replay --learner", "update: StopIteration: ["),
+    ],
+)
+def test_what_fails_is_named_in_one_sentence(
+    kind, source, words, where, monkeypatch, tmp_path, truepool
+):
+    value = f"failing:{'Failing' if kind == 'pools' else 'Ramp'}"
+    offers = {f"truepool.{kind}": {"failing": value}}
+    site = install(tmp_path, "faulty", {"failing.py": source}, offers)
     monkeypatch.syspath_prepend(site)
+    monkeypatch.delitem(sys.modules, "failing", raising=False)
     registry.every.cache_clear()
     try:
-        done = truepool("compare", "--pool", "failing")
+        code, out, err = truepool(*words.split(), "failing")
     finally:
         monkeypatch.undo()
         registry.every.cache_clear()
-    assert done == (
-        2,
-        "",
-        "error: the plug-in 'failing' (failing_pool:Failing) of the distribution "
-        "'faulty' failed in _learn: KeyError: 'seed'. Upgrade or uninstall 'faulty'.\n",
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    start = (
+        f"error: the plug-in 'failing' ({value}) of the distribution 'faulty' failed"
     )
+    assert err.startswith(f"{start} in {where}")
+    assert err.endswith(". Upgrade or uninstall 'faulty'.\n")
 
 
 def test_a_learner_is_replayed_by_its_own_update(toolbox):

@@ -84,7 +84,7 @@ TEXTS = (
 )  # fmt: skip
 NUMBERS = (
     "0", "-1", "-0.0", "nan", "inf", "-inf", "1e308", "5e-324", "4294967296",
-    "1" + "0" * 30, "\u0661", "", "0x10", "1,5", "banana",
+    "1" + "0" * 30, "\u0661", "", "0x10", "1,5", "banana", "0.9999999999999999",
 )  # fmt: skip
 OUTPUTS = (
     "", "folder", "missing/out", "/dev/full", "n" * 300, "\udcff", "table.csv",

@@ -1,11 +1,21 @@
 """Every verb and option with hostile input: one sentence, nothing written, or fine."""
 
+from contextlib import chdir
 from functools import partial
 
 import pytest
 from command import VERBS
 from hostile.budget import HOSTILE, say_if_cut
-from hostile.commands import chosen, contents, fault, prepare, run, sound
+from hostile.commands import (
+    EXPENSIVE,
+    chosen,
+    contents,
+    fault,
+    prepare,
+    restore,
+    run,
+    sound,
+)
 
 CHOSEN = chosen()
 CODES = {
@@ -49,6 +59,34 @@ def test_hostile_input_is_refused_in_one_sentence_or_does_no_harm(verb, folder):
     faults = HOSTILE.run(every)
     assert not any(faults), "\n".join(filter(None, faults))
     say_if_cut(len(faults), len(every))
+
+
+OPTIONS = {
+    verb: {max(parameter.opts, key=len) for parameter in command.params}
+    for verb, command in VERBS.items()
+    if verb not in EXPENSIVE
+}
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("verb", [v for v in OPTIONS if "--seed" in OPTIONS[v]])
+def test_a_seed_may_be_as_large_as_you_like(verb, folder):
+    before = contents(folder)
+    with chdir(folder):
+        answer = run([*sound(verb), "--seed", "4294967296"])
+    restore(folder, before)
+    assert answer.code == CODES.get(verb, 0), answer.err
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("level", ["5e-324", "0.9999999999999999"])
+@pytest.mark.parametrize("verb", [v for v in OPTIONS if "--level" in OPTIONS[v]])
+def test_a_level_may_be_as_near_to_0_and_1_as_numbers_are(verb, level, folder):
+    before = contents(folder)
+    with chdir(folder):
+        answer = run([*sound(verb), "--level", level])
+    restore(folder, before)
+    assert answer.code == 0, answer.err
 
 
 def test_every_option_of_every_verb_is_tried():

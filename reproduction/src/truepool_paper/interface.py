@@ -116,6 +116,22 @@ def model_in_use() -> str:
     return os.environ.get(MODEL_VARIABLE, "")
 
 
+def is_row(found: Row) -> bool:
+    """Whether an object of a file is a row, as `row` makes them.
+
+    >>> is_row(row("tab:poa", ["Brier"], "PoA", 1.2)), is_row({"table": "tab:poa"})
+    (True, False)
+    """
+    key = found.get("key")
+    plain = str | int | float | None
+    return (
+        isinstance(found.get("table"), str)
+        and isinstance(found.get("column"), str)
+        and isinstance(key, list)
+        and all(isinstance(part, plain) for part in (*key, found.get("value")))
+    )
+
+
 def row(table: str, key: Sequence[Any], column: str, value: Any) -> Row:
     """Return a measured number, and where in the paper it belongs.
 

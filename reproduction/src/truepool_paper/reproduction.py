@@ -10,7 +10,13 @@ from truepool.core.engine import Batch, Progress, Row, RowFile, no_progress, run
 from truepool_paper.answers import Answer, Reproduction, Status
 from truepool_paper.expected import paper_tables
 from truepool_paper.experiments import every, find, obstacle, with_variants
-from truepool_paper.interface import Experiment, Reading, Size, model_in_use
+from truepool_paper.interface import (
+    Experiment,
+    Reading,
+    Size,
+    is_row,
+    model_in_use,
+)
 from truepool_paper.verdicts import judge, summarise
 
 PACKAGES = (
@@ -51,7 +57,7 @@ def reproduce(
 
 def _batch(experiment: Experiment, size: Size, out: Path) -> Batch:
     row_file = RowFile(
-        out / "rows" / f"{experiment.name}-{size}.jsonl", experiment.version
+        out / "rows" / f"{experiment.name}-{size}.jsonl", experiment.version, is_row
     )
     cells = experiment.cells(size)
     return Batch(

@@ -20,7 +20,6 @@ from truepool.audits.topics.robustness import robustness
 from truepool.audits.topics.segments import segments
 from truepool.audits.topics.threshold import cost_curve
 from truepool.audits.values import Audit
-from truepool.core.errors import SettingError
 from truepool.core.formatting import pluralize
 from truepool.core.seeds import check_seed
 from truepool.data.costs import Costs
@@ -30,6 +29,7 @@ from truepool.measures.decisions import check_threshold
 from truepool.measures.diversity import effective_agents
 from truepool.measures.groups import check_column
 from truepool.measures.inference import Resamples
+from truepool.measures.inference.bootstrap import check_level
 from truepool.pools import Pool
 from truepool.pools.interface import configure
 
@@ -181,8 +181,7 @@ def _evidence(
     costs.check_classes(panel.classes)
     costs.resolve(panel.columns, panel.ids)
     check_threshold(threshold, panel.classes)
-    if not 0 < level < 1:
-        raise SettingError(f"a level must lie between 0 and 1; got {level!r}")
+    check_level(level)
     Resamples(len(panel), resamples)
     if by is not None:
         check_column(panel, by)

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from scipy.special import ndtri
 
 from truepool.audits.cross_validation import CrossValidation
 from truepool.audits.sampling import Sampling
@@ -24,6 +23,7 @@ from truepool.measures.inference import (
     independent_units,
     paired_p_values,
 )
+from truepool.measures.inference.bootstrap import standard_errors
 from truepool.measures.losses import Loss, agent_losses
 from truepool.online.alarms.change_point import Change
 from truepool.pools.interface import Pool
@@ -262,7 +262,7 @@ class Evidence:
     def rise(self, change: Change) -> Estimate:
         """Increase of a mean at a change, with its interval."""
         gap = change.after - change.before
-        reach = float(ndtri((1 + self.level) / 2)) * change.error
+        reach = standard_errors(self.level) * change.error
         return Estimate(gap, gap - reach, gap + reach)
 
     # The agents

@@ -1,5 +1,6 @@
 """The command: one file per verb. Errors become one sentence and exit code 2 here."""
 
+import os
 import sys
 from importlib.metadata import version
 from itertools import pairwise
@@ -85,10 +86,13 @@ app.command("game")(game.game)
 def main() -> None:
     """Run the command line."""
     try:
-        sys.exit(app(prog_name="truepool", standalone_mode=False))
+        code = app(prog_name="truepool", standalone_mode=False)
+        sys.stdout.flush()  # what cannot be written is an error now, not at the exit
+        sys.exit(code)
     except TruepoolError as error:
         print_note(f"error: {error}")
     except OSError as error:  # a disk that is full, a name that is too long
+        _drop_output()
         where = "" if error.filename is None else f": {str(error.filename)!r:.80}"
         print_note(f"error: {error.strerror or error}{where}")
     except USAGE_ERROR as error:
@@ -96,6 +100,14 @@ def main() -> None:
     except typer.Abort:
         print("error: stopped", file=sys.stderr)
     sys.exit(2)
+
+
+def _drop_output() -> None:
+    """Leave out what standard output does not take: at the exit it would fail again."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _print_usage(error: Any) -> None:

@@ -46,6 +46,7 @@ def serve(
             f"--tls-key) and a token (in {TOKEN_VARIABLE}); or accept the risk with "
             "--insecure"
         )
+    guarded = host in LOOPBACK and not insecure and token is None
     model = AgentModel(agents.load(agent, trust=trust), agent.stem, token)
     if check:
         if not quiet:
@@ -55,6 +56,7 @@ def serve(
 
     from truepool.server.grpc_server import Certificates, beside
     from truepool.server.inference import grpc_service, messages, rest
+    from truepool.server.local_requests import LocalRequests
 
     with ExitStack() as stack:
         listener = stack.enter_context(listen(host, port))
@@ -66,7 +68,7 @@ def serve(
             certificates = Certificates.read(tls_cert, tls_key, None)
             lifespan = beside(lambda: services, host, grpc_port, certificates, GRACE)
         settings = uvicorn.Config(
-            rest.app(model, lifespan),
+            LocalRequests(rest.app(model, lifespan), lambda: guarded),
             ssl_certfile=None if tls_cert is None else str(tls_cert),
             ssl_keyfile=None if tls_key is None else str(tls_key),
             log_level="warning",

@@ -194,14 +194,16 @@ def _read(
     """Read the verdicts, with their labels where there are any."""
     from truepool.data.tables import ReportTable, TableSummary
     from truepool.juries import VerdictTable, read_verdicts
+    from truepool.juries.verdict_table import in_words_of_a_jury
 
     plain = replace(table_format, weight=None)
     options.check_unweighted(plain, "truepool jury counts")
     if panel is None:
         example = options.panel_or_example(panel, table_format)
+        options.NOTES[:] = map(in_words_of_a_jury, options.NOTES)
         return VerdictTable(example, TableSummary(), (), None)
     found = read_verdicts(panel, table_format, tool=tool, labels=labels)
-    options.note(found.summary, "Judges")
+    options.note(found.summary, "Judges", in_words_of_a_jury)
     if isinstance(found.verdicts, ReportTable):
         options.NOTES.append(
             f"No item has a label in column {table_format.outcome!r}. If the labels "

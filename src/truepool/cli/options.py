@@ -537,12 +537,17 @@ def _uses(panel: "Panel", table_format: "TableFormat") -> Iterator[str]:
         )
 
 
-def note(summary: "TableSummary", who: str = "Agents") -> None:
+def note(
+    summary: "TableSummary",
+    who: str = "Agents",
+    reword: Callable[[str], str] = str,
+) -> None:
     """Note which agents are used, and what else was found."""
     from truepool.data.labels import format_names
 
-    NOTES.extend([f"{who}: {format_names(summary.agents)}.", *summary.notes()])
-    NOTES.extend(f"warning: {text}" for text in summary.warnings())
+    NOTES.append(f"{who}: {format_names(summary.agents)}.")
+    NOTES.extend(reword(text) for text in summary.notes())
+    NOTES.extend(f"warning: {reword(text)}" for text in summary.warnings())
 
 
 def check_unweighted(table_format: "TableFormat", who: str) -> None:

@@ -101,6 +101,7 @@ def serve(
             "pools.db`; or have a look with --demo"
         )
     exposed = host not in LOOPBACK and not insecure
+    local = host in LOOPBACK and not insecure
     with ExitStack() as stack:
         ledger = ledger or _temporary_ledger(stack)
         name = display_name(ledger)
@@ -135,7 +136,7 @@ def serve(
                 lambda: services(coordinator), host, grpc_port, certificates, GRACE
             )
         settings = uvicorn.Config(
-            app(coordinator, tracer, lifespan),
+            app(coordinator, tracer, lifespan, local=local),
             ssl_certfile=None if tls_cert is None else str(tls_cert),
             ssl_keyfile=None if tls_key is None else str(tls_key),
             ssl_ca_certs=None if tls_client_ca is None else str(tls_client_ca),

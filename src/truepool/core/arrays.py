@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from truepool.core.errors import OutcomeError, ReportError, SettingError
+from truepool.core.numbers import as_numbers
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -146,16 +147,14 @@ def as_case_weights(sample_weight: ArrayLike | None, cases: int) -> FloatArray |
     """Return one non-negative weight per case, or None for equal weights."""
     if sample_weight is None:
         return None
-    array = np.asarray(sample_weight, dtype=np.float64)
+    rule = f"sample_weight must hold one number for each of the {cases} cases"
+    array = as_numbers(sample_weight, rule, SettingError)
     if array.shape != (cases,):
-        raise SettingError(
-            f"sample_weight must hold one number for each of the {cases} cases; "
-            f"got an array of shape {array.shape}"
-        )
+        raise SettingError(f"{rule}; got an array of shape {array.shape}")
     if not (np.isfinite(array).all() and (array >= 0).all() and array.sum() > 0):
         raise SettingError(
             "sample_weight must be finite, not negative and not all zero; "
-            f"its smallest value is {array.min()!r}"
+            f"its smallest value is {array.min():g}"
         )
     extreme = (array > 0) & ((array < 1 / LARGEST_WEIGHT) | (array > LARGEST_WEIGHT))
     if extreme.any():
@@ -200,7 +199,10 @@ def mean_report(values: FloatArray) -> FloatArray:
     >>> mean_report(np.array([[0.2, 0.4, np.nan], [np.nan, np.nan, np.nan]]))
     array([0.3, nan])
     """
-    count = (~np.isnan(values)).sum(axis=1)
+    silent = np.isnan(values)
+    if not silent.any():  # all that matters to a single case is the number of calls
+        return np.asarray(values.mean(axis=1))
+    count = (~silent).sum(axis=1)
     total = np.nansum(values, axis=1)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
@@ -269,7 +271,7 @@ def log_scale(values: FloatArray, clip: float = SMALLEST) -> FloatArray:
     """
     if values.shape[-1] == 1:
         return logit(values, clip)
-    logs = np.log(np.clip(values, clip, None))
+    logs = np.log(np.maximum(values, clip))
     return np.asarray(logs[..., 1:] - logs[..., :1])
 
 

@@ -15,7 +15,7 @@ def number(value: float, like: float | None = None) -> str:
     """
     if not isfinite(value):
         return "-"
-    size = abs(value if like is None else like)
+    size = abs(value if like is None or not isfinite(like) else like)
     places = 3 if size == 0 else max(0, 2 - floor(log10(size)))
     return f"{value:.{min(places, 6)}f}"
 

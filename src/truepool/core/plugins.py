@@ -17,21 +17,6 @@ from truepool.core.errors import PluginError, TruepoolError, suggestion
 CHECKS, VERBS = "truepool.checks", "truepool.verbs"
 """Groups of functions; any other group has the name of the package of its kind."""
 
-PLUGIN_ERRORS = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    ImportError,
-    LookupError,
-    NameError,
-    OSError,
-    RuntimeError,
-    SyntaxError,
-    TypeError,
-    ValueError,
-)
-"""Errors that importing or calling a plug-in may raise."""
-
 
 def every(group: str, builtin: Collection[str] = ()) -> dict[str, EntryPoint]:
     """Return the entry points of a group by name, without loading them.
@@ -98,7 +83,7 @@ def blame(
         yield
     except spared:
         raise
-    except PLUGIN_ERRORS as error:
+    except Exception as error:  # a plug-in may raise errors of its own
         reason = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(".: ")
         raise PluginError(
             f"{_name(entry)} {what}: {reason}. "

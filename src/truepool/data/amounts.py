@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from truepool.core.arrays import Array, FloatArray, read_only
 from truepool.core.errors import CostError, PanelError
 from truepool.core.formatting import is_number
+from truepool.core.numbers import as_numbers, as_rows
 from truepool.data.case_columns import case_name, one_number_per_case
 
 Amount: TypeAlias = Any
@@ -24,10 +25,13 @@ def as_amount(name: str, value: Any) -> Amount:
     """Return a cost by this name, checked."""
     if isinstance(value, str) and value.strip() and not is_number(value):
         return value
-    if np.ndim(value) == 1:
-        return per_case(name, None, np.asarray(value))
+    rule = f"a cost must be one number, or one per case, for {name} (--cost-{name})"
+    array = as_rows(value, rule, CostError)
+    if array.ndim == 1:
+        return per_case(name, None, array)
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not (number and np.isfinite(value) and (name in RIGHT or value >= 0)):
+    finite = number and (isinstance(value, int) or bool(np.isfinite(value)))
+    if not (finite and (name in RIGHT or value >= 0)):
         what = "a positive number" if name in ERRORS else "a number"
         cure = ""
         if number and value < 0:
@@ -36,7 +40,7 @@ def as_amount(name: str, value: Any) -> Amount:
                 "tn of a case left alone correctly (--cost-tp, --cost-tn)."
             )
         raise CostError(
-            f"a cost must be {what}; got {value!r} for {name} (--cost-{name}){cure}"
+            f"a cost must be {what}; got {value!r:.60} for {name} (--cost-{name}){cure}"
         )
     if value and not 1 / LARGEST_COST <= abs(value) <= LARGEST_COST:
         raise CostError(
@@ -100,12 +104,10 @@ def check_order(error: str, wrong: Amount, right_name: str, right: Amount) -> No
 
 def as_matrix(matrix: ArrayLike) -> FloatArray:
     """Return a cost matrix, checked."""
-    array = np.asarray(matrix, dtype=np.float64)
+    rule = "a cost matrix must be K x K numbers with K of at least 2"
+    array = as_numbers(matrix, rule, CostError)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] < 2:
-        raise CostError(
-            "a cost matrix must be K x K with K of at least 2; "
-            f"got an array of shape {array.shape}"
-        )
+        raise CostError(f"{rule}; got an array of shape {array.shape}")
     if np.diagonal(array).any():
         raise CostError(
             "the diagonal of a cost matrix must be 0: a right decision costs nothing; "

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray, read_only
 from truepool.core.errors import PanelError, suggestion
 from truepool.core.formatting import is_number
+from truepool.core.numbers import as_rows
 
 WEIGHT = "Name a column of numbers (--weight)."
 PROPENSITY = "Name the column with the chance of a review (--propensity)."
@@ -81,7 +82,7 @@ def one_number_per_case(
     if not fine.all():
         t = int(np.argmin(fine))
         value = given[t].item() if isinstance(given[t], np.generic) else given[t]
-        got = "none" if value is None or value != value else repr(value)
+        got = "none" if value is None or value != value else f"{value!r:.60}"
         raise PanelError(
             f"{what} must be a number; {case_name(t, ids)} has {got}. "
             f"{number_cure(value, cure)}"
@@ -103,7 +104,7 @@ def number_cure(cell: Any, otherwise: str) -> str:
         return f"Write {float(number) / 100:g}, without the percent sign."
     if "," in text and is_number(number):
         return "Pass --decimal , if the comma is the decimal mark, else leave it out."
-    if re.fullmatch(r"[-+]?\d[\d.,']*\d", text):
+    if re.fullmatch(r"[-+]?\d+[.,'][\d.,']*\d", text):
         return "Leave out what separates the thousands."
     return otherwise
 
@@ -174,7 +175,7 @@ def case_name(t: int, ids: Array | None) -> str:
 def _number(value: Any) -> float:
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return float("nan")
 
 
@@ -188,9 +189,8 @@ def one_value_per_case(
 def _one_per_case(
     what: str, values: ArrayLike, cases: int, *, copy: bool = True
 ) -> Array:
-    array = np.asarray(values)
+    rule = f"{what} must hold one value per case, {cases}"
+    array = as_rows(values, rule, PanelError)
     if array.shape != (cases,):
-        raise PanelError(
-            f"{what} must hold one value per case, {cases}; got {array.shape}"
-        )
+        raise PanelError(f"{rule}; got {array.shape}")
     return array.copy() if copy else array

@@ -263,7 +263,8 @@ def check_labels(outcomes: ArrayLike) -> Array:
         return _decode(labels)
     if labels.dtype.kind not in "buiU" and len(labels):
         raise OutcomeError(
-            f"a label must be a whole number or text; got {labels[0]!r} in case 0"
+            "a label must be a whole number or text; got "
+            f"{labels.tolist()[0]!r:.60} in case 0"
         )
     return labels
 
@@ -297,7 +298,7 @@ def _whole(labels: Array) -> Array:
     if wrong.any():
         t = int(np.argmax(wrong))
         raise OutcomeError(
-            f"a label must be a whole number or text; got {labels[t].item()!r} in "
+            f"a label must be a whole number or text; got {labels[t].item()!r:.60} in "
             f"case {t}. Name the column of outcomes (--outcome), not one of reports."
         )
     return labels.astype(np.int64)

@@ -58,6 +58,8 @@ def check_reports(
         raise AgentError(
             f"pooling needs at least 2 agents; got {N}"
             + (f", {names[0]!r}" if N else "")
+            + ". Add the column of another agent; in a table --agents and --ignore say "
+            "which columns are agents."
         )
     if T == 0:
         raise PanelError("there must be at least one case; got none")
@@ -162,7 +164,7 @@ def _as_numbers(reports: ArrayLike, agents: tuple[str, ...]) -> FloatArray:
     for index, value in np.ndenumerate(array):
         try:
             if isinstance(value, str) or np.iscomplexobj(value):
-                value = value if np.iscomplexobj(value) else str(value)  # not numpy's
+                value = complex(value) if np.iscomplexobj(value) else str(value)
                 raise TypeError
             numbers[index] = np.nan if value is None else value
         except (TypeError, ValueError, OverflowError):

@@ -27,6 +27,7 @@ from truepool.measures.automation import (
     review_order,
 )
 from truepool.measures.decisions import decide
+from truepool.measures.inference.bootstrap import check_level
 from truepool.measures.label_plan import MIN_PER_STRATUM, LabelPlan, plan_labels
 from truepool.pools.crowd import Crowd
 from truepool.pools.log_odds import LogOdds
@@ -174,8 +175,7 @@ def _check_settings(costs: Costs, pool: str, level: float, budget: int | None) -
             "a jury takes one cost of a missed item and one of a false alarm; got "
             f"{costs!r}. Write Costs(fn=10, fp=1)."
         )
-    if not 0 < level < 1:
-        raise SettingError(f"level must lie between 0 and 1; got {level!r}")
+    check_level(level)
     if budget is not None and budget < 1:
         raise SettingError(
             f"a budget must be at least 1 item; got {budget!r}. Leave it out if no "

@@ -103,7 +103,7 @@ def read_verdicts(
     try:
         verdicts, summary = load_verdicts(frame, written)
     except TruepoolError as error:
-        raise type(error)(_in_words_of_a_jury(str(error))) from None
+        raise type(error)(in_words_of_a_jury(str(error))) from None
     weights = None
     if name is not None and isinstance(verdicts, Panel):
         weights = _numbers(name, verdicts.columns[name])
@@ -141,10 +141,12 @@ def _both_orders(judges: Sequence[str]) -> list[tuple[str, str]]:
     return [pair for pair in pairs if pair[0] in judges]
 
 
-def _in_words_of_a_jury(sentence: str) -> str:
+def in_words_of_a_jury(sentence: str) -> str:
     """Say judge, item and verdict where any other table has agents and cases."""
     for word, own in WORDS.items():
-        sentence = re.sub(rf"(?<![-'\w]){word}(s?)(?![-'\w])", rf"{own}\1", sentence)
+        # Not inside quotes, options and names that follow one.
+        own_word = rf"(?<!--ignore )(?<![-'\w]){word}(s?)(?![-'\w])"
+        sentence = re.sub(own_word, rf"{own}\1", sentence)
     return re.sub("^pooling needs", "a jury needs", sentence)
 
 

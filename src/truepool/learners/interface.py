@@ -108,6 +108,8 @@ class Learner(ABC):
 
     name: ClassVar[str]
     exemptions: ClassVar[Mapping[str, str]] = {}
+    guarded: ClassVar[tuple[str, ...]] = ("update",)
+    """Methods whose errors name the plug-in that wrote them."""
 
     loss: Loss = field(default_factory=lambda: Loss("brier"))
     horizon: int = 10_000

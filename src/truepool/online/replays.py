@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from truepool.core import registry
 from truepool.core.arrays import FloatArray, IntArray, to_classes
 from truepool.core.errors import PanelError, SettingError, UnknownNameError
+from truepool.core.numbers import as_rows
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.sparse import DENSE_CELLS, SparseReports
@@ -184,13 +185,14 @@ def _run_experts(
 
 def _delays(delay: int | ArrayLike, cases: int) -> IntArray | None:
     """Delay of each case, or None if every outcome is known at once."""
-    late = np.asarray(delay)
+    rule = (
+        "a delay must be a whole number of cases, 0 or more: one for all, or one for "
+        f"each of the {cases} cases"
+    )
+    late = as_rows(delay, rule, SettingError)
     fits = late.ndim == 0 or late.shape == (cases,)
     if not fits or late.dtype.kind not in "iu" or (late < 0).any():
-        raise SettingError(
-            f"a delay must be a whole number of cases, 0 or more: one for all, or one "
-            f"for each of the {cases} cases; got {late!r:.60}"
-        )
+        raise SettingError(f"{rule}; got {late.tolist()!r:.60}")
     if not late.any():
         return None
     return np.broadcast_to(np.minimum(late, cases).astype(np.int64), (cases,))

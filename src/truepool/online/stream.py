@@ -328,7 +328,7 @@ class Stream:
         if self.numbers == {0: 0, 1: 1}:
             cure = ". Name the label that is positive: Stream(..., positive=LABEL)"
         raise OutcomeError(
-            f"an outcome must be {format_choice(self.numbers)}; got {y!r}{cure}"
+            f"an outcome must be {format_choice(self.numbers)}; got {y!r:.60}{cure}"
         )
 
 
@@ -358,8 +358,10 @@ def _numbers(classes: int, positive: Any, negative: Any) -> dict[Any, int]:
 def coordinates(agent: str, report: Any, classes: int) -> FloatArray:
     """Report as coordinates (C,): a probability, one per class, or NaN for none."""
     try:
+        if np.iscomplexobj(report):
+            raise TypeError
         value = np.atleast_1d(np.asarray(report, dtype=np.float64))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         value = np.array([np.inf])
     if np.isnan(value).all():
         return np.full(1 if classes == 2 else classes, np.nan)
@@ -371,5 +373,5 @@ def coordinates(agent: str, report: Any, classes: int) -> FloatArray:
         return from_classes(value if exact else value / value.sum())
     raise ReportError(
         f"a report must lie in [0, 1], or be one number per class that sum to 1; "
-        f"agent {agent!r} has {report!r}"
+        f"agent {agent!r} has {report!r:.60}"
     )

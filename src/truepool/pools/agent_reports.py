@@ -56,7 +56,10 @@ def content_order(values: FloatArray) -> list[int]:
 
 def _if_as_wide(reports: ArrayLike, agents: tuple[str, ...]) -> tuple[str, ...]:
     """Agents' names for a message, where the reports have the right width."""
-    shape = np.shape(reports)
+    try:
+        shape = np.shape(reports)
+    except ValueError:  # rows of different lengths, which the check of reports refuses
+        return ()
     return agents if len(shape) > 1 and shape[1] == len(agents) else ()
 
 

@@ -170,6 +170,11 @@ def check_name(what: str, name: Any) -> str:
             f"the name of {what} must be printable, without spaces around it; got "
             f"{name!r:.60}"
         )
+    if name in (".", ".."):
+        raise SettingError(
+            f"the name of {what} must not be {name!r}, which means another place in a "
+            "path; take another name"
+        )
     return name
 
 

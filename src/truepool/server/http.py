@@ -18,9 +18,11 @@ from truepool.server.access import Caller
 from truepool.server.coordinator import Answer, Coordinator
 from truepool.server.http_administration import add_administration
 from truepool.server.http_cases import Strict, add_cases
+from truepool.server.local_requests import LocalRequests
 from truepool.server.observation import Observation
 from truepool.server.over_time import credit_over_time, weights_over_time
 from truepool.server.pages import add_pages
+from truepool.server.path_names import EncodedSlashes, show_path
 from truepool.server.traces import Tracer
 
 STATUS = {
@@ -101,9 +103,16 @@ POOL = {
 
 
 def app(
-    coordinator: Coordinator, tracer: Tracer | None = None, lifespan: Any = None
+    coordinator: Coordinator,
+    tracer: Tracer | None = None,
+    lifespan: Any = None,
+    *,
+    local: bool = False,
 ) -> FastAPI:
-    """Return the ASGI application of a coordinator, and of what runs beside it."""
+    """Return the ASGI application of a coordinator, and of what runs beside it.
+
+    One that listens on loopback (``local``) refuses web pages until there are tokens.
+    """
 
     @asynccontextmanager
     async def whole(api: FastAPI) -> AsyncIterator[None]:
@@ -128,7 +137,7 @@ def app(
 
     Who = Annotated[Caller, Depends(caller)]
     Last = Annotated[int, Query(description="How many cases with a known outcome.")]
-    v1 = "/v1/pools/{pool}"
+    v1 = "/v1/pools/{pool:name}"
     add_cases(api, coordinator, caller)  # first: routes are tried in their order
 
     @api.get("/livez")
@@ -163,36 +172,36 @@ def app(
         content = {"agent": body.name, "endpoint": body.endpoint}
         return await _after(coordinator.change(who, pool, "join", content))
 
-    @api.put(f"{v1}/agents/{{agent}}/endpoint")
+    @api.put(f"{v1}/agents/{{agent:name}}/endpoint")
     async def register(pool: str, agent: str, body: dict[str, Any], who: Who) -> Any:
         """Register where an agent answers; see docs/protocols.md."""
         content = {"agent": agent, "endpoint": body}
         return await _after(coordinator.change(who, pool, "endpoint", content))
 
-    @api.delete(f"{v1}/agents/{{agent}}/endpoint")
+    @api.delete(f"{v1}/agents/{{agent:name}}/endpoint")
     async def unregister(pool: str, agent: str, who: Who) -> Any:
         """Ask an agent no more; it may still report."""
         content = {"agent": agent, "endpoint": None}
         return await _after(coordinator.change(who, pool, "endpoint", content))
 
-    @api.delete(f"{v1}/agents/{{agent}}")
+    @api.delete(f"{v1}/agents/{{agent:name}}")
     async def leave(pool: str, agent: str, who: Who) -> Any:
         """Let an agent leave."""
         return await _after(coordinator.change(who, pool, "leave", {"agent": agent}))
 
-    @api.post(f"{v1}/cases/{{case}}/prediction")
+    @api.post(f"{v1}/cases/{{case:name}}/prediction")
     async def predict(pool: str, case: str, body: PredictionBody, who: Who) -> Any:
         """Ask the registered agents about a case, and decide by whoever answered."""
         return await coordinator.predict(
             who, pool, case, body.features, body.columns, body.deadline
         )
 
-    @api.get(f"{v1}/cases/{{case}}")
+    @api.get(f"{v1}/cases/{{case:name}}")
     async def case(pool: str, case: str, who: Who) -> Any:
         """Return what is known of a case."""
         return await _after(coordinator.case(who, pool, case))
 
-    @api.delete(f"{v1}/cases/{{case}}")
+    @api.delete(f"{v1}/cases/{{case:name}}")
     async def erase(pool: str, case: str, who: Who) -> Any:
         """Erase a case; the ledger stays verifiable."""
         return await _after(coordinator.erase(who, pool, case))
@@ -241,23 +250,26 @@ def app(
         found = await _apart(coordinator.evidence, who, pool, last)
         return {"challengers": found}
 
-    @api.post(f"{v1}/challengers/{{name}}/promote")
+    @api.post(f"{v1}/challengers/{{name:name}}/promote")
     async def promote(pool: str, name: str, who: Who) -> Any:
         """Let a rule decide from now on; the one before runs in its shadow."""
         return await _after(coordinator.change(who, pool, "promote", {"name": name}))
 
-    @api.delete(f"{v1}/challengers/{{name}}")
+    @api.delete(f"{v1}/challengers/{{name:name}}")
     async def withdraw(pool: str, name: str, who: Who) -> Any:
         """Stop a challenger."""
         return await _after(coordinator.change(who, pool, "withdraw", {"name": name}))
 
     add_administration(api, coordinator, Who)
+    if local:
+        api.add_middleware(LocalRequests, is_open=lambda: not coordinator.access.known)
     api.add_middleware(
         Observation,
         metrics=coordinator.metrics,
         largest=lambda: LARGEST_BODY,
         tracer=tracer,
     )
+    api.add_middleware(EncodedSlashes)
 
     @api.exception_handler(TruepoolError)
     async def refuse(request: Request, error: TruepoolError) -> Response:
@@ -276,9 +288,8 @@ def app(
         if error.status_code == STATUS["too-large"]:
             return _error("too-large", error.detail)
         code = "unknown" if error.status_code == 404 else "invalid"
-        sentence = (
-            f"{request.method} {request.url.path} is no operation; see /openapi.json"
-        )
+        path = show_path(request.url.path)
+        sentence = f"{request.method} {path} is no operation; see /openapi.json"
         return _error(code, sentence, error.status_code)
 
     add_pages(api, coordinator)

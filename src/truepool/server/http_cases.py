@@ -113,7 +113,7 @@ def add_cases(
 ) -> None:
     """Add the operations to an application."""
     Who = Annotated[Caller, Depends(identify)]
-    v1 = "/v1/pools/{pool}"
+    v1 = "/v1/pools/{pool:name}"
 
     def add(method: str, path: str, **extra: Any) -> Callable[..., Any]:
         def register(operation: Callable[..., Any]) -> Callable[..., Any]:
@@ -129,7 +129,7 @@ def add_cases(
 
         return register
 
-    @add("PUT", "/cases/{case}/reports/{agent}")
+    @add("PUT", "/cases/{case:name}/reports/{agent:name}")
     async def report(
         pool: str, case: str, agent: str, body: ReportBody, who: Who
     ) -> Answer:
@@ -144,14 +144,14 @@ def add_cases(
         batch = _arrow(body) if kind == ARROW else _reports(body)
         return coordinator.report(who, pool, batch)
 
-    @add("POST", "/cases/{case}/decision")
+    @add("POST", "/cases/{case:name}/decision")
     async def decide(
         pool: str, case: str, who: Who, body: DecisionBody | None = None
     ) -> Answer:
         """Decide a case by the reports on it; the same answer if asked again."""
         return coordinator.decide(who, pool, case, body.columns if body else None)
 
-    @add("PUT", "/cases/{case}/outcome")
+    @add("PUT", "/cases/{case:name}/outcome")
     async def settle(pool: str, case: str, body: OutcomeBody, who: Who) -> Answer:
         """Settle a case that was decided."""
         return coordinator.settle(who, pool, [(case, body.outcome)])

@@ -80,7 +80,7 @@ class Observation:
 def _path(scope: Scope) -> str:
     """Path of an operation without the names in it."""
     route = scope.get("route")
-    return "other" if route is None else str(route.path)
+    return "other" if route is None else str(route.path).replace(":name}", "}")
 
 
 def _limited(receive: Receive, largest: int) -> Receive:

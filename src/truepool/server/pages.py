@@ -22,6 +22,7 @@ from truepool.render.html.dashboard import (
 from truepool.server.access import Caller
 from truepool.server.coordinator import Coordinator
 from truepool.server.dashboard import Dashboard
+from truepool.server.path_names import SLASH
 
 STATUS = {"unauthenticated": 401, "forbidden": 403, "unknown": 404}
 HEADERS = {
@@ -57,7 +58,8 @@ def add_pages(api: FastAPI, coordinator: Coordinator) -> None:
 
     @api.get("/pools/{pool:path}", include_in_schema=False)
     async def pool(request: Request, pool: str) -> Response:
-        return await answer(request, lambda who: pool_page(dashboard.pool(who, pool)))
+        name = pool.replace(SLASH, "/")
+        return await answer(request, lambda who: pool_page(dashboard.pool(who, name)))
 
 
 def _bearer(request: Request) -> str | None:

@@ -50,13 +50,22 @@ def test_an_incomplete_line_is_dropped_and_the_next_run_continues(tmp_path, end)
         '{"version": "1", "cell": 3, "rows": []}',
         '{"version": "1", "cell": "a", "rows": {"b": 1}}',
         '{"version": "1", "cell": "a", "rows": [1]}',
+        '{"version": "1", "cell": "a", "rows": [{"value": "a"}]}',
+        "[" * 100_000,
+        "9" * 5_000,
     ],
 )
 def test_a_file_of_something_else_is_refused(tmp_path, line):
     path = tmp_path / "rows.jsonl"
     path.write_text(f"{line}\n")
     with pytest.raises(SourceError, match="line 1 of .* is not a row of an experiment"):
-        RowFile(path, "1")
+        RowFile(path, "1", lambda row: row["value"] == 0.1)
+
+
+def test_rows_of_another_version_may_be_of_any_kind(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"version": "0", "cell": "a", "rows": [{"value": "a"}]}\n')
+    assert RowFile(path, "1", lambda row: False).rows == {}
 
 
 @pytest.mark.parametrize("made", [lambda p: p.mkdir(), lambda p: p.write_bytes(b"\xff\n")])  # fmt: skip

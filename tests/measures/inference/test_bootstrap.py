@@ -116,3 +116,16 @@ def test_an_interval_does_not_depend_on_the_unit(scale):
     plain = bca_interval(units, draws, 0.95)
     scaled = bca_interval(scale * units, scale * draws, 0.95)
     np.testing.assert_allclose(scaled, scale * np.array(plain), rtol=1e-12)
+
+
+@pytest.mark.parametrize("level", [0.999, 1 - 1e-9, 1 - 1e-16, 5e-324])
+@pytest.mark.parametrize("skew", [0.3, 3.0])
+def test_the_ends_of_an_interval_are_in_order_at_any_level(level, skew):
+    # The correction has a pole at z = 1 / a, and a level next to 1 rounds to 1.
+    rng = np.random.default_rng(0)
+    units = rng.lognormal(0, skew, 12)
+    draws = rng.choice(units, (500, 12)).mean(axis=1)
+    low, high = bca_interval(units, draws, level)
+    assert draws.min() <= low <= high <= draws.max()
+    if level == 1 - 1e-16:
+        assert high == draws.max()

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
-from scipy.special import chdtrc, ndtri
+from scipy.special import chdtrc
 
 from truepool.audits.candidate import Candidate
 from truepool.audits.cross_validation import recalibrate
@@ -25,6 +25,7 @@ from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.measures.calibration import cox
 from truepool.measures.groups import enough_cases
 from truepool.measures.inference import independent_units
+from truepool.measures.inference.bootstrap import standard_errors
 from truepool.measures.scores import ece, smooth_ece
 
 POOL_SLOPE = 1.05
@@ -106,7 +107,7 @@ def calibration(
     if not enough_cases(y):
         return Calibration(who, len(p), *errors, None, None, None, None)
     fit = cox(p, y, w, g)
-    z = float(ndtri((1 + level) / 2))
+    z = standard_errors(level)
     bias = independent_units((p - y)[:, None], w, g)[:, 0]
     error = bias.std(ddof=1) / np.sqrt(len(bias))
     return Calibration(

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
@@ -13,6 +13,7 @@ from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, log_scale
 from truepool.measures.diversity import correlation, effective_agents
 from truepool.measures.groups import FEWEST_CASES
+from truepool.measures.inference.bootstrap import standard_errors
 
 COPY, DISTINCT = 0.995, 0.99
 """Log-odds that correlate above the first are a copy, tested against the second."""
@@ -86,7 +87,7 @@ def _interval(evidence: Evidence, found: float, cases: float) -> Estimate:
     """A correlation with the interval of Fisher's z, where the cases support one."""
     if evidence.shortage is not None or cases <= FEWEST_CASES:
         return Estimate(found, float("nan"), float("nan"))
-    reach = float(ndtri((1 + evidence.level) / 2)) / np.sqrt(cases - 3)
+    reach = standard_errors(evidence.level) / np.sqrt(cases - 3)
     if abs(found) >= 1 - 1e-12:
         whole = float(np.sign(found))
         return Estimate(whole, whole, whole)

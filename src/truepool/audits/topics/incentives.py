@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.special import ndtri
 
 from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
@@ -14,6 +13,7 @@ from truepool.core.formatting import number, signed
 from truepool.games import Incentives, incentives, payments
 from truepool.games.beliefs import check_costs
 from truepool.games.misreports import AgentIncentive, Misreport
+from truepool.measures.inference.bootstrap import standard_errors
 from truepool.pools.interface import LinearPool
 
 LINEAR_CASES, OTHER_CASES = 5_000, 500
@@ -145,7 +145,7 @@ def _step(line: float) -> str:
 
 
 def _gain(row: AgentIncentive, level: float) -> Estimate:
-    reach = float(ndtri((1 + level) / 2)) * row.best.error
+    reach = standard_errors(level) * row.best.error
     return Estimate(row.best.gain, row.best.gain - reach, row.best.gain + reach)
 
 

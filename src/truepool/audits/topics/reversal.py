@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from scipy.special import ndtri
 
 from truepool.audits.attribution import dates
 from truepool.audits.candidate import Candidate
@@ -18,6 +17,7 @@ from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray, to_classes
 from truepool.measures.groups import enough_cases
 from truepool.measures.inference import independent_units, paired_p_values
+from truepool.measures.inference.bootstrap import standard_errors
 from truepool.measures.scores import auc
 from truepool.online.alarms.change_point import change
 from truepool.stress.label_flip import LabelFlip
@@ -197,7 +197,7 @@ def _area(area: float, outcomes: IntArray, level: float) -> Estimate:
     above, below = area / (2 - area), 2 * area**2 / (1 + area)
     spread = area * (1 - area)
     spread += (ones - 1) * (above - area**2) + (zeros - 1) * (below - area**2)
-    reach = float(ndtri((1 + level) / 2) * np.sqrt(max(spread, 0.0) / (ones * zeros)))
+    reach = standard_errors(level) * float(np.sqrt(max(spread, 0.0) / (ones * zeros)))
     return Estimate(area, max(area - reach, 0.0), min(area + reach, 1.0))
 
 

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
@@ -25,10 +26,17 @@ class RowFile:
     version : str
         Version of what measures the cells: rows of other versions stay in the file
         and are not used.
+    is_row : callable
+        Whether an object of a line is what the cells are measured as; any by default.
     """
 
-    def __init__(self, path: Path, version: str) -> None:
-        self.path, self.version = path, version
+    def __init__(
+        self,
+        path: Path,
+        version: str,
+        is_row: Callable[[Row], bool] = lambda row: True,
+    ) -> None:
+        self.path, self.version, self.is_row = path, version, is_row
         self.rows: dict[str, list[Row]] = {}
         self._end = self._lines = 0
         try:
@@ -89,8 +97,10 @@ class RowFile:
                 if not isinstance(key, str) or not _are_rows(rows):
                     raise TypeError
                 if found["version"] == self.version:
+                    if not all(map(self.is_row, rows)):
+                        raise TypeError
                     self.rows[key] = rows
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, RecursionError):
                 raise SourceError(
                     f"line {self._lines} of {self.path} is not a row of an experiment; "
                     "remove the file to measure them again"

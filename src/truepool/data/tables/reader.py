@@ -366,13 +366,16 @@ def read_source(
     separator = None
     if isinstance(source, str | os.PathLike):
         source, separator = read_file(Path(source), written)
-    names = [str(name) for name in _column_names(source)]
+    given = _column_names(source)
+    names = [str(name) for name in given]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
         raise AgentError(
             "column names must be unique; got "
             f"{', '.join(map(repr, sorted(twice)))} more than once. Rename one."
         )
+    if names != given:  # pandas takes any value for a name
+        source = source.set_axis(names, axis=1)
     try:
         frame: nw.DataFrame[Any] = nw.from_native(source, eager_only=True)
     except TypeError:

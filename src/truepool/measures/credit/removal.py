@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from truepool.core import kernels
 from truepool.core.arrays import FloatArray, blocks, case_mean
 from truepool.core.errors import SettingError
+from truepool.core.seeds import check_seed
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.sparse import SparseReports
@@ -37,6 +38,7 @@ def leave_one_out(
     >>> leave_one_out(panel).round(3)
     array([ 0.16, -0.08])
     """
+    check_seed(seed)
     w = weights_or_equal(panel, weights)
     T, K = len(panel), panel.classes
     cases = panel.case_weights(sample_weight)

@@ -14,6 +14,7 @@ from truepool.core.arrays import (
     case_mean,
 )
 from truepool.core.errors import SettingError
+from truepool.core.seeds import check_seed
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.sparse import SparseReports
@@ -60,6 +61,7 @@ def shapley(
     >>> shapley(panel).round(3)
     array([ 0.2 , -0.04])
     """
+    check_seed(seed)
     priced = as_loss(loss, costs, threshold).on(panel)
     if len(panel.agents) > EXACT_LIMIT:
         return sample_shapley(
@@ -98,6 +100,7 @@ def sample_shapley(
     or cases make an order cheap, and fewer where a million reports and more make it
     expensive.
     """
+    check_seed(seed)
     cheap = as_loss(loss, costs, threshold).squared and not panel.silent
     fewest, most = orders or (20, _most_orders(panel) if cheap else MOST_ORDERS)
     if orders is None and panel.sparse is not None:

@@ -8,6 +8,7 @@ from scipy.special import ndtr, ndtri
 
 from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.core.errors import SettingError
+from truepool.core.seeds import check_seed
 
 GROUPS = 4_000
 """Above this many cases, random groups of cases are resampled instead of single ones:
@@ -23,6 +24,7 @@ def bootstrap_means(by_case: FloatArray, resamples: int, seed: int) -> FloatArra
     """
     check_resamples(resamples)
     T = len(by_case)
+    check_seed(seed)
     rng = np.random.default_rng(seed)
     means = np.empty((resamples, by_case.shape[1]))
     for b in range(resamples):
@@ -75,6 +77,7 @@ class Resamples:
 
     def __post_init__(self) -> None:
         check_resamples(self.resamples)
+        check_seed(self.seed)
 
     @property
     def groups(self) -> int:
@@ -145,7 +148,10 @@ def bca_interval(
         # Scaled first: the powers of very small and large deviations are no numbers.
         a = float(((apart / np.sqrt(spread)) ** 3).sum()) / 6
         z = ndtri(share) + ndtri(tails)
-        tails = ndtr(ndtri(share) + z / (1 - a * z))
+        # Beyond the pole of the correction, and at infinity, lie the ends.
+        inner = np.isfinite(z) & (a * np.nan_to_num(z) < 1)
+        step = np.divide(z, 1 - a * np.nan_to_num(z), where=inner, out=np.zeros(2))
+        tails = np.where(inner, ndtr(ndtri(share) + step), z > 0)
     low, high = np.quantile(draws, tails)
     return float(low), float(high)
 
@@ -164,6 +170,15 @@ def percentile_interval(
     return low, high
 
 
+def standard_errors(level: float) -> float:
+    """Half the width of a normal interval, in standard errors.
+
+    >>> round(standard_errors(0.95), 2), round(standard_errors(1 - 1e-16), 2)
+    (1.96, 8.29)
+    """
+    return -float(ndtri((1 - level) / 2))  # (1 + level) / 2 may round to 1
+
+
 def check_resamples(resamples: int) -> None:
     """Refuse fewer resamples than an interval needs."""
     if resamples < 2:
@@ -173,4 +188,6 @@ def check_resamples(resamples: int) -> None:
 def check_level(level: float) -> None:
     """Refuse a level of an interval that is no probability."""
     if not 0 < level < 1:
-        raise SettingError(f"a level must lie between 0 and 1; got {level!r}")
+        raise SettingError(
+            f"a level must lie between 0 and 1, such as 0.95; got {level!r}"
+        )

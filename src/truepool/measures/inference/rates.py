@@ -4,11 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError
-from truepool.measures.inference.bootstrap import check_level
+from truepool.measures.inference.bootstrap import check_level, standard_errors
 
 PSEUDO_LABELS = 2.0
 """Labels of each kind that are added (Agresti and Coull 1998): without them the
@@ -183,7 +182,7 @@ def _estimate(
     variance = squares / (total - 1) / total
     if N > 1:
         variance += (trust / share) ** 2 * guess_of_others.var(ddof=1) / N
-    reach = float(ndtri((1 + level) / 2)) * np.sqrt(variance)
+    reach = standard_errors(level) * np.sqrt(variance)
     ends = np.clip([centre, centre - reach, centre + reach], 0.0, 1.0)
     estimate, low, high = (float(end) for end in ends)
     return Rate(estimate, low, high, level, trust, len(m), N)

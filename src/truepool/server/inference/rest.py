@@ -24,6 +24,7 @@ from truepool.server.inference.models import (
     check_version,
 )
 from truepool.server.inference.tensors import Tensor
+from truepool.server.path_names import show_path
 
 HEADER = "inference-header-content-length"
 """Length of the JSON before the raw bytes of tensors."""
@@ -95,14 +96,14 @@ def app(models: Models, lifespan: Any = None) -> Starlette:
         answers = await models.answer(caller, asked)
         return _response(request, body, asked, answers)
 
-    model_path = "/v2/models/{model}"
+    model_path = "/v2/models/{model:name}"
     routes = [
         Route("/v2", server),
         Route("/v2/", server),
         Route("/v2/health/live", live),
         Route("/v2/health/ready", ready),
     ]
-    for path in (model_path, f"{model_path}/versions/{{version}}"):
+    for path in (model_path, f"{model_path}/versions/{{version:name}}"):
         routes += [
             Route(path, model),
             Route(f"{path}/ready", model_ready),
@@ -229,5 +230,6 @@ async def _refuse(request: Request, error: Exception) -> Response:
 
 async def _refuse_path(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    sentence = f"{request.method} {request.url.path} is not of the protocol"
+    path = show_path(request.url.path)
+    sentence = f"{request.method} {path} is not of the protocol"
     return JSONResponse({"error": sentence}, status)
