@@ -162,12 +162,18 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         there is a threshold.
         """
         probabilities = self.probabilities(values)
+        decisions = self.decide(from_classes(probabilities), columns)
+        return PoolResult(probabilities, decisions)
+
+    def decide(
+        self, pooled: FloatArray, columns: Mapping[str, ArrayLike] | None = None
+    ) -> IntArray:
+        """Decide on cases by their pooled coordinates (T, C)."""
         costs = NO_COSTS if self.costs is None else self.costs
         if costs.columns and self.threshold is None:
             costs = costs.resolve({} if columns is None else columns)
-            costs.check_cases(len(values))
-        coordinates = from_classes(probabilities)
-        return PoolResult(probabilities, choose(coordinates, costs, self.threshold))
+            costs.check_cases(len(pooled))
+        return choose(pooled, costs, self.threshold)
 
     def probabilities(self, values: FloatArray) -> FloatArray:
         """Pool reports that were checked already, coordinates (T, N, C), into (T, K).

@@ -24,6 +24,7 @@ mixture = (
 
 scan = chosen.scan
 linear = chosen.linear
+linear_columns = chosen.linear_columns
 without = chosen.without
 squared_credit = chosen.squared_credit
 threshold_credit = chosen.threshold_credit
@@ -32,6 +33,7 @@ report_counts = chosen.report_counts
 
 __all__ = [
     "linear",
+    "linear_columns",
     "mixture",
     "online",
     "report_counts",
