@@ -9,7 +9,8 @@ from pyarrow import parquet
 
 from truepool.core.errors import SourceError
 from truepool.data.tables import dataset as module
-from truepool.data.tables.dataset import is_dataset, open_dataset, read_part
+from truepool.data.tables.dataset import open_dataset, read_part
+from truepool.data.tables.files import is_dataset
 
 
 def write(path, rows=4, *, first=0, groups=2, **columns):

@@ -81,7 +81,8 @@ def score(
     from truepool.data.tables import TableFormat
     from truepool.data.tables.batch_writer import open_writer
     from truepool.data.tables.batches import is_json_lines, read_batches
-    from truepool.data.tables.dataset import is_parquet, open_dataset
+    from truepool.data.tables.dataset import open_dataset
+    from truepool.data.tables.files import is_parquet
     from truepool.measures.capacity import Capacity
     from truepool.pools import persistence
     from truepool.pools.scoring import Scorer, Tally, check_unit, decide_within
@@ -223,7 +224,8 @@ def _format_of_new(
     from truepool.core.errors import SettingError
     from truepool.data.tables import TableFormat, read_column_names
     from truepool.data.tables.batches import is_json_lines
-    from truepool.data.tables.dataset import is_dataset, open_dataset
+    from truepool.data.tables.dataset import open_dataset
+    from truepool.data.tables.files import is_dataset
 
     same = {name: vars(fitted_on)[name] for name in ("time", *WRITTEN, *LONG)}
     known = same | given

@@ -296,6 +296,13 @@ def agent_losses(
     >>> agent_losses(Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0]), Loss("brier")).round(3)
     array([0.01, 0.25])
     """
+    return over_mass(*agent_loss_sums(panel, loss, case_weights))
+
+
+def agent_loss_sums(
+    panel: Panel, loss: Loss, case_weights: FloatArray | None = None
+) -> FloatArray:
+    """Total loss of each agent's own reports, and the weight of their cases, (2, N)."""
     loss, cases = loss.on(panel), panel.case_weights(case_weights)
     total, mass = np.zeros((2, len(panel.agents)))
     for part in blocks(len(panel), panel.values[0].size):
@@ -306,7 +313,7 @@ def agent_losses(
         lost = loss.take(part).evaluate(values, panel.outcomes[part][:, None]) * share
         # Row after row from the first case on: the blocks change no bit of the sum.
         total, mass = np.vstack([total, lost]).sum(0), np.vstack([mass, share]).sum(0)
-    return _over_mass(total, mass)
+    return np.stack([total, mass])
 
 
 def mean_over_reports(
@@ -322,8 +329,9 @@ def mean_over_reports(
         share *= case_weights[:, None]
     mass = share.sum(axis=0)
     total = (np.nan_to_num(by_case) * share).sum(axis=0)
-    return _over_mass(total, mass)
+    return over_mass(total, mass)
 
 
-def _over_mass(total: FloatArray, mass: FloatArray) -> FloatArray:
+def over_mass(total: FloatArray, mass: FloatArray) -> FloatArray:
+    """Mean (N,) of totals by their weight; infinite where there is none."""
     return np.where(mass > 0, total / np.where(mass > 0, mass, 1.0), np.inf)

@@ -5,7 +5,7 @@ from typing import ClassVar, final
 from truepool.core.arrays import FloatArray
 from truepool.data.panel import Panel
 from truepool.data.weights import inverse
-from truepool.measures.losses import Loss, agent_losses
+from truepool.measures.losses import Loss, agent_loss_sums, agent_losses, over_mass
 from truepool.pools.interface import LinearPool
 
 
@@ -25,3 +25,13 @@ class Brier(LinearPool):
 
     def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
         return inverse(agent_losses(panel, Loss("brier"), case_weights))
+
+    def streams(self, agents: int) -> bool:
+        """Whether it learns from sums over the cases: losses and reports by agent."""
+        return True
+
+    def _sums(self, panel: Panel, prior: FloatArray) -> FloatArray:
+        return agent_loss_sums(panel, Loss("brier"))
+
+    def _weigh_sums(self, sums: FloatArray) -> FloatArray:
+        return inverse(over_mass(*sums))

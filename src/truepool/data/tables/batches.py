@@ -18,10 +18,11 @@ from truepool.core.errors import AgentError, PanelError, ReportError, SourceErro
 from truepool.core.prefetch import prefetch
 from truepool.data.labels import Labels, format_names
 from truepool.data.tables.column_selection import Batch, ColumnSelection
-from truepool.data.tables.dataset import Part, is_dataset, open_dataset, read_part
+from truepool.data.tables.dataset import Part, open_dataset, read_part
 from truepool.data.tables.files import (
     JSON_LINES,
     file_format,
+    is_dataset,
     parse_header,
     read_file,
 )

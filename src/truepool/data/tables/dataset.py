@@ -5,7 +5,7 @@ Folders called ``key=value`` are hive partitions: the key is a column too.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from glob import glob, has_magic
 from pathlib import Path, PurePosixPath
@@ -17,7 +17,8 @@ from pyarrow import parquet
 from truepool.core.errors import SourceError
 from truepool.core.formatting import join_names
 from truepool.data.tables import manifest
-from truepool.data.tables.files import PARQUET
+from truepool.data.tables.files import PARQUET, is_dataset
+from truepool.data.tables.table_format import TableFormat
 
 BATCH_NUMBERS = 1 << 20
 """Numbers in a batch: enough for Arrow to be fast, few enough for any memory."""
@@ -82,6 +83,13 @@ class Dataset:
     def columns(self) -> list[str]:
         """Names of the columns, those of the partitions included."""
         return self.parts[0].columns
+
+    def describe(self, written: TableFormat) -> TableFormat:
+        """Return how the rows are written; a key of the partitions is no agent."""
+        keys = {key for part in self.parts for key, _ in part.keys}
+        own = {written.outcome, written.id, written.time, *written.case_columns}
+        unused = sorted(keys - own - {*self.parts[0].schema.names, *written.ignore})
+        return replace(written, ignore=(*written.ignore, *unused))
 
     def check_columns(self, names: Sequence[str] | None = None) -> None:
         """Refuse parts whose columns (these, or any) differ from the first part's.
@@ -154,20 +162,6 @@ def _with_keys(
             found[key] = pa.array([value] * rows.num_rows)
     arrays = [found[name] for name in columns if name in found]
     return pa.RecordBatch.from_arrays(arrays, [n for n in columns if n in found])
-
-
-def is_dataset(source: Path) -> bool:
-    """Whether a path is a folder or a pattern, and not one file.
-
-    >>> is_dataset(Path("new.parquet")), is_dataset(Path("2026-*.parquet"))
-    (False, True)
-    """
-    return source.is_dir() or (has_magic(str(source)) and not source.exists())
-
-
-def is_parquet(source: Path) -> bool:
-    """Whether a path is a Parquet file by its name, or a data set of them."""
-    return source.name.lower().endswith(PARQUET) or is_dataset(source)
 
 
 def open_dataset(source: Path) -> Dataset:
