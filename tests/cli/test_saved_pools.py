@@ -19,6 +19,7 @@ from truepool.data.panel import Panel
 from truepool.data.tables import TableFormat, batches
 from truepool.pools import persistence
 from truepool.pools.mean import Mean
+from truepool.pools.scoring import Scorer
 
 PANEL = random_panel(1, cases=90, silent=0.2)
 AGENTS = ["ada", "bob", "cy", "di"]
@@ -168,13 +169,13 @@ def test_a_table_of_any_length_takes_the_memory_of_a_batch(
     fitted, truepool, monkeypatch
 ):
     sizes = []
-    original = type(fitted).pool
+    original = Scorer.score
 
-    def pool(self, values, columns):
-        sizes.append(len(values))
-        return original(self, values, columns)
+    def score(self, batch):
+        sizes.append(len(batch))
+        return original(self, batch)
 
-    monkeypatch.setattr(type(fitted), "pool", pool)
+    monkeypatch.setattr(Scorer, "score", score)
     monkeypatch.setattr(batches, "BATCH_SIZE", 40)
     pd.read_csv("new.csv").to_json("new.jsonl", orient="records", lines=True)
     assert truepool("score", "v.pool", "new.jsonl", "-o", "out.jsonl")[0] == 0
@@ -267,7 +268,7 @@ def test_a_separator_that_is_the_stored_decimal_mark_is_asked_about_first(
         ("score v.pool text.csv", "column 'ada' has 'x' in row 0. Correct it"),
         ("score v.pool ragged.csv", "cannot be read as CSV"),
         ("score v.pool text.parquet", "a report must be a number"),
-        ("score v.pool broken.parquet", "cannot be read as Parquet"),
+        ("score v.pool broken.parquet", "cannot be read as parquet"),
         ("score v.pool twice.csv", "'ada' more than once"),
         ("score v.pool header.csv", "at least one row"),
         ("score v.pool text.jsonl", "'ada' has 'x' in line 1"),

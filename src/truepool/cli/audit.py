@@ -61,7 +61,7 @@ def audit(
     from truepool.render.tables.audit import show
 
     check_files([panel], [json_file, markdown, html])
-    cases = options.panel_or_example(panel, table_format, pending=None)
+    cases = options.panel_or_example(panel, table_format, pending=None, seed=seed)
     with progress_bar("Auditing") as progress:
         result = run(
             cases,

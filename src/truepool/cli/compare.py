@@ -53,7 +53,7 @@ def compare(
     from truepool.render.tables.grid import plain
 
     check_files([panel], [json_file, markdown])
-    cases = options.panel_or_example(panel, table_format)
+    cases = options.panel_or_example(panel, table_format, seed=seed)
     with progress_bar("Comparing pools") as progress:
         result = run(
             cases,

@@ -41,9 +41,11 @@ def fit(
     if output == STDOUT:
         raise SourceError("a pool is saved to a file; name one instead of -")
     check_files([table], [output, json_file])
-    panel = options.read_panel(table, table_format)
-    with clock("Fitting", rule.name):
-        rule.fit_panel(panel)
+    if not _fit_stream(rule, table, table_format, quiet=quiet):
+        seed = vars(rule).get("seed", 0)
+        panel = options.read_panel(table, table_format, seed=seed)
+        with clock("Fitting", rule.name):
+            rule.fit_panel(panel)
     with together():
         persistence.save(rule, output, table_format)
         card = card_of(rule, table=table_format)
@@ -51,3 +53,27 @@ def fit(
     if not quiet and json_file != STDOUT:
         print_card(card)
         print_line(f"Wrote {output}. To use it: truepool score {output} NEW")
+
+
+def _fit_stream(
+    rule: "Pool", table: Path, table_format: "TableFormat", *, quiet: bool
+) -> bool:
+    """Fit a pool on a data set larger than memory, if it can learn batch by batch."""
+    from truepool.cli.screen import row_progress
+    from truepool.data.tables.dataset import open_dataset
+    from truepool.data.tables.files import is_parquet
+    from truepool.data.tables.panel_stream import open_panels
+    from truepool.data.tables.row_sample import MOST_ROWS
+
+    if table_format.long is not None or not is_parquet(table):
+        return False
+    dataset = open_dataset(table)
+    if dataset.rows <= MOST_ROWS or not rule.streams(2):
+        return False
+    with row_progress("Fitting", dataset.rows, rule.name, quiet=quiet) as progress:
+        panels = open_panels(dataset, table_format, progress)
+        if not rule.streams(len(panels.agents)):
+            return False
+        rule.fit_stream(panels)
+    options.note_stream(panels)
+    return True

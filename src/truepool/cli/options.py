@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from truepool.data.costs import Costs
     from truepool.data.panel import Panel
     from truepool.data.tables import TableFormat, TableSummary
+    from truepool.data.tables.panel_stream import PanelStream
     from truepool.pools import Pool
 
 
@@ -214,7 +215,8 @@ Table: TypeAlias = Annotated[
     typer.Argument(
         metavar="PANEL",
         help="CSV, TSV, Excel, Parquet or JSON lines table with one row per case and "
-        "one column per agent (default: the bundled example).",
+        "one column per agent, or a data set of Parquet files (default: the bundled "
+        "example).",
     ),
 ]
 Outcome: TypeAlias = Annotated[str, option("--outcome")]
@@ -480,6 +482,7 @@ def panel_or_example(
     *,
     allow_empty_cases: bool = False,
     pending: str | None = "left out",
+    seed: int = 0,
 ) -> "Panel":
     """Read the table that is named, or take the bundled example."""
     from truepool.datasets import example
@@ -489,7 +492,11 @@ def panel_or_example(
         NOTES.append("No table was given: these are the cases of the bundled example.")
         return example()
     return read_panel(
-        table, table_format, allow_empty_cases=allow_empty_cases, pending=pending
+        table,
+        table_format,
+        allow_empty_cases=allow_empty_cases,
+        pending=pending,
+        seed=seed,
     )
 
 
@@ -499,25 +506,75 @@ def read_panel(
     *,
     allow_empty_cases: bool = False,
     pending: str | None = "left out",
+    seed: int = 0,
 ) -> "Panel":
     """Read a panel, and note what was found in the table.
 
     ``pending`` says what is done with cases that have no outcome yet; None where the
-    verb says so itself.
+    verb says so itself. Of a data set larger than memory a sample is read, by ``seed``.
     """
-    from truepool.core.formatting import pluralize
     from truepool.data.tables import load_panel
 
-    panel, summary = load_panel(
-        table, table_format, allow_empty_cases=allow_empty_cases
-    )
+    rows, written = _rows(table, table_format, seed)
+    panel, summary = load_panel(rows, written, allow_empty_cases=allow_empty_cases)
     note(summary)
     NOTES.extend(_uses(panel, table_format))
     if panel.pending is not None and pending is not None:
-        has = "has" if len(panel.pending) == 1 else "have"
-        count = pluralize(len(panel.pending), "case")
-        NOTES.append(f"{count} {has} no outcome yet: {pending}.")
+        note_pending(len(panel.pending), pending)
     return panel
+
+
+def note_pending(count: int, what: str) -> None:
+    """Note how many cases have no outcome yet, and what is done with them."""
+    from truepool.core.formatting import pluralize
+
+    has = "has" if count == 1 else "have"
+    NOTES.append(f"{pluralize(count, 'case')} {has} no outcome yet: {what}.")
+
+
+def _rows(
+    table: Path, table_format: "TableFormat", seed: int
+) -> "tuple[Any, TableFormat]":
+    """Return a table and how it is written; of too many rows, a sample of them."""
+    from truepool.core.errors import SourceError
+    from truepool.data.tables.dataset import open_dataset
+    from truepool.data.tables.files import is_dataset, is_parquet
+    from truepool.data.tables.row_sample import MOST_ROWS, read_sample
+
+    if not is_parquet(table):
+        return table, table_format
+    if table_format.long is not None:
+        if is_dataset(table):
+            raise SourceError(
+                "a long table is read whole, from one file; got the data set "
+                f"{str(table)!r}. Name a file, or write the cases in rows."
+            )
+        return table, table_format
+    dataset = open_dataset(table)
+    written = dataset.describe(table_format)
+    if dataset.rows <= MOST_ROWS:
+        return read_sample(dataset) if is_dataset(table) else table, written
+    NOTES.append(
+        f"Read a uniform sample of {MOST_ROWS:,} of the {dataset.rows:,} rows (seed "
+        f"{seed})."
+    )
+    return read_sample(dataset, MOST_ROWS, seed), written
+
+
+def note_stream(panels: "PanelStream") -> None:
+    """Note what was found in a data set that was read batch by batch."""
+    totals, written = panels.totals, panels.written
+    note(replace(panels.summary, empty_cases=totals.empty))
+    NOTES.append(f"All {panels.dataset.rows:,} rows were read, batch by batch.")
+    if written.weight is not None:
+        NOTES.append(f"Each case counts by its {written.weight}.")
+    if written.propensity is not None:
+        NOTES.append(
+            f"Each case counts by 1 / {written.propensity}, the chance that it was "
+            "reviewed."
+        )
+    if totals.pending:
+        note_pending(totals.pending, "left out")
 
 
 def _uses(panel: "Panel", table_format: "TableFormat") -> Iterator[str]:

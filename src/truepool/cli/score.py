@@ -1,8 +1,7 @@
 """``truepool score``: apply a saved pool to new cases."""
 
 import sys
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,11 +13,10 @@ from truepool.cli import options
 from truepool.cli.options import option
 
 if TYPE_CHECKING:
-    from truepool.core.arrays import BoolArray, FloatArray, IntArray
     from truepool.data.tables import TableFormat
-    from truepool.data.tables.batches import Batch, Ids
     from truepool.measures.capacity import Capacity
-    from truepool.pools import Pool, PoolResult
+    from truepool.pools import Pool
+    from truepool.pools.scoring import Scorer, Tally
 
 WRITTEN = ("time_format", "sep", "decimal", "percent")
 LONG = ("long", "decision_time")
@@ -34,15 +32,17 @@ def score(
         Path,
         typer.Argument(
             metavar="NEW",
-            help="New cases: a CSV, TSV, Excel, Parquet or JSON-lines file; - reads "
-            "CSV or JSON lines from standard input.",
+            help="New cases: a CSV, TSV, Excel, Parquet or JSON-lines file, or a data "
+            "set of Parquet files (a folder or a pattern); - reads CSV or JSON lines "
+            "from standard input.",
         ),
     ],
     output: Annotated[
         Path | None,
         option(
             "--output",
-            "CSV, Parquet or JSON-lines file to write; - is standard output (default).",
+            "CSV, Parquet or JSON-lines file to write, or a folder for a part for each "
+            "Parquet file; - is standard output (default).",
         ),
     ] = None,
     *,
@@ -75,17 +75,17 @@ def score(
     quiet: options.Quiet = False,
 ) -> None:
     """Write the pooled probability and the decision of each new case."""
-    import numpy as np
-
     from truepool.cli.outputs import STDOUT, check_files, print_note
-    from truepool.cli.screen import print_line
+    from truepool.cli.screen import print_line, row_progress
     from truepool.core.errors import SettingError
-    from truepool.core.formatting import pluralize
     from truepool.data.tables import TableFormat
     from truepool.data.tables.batch_writer import open_writer
     from truepool.data.tables.batches import is_json_lines, read_batches
+    from truepool.data.tables.dataset import open_dataset
+    from truepool.data.tables.files import is_parquet
     from truepool.measures.capacity import Capacity
     from truepool.pools import persistence
+    from truepool.pools.scoring import Scorer, Tally, check_unit, decide_within
 
     if output is not None and json_file is not None:
         raise SettingError("cases are written once; give either --output or --json")
@@ -95,13 +95,11 @@ def score(
             f"the saved pool comes first; try truepool score {new} {file}"
         )
     place = output or json_file or STDOUT
-    check_files([file, None if new == STDOUT else new], [place])
+    into_folder = output is not None and is_parquet(new) and _is_folder(output)
+    inputs = [file, None if new == STDOUT else new]
+    check_files(inputs, [None if into_folder else place])
     limit = None if capacity is None else Capacity.parse(capacity)
-    if limit is not None and new == STDOUT:
-        raise SettingError(
-            "with --capacity all cases must be known before the first is decided, so "
-            "NEW is read twice; got standard input. Save it to a file first."
-        )
+    _check_capacity(limit, new, into_folder=into_folder)
     pool = persistence.load(file)
     fitted_on = persistence.table_format(file) or TableFormat()
     source = sys.stdin.buffer if new == STDOUT else new
@@ -110,48 +108,110 @@ def score(
     written = replace(written, columns=_columns(pool, limit))
     usual_id = fitted_on.id or "id"
     name = written.long[0] if written.long else written.id or usual_id
-    _check_id(name)
+    scorer = Scorer(pool, name, contributions, share, seed)
+    doubtful = written.percent and "percent" not in new_format
+    if into_folder:
+        tally, done = _score_parts(
+            scorer, new, place, file, written, usual_id, doubtful=doubtful, quiet=quiet
+        )
+        options.NOTES += _doubts(tally)
+        if not quiet:
+            print_line(_sentence(tally, pool, place, done))
+        return
     table = partial(
         read_batches, source, pool.agents_, pool.labels_, written, usual_id=usual_id
     )
-    doubtful = written.percent and "percent" not in new_format
-    limited = None
     if limit is not None:
         dated = limit.period is not None
-        limited = _decide_within(pool, table(dated=dated), limit)
-    cases = empty = 0
-    silent, lacking, unknown = set(pool.agents_), set[str](), tuple[str, ...]()
-    others: Counter[str] = Counter()
+        within = decide_within(pool, table(dated=dated), limit)
+        scorer = replace(scorer, within=within)
+    tally = Tally()
     lines = json_file is not None or (output is None and is_json_lines(source))
-    with open_writer(
-        target, json_lines=lines, spreadsheet_safe=spreadsheet_safe
-    ) as write:
-        for batch in _check_unit(table()) if doubtful else table():
-            columns, decided, skipped = _score_batch(
-                pool, batch, name, contributions, limited
-            )
-            if share is not None:
-                columns |= _review(batch, decided, share, seed)
+    rows = open_dataset(new).rows if is_parquet(new) and not written.long else None
+    with (
+        open_writer(
+            target, json_lines=lines, spreadsheet_safe=spreadsheet_safe
+        ) as write,
+        row_progress("Scoring", rows, f"writing {place}", quiet=quiet) as progress,
+    ):
+        for batch in check_unit(table()) if doubtful else table():
+            columns, counts = scorer.score(batch)
             write(columns)
-            reported = ~np.isnan(batch.values).transpose(1, 0, 2).reshape(
-                len(pool.agents_), -1
-            )
-            always, ever = reported.all(axis=1), reported.any(axis=1)
-            lacking |= {pool.agents_[i] for i in np.flatnonzero(~always)}
-            silent -= {pool.agents_[i] for i in np.flatnonzero(ever)}
-            unknown += batch.unknown
-            others += batch.others
-            cases, empty = cases + len(batch.values), empty + skipped
-    options.NOTES += _doubts(sorted(silent), sorted(lacking), others, unknown)
-    sentence = f"Scored {pluralize(cases, 'case')} with {pool.name}."
-    if place != STDOUT:
-        sentence += f" Wrote {place}."
-    if empty:
-        sentence += f" {pluralize(empty, 'case')} without any report: left empty."
-    if limited is not None:
-        sentence += f" Decided {int(limited.sum()):,} positive, within {limit}."
+            tally.add(counts)
+            progress(len(batch))
+    options.NOTES += _doubts(tally)
+    sentence = _sentence(tally, pool, place)
+    if limit is not None:
+        sentence += f" Decided {tally.positive:,} positive, within {limit}."
     if not quiet:
         (print_note if place == STDOUT else print_line)(sentence)
+
+
+def _is_folder(output: Path) -> bool:
+    """Whether parts are to be written, and not one table."""
+    return output.is_dir() or (not output.suffix and str(output) != "-")
+
+
+def _check_capacity(limit: "Capacity | None", new: Path, *, into_folder: bool) -> None:
+    from truepool.cli.outputs import STDOUT
+    from truepool.core.errors import SettingError
+
+    if limit is not None and new == STDOUT:
+        raise SettingError(
+            "with --capacity all cases must be known before the first is decided, so "
+            "NEW is read twice; got standard input. Save it to a file first."
+        )
+    if limit is not None and into_folder:
+        raise SettingError(
+            "with --capacity all cases are decided together, so they are written to "
+            "one file; got a folder. Name a file such as scored.parquet (--output)."
+        )
+
+
+def _score_parts(
+    scorer: "Scorer",
+    new: Path,
+    folder: Path,
+    file: Path,
+    written: "TableFormat",
+    usual_id: str,
+    *,
+    doubtful: bool,
+    quiet: bool,
+) -> "tuple[Tally, int]":
+    """Score a data set into a folder, and count the parts that were done before."""
+    from truepool.cli.screen import row_progress
+    from truepool.core.errors import SettingError
+    from truepool.data.tables.column_selection import ColumnSelection
+    from truepool.data.tables.dataset import open_dataset
+    from truepool.pools.part_scoring import PartScorer, made_by, score_parts
+
+    if written.long:
+        raise SettingError(
+            "a long table is read whole and written to one file; got a folder. Name a "
+            "file such as scored.parquet (--output)."
+        )
+    pool, dataset = scorer.pool, open_dataset(new)
+    wanted = ColumnSelection(pool.agents_, pool.labels_, written, usual_id=usual_id)
+    how = PartScorer(scorer, wanted, doubtful)
+    what = f"writing {len(dataset.parts):,} parts to {folder}"
+    with row_progress("Scoring", dataset.rows, what, quiet=quiet) as progress:
+        return score_parts(how, dataset, folder, made_by(file, how), progress)
+
+
+def _sentence(tally: "Tally", pool: "Pool", place: Path, done: int = 0) -> str:
+    from truepool.cli.outputs import STDOUT
+    from truepool.core.formatting import pluralize
+
+    sentence = f"Scored {pluralize(tally.cases, 'case')} with {pool.name}."
+    if place != STDOUT:
+        sentence += f" Wrote {place}."
+    if done:
+        were = "was" if done == 1 else "were"
+        sentence += f" {pluralize(done, 'part')} {were} done before: skipped."
+    if tally.empty:
+        sentence += f" {pluralize(tally.empty, 'case')} without any report: left empty."
+    return sentence
 
 
 def _format_of_new(
@@ -164,6 +224,8 @@ def _format_of_new(
     from truepool.core.errors import SettingError
     from truepool.data.tables import TableFormat, read_column_names
     from truepool.data.tables.batches import is_json_lines
+    from truepool.data.tables.dataset import open_dataset
+    from truepool.data.tables.files import is_dataset
 
     same = {name: vars(fitted_on)[name] for name in ("time", *WRITTEN, *LONG)}
     known = same | given
@@ -175,44 +237,28 @@ def _format_of_new(
         )
     if fitted_on.long and "long" not in given:
         names: list[str] = []
-        if isinstance(source, Path) and not is_json_lines(source):
+        if isinstance(source, Path) and is_dataset(source):
+            names = open_dataset(source).columns
+        elif isinstance(source, Path) and not is_json_lines(source):
             names = read_column_names(source, sep=known["sep"])
         if not set(fitted_on.long) <= set(names):
             known |= dict.fromkeys(LONG)
     return TableFormat(**known)
 
 
-def _check_unit(batches: Iterator["Batch"]) -> Iterator["Batch"]:
-    """Refuse reports that may be probabilities, where percentages are expected."""
-    from truepool.core.errors import ReportError
-
-    for batch in batches:
-        if batch.start == 0 and not (batch.values > 0.01).any():
-            raise ReportError(
-                "the pool was fitted on percentages, and here all reports up to case "
-                f"{len(batch.values) - 1} are at most 1, so they may be probabilities. "
-                "Pass --percent if they are percentages, or --no-percent."
-            )
-        yield batch
-
-
-def _doubts(
-    silent: Sequence[str],
-    lacking: Sequence[str],
-    others: Counter[str],
-    unknown: Sequence[str],
-) -> Iterator[str]:
+def _doubts(tally: "Tally") -> Iterator[str]:
     """Say which agents never report or are new, and which keys may be misspelt."""
     from truepool.core.errors import suggestion
     from truepool.core.formatting import pluralize
     from truepool.data.labels import format_labels
 
-    if silent:
-        yield f"warning: no case has a report of {format_labels(silent)}."
-    if unknown:
-        are = "is not an agent" if len(unknown) == 1 else "are not agents"
-        yield f"{format_labels(unknown)} {are} of the pool: left out."
-    for key, count in others.items():
+    if tally.silent:
+        yield f"warning: no case has a report of {format_labels(tally.silent)}."
+    if tally.unknown:
+        are = "is not an agent" if len(tally.unknown) == 1 else "are not agents"
+        yield f"{format_labels(tally.unknown)} {are} of the pool: left out."
+    lacking = sorted(agent for agent, count in tally.missing.items() if count)
+    for key, count in tally.others.items():
         meant = suggestion(key, lacking)
         if meant:
             have = "has" if count == 1 else "have"
@@ -222,140 +268,8 @@ def _doubts(
             )
 
 
-def _check_id(id: str) -> None:
-    from truepool.core.errors import SourceError
-
-    taken = ("pooled", "decision", "contribution:", "review", "propensity")
-    if id.startswith(taken):
-        raise SourceError(
-            f"the result has a column {id!r} of its own; rename the id column"
-        )
-
-
 def _columns(pool: "Pool", limit: "Capacity | None") -> tuple[str, ...]:
     """Columns of the cases that its decisions need."""
     if pool.costs is None or (pool.threshold is not None and limit is None):
         return ()
     return pool.costs.columns
-
-
-def _decide_within(
-    pool: "Pool", batches: "Iterable[Batch]", limit: "Capacity"
-) -> "IntArray":
-    """Decisions on all cases within a capacity, (T,); 0 where there is no report."""
-    import numpy as np
-
-    from truepool.data.costs import Costs
-    from truepool.pools.result import PoolResult
-
-    limit.check_classes(len(pool.classes_))
-    costs = pool.costs or Costs()
-    parts: dict[str, list[Any]] = {"p": [], "decisions": [], "times": []}
-    parts |= {name: [] for name in costs.columns}
-    reported = []
-    for batch in batches:
-        known, _, result = _pool_batch(pool, batch)
-        reported.append(known)
-        if result is None:
-            continue
-        parts["p"].append(result.probabilities)
-        parts["decisions"].append(result.decisions)
-        if batch.times is not None:
-            parts["times"].append(batch.times[known])
-        for name in costs.columns:
-            parts[name].append(batch.columns[name][known])
-    every = np.concatenate(reported)
-    decisions = np.zeros(len(every), dtype=np.int64)
-    if every.any():
-        whole = {name: np.concatenate(part) for name, part in parts.items() if part}
-        costs = costs.resolve({name: whole[name] for name in costs.columns})
-        result = PoolResult(whole["p"], whole["decisions"])
-        decisions[every] = result.within(limit, costs, whole.get("times")).decisions
-    return decisions
-
-
-def _pool_batch(
-    pool: "Pool", batch: "Batch"
-) -> "tuple[BoolArray, FloatArray | None, PoolResult | None]":
-    """Which cases have reports, those reports, and what the pool makes of them."""
-    import numpy as np
-
-    from truepool.core.errors import CostError, ReportError
-    from truepool.data.reports import check_reports
-
-    known = np.asarray(~np.isnan(batch.values).all(axis=(1, 2)))
-    if not known.any():
-        return known, None, None
-    try:
-        reports = batch.values[known]
-        squeezed = reports[:, :, 0] if reports.shape[2] == 1 else reports
-        values, _ = check_reports(squeezed, pool.agents_)
-        return known, values, pool.pool(values, batch.columns.take(known))
-    except (CostError, ReportError) as error:
-        first = batch.start + int(np.argmax(known))
-        raise type(error)(f"{error} (counted from case {first})") from None
-
-
-def _score_batch(
-    pool: "Pool",
-    batch: "Batch",
-    id: str,
-    contributions: bool,
-    limited: "IntArray | None",
-) -> "tuple[dict[str, Ids], Ids, int]":
-    """Columns of the result, decisions by number, and how many cases have no report."""
-    import numpy as np
-    import pyarrow as pa
-
-    from truepool.core.arrays import from_classes
-
-    T, _, C = batch.values.shape
-    pooled = np.zeros((T, C))
-    decisions = np.zeros(T, dtype=np.int64)
-    changes = np.zeros(batch.values.shape)
-    known, values, result = _pool_batch(pool, batch)
-    if values is not None and result is not None:
-        pooled[known] = from_classes(result.probabilities)
-        decisions[known] = result.decisions
-        if contributions:
-            changes[known] = pool.contributions_of(values)
-    if limited is not None:
-        decisions = limited[batch.start : batch.start + T]
-    columns: dict[str, Any] = {} if batch.ids is None else {id: batch.ids}
-    names = pool.labels_.names
-    suffixes = [""] if C == 1 else [f":{name}" for name in names]
-    for k, suffix in enumerate(suffixes):
-        columns[f"pooled{suffix}"] = pa.array(pooled[:, k], mask=~known)
-    labels = decisions if C == 1 else np.array(names)[decisions]
-    columns["decision"] = pa.array(labels, mask=~known)
-    for i, agent in enumerate(pool.agents_ if contributions else ()):
-        for k, suffix in enumerate(suffixes):
-            name = f"contribution:{agent}{suffix}"
-            columns[name] = pa.array(changes[:, i, k], mask=~known)
-    return columns, pa.array(decisions, mask=~known), int(T - known.sum())
-
-
-def _review(
-    batch: "Batch", decisions: "Ids", share: float, seed: int
-) -> "dict[str, Ids]":
-    """Whether each case is to be reviewed, and the chance that it was to be.
-
-    Cases decided positive are reviewed anyway. The others are drawn by their id (by
-    their place in the table where they have none), so that the draw can be repeated
-    and checked, in any order.
-    """
-    from hashlib import sha256
-
-    import pyarrow as pa
-
-    ids: Any = range(batch.start, batch.start + len(batch.values))
-    if batch.ids is not None:
-        ids = batch.ids if isinstance(batch.ids, list) else batch.ids.to_pylist()
-    review, chances = [], []
-    for id, decision in zip(ids, decisions.to_pylist(), strict=True):  # type: ignore[union-attr]
-        drawn = sha256(f"{seed}:{id}".encode()).digest()[:8]
-        place = int.from_bytes(drawn, "big") / 2**64
-        known = decision is not None
-        review.append((decision > 0 or place < share) if known else None)
-        chances.append((1.0 if decision > 0 else share) if known else None)
-    return {"review": pa.array(review), "propensity": pa.array(chances)}

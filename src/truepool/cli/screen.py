@@ -1,8 +1,10 @@
 """The terminal: tables and sentences on standard output, progress on standard error."""
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from time import monotonic
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import (
@@ -21,6 +23,8 @@ from truepool.core.formatting import printable
 
 WIDTH = 120
 """Width of tables where standard output is not a terminal."""
+PATIENCE = 2.0
+"""Seconds before the progress of reading a data set is shown."""
 
 
 class Screen(Console):
@@ -77,6 +81,46 @@ def progress_bar(
             bar.update(task, total=total, completed=done, name=name)
 
         yield step
+
+
+@contextmanager
+def row_progress(
+    title: str, total: int | None, what: str, *, quiet: bool
+) -> Iterator[Callable[[int], None]]:
+    """Show rows per second, time left, memory and ``what`` will be written.
+
+    From `PATIENCE` on, when standard error is a terminal. ``total`` rows are read; None
+    where nobody knows. The function that is lent is called with the rows just read.
+    """
+    bar = _bar([TaskProgressColumn(), TimeRemainingColumn()])
+    bar.disable = bar.disable or quiet
+    task = bar.add_task(title, total=total, name=what)
+    start, done = monotonic(), 0
+
+    def step(rows: int) -> None:
+        nonlocal done
+        done += rows
+        took = monotonic() - start
+        if took >= PATIENCE and not bar.disable:
+            bar.start()
+            name = f"{done / took:,.0f} rows/s, {_memory()}{what}"
+            bar.update(task, completed=done, name=name)
+
+    try:
+        yield step
+    finally:
+        bar.stop()
+
+
+def _memory() -> str:
+    """Most memory used so far, for the user; nothing where the system does not say."""
+    if sys.platform == "win32":
+        return ""
+    import resource
+
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+    return f"{used:,.0f} MiB of memory, "
 
 
 def _bar(columns: list[ProgressColumn]) -> Progress:

@@ -51,7 +51,8 @@ class FixedWeights:
         self.loss = loss.on(panel)
         given = panel.case_weights(case_weights)
         cases = np.ones(len(panel)) if given is None else given
-        self.case_weights = cases / cases.sum()
+        self.mass = float(cases.sum())
+        self.case_weights = cases / self.mass
         self.prior = panel.base_rate(case_weights)
         self.exact = loss.squared and not panel.silent
         small = len(panel.agents) <= MAX_GRAM
@@ -96,12 +97,17 @@ class FixedWeights:
             complete = self.panel.fill_missing()
             return FixedWeights(complete, self.loss, self.case_weights).best()
         if self.gram is not None:
-            found = _least_squares(self.gram)
-        elif self.exact:
+            return best_by_gram(self.gram)
+        if self.exact:
             found = self._least_errors()
         else:
             found = self._descend()
-        return proportional(np.where(found < MIN_WEIGHT, 0.0, found))
+        return _without_error(found)
+
+    def gram_sums(self) -> FloatArray:
+        """Sum over the cases of the products of the agents' errors, (N, N)."""
+        gram = self._gram() if self.gram is None else self.gram
+        return np.asarray(gram * self.mass)
 
     def best_filled(self, reports: FloatArray) -> FloatArray:
         """Best weights for a squared loss on sparse reports.
@@ -170,6 +176,15 @@ class FixedWeights:
             value += float(self.case_weights[cases] @ lost)
             slope += np.einsum("tc,tnc->n", rise, values)
         return value, slope
+
+
+def best_by_gram(gram: FloatArray) -> FloatArray:
+    """Weights on the simplex with the least squared loss, by a multiple of G."""
+    return _without_error(_least_squares(gram))
+
+
+def _without_error(weights: FloatArray) -> FloatArray:
+    return proportional(np.where(weights < MIN_WEIGHT, 0.0, weights))
 
 
 def _least_squares(gram: FloatArray) -> FloatArray:

@@ -297,12 +297,19 @@ def agent_losses(
     >>> agent_losses(Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0]), Loss("brier")).round(3)
     array([0.01, 0.25])
     """
+    return over_mass(*agent_loss_sums(panel, loss, case_weights))
+
+
+def agent_loss_sums(
+    panel: Panel, loss: Loss, case_weights: FloatArray | None = None
+) -> FloatArray:
+    """Total loss of each agent's own reports, and the weight of their cases, (2, N)."""
     loss, cases = loss.on(panel), panel.case_weights(case_weights)
     if panel.sparse is not None:
         cells = panel.sparse
         share = np.ones(len(cells.values)) if cases is None else cases[cells.case]
         lost = report_losses(panel, cells, loss) * share
-        return _over_mass(cells.by_agent(lost), cells.by_agent(share))
+        return np.stack([cells.by_agent(lost), cells.by_agent(share)])
     total, mass = np.zeros((2, len(panel.agents)))
     for part in blocks(len(panel), panel.values[0].size):
         values = panel.values[part]
@@ -312,7 +319,7 @@ def agent_losses(
         lost = loss.take(part).evaluate(values, panel.outcomes[part][:, None]) * share
         # Row after row from the first case on: the blocks change no bit of the sum.
         total, mass = np.vstack([total, lost]).sum(0), np.vstack([mass, share]).sum(0)
-    return _over_mass(total, mass)
+    return np.stack([total, mass])
 
 
 def report_losses(panel: Panel, cells: SparseReports, loss: Loss) -> FloatArray:
@@ -334,8 +341,9 @@ def mean_over_reports(
         share *= case_weights[:, None]
     mass = share.sum(axis=0)
     total = (np.nan_to_num(by_case) * share).sum(axis=0)
-    return _over_mass(total, mass)
+    return over_mass(total, mass)
 
 
-def _over_mass(total: FloatArray, mass: FloatArray) -> FloatArray:
+def over_mass(total: FloatArray, mass: FloatArray) -> FloatArray:
+    """Mean (N,) of totals by their weight; infinite where there is none."""
     return np.where(mass > 0, total / np.where(mass > 0, mass, 1.0), np.inf)

@@ -7,7 +7,13 @@ import numpy as np
 from truepool.core.arrays import FloatArray
 from truepool.data.panel import Panel
 from truepool.data.weights import inverse
-from truepool.measures.losses import Loss, agent_losses, report_losses
+from truepool.measures.losses import (
+    Loss,
+    agent_loss_sums,
+    agent_losses,
+    over_mass,
+    report_losses,
+)
 from truepool.measures.shrinkage import cells_of, reports_are_rare, shrink_means
 from truepool.pools.interface import LinearPool
 
@@ -37,3 +43,13 @@ class Brier(LinearPool):
             shrunk = shrink_means(cells, losses, case_weights)
             return inverse(np.where(np.isnan(shrunk), np.inf, shrunk))
         return inverse(agent_losses(panel, loss, case_weights))
+
+    def streams(self, agents: int) -> bool:
+        """Whether it learns from sums over the cases: losses and reports by agent."""
+        return True
+
+    def _sums(self, panel: Panel, prior: FloatArray) -> FloatArray:
+        return agent_loss_sums(panel, Loss("brier"))
+
+    def _weigh_sums(self, sums: FloatArray) -> FloatArray:
+        return inverse(over_mass(*sums))

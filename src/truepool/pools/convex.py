@@ -6,7 +6,7 @@ from typing import ClassVar, final
 from truepool.core.arrays import FloatArray
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.measures.fixed_weights import FixedWeights
+from truepool.measures.fixed_weights import MAX_GRAM, FixedWeights, best_by_gram
 from truepool.measures.losses import as_loss
 from truepool.pools.interface import LinearPool
 from truepool.pools.result import Explanation
@@ -43,6 +43,18 @@ class Convex(LinearPool):
     def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
         loss = as_loss(self.loss, self.costs, self.threshold)
         return FixedWeights(panel, loss, case_weights).best()
+
+    def streams(self, agents: int) -> bool:
+        """Whether it learns from sums over the cases: the products of the errors."""
+        squared = as_loss(self.loss, self.costs, self.threshold).squared
+        return squared and agents <= MAX_GRAM
+
+    def _sums(self, panel: Panel, prior: FloatArray) -> FloatArray:
+        loss = as_loss(self.loss, self.costs, self.threshold)
+        return FixedWeights(panel.fill_missing(), loss).gram_sums()
+
+    def _weigh_sums(self, sums: FloatArray) -> FloatArray:
+        return best_by_gram(sums)
 
     def _explanation(self) -> Explanation:
         return replace(super()._explanation(), loss=self.loss)

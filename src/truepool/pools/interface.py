@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +23,7 @@ from truepool.core.errors import (
     AgentError,
     CostError,
     ExportError,
+    PanelError,
     ReportError,
     SettingError,
 )
@@ -39,6 +40,9 @@ from truepool.pools import contract, persistence
 from truepool.pools.agent_reports import match_columns, match_one
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.result import Explanation, PoolResult, Training
+
+if TYPE_CHECKING:
+    from truepool.data.tables.panel_stream import PanelStream, PassTotals
 
 NO_COSTS = Costs()
 """The default costs: a missed case and a false alarm cost 1 each."""
@@ -133,25 +137,74 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def fit_panel(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
         """Learn from a checked panel."""
-        contract.check_settings(self)
-        K = panel.classes
         if not self.scales:
             self._check_cells(panel)
         training = Training(len(panel), panel.counts, panel.missing)
-        check_threshold(self.threshold, K)
+        self._check_settings(panel.classes)
+        self._check_costs(panel)
+        self._describe(panel.agents, panel.labels, training)
+        self._learn(panel, panel.case_weights(case_weights))
+        return self
+
+    def fit_stream(self, panels: "PanelStream") -> Self:
+        """Learn from a data set, batch by batch, by sums over its cases.
+
+        Only for pools that `streams` says yes for; equal to `fit_panel` but for the
+        rounding of sums.
+        """
+        self._check_settings(panels.classes)
+        sums = self._sum_up(panels)
+        if panels.totals.empty and panels.totals.cases:
+            # Cases without reports do not count, and that was not known at first.
+            panels.mass = panels.totals.mass
+            sums = self._sum_up(panels)
+        totals, agents = panels.totals, len(panels.agents)
+        if totals.cases < 2:
+            raise PanelError(f"a panel needs at least 2 cases; got {totals.cases}")
+        reports = totals.cases * agents * (1 if panels.classes == 2 else panels.classes)
+        counts = tuple(totals.counts.tolist())
+        training = Training(totals.cases, counts, totals.silent / reports)
+        self._describe(panels.agents, panels.labels, training)
+        self._learn_sums(sums, totals)
+        return self
+
+    def _sum_up(self, panels: "PanelStream") -> FloatArray:
+        sums = np.zeros(0)
+        for panel in panels:
+            self._check_costs(panel)
+            part = self._sums(panel, panels.prior)
+            sums = sums + part if sums.size else part
+        return sums
+
+    def streams(self, agents: int) -> bool:
+        """Whether it learns from sums over the cases of so many agents."""
+        return False
+
+    def _sums(self, panel: Panel, prior: FloatArray) -> FloatArray:
+        """Sums over cases that it learns from; ``prior`` (C,) is the base rate."""
+        return np.zeros(0)
+
+    def _learn_sums(self, sums: FloatArray, totals: "PassTotals") -> None:
+        """Set the learned attributes from sums over all cases."""
+
+    def _check_settings(self, classes: int) -> None:
+        contract.check_settings(self)
+        check_threshold(self.threshold, classes)
         if "seed" in vars(self):
             check_seed(vars(self)["seed"])
-        self._check_costs(panel)
-        self.classes_ = np.arange(K)
-        self.agents_ = panel.agents
+
+    def _describe(
+        self, agents: tuple[str, ...], labels: Labels, training: Training
+    ) -> None:
+        """Note what the pool is fitted on."""
+        self.classes_ = np.arange(len(labels.names))
+        self.agents_ = agents
         self.has_names_ = True
-        self.n_features_in_ = len(panel.agents)
-        self.labels_ = panel.labels
+        self.n_features_in_ = len(agents)
+        self.labels_ = labels
         self.training_ = training
         if self.table is not None:
             del self.table
-        self._learn(panel, panel.case_weights(case_weights))
-        return self
 
     def _check_cells(self, panel: Panel) -> None:
         """Refuse sparse reports of too many cells; name the pools that take them."""
@@ -184,12 +237,18 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         there is a threshold.
         """
         probabilities = self.probabilities(values)
+        decisions = self.decide(from_classes(probabilities), columns)
+        return PoolResult(probabilities, decisions)
+
+    def decide(
+        self, pooled: FloatArray, columns: Mapping[str, ArrayLike] | None = None
+    ) -> IntArray:
+        """Decide on cases by their pooled coordinates (T, C)."""
         costs = NO_COSTS if self.costs is None else self.costs
         if costs.columns and self.threshold is None:
             costs = costs.resolve({} if columns is None else columns)
-            costs.check_cases(len(values))
-        coordinates = from_classes(probabilities)
-        return PoolResult(probabilities, choose(coordinates, costs, self.threshold))
+            costs.check_cases(len(pooled))
+        return choose(pooled, costs, self.threshold)
 
     def probabilities(self, values: FloatArray | SparseReports) -> FloatArray:
         """Pool reports that were checked already, coordinates (T, N, C), into (T, K).
@@ -441,6 +500,10 @@ class FixedPool(Pool):
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         pass
 
+    def streams(self, agents: int) -> bool:
+        """Whether it learns from sums over the cases: it needs none."""
+        return True
+
 
 class LinearPool(Pool):
     """A pool that learns one weight per agent, ``weights_``, on the simplex.
@@ -457,12 +520,24 @@ class LinearPool(Pool):
         """Weights (N,) from a checked panel."""
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
-        weights = contract.check_weights(
-            self, self._weigh(panel, case_weights), len(panel.agents)
-        )
-        if panel.silent and self.complexity > 0:  # equal weights are not learned
-            weights = _without_absent(weights, panel)
-        self.weights_ = weights
+        weights = self._weigh(panel, case_weights)
+        counts = panel.report_counts if panel.silent else None
+        self.weights_ = self._checked_weights(weights, counts)
+
+    def _learn_sums(self, sums: FloatArray, totals: "PassTotals") -> None:
+        counts = totals.reported if totals.silent else None
+        self.weights_ = self._checked_weights(self._weigh_sums(sums), counts)
+
+    def _weigh_sums(self, sums: FloatArray) -> FloatArray:
+        """Weights (N,) from sums over the cases, where the pool learns from them."""
+        raise NotImplementedError
+
+    def _checked_weights(self, weights: Any, counts: IntArray | None) -> FloatArray:
+        """Weights of those who reported; ``counts`` (N,) where reports are missing."""
+        checked = contract.check_weights(self, weights, len(self.agents_))
+        if counts is None or self.complexity == 0:  # equal weights are not learned
+            return checked
+        return _without_absent(checked, counts)
 
     def _explanation(self) -> Explanation:
         return Explanation(self.name, weights=by_agent(self.agents_, self.weights_))
@@ -486,9 +561,8 @@ class LinearPool(Pool):
         return reports.weighted_mean(self.weights_[:, None])
 
 
-def _without_absent(weights: FloatArray, panel: Panel) -> FloatArray:
+def _without_absent(weights: FloatArray, counts: IntArray) -> FloatArray:
     """Weights of the agents that reported at least once; the others have none yet."""
-    counts = panel.report_counts
     if counts.all():
         return weights
     left = np.where(counts > 0, weights, 0.0)

@@ -25,3 +25,10 @@ class Mean(LinearPool):
 
     def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
         return uniform(len(panel.agents))
+
+    def streams(self, agents: int) -> bool:
+        """Whether it learns from sums over the cases: it needs none."""
+        return True
+
+    def _weigh_sums(self, sums: FloatArray) -> FloatArray:
+        return uniform(len(self.agents_))

@@ -11,7 +11,7 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.weights import by_credit, uniform
 from truepool.measures.credit import credit_per_report, leave_one_out
-from truepool.measures.credit.removal import report_increases
+from truepool.measures.credit.removal import report_increases, report_mass
 from truepool.measures.losses import Loss, as_loss
 from truepool.measures.shrinkage import cells_of, reports_are_rare, shrink_means
 from truepool.pools.interface import LinearPool, by_agent
@@ -117,6 +117,28 @@ class VCG(LinearPool):
             seed=self.seed,
         )
         return credit_per_report(credit, panel, case_weights)
+
+    def streams(self, agents: int) -> bool:
+        """Whether it learns from sums over the cases: credit and reports by agent.
+
+        Not where costs differ between cases, whose range must be known first.
+        """
+        plain = self.iterations == 1 and self.removals is None
+        return plain and not as_loss(self.loss, self.costs, self.threshold).per_case
+
+    def _sums(self, panel: Panel, prior: FloatArray) -> FloatArray:
+        loss = as_loss(self.loss, self.costs, self.threshold)
+        reported, mass = report_mass(panel)
+        credit = leave_one_out(panel, loss=loss, prior=prior) * mass
+        return np.stack([credit, reported, np.full(len(credit), mass)])
+
+    def _weigh_sums(self, sums: FloatArray) -> FloatArray:
+        credit, reported, mass = sums
+        # An agent that never reported has credit 0 and no rate.
+        rate = np.where(reported > 0, reported / mass, 1.0)
+        self.credit_ = credit / mass / rate
+        loss = as_loss(self.loss, self.costs, self.threshold)
+        return by_credit(self.credit_ / loss.span(len(self.classes_)))
 
     def _explanation(self) -> Explanation:
         credit = by_agent(self.agents_, self.credit_)

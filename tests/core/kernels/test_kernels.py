@@ -53,6 +53,21 @@ def test_voices_are_the_same(values):
     assert fast[1:] == slow[1:]
 
 
+@given(st.data(), st.sampled_from([np.float32, np.float64]))
+def test_linear_pools_of_columns_are_those_of_rows(data, precision):
+    panel = data.draw(BINARY)
+    weights = data.draw(weights_for(panel))
+    columns = [read_only(column) for column in panel.reports.T.astype(precision)]
+    complete = not panel.silent
+    rows = np.stack(columns, axis=1, dtype=np.float64)[:, :, None]
+    fast = compiled.linear_columns(columns, weights, complete)
+    assert_allclose(fast, reference.linear(rows, weights)[:, 0], **CLOSE)
+    slow = reference.linear_columns(columns, weights, complete)
+    assert_allclose(fast, slow, **CLOSE)
+    as_if = compiled.linear_columns(columns, weights, False)
+    assert fast.tobytes() == as_if.tobytes()  # cases beside a case change no bit
+
+
 @given(st.data())
 def test_linear_pools_are_the_same(data):
     panel = data.draw(ANY)

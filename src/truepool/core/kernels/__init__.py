@@ -24,6 +24,7 @@ mixture = (
 
 scan = chosen.scan
 linear = chosen.linear
+linear_columns = chosen.linear_columns
 without = chosen.without
 squared_credit = chosen.squared_credit
 threshold_credit = chosen.threshold_credit
@@ -33,6 +34,7 @@ sparse_gram = chosen.sparse_gram
 
 __all__ = [
     "linear",
+    "linear_columns",
     "mixture",
     "online",
     "report_counts",

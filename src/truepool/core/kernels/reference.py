@@ -4,11 +4,12 @@
 Arrays are float64, C-contiguous and already checked; NaN is a missing report.
 """
 
+from collections.abc import Sequence
 from enum import IntEnum
 
 import numpy as np
 
-from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.arrays import Array, FloatArray, IntArray
 
 MIN_SHARE = 1e-12
 """Share of the weight below which the others count as having none."""
@@ -63,6 +64,18 @@ def linear(values: FloatArray, weights: FloatArray) -> FloatArray:
     with np.errstate(invalid="ignore"):
         share = share / share.sum(axis=1, keepdims=True)
     return np.asarray(np.minimum(np.einsum("tn,tnc->tc", share, filled), 1.0))
+
+
+def linear_columns(
+    columns: Sequence[Array], weights: FloatArray, complete: bool
+) -> FloatArray:
+    """Mean of reports that lie in one column per agent, each (T,), into (T,).
+
+    As `linear` for C = 1; a column may have single precision. ``complete`` says that
+    no report is missing.
+    """
+    values = np.stack(columns, axis=1, dtype=np.float64)
+    return linear(values[:, :, None], weights)[:, 0]
 
 
 def without(values: FloatArray, weights: FloatArray, prior: FloatArray) -> FloatArray:

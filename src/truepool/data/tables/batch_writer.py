@@ -10,8 +10,12 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 
 from truepool.core.files import atomic_path
-from truepool.data.tables.batches import Ids, is_json_lines
+from truepool.data.tables.batches import is_json_lines
+from truepool.data.tables.column_selection import Ids
 from truepool.data.tables.files import file_format, quote_formulas
+
+ROW_GROUP = 1 << 18
+"""Least number of cases in a row group of Parquet, but for the last."""
 
 
 @contextmanager
@@ -51,12 +55,15 @@ class _Writer:
         self.safe = safe and kind == "csv"
         self.schema: pa.Schema | None = None
         self.arrow: Any = None
+        self.waiting: list[pa.Table] = []
 
     def __enter__(self) -> "_Writer":
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         if self.arrow is not None:
+            if kind is None:
+                self._write_waiting()
             self.arrow.close()
 
     def write(self, columns: Mapping[str, Ids]) -> None:
@@ -78,8 +85,29 @@ class _Writer:
                     self.stream, self.schema, write_options=options
                 )
             else:
-                self.arrow = parquet.ParquetWriter(self.stream, self.schema)
-        self.arrow.write_table(table.cast(self.schema))
+                self.arrow = parquet.ParquetWriter(
+                    self.stream, self.schema, **_encodings(self.schema)
+                )
+        self.waiting.append(table.cast(self.schema))
+        if self.kind == "csv" or sum(map(len, self.waiting)) >= ROW_GROUP:
+            self._write_waiting()
+
+    def _write_waiting(self) -> None:
+        """Write what has come as one row group: many small ones are slow to read."""
+        if self.waiting:
+            self.arrow.write_table(pa.concat_tables(self.waiting))
+            self.waiting.clear()
+
+
+def _encodings(schema: pa.Schema) -> dict[str, Any]:
+    """How Parquet stores each column: probabilities neither repeat nor compress."""
+    numbers = {f.name for f in schema if pa.types.is_floating(f.type)}
+    whole = {f.name for f in schema if pa.types.is_integer(f.type)}
+    return {
+        "use_dictionary": [n for n in schema.names if n not in numbers | whole],
+        "column_encoding": dict.fromkeys(whole, "DELTA_BINARY_PACKED"),
+        "compression": {n: "none" if n in numbers else "snappy" for n in schema.names},
+    }
 
 
 def _arrow(column: Ids) -> pa.Array:

@@ -3,102 +3,41 @@
 import gzip
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO
 
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
-from pyarrow import csv, parquet
+from pyarrow import csv
 
-from truepool.core.arrays import Array, FloatArray, blocks
-from truepool.core.errors import AgentError, ReportError, SourceError, suggestion
-from truepool.data.case_columns import CaseColumns
+from truepool.core.arrays import blocks
+from truepool.core.errors import AgentError, PanelError, ReportError, SourceError
+from truepool.core.prefetch import prefetch
 from truepool.data.labels import Labels, format_names
 from truepool.data.panel import check_times
 from truepool.data.sparse import SparseReports
-from truepool.data.tables.agent_columns import renormalize
+from truepool.data.tables.column_selection import Batch, ColumnSelection
+from truepool.data.tables.dataset import Part, open_dataset, read_part
 from truepool.data.tables.files import (
     JSON_LINES,
     file_format,
+    is_dataset,
     parse_header,
     read_file,
 )
-from truepool.data.tables.numbers import parse_numbers, parse_reports
 from truepool.data.tables.reader import load_table
 from truepool.data.tables.table_format import TableFormat
 from truepool.data.tables.times import parse_times
 
 BATCH_SIZE = 20_000
-"""Cases in a batch of JSON lines or Parquet; of CSV, what a megabyte holds."""
+"""Cases in a batch of JSON lines; of CSV, what a megabyte holds."""
 
 LONG_BLOCKS = 16
 """Blocks of numbers that a batch of a long table holds."""
-
-Ids: TypeAlias = pa.Array | list[Any]
-"""Labels of cases, as a table has them; of JSON lines, any values."""
-
-
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """Some consecutive cases: the first one's place in the table, reports and ids.
-
-    ``values`` are coordinates (T, N, C), not checked yet; NaN: no report. ``times``
-    and ``columns`` (T,) are there if they were asked for. ``others`` counts the lines
-    of JSON that have a key without a meaning, and lack an agent.
-    """
-
-    start: int
-    values: FloatArray
-    ids: Ids | None
-    times: Array | None = None
-    columns: CaseColumns = field(default_factory=CaseColumns)
-    others: Counter[str] = field(default_factory=Counter)
-    unknown: tuple[str, ...] = ()
-    """Agents of a long table that the pool does not know."""
-
-
-@dataclass(frozen=True)
-class _ColumnSelection:
-    """What is read of a table: reports of agents on classes, id, time and columns."""
-
-    agents: tuple[str, ...]
-    labels: Labels
-    written: TableFormat
-    time: str | None
-    usual_id: str
-
-    @property
-    def id(self) -> str:
-        return self.written.id or self.usual_id
-
-    def reports(self, names: Collection[str]) -> list[str]:
-        """Columns with the reports: one of each agent, or one per class."""
-        classes = self.labels.names
-        named = [f"{agent}:{label}" for agent in self.agents for label in classes]
-        if len(classes) == 2 and set(named).isdisjoint(names):
-            return list(self.agents)
-        return named
-
-    def batch(
-        self,
-        reports: Sequence[FloatArray],
-        ids: Ids | None,
-        times: Array | None,
-        columns: Mapping[str, Array],
-    ) -> Batch:
-        """Return a batch of the reports of each column."""
-        values = np.stack(reports, axis=1)
-        values = values.reshape(len(values), len(self.agents), -1)
-        if values.shape[2] > 1:
-            values, _ = renormalize(values, self.agents)
-        if values.shape[2] == 2:
-            values = values[:, :, 1:]
-        own = CaseColumns(columns, len(values), copy=False)
-        return Batch(0, values, ids, check_times(times), own)
 
 
 def read_batches(
@@ -113,17 +52,17 @@ def read_batches(
     """Read reports of known agents, with times if ``dated``, and ``written.columns``.
 
     The column ``usual_id``, if there is one, names the cases where the format does not.
-    ``source`` is a CSV, TSV, Excel, Parquet or JSON-lines file, or a stream of CSV or
-    JSON lines. A long table and a sheet of Excel are read whole, the others batch by
-    batch.
+    ``source`` is a CSV, TSV, Excel, Parquet or JSON-lines file, a data set of Parquet
+    files, or a stream of CSV or JSON lines. A long table and a sheet of Excel are read
+    whole, the others batch by batch.
     """
     time = (written.time or "time") if dated else None
-    wanted = _ColumnSelection(tuple(agents), labels, written, time, usual_id)
+    wanted = ColumnSelection(tuple(agents), labels, written, time, usual_id)
     start = 0
     for batch in _batches(source, wanted):
-        if len(batch.values):
+        if len(batch):
             yield replace(batch, start=start)
-        start += len(batch.values)
+        start += len(batch)
     if not start:
         raise SourceError("the table must have at least one row; it has none")
 
@@ -139,7 +78,7 @@ def is_json_lines(source: Path | BinaryIO) -> bool:
     return source.peek(1)[:1] == b"{"  # type: ignore[attr-defined, no-any-return]
 
 
-def _batches(source: Path | BinaryIO, wanted: _ColumnSelection) -> Iterator[Batch]:
+def _batches(source: Path | BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
     whole = wanted.written.long is not None
     if not isinstance(source, Path):
         if whole:
@@ -149,6 +88,14 @@ def _batches(source: Path | BinaryIO, wanted: _ColumnSelection) -> Iterator[Batc
             )
         read = _json if is_json_lines(source) else _csv
         yield from read(source, wanted)
+        return
+    if is_dataset(source):
+        if whole:
+            raise SourceError(
+                "a long table is read whole, from one file; got the data set "
+                f"{str(source)!r}. Name a file, or write the cases in rows."
+            )
+        yield from _parquet(source, wanted)
         return
     if not source.is_file():
         raise SourceError(f"there is no file {str(source)!r}")
@@ -161,7 +108,7 @@ def _batches(source: Path | BinaryIO, wanted: _ColumnSelection) -> Iterator[Batc
         yield from _long(source, wanted)
     elif kind == "excel":
         table, _ = read_file(source, wanted.written)
-        names = _check_columns(table.column_names, wanted)
+        names = wanted.choose(table.column_names)
         yield from _parse_each(table.select(names).to_batches(), wanted)
     elif kind == "parquet":
         yield from _parquet(source, wanted)
@@ -170,10 +117,10 @@ def _batches(source: Path | BinaryIO, wanted: _ColumnSelection) -> Iterator[Batc
             yield from _csv(stream, wanted)  # type: ignore[arg-type]
 
 
-def _csv(stream: BinaryIO, wanted: _ColumnSelection) -> Iterator[Batch]:
+def _csv(stream: BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
     written = wanted.written
     names, separator = parse_header(stream.readline(), written.sep)
-    chosen = _check_columns(names, wanted)
+    chosen = wanted.choose(names)
     if not stream.peek(1):  # type: ignore[attr-defined]
         return
     numbers = (*wanted.reports(names), *written.columns)
@@ -194,40 +141,41 @@ def _csv(stream: BinaryIO, wanted: _ColumnSelection) -> Iterator[Batch]:
         raise _unreadable("CSV", error) from None
 
 
-def _parquet(path: Path, wanted: _ColumnSelection) -> Iterator[Batch]:
-    try:
-        with parquet.ParquetFile(path) as file:
-            names = _check_columns(file.schema_arrow.names, wanted)
-            yield from _parse_each(file.iter_batches(BATCH_SIZE, columns=names), wanted)
-    except (pa.ArrowException, OSError) as error:
-        raise _unreadable("Parquet", error) from None
+def _parquet(path: Path, wanted: ColumnSelection) -> Iterator[Batch]:
+    dataset = open_dataset(path)
+    names = wanted.choose(dataset.columns)
+    dataset.check_columns(names)
+    start = 0
+    for part in dataset.parts:
+        yield from read_part_batches(part, wanted, names, start)
+        start += part.rows
+
+
+def read_part_batches(
+    part: Part, wanted: ColumnSelection, names: Sequence[str], start: int
+) -> Iterator[Batch]:
+    """Read one part of a data set; the next rows are decoded meanwhile.
+
+    ``start`` is the place of its first row in the data set.
+    """
+    for each in prefetch(read_part(part, names, start)):
+        try:
+            batch = wanted.parse(each.rows, each.start)
+        except PanelError as error:
+            raise type(error)(f"{error} (in {each.place})") from None
+        yield replace(batch, place=each.place)
 
 
 def _parse_each(
-    batches: Iterable[pa.RecordBatch], wanted: _ColumnSelection
+    batches: Iterable[pa.RecordBatch], wanted: ColumnSelection
 ) -> Iterator[Batch]:
     start = 0
     for batch in batches:
-        yield _parse(batch, wanted, start)
+        yield wanted.parse(batch, start)
         start += len(batch)
 
 
-def _parse(batch: pa.RecordBatch, wanted: _ColumnSelection, start: int) -> Batch:
-    table = pa.Table.from_batches([batch])
-    frame: nw.DataFrame[Any] = nw.from_native(table, eager_only=True)
-    names, written = wanted.reports(frame.columns), wanted.written
-    reports = parse_reports([frame[name] for name in names], written, start)
-    ids = batch.column(wanted.id) if wanted.id in frame.columns else None
-    time = wanted.time
-    times = None if time is None else parse_times(frame[time], written, start)
-    columns = {
-        name: parse_numbers(frame[name], written, "the cost of a case", start)
-        for name in written.columns
-    }
-    return wanted.batch([*reports.values()], ids, times, columns)
-
-
-def _long(path: Path, wanted: _ColumnSelection) -> Iterator[Batch]:
+def _long(path: Path, wanted: ColumnSelection) -> Iterator[Batch]:
     """All cases of a long table; agents that report on none of them have no reports.
 
     Sparse reports are written out some cases at a time. Agents that the pool does not
@@ -251,12 +199,18 @@ def _long(path: Path, wanted: _ColumnSelection) -> Iterator[Batch]:
         cases = np.arange(part.start, part.stop)
         times = table.times[cases] if wanted.time and table.times is not None else None
         columns = table.columns.take(cases)
-        batch = Batch(0, cells.dense(part), ids[part], check_times(times), columns)
-        yield replace(batch, unknown=unknown)
+        yield Batch(
+            part.start,
+            ids[part],
+            cube=cells.dense(part),
+            times=check_times(times),
+            columns=columns,
+            unknown=unknown,
+        )
         unknown = ()
 
 
-def _json(stream: BinaryIO, wanted: _ColumnSelection) -> Iterator[Batch]:
+def _json(stream: BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
     start, reports = 0, None
     share = 100.0 if wanted.written.percent else 1.0
     while lines := list(islice(stream, BATCH_SIZE)):
@@ -312,40 +266,6 @@ def _number(value: Any, name: str, t: int) -> float:
             f"{t + 1}. Use null where there is no report."
         )
     return float(value)
-
-
-def _check_columns(names: Sequence[str], wanted: _ColumnSelection) -> list[str]:
-    """Columns to read; a table that lacks one of them is refused."""
-    reports = wanted.reports(names)
-    missing = [name for name in reports if name not in names]
-    if missing:
-        hint = suggestion(missing[0], [n for n in names if n not in reports])
-        raise AgentError(
-            "the table must have the agents that the pool learned from, by name; "
-            f"missing: {', '.join(map(repr, missing))}{hint}; "
-            f"columns: {', '.join(names)}"
-        )
-    for role, name in (("id", wanted.written.id), ("time", wanted.time)):
-        if name is not None and name not in names:
-            raise SourceError(
-                f"there is no {role} column {name!r}{suggestion(name, names)}; "
-                f"columns: {', '.join(names)}. Name it (--{role})."
-            )
-    for name in wanted.written.columns:
-        if name not in names:
-            raise SourceError(
-                f"the pool decides by the cost of each case, so the table must have "
-                f"the column {name!r}{suggestion(name, names)}; columns: "
-                f"{', '.join(names)}. Add it, or fit the pool with other costs."
-            )
-    others = {wanted.id, wanted.time, *wanted.written.columns}
-    twice = {name for name in names if names.count(name) > 1} & {*reports, *others}
-    if twice:
-        raise AgentError(
-            "column names must be unique; got "
-            f"{', '.join(map(repr, sorted(twice)))} more than once. Rename one."
-        )
-    return [*reports, *(name for name in names if name in others)]
 
 
 def _unreadable(kind: str, error: Exception) -> SourceError:

@@ -6,6 +6,7 @@ import gzip
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from glob import has_magic
 from json import loads
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,20 @@ def file_format(path: Path, use: str) -> str:
     raise SourceError(
         f"a table is {use} as {', '.join(known)}; {str(path)!r} is none of these"
     )
+
+
+def is_dataset(source: Path) -> bool:
+    """Whether a path is a folder or a pattern, and not one file.
+
+    >>> is_dataset(Path("new.parquet")), is_dataset(Path("2026-*.parquet"))
+    (False, True)
+    """
+    return source.is_dir() or (has_magic(str(source)) and not source.exists())
+
+
+def is_parquet(source: Path) -> bool:
+    """Whether a path is a Parquet file by its name, or a data set of them."""
+    return source.name.lower().endswith(PARQUET) or is_dataset(source)
 
 
 def read_file(path: Path, written: TableFormat) -> tuple[pa.Table, str | None]:

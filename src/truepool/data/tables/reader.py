@@ -189,7 +189,7 @@ def load_panel(
     blank = empty_cases(reports.layout)
     skipped = blank & (not allow_empty_cases)
     known = ~empty & ~skipped
-    reports, labels, numbers = _classes(reports, outcomes, known, written.positive)
+    reports, labels, numbers = name_classes(reports, outcomes, known, written.positive)
     settled = reports.take(known)
     weighted, groups = settled.share, settled.column(written.group)
     panel = Panel(
@@ -513,7 +513,7 @@ def _duplicates(ids: Array) -> int:
     return len(known) - len(set(known))
 
 
-def _classes(
+def name_classes(
     reports: ReportTable, outcomes: Array, known: BoolArray, positive: Any
 ) -> tuple[ReportTable, Labels | None, Array]:
     """Reports, labels and class numbers where the columns name the classes."""

@@ -27,12 +27,14 @@ def leave_one_out(
     sample_weight: ArrayLike | None = None,
     removals: int | None = None,
     seed: int = 0,
+    prior: FloatArray | None = None,
 ) -> FloatArray:
     """Credit (N,) of each agent: the increase of the mean loss when it is left out.
 
     All N removals share one sum per case, so the cost is O(T N). ``weights`` are the
     pool's (equal by default). ``removals=k`` removes only k random agents per case
-    (k-LOO, apd:approx_vcg): unbiased, and exact at k = N.
+    (k-LOO, apd:approx_vcg): unbiased, and exact at k = N. Without its only report a
+    case has the ``prior`` (C,), by default the base rate of the panel.
 
     >>> panel = Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0])
     >>> leave_one_out(panel).round(3)
@@ -55,11 +57,12 @@ def leave_one_out(
         return cells.by_agent(rise) / mass
     if removals is not None:
         return _sampled_removals(panel, priced, w, cases, removals, seed)
+    prior = panel.base_rate(cases) if prior is None else prior
     compiled = priced.squared or (priced.name == "cost" and not priced.per_case)
     if K == 2 and compiled:
-        return np.asarray(_compiled(panel, priced, w, cases) / mass)
+        return np.asarray(_compiled(panel, priced, w, cases, prior) / mass)
     total = np.zeros(len(panel.agents))
-    for part, increase in increases_by_case(panel, priced, w, cases):
+    for part, increase in increases_by_case(panel, priced, w, cases, prior):
         total += increase.sum(axis=0) if cases is None else cases[part] @ increase
     return total / mass
 
@@ -69,9 +72,10 @@ def increases_by_case(
     loss: Loss,
     weights: FloatArray,
     cases: FloatArray | None = None,
+    prior: FloatArray | None = None,
 ) -> Iterator[tuple[slice, FloatArray]]:
     """Leave-one-out increases of the loss, (block, N), block by block."""
-    prior = panel.base_rate(cases)
+    prior = panel.base_rate(cases) if prior is None else prior
     for part in blocks(len(panel), panel.values[0].size):
         values, outcomes = panel.values[part], panel.outcomes[part]
         others, own = kernels.without(values, weights, prior), loss.take(part)
@@ -180,10 +184,24 @@ def report_rate(panel: Panel, case_weights: FloatArray | None = None) -> FloatAr
     return np.where(share > 0, share, 1.0)
 
 
+def report_mass(panel: Panel) -> tuple[FloatArray, float]:
+    """Weight of the cases that each agent reported on, (N,), and that of all cases."""
+    cases = panel.case_weights()
+    mass = float(len(panel)) if cases is None else float(cases.sum())
+    if not panel.silent:
+        return np.full(len(panel.agents), mass), mass
+    present = (~np.isnan(panel.values[:, :, 0])).astype(np.float64)
+    return np.asarray(present.sum(axis=0) if cases is None else cases @ present), mass
+
+
 def _compiled(
-    panel: Panel, loss: Loss, weights: FloatArray, cases: FloatArray | None
+    panel: Panel,
+    loss: Loss,
+    weights: FloatArray,
+    cases: FloatArray | None,
+    base_rate: FloatArray,
 ) -> FloatArray:
-    prior = float(panel.base_rate(cases)[0])
+    prior = float(base_rate[0])
     scale = np.ones(2) if loss.per_case else loss.scale
     case_weights = np.empty(0) if cases is None else cases
     if loss.per_case:  # a cost per case is one more weight of its error

@@ -1,0 +1,162 @@
+"""Batches of cases, and which columns of a table they are read from."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+
+from truepool.core.arrays import Array, FloatArray
+from truepool.core.errors import AgentError, SourceError, suggestion
+from truepool.data.case_columns import CaseColumns
+from truepool.data.labels import Labels
+from truepool.data.panel import check_times
+from truepool.data.tables.agent_columns import renormalize
+from truepool.data.tables.numbers import parse_numbers, parse_reports
+from truepool.data.tables.table_format import TableFormat
+from truepool.data.tables.times import parse_times
+
+Ids: TypeAlias = pa.Array | list[Any]
+"""Labels of cases, as a table has them; of JSON lines, any values."""
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some consecutive cases: the first one's place in the table, reports and ids.
+
+    ``reports`` has a column (T,) per agent, of single or double precision, or ``cube``
+    (T, N, K) a probability per class; not checked yet, NaN: no report. ``times`` and
+    ``columns`` (T,) are there if they were asked for. ``others`` counts the lines of
+    JSON that have a key without a meaning, and lack an agent.
+    """
+
+    start: int
+    ids: Ids | None
+    reports: tuple[Array, ...] = ()
+    cube: FloatArray | None = None
+    times: Array | None = None
+    columns: CaseColumns = field(default_factory=CaseColumns)
+    others: Counter[str] = field(default_factory=Counter)
+    unknown: tuple[str, ...] = ()
+    """Agents of a long table that the pool does not know."""
+    place: str = ""
+    """Row group and file, where the table has row groups."""
+
+    def __len__(self) -> int:
+        """Return the number of cases, T."""
+        return len(self.reports[0] if self.cube is None else self.cube)
+
+    @cached_property
+    def values(self) -> FloatArray:
+        """Coordinates (T, N, C), not checked yet; NaN: no report."""
+        if self.cube is not None:
+            return self.cube
+        return np.stack(self.reports, axis=1, dtype=np.float64)[:, :, None]
+
+
+@dataclass(frozen=True)
+class ColumnSelection:
+    """What is read of a table: reports of agents on classes, id, time and columns."""
+
+    agents: tuple[str, ...]
+    labels: Labels
+    written: TableFormat
+    time: str | None = None
+    usual_id: str = "id"
+
+    @property
+    def id(self) -> str:
+        """Column with the ids, if there is one."""
+        return self.written.id or self.usual_id
+
+    def reports(self, names: Collection[str]) -> list[str]:
+        """Columns with the reports: one of each agent, or one per class."""
+        classes = self.labels.names
+        named = [f"{agent}:{label}" for agent in self.agents for label in classes]
+        if len(classes) == 2 and set(named).isdisjoint(names):
+            return list(self.agents)
+        return named
+
+    def batch(
+        self,
+        reports: Sequence[Array],
+        ids: Ids | None,
+        times: Array | None,
+        columns: Mapping[str, Array],
+        start: int = 0,
+    ) -> Batch:
+        """Return a batch of the reports of each column."""
+        T = len(reports[0])
+        moments, own = check_times(times), CaseColumns(columns, T, copy=False)
+        if len(reports) == len(self.agents):
+            return Batch(start, ids, tuple(reports), None, moments, own)
+        cube = np.stack(reports, axis=1, dtype=np.float64)
+        cube, _ = renormalize(cube.reshape(T, len(self.agents), -1), self.agents)
+        cube = cube[:, :, 1:] if cube.shape[2] == 2 else cube
+        return Batch(start, ids, (), cube, moments, own)
+
+    def parse(self, batch: pa.RecordBatch, start: int) -> Batch:
+        """Return the batch of some rows of a table, the first of which is ``start``."""
+        names, written = self.reports(batch.schema.names), self.written
+        frame: nw.DataFrame[Any] = nw.from_native(
+            pa.Table.from_batches([batch]), eager_only=True
+        )
+        cells = [batch.column(name) for name in names]
+        floating = all(pa.types.is_floating(cell.type) for cell in cells)
+        if floating and not written.percent and written.scores is None:
+            reports = [_floats(cell) for cell in cells]
+        else:
+            columns = [frame[name] for name in names]
+            reports = [*parse_reports(columns, written, start).values()]
+        ids = batch.column(self.id) if self.id in frame.columns else None
+        time = self.time
+        times = None if time is None else parse_times(frame[time], written, start)
+        others = {
+            name: parse_numbers(frame[name], written, "the cost of a case", start)
+            for name in written.columns
+        }
+        return self.batch(reports, ids, times, others, start)
+
+    def choose(self, names: Sequence[str]) -> list[str]:
+        """Columns to read; a table that lacks one of them is refused."""
+        reports = self.reports(names)
+        missing = [name for name in reports if name not in names]
+        if missing:
+            hint = suggestion(missing[0], [n for n in names if n not in reports])
+            raise AgentError(
+                "the table must have the agents that the pool learned from, by name; "
+                f"missing: {', '.join(map(repr, missing))}{hint}; "
+                f"columns: {', '.join(names)}"
+            )
+        for role, name in (("id", self.written.id), ("time", self.time)):
+            if name is not None and name not in names:
+                raise SourceError(
+                    f"there is no {role} column {name!r}{suggestion(name, names)}; "
+                    f"columns: {', '.join(names)}. Name it (--{role})."
+                )
+        for name in self.written.columns:
+            if name not in names:
+                raise SourceError(
+                    "the pool decides by the cost of each case, so the table must have "
+                    f"the column {name!r}{suggestion(name, names)}; columns: "
+                    f"{', '.join(names)}. Add it, or fit the pool with other costs."
+                )
+        others = {self.id, self.time, *self.written.columns}
+        twice = {name for name in names if names.count(name) > 1} & {*reports, *others}
+        if twice:
+            raise AgentError(
+                "column names must be unique; got "
+                f"{', '.join(map(repr, sorted(twice)))} more than once. Rename one."
+            )
+        return [*reports, *(name for name in names if name in others)]
+
+
+def _floats(column: pa.Array) -> Array:
+    """Numbers of a column in its own precision, without a copy if none is missing."""
+    if column.type == pa.float16():
+        column = column.cast(pa.float32())
+    return np.asarray(column.to_numpy(zero_copy_only=False))

@@ -1,0 +1,188 @@
+"""Data sets scored part by part: one file out for each file in.
+
+A part is written under a temporary name and renamed when it is complete. The manifest
+of the folder lists all parts, and those in it that are done and whose input has not
+changed are left as they are, so that an interrupted run goes on where it stopped.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from truepool.core.errors import SourceError
+from truepool.core.files import check_path
+from truepool.data.tables import manifest
+from truepool.data.tables.batch_writer import open_writer
+from truepool.data.tables.batches import read_part_batches
+from truepool.data.tables.column_selection import ColumnSelection
+from truepool.data.tables.dataset import Dataset, Part
+from truepool.data.tables.manifest import Manifest
+from truepool.pools.scoring import Scorer, Tally, check_unit
+
+
+@dataclass(frozen=True, eq=False)
+class PartScorer:
+    """How every part of a data set is read, scored and written.
+
+    ``doubtful`` says that percentages are expected only because the pool knew them.
+    """
+
+    scorer: Scorer
+    selection: ColumnSelection
+    doubtful: bool = False
+
+    def score(
+        self,
+        part: Part,
+        start: int,
+        target: Path,
+        progress: Callable[[int], None] = lambda rows: None,
+    ) -> Tally:
+        """Score one part, whose first row has the place ``start`` in the data set."""
+        tally, names = Tally(), self.selection.choose(part.columns)
+        batches = read_part_batches(part, self.selection, names, start)
+        with open_writer(target) as write:
+            for batch in check_unit(batches) if self.doubtful else batches:
+                columns, counts = self.scorer.score(batch)
+                write(columns)
+                tally.add(counts)
+                progress(len(batch))
+        return tally
+
+
+def score_parts(
+    how: PartScorer,
+    dataset: Dataset,
+    folder: Path,
+    made_by: Mapping[str, Any],
+    progress: Callable[[int], None] = lambda rows: None,
+) -> tuple[Tally, int]:
+    """Score a data set into a folder; also return how many parts were done before.
+
+    ``made_by`` identifies the pool and the settings: a folder of other ones is refused.
+    """
+    dataset.check_columns(how.selection.choose(dataset.columns))
+    record = _open(folder, dataset, made_by)
+    total, start, before = Tally(), 0, 0
+    try:
+        for part in dataset.parts:
+            entry, target = record.parts[part.name], folder / part.name
+            if _is_done(entry, part, target):
+                before += 1
+                progress(part.rows)
+            else:
+                record.parts[part.name] = entry = _planned(part)
+                _remove_leftovers(target)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                if part.rows:
+                    entry |= _counts(how.score(part, start, target, progress))
+                    entry["bytes"] = target.stat().st_size
+                entry["done"] = True
+                record.save(now=False)
+            total.add(_tally(entry))
+            start += part.rows
+    finally:
+        record.save()
+    return total, before
+
+
+def made_by(file: Path, how: PartScorer) -> dict[str, Any]:
+    """Identify the pool of a file and how parts are scored, for the manifest."""
+    scorer, written = how.scorer, how.selection.written
+    return {
+        "pool": sha256(file.read_bytes()).hexdigest(),
+        "table": written.options(),
+        "id": scorer.id,
+        "contributions": scorer.contributions,
+        "explore": scorer.explore,
+        "seed": scorer.seed,
+    }
+
+
+def check_folder(folder: Path, dataset: Dataset) -> None:
+    """Refuse a folder that other files are in, or that the data set itself is in."""
+    inside = [part.path for part in dataset.parts if folder in part.path.parents]
+    real = folder.resolve()
+    if inside or any(real in part.path.resolve().parents for part in dataset.parts):
+        raise SourceError(
+            f"a data set must be written to a folder of its own; {str(folder)!r} holds "
+            "the one that is read. Name another folder."
+        )
+    if not folder.exists():
+        check_path(folder)
+        return
+    check_path(folder / manifest.NAME)
+    if manifest.load(folder) is None and any(folder.iterdir()):
+        raise SourceError(
+            "a data set must be written to a new or empty folder, or to one with its "
+            f"manifest; {str(folder)!r} holds other files. Name another folder."
+        )
+
+
+def _open(folder: Path, dataset: Dataset, made_by: Mapping[str, Any]) -> Manifest:
+    """Return the manifest of a folder, with an entry for every part."""
+    check_folder(folder, dataset)
+    folder.mkdir(exist_ok=True)
+    record = manifest.load(folder) or Manifest(folder, made_by)
+    if record.made_by != made_by:
+        raise SourceError(
+            "a data set is continued with the same pool and options; "
+            f"{str(folder)!r} was written with others. Name another folder."
+        )
+    names = {part.name for part in dataset.parts}
+    lost = [name for name in record.parts if name not in names]
+    if lost:
+        raise SourceError(
+            f"every part of the manifest must be there; {dataset.source!r} lacks "
+            f"{lost[0]!r}, which {str(folder / manifest.NAME)!r} lists. Restore it, or "
+            "name another folder to write."
+        )
+    for part in dataset.parts:
+        record.parts.setdefault(part.name, _planned(part))
+    record.save()
+    return record
+
+
+def _planned(part: Part) -> dict[str, Any]:
+    return {
+        "rows": part.rows,
+        "input_bytes": part.size,
+        "input_modified": part.modified,
+        "done": False,
+    }
+
+
+def _is_done(entry: Mapping[str, Any], part: Part, target: Path) -> bool:
+    """Whether a part is written, and its input is the same as it was then."""
+    planned = _planned(part)
+    same = all(entry.get(name) == planned[name] for name in planned if name != "done")
+    if not entry.get("done") or not same:
+        return False
+    return not part.rows or (
+        target.is_file() and target.stat().st_size == entry.get("bytes")
+    )
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove what a run that was killed left under a temporary name."""
+    with suppress(OSError):
+        for path in target.parent.glob(f".{target.name[:20]}.*{target.suffix}"):
+            path.unlink()
+
+
+def _counts(tally: Tally) -> dict[str, Any]:
+    missing = {agent: count for agent, count in tally.missing.items() if count}
+    return {"empty": tally.empty, "positive": tally.positive, "missing": missing}
+
+
+def _tally(entry: Mapping[str, Any]) -> Tally:
+    return Tally(
+        int(entry.get("rows", 0)),
+        int(entry.get("empty", 0)),
+        int(entry.get("positive", 0)),
+        Counter(entry.get("missing", {})),
+    )

@@ -1,0 +1,249 @@
+"""New cases scored by a fitted pool: batches of reports in, columns of results out."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from truepool.core import kernels
+from truepool.core.arrays import BoolArray, FloatArray, IntArray, from_classes
+from truepool.core.errors import CostError, ReportError, SourceError
+from truepool.data.costs import Costs
+from truepool.data.reports import check_reports
+from truepool.data.tables.column_selection import Batch, Ids
+from truepool.measures.capacity import Capacity
+from truepool.pools.interface import LinearPool, Pool
+from truepool.pools.result import PoolResult
+
+TAKEN = ("pooled", "decision", "contribution:", "review", "propensity")
+"""How the columns of a result begin; no id may be called like one."""
+
+
+@dataclass(frozen=True, eq=False)
+class PooledBatch:
+    """What a pool makes of a batch: of the cases with reports, `known` (T,).
+
+    ``pooled`` are coordinates (P, C) and ``decisions`` (P,) of these P cases; their
+    reports are ``values`` (P, N, C), checked, where they were put together.
+    """
+
+    known: BoolArray
+    pooled: FloatArray
+    decisions: IntArray
+    missing: IntArray
+    """Missing reports of each agent in the batch, (N,)."""
+    values: FloatArray | None = None
+
+
+@dataclass(eq=False)
+class Tally:
+    """What was found while cases were scored: counts that can be added."""
+
+    cases: int = 0
+    empty: int = 0
+    positive: int = 0
+    missing: Counter[str] = field(default_factory=Counter)
+    others: Counter[str] = field(default_factory=Counter)
+    unknown: tuple[str, ...] = ()
+
+    def add(self, other: "Tally") -> None:
+        """Add the counts of other cases."""
+        self.cases += other.cases
+        self.empty += other.empty
+        self.positive += other.positive
+        self.missing += other.missing
+        self.others += other.others
+        self.unknown += other.unknown
+
+    @property
+    def silent(self) -> list[str]:
+        """Agents without any report."""
+        return sorted(a for a, n in self.missing.items() if n == self.cases)
+
+
+@dataclass(frozen=True, eq=False)
+class Scorer:
+    """A fitted pool, and what is to be written about each case.
+
+    Parameters
+    ----------
+    pool : Pool
+        A fitted pool.
+    id : str
+        Name of the id in the result.
+    contributions : bool
+        Add what each agent changed.
+    explore : float, optional
+        Share of the cases decided negative to be reviewed, drawn by ``seed``.
+    within : (T,), optional
+        Decisions on all cases, where they are made together (`decide_within`).
+    """
+
+    pool: Pool
+    id: str = "id"
+    contributions: bool = False
+    explore: float | None = None
+    seed: int = 0
+    within: IntArray | None = None
+
+    def __post_init__(self) -> None:
+        if self.id.startswith(TAKEN):
+            raise SourceError(
+                f"the result has a column {self.id!r} of its own; rename the id column"
+            )
+
+    def score(self, batch: Batch) -> tuple[dict[str, Ids], Tally]:
+        """Columns of the result, and the counts of the batch."""
+        pool, T = self.pool, len(batch)
+        found = pool_batch(pool, batch, contributions=self.contributions)
+        known = found.known
+        decisions = _spread(found.decisions, known)
+        if self.within is not None:
+            decisions = self.within[batch.start : batch.start + T]
+        gone = None if known.all() else ~known
+        columns: dict[str, Any] = {} if batch.ids is None else {self.id: batch.ids}
+        names, C = pool.labels_.names, found.pooled.shape[1]
+        suffixes = [""] if C == 1 else [f":{name}" for name in names]
+        pooled = _spread(found.pooled, known)
+        for k, suffix in enumerate(suffixes):
+            columns[f"pooled{suffix}"] = pa.array(pooled[:, k], mask=gone)
+        labels = decisions if C == 1 else np.array(names)[decisions]
+        columns["decision"] = pa.array(labels, mask=gone)
+        if self.contributions:
+            changes = np.zeros((T, len(pool.agents_), C))
+            if found.values is not None:
+                changes[known] = pool.contributions_of(found.values)
+            for i, agent in enumerate(pool.agents_):
+                for k, suffix in enumerate(suffixes):
+                    name = f"contribution:{agent}{suffix}"
+                    columns[name] = pa.array(changes[:, i, k], mask=gone)
+        if self.explore is not None:
+            columns |= _review(batch, decisions, known, self.explore, self.seed)
+        missing = dict(zip(pool.agents_, found.missing.tolist(), strict=True))
+        positive = int(np.count_nonzero(decisions[known]))
+        reported = int(np.count_nonzero(known))
+        counts = Counter(missing)
+        return columns, Tally(
+            T, T - reported, positive, counts, batch.others, batch.unknown
+        )
+
+
+def pool_batch(pool: Pool, batch: Batch, *, contributions: bool = False) -> PooledBatch:
+    """Pool the cases of a batch that have reports; reports are checked here."""
+    if isinstance(pool, LinearPool) and batch.reports and not contributions:
+        scans = [kernels.scan(column) for column in batch.reports]
+        if not any(outside for outside, _ in scans):
+            missing = np.array([silent for _, silent in scans])
+            return _pool_columns(pool, batch, missing)
+    silent = np.isnan(batch.values[:, :, 0])
+    known = np.asarray(~silent.all(axis=1))
+    C, missing = batch.values.shape[2], silent.sum(axis=0)
+    if not known.any():
+        none = np.empty((0, C)), np.empty(0, dtype=np.int64)
+        return PooledBatch(known, *none, missing)
+    reports = batch.values[known]
+    with _located(batch, known):
+        values, _ = check_reports(reports[:, :, 0] if C == 1 else reports, pool.agents_)
+        result = pool.pool(values, batch.columns.take(known))
+    pooled = from_classes(result.probabilities)
+    return PooledBatch(known, pooled, result.decisions, missing, values)
+
+
+def _pool_columns(pool: LinearPool, batch: Batch, missing: IntArray) -> PooledBatch:
+    """Pool columns as they are, without a table of rows: half of the time."""
+    complete = not missing.any()
+    p = kernels.linear_columns(batch.reports, pool.weights_, complete)
+    known, pooled = np.ones(len(p), bool) if complete else ~np.isnan(p), p[:, None]
+    columns = batch.columns
+    if not known.all():
+        pooled, columns = pooled[known], columns.take(known)
+    with _located(batch, known):
+        return PooledBatch(known, pooled, pool.decide(pooled, columns), missing)
+
+
+@contextmanager
+def _located(batch: Batch, known: BoolArray) -> Iterator[None]:
+    """Say of an error in the cases with reports where these are."""
+    try:
+        yield
+    except (CostError, ReportError) as error:
+        first = batch.start + (int(np.argmax(known)) if len(known) else 0)
+        place = f", in {batch.place}" if batch.place else ""
+        raise type(error)(f"{error} (counted from case {first}{place})") from None
+
+
+def _spread(values: Any, known: BoolArray) -> Any:
+    """Values (P, ...) of the known cases among all T; 0 for the others."""
+    if len(values) == len(known):
+        return values
+    every = np.zeros((len(known), *values.shape[1:]), dtype=values.dtype)
+    every[known] = values
+    return every
+
+
+def decide_within(pool: Pool, batches: Iterable[Batch], limit: Capacity) -> IntArray:
+    """Decisions on all cases within a capacity, (T,); 0 where there is no report."""
+    limit.check_classes(len(pool.classes_))
+    costs = pool.costs or Costs()
+    parts: dict[str, list[Any]] = {"p": [], "decisions": [], "times": []}
+    parts |= {name: [] for name in costs.columns}
+    reported = []
+    for batch in batches:
+        found = pool_batch(pool, batch)
+        reported.append(found.known)
+        parts["p"].append(found.pooled[:, 0])
+        parts["decisions"].append(found.decisions)
+        if batch.times is not None:
+            parts["times"].append(batch.times[found.known])
+        for name in costs.columns:
+            parts[name].append(batch.columns[name][found.known])
+    every = np.concatenate(reported)
+    decisions = np.zeros(len(every), dtype=np.int64)
+    if every.any():
+        whole = {name: np.concatenate(part) for name, part in parts.items() if part}
+        costs = costs.resolve({name: whole[name] for name in costs.columns})
+        p = whole["p"]
+        result = PoolResult(np.stack([1 - p, p], axis=1), whole["decisions"])
+        decisions[every] = result.within(limit, costs, whole.get("times")).decisions
+    return decisions
+
+
+def check_unit(batches: Iterable[Batch]) -> Iterator[Batch]:
+    """Refuse reports that may be probabilities, where percentages are expected."""
+    for batch in batches:
+        if batch.start == 0 and not (batch.values > 0.01).any():
+            raise ReportError(
+                "the pool was fitted on percentages, and here all reports up to case "
+                f"{len(batch) - 1} are at most 1, so they may be probabilities. "
+                "Pass --percent if they are percentages, or --no-percent."
+            )
+        yield batch
+
+
+def _review(
+    batch: Batch, decisions: IntArray, known: BoolArray, share: float, seed: int
+) -> dict[str, Ids]:
+    """Whether each case is to be reviewed, and the chance that it was to be.
+
+    Cases decided positive are reviewed anyway. The others are drawn by their id (by
+    their place in the table where they have none), so that the draw can be repeated
+    and checked, in any order.
+    """
+    ids: Any = range(batch.start, batch.start + len(batch))
+    if batch.ids is not None:
+        ids = batch.ids if isinstance(batch.ids, list) else batch.ids.to_pylist()
+    review, chances = [], []
+    for id, decision, there in zip(ids, decisions, known, strict=True):
+        drawn = sha256(f"{seed}:{id}".encode()).digest()[:8]
+        place = int.from_bytes(drawn, "big") / 2**64
+        review.append(bool(decision > 0 or place < share) if there else None)
+        chances.append((1.0 if decision > 0 else share) if there else None)
+    return {
+        "review": pa.array(review, pa.bool_()),
+        "propensity": pa.array(chances, pa.float64()),
+    }

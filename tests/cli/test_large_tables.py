@@ -1,0 +1,124 @@
+"""fit, compare, audit and replay on data sets, larger than memory or not."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_allclose
+from panels import random_panel
+from pyarrow import parquet
+
+import truepool as tp
+from truepool.data.tables import row_sample
+
+PANEL = random_panel(1, cases=240, silent=0.1)
+AGENTS = ("ada", "bob", "cy", "di")
+NOTE = "Read a uniform sample of 100 of the 240 rows (seed 0).\n"
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cells = {
+        name: pa.array(PANEL.reports[:, i], from_pandas=True)
+        for i, name in enumerate(AGENTS)
+    }
+    table = pa.table(cells | {"y": PANEL.outcomes, "id": np.arange(240)})
+    for n in range(3):
+        path = Path(f"set/month={n}/p.parquet")
+        path.parent.mkdir(parents=True)
+        parquet.write_table(table.slice(80 * n, 80), path, row_group_size=30)
+    parquet.write_table(table, "one.parquet")
+    return tmp_path
+
+
+@pytest.fixture
+def small_memory(monkeypatch):
+    monkeypatch.setattr(row_sample, "MOST_ROWS", 100)
+
+
+def fit(truepool, *words):
+    code, _, err = truepool("fit", *words, "-o", "v.pool")
+    assert code == 0, err
+    return tp.load_pool("v.pool"), err
+
+
+@pytest.mark.parametrize("source", ["set", "set/*/*.parquet"])
+def test_a_data_set_that_fits_into_memory_is_the_table_of_its_parts(
+    place, truepool, source
+):
+    pool, err = fit(truepool, source, "--pool", "vcg")
+    one, _ = fit(truepool, "one.parquet", "--pool", "vcg")
+    assert "sample" not in err
+    assert pool.weights_.tolist() == one.weights_.tolist()
+
+
+def test_vcg_learns_from_all_rows_of_a_larger_one(place, truepool, small_memory):
+    pool, err = fit(truepool, "set", "--pool", "vcg")
+    assert err == (
+        "Agents: ada, bob, cy, di.\nAll 240 rows were read, batch by batch.\n"
+    )
+    assert pool.training_.cases == 240
+    whole = tp.VCG(costs=tp.Costs()).fit_panel(PANEL)
+    assert_allclose(pool.weights_, whole.weights_, rtol=0, atol=1e-12)
+    one, _ = fit(truepool, "one.parquet", "--pool", "vcg")
+    assert_allclose(one.weights_, whole.weights_, rtol=0, atol=1e-12)
+
+
+def test_a_pool_without_sums_learns_from_a_sample_and_says_so(
+    place, truepool, small_memory
+):
+    pool, err = fit(truepool, "set", "--pool", "platt")
+    assert err.startswith(NOTE)
+    assert pool.training_.cases == 100
+
+
+def test_the_weights_of_the_cases_are_mentioned(place, truepool, small_memory):
+    words = ("--pool", "vcg", "--weight", "w", "--propensity", "q")
+    for path in Path("set").rglob("*.parquet"):
+        table = parquet.ParquetFile(path).read()
+        outcomes = table["y"].to_pylist()
+        outcomes[3] = None
+        table = table.drop_columns("y").append_column("y", pa.array(outcomes))
+        for name in "wq":
+            table = table.append_column(name, pa.array([0.5] * len(table)))
+        parquet.write_table(table, path)
+    _, err = fit(truepool, "set", *words)
+    assert "Each case counts by its w.\n" in err
+    assert "Each case counts by 1 / q, the chance that it was reviewed.\n" in err
+    assert "3 cases have no outcome yet: left out.\n" in err
+
+
+@pytest.mark.parametrize("verb", ["compare", "replay"])
+def test_other_verbs_read_a_sample_and_say_so(place, truepool, small_memory, verb):
+    words = ("--pool", "mean,vcg") if verb == "compare" else ()
+    code, out, err = truepool(verb, "set", *words)
+    assert code == 0, err
+    assert err.startswith(NOTE)
+    assert "100" in out
+
+
+def test_an_audit_takes_its_sample_by_its_seed(place, truepool, small_memory):
+    words = ("audit", "set", "--seed", 5, "--json")
+    code, out, err = truepool(*words)
+    assert code == 0, err
+    assert "100 of the 240 rows (seed 5)" in err
+    assert truepool(*words)[1] == out
+
+
+def test_a_long_table_is_no_data_set(place, truepool):
+    long = ("--long", "id", "ada", "bob")
+    code, _, err = truepool("fit", "set", "-o", "v.pool", *long)
+    assert code == 2
+    assert "a long table is read whole, from one file; got the data set 'set'" in err
+
+
+@pytest.mark.parametrize("pool", ["vcg", "platt"])
+def test_a_part_without_the_outcome_is_named(place, truepool, small_memory, pool):
+    path = Path("set/month=1/q.parquet")
+    parquet.write_table(pa.table({name: [0.5] for name in (*AGENTS, "id")}), path)
+    code, out, err = truepool("fit", "set", "--pool", pool, "-o", "v.pool")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"{path} lacks 'y', unlike set/month=0/p.parquet" in err
+    assert not Path("v.pool").exists()
