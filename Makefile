@@ -8,7 +8,7 @@ export OMP_NUM_THREADS ?= 1
 # Data sets are never committed; the tests that need them look here and say so when they skip.
 export TRUEPOOL_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test docs reference coverage test-peers test-slow check bench faults fuzz protocol race constraints
+.PHONY: demo test smoke docs reference coverage test-peers test-slow check bench faults fuzz protocol race constraints
 
 demo: $(VENV)/.core
 	$(VENV)/bin/truepool demo
@@ -57,6 +57,10 @@ docs: $(VENV)/.docs
 	$(VENV)/bin/python -m sphinx -q -W --keep-going -E -b html docs build/site
 	$(VENV)/bin/python scripts/check_site.py build/site
 	scripts/test -n0 -q -m site tests/test_built_site.py
+
+# Wheel and sdist in empty environments without extras, with the oldest and newest numpy and scikit-learn.
+smoke: $(VENV)/.ok
+	scripts/smoke
 
 # docs/reference, from the parsers, OpenAPI, the .proto file and the import contract.
 reference: $(VENV)/.ok

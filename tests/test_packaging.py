@@ -1,0 +1,72 @@
+"""What a public host needs to build, test, publish and run truepool."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+yaml = pytest.importorskip("yaml")
+
+ROOT = Path(__file__).parents[1]
+WORKFLOWS = ROOT / ".github" / "workflows"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PAPER = tomllib.loads((ROOT / "reproduction" / "pyproject.toml").read_text())["project"]
+
+
+def load(path):
+    return yaml.safe_load(path.read_text())
+
+
+def test_both_distributions_have_one_version():
+    assert PROJECT["version"] == PAPER["version"]
+    others = [*ROOT.glob("src/**/*.py"), ROOT / "CITATION.cff", ROOT / "Containerfile"]
+    assert not [path for path in others if PROJECT["version"] in path.read_text()]
+
+
+def test_the_classifiers_name_every_python_that_is_tested():
+    named = re.findall(r"Python :: (3\.\d+)", " ".join(PROJECT["classifiers"]))
+    jobs = load(WORKFLOWS / "ci.yml")["jobs"]
+    assert jobs["test"]["strategy"]["matrix"]["python"] == named
+    assert PROJECT["requires-python"] == f">={named[0]}"
+    assert len(jobs["test"]["strategy"]["matrix"]["os"]) == 3
+    assert set(jobs) == {"lint", "test", "docs", "build"}
+
+
+def test_every_target_of_make_that_a_workflow_runs_exists():
+    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.M)
+    for path in WORKFLOWS.glob("*.yml"):
+        for words in re.findall(r"run: make (.*)", path.read_text()):
+            assert set(words.split()) <= set(targets)
+
+
+def test_a_release_is_published_by_tag_without_a_password():
+    release = load(WORKFLOWS / "release.yml")
+    assert release[True] == {"push": {"tags": ["v*"]}}  # YAML reads "on" as true
+    assert release["permissions"] == {"contents": "read"}
+    publish = release["jobs"]["publish"]
+    assert publish["permissions"] == {"id-token": "write"}
+    assert "secrets." not in (WORKFLOWS / "release.yml").read_text()
+
+
+def test_the_container_runs_as_a_user_without_rights_and_writes_to_its_volume_only():
+    lines = (ROOT / "Containerfile").read_text().splitlines()
+    final = lines[max(i for i, line in enumerate(lines) if line.startswith("FROM")) :]
+    (user,) = (line.split()[1] for line in final if line.startswith("USER"))
+    assert int(user) > 0
+    assert "VOLUME /data" in final
+    text = "\n".join(final)
+    written = re.findall(r"(?:NUMBA_CACHE_DIR|MPLCONFIGDIR|TRUEPOOL_CACHE)=(\S+)", text)
+    assert len(written) == 3
+    assert all(path.startswith("/data/") for path in written)
+    assert "PYTHONDONTWRITEBYTECODE=1" in text
+
+
+def test_the_citation_names_the_paper_and_the_works_that_corrections_rest_on():
+    citation = load(ROOT / "CITATION.cff")
+    assert citation["title"] == PROJECT["name"]
+    assert citation["license"] == PROJECT["license"]
+    titles = [work["title"] for work in citation["references"]]
+    assert titles[0].startswith("When Individually Calibrated Models")
+    names = {author["family-names"] for work in citation["references"] for author in work["authors"]}  # fmt: skip
+    assert {"Ranjan", "Gneiting", "Budescu", "Freeman"} <= names
