@@ -1,5 +1,6 @@
 """Agents behind servers say, bit for bit, what they say in one process."""
 
+import socket
 import subprocess
 import sys
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from truepool import agents
-from truepool_paper.edge import agent_servers, calls, open_inference, team
+from truepool_paper.edge import CallError, agent_servers, calls, open_inference, team
 from truepool_paper.edge.agent_servers import announced, serve
 from truepool_paper.edge.remote_calls import ask_one_by_one
 from truepool_paper.synthetic_task import task
@@ -57,8 +58,18 @@ def test_a_refusal_is_told_with_its_status(served):
     servers, _, cases = served
     server = servers["tree"]
     client = open_inference.HttpClient(server.host, server.ports["HTTP"], "other")
-    with pytest.raises(ConnectionError, match="status 404: .*no model"):
+    with pytest.raises(CallError, match="status 404: .*no model"):
         client.ask(cases)
+    client.close()
+
+
+def test_a_connection_that_was_closed_while_idle_is_opened_again(served):
+    servers, known, cases = served
+    client = servers["tree"].connect("HTTP")
+    client.ask(cases[:1])
+    client._connection.sock.shutdown(socket.SHUT_RDWR)
+    right = known["tree"].predict_proba(cases)[:, 1]
+    np.testing.assert_array_equal(client.ask(cases), right)
     client.close()
 
 
@@ -72,7 +83,7 @@ def test_a_server_that_does_not_start_is_quoted(tmp_path):
     words = agent_servers.command(tmp_path / "none.onnx", "10.0.0.1")
     assert "--insecure" in words
     process = subprocess.Popen([*agent_servers.TRUEPOOL, *words[3:]], stderr=-1, text=True)  # fmt: skip
-    with pytest.raises(ConnectionError, match="no agent serves none.onnx: .*no file"):
+    with pytest.raises(CallError, match="no agent serves none.onnx: .*no file"):
         announced(process, tmp_path / "none.onnx", "10.0.0.1")
     process.wait()
     process.stderr.close()

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from truepool_paper.edge import UnavailableError, echo, link
+from truepool_paper.edge import CallError, UnavailableError, echo, link
 from truepool_paper.edge.link import FAR_END, NEAR_END
 
 
@@ -75,7 +75,7 @@ def test_the_namespaces_and_the_thread_end_with_the_link(echoes):
 
 def test_a_command_that_fails_at_an_end_is_told(echoes):
     laid, _ = echoes
-    with pytest.raises(ConnectionError, match="at 10.77.0.1: no such thing"):
+    with pytest.raises(CallError, match="at 10.77.0.1: no such thing"):
         link.run(laid, NEAR_END, ["sh", "-c", "echo no such thing >&2; exit 3"])
 
 

@@ -6,7 +6,13 @@ import subprocess
 import numpy as np
 import pytest
 
-from truepool_paper.edge import UnavailableError, machine, process_calls, processes
+from truepool_paper.edge import (
+    CallError,
+    UnavailableError,
+    machine,
+    process_calls,
+    processes,
+)
 from truepool_paper.edge.process_calls import call, ssh_server, through_shell
 
 CASES = np.array([[0.1 + 0.2, 1e-300, -2.5] + [0.0] * 17])
@@ -27,7 +33,7 @@ def test_a_call_says_what_the_process_printed_and_used():
 
 
 def test_a_call_that_fails_is_told():
-    with pytest.raises(ConnectionError, match="it broke"):
+    with pytest.raises(CallError, match="it broke"):
         call(["sh", "-c", "echo it broke >&2; exit 1"], "")
 
 

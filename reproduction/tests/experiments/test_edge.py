@@ -32,8 +32,8 @@ def test_no_printed_cell_is_compared(kind):
 
 
 def test_counts_are_bounded_at_both_sizes():
-    assert edge_summary.CALLS == {"quick": 20, "full": 400}
-    assert edge_summary.BATCHES == {"quick": 2, "full": 20}
+    assert edge_summary.CALLS == {"quick": 20, "full": 100}
+    assert edge_summary.BATCHES == {"quick": 2, "full": 5}
     assert edge_summary.STARTS == {"quick": 1, "full": 5}
     assert edge_summary.IMPAIRED == {"quick": 4, "full": 50}
     assert [c["times"] for c in EdgeInference().cells("full")] == [20]

@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from truepool_paper.edge import CallError
 from truepool_paper.edge.open_inference import PROTOCOLS, Client, wait_until_ready
 from truepool_paper.edge.processes import end
 
@@ -68,7 +69,7 @@ def announced(process: "subprocess.Popen[str]", path: Path, host: str) -> AgentS
             ports["gRPC" if found[1].startswith("gRPC") else "HTTP"] = int(found[2])
         if "HTTP" in ports:
             return AgentServer(path.stem, host, ports, process.pid)
-    raise ConnectionError(f"no agent serves {path.name}: {' '.join(lines[-3:])}")
+    raise CallError(f"no agent serves {path.name}: {' '.join(lines[-3:])}")
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from shutil import which
 from tempfile import TemporaryDirectory
 from time import monotonic
 
-from truepool_paper.edge import UnavailableError, link_end
+from truepool_paper.edge import CallError, UnavailableError, link_end
 from truepool_paper.edge.processes import end
 
 NEAR_END, FAR_END = "10.77.0.1", "10.77.0.2"
@@ -139,7 +139,7 @@ def run(link: Link, address: str, command: Sequence[str]) -> str:
     with started(link, address, command) as process:
         output, errors = process.communicate()
         if process.returncode:
-            raise ConnectionError(f"at {address}: {errors.strip()[-200:]}")
+            raise CallError(f"at {address}: {errors.strip()[-200:]}")
     return output
 
 

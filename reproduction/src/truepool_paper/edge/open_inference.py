@@ -1,6 +1,6 @@
 """Clients of the Open Inference Protocol that keep their connection: HTTP and gRPC.
 
-They know nothing of truepool: any client of the protocol would do.
+They use nothing of truepool: any client of the protocol would do.
 """
 
 import json
@@ -10,6 +10,8 @@ from typing import Any, Protocol
 from urllib.parse import quote
 
 import numpy as np
+
+from truepool_paper.edge import CallError
 
 SERVICE = "inference.GRPCInferenceService"
 OUTPUT = "probability"
@@ -64,12 +66,19 @@ class HttpClient:
         }
         body = json.dumps({"inputs": [tensor], "outputs": [{"name": OUTPUT}]})
         headers = {"content-type": "application/json"}
-        self._connection.request("POST", self._path, body.encode(), headers)
-        answer = self._connection.getresponse()
-        content = answer.read()
-        if answer.status != 200:
-            raise ConnectionError(f"status {answer.status}: {content[:200]!r}")
+        try:
+            status, content = self._post(body.encode(), headers)
+        except ConnectionError:  # a server closes a connection that was idle
+            self._connection.close()
+            status, content = self._post(body.encode(), headers)
+        if status != 200:
+            raise CallError(f"status {status}: {content[:200]!r}")
         return np.array(json.loads(content)["outputs"][0]["data"], dtype=np.float64)
+
+    def _post(self, body: bytes, headers: dict[str, str]) -> tuple[int, bytes]:
+        self._connection.request("POST", self._path, body, headers)
+        answer = self._connection.getresponse()
+        return answer.status, answer.read()
 
     def close(self) -> None:
         """Close the connection."""

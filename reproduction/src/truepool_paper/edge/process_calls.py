@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from truepool_paper.edge import UnavailableError
+from truepool_paper.edge import CallError, UnavailableError
 from truepool_paper.edge.agent_servers import LOOPBACK, TRUEPOOL
 from truepool_paper.edge.processes import end
 from truepool_paper.edge.team import COLUMNS
@@ -92,7 +92,7 @@ def call(command: Sequence[str], given: str) -> ProcessCall:
             process.returncode = os.waitstatus_to_exitcode(status)
             errors.seek(0)
             if process.returncode:
-                raise ConnectionError(errors.read().strip()[-200:])
+                raise CallError(errors.read().strip()[-200:])
         output.seek(0)
         processor = 1000 * (used.ru_utime + used.ru_stime)
         return ProcessCall(output.read(), spent, processor, used.ru_maxrss / 1e3)

@@ -32,9 +32,9 @@ KEPT = 99.0
 """Per cent of the calls that must be within a limit for it to be met."""
 BLOCK = 20
 """Calls whose mean is one repetition."""
-CALLS: Mapping[Size, int] = {"quick": 20, "full": 400}
+CALLS: Mapping[Size, int] = {"quick": 20, "full": 100}
 """Calls about one case, in one process and over connections."""
-BATCHES: Mapping[Size, int] = {"quick": 2, "full": 20}
+BATCHES: Mapping[Size, int] = {"quick": 2, "full": 5}
 """Calls about all 500 cases."""
 STARTS: Mapping[Size, int] = {"quick": 1, "full": 5}
 """Calls that start a process each."""
