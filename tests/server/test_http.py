@@ -2,14 +2,17 @@
 
 import io
 import json
+import socket
+import urllib.request
 from collections import Counter
+from urllib.parse import urlsplit
 
 import pyarrow as pa
 import pytest
 import schemathesis
 from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
-from server.service import FRAUD, Local
+from server.service import FRAUD, Local, serving
 
 from truepool.server import http, http_cases
 
@@ -134,6 +137,18 @@ def test_a_wrong_request_is_one_sentence_with_a_code(
 
 def test_a_request_that_is_no_json_is_refused(client):
     refused(client.post("/v1/pools", content="{"), 400, "invalid")
+
+
+@pytest.mark.parametrize("length", ["banana", "-1", "1e3", "9" * 40])
+def test_a_length_that_is_no_number_is_refused_and_others_are_served(local, length):
+    head = f"POST /v1/pools HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n"
+    with serving(local) as url:
+        place = urlsplit(url)
+        with socket.create_connection((place.hostname, place.port), 60) as connection:
+            connection.sendall(head.encode() + b"{}")
+            assert connection.recv(1000).startswith(b"HTTP/1.1 400 ")
+        with urllib.request.urlopen(f"{url}/livez", timeout=60) as answer:
+            assert answer.status == 200
 
 
 def test_a_long_arrow_stream_is_refused(client, monkeypatch):
