@@ -47,7 +47,8 @@ def check_python() -> None:
     trace = tp.replay("gradient", panel)
     if (again != pool.predict_proba(panel.reports)).any():
         sys.exit("a loaded pool must give what the saved one gives")
-    if trace.bound is None or trace.regret[-1] > trace.bound:
+    bound, regret = trace.bound, trace.regret
+    if bound is None or regret is None or regret[-1] > bound:
         sys.exit("the regret of gradient must stay within its bound")
 
 
