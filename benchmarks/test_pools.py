@@ -106,7 +106,7 @@ def test_one_case_of_three_classes_of_auto_against_the_mean(ratio):
         return lambda: [pool.predict_proba(row) for _ in range(300)]
 
     # Each pool by itself: only two classes have a compiled loop over all of them.
-    ratio(many(auto), many(mean), at_most=25)
+    ratio(many(auto), many(mean), at_most=15)
 
 
 def test_learning_auto_against_the_rule_that_it_replaced(ratio):

@@ -58,7 +58,8 @@ def clipped_log_scale(values: FloatArray) -> FloatArray:
     >>> clipped_log_scale(np.array([0.5, 1.0])[:, None]).T
     array([[0., 7.]])
     """
-    return np.clip(log_scale(values), -LOG_ODDS_LIMIT, LOG_ODDS_LIMIT)
+    low = np.maximum(log_scale(values), -LOG_ODDS_LIMIT)
+    return np.asarray(np.minimum(low, LOG_ODDS_LIMIT))
 
 
 def fit_scaling(

@@ -11,6 +11,7 @@ from truepool.core.arrays import (
     FloatArray,
     IntArray,
     from_log_scale,
+    mean_report,
 )
 from truepool.core.errors import SettingError
 from truepool.core.seeds import short_seed
@@ -169,7 +170,7 @@ class Boosted(Pool):
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
-        scale = np.tile(self.baseline_, (len(values), 1))
+        scale = np.repeat(self.baseline_[None], len(values), axis=0)
         features = _features(values, self.always_, self.never_)
         scale[:, self.columns_] += kernels.trees(
             features, len(self.columns_), **self.nodes_
@@ -223,11 +224,11 @@ def _features(values: FloatArray, always: BoolArray, never: BoolArray) -> FloatA
     so is one that ``never`` did, whatever it reports.
     """
     T = len(values)
-    crowd = np.nanmean(clipped_log_scale(values), axis=1)
+    crowd = mean_report(clipped_log_scale(values))
     gap = (np.isnan(values) & always[:, None]) | never[:, None]
     if gap.any():
         values = np.where(gap, from_log_scale(crowd)[:, None], values)
-    return np.ascontiguousarray(np.column_stack([values.reshape(T, -1), crowd]))
+    return np.concatenate([values.reshape(T, -1), crowd], axis=1)
 
 
 def _nodes(model: HistGradientBoostingClassifier) -> dict[str, FloatArray | IntArray]:

@@ -7,7 +7,7 @@ from typing import ClassVar, final
 import numpy as np
 from scipy.special import expit, log_softmax
 
-from truepool.core.arrays import FloatArray, IntArray, logit
+from truepool.core.arrays import FloatArray, IntArray, logit, mean_report
 from truepool.core.engine import one_blas_thread
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
@@ -158,9 +158,8 @@ class Shrunk(Pool):
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
         design = _design(values, self.clip_)
-        fitted = (_probabilities(design, fit) for fit in self.fits_)
-        pairs = zip(self.shares_, fitted, strict=True)
-        return np.asarray(sum(share * pooled for share, pooled in pairs))
+        scores = design.anchor[:, :, None] + design.parts @ self.fits_.T  # (T, C, M)
+        return np.asarray(probabilities_of(scores) @ self.shares_)
 
     def combine_sparse(self, reports: SparseReports) -> FloatArray:
         """Pool sparse reports on T cases into (T, 1)."""
@@ -210,8 +209,9 @@ def _design(values: FloatArray, clip: float) -> Design:
     else:
         logs = np.log(np.maximum(values, clip))
         x = logs - logs.mean(axis=-1, keepdims=True)
-    anchor = np.nanmean(x, axis=1)
-    tilts = np.nan_to_num(x - anchor[:, None])  # an absent agent contributes nothing
+    anchor = mean_report(x)
+    tilts = x - anchor[:, None]
+    tilts[np.isnan(tilts)] = 0.0  # an absent agent contributes nothing
     shifts = np.broadcast_to(np.eye(C), (T, C, C))
     parts = [shifts, anchor[:, :, None], tilts.transpose(0, 2, 1)]
     return Design(anchor, np.concatenate(parts, axis=2))
@@ -309,10 +309,6 @@ def _terms(
     hessian = (centred * (p * cases[:, None]).reshape(-1, 1)).T @ centred
     hessian[np.diag_indices(P)] += precision
     return loss + float(precision @ theta**2) / 2, gradient, hessian
-
-
-def _probabilities(design: Design, theta: FloatArray) -> FloatArray:
-    return probabilities_of(design.anchor + design.parts @ theta)
 
 
 def _complexity(widths: tuple[float, float, float]) -> float:
