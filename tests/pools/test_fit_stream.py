@@ -236,3 +236,18 @@ def test_the_division_into_parts_changes_no_sample(tmp_path, monkeypatch):
     assert read_sample(open_dataset(tmp_path / "b"), 300).equals(
         read_sample(open_dataset(tmp_path / "a"), 1000).combine_chunks()
     )
+
+
+@pytest.mark.parametrize("name", ["brier", "vcg"])
+def test_rare_agents_cannot_be_shrunk_by_sums(name, tmp_path):
+    T, N = 60, 20
+    reports = np.full((T, N), np.nan)
+    reports[np.arange(T), np.arange(T) % N] = 0.4
+    names = [f"agent{i}" for i in range(N)]
+    cells = {
+        name: pa.array(column, from_pandas=True)
+        for name, column in zip(names, reports.T, strict=True)
+    }
+    data = write(tmp_path / "set", cells | {"y": np.arange(T) % 2})
+    with pytest.raises(PanelError, match=r"got 5\.0% of a data set.*\(--long\)"):
+        make(name).fit_stream(open_panels(data, TableFormat()))

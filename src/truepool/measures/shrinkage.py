@@ -14,6 +14,7 @@ the crowd. :math:`\tau^2` is that of DerSimonian & Laird (1986).
 import numpy as np
 
 from truepool.core.arrays import FloatArray
+from truepool.core.errors import PanelError
 from truepool.data.panel import Panel
 from truepool.data.sparse import SPARSE_FILL, SparseReports
 
@@ -24,6 +25,17 @@ def reports_are_rare(panel: Panel) -> bool:
     It is so in either layout, whatever the number of cells.
     """
     return panel.classes == 2 and panel.missing > 1.0 - SPARSE_FILL
+
+
+def check_sums(name: str, missing: float, classes: int) -> None:
+    """Refuse to learn from sums where agents are shrunk: that takes every report."""
+    if classes == 2 and missing > 1.0 - SPARSE_FILL:
+        raise PanelError(
+            f"the pool {name!r} must see all reports at once where less than "
+            f"{SPARSE_FILL:.0%} of them are there, to shrink rare agents towards the "
+            f"crowd; got {1.0 - missing:.1%} of a data set. Write it as one long table "
+            "(--long)."
+        )
 
 
 def cells_of(panel: Panel) -> SparseReports:

@@ -14,7 +14,12 @@ from truepool.measures.losses import (
     over_mass,
     report_losses,
 )
-from truepool.measures.shrinkage import cells_of, reports_are_rare, shrink_means
+from truepool.measures.shrinkage import (
+    cells_of,
+    check_sums,
+    reports_are_rare,
+    shrink_means,
+)
 from truepool.pools.interface import LinearPool
 
 
@@ -52,4 +57,5 @@ class Brier(LinearPool):
         return agent_loss_sums(panel, Loss("brier"))
 
     def _weigh_sums(self, sums: FloatArray) -> FloatArray:
+        check_sums(self.name, self.training_.missing, len(self.classes_))
         return inverse(over_mass(*sums))

@@ -13,7 +13,12 @@ from truepool.data.weights import by_credit, uniform
 from truepool.measures.credit import credit_per_report, leave_one_out
 from truepool.measures.credit.removal import report_increases, report_mass
 from truepool.measures.losses import Loss, as_loss
-from truepool.measures.shrinkage import cells_of, reports_are_rare, shrink_means
+from truepool.measures.shrinkage import (
+    cells_of,
+    check_sums,
+    reports_are_rare,
+    shrink_means,
+)
 from truepool.pools.interface import LinearPool, by_agent
 from truepool.pools.result import Explanation
 
@@ -133,6 +138,7 @@ class VCG(LinearPool):
         return np.stack([credit, reported, np.full(len(credit), mass)])
 
     def _weigh_sums(self, sums: FloatArray) -> FloatArray:
+        check_sums(self.name, self.training_.missing, len(self.classes_))
         credit, reported, mass = sums
         # An agent that never reported has credit 0 and no rate.
         rate = np.where(reported > 0, reported / mass, 1.0)
