@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from truepool import learners, pools, replay
+from truepool import compare, learners, pools, replay
 from truepool.core.errors import SettingError
 from truepool.data import sparse
 from truepool.data.costs import Costs
@@ -183,3 +183,24 @@ def test_credit_is_the_same_in_either_layout(loss, fn):
     found = credit.sample_shapley(cells, **setup, **orders)
     assert_allclose(found.credit, expected.credit, atol=ROUNDING)
     assert_allclose(found.standard_errors, expected.standard_errors, atol=ROUNDING)
+
+
+def test_by_default_only_pools_that_scale_are_tried_on_a_mostly_empty_panel(
+    monkeypatch,
+):
+    dense, cells = both()
+    assert not dense.mostly_empty
+    usual = pools.make("auto").fit_panel(dense)
+    assert "stacked-lr" in {candidate.name for candidate in usual.table_}
+    monkeypatch.setattr(sparse, "SPARSE_CELLS", 1_000)
+    for panel in (dense, cells):
+        assert panel.mostly_empty  # whatever its layout
+        tried = {c.name for c in pools.make("auto").fit_panel(panel).table_}
+        assert "shrunk" in tried
+        assert tried <= set(SCALING)
+    monkeypatch.setattr("truepool.pools.auto.is_wide", lambda panel: True)
+    tried = {c.name for c in pools.make("auto").fit_panel(cells).table_}
+    assert "shrunk" not in tried
+    compared = {row.pool for row in compare(cells, resamples=50).rows}
+    assert compared <= set(SCALING)
+    assert "vote" in {row.pool for row in compare(cells, pools=["vote"]).rows}

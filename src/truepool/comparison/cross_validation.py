@@ -27,7 +27,7 @@ from truepool.measures.groups import check_column, divide
 from truepool.measures.inference.bootstrap import check_level, check_resamples
 from truepool.measures.losses import Loss, as_loss
 from truepool.pools import Pool, every
-from truepool.pools.candidates import cross_validate
+from truepool.pools.candidates import cross_validate, scalable
 from truepool.pools.interface import configure
 
 
@@ -58,8 +58,9 @@ def compare(
     loss : str
         What the pools are ranked by; ``cost`` by default.
     pools : sequence of str or Pool, or mapping of label to them, optional
-        By default all of `truepool.pools.every` with ``by_default``; the baselines are
-        always included.
+        By default all of `truepool.pools.every` with ``by_default``; of a panel that is
+        mostly empty, those that read only the reports given. The baselines are always
+        included.
     cv, sample_weight, level, resamples, seed
         Folds; how much each case counts; the interval's level and the number of
         bootstrap resamples; the seed.
@@ -92,6 +93,8 @@ def compare(
         limit.check(panel)
     if by is not None:
         check_column(panel, by)
+    if pools is None and panel.mostly_empty:
+        pools = scalable(_default_pools())
     chosen = choose_pools(pools, ranking_loss, seed)
     weights = panel.case_weights(sample_weight)
     pairs = panel_splits(panel, cv, seed)

@@ -38,7 +38,7 @@ from truepool.data.layout import (
     take_cases,
 )
 from truepool.data.reports import column_names
-from truepool.data.sparse import SparseReports
+from truepool.data.sparse import SparseReports, prefers_sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,6 +237,16 @@ class Panel:
     def missing(self) -> float:
         """Share of the reports that are missing."""
         return self.silent / float(np.prod(self.shape))
+
+    @property
+    def mostly_empty(self) -> bool:
+        """Whether these reports are kept sparse where nobody says how to keep them.
+
+        It depends on their numbers and not on the layout. By default nothing is tried
+        on such a panel that would write all its cells out.
+        """
+        cells = int(np.prod(self.shape))
+        return self.classes == 2 and prefers_sparse(cells, cells - self.silent)
 
     @property
     def report_counts(self) -> IntArray:

@@ -146,8 +146,10 @@ class Auto(Pool):
         usual = CANDIDATES if panel.classes > 2 else CANDIDATES + TWO_CLASSES
         if len(panel) < BOOSTED_CASES:
             usual = tuple(pool for pool in usual if pool != "boosted")
-        if is_wide(panel):  # a second per fit, and there are six
+        if is_wide(panel):  # ten seconds per fit, and there are six
             usual = tuple(pool for pool in usual if pool != "shrunk")
+        if panel.mostly_empty:
+            usual = candidates.scalable(usual)
         return self._configure(self.candidates or usual)
 
     def _configure(self, pools: Sequence[str | Pool]) -> list[Pool]:

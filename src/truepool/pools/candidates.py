@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import TypeVar
 
+from truepool.core import registry
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
@@ -26,6 +27,20 @@ USUAL = (
     "stacked-lr",
 )
 """Each family once, none that is slow."""
+
+
+def scalable(pools: Sequence[str | Pool]) -> tuple[str | Pool, ...]:
+    """Return those that read only the reports that were given.
+
+    >>> scalable(("mean", "ridge", "vcg"))
+    ('mean', 'vcg')
+    """
+    every = registry.names("pool")
+    return tuple(
+        pool
+        for pool in pools
+        if (every[pool] if isinstance(pool, str) else pool).scales
+    )
 
 
 def configure_all(

@@ -2,6 +2,7 @@ import numpy as np
 from panels import random_panel
 
 from truepool.data.panel import Panel
+from truepool.data.sparse import SparseReports
 from truepool.render.tables.panel import grid as laid_out
 
 
@@ -25,3 +26,18 @@ def test_classes_have_no_mean_report():
     assert grid.headers == ("agent", "reported", "Brier")
     assert len(grid.rows[0]) == 3
     assert "3 classes" in grid.title
+
+
+def test_of_thousands_of_agents_those_who_reported_most_are_shown(monkeypatch):
+    table = np.full((6, 4), np.nan)
+    table[:, 1], table[:3, 3], table[:2, 0] = 0.25, 0.5, 0.75
+    outcomes = [0, 1] * 3
+    monkeypatch.setattr("truepool.render.tables.panel.SHOWN", 2)
+    whole = laid_out(Panel(table, outcomes))
+    cells = laid_out(Panel(SparseReports.from_dense(table), outcomes))
+    assert cells == whole
+    assert [row[:3] for row in cells.rows] == [
+        ("agent1", "100.0 %", "0.250"),
+        ("agent3", "50.0 %", "0.500"),
+    ]
+    assert cells.notes == ("The 2 agents of 4 who reported most.",)
