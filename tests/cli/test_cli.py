@@ -454,7 +454,7 @@ def test_a_handful_of_cases_is_enough_to_pool(truepool, tables, cases):
             "score new.csv f.pool",
             "the saved pool comes first; try truepool score f.pool",
         ),
-        ("compare .", "'.' is a folder; name a file in it"),
+        ("compare .", "'.' has none. Name a folder with some, or a file."),
     ],
 )
 def test_words_that_are_not_understood_get_one_line(truepool, words, sentence):

@@ -1,7 +1,7 @@
 """Numbers, intervals and p-values as text, in tables and on pages."""
 
 import re
-from math import isnan
+from math import isfinite, isinf, isnan
 from typing import Any
 
 from truepool.comparison import Estimate
@@ -43,6 +43,8 @@ def format_estimate(estimate: Estimate | None, *, sign: bool = False) -> str:
     '+0.0100 [-.0200, +.0400]'
     >>> format_estimate(Estimate(0.0, 0.0, 0.00012), sign=True)
     '0 [0, +.000120]'
+    >>> format_estimate(Estimate(0.1, float("-inf"), float("inf")), sign=True)
+    '+0.100 [-inf, +inf]'
     """
     if estimate is None:
         return "-"
@@ -51,10 +53,10 @@ def format_estimate(estimate: Estimate | None, *, sign: bool = False) -> str:
         if estimate.value > 1 and estimate.value.is_integer():  # a count
             return f"{estimate.value:,.0f}"
         return show(estimate.value, estimate.value)
-    like = max(map(abs, (estimate.value, estimate.low, estimate.high)))
+    numbers = (estimate.value, estimate.low, estimate.high)
+    like = max((abs(x) for x in numbers if isfinite(x)), default=0.0)
     value, *ends = (
-        show(x, like) if x else "0"
-        for x in (estimate.value, estimate.low, estimate.high)
+        f"{x:+g}" if isinf(x) else show(x, like) if x else "0" for x in numbers
     )
     return f"{value} {format_interval(*ends)}"
 
