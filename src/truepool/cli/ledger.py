@@ -94,7 +94,7 @@ def export(
         int, option("--last", "How many cases, the last ones.", min=1)
     ] = 1_000_000,
 ) -> None:
-    """Write the cases of a pool with a known outcome, or all its entries."""
+    """Write the cases of a pool, or all its entries."""
     from truepool.cli.outputs import check_files
     from truepool.cli.screen import print_line
     from truepool.core.files import atomic_path, check_path, write_bytes
@@ -129,7 +129,7 @@ def compact(
     ],
     pool: PoolName = None,
 ) -> None:
-    """Erase old cases with a known outcome; the weights and the hashes stay."""
+    """Erase old cases; the weights and the hashes stay."""
     from truepool.cli.screen import print_line
     from truepool.core.formatting import pluralize
     from truepool.server.operations import Operations

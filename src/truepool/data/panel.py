@@ -258,7 +258,8 @@ class Panel:
     @property
     def classes(self) -> int:
         """Number of classes, K."""
-        return classes(self.shape[2])
+        C = self.shape[2]
+        return 2 if C == 1 else C
 
     @property
     def counts(self) -> tuple[int, ...]:
