@@ -1,5 +1,8 @@
 """Pools that learn from a data set batch by batch: as from the panel in memory."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -13,7 +16,7 @@ from truepool.data.tables import TableFormat, dataset, load_panel
 from truepool.data.tables.dataset import open_dataset
 from truepool.data.tables.panel_stream import open_panels
 from truepool.data.tables.row_sample import read_sample, sample_rows
-from truepool.pools import make
+from truepool.pools import every, make
 
 AGENTS = ("ada", "bob", "cy", "di")
 COSTS = tp.Costs(fn=4, fp=1)
@@ -80,6 +83,25 @@ def same(pool, folder, cells, written=None, **settings):
 def test_weights_are_those_of_the_panel_in_memory(pool, silent, tmp_path):
     panel = random_panel(3, cases=120, silent=silent)
     same(pool, tmp_path / "set", columns(panel))
+
+
+STREAMING = [name for name, cls in every().items() if cls().streams(4)]
+
+
+@pytest.mark.parametrize("name", STREAMING)
+def test_every_pool_that_streams_learns_all_that_it_learns_in_memory(name, tmp_path):
+    panel = random_panel(15, cases=90, silent=0.2)
+    streamed, fitted = same(lambda: make(name), tmp_path / "set", columns(panel))
+    assert vars(streamed).keys() == vars(fitted).keys()
+    streamed.save(tmp_path / "v.pool")
+    tp.load_pool(tmp_path / "v.pool")
+
+
+def test_the_page_on_scale_lists_the_pools_that_stream():
+    page = (Path(__file__).parents[2] / "docs" / "scale.md").read_text()
+    rows = [line for line in page.splitlines() if line.startswith("| `fit --pool")]
+    listed = [name for row in rows for name in re.findall(r"[a-z-]+(?=`)", row)]
+    assert {*STREAMING} <= {*listed}
 
 
 @pytest.mark.parametrize("name", ["mean", "brier", "vcg", "vcg log", "convex"])

@@ -501,8 +501,11 @@ class FixedPool(Pool):
         pass
 
     def streams(self, agents: int) -> bool:
-        """Whether it learns from sums over the cases: it needs none."""
-        return True
+        """Whether it learns from sums over the cases: it needs none.
+
+        Unless it learns something nevertheless, as `vote` does the mean costs.
+        """
+        return type(self)._learn is FixedPool._learn
 
 
 class LinearPool(Pool):

@@ -1,12 +1,12 @@
 """The panels of a data set: read batch by batch, once for each pass over it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from truepool.core import kernels
 from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray, from_classes
@@ -15,7 +15,11 @@ from truepool.core.prefetch import prefetch
 from truepool.data.case_columns import CaseColumns
 from truepool.data.labels import Labels, check_labels, encode_outcomes
 from truepool.data.panel import Panel
-from truepool.data.tables.column_selection import Batch, ColumnSelection
+from truepool.data.tables.column_selection import (
+    Batch,
+    ColumnSelection,
+    as_series,
+)
 from truepool.data.tables.dataset import Dataset, RowBatch
 from truepool.data.tables.numbers import is_empty, parse_numbers
 from truepool.data.tables.reader import load_table, name_classes
@@ -85,14 +89,20 @@ class PanelStream:
         names = wanted.choose(self.dataset.columns)
         names += [name for name in self.weighing if name not in names]
         self.totals = self._nothing()
-        for each in prefetch(self.dataset.read([*names, written.outcome])):
-            try:
-                panel = self._panel(each, wanted)
-            except PanelError as error:
-                raise type(error)(f"{error} (in {each.place})") from None
+        batches = prefetch(self.dataset.read([*names, written.outcome]))
+        for rows, panel in prefetch(self._panels(batches, wanted)):
             if panel is not None:
                 yield panel
-            self.progress(len(each.rows))
+            self.progress(rows)
+
+    def _panels(
+        self, batches: Iterable[RowBatch], wanted: ColumnSelection
+    ) -> Iterator[tuple[int, Panel | None]]:
+        for each in batches:
+            try:
+                yield len(each.rows), self._panel(each, wanted)
+            except PanelError as error:
+                raise type(error)(f"{error} (in {each.place})") from None
 
     @property
     def weighing(self) -> list[str]:
@@ -106,17 +116,16 @@ class PanelStream:
     def _panel(self, each: RowBatch, wanted: ColumnSelection) -> Panel | None:
         """Panel of the rows with an outcome and a report, None if there is none."""
         batch, totals = wanted.parse(each.rows, each.start), self.totals
-        frame = _frame(each.rows)
-        empty = is_empty(frame[self.written.outcome])
-        blank = np.isnan(batch.values[:, :, 0]).all(axis=1)
+        empty = _is_empty(each.rows, self.written.outcome)
+        blank = batch.blank
         known = ~(empty | blank)
         totals.pending += int((empty & ~blank).sum())
         totals.empty += int(blank.sum())
         if not known.any():
             return None
-        panel = self._checked(batch, frame, known)
+        panel = self._checked(batch, each.rows, known)
         totals.counts += np.asarray(panel.counts)
-        totals.mass += np.bincount(panel.outcomes, panel.case_weights(), self.classes)
+        totals.mass += _mass(panel)
         totals.silent += panel.silent
         if panel.silent:
             totals.reported += kernels.report_counts(panel.values)[0]
@@ -124,19 +133,19 @@ class PanelStream:
             totals.reported += len(panel)
         return panel
 
-    def _checked(
-        self, batch: Batch, frame: nw.DataFrame[Any], known: BoolArray
-    ) -> Panel:
+    def _checked(self, batch: Batch, rows: pa.RecordBatch, known: BoolArray) -> Panel:
         values = batch.values[:, :, 0] if batch.values.shape[2] == 1 else batch.values
         written = self.written
         weights, propensity = (
-            None if name is None else parse_numbers(frame[name], written, what)[known]
+            None
+            if name is None
+            else parse_numbers(as_series(rows, name), written, what)[known]
             for name, what in (
                 (written.weight, "the weight of a case"),
                 (written.propensity, "the propensity of a case"),
             )
         )
-        raw = np.asarray(frame[written.outcome].to_numpy())[known]
+        raw = rows.column(written.outcome).to_numpy(zero_copy_only=False)[known]
         return _trusted(
             values if known.all() else values[known],
             self._encode(raw),
@@ -157,6 +166,14 @@ class PanelStream:
         if self.stripped:
             outcomes = np.array([str(label).strip() for label in outcomes.tolist()])
         return self.labels.encode(outcomes)
+
+
+def _mass(panel: Panel) -> FloatArray:
+    """Weight of the cases of each class, (K,)."""
+    weights = panel.case_weights()
+    if weights is None:
+        return np.asarray(panel.counts, dtype=np.float64)
+    return np.asarray(np.bincount(panel.outcomes, weights, panel.classes), np.float64)
 
 
 def _trusted(
@@ -243,17 +260,8 @@ def _outcomes(dataset: Dataset, written: TableFormat) -> tuple[Array, FloatArray
     mass: dict[Any, float] = {}
     weighing = [name for name in (written.weight, written.propensity) if name]
     for batch in prefetch(dataset.read([written.outcome, *weighing])):
-        frame = _frame(batch.rows)
-        known = ~is_empty(frame[written.outcome])
-        weights = np.ones(len(known))
-        if written.weight:
-            weights *= parse_numbers(frame[written.weight], written, "a weight")
-        if written.propensity:
-            weights /= parse_numbers(frame[written.propensity], written, "a propensity")
-        coded = batch.rows.column(0).filter(pa.array(known)).dictionary_encode()
-        sums = np.bincount(coded.indices, weights[known], len(coded.dictionary))
-        for label, sum in zip(coded.dictionary.to_pylist(), sums, strict=True):
-            mass[label] = mass.get(label, 0.0) + float(sum)
+        for label, weight in _weigh_labels(batch.rows, written):
+            mass[label] = mass.get(label, 0.0) + weight
         if len(mass) > MOST_LABELS:
             raise OutcomeError(
                 f"an outcome must be one of few labels; column {written.outcome!r} has "
@@ -270,8 +278,33 @@ def _outcomes(dataset: Dataset, written: TableFormat) -> tuple[Array, FloatArray
     return labels, np.array(list(mass.values()))
 
 
-def _frame(rows: pa.RecordBatch) -> nw.DataFrame[Any]:
-    frame: nw.DataFrame[Any] = nw.from_native(
-        pa.Table.from_batches([rows]), eager_only=True
-    )
-    return frame
+def _weigh_labels(
+    rows: pa.RecordBatch, written: TableFormat
+) -> Iterator[tuple[Any, float]]:
+    """Labels of some outcomes, and how much the cases of each weigh."""
+    known = ~_is_empty(rows, written.outcome)
+    column = rows.column(written.outcome)
+    column = column if known.all() else column.filter(pa.array(known))
+    if written.weight is None and written.propensity is None:
+        found = pc.value_counts(column)
+        counts = found.field("counts").to_pylist()
+        return zip(found.field("values").to_pylist(), counts, strict=True)
+    weights = np.ones(len(known))
+    if written.weight:
+        cells = as_series(rows, written.weight)
+        weights *= parse_numbers(cells, written, "the weight of a case")
+    if written.propensity:
+        cells = as_series(rows, written.propensity)
+        weights /= parse_numbers(cells, written, "the propensity of a case")
+    coded = column.dictionary_encode()
+    sums = np.bincount(coded.indices, weights[known], len(coded.dictionary))
+    return zip(coded.dictionary.to_pylist(), sums.tolist(), strict=True)
+
+
+def _is_empty(rows: pa.RecordBatch, name: str) -> BoolArray:
+    """Rows without a value in a column; numbers without a null are all there."""
+    column = rows.column(name)
+    whole = pa.types.is_integer(column.type) or pa.types.is_boolean(column.type)
+    if whole and not column.null_count:
+        return np.zeros(len(column), dtype=bool)
+    return is_empty(as_series(rows, name))
