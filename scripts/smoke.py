@@ -47,7 +47,7 @@ def check_python() -> None:
     trace = tp.replay("gradient", panel)
     if (again != pool.predict_proba(panel.reports)).any():
         sys.exit("a loaded pool must give what the saved one gives")
-    if trace.bound is None or trace.regret[-1] > trace.bound:
+    if trace.bound is None or trace.regret is None or trace.regret[-1] > trace.bound:
         sys.exit("the regret of gradient must stay within its bound")
 
 
