@@ -57,9 +57,12 @@ def test_every_line_of_shell_runs(truepool, tmp_path, monkeypatch):
 
 def test_the_comparison_is_that_of_the_race():
     race = (ROOT / "docs" / "race.md").read_text()
+    averages = race.split("**Averages over the judging panels**\n\n")[1].split("\n\n")[
+        0
+    ]
     measured = {
         cells[0]: [cells[1], *cells[5:7]]
-        for line in race.split("**Averages over the judging panels**")[1].splitlines()
+        for line in averages.splitlines()
         if len(cells := [cell.strip() for cell in line.strip("|").split("|")]) == 8
     }
     table = README.split("| | cost | log loss | Brier |")[1].split("\n\n")[0]
