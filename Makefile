@@ -8,7 +8,7 @@ export OMP_NUM_THREADS ?= 1
 # Data sets are never committed; the tests that need them look here and say so when they skip.
 export TRUEPOOL_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test smoke docs reference coverage test-peers test-slow check bench faults fuzz protocol race constraints
+.PHONY: demo test smoke docs notebooks reference coverage test-peers test-slow check bench faults fuzz protocol race constraints
 
 demo: $(VENV)/.core
 	$(VENV)/bin/truepool demo
@@ -65,6 +65,10 @@ smoke: $(VENV)/.ok
 # docs/reference, from the parsers, OpenAPI, the .proto file and the import contract.
 reference: $(VENV)/.ok
 	PYTHONPATH=scripts $(VENV)/bin/python -m reference
+
+# The notebooks of the documentation, executed; needs the data sets.
+notebooks: $(VENV)/.docs
+	$(VENV)/bin/python scripts/run_notebooks.py
 
 constraints: $(VENV)/.ok
 	VIRTUAL_ENV=$(VENV) $(VENV)/bin/uv pip compile -q -U --universal --no-header --no-annotate --all-extras pyproject.toml -o constraints.txt

@@ -1,6 +1,7 @@
 """``truepool demo``, as a user runs it."""
 
 import json
+import os
 import re
 import shlex
 import sys
@@ -40,7 +41,7 @@ def demo(tmp_path_factory):
     return folder, out.getvalue()
 
 
-def test_the_demo_goes_through_four_steps_and_writes_three_files(demo):
+def test_the_demo_goes_through_four_steps_and_writes_four_files(demo):
     folder, out = demo
     text = " ".join(out.split())
     steps = [
@@ -62,6 +63,7 @@ def test_the_demo_goes_through_four_steps_and_writes_three_files(demo):
         "audit.json",
         "panel.csv",
         "report.html",
+        "weights.svg",
     ]
     written = json.loads((folder / "audit.json").read_text())
     assert [set(finding["who"]) for finding in written["findings"][:2]] == [
@@ -107,13 +109,26 @@ def test_the_commands_it_ends_with_work_as_they_are(demo, truepool, monkeypatch)
     assert [words[1] for words in commands] == ["audit", "compare", "replay"]
     for words in commands:
         assert truepool(*words[1:])[0] == 0, words
-    assert (folder / "weights.svg").exists()
+    assert (folder / "replay.svg").exists()
+
+
+def test_the_demo_compiles_nothing_unless_it_is_asked_to(monkeypatch):
+    monkeypatch.delenv("TRUEPOOL_KERNELS", raising=False)
+    verb._skip_compilation()  # the kernels are chosen already
+    assert "TRUEPOOL_KERNELS" not in os.environ
+    monkeypatch.delitem(sys.modules, "truepool.core.kernels")
+    monkeypatch.setenv("TRUEPOOL_KERNELS", "compiled")
+    verb._skip_compilation()
+    assert os.environ["TRUEPOOL_KERNELS"] == "compiled"
+    monkeypatch.delenv("TRUEPOOL_KERNELS")
+    verb._skip_compilation()
+    assert os.environ["TRUEPOOL_KERNELS"] == "reference"
 
 
 @pytest.mark.no_cover
-def test_the_readme_shows_what_is_printed(truepool, tmp_path):
-    readme = (Path(__file__).parents[2] / "README.md").read_text()
-    shown = readme.split("```text\n")[1].split("```")[0].splitlines()
+def test_the_page_on_the_demo_shows_what_is_printed(truepool, tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "demo.md").read_text()
+    shown = page.split("```text\n")[1].split("```")[0].splitlines()
     _, out, _ = truepool("demo", "--output", tmp_path)
     printed = [line.rstrip() for line in out.splitlines()]
     assert [line for line in shown if line != "..." and line not in printed] == []

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from server.service import FRAUD, Local
 
-from truepool import learners, pools
+from truepool import datasets, learners, pools
 from truepool.core.errors import LedgerError
 from truepool.server import operations
 from truepool.server.deployment import digest
@@ -53,6 +53,20 @@ def test_a_restart_goes_on_from_the_last_snapshot(place, monkeypatch):
             range(51, 62)
         )  # 1 + 2 * 30 entries, snapshots at 25, 50
         local.fill(1, np.random.default_rng(1), first=30)
+
+
+def test_agents_that_are_not_in_the_order_of_their_names_are_replayed_too(place):
+    agents = ["logistic", "forest", "tree", "bayes", "neighbours"]
+    panel = datasets.example()
+    with Local(place, FRAUD | {"agents": agents}) as local:
+        for t in range(12):
+            reports = zip(agents, panel.reports[t], strict=True)
+            local.report(
+                "fraud", [(f"c{t}", a, float(p)) for a, p in reports if p == p]
+            )
+            local.decide("fraud", f"c{t}", None)
+            local.settle("fraud", [(f"c{t}", "fraud" if panel.outcomes[t] else "ok")])
+    assert check(place).replayed == 25
 
 
 @pytest.mark.parametrize("name", [*learners.every(), "auto"])

@@ -1,6 +1,7 @@
 """``truepool demo``: the main job, with no input."""
 
 import json
+import os
 import shlex
 import shutil
 import sys
@@ -26,7 +27,7 @@ LEARNERS = ("gradient", "fixed-share", "static")
 SHOWN = 5
 """How many pools of the comparison and findings of the audit are printed."""
 OUTCOME = "malignant"
-FILES = ("panel.csv", "audit.json", "report.html")
+FILES = ("panel.csv", "audit.json", "report.html", "weights.svg")
 
 
 def demo(
@@ -41,17 +42,24 @@ def demo(
     from truepool.cli.outputs import check_folder, check_own_files, record_own_files
     from truepool.cli.screen import console as open_console
 
+    _skip_compilation()
     check_folder(output)
     if output.is_dir():
         check_own_files(output, FILES, force=force)
     console = open_console()
     panels = _train(console, seed)
     _compare(console, panels, seed)
-    _replay(console, panels)
+    trace = _replay(console, panels)
     audit = _audit(console, panels, seed)
-    _write(output, panels, audit)
+    _write(output, panels, audit, trace)
     record_own_files(output, FILES)
     _print_next_steps(console, output)
+
+
+def _skip_compilation() -> None:
+    """Choose plain numpy: for these few cases, compiling takes longer than running."""
+    if "truepool.core.kernels" not in sys.modules:
+        os.environ.setdefault("TRUEPOOL_KERNELS", "reference")
 
 
 def _train(console: "Console", seed: int) -> "DemoPanels":
@@ -122,7 +130,7 @@ def comparison_sentence(result: "Comparison") -> str:
     return "no pool is significantly better than the plain mean on these cases."
 
 
-def _replay(console: "Console", panels: "DemoPanels") -> None:
+def _replay(console: "Console", panels: "DemoPanels") -> "Trace":
     from truepool.cli.demo_panels import DEGRADED, HOSTILE
     from truepool.online import replay
     from truepool.render.tables.replay import grid
@@ -137,6 +145,7 @@ def _replay(console: "Console", panels: "DemoPanels") -> None:
     grid(traces).print(console)
     failures = (DEGRADED, panels.degraded_from), (HOSTILE, panels.hostile_from)
     _print_takeaway(console, weights_sentence(traces[0], failures))
+    return traces[0]
 
 
 def weights_sentence(trace: "Trace", failures: "Sequence[tuple[str, int]]") -> str:
@@ -196,9 +205,10 @@ def saving_sentence(audit: "Audit") -> str:
     )
 
 
-def _write(output: Path, panels: "DemoPanels", audit: "Audit") -> None:
+def _write(output: Path, panels: "DemoPanels", audit: "Audit", trace: "Trace") -> None:
     from truepool.core.files import write_text
     from truepool.data.tables import write_table
+    from truepool.render import figures
 
     panel = panels.faulty
     columns = {"id": panel.ids, "time": panel.times, OUTCOME: panel.outcomes}
@@ -209,17 +219,19 @@ def _write(output: Path, panels: "DemoPanels", audit: "Audit") -> None:
     text = json.dumps(audit.to_dict(), indent=2, allow_nan=False)
     write_text(output / "audit.json", text + "\n")
     audit.to_html(output / "report.html")
+    figures.save(figures.replay(trace), output / "weights.svg")
 
 
 def _print_next_steps(console: "Console", output: Path) -> None:
     table = shlex.quote(str(output / "panel.csv"))
     words = f"{table} --outcome {OUTCOME} --cost-fn {COST_FN}"
-    plot = shlex.quote(str(output / "weights.svg"))
+    plot = shlex.quote(str(output / "replay.svg"))
     program = _program()
     for line in (
         "",
         f"Wrote {output / 'report.html'} (open it in a browser), "
-        f"{output / 'panel.csv'} and {output / 'audit.json'}.",
+        f"{output / 'weights.svg'}, {output / 'panel.csv'} and "
+        f"{output / 'audit.json'}.",
         "",
         "Try these next, then the same with a table of your own:",
         f"  {program} audit {words} --pool vcg",

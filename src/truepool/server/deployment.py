@@ -290,7 +290,9 @@ class Deployment:
         return {"name": name}
 
     def _decide(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
-        reports, columns = content["reports"], content.get("columns") or {}
+        given, columns = content["reports"], content.get("columns") or {}
+        # A ledger sorts them by name, and sums depend on the order in their last bit.
+        reports = {agent: given[agent] for agent in self.agents if agent in given}
         champion = self.rules[self.champion]
         # The rule that decides comes first: it may refuse, and then nothing happened.
         pooled = {self.champion: champion.decide(case, reports)}
@@ -311,8 +313,8 @@ class Deployment:
             "weights": weights,
             "contributions": contributions,
         }
-        given = {"columns": columns, "missing": content.get("missing")}
-        return result | {name: value for name, value in given.items() if value}
+        others = {"columns": columns, "missing": content.get("missing")}
+        return result | {name: value for name, value in others.items() if value}
 
     def _settle(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
         outcome, rules = content["outcome"], content["rules"]
