@@ -112,7 +112,9 @@ def test_what_is_no_label_or_no_probability_is_refused(arguments, message):
 
 
 def test_a_level_is_a_share():
-    with pytest.raises(SettingError, match="level must lie between 0 and 1, such as 0.95; got 95"):
+    with pytest.raises(
+        SettingError, match="level must lie between 0 and 1, such as 0.95; got 95"
+    ):
         estimate_rate(M, F, level=95)
 
 
