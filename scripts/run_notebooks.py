@@ -19,7 +19,7 @@ SECONDS = 600
 
 def run(path: Path) -> None:
     """Execute a notebook in an empty folder, and write it without what varies."""
-    notebook: Any = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    notebook: Any = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
         client = NotebookClient(
             notebook, timeout=SECONDS, resources={"metadata": {"path": folder}}
@@ -29,7 +29,7 @@ def run(path: Path) -> None:
         cell["id"] = f"cell-{number}"
         cell["metadata"] = {}
     notebook["metadata"] = {"language_info": {"name": "python"}}
-    nbformat.write(notebook, path)  # type: ignore[no-untyped-call]
+    nbformat.write(notebook, path)
 
 
 def main() -> None:
