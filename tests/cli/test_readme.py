@@ -47,7 +47,8 @@ def test_every_line_of_shell_runs(truepool, tmp_path, monkeypatch):
         command, *words = shlex.split(line, comments=True)
         if command == "echo":
             text, _, file = words
-            Path(file).open("a").write(f"{text}\n")
+            with Path(file).open("a") as written:
+                written.write(f"{text}\n")
             continue
         code, _, err = truepool(*words)
         assert (command, code) == ("truepool", 0), f"{line}\n{err}"

@@ -54,7 +54,7 @@ def saved(path, agents=("ada", "bob", "cyd"), labels=("ok", "fraud")):
         ({"costs": {"currency": 5}}, "a currency is text"),
         ({"costs": {"fn": [1, 2]}}, "a number or the name of a column"),
         ({"costs": {"matrix": {}}}, "a matrix is a list of rows"),
-        ({"costs": {"matrix": [[0, 1], [1]]}}, "one row of numbers per label"),
+        ({"costs": {"matrix": [[0, 1], [1]]}}, "rows of different lengths"),
         ({"costs": {"matrix": [[0, 1, 1], [1, 0, 1], [1, 1, 0]]}}, "classes"),
         ({"threshold": 2}, "the threshold must lie in [0, 1]"),
         ({"threshold": True}, "the threshold must lie in [0, 1]"),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from truepool.core.errors import SettingError, TruepoolError, suggestion
+from truepool.core.errors import SettingError, suggestion
 from truepool.data.costs import Costs
 from truepool.data.labels import Labels, format_labels
 from truepool.server.rules import OnlineRule, Rule, SavedPoolRule
@@ -227,15 +227,7 @@ def _costs(given: Any) -> Costs:
                 "a cost is a number or the name of a column, a matrix is a list of "
                 f"rows, and a currency is text; got {value!r:.60} for {name}"
             )
-    try:
-        return Costs(**known)
-    except (TypeError, ValueError) as error:
-        if isinstance(error, TruepoolError):
-            raise
-        raise SettingError(
-            "a matrix of costs has one row of numbers per label; got "
-            f"{known.get('matrix')!r:.100}"
-        ) from None
+    return Costs(**known)
 
 
 def _threshold(given: Any) -> float | None:
