@@ -236,7 +236,10 @@ def test_bytes_that_are_no_text_are_refused():
         ([1.0, 0.37], "got 0.37 in case 1"),
         ([1.0, np.inf], "got inf in case 1"),
         ([1.0, 2.0**53], "got 9007199254740992.0 in case 1"),
-        (np.array(["2026-01-01"], dtype="M8[D]"), r"got datetime.date\(2026, 1, 1\) in case 0"),
+        (
+            np.array(["2026-01-01"], dtype="M8[D]"),
+            r"got datetime.date\(2026, 1, 1\) in case 0",
+        ),
     ],
 )
 def test_invalid_labels_are_refused(labels, message):
