@@ -15,6 +15,7 @@ FULL_AUTO = {
     "test_thousands_of_agents_are_pooled_or_refused_with_the_limit[auto]",
     "test_a_draw_that_is_measured_again_has_the_loss_of_its_row[diabetes-40]",
     "test_a_draw_that_is_measured_again_has_the_loss_of_its_row[wine-K3]",
+    "test_examples.py",
 }
 """Files and tests of `auto` itself, and of commands whose output the docs show. For all others
 it combines fewer pools: gradient boosting alone takes most of its time."""
@@ -32,7 +33,7 @@ FEW_CANDIDATES = (
 # Compiled kernels take longer than hypothesis' deadline on their first call only.
 hypothesis.settings.register_profile("truepool", deadline=None, max_examples=60)
 hypothesis.settings.register_profile(
-    "ci", deadline=None, max_examples=30, derandomize=True
+    "ci", deadline=None, max_examples=20, derandomize=True
 )
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "truepool")
 

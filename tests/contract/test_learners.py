@@ -47,7 +47,7 @@ def test_an_exemption_is_for_a_known_promise_and_gives_a_reason(name):
 @pytest.mark.no_cover
 @each
 @given(panel=st.one_of(panels(), panels(classes=3)))
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_weights_stay_on_the_simplex_and_pools_are_probabilities(name, panel):
     trace = replay(name, panel)
     assert (trace.weights >= 0).all()

@@ -78,7 +78,7 @@ def unclipped(name):
 
 @owing("unanimity")
 @given(p=st.floats(0, 1), seed=st.integers(0, 20), silent=st.sampled_from([0, 0.3]))
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_unanimous_reports_are_returned(name, p, seed, silent):
     pool = fitted(name, random_panel(seed, silent=silent), **unclipped(name))
     reports = np.where(np.isnan(random_panel(seed, silent=0.3).reports), np.nan, p)
@@ -117,7 +117,7 @@ def test_pools_are_probabilities_and_weights_lie_on_the_simplex(
 
 @each
 @given(data=st.data())
-@settings(max_examples=12)
+@settings(max_examples=8)
 def test_ties_certainties_and_missing_reports_are_handled(name, data):
     panel = data.draw(st.one_of(panels(), panels(classes=3)))
     pooled = fitted(name, panel).predict_proba(panel.reports)

@@ -43,8 +43,8 @@ def assert_bound(trace):
 def test_on_random_sequences(name, settings, loss, classes, monkeypatch):
     # By the specification: compiling so many loops would take two minutes.
     monkeypatch.setattr(kernels, "online", None)
-    for seed in range(4):
-        silent = 0.3 * (seed % 2)
+    for seed in range(2):
+        silent = 0.3 * seed
         panel = random_panel(seed, cases=150, classes=classes, skill=1.0, silent=silent)
         assert_bound(replay(name, panel, loss=loss, **settings))
 

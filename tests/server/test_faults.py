@@ -23,7 +23,7 @@ from truepool.server.verification import verify
 
 KILLS = int(os.environ.get("TRUEPOOL_KILLS", "4"))
 """Times that the coordinator is killed; `make faults` sets 200."""
-CUTS = int(os.environ.get("TRUEPOOL_CUTS", "25"))
+CUTS = int(os.environ.get("TRUEPOOL_CUTS", "12"))
 """Times that the power is cut; `make faults` sets 500."""
 
 

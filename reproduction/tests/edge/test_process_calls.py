@@ -28,7 +28,6 @@ def test_a_call_says_what_the_process_printed_and_used():
     done = call(["sh", "-c", "cat; i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"], "given")  # fmt: skip
     assert done.output == "given"
     assert 0 < done.processor
-    assert 0 < done.memory < 1000
     assert done.milliseconds > 0
 
 

@@ -102,6 +102,7 @@ def test_a_process_per_call_gives_the_same_reports_and_ssh_says_if_it_is_missing
     }
 
 
+@pytest.mark.slow
 def test_over_connections_reports_are_the_same(monkeypatch):
     rows = EdgeSummary.measure(cell("connections, ONNX"))
     for protocol in ("HTTP", "gRPC"):
@@ -111,6 +112,7 @@ def test_over_connections_reports_are_the_same(monkeypatch):
             assert columns(rows, name)["processor time (ms)"] > 0
 
 
+@pytest.mark.slow
 def test_a_link_that_delays_and_loses_packets_changes_no_prediction():
     rows = EdgeSummary.measure(cell("an impaired link"))
     names = {r["key"][0].removeprefix("this machine, ") for r in rows}

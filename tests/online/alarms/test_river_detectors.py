@@ -160,7 +160,7 @@ def test_an_alarm_is_raised_when_river_raises_it(loss, classes):
 
 
 @either
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(panel=st.one_of(panels(cases=(2, 40)), panels(classes=3, cases=(2, 40))))
 def test_any_panel_can_be_monitored(detector, panel):
     for alarm in alarms(replay("hedge", panel), detector):

@@ -69,12 +69,15 @@ def read_reports(text: str, agents: int) -> Any:
 
 @dataclass(frozen=True)
 class ProcessCall:
-    """What a process printed, and what it used: milliseconds and megabytes."""
+    """What a process printed, and the milliseconds it took.
+
+    Not its memory: the system counts that of its parent to it, until it runs a program
+    of its own.
+    """
 
     output: str
     milliseconds: float
     processor: float
-    memory: float
 
 
 def call(command: Sequence[str], given: str) -> ProcessCall:
@@ -95,7 +98,7 @@ def call(command: Sequence[str], given: str) -> ProcessCall:
                 raise CallError(errors.read().strip()[-200:])
         output.seek(0)
         processor = 1000 * (used.ru_utime + used.ru_stime)
-        return ProcessCall(output.read(), spent, processor, used.ru_maxrss / 1e3)
+        return ProcessCall(output.read(), spent, processor)
 
 
 def through_shell(command: Sequence[str], table: Path) -> str:
