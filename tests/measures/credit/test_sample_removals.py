@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from panels import random_panel
 
-from truepool.core.errors import SettingError
+from truepool.core.errors import PanelError, SettingError
 from truepool.measures.credit import leave_one_out, sample_removals
 
 
@@ -32,3 +32,8 @@ def test_with_as_many_removals_as_agents_credit_is_exact():
 def test_there_must_be_a_removal():
     with pytest.raises(SettingError, match="removals must be at least 1; got 0"):
         sample_removals(random_panel(), 0)
+
+
+def test_more_than_two_classes_are_refused_with_another_way():
+    with pytest.raises(PanelError, match="of two classes; got 3. Use leave_one_out"):
+        sample_removals(random_panel(0, classes=3), 1)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from truepool.core import kernels
 from truepool.core.arrays import FloatArray, blocks, case_mean
-from truepool.core.errors import SettingError
+from truepool.core.errors import PanelError, SettingError
 from truepool.core.seeds import check_seed
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -133,6 +133,11 @@ def sample_removals(
     """
     if removals < 1:
         raise SettingError(f"removals must be at least 1; got {removals!r}")
+    if panel.classes != 2:
+        raise PanelError(
+            f"sampled removals need a panel of two classes; got {panel.classes}. Use "
+            "leave_one_out(panel, removals=...)."
+        )
     w, cases = weights_or_equal(panel, weights), panel.case_weights(sample_weight)
     priced = as_loss(loss, costs, threshold).on(panel)
     cells = panel.sparse or SparseReports.from_dense(panel.reports)
