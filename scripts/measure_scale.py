@@ -72,7 +72,7 @@ def score(path: Path) -> None:
     from truepool.data.tables.batch_writer import open_writer
     from truepool.data.tables.batches import read_batches
     from truepool.pools import load_pool
-    from truepool.pools.scoring import Scorer
+    from truepool.pools.scorer import Scorer
 
     pool = load_pool(_pool(path))
     scorer = Scorer(pool)

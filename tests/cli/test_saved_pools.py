@@ -19,7 +19,7 @@ from truepool.data.panel import Panel
 from truepool.data.tables import TableFormat, batches
 from truepool.pools import persistence
 from truepool.pools.mean import Mean
-from truepool.pools.scoring import Scorer
+from truepool.pools.scorer import Scorer
 
 PANEL = random_panel(1, cases=90, silent=0.2)
 AGENTS = ["ada", "bob", "cy", "di"]

@@ -18,7 +18,7 @@ from truepool.cli import screen
 from truepool.core.errors import SourceError
 from truepool.data.tables import TableFormat, dataset
 from truepool.data.tables.manifest import Manifest
-from truepool.pools import persistence, scoring
+from truepool.pools import persistence, scorer
 
 AGENTS = ("ada", "bob", "cy", "di")
 PANEL = random_panel(1, cases=90, silent=0.2)
@@ -139,14 +139,14 @@ def test_a_run_that_was_interrupted_goes_on_where_it_stopped(
     place, truepool, monkeypatch
 ):
     run(truepool, "new", "-o", "whole")
-    original, seen = scoring.Scorer.score, []
+    original, seen = scorer.Scorer.score, []
 
     def stop(self, batch):
         if batch.start >= 340:
             raise KeyboardInterrupt
         return original(self, batch)
 
-    monkeypatch.setattr(scoring.Scorer, "score", stop)
+    monkeypatch.setattr(scorer.Scorer, "score", stop)
     assert truepool("score", "v.pool", "new", "-o", "out")[0] != 0
     record = json.loads(Path("out/_manifest.json").read_text())["parts"]
     done = [entry["done"] for entry in record.values()]
@@ -157,7 +157,7 @@ def test_a_run_that_was_interrupted_goes_on_where_it_stopped(
         seen.append(batch.start)
         return original(self, batch)
 
-    monkeypatch.setattr(scoring.Scorer, "score", score)
+    monkeypatch.setattr(scorer.Scorer, "score", score)
     leftover = Path("out/year=2021")
     leftover.mkdir(exist_ok=True)
     (leftover / ".p.parquet.killed.parquet").write_bytes(b"half")

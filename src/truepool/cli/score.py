@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from truepool.data.tables import TableFormat
     from truepool.measures.capacity import Capacity
     from truepool.pools import Pool
-    from truepool.pools.scoring import Scorer, Tally
+    from truepool.pools.scorer import Scorer, Tally
 
 WRITTEN = ("time_format", "sep", "decimal", "percent")
 LONG = ("long", "decision_time")
@@ -85,7 +85,7 @@ def score(
     from truepool.data.tables.files import is_parquet
     from truepool.measures.capacity import Capacity
     from truepool.pools import persistence
-    from truepool.pools.scoring import Scorer, Tally, check_unit, decide_within
+    from truepool.pools.scorer import Scorer, Tally, check_unit, decide_within
 
     if output is not None and json_file is not None:
         raise SettingError("cases are written once; give either --output or --json")
@@ -184,7 +184,7 @@ def _score_parts(
     from truepool.core.errors import SettingError
     from truepool.data.tables.column_selection import ColumnSelection
     from truepool.data.tables.dataset import open_dataset
-    from truepool.pools.part_scoring import PartScorer, made_by, score_parts
+    from truepool.pools.part_scorer import PartScorer, made_by, score_parts
 
     if written.long:
         raise SettingError(

@@ -19,17 +19,22 @@ from truepool.data.panel import Panel
 from truepool.data.sparse import SPARSE_FILL, SparseReports
 
 
-def reports_are_rare(panel: Panel) -> bool:
+def is_rare(missing: float, classes: int) -> bool:
     """Whether agents are shrunk: two classes, and less than 10 % of the cells filled.
 
     It is so in either layout, whatever the number of cells.
     """
-    return panel.classes == 2 and panel.missing > 1.0 - SPARSE_FILL
+    return classes == 2 and missing > 1.0 - SPARSE_FILL
+
+
+def reports_are_rare(panel: Panel) -> bool:
+    """Whether the agents of a panel are shrunk."""
+    return is_rare(panel.missing, panel.classes)
 
 
 def check_sums(name: str, missing: float, classes: int) -> None:
     """Refuse to learn from sums where agents are shrunk: that takes every report."""
-    if classes == 2 and missing > 1.0 - SPARSE_FILL:
+    if is_rare(missing, classes):
         raise PanelError(
             f"the pool {name!r} must see all reports at once where less than "
             f"{SPARSE_FILL:.0%} of them are there, to shrink rare agents towards the "

@@ -21,7 +21,7 @@ from truepool.data.tables.batches import read_part_batches
 from truepool.data.tables.column_selection import ColumnSelection
 from truepool.data.tables.dataset import Dataset, Part
 from truepool.data.tables.manifest import Manifest
-from truepool.pools.scoring import Scorer, Tally, check_unit
+from truepool.pools.scorer import Scorer, Tally, check_unit
 
 
 @dataclass(frozen=True, eq=False)
