@@ -603,7 +603,7 @@ def note(
     from truepool.data.labels import format_names
 
     NOTES.append(f"{who}: {format_names(summary.agents)}.")
-    NOTES.extend(reword(text) for text in summary.notes())
+    NOTES.extend(map(reword, summary.notes()))
     NOTES.extend(f"warning: {reword(text)}" for text in summary.warnings())
 
 

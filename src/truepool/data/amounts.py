@@ -25,11 +25,12 @@ def as_amount(name: str, value: Any) -> Amount:
     """Return a cost by this name, checked."""
     if isinstance(value, str) and value.strip() and not is_number(value):
         return value
-    rule = f"a cost must be one number, or one per case, for {name} (--cost-{name})"
-    array = as_rows(value, rule, CostError)
-    if array.ndim == 1:
-        return per_case(name, None, array)
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not number:
+        rule = f"a cost must be one number, or one per case, for {name} (--cost-{name})"
+        array = as_rows(value, rule, CostError)
+        if array.ndim == 1:
+            return per_case(name, None, array)
     finite = number and (isinstance(value, int) or bool(np.isfinite(value)))
     if not (finite and (name in RIGHT or value >= 0)):
         what = "a positive number" if name in ERRORS else "a number"
