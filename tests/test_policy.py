@@ -90,6 +90,7 @@ POLICY = {
     "datasets.intrusion": {"ATTACKS": 11},
     "datasets.nsl_kdd": {"FIFTH": 25_192},
     "datasets.synthetic": {"SKILLS": (2.0, 1.5, 1.5, 1.0, 0.5)},
+    "games.agent_view": {"ROWS_AT_ONCE": 16_384},
     "games.beliefs": {
         "CLIPPED_SHARE": 0.05,
         "MAX_BELIEFS": 100_000_000,
@@ -118,7 +119,7 @@ POLICY = {
         "SHARED": 0.5,
         "SIGNIFICANCE": 0.01,
     },
-    "juries.learned_pool": {"FOLDS": 5, "MIN_FITTED": 10},
+    "juries.learned_pool": {"FOLDS": 10, "MIN_FITTED": 10},
     "juries.score_scale": {"PRIOR_LABELS": 4.0},
     "juries.values": {"NOT_RANDOM": 0.01},
     "juries.verdicts": {"MIN_JUDGES": 2},

@@ -215,3 +215,15 @@ def test_missing_reports_give_weights_case_by_case():
     view = AgentView(0, reports, panel.outcomes[rows] * 1.0, pool, COSTS, TAU, True)
     pooled = pool.predict_proba(reports)[:, 1]
     assert_allclose(view.pooled(reports[:, 0]), pooled)
+
+
+@pytest.mark.parametrize("name", ["bayes", "best-agent", "median", "mean"])
+@pytest.mark.parametrize("at_once", [1, 700, 100_000])
+def test_many_columns_of_reports_are_pooled_as_one_by_one(name, at_once, monkeypatch):
+    monkeypatch.setattr("truepool.games.agent_view.ROWS_AT_ONCE", at_once)
+    panel = random_panel(0, cases=200)
+    pool = named_pool(name).fit(panel.reports, panel.outcomes)
+    view = AgentView(1, panel.reports, panel.outcomes * 1.0, pool, COSTS, TAU)
+    columns = np.random.default_rng(0).uniform(size=(200, 9))
+    expected = np.stack([view.pooled(column) for column in columns.T], axis=1)
+    assert_allclose(view.pooled_columns(columns), expected, rtol=1e-14)

@@ -35,11 +35,10 @@ def test_labels_alone_give_the_interval_of_agresti_and_coull():
     centre = (4 + 2) / (10 + 4)
     reach = 1.96 * np.sqrt(centre * (1 - centre) / 14)
     assert rate.trust == 0.0
-    assert rate.estimate == pytest.approx(centre)
+    assert rate.estimate == pytest.approx(4 / 10)  # pseudo-labels do not move it
+    assert (rate.low + rate.high) / 2 == pytest.approx(centre)
     # The sample variance divides by one label less.
-    assert rate.high - rate.estimate == pytest.approx(
-        reach * np.sqrt(14 / 13), rel=0.01
-    )
+    assert rate.high - centre == pytest.approx(reach * np.sqrt(14 / 13), rel=0.01)
 
 
 def simulate(seed, labels, prevalence, informative):
@@ -132,14 +131,13 @@ def test_a_weight_of_two_moves_the_rate_like_two_labels():
     weighted = estimate_rate([1, 0, 1], [0.5] * 3, weights=[2.0, 1.0, 1.0])
     doubled = estimate_rate([1, 1, 0, 1], [0.5] * 4)
     # 16 / 6 effective labels instead of 4: the same mean, a wider interval.
-    raw = (weighted.estimate * (16 / 6 + 4) - 2) / (16 / 6)
-    assert raw == pytest.approx(3 / 4)
+    assert weighted.estimate == pytest.approx(3 / 4)
     assert weighted.high - weighted.low > doubled.high - doubled.low
 
 
 def test_a_weight_beyond_all_others_is_one_label():
     rate = estimate_rate([1, 0, 0], [0.9, 0.1, 0.2], [0.5, 0.6], weights=[1e300, 1, 1])
-    assert (rate.trust, rate.estimate) == (0.0, pytest.approx((1 + 2) / (1 + 4)))
+    assert (rate.trust, rate.estimate) == (0.0, pytest.approx(1.0))
     assert 0 <= rate.low < rate.high <= 1
 
 
@@ -148,8 +146,17 @@ def test_labels_alone_give_each_class_the_interval_of_agresti_and_coull():
     found = estimate_class_rate(M, [1, 1, 1, 1, 0, 0, 0, 0, 0, 0], F, level=LEVEL)
     centre = (3 + 2) / (4 + 4)
     squares = 4 * 0.75 * 0.25 + 2 * 0.75**2 + 2 * 0.25**2
-    assert found.estimate == pytest.approx(centre)
-    assert found.high == pytest.approx(centre + 1.96 * np.sqrt(squares / 7 / 8))
+    reach = 1.96 * np.sqrt(squares / 7 / 8)
+    assert found.estimate == pytest.approx(3 / 4)
+    assert found.low == pytest.approx(centre - reach)
+    # To the other side it reaches as far as from the estimate: no pull inwards.
+    assert found.high == pytest.approx(min(3 / 4 + reach, 1.0))
+
+
+def test_an_estimate_lies_in_its_interval_at_any_level():
+    for level in (0.01, 0.5, 0.95):
+        rate = estimate_rate([0] * 10, [0.1] * 10, level=level)
+        assert rate.low <= rate.estimate <= rate.high
 
 
 @pytest.mark.parametrize("prevalence", [0.3, 0.6])

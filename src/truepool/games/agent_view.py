@@ -11,6 +11,9 @@ from truepool.data.weights import case_weights
 from truepool.measures.decisions import EDGE
 from truepool.pools import LinearPool, Pool
 
+ROWS_AT_ONCE = 1 << 14
+"""Rows of a small panel's many trials that a pool gets in one call."""
+
 
 @dataclass(frozen=True, eq=False)
 class AgentView:
@@ -106,6 +109,22 @@ class AgentView:
         reports = self.reports.copy()
         reports[:, self.agent] = report
         return pooled_probability(self.pool, reports)
+
+    def pooled_columns(self, reports: FloatArray) -> FloatArray:
+        """Pooled probabilities (T, G) if this agent sends these reports (T, G)."""
+        cases = len(reports)
+        if self.linear or cases > ROWS_AT_ONCE:
+            return np.stack([self.pooled(column) for column in reports.T], axis=1)
+        # A small panel costs more in calls than in pooling: many columns in one call.
+        step = ROWS_AT_ONCE // cases
+        parts = [reports[:, i : i + step] for i in range(0, reports.shape[1], step)]
+        return np.concatenate([self._pooled_together(part) for part in parts], axis=1)
+
+    def _pooled_together(self, reports: FloatArray) -> FloatArray:
+        columns = reports.shape[1]
+        rows = np.tile(self.reports, (columns, 1))
+        rows[:, self.agent] = reports.T.ravel()
+        return pooled_probability(self.pool, rows).reshape(columns, -1).T
 
     def pooled_without(self) -> FloatArray:
         """Pooled probability (T,) without this agent.

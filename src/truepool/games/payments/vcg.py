@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-import numpy as np
-
 from truepool.core.arrays import FloatArray
 from truepool.games.agent_view import AgentView
 from truepool.games.payments.expected_loss import expected_loss
@@ -57,5 +55,4 @@ class VCG(Payment):
     ) -> FloatArray:
         if reports.ndim == 1:
             return expected_loss(loss, view.pooled(reports), view.chance)
-        pooled = np.stack([view.pooled(column) for column in reports.T], axis=1)
-        return expected_loss(loss, pooled, view.chance)
+        return expected_loss(loss, view.pooled_columns(reports), view.chance)
