@@ -256,6 +256,7 @@ POLICY = {
         "MIN_CURVATURE": 1e-06,
         "PRECISION": 1e-14,
         "LIMIT": 7.0,
+        "DIGITS": 12,
         "WIDTH": 1e-04,
     },
     "pools.boosted": {"CUT_MARGIN": 1e-09, "MIN_LEAF_SIZE": 20},

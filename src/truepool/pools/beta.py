@@ -27,6 +27,8 @@ STEPS, MAX_STEP, MIN_CURVATURE, PRECISION = 50, 1.0, 1e-6, 1e-14
 divides by, and the fall per case that the last step promised."""
 LIMIT = 7.0
 """Largest logarithm of a shape, up or down."""
+DIGITS = 12
+"""Of a pooled probability that is learned from."""
 WIDTH = 1e-4
 STENCIL = WIDTH * np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [-1, -1]])
 HALVINGS = 0.5 ** np.arange(20)[:, None]
@@ -79,7 +81,10 @@ class Beta(RecalibratedPool):
 
 def _fit(pooled: FloatArray, outcomes: IntArray, cases: FloatArray) -> FloatArray:
     """Shape (a, b) with the lowest log loss for one class, by Newton's method."""
-    pooled, mass = _condensed(np.clip(pooled, SMALLEST, 1 - SMALLEST), outcomes, cases)
+    # The minimum is flat: last digits, which the order of agents changes, would move
+    # it.
+    pooled = np.clip(pooled.round(DIGITS), SMALLEST, 1 - SMALLEST)
+    pooled, mass = _condensed(pooled, outcomes, cases)
     pull = RIDGE / case_count(cases)
 
     def objective(logs: FloatArray) -> FloatArray:

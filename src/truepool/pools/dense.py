@@ -3,6 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import numpy as np
+
+from truepool.core.arrays import FloatArray, IntArray
+from truepool.pools.agent_reports import content_order
+from truepool.pools.networks.training import Parameters
 from truepool.pools.neural import CLASSES, NeuralPool
 from truepool.pools.onnx.graph import ReportTensors, Tensor, dense
 from truepool.pools.stacked import MODEL
@@ -13,17 +18,29 @@ COLUMNS = "the network starts from random numbers that belong to columns"
 class DensePool(NeuralPool):
     """A multi-layer perceptron on the log-odds of a case, and on which are missing.
 
-    The slopes of missing reports start at zero and stay there if none was missing,
-    so that a silence never seen before only means agreement with those who reported.
+    It learns from the agents in an order by their reports, so that their columns do not
+    matter. The slopes of missing reports start at zero and stay there if none was
+    missing: a silence never seen before only means agreement with those who reported.
     """
 
     layers: ClassVar[int]
     exemptions: ClassVar[Mapping[str, str]] = {
         "unanimity": MODEL,
         "label swap": CLASSES,
-        "permutation": COLUMNS,
         "duplicate": COLUMNS,
     }
+
+    def _column_order(self, values: FloatArray) -> IntArray:
+        return np.array(content_order(values))
+
+    def _in_columns(self, parameters: Parameters, order: IntArray) -> Parameters:
+        first = "head.0.weight"
+        slopes, N = parameters[first], len(order)
+        odds, silent = np.split(slopes, [slopes.shape[1] - N], axis=1)
+        by_agent = odds.reshape(len(slopes), N, -1)
+        moved = np.argsort(order)
+        columns = [by_agent[:, moved].reshape(odds.shape), silent[:, moved]]
+        return {**parameters, first: np.concatenate(columns, axis=1)}
 
     def _module(self, modules: Any, agents: int, odds: int) -> Any:
         return modules.Dense(agents, odds, self.hidden, self.layers)

@@ -116,6 +116,14 @@ class NeuralPool(Pool):
     def _module(self, modules: Any, agents: int, odds: int) -> Any:
         """Return the torch module for N agents and J = K - 1 log-odds."""
 
+    def _column_order(self, values: FloatArray) -> IntArray:
+        """Order of the agents in which the network learns from reports (T, N, C)."""
+        return np.arange(values.shape[1])
+
+    def _in_columns(self, parameters: Parameters, order: IntArray) -> Parameters:
+        """Parameters for agents in the order of their columns."""
+        return parameters
+
     def _network(self) -> Any:
         agents, odds = len(self.agents_), len(self.classes_) - 1
         return build(lambda modules: self._module(modules, agents, odds))
@@ -124,13 +132,14 @@ class NeuralPool(Pool):
         self._check()
         self._check_size(panel)
         cases = np.ones(len(panel)) if case_weights is None else case_weights
-        scale = clipped_log_scale(panel.values)
+        order = self._column_order(panel.values[cases > 0])
+        scale = clipped_log_scale(panel.values[:, order])
         self.centre_, self.spread_ = _standard(scale, cases)
         learn, held_out_cases = self._split(panel, cases)
         rng = np.random.default_rng(self.seed)
         network = self._network()
         network.start(rng, clipped_log_scale(panel.base_rate(case_weights)))
-        self.parameters_, self.held_out_losses_ = train(
+        parameters, self.held_out_losses_ = train(
             network,
             TrainingData(
                 self._inputs(scale), panel.outcomes, cases, learn, held_out_cases
@@ -138,6 +147,7 @@ class NeuralPool(Pool):
             self._config(stops=bool(held_out_cases.size)),
             rng,
         )
+        self.parameters_ = self._in_columns(parameters, order)
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
