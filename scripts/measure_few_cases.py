@@ -1,16 +1,19 @@
 """Measure `auto` with few cases against the plain mean, on panels it was not set on.
 
-Run: python scripts/measure_few_cases.py [PANEL...] [--draws 3] [--cases 10 20 50 100].
+Run: python scripts/measure_few_cases.py [PANEL...] [--draws 3] [--cases 10 20 50 100]
+[--first 0] [--fresh] [--pool auto].
 Prints the table of docs/pools.md: Brier loss of `auto` minus that of the mean, in
 thousandths, so that below 0 `auto` is better. The real panels are those of the race
-that played no part in choosing anything, and have six draws; the juries were made up
-after everything was set. A panel is used with so many cases only if it has them.
+that played no part in choosing anything, and have six draws of agents, which take turns
+with new draws of cases; the juries were made up after everything was set. --fresh takes
+panels that were first measured after the prior for few cases was set. A panel is used
+with so many cases only if it has them.
 """
 
 import argparse
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +22,7 @@ import numpy as np
 
 import truepool as tp
 from truepool.core.arrays import FloatArray, IntArray
+from truepool.measures.losses import Loss
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / part) for part in ("benchmarks", "tests", "scripts")]
@@ -31,6 +35,13 @@ REAL = (
 """Panels of two classes of the race, one or two of each source."""
 SIMULATED = ("rubric", "topics", "sleepers")
 """Juries of `measure_jury.py`."""
+FRESH_REAL = (
+    "heart-40", "diabetes-40", "banana", "web-sparse", "kdd-probe-60",
+    "unsw-fuzzers-adv", "unsw-fuzzers-drift", "unsw-exploits", "unsw-exploits-mis",
+    "wine-K3", "segment-K7", "kdd-families-K4-adv", "unsw-kinds-K5",
+)  # fmt: skip
+"""The other panels of the race, also of more classes."""
+REAL_DRAWS = 6
 CASES = (10, 20, 50, 100)
 MOST_NEW = 1_000
 Draw = tuple[tp.Panel, FloatArray, IntArray]
@@ -39,18 +50,31 @@ Draw = tuple[tp.Panel, FloatArray, IntArray]
 def panels() -> dict[str, Callable[[int], Draw]]:
     """Return every panel, a function of the draw: what is learned, then new cases."""
     import measure_jury
+
+    juries = measure_jury.own_panels()
+    return _draws(REAL, {name: juries[name] for name in SIMULATED})
+
+
+def fresh_panels() -> dict[str, Callable[[int], Draw]]:
+    """Return the panels that were first measured after the prior was set."""
+    from fresh_juries import FRESH
+
+    return _draws(FRESH_REAL, FRESH)
+
+
+def _draws(
+    real: Sequence[str], juries: Mapping[str, Callable[..., Any]]
+) -> dict[str, Callable[[int], Draw]]:
     from race.panels import PANELS  # type: ignore[import-not-found]
 
-    found: dict[str, Callable[[int], Draw]] = {}
-    for name in REAL:
-        found[name] = partial(_real, PANELS[name])
-    for name in SIMULATED:
-        found[name] = partial(_simulated, measure_jury.own_panels()[name])
-    return found
+    return {
+        **{name: partial(_real, PANELS[name]) for name in real},
+        **{name: partial(_simulated, jury) for name, jury in juries.items()},
+    }
 
 
 def _real(task: Any, number: int) -> Draw:
-    draw = task.draw(number)
+    draw = task.draw(number % REAL_DRAWS)
     return draw.learning, draw.reports[:MOST_NEW], draw.outcomes[:MOST_NEW]
 
 
@@ -60,25 +84,35 @@ def _simulated(jury: Callable[..., Any], number: int) -> Draw:
     return learning, reports[-MOST_NEW:], truth[-MOST_NEW:]
 
 
-def gain(panel: tp.Panel, reports: FloatArray, outcomes: IntArray) -> float:
-    """Brier loss of `auto` learned from a panel, minus the mean's, on new cases."""
-    pooled = tp.Auto().fit_panel(panel).predict_proba(reports)[:, 1]
-    mean = np.nanmean(reports, axis=1)
-    return float(np.mean((pooled - outcomes) ** 2 - (mean - outcomes) ** 2))
+def gain(
+    panel: tp.Panel, reports: FloatArray, outcomes: IntArray, pool: str = "auto"
+) -> float:
+    """Brier loss of a pool learned from a panel, minus the mean's, on new cases."""
+    asked = tp.Panel(reports, outcomes)
+    losses = (
+        Loss("brier").evaluate(rule.fit_panel(panel).combine(asked.values), outcomes)
+        for rule in (tp.pools.make(pool), tp.Mean())
+    )
+    ours, theirs = (float(loss.mean()) for loss in losses)
+    return ours - theirs
 
 
 def measure(
-    make: Callable[[int], Draw], cases: tuple[int, ...], draws: int
+    make: Callable[[int], Draw],
+    cases: tuple[int, ...],
+    draws: int,
+    first: int = 0,
+    pool: str = "auto",
 ) -> Iterator[float]:
     """Mean gain of a panel for each number of cases; NaN where it has too few."""
-    drawn = [make(number) for number in range(draws)]
+    drawn = {number: make(number) for number in range(first, first + draws)}
     for n in cases:
         gains = []
-        for number, (learning, reports, outcomes) in enumerate(drawn):
+        for number, (learning, reports, outcomes) in drawn.items():
             order = np.random.default_rng([number, n]).permutation(len(learning))
             if n <= len(order):
-                first = learning.take(np.sort(order[:n]))
-                gains.append(gain(first, reports, outcomes))
+                known = learning.take(np.sort(order[:n]))
+                gains.append(gain(known, reports, outcomes, pool))
         yield float(np.mean(gains)) if gains else np.nan
 
 
@@ -86,20 +120,29 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("panel", nargs="*")
-    parser.add_argument("--draws", type=int, default=3, choices=range(1, 7))
+    parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--fresh", action="store_true")
+    parser.add_argument("--pool", default="auto")
     parser.add_argument("--cases", type=int, nargs="+", default=list(CASES))
     given = parser.parse_args()
     warnings.simplefilter("ignore")
-    every = panels()
+    every = fresh_panels() if given.fresh else panels()
+    how = tuple(given.cases), given.draws, given.first, given.pool
     table = []
     print("| panel |" + "".join(f" {n} |" for n in given.cases))
     print("|---|" + "---|" * len(given.cases))
     for name in given.panel or every:
-        row = [1000 * g for g in measure(every[name], tuple(given.cases), given.draws)]
+        row = [1000 * g for g in measure(every[name], *how)]
         table.append(row)
         print(f"| {name} | {' | '.join(f'{g:+.1f}' for g in row)} |", flush=True)
-    for what, function in (("mean", np.nanmean), ("worst", np.nanmax)):
-        line = function(np.array(table), axis=0)
+    every_row = np.array(table)
+    summary = {
+        "mean": np.nanmean(every_row, axis=0),
+        "median": np.nanmedian(every_row, axis=0),
+        "worst": np.nanmax(every_row, axis=0),
+    }
+    for what, line in summary.items():
         print(f"| *{what}* | {' | '.join(f'{g:+.1f}' for g in line)} |")
 
 

@@ -8,6 +8,7 @@ from truepool.pools import auto
 FULL_AUTO = {
     "test_auto.py",
     "test_demo.py",
+    "test_few_cases.py",
     "test_pools.py",
     "test_walkthrough.py",
     "test_the_pool_in_use_may_be_auto",

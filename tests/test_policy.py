@@ -232,11 +232,16 @@ POLICY = {
     "pools.attention": {"MOST_AGENTS": 300},
     "pools.auto": {
         "FEWEST_CASES": 10,
+        "BOOSTED_CASES": 100,
+    },
+    "pools.candidate_weights": {
+        "CAUTION": 10.0,
+        "FEW_CASES": 10,
+        "MANY_CASES": 40,
+        "PRECISION": 1e-07,
         "PRIOR": 5.0,
         "SMALLEST_WEIGHT": 0.01,
-        "BOOSTED_CASES": 100,
         "STEPS": 1000,
-        "PRECISION": 1e-07,
     },
     "pools.certainty": {"LARGEST_CLIP": 0.02, "RARE_SHARE": 0.1},
     "pools.logistic": {

@@ -16,7 +16,8 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures import folds
 from truepool.measures.folds import out_of_fold, splits
-from truepool.pools.auto import CANDIDATES, TWO_CLASSES, Auto, mixture_weights, title
+from truepool.pools.auto import CANDIDATES, TWO_CLASSES, Auto, title
+from truepool.pools.candidate_weights import mixture_weights, prior_cases
 from truepool.pools.log_odds import LogOdds
 from truepool.pools.platt import Platt
 from truepool.pools.shrunk import Shrunk
@@ -45,6 +46,24 @@ def test_the_weights_have_the_greatest_likelihood_under_the_prior(seed):
     for counted in (None, cases):
         expected = by_brute_force(given, 5.0, np.ones(80) if counted is None else cases)
         assert_allclose(mixture_weights(given, counted), expected, atol=1e-4)
+
+
+def test_with_few_cases_the_prior_counts_for_more_on_the_mean_and_on_shrunk():
+    names = ["vcg", "mean", "shrunk (clip=0.1)", "shrunk"]
+    for cases, more in ((10, 5.0), (25, 2.5), (39, 1 / 6), (40, 0.0), (9999, 0.0)):
+        expected = [1.25, 1.25 + more, 1.25, 1.25 + more]
+        assert_allclose(prior_cases(names, cases), expected, rtol=1e-12)
+    assert_allclose(prior_cases(["vcg", "shrunk"], 10), [2.5, 12.5])
+    assert_allclose(prior_cases(["vcg", "platt"], 10), [2.5, 2.5])
+
+
+def test_a_prior_of_each_candidate_is_counted_as_cases():
+    given = np.random.default_rng(0).uniform(0.05, 1, (12, 3))
+    prior = np.array([6.0, 1.0, 3.0])
+    weights = mixture_weights(given, None, prior)
+    # At the maximum the derivatives by all weights are equal, to T and the prior.
+    slopes = (given / (given @ weights)[:, None]).sum(axis=0) + prior / weights
+    assert_allclose(slopes, 12 + 10, rtol=1e-5)
 
 
 def test_one_candidate_has_all_the_weight_and_a_hopeless_one_what_the_prior_gives():
@@ -111,6 +130,17 @@ def test_auto_says_what_it_kept_and_what_each_candidate_scored():
     assert best.name == next(iter(explanation.members))
     assert f"{best.name} has the largest weight" in explanation.why
     assert "and the least log loss" in explanation.why
+
+
+def test_with_few_cases_auto_says_that_the_cautious_start_ahead():
+    panel = random_panel(2, cases=40)
+    few = Auto().fit_panel(panel.take(np.arange(20)))
+    assert "with fewer than 40 cases mean and shrunk start ahead" in few.why_
+    by_name = {row.name: row.weight for row in few.table_}
+    assert min(by_name["mean"], by_name["shrunk"]) >= (20 / 3 / 2) / (20 + 5 + 20 / 3)
+    assert "start ahead" not in Auto().fit_panel(panel).why_
+    others = Auto(candidates=("vcg", "platt")).fit_panel(panel.take(np.arange(20)))
+    assert "start ahead" not in others.why_
 
 
 def test_costs_change_the_decisions_and_not_the_weights():

@@ -63,3 +63,12 @@ def test_boosting_needs_trees_leaves_and_a_rate(wrong):
     name, value = next(iter(wrong.items()))
     with pytest.raises(SettingError, match=f"{name}={value}"):
         Boosted(**wrong).fit_panel(random_panel(1))
+
+
+@pytest.mark.parametrize("column", [-1, 3])
+def test_a_tree_for_a_class_that_is_not_there_is_refused(column):
+    pool = Boosted(trees=2).fit_panel(random_panel(1, cases=100, classes=3))
+    pool.check_learned()
+    pool.columns_ = np.array([0, 1, column])
+    with pytest.raises(ValueError, match="a tree leads nowhere"):
+        pool.check_learned()

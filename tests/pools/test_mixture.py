@@ -54,6 +54,64 @@ def test_every_candidate_has_a_compiled_form_that_answers_the_same(pool, cases):
     assert_allclose(joined.combine(values), fitted.combine(values), atol=1e-12)
 
 
+@pytest.fixture(scope="module", params=[(3, "complete"), (4, "sparse"), (3, "absent")])
+def classes(request):
+    """Cases of several classes: learned ones, and those and new ones to be pooled."""
+    K, how = request.param
+    panel = random_panel(1, cases=200, agents=4, classes=K)
+    new = random_panel(2, cases=60, agents=4, classes=K, silent=0.4)
+    reports = panel.reports.copy()
+    reports[:8] = np.eye(K)[[0, 1, 1, 2]]
+    if how != "complete":
+        silent = random_panel(3, cases=200, agents=4, classes=K, silent=0.4)
+        reports[np.isnan(silent.reports)] = np.nan
+    if how == "absent":
+        reports[:, 2] = np.nan
+    reports[np.isnan(reports[:, :, 0]).all(axis=1), 0] = 1 / K
+    return Panel(reports, panel.outcomes), np.concatenate([reports, new.reports])
+
+
+@pytest.mark.parametrize("pool", EVERY, ids=title)
+def test_so_has_every_candidate_for_more_classes(pool, classes):
+    panel, values = classes
+    fitted = pool.fit_panel(panel)
+    joined = Mixture((fitted,), np.ones(1))
+    assert joined.others == []
+    assert_allclose(joined.combine(values), fitted.combine(values), atol=1e-12)
+
+
+@pytest.mark.parametrize("seen", [(0, 2), (1, 2, 3)])
+@pytest.mark.parametrize("pool", EVERY, ids=title)
+def test_a_class_that_was_never_seen_is_pooled_the_same(pool, seen):
+    whole = random_panel(1, cases=300, agents=4, classes=4)
+    panel = whole.take(np.flatnonzero(np.isin(whole.outcomes, seen)))
+    fitted = pool.fit_panel(panel)
+    joined = Mixture((fitted,), np.ones(1))
+    assert joined.others == []
+    pooled = joined.combine(whole.values)
+    assert_allclose(pooled, fitted.combine(whole.values), atol=1e-12)
+
+
+def test_a_mixture_of_all_candidates_for_three_classes_is_their_weighted_mean():
+    panel = random_panel(2, cases=120, classes=3, silent=0.2)
+    pools = [configure(pool).fit_panel(panel) for pool in CANDIDATES]
+    alone = [*pools, Boosted(trees=3).fit_panel(panel)]
+    shares = np.random.default_rng(0).dirichlet(np.ones(len(alone)))
+    joined = Mixture(tuple(alone), shares)
+    assert [pool for _, pool in joined.others] == alone[-1:]
+    expected = sum(
+        w * p.combine(panel.values) for w, p in zip(shares, alone, strict=True)
+    )
+    assert_allclose(joined.combine(panel.values), expected, atol=1e-12)
+
+
+def test_a_case_without_reports_has_no_answer():
+    for classes in (2, 3):
+        panel = random_panel(2, cases=60, classes=classes)
+        joined = Mixture((configure("mean").fit_panel(panel),), np.ones(1))
+        assert np.isnan(joined.combine(np.full_like(panel.values[:1], np.nan))).all()
+
+
 def test_members_without_a_compiled_form_are_evaluated_by_themselves():
     panel = random_panel(2, cases=120)
     alone = [
@@ -73,19 +131,20 @@ def test_members_without_a_compiled_form_are_evaluated_by_themselves():
     assert_allclose(joined.combine(panel.values), expected, atol=1e-14)
 
 
-def test_more_classes_and_plain_numpy_have_no_compiled_form(monkeypatch):
-    three = random_panel(2, cases=90, classes=3)
-    pool = configure("mean").fit_panel(three)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_plain_numpy_has_no_compiled_form(monkeypatch, classes):
+    monkeypatch.setattr(kernels, "mixture", None)
+    monkeypatch.setattr(kernels, "class_mixture", None)
+    panel = random_panel(2, cases=90, classes=classes)
+    pool = configure("mean").fit_panel(panel)
     joined = Mixture((pool,), np.ones(1))
     assert len(joined.others) == 1
-    assert_array_equal(joined.combine(three.values), pool.combine(three.values))
-    monkeypatch.setattr(kernels, "mixture", None)
-    two = configure("mean").fit_panel(random_panel(2))
-    assert len(Mixture((two,), np.ones(1)).others) == 1
+    assert_array_equal(joined.combine(panel.values), pool.combine(panel.values))
 
 
-def test_numbers_of_a_wrong_size_never_reach_the_compiled_loop():
-    panel = random_panel(2, cases=60)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_numbers_of_a_wrong_size_never_reach_the_compiled_loop(classes):
+    panel = random_panel(2, cases=60, classes=classes)
     pool = configure("ridge").fit_panel(panel)
     pool.coefficients_ = pool.coefficients_[:, :2]
     assert len(Mixture((pool,), np.ones(1)).others) == 1
@@ -106,9 +165,9 @@ def test_auto_answers_the_same_after_pickling_saving_and_a_second_fit(tmp_path):
 
 @settings(max_examples=200)
 @given(st.floats(-7, 7), st.floats(-7, 7), st.floats(1e-9, 1 - 1e-9))
-def test_the_incomplete_beta_function_is_that_of_scipy(log_a, log_b, x):
+def test_theincomplete_beta_function_is_that_of_scipy(log_a, log_b, x):
     a, b = np.exp([log_a, log_b])
-    found = mixture_compiled._incomplete_beta(a, b, x)
+    found = mixture_compiled.incomplete_beta(a, b, x)
     assert_allclose(found, betainc(a, b, x), atol=1e-11)
 
 

@@ -1,14 +1,13 @@
 """The pool to start with: a weighted mean of the other pools."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, final
 
 import numpy as np
 from sklearn.base import clone
 
-from truepool.core.arrays import SMALLEST, FloatArray, case_mean
+from truepool.core.arrays import FloatArray
 from truepool.core.engine import one_thread
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
@@ -20,8 +19,13 @@ from truepool.measures.folds import (
     panel_splits,
     selection,
 )
-from truepool.measures.losses import Loss, outcome_probability
 from truepool.pools import candidates
+from truepool.pools.candidate_weights import (
+    CAUTIOUS,
+    MANY_CASES,
+    Candidate,
+    weigh,
+)
 from truepool.pools.interface import Pool
 from truepool.pools.mixture import Mixture
 from truepool.pools.onnx.graph import ReportTensors, Tensor
@@ -37,22 +41,6 @@ TWO_CLASSES: tuple[str | Pool, ...] = ("ridge", Ridge(scale="reports"))
 """What it combines besides for two classes; with more they take too long."""
 FEWEST_CASES = 10
 """With fewer cases nothing is learned: the answer is the mean log-odds."""
-PRIOR = 5.0
-"""Cases that the equal start of the weights counts for."""
-SMALLEST_WEIGHT = 0.01
-"""A candidate with less weight is dropped."""
-STEPS, PRECISION = 1000, 1e-7
-"""When the weights have converged: most steps, and the largest change in the last."""
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """How one pool did on cases that it had not learned from, and its weight."""
-
-    name: str
-    log_loss: float
-    brier: float
-    weight: float
 
 
 @final
@@ -68,9 +56,12 @@ class Auto(Pool):
 
     iterated from equal weights (expectation maximisation). Candidates below 1 % are
     dropped, the others learn from all cases. Costs change the decisions and the
-    candidates that learn by cost, not the weights. With fewer than ten cases it is the
-    mean log-odds; where folds are impossible, as with outcomes of one class only, it is
-    `shrunk`.
+    candidates that learn by cost, not the weights.
+
+    With T < 40 cases the prior has (40 - T) / 3 more, which the plain mean and `shrunk`
+    share: out of fold, ten cases say little about the others. With fewer than ten it is
+    the mean log-odds; where folds are impossible, as with outcomes of one class only,
+    it is `shrunk`.
 
     Parameters
     ----------
@@ -176,25 +167,13 @@ class Auto(Pool):
         tried, pooled = [pools[i] for i in by_pool], list(by_pool.values())
         if not tried:
             return self._shrunk(panel, "there are too few cases to try any candidate")
-        given = np.stack([outcome_probability(p, outcomes) for p in pooled], axis=1)
-        given = np.maximum(given, SMALLEST)
         counted = None if counted is None else counted[rows]
-        weights = mixture_weights(given, counted)
-        shares = np.where(weights < min(SMALLEST_WEIGHT, weights.max()), 0.0, weights)
-        shares /= shares.sum()
+        names = [title(pool) for pool in tried]
+        self.table_, weights = weigh(names, pooled, outcomes, counted, T)
+        self.why_ = _why(self.table_, len(rows), T)
         order = np.argsort(-weights, kind="stable")
-        self.table_ = [
-            Candidate(
-                title(tried[i]),
-                float(case_mean(-np.log(given[:, i]), counted)),
-                float(case_mean(Loss("brier").evaluate(pooled[i], outcomes), counted)),
-                float(shares[i]),
-            )
-            for i in order
-        ]
-        self.why_ = _why(self.table_, len(rows))
-        chosen = [i for i in order if shares[i] > 0]
-        return [tried[i] for i in chosen], shares[chosen]
+        chosen = [i for i in order if weights[i] > 0]
+        return [tried[i] for i in chosen], weights[chosen]
 
     def _shrunk(self, panel: Panel, why: str) -> tuple[list[Pool], FloatArray]:
         """`shrunk` alone; the mean log-odds where the panel is too large for it."""
@@ -252,30 +231,6 @@ class Auto(Pool):
         return pooled
 
 
-def mixture_weights(
-    given: FloatArray, case_weights: FloatArray | None = None, prior: float = PRIOR
-) -> FloatArray:
-    """Weights (M,) of greatest likelihood for probabilities (T, M) of what happened.
-
-    ``prior`` cases are spread equally over the M candidates.
-
-    >>> mixture_weights(np.array([[0.9, 0.5]] * 100)).round(2)
-    array([0.95, 0.05])
-    """
-    T, M = given.shape
-    counted = np.ones(T) if case_weights is None else case_weights
-    total = counted.sum()
-    weights = np.full(M, 1.0 / M)
-    for _ in range(STEPS):
-        responsibility = counted / (given @ weights)
-        new = (weights * (responsibility @ given) + prior / M) / (total + prior)
-        change = np.abs(new - weights).max()
-        weights = new
-        if change <= PRECISION:
-            break
-    return weights
-
-
 def title(pool: Pool) -> str:
     """Name of a pool with the settings that are not the default.
 
@@ -289,7 +244,7 @@ def title(pool: Pool) -> str:
     return f"{pool.name} ({', '.join(changed)})" if changed else pool.name
 
 
-def _why(table: list[Candidate], cases: int) -> str:
+def _why(table: list[Candidate], tested: int, cases: int) -> str:
     selected = [c for c in table if c.weight > 0]
     best = min(table, key=lambda c: c.log_loss)
     largest = selected[0]
@@ -300,7 +255,11 @@ def _why(table: list[Candidate], cases: int) -> str:
         else f"{largest.name} has the largest weight ({weight}), {best.name} the least "
         f"log loss ({loss})"
     )
+    caution = ""
+    if cases < MANY_CASES and any(c.name in CAUTIOUS for c in table):
+        caution = f"; with fewer than {MANY_CASES} cases mean and shrunk start ahead"
     return (
         f"{len(selected)} of {len(table)} candidates are combined, weighted by how "
-        f"well they predicted {cases:,} cases that they had not learned from: {leaders}"
+        f"well they predicted {tested:,} cases that they had not learned from: "
+        f"{leaders}{caution}"
     )

@@ -165,6 +165,7 @@ class Boosted(Pool):
             and all(after[inner].all() for after in beyond)
             and (nodes["feature"] < features).all()
             and self.columns_.size
+            and np.isin(self.columns_, np.arange(1 if K == 2 else K)).all()
         ):
             raise ValueError("a tree leads nowhere")
 

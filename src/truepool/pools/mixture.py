@@ -1,7 +1,7 @@
 """Weighted means of fitted pools, evaluated together where they can be compiled."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,6 +44,7 @@ class Mixture:
         self.others: list[tuple[float, Pool]] = []
         members, used, numbers = [], [], [np.zeros(0)]
         self._trees: tuple[Any, ...] = NO_TREES
+        self._evaluate: Any = None
         end = 0
         for pool, share in zip(pools, shares.tolist(), strict=True):
             form = _compiled_form(pool)
@@ -51,6 +52,7 @@ class Mixture:
                 self.others.append((share, pool))
                 continue
             kind, own = form
+            self._evaluate = _kernel(pool)
             if isinstance(pool, Boosted):
                 self._trees = _trees(pool)
             members.append((int(kind), end, end + own.size))
@@ -66,8 +68,7 @@ class Mixture:
         if not self._shares.size:
             pooled = np.zeros((len(values), values.shape[2]))
         else:
-            evaluate: Any = kernels.mixture
-            pooled = evaluate(
+            pooled = self._evaluate(
                 values, self._members, self._shares, self._numbers, *self._trees
             )
         for share, pool in self.others:
@@ -75,12 +76,18 @@ class Mixture:
         return np.asarray(pooled)
 
 
+def _kernel(pool: Pool) -> Any:
+    """The compiled loop for the classes of a pool; None where there is none."""
+    return kernels.mixture if len(pool.classes_) == 2 else kernels.class_mixture
+
+
 def _compiled_form(pool: Pool) -> tuple[Kind, FloatArray] | None:
     """Kind and numbers of a fitted pool, or None if it has no compiled form."""
     encode = ENCODERS.get(type(pool))
-    if encode is None or kernels.mixture is None or len(pool.classes_) > 2:
+    if encode is None or _kernel(pool) is None:
         return None
-    form = encode(pool, len(pool.agents_))
+    K = len(pool.classes_)
+    form = encode(pool, Sizes(len(pool.agents_), 1 if K == 2 else K, K - 1))
     if form is None:
         return None
     kind, numbers, width = form
@@ -89,70 +96,83 @@ def _compiled_form(pool: Pool) -> tuple[Kind, FloatArray] | None:
     return (kind, flat) if flat.size == width else None
 
 
+class Sizes(NamedTuple):
+    """Number of agents, of coordinates, and of log-odds per report."""
+
+    N: int
+    C: int
+    J: int
+
+
 Form = tuple[Kind, tuple[Any, ...], int]
 """Kind, numbers, and how many of them there must be."""
 
 
-def _linear(pool: Any, N: int) -> Form:
-    return Kind.LINEAR, (pool.weights_,), N
+def _linear(pool: Any, of: Sizes) -> Form:
+    return Kind.LINEAR, (pool.weights_,), of.N
 
 
-def _median(pool: Any, N: int) -> Form:
+def _median(pool: Any, of: Sizes) -> Form:
     return Kind.TRIMMED, (0.5,), 1
 
 
-def _trimmed(pool: Any, N: int) -> Form:
+def _trimmed(pool: Any, of: Sizes) -> Form:
     return Kind.TRIMMED, (pool.alpha,), 1
 
 
-def _best(pool: Any, N: int) -> Form:
-    return Kind.BEST, (pool.losses_,), N
+def _best(pool: Any, of: Sizes) -> Form:
+    return Kind.BEST, (pool.losses_,), of.N
 
 
-def _log_odds(pool: Any, N: int) -> Form:
-    return Kind.ANCHORED, (pool.clip_, 1.0, np.zeros(N + 2)), N + 4
+def _log_odds(pool: Any, of: Sizes) -> Form:
+    unmoved = np.zeros(of.C + 1 + of.N)
+    return Kind.ANCHORED, (pool.clip_, 1.0, unmoved), 2 + unmoved.size
 
 
-def _shrunk(pool: Any, N: int) -> Form:
+def _shrunk(pool: Any, of: Sizes) -> Form:
     M = len(pool.shares_)
     fits = np.column_stack([pool.shares_, pool.fits_])
-    return Kind.ANCHORED, (pool.clip_, fits), 1 + M * (N + 3)
+    return Kind.ANCHORED, (pool.clip_, fits), 1 + M * (of.C + 2 + of.N)
 
 
-def _platt(pool: Any, N: int) -> Form | None:
-    return _scaled(pool, pool.shift_, N)
+def _platt(pool: Any, of: Sizes) -> Form | None:
+    return _scaled(pool, pool.shift_, of)
 
 
-def _extremized(pool: Any, N: int) -> Form | None:
-    return None if np.isnan(pool.factor_) else _scaled(pool, 0.0, N)
+def _extremized(pool: Any, of: Sizes) -> Form | None:
+    return None if np.isnan(pool.factor_) else _scaled(pool, np.zeros(of.J), of)
 
 
-def _scaled(pool: Any, shift: Any, N: int) -> Form | None:
+def _scaled(pool: Any, shifts: FloatArray, of: Sizes) -> Form | None:
     if ENCODERS.get(type(pool.pool_)) is not _linear:
         return None
-    numbers = (pool.clip_, pool.factor_, shift, pool.pool_.weights_)
-    return Kind.SCALED, numbers, 3 + N
+    numbers = (pool.clip_, pool.factor_, shifts, pool.pool_.weights_)
+    return Kind.SCALED, numbers, 2 + of.J + of.N
 
 
-def _beta(pool: Any, N: int) -> Form | None:
+def _beta(pool: Any, of: Sizes) -> Form | None:
     if ENCODERS.get(type(pool.pool_)) is not _linear:
         return None
-    return Kind.BETA, (pool.shape_, pool.pool_.weights_), 2 + N
+    return Kind.BETA, (pool.shape_, pool.pool_.weights_), 2 * of.C + of.N
 
 
-def _stacked(pool: Any, N: int) -> Form:
+def _stacked(pool: Any, of: Sizes) -> Form:
     coefficients = pool.parameters_["coefficients"]
-    return Kind.LOG_ODDS, (coefficients,), len(coefficients) * (N + 1)
+    width = len(coefficients) * of.C * (of.N * of.J + 1)
+    return Kind.LOG_ODDS, (coefficients,), width
 
 
-def _ridge(pool: Any, N: int) -> Form:
-    kind = Kind.LOG_ODDS if pool.scale == "log-odds" else Kind.REPORTS
-    return kind, (pool.coefficients_,), N + 1
+def _ridge(pool: Any, of: Sizes) -> Form:
+    on_odds = pool.scale == "log-odds"
+    kind = Kind.LOG_ODDS if on_odds else Kind.REPORTS
+    width = of.C * (of.N * (of.J if on_odds else of.C) + 1)
+    return kind, (pool.coefficients_,), width
 
 
-def _boosted(pool: Any, N: int) -> Form:
+def _boosted(pool: Any, of: Sizes) -> Form:
     habits = np.where(pool.never_, 2.0, np.where(pool.always_, 1.0, 0.0))
-    return Kind.TREES, (pool.baseline_, habits), 1 + N
+    columns = pool.columns_ if of.C > 1 else np.zeros(0)
+    return Kind.TREES, (pool.baseline_, habits, columns), of.C + of.N + columns.size
 
 
 def _trees(pool: Boosted) -> tuple[Any, ...]:
@@ -161,7 +181,7 @@ def _trees(pool: Boosted) -> tuple[Any, ...]:
     return np.stack(table, axis=1), nodes["cut"], nodes["value"], nodes["roots"]
 
 
-ENCODERS: dict[type[Pool], Callable[[Any, int], Form | None]] = {
+ENCODERS: dict[type[Pool], Callable[[Any, Sizes], Form | None]] = {
     **dict.fromkeys((Mean, Brier, VCG, Convex), _linear),
     Median: _median,
     Trimmed: _trimmed,

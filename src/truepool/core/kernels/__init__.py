@@ -17,10 +17,13 @@ shading = import_module(
 )
 """What each shift of an agent's reports would earn, for `truepool.games`."""
 
-mixture = (
-    import_module("truepool.core.kernels.mixture_compiled").mixture if fast else None
-)
-"""A weighted mean of fitted pools; without it each is evaluated by itself."""
+mixture = class_mixture = None
+"""A weighted mean of fitted pools, for two classes and for more; without them each pool
+is evaluated by itself."""
+if fast:
+    mixture = import_module("truepool.core.kernels.mixture_compiled").mixture
+    more = import_module("truepool.core.kernels.class_mixture_compiled")
+    class_mixture = more.class_mixture
 
 scan = chosen.scan
 linear = chosen.linear
@@ -33,6 +36,7 @@ report_counts = chosen.report_counts
 sparse_gram = chosen.sparse_gram
 
 __all__ = [
+    "class_mixture",
     "linear",
     "linear_columns",
     "mixture",

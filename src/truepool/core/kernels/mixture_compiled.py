@@ -129,7 +129,8 @@ def _fraction(a, b, x):
 
 
 @_jit
-def _incomplete_beta(a, b, x):
+def incomplete_beta(a, b, x):
+    """Regularised incomplete beta function; 0 below x = 0 and 1 above x = 1."""
     if x <= 0.0 or x >= 1.0:
         return 0.0 if x <= 0.0 else 1.0
     front = a * log(x) + b * log1p(-x) + lgamma(a + b) - lgamma(a) - lgamma(b)
@@ -171,7 +172,7 @@ def _member(kind, own, row, filled, odds, crowd, work, nodes, cuts, values, root
     if kind == Kind.SCALED:
         return _expit(own[1] * _logit(_linear(row, own[3:]), own[0]) + own[2])
     if kind == Kind.BETA:
-        bent = _incomplete_beta(own[0], own[1], _linear(row, own[2:]))
+        bent = incomplete_beta(own[0], own[1], _linear(row, own[2:]))
         return min(max(bent, SMALLEST), 1.0 - SMALLEST)
     if kind == Kind.BEST:
         return _best(row, own)

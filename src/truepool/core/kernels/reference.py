@@ -19,17 +19,21 @@ EDGE = 1e-12
 
 
 class Kind(IntEnum):
-    """What the numbers of a member of a compiled mixture mean."""
+    """What the numbers of a member of a compiled mixture mean.
+
+    Two classes have one coordinate: read K = 1, and K - 1 = 1 where log-odds are meant.
+    """
 
     LINEAR = 0  # N weights
     TRIMMED = 1  # the share cut off at each end
-    ANCHORED = 2  # clip, then per fit: share, shift, stretch, N tilts
-    SCALED = 3  # clip, factor, shift, N weights
-    BETA = 4  # a, b, N weights
+    ANCHORED = 2  # clip, then per fit: share, K shifts, stretch, N tilts
+    SCALED = 3  # clip, factor, K - 1 shifts, N weights
+    BETA = 4  # a and b of each class, N weights
     BEST = 5  # N losses
-    LOG_ODDS = 6  # per model: N slopes, intercept
-    REPORTS = 7  # per model: N slopes, intercept
-    TREES = 8  # baseline, then per agent: 0, 1 where it always reported, 2 where never
+    LOG_ODDS = 6  # per model and class: N (K - 1) slopes, intercept
+    REPORTS = 7  # per model and class: N K slopes, intercept
+    TREES = 8  # K baselines; per agent 0, 1 where it always reported, 2 where never;
+    # for more than two classes then the classes of consecutive trees
 
 
 def scan(values: FloatArray) -> tuple[int, int]:

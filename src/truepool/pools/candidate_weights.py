@@ -1,0 +1,106 @@
+"""Weights of the candidates that `auto` combines."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from truepool.core.arrays import SMALLEST, FloatArray, IntArray, case_mean
+from truepool.measures.losses import Loss, outcome_probability
+
+PRIOR = 5.0
+"""Cases that the equal start of the weights counts for."""
+CAUTIOUS = ("mean", "shrunk")
+"""Candidates that lose little with few cases: one learns nothing, the other no more
+than there is evidence for."""
+CAUTION, FEW_CASES, MANY_CASES = 10.0, 10, 40
+"""Cases that the prior of these counts for besides: so many with few cases, none with
+many, and in between in proportion."""
+STEPS, PRECISION = 1000, 1e-7
+"""When the weights have converged: most steps, and the largest change in the last."""
+SMALLEST_WEIGHT = 0.01
+"""A candidate with less weight is dropped."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """How one pool did on cases that it had not learned from, and its weight."""
+
+    name: str
+    log_loss: float
+    brier: float
+    weight: float
+
+
+def weigh(
+    names: list[str],
+    pooled: list[FloatArray],
+    outcomes: IntArray,
+    case_weights: FloatArray | None,
+    cases: int,
+) -> tuple[list[Candidate], FloatArray]:
+    """Rows of the table, largest weight first, and the weights (M,) by name.
+
+    ``pooled`` are probabilities out of fold; ``cases`` counts all that were given.
+    """
+    given = np.stack([outcome_probability(p, outcomes) for p in pooled], axis=1)
+    given = np.maximum(given, SMALLEST)
+    weights = mixture_weights(given, case_weights, prior_cases(names, cases))
+    shares = np.where(weights < min(SMALLEST_WEIGHT, weights.max()), 0.0, weights)
+    shares /= shares.sum()
+    brier = Loss("brier")
+    table = [
+        Candidate(
+            names[i],
+            float(case_mean(-np.log(given[:, i]), case_weights)),
+            float(case_mean(brier.evaluate(pooled[i], outcomes), case_weights)),
+            float(shares[i]),
+        )
+        for i in np.argsort(-weights, kind="stable")
+    ]
+    return table, shares
+
+
+def prior_cases(names: Sequence[str], cases: int) -> FloatArray:
+    r"""Cases that the prior of each candidate counts for, (M,).
+
+    :math:`s / M` of each, s = 5, and with T < 40 cases :math:`(40 - T) / 3` more that
+    the plain mean and `shrunk` share.
+
+    >>> prior_cases(["mean", "vcg", "shrunk", "platt", "beta"], 10)
+    array([6., 1., 6., 1., 1.])
+    >>> prior_cases(["mean", "vcg", "shrunk", "platt", "beta"], 40)
+    array([1., 1., 1., 1., 1.])
+    """
+    cautious = np.isin(names, CAUTIOUS)
+    few = min(max((MANY_CASES - cases) / (MANY_CASES - FEW_CASES), 0.0), 1.0)
+    more = CAUTION * few * cautious / max(cautious.sum(), 1)
+    return np.asarray(PRIOR / len(names) + more)
+
+
+def mixture_weights(
+    given: FloatArray,
+    case_weights: FloatArray | None = None,
+    prior: FloatArray | None = None,
+) -> FloatArray:
+    """Weights (M,) of greatest likelihood for probabilities (T, M) of what happened.
+
+    ``prior`` (M,) has the cases that the start of each weight counts for, by default
+    the same for all.
+
+    >>> mixture_weights(np.array([[0.9, 0.5]] * 100)).round(2)
+    array([0.95, 0.05])
+    """
+    T, M = given.shape
+    prior = np.full(M, PRIOR / M) if prior is None else prior
+    counted = np.ones(T) if case_weights is None else case_weights
+    total = counted.sum() + prior.sum()
+    weights = np.full(M, 1.0 / M)
+    for _ in range(STEPS):
+        responsibility = counted / (given @ weights)
+        new = (weights * (responsibility @ given) + prior) / total
+        change = np.abs(new - weights).max()
+        weights = new
+        if change <= PRECISION:
+            break
+    return weights
