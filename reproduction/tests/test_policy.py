@@ -5,12 +5,7 @@ from constants import numeric_constants
 
 POLICY = {
     "archive": {"DIGITS": 6},
-    "canonical_game": {
-        "ABOVE": 0.36,
-        "CALIBRATED": 0.0,
-        "BELOW": -0.055,
-        "REPEATS": 10,
-    },
+    "canonical_game": {"ABOVE": 0.36, "CALIBRATED": 0.0, "BELOW": -0.055},
     "curves": {"MIN_CASES": 10},
     "edge.echo": {"LONGEST": 2.0},
     "edge.link": {"LARGEST_PACKET": 65_536, "IPV4": 4, "PATIENCE": 20.0},
