@@ -5,12 +5,7 @@ from constants import numeric_constants
 
 POLICY = {
     "archive": {"DIGITS": 6},
-    "canonical_game": {
-        "ABOVE": 0.36,
-        "CALIBRATED": 0.0,
-        "BELOW": -0.055,
-        "REPEATS": 10,
-    },
+    "canonical_game": {"ABOVE": 0.36, "CALIBRATED": 0.0, "BELOW": -0.055},
     "curves": {"MIN_CASES": 10},
     "edge.echo": {"LONGEST": 2.0},
     "edge.link": {"LARGEST_PACKET": 65_536, "IPV4": 4, "PATIENCE": 20.0},
@@ -21,7 +16,11 @@ POLICY = {
     "edge.team": {"TRAIN_ROWS": 1000, "KNOWN": 500, "CASES": 500},
     "expected": {"SEEDS": 10},
     "experiments.adversarial": {"SHARES": (0, 10, 20, 30, 40, 50, 60)},
-    "experiments.beliefs_given_outcomes": {"CAP": 100.0, "LEAST_FN": 1e-4},
+    "experiments.beliefs_given_outcomes": {
+        "CAP": 100.0,
+        "LEAST_FN": 1e-4,
+        "SETTINGS": 96,
+    },
     "experiments.convergence": {
         "AGENTS": (2, 3, 5, 10, 20, 50, 100, 200),
         "OFFSET": -0.05,
@@ -60,6 +59,7 @@ POLICY = {
         "SEPARATION": 0.1,
         "CONCENTRATION": 5.0,
     },
+    "experiments.misreports": {"ROWS": 4000},
     "experiments.neural_pools": {"CASES": 4000},
     "experiments.noisy_agents": {
         "HORIZONS": (100, 500, 1000),
@@ -116,6 +116,7 @@ POLICY = {
         "AFTER": (1.5, 1.5, 0.0, 1.0, 1.0),
     },
     "experiments.when_vcg": {"CORRELATION": 0.5},
+    "misreporting": {"STEP": 0.2, "EDGE": 1e-6, "ROUNDS": 3},
     "real_task": {"FIFTH": 25_192},
     "render.cells": {"MAX_DECIMALS": 6, "ROUND_OFF": 1e-12},
     "settings": {

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from truepool_paper.archive import from_jsonl
+from truepool_paper.experiments.misreports import POOLS
 
 RUN = from_jsonl((Path(__file__).parents[2] / "docs/reproduction.jsonl").read_text())
 SLOW, BEST = "eta*/2", "R_T against the best agent"
@@ -59,3 +60,23 @@ def test_two_models_take_nearly_all_the_time_and_pools_are_within_eight_per_cent
             [cell.printed.value for cell in cells],
         ):
             assert max(speeds) / min(speeds) < 1.08
+
+
+COLUMNS = (
+    "cost, all truthful", "gain, relearned", "cost change, relearned",
+    "gain against a pool without it",
+)  # fmt: skip
+
+
+def test_the_page_on_incentives_shows_the_rows_of_misreports():
+    page = (Path(__file__).parents[2] / "docs/incentives.md").read_text()
+    cells = RUN["tab:neural_comp@misreports"].cells
+    shown = {name: pool for pool, name in POOLS.items()}
+    lines = re.findall(r"^\| `([\w-]+)` \| (0\..*) \|$", page, re.MULTILINE)
+    assert {name for name, _ in lines} == set(shown) - {"mean"}
+    for name, line in lines:
+        for text, column in zip(line.split(" | "), COLUMNS, strict=True):
+            measured = cells[(f"NSL-KDD, costs: {shown[name]}",), column].measured
+            value, _, error = text.partition(" ± ")
+            assert abs(float(value) - measured.value) <= 0.000501
+            assert not error or abs(float(error) - measured.error) <= 0.000501

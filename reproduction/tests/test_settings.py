@@ -29,7 +29,7 @@ def test_splits_silos_and_the_fixed_seed_are_those_of_the_paper():
 
 
 def test_games_have_ten_thousand_cases_ten_times_and_fewer_at_reduced_size():
-    assert canonical_game.REPEATS == 10
+    assert canonical_game.REPEATS == {"quick": 4, "full": 10}
     assert canonical_game.CASES == {"quick": 2000, "full": 10_000}
 
 

@@ -9,12 +9,13 @@ from truepool_paper import claims
 from truepool_paper.agreement import Level, Order, level, order
 from truepool_paper.expected import PaperTable
 from truepool_paper.interface import Experiment, Reading, Size
-from truepool_paper.verdicts import CellVerdict, Place
+from truepool_paper.verdicts import CellVerdict, Measurement, Place, judge
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Status: TypeAlias = Literal["compared", "drawn", "pending"]
+Status: TypeAlias = Literal["compared", "drawn", "not printed", "pending"]
+"""What became of a table; one of our own is not printed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +62,7 @@ class Answer:
         about = () if self.variant else claims.about(self.table.label)
         return {
             "kind": self.table.kind,
-            "title": self.table.title,
+            "title": self.reading.title or self.table.title,
             "section": self.table.section,
             "shows": self.table.shows,
             "status": self.status,
@@ -74,7 +75,7 @@ class Answer:
             "experiment": self.experiment and self.experiment.name,
             "seeds": self.table.seeds,
             "row_key": list(self.table.row_key),
-            "columns": list(self.table.columns),
+            "columns": [] if self.reading.title else list(self.table.columns),
             "cells": [_cell_data(place, cell) for place, cell in self.cells.items()],
         }
 
@@ -108,6 +109,24 @@ class Reproduction:
             "conclusions": [claim.to_dict() for claim in claims.main()],
             "tables": {a.label: a.to_dict() for a in self.answers},
         }
+
+
+def answered(
+    table: PaperTable,
+    reading: Reading,
+    ours: Mapping[Place, Measurement],
+    experiment: Experiment,
+    *,
+    variant: str = "",
+    rows: tuple[Row, ...] = (),
+) -> Answer:
+    """Judge what was measured; the points of a figure are not printed in the paper."""
+    drawn = table.kind == "figure"
+    cells = {} if drawn else judge(table, ours, reading)
+    status: Status = "compared"
+    if drawn or reading.title:
+        status = "drawn" if drawn else "not printed"
+    return Answer(table, reading, cells, status, rows, experiment, variant)
 
 
 def _cell_data(place: Place, cell: CellVerdict) -> dict[str, Any]:

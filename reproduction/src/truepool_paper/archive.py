@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from truepool.core.engine import Row
-from truepool_paper.answers import Answer, Reproduction, Status
+from truepool_paper.answers import Answer, Reproduction, answered
 from truepool_paper.expected import paper_tables
 from truepool_paper.experiments import find, with_variants
 from truepool_paper.interface import Reading
-from truepool_paper.verdicts import Measurement, Place, judge, mean
+from truepool_paper.verdicts import Measurement, Place, mean
 
 DIGITS = 6
 """Significant digits: far finer than any printed number and any standard error."""
@@ -98,7 +98,4 @@ def _answer(label: str, run: Mapping[str, Any], rows: list[Row]) -> Answer:
         if row["table"] == label
     }
     reading = kind.readings[label].for_size(run["size"])
-    drawn = table.kind == "figure"
-    cells = {} if drawn else judge(table, ours, reading)
-    status: Status = "drawn" if drawn else "compared"
-    return Answer(table, reading, cells, status, (), kind(), variant)
+    return answered(table, reading, ours, kind(), variant=variant)

@@ -29,7 +29,7 @@ PAYMENTS = {
     "Brier+Reg": "regularised",
 }
 """Our name of each payment, by the paper's."""
-REPEATS = 10
+REPEATS = {"quick": 4, "full": 10}
 CASES = {"quick": 2000, "full": 10_000}
 GAME = (
     "Beta beliefs (concentration 4) of Pearson correlation rho under a Gaussian "
@@ -37,13 +37,13 @@ GAME = (
     "of best responses, one agent after the other, by shifts from -0.5 to 0.5 in steps "
     "of 0.01; five agents, rho 0.5, base rate 0.3, threshold 0.3, costs FN 10, FP 1 "
     "unless the table varies them; 10,000 cases (2,000 at reduced size: the paper "
-    "names no number), ten repeats."
+    "names no number), ten repeats (four)."
 )
 
 
 def game_cells(name: str, size: Size, axes: Axes) -> list[Cell]:
-    """Return cells of the game for these settings, each with ten draws of beliefs."""
-    return cells(name, REPEATS, {"cases": [CASES[size]], **axes})
+    """Return cells of the game for these settings, each with draws of its own."""
+    return cells(name, REPEATS[size], {"cases": [CASES[size]], **axes})
 
 
 class GameExperiment(Experiment):

@@ -36,6 +36,9 @@ class Reading:
     ``constructed`` (true whatever is measured) and ``timed`` (on another machine).
     ``elsewhere`` names cells of hardware that is not at hand: they are never compared;
     rows of their own hold what the machine at hand does.
+
+    ``title`` makes it a table of our own that stands beside a printed one, and has
+    none of its cells: what the paper claims there and does not show.
     """
 
     reading: str
@@ -47,6 +50,7 @@ class Reading:
     constructed: tuple[str, ...] = ()
     timed: tuple[str, ...] = ()
     elsewhere: tuple[str, ...] = ()
+    title: str = ""
 
     def for_size(self, size: Size) -> "Reading":
         """Return the reading at this size.

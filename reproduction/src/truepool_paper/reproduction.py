@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from truepool.core.engine import Batch, Progress, Row, RowFile, no_progress, run
-from truepool_paper.answers import Answer, Reproduction, Status
+from truepool_paper.answers import Answer, Reproduction, answered
 from truepool_paper.expected import paper_tables
 from truepool_paper.experiments import every, find, obstacle, with_variants
 from truepool_paper.interface import (
@@ -17,7 +17,7 @@ from truepool_paper.interface import (
     is_row,
     model_in_use,
 )
-from truepool_paper.verdicts import judge, summarise
+from truepool_paper.verdicts import summarise
 
 PACKAGES = (
     "truepool", "truepool-paper", "numpy", "scipy", "scikit-learn", "numba",
@@ -77,10 +77,14 @@ def _answer(
         missing = Reading("", reason or "")
         return Answer(table, missing, {}, "pending", variant=variant)
     reading, mine = kind.readings[label].for_size(size), rows[kind.name]
-    drawn = table.kind == "figure"  # its points are not printed in the paper
-    cells = {} if drawn else judge(table, summarise(mine, label), reading)
-    status: Status = "drawn" if drawn else "compared"
-    return Answer(table, reading, cells, status, mine, experiments[kind.name], variant)
+    return answered(
+        table,
+        reading,
+        summarise(mine, label),
+        experiments[kind.name],
+        variant=variant,
+        rows=mine,
+    )
 
 
 def _environment(command: str) -> dict[str, str]:

@@ -90,9 +90,10 @@ def judge(
     ``match``: the difference is at most rounding plus twice its sampling error; where
     the paper prints no spread, ours with its number of repeats is used. ``near``: at
     most 20 % apart. ``apart``: further, or undefined. ``not at hand``: of hardware
-    that we do not have.
+    that we do not have. A table of our own has no printed cells.
     """
-    places = list(dict.fromkeys([*table.numbers, *ours]))
+    printed = () if reading.title else table.numbers
+    places = list(dict.fromkeys([*printed, *ours]))
     return {
         place: CellVerdict(
             table.numbers.get(place),

@@ -70,10 +70,18 @@ def test_it_says_how_it_reads_and_which_way_methods_lie(name):
 @each
 def test_another_reading_is_inferred_and_says_how(name):
     for label, reading in EVERY[name].readings.items():
-        if "@" in label:
+        if "@" in label and not reading.title:
             assert label.endswith("@inferred")
             assert reading.basis == "inferred"
             assert "tried" in reading.reading
+
+
+@each
+def test_a_table_of_our_own_stands_beside_a_printed_one(name):
+    for label, reading in EVERY[name].readings.items():
+        if reading.title:
+            assert "@" in label
+            assert reading.basis == "ours"
 
 
 @each

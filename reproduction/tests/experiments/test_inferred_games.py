@@ -1,17 +1,22 @@
 """Games under the inferred readings: beliefs given the outcome, and mixed ones."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
+import pytest
 
 from truepool.core.engine import Cell
+from truepool_paper.canonical_game import CANONICAL
 from truepool_paper.experiments.beliefs_given_outcomes import (
     BY_N_RHO,
     CAP,
     CORRELATED,
+    NARROW,
     POA,
     SCALING,
     VIEWS,
+    WIDE,
     BeliefsGivenOutcomes,
 )
 from truepool_paper.experiments.mixed_beliefs import BY_RULE, GROWING, MixedBeliefs
@@ -77,3 +82,29 @@ def test_the_regulariser_changes_nothing_there_either():
     found = mixed(BY_RULE, 5, 0.5)
     assert abs(found["Brier"] - found["Brier+Reg"]) < 0.02
     assert found["VCG"] < 0.2
+
+
+GENERATORS = {
+    "wide": WIDE,
+    "wider": {**WIDE, "concentration": 0.5},
+    "narrow": NARROW,
+    "narrow, lower": {**NARROW, "offset": 0.29},
+    "calibrated given the outcome": {"model": "outcome"},
+    "copula, pushed up": {"offset": 0.36},
+    "copula, pushed up a little": {"offset": 0.12},
+    "copula, calibrated": {},
+}
+"""The eight that were tried for tab:corr_poa."""
+
+
+@pytest.mark.filterwarnings("ignore::truepool.games.ClippedBeliefsWarning")
+@pytest.mark.parametrize("rho", [0.2, 0.5, 0.95])
+@pytest.mark.parametrize("beliefs", GENERATORS)
+def test_no_generator_tried_sets_the_log_score_far_above_brier(beliefs, rho):
+    """Print has 3 to 19 times the price; the truthful FN is the same under both."""
+    game = replace(CANONICAL, cases=4000, correlation=rho, **GENERATORS[beliefs])
+    log, brier = (
+        np.mean([game.solve(payment, seed=seed).fn for seed in range(3)])
+        for payment in ("log", "brier")
+    )
+    assert 0 < log < 1.05 * brier

@@ -15,7 +15,7 @@ from truepool.stress import Stress
 from truepool.stress.constant import ConstantLow
 from truepool.stress.label_flip import LabelFlip
 from truepool.stress.noise import RandomNoise
-from truepool_paper.interface import Experiment, Reading, row
+from truepool_paper.interface import Experiment, Reading, Size, row
 from truepool_paper.methods import pool_with, tally, vcg
 from truepool_paper.real_task import PACKAGES, ROWS, SOURCES, task, ten_agents
 from truepool_paper.verdicts import numbers, summarise
@@ -50,6 +50,7 @@ class Adversarial(Experiment):
 
     name: ClassVar[str] = "adversarial"
     by_size: ClassVar[bool] = True
+    repeats: ClassVar[Mapping[Size, int]] = {"quick": 1, "full": 10}
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
             READING,

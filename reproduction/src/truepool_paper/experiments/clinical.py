@@ -55,7 +55,7 @@ class Clinical(Experiment):
         table = cell["table"]
         data = cast(Features, datasets.load(SOURCES[table], seed=None))
         here = prepare(data, cell, validate=False)
-        known, unseen, test = _panels(here)
+        known, unseen, test = panels(here)
         pools: dict[str, Pool] = {
             **methods(seed=here.seed),
             "MLP aggregator": MLP2(seed=here.seed),
@@ -89,7 +89,7 @@ def _scores(pooled: FloatArray, test: Panel) -> dict[str, float]:
     }
 
 
-def _panels(here: Task) -> tuple[Panel, Panel, Panel]:
+def panels(here: Task) -> tuple[Panel, Panel, Panel]:
     """Return reports on training rows, except an agent's own, and on test rows."""
     X, y = here.X[here.train_rows], here.y[here.train_rows]
     shares = agents.case_silos(y, len(agents.zoo.PAPER), here.seed)

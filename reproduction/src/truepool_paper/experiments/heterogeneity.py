@@ -8,7 +8,7 @@ from truepool.agents import zoo
 from truepool.core.engine import Cell, Row
 from truepool.measures.diversity import disagreement, mean_over_pairs
 from truepool.render.figures.charts import Series, lines
-from truepool_paper.interface import Axes, Experiment, Reading, row
+from truepool_paper.interface import Axes, Experiment, Reading, Size, row
 from truepool_paper.methods import pool_with, tally, vcg
 from truepool_paper.real_task import PACKAGES, ROWS, SOURCES, THRESHOLDS, task
 from truepool_paper.settings import THRESHOLD
@@ -44,6 +44,7 @@ class Heterogeneity(Experiment):
     name: ClassVar[str] = "heterogeneity"
     axes: ClassVar[Axes] = {"data": tuple(DATA)}
     by_size: ClassVar[bool] = True
+    repeats: ClassVar[Mapping[Size, int]] = {"quick": 1, "full": 10}
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
             READING,

@@ -52,7 +52,7 @@ class Overview(Experiment):
     def cells(self, size: Size) -> list[Cell]:
         """Return games and sizes of training sets."""
         game = game_cells(self.name, size, {"part": ["game"], "offset": OFFSETS})
-        repeats = REPEATS if size == "full" else 2
+        repeats = REPEATS["full"] if size == "full" else 2
         fitted_axes = cells(self.name, repeats, {"part": ["data"], "rows": TRAIN_SIZES})
         return game + fitted_axes
 

@@ -16,7 +16,7 @@ from truepool.pools.brier import Brier
 from truepool.pools.confidence import Confidence
 from truepool.pools.externality import Externality
 from truepool.pools.vote import Vote
-from truepool_paper.interface import Experiment, Reading, row
+from truepool_paper.interface import Experiment, Reading, Size, row
 from truepool_paper.methods import pool_with
 from truepool_paper.real_task import PACKAGES, PROTOCOL, prepare
 from truepool_paper.settings import COSTS
@@ -50,6 +50,7 @@ class RareAttacks(Experiment):
 
     name: ClassVar[str] = "rare-attacks"
     by_size: ClassVar[bool] = True
+    repeats: ClassVar[Mapping[Size, int]] = {"quick": 1, "full": 10}
     readings: ClassVar[Mapping[str, Reading]] = {
         WHOLE: Reading(
             READING,

@@ -12,7 +12,7 @@ from truepool.pools import Pool
 from truepool.pools.stacked_mlp import StackedMLP
 from truepool.pools.vote import Vote
 from truepool.render.figures.charts import Series, lines
-from truepool_paper.interface import Axes, Experiment, Reading, row
+from truepool_paper.interface import Axes, Experiment, Reading, Size, row
 from truepool_paper.methods import pool_with, tally, vcg
 from truepool_paper.real_task import PACKAGES, PROTOCOL, ROWS, SOURCES, Task, task
 from truepool_paper.settings import THRESHOLD, VALIDATION_SHARE
@@ -64,6 +64,7 @@ class SampleSize(Experiment):
     name: ClassVar[str] = "sample-size"
     axes: ClassVar[Axes] = {"data": tuple(SOURCES)}
     by_size: ClassVar[bool] = True
+    repeats: ClassVar[Mapping[Size, int]] = {"quick": 1, "full": 10}
     readings: ClassVar[Mapping[str, Reading]] = {
         SAMPLE: Reading(
             READING,

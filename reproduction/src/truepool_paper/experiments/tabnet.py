@@ -22,7 +22,7 @@ class TabNetAgents(Experiment):
     """Four of the agents are those of tab:main_results."""
 
     name: ClassVar[str] = "tabnet"
-    repeats: ClassVar[Mapping[Size, int]] = {"quick": 2, "full": 5}
+    repeats: ClassVar[Mapping[Size, int]] = {"quick": 1, "full": 5}
     axes: ClassVar[Axes] = {"data": tuple(DATA)}
     by_size: ClassVar[bool] = True
     readings: ClassVar[Mapping[str, Reading]] = {

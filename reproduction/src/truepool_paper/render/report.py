@@ -105,7 +105,11 @@ def summary(data: PlainData) -> str:
     tables = data["tables"]
     first = [table for label, table in tables.items() if "@" not in label]
     text = f"{_nearness_of(first)} {_uncounted(first)}"
-    other = {label: table for label, table in tables.items() if "@" in label}
+    other = {
+        label: table
+        for label, table in tables.items()
+        if "@" in label and table["status"] == "compared"
+    }
     if not other:
         return text
     names = {label.partition("@")[0] for label in other}
@@ -196,6 +200,8 @@ def sentence(title: str) -> str:
 def agreement_text(table: PlainData) -> str:
     """Level and order of a table in one line."""
     level, order = table["level"], table["order"]
+    if table["status"] == "not printed":
+        return "None of these numbers is printed in the paper."
     if not level["cells"]:
         return "Level: no cell is evidence."
     ratio, near, match = nearness(table)
