@@ -122,3 +122,23 @@ def test_a_part_without_the_outcome_is_named(place, truepool, small_memory, pool
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert f"{path} lacks 'y', unlike set/month=0/p.parquet" in err
     assert not Path("v.pool").exists()
+
+
+def test_ten_thousand_agents_are_replayed_without_a_matrix_of_all_pairs(
+    truepool, tmp_path, monkeypatch
+):
+    # The best fixed weights were once sought with an N x N matrix, which never ended.
+    rng = np.random.default_rng(0)
+    outcomes = rng.integers(0, 2, 20)
+    skill = 0.5 + 0.2 * (2 * outcomes - 1)[:, None]
+    reports = np.clip(skill + rng.normal(0, 0.2, (20, 10_000)), 0, 1)
+    lines = [",".join(["y", *(f"a{i}" for i in range(10_000))])]
+    for outcome, row in zip(outcomes, reports, strict=True):
+        lines.append(",".join([str(outcome), *(f"{p:.2f}" for p in row)]))
+    table = tmp_path / "wide.csv"
+    table.write_text("\n".join(lines))
+    eigh = np.linalg.eigh
+    monkeypatch.setattr(np.linalg, "eigh", lambda a: eigh(a) if len(a) < 99 else 1 / 0)
+    code, out, _ = truepool("replay", table, "--outcome", "y")
+    assert code == 0
+    assert "9,950 other agents share" in out
