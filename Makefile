@@ -86,6 +86,11 @@ $(VENV)/.ok: $(VENV)/.core reproduction/pyproject.toml
 	$(INSTALL) -e '.[dev]' -e ./reproduction
 	touch $@
 
+# 200 MB that only the tests of many machines need.
+$(VENV)/.ray: $(VENV)/.ok
+	$(INSTALL) -e '.[ray]'
+	touch $@
+
 $(VENV)/.docs: $(VENV)/.ok
 	$(INSTALL) -e '.[docs]'
 	touch $@

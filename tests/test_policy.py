@@ -42,6 +42,12 @@ POLICY = {
     "client.operations": {"BUFFER": 1_000, "DELAY": 1.0, "TIMEOUT": 30.0},
     "cli.serve": {"GRACE": 10, "TURN": 0.0005},
     "core.arrays": {"BLOCK": 262_144, "SMALLEST": 1e-12, "LARGEST_WEIGHT": 1e15},
+    "core.engine.ray_cluster": {
+        "AHEAD": 2,
+        "CANCEL_TIMEOUT": 10.0,
+        "CONNECT_TIMEOUT": 5.0,
+        "RETRIES": 3,
+    },
     "core.kernels.lanes_compiled": {"FEW": 4, "LANES": 8, "ROWS": 2},
     "core.kernels.mixture_compiled": {
         "LOG_ODDS_LIMIT": 7.0,

@@ -19,6 +19,7 @@ PUBLIC = {
     "truepool.agents.zoo",
     "truepool.core.arrays",
     "truepool.audits.topics",
+    "truepool.cli.engines",
     "truepool.cli.options",
     "truepool.cli.outputs",
     "truepool.cli.screen",

@@ -15,10 +15,13 @@ from pyarrow import parquet
 
 import truepool as tp
 from truepool.cli import screen
+from truepool.core.engine import Engine
 from truepool.core.errors import SourceError
 from truepool.data.tables import TableFormat, dataset
+from truepool.data.tables.column_selection import ColumnSelection
 from truepool.data.tables.manifest import Manifest
 from truepool.pools import persistence, scorer
+from truepool.pools.part_scorer import PartScorer, score_parts
 
 AGENTS = ("ada", "bob", "cy", "di")
 PANEL = random_panel(1, cases=90, silent=0.2)
@@ -323,3 +326,44 @@ def test_the_manifest_is_not_written_for_every_small_part(place):
     assert json.loads(Path("_manifest.json").read_text())["parts"] == {}
     record.save()
     assert json.loads(Path("_manifest.json").read_text())["parts"] == {"a": {}}
+
+
+class Elsewhere(Engine):
+    """Nodes that see other files than this machine."""
+
+    def __init__(self, change):
+        self.change = change
+
+    def map(self, work, items):
+        for item in items:
+            result = work(item)
+            self.change(item.target)
+            yield result
+
+    def map_unordered(self, work, items):
+        raise AssertionError
+
+
+def test_a_part_that_a_node_wrote_elsewhere_is_named(place):
+    pool, data = tp.load_pool("v.pool"), dataset.open_dataset(Path("new"))
+    wanted = ColumnSelection(pool.agents_, pool.labels_, TableFormat())
+    how = PartScorer(scorer.Scorer(pool), wanted)
+    with pytest.raises(
+        SourceError, match=r"p.parquet' was written on a node and is not here"
+    ):
+        score_parts(how, data, Path("out"), {}, engine=Elsewhere(Path.unlink))
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (Path.unlink, "p.parquet is not there on "),
+        (lambda path: path.write_bytes(b"PAR1"), "p.parquet has 4 bytes, not "),
+    ],
+    ids=["gone", "changed"],
+)
+def test_a_part_is_the_same_file_on_every_node(place, change, sentence):
+    part = dataset.open_dataset(Path("new")).parts[0]
+    change(part.path)
+    with pytest.raises(SourceError, match=f"{sentence}.*storage that all nodes share"):
+        list(dataset.read_part(part, ["ada"]))

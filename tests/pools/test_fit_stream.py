@@ -225,10 +225,14 @@ def test_bad_input_is_named(change, error, message, tmp_path):
         tp.VCG().fit_stream(open_panels(data, written))
 
 
-def test_a_column_of_numbers_is_no_outcome(tmp_path):
+@pytest.mark.parametrize(
+    ("parts", "place"), [(1, "row group 1 of"), (3, "[^ ]*1.parquet")]
+)
+def test_a_column_of_numbers_is_no_outcome(parts, place, tmp_path):
     cells = columns(random_panel(13, cases=2000), np.arange(2000))
-    with pytest.raises(OutcomeError, match="has more than 1,000 by row group"):
-        open_panels(write(tmp_path / "set", cells, group=700), TableFormat())
+    data = write(tmp_path / "set", cells, parts=parts, group=700)
+    with pytest.raises(OutcomeError, match=f"has more than 1,000 by {place}"):
+        open_panels(data, TableFormat())
 
 
 def test_a_sample_is_uniform_and_has_exactly_its_size():

@@ -25,6 +25,8 @@ def reproduce(
         ),
     ] = False,
     jobs: options.Jobs = 1,
+    engine: options.EngineName = "local",
+    address: options.Address = None,
     output: Annotated[
         Path,
         option(
@@ -37,6 +39,7 @@ def reproduce(
     json_file: options.Json = None,
 ) -> None:
     """Re-run the paper's tables and compare the numbers."""
+    from truepool.cli.engines import choose, opened
     from truepool.cli.outputs import (
         STDOUT,
         check_files,
@@ -55,15 +58,20 @@ def reproduce(
             f"--output must be a folder; {str(output)!r} is a file: name another"
         )
     check_files([], [json_file])
+    where = choose(engine, address, None if jobs == 1 else jobs)
     if output.is_dir():
         check_own_files(output, report.PAGES, force=force)
     try:
-        with progress_bar("Reproducing", remaining=True) as progress:
+        with (
+            opened(where),
+            progress_bar("Reproducing", remaining=True) as progress,
+        ):
             result = run(
                 labels or (),
                 size="full" if full else "quick",
                 out=output,
                 jobs=jobs,
+                engine=where,
                 progress=progress,
             )
     except KeyboardInterrupt:

@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from truepool.core.engine import Batch, Progress, Row, RowFile, no_progress, run
+from truepool.core.engine import (
+    Batch,
+    Engine,
+    Progress,
+    Row,
+    RowFile,
+    no_progress,
+    run,
+)
 from truepool_paper.answers import Answer, Reproduction, answered
 from truepool_paper.expected import paper_tables
 from truepool_paper.experiments import every, find, obstacle, with_variants
@@ -32,26 +40,29 @@ def reproduce(
     size: Size = "quick",
     out: Path = Path("paper-run"),
     jobs: int = 1,
+    engine: Engine | None = None,
     progress: Progress = no_progress,
 ) -> Reproduction:
     """Re-run tables and figures of the paper: all of them, or those named.
 
     Rows are written to ``out/rows`` as soon as they are measured, and are not measured
     again. Tables that cannot be run now are pending, with the reason. A table comes
-    with all of its readings.
+    with all of its readings. Cells are measured in ``jobs`` processes, or by an engine;
+    those that measure time, always here.
     """
     wanted = with_variants(list(dict.fromkeys(labels)) or list(paper_tables()))
     ready = [find(label) for label in wanted if obstacle(label) is None]
     names = sorted({kind.name for kind in ready if kind is not None})
     experiments = {name: every()[name]() for name in names}
     batches = {name: _batch(e, size, out) for name, e in experiments.items()}
-    run(list(batches.values()), jobs=jobs, progress=progress)
+    run(list(batches.values()), jobs=jobs, engine=engine, progress=progress)
     rows = {
         name: (*batch.rows, *experiments[name].derive(batch.rows))
         for name, batch in batches.items()
     }
     answers = tuple(_answer(label, size, experiments, rows) for label in wanted)
-    command = " ".join(["truepool reproduce", *labels, f"--{size} --jobs {jobs}"])
+    where = f"--jobs {jobs}" if engine is None else "--engine ray"
+    command = " ".join(["truepool reproduce", *labels, f"--{size}", where])
     return Reproduction(size, answers, _environment(command))
 
 

@@ -9,6 +9,7 @@ from truepool.cli import options
 from truepool.cli.options import option
 
 if TYPE_CHECKING:
+    from truepool.core.engine import Engine
     from truepool.data.tables import TableFormat
     from truepool.pools import Pool
 
@@ -23,6 +24,8 @@ def fit(
     *,
     table_format: "TableFormat",
     rule: "Pool",
+    engine: options.EngineName = "local",
+    address: options.Address = None,
     json_file: options.Json = None,
     quiet: options.Quiet = False,
 ) -> None:
@@ -33,6 +36,7 @@ def fit(
     from truepool.cli.outputs import STDOUT, check_files, write_json
     from truepool.cli.screen import clock, print_line
     from truepool.cli.show import print_card
+    from truepool.core.engine import make_engine
     from truepool.core.errors import SourceError
     from truepool.core.files import together
     from truepool.pools import persistence
@@ -41,7 +45,8 @@ def fit(
     if output == STDOUT:
         raise SourceError("a pool is saved to a file; name one instead of -")
     check_files([table], [output, json_file])
-    if not _fit_stream(rule, table, table_format, quiet=quiet):
+    where = make_engine(engine, address)
+    if not _fit_stream(rule, table, table_format, where, quiet=quiet):
         seed = vars(rule).get("seed", 0)
         panel = options.read_panel(table, table_format, seed=seed)
         with clock("Fitting", rule.name):
@@ -56,9 +61,15 @@ def fit(
 
 
 def _fit_stream(
-    rule: "Pool", table: Path, table_format: "TableFormat", *, quiet: bool
+    rule: "Pool",
+    table: Path,
+    table_format: "TableFormat",
+    engine: "Engine",
+    *,
+    quiet: bool,
 ) -> bool:
     """Fit a pool on a data set larger than memory, if it can learn batch by batch."""
+    from truepool.cli.engines import opened
     from truepool.cli.screen import row_progress
     from truepool.data.tables.dataset import open_dataset
     from truepool.data.tables.files import is_parquet
@@ -66,14 +77,34 @@ def _fit_stream(
     from truepool.data.tables.row_sample import MOST_ROWS
 
     if table_format.long is not None or not is_parquet(table):
-        return False
+        return _refuse(engine, "another table")
     dataset = open_dataset(table)
-    if dataset.rows <= MOST_ROWS or not rule.streams(2):
-        return False
-    with row_progress("Fitting", dataset.rows, rule.name, quiet=quiet) as progress:
-        panels = open_panels(dataset, table_format, progress)
-        if not rule.streams(len(panels.agents)):
-            return False
+    if dataset.rows <= MOST_ROWS:
+        return _refuse(engine, f"{dataset.rows:,}")
+    if not rule.streams(2):
+        return _refuse(engine, f"the pool {rule.name!r}")
+    with (
+        opened(engine),
+        row_progress("Fitting", dataset.rows, rule.name, quiet=quiet) as progress,
+    ):
+        panels = open_panels(dataset, table_format, progress, engine)
+        agents = len(panels.agents)
+        if not rule.streams(agents):
+            return _refuse(engine, f"{rule.name!r} with {agents:,} agents")
         rule.fit_stream(panels)
     options.note_stream(panels)
     return True
+
+
+def _refuse(engine: "Engine", got: str) -> bool:
+    """Refuse an engine with nothing to do for it; in this process, fit in memory."""
+    from truepool.core.errors import SettingError
+    from truepool.data.tables.row_sample import MOST_ROWS
+
+    if engine.in_process:
+        return False
+    raise SettingError(
+        "--engine ray fits pools that learn from sums over the cases, on Parquet data "
+        f"sets of more than {MOST_ROWS:,} rows; got {got}. Leave it out: the rest is "
+        "fitted here, in memory."
+    )

@@ -118,6 +118,8 @@ def game(
         int, _game_option("NUMBER", "Games simulated at each point of a sweep.")
     ] = 1,
     jobs: options.JobsOrAuto = None,
+    engine: options.EngineName = "local",
+    address: options.Address = None,
     plot: options.Plot = None,
     *,
     table_format: "TableFormat",
@@ -126,6 +128,7 @@ def game(
     quiet: options.Quiet = False,
 ) -> None:
     """Find how agents misreport under a payment, and what it costs."""
+    from truepool.cli.engines import choose
     from truepool.cli.outputs import STDOUT, check_files, print_files, print_note
     from truepool.core.errors import SettingError
     from truepool.data.costs import Costs
@@ -135,6 +138,12 @@ def game(
     check_files([panel], [json_file, plot])
     if plot is not None:
         check_path(plot)
+    where = choose(engine, address, jobs)
+    if where is not None and not sweep:
+        raise SettingError(
+            f"--engine {engine} solves the games of a sweep; got none. Pass --sweep, "
+            "or leave it out."
+        )
     costs = Costs(*map(options.parse_cost, (cost_fn, cost_fp)))
     costs.check_constant("a game needs")
     options.check_unweighted(table_format, "a game counts")
@@ -164,7 +173,8 @@ def game(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if sweep:
-            how = {"repetitions": repetitions, "jobs": jobs, "seed": seed}
+            how = {"repetitions": repetitions, "jobs": jobs, "engine": where}
+            how["seed"] = seed
             _sweep(chosen, sweep, names, how | settings, (plot, json_file), silent)
         else:
             _solve(chosen, names, settings, seed, (plot, json_file), silent)
@@ -219,6 +229,7 @@ def _sweep(
     files: tuple[Path | None, Path | None],
     silent: bool,
 ) -> None:
+    from truepool.cli.engines import opened
     from truepool.cli.outputs import write_json
     from truepool.cli.screen import console, progress_bar
     from truepool.core.files import together
@@ -227,7 +238,10 @@ def _sweep(
     from truepool.render.tables import game as tables
 
     over = dict(parse_sweep(text) for text in ranges)
-    with progress_bar("Solving games") as progress:
+    with (
+        opened(settings["engine"]),
+        progress_bar("Solving games") as progress,
+    ):
         result = run(game, over, names, progress=progress, **settings)
     plot, json_file = files
     with together():

@@ -136,6 +136,16 @@ SPELLINGS = {
     "--jobs": Spelling(
         "NUMBER", "Number of parallel processes; -1 uses all cores.", type=int
     ),
+    "--engine": Spelling(
+        "NAME",
+        "Where the work is done: local (this machine), or ray (all nodes of a Ray "
+        "cluster). The results are the same.",
+    ),
+    "--address": Spelling(
+        "HOST:PORT",
+        "With --engine ray: head node of the cluster (default: RAY_ADDRESS if set, "
+        "else a Ray of its own on this machine).",
+    ),
     "--output": Spelling("FILE", "File to write; - is standard output.", "-o", Path),
     "--json": Spelling(
         "[=FILE]",
@@ -241,6 +251,8 @@ JobsOrAuto: TypeAlias = Annotated[
         callback=_check_jobs,
     ),
 ]
+EngineName: TypeAlias = Annotated[str, option("--engine")]
+Address: TypeAlias = Annotated[str | None, option("--address")]
 Json: TypeAlias = Annotated[Path | None, option("--json")]
 Html: TypeAlias = Annotated[Path | None, option("--html")]
 Markdown: TypeAlias = Annotated[Path | None, option("--markdown")]

@@ -13,6 +13,7 @@ from truepool.cli import options
 from truepool.cli.options import option
 
 if TYPE_CHECKING:
+    from truepool.core.engine import Engine
     from truepool.data.tables import TableFormat
     from truepool.measures.capacity import Capacity
     from truepool.pools import Pool
@@ -65,6 +66,8 @@ def score(
         ),
     ] = None,
     seed: options.Seed = 0,
+    engine: options.EngineName = "local",
+    address: options.Address = None,
     json_file: Annotated[
         Path | None,
         option(
@@ -77,6 +80,7 @@ def score(
     """Write the pooled probability and the decision of each new case."""
     from truepool.cli.outputs import STDOUT, check_files, print_note
     from truepool.cli.screen import print_line, row_progress
+    from truepool.core.engine import make_engine
     from truepool.core.errors import SettingError
     from truepool.data.tables import TableFormat
     from truepool.data.tables.batch_writer import open_writer
@@ -100,6 +104,13 @@ def score(
     check_files(inputs, [None if into_folder else place])
     limit = None if capacity is None else Capacity.parse(capacity)
     _check_capacity(limit, new, into_folder=into_folder)
+    where = make_engine(engine, address)
+    if not (into_folder or where.in_process):
+        raise SettingError(
+            f"with --engine {engine} each part of a data set is scored into a part of "
+            "its own; got other input or output. Name a data set of Parquet files, and "
+            "a folder for --output."
+        )
     pool = persistence.load(file)
     fitted_on = persistence.table_format(file) or TableFormat()
     source = sys.stdin.buffer if new == STDOUT else new
@@ -112,7 +123,15 @@ def score(
     doubtful = written.percent and "percent" not in new_format
     if into_folder:
         tally, done = _score_parts(
-            scorer, new, place, file, written, usual_id, doubtful=doubtful, quiet=quiet
+            scorer,
+            new,
+            place,
+            file,
+            written,
+            usual_id,
+            where,
+            doubtful=doubtful,
+            quiet=quiet,
         )
         options.NOTES += _doubts(tally)
         if not quiet:
@@ -175,11 +194,13 @@ def _score_parts(
     file: Path,
     written: "TableFormat",
     usual_id: str,
+    engine: "Engine",
     *,
     doubtful: bool,
     quiet: bool,
 ) -> "tuple[Tally, int]":
     """Score a data set into a folder, and count the parts that were done before."""
+    from truepool.cli.engines import opened
     from truepool.cli.screen import row_progress
     from truepool.core.errors import SettingError
     from truepool.data.tables.column_selection import ColumnSelection
@@ -195,8 +216,11 @@ def _score_parts(
     wanted = ColumnSelection(pool.agents_, pool.labels_, written, usual_id=usual_id)
     how = PartScorer(scorer, wanted, doubtful)
     what = f"writing {len(dataset.parts):,} parts to {folder}"
-    with row_progress("Scoring", dataset.rows, what, quiet=quiet) as progress:
-        return score_parts(how, dataset, folder, made_by(file, how), progress)
+    with (
+        opened(engine),
+        row_progress("Scoring", dataset.rows, what, quiet=quiet) as progress,
+    ):
+        return score_parts(how, dataset, folder, made_by(file, how), progress, engine)
 
 
 def _sentence(tally: "Tally", pool: "Pool", place: Path, done: int = 0) -> str:

@@ -20,6 +20,7 @@
     ├── EndpointError (RuntimeError)    a language model that cannot be asked
     ├── LedgerError (RuntimeError)      a ledger that is damaged, in use or unavailable
     ├── RequestError (RuntimeError)     a request that is refused, or not answered
+    ├── EngineError (RuntimeError)      a cluster that cannot be used, or loses work
     ├── AgentFaultError (RuntimeError)  an agent that does not report on a case
     ├── SettingError (ValueError)       an option with an invalid value
     ├── UnknownNameError (LookupError)  no pool, loss or learner of that name
@@ -33,10 +34,23 @@ received, and the cure. Only ``cli`` and ``server`` show them.
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 
 class TruepoolError(Exception):
     """Base of all errors of truepool."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The message is made by the constructor, which other processes need not repeat.
+        return _restore, (type(self), self.args, vars(self))
+
+
+def _restore(
+    kind: type[TruepoolError], args: tuple[Any, ...], state: dict[str, Any]
+) -> TruepoolError:
+    error = kind.__new__(kind, *args)
+    vars(error).update(state)
+    return error
 
 
 class PanelError(TruepoolError, ValueError):
@@ -116,6 +130,10 @@ class RequestError(TruepoolError, RuntimeError):
     def __init__(self, code: str, sentence: str) -> None:
         super().__init__(sentence)
         self.code = code
+
+
+class EngineError(TruepoolError, RuntimeError):
+    """A cluster that cannot be used, or that has lost a part of the work."""
 
 
 class AgentFaultError(TruepoolError, RuntimeError):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from truepool.core.engine import Engine, Processes
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.core.seeds import check_seed
 from truepool.games.beliefs import (
@@ -94,6 +95,7 @@ def sweep(
     repetitions: int = 1,
     seed: int = 0,
     jobs: int | None = None,
+    engine: Engine | None = None,
     progress: Callable[[str, int, int], None] = lambda name, done, total: None,
     **settings: Any,
 ) -> Sweep:
@@ -111,6 +113,8 @@ def sweep(
         Number of processes, at most one per core; -1 uses all cores. By default all
         cores, or one where starting more would take longer. Results do not depend on
         it.
+    engine : Engine, optional
+        Where games are solved instead, such as a cluster.
     **settings
         Passed on to `Game.solve`.
 
@@ -132,7 +136,8 @@ def sweep(
     check_size(prod(map(len, names.values())) * len(payments) * repetitions)
     tasks = list(_tasks(game, names, payments, repetitions, seed, settings))
     results = []
-    for done, rows in enumerate(_solve_all(tasks, jobs)):
+    found = engine.map(_solve, tasks) if engine else _solve_all(tasks, jobs)
+    for done, rows in enumerate(found):
         progress(tasks[done].payment, done + 1, len(tasks))
         results.append(rows)
     points = tuple(
@@ -184,14 +189,11 @@ def _solve_all(
         rest = tasks[PROBE_GAMES:]
         left = (process_time() - started) / (PROBE_GAMES - 1) * len(rest)
         jobs = -1 if left > STARTUP_SECONDS else 1
-    if jobs == 1:
-        yield from map(_solve, rest)
-        return
-    from joblib import Parallel, cpu_count, delayed
+    if jobs != 1:
+        from joblib import cpu_count
 
-    processes = cpu_count() if jobs == -1 else min(jobs, cpu_count())
-    run = Parallel(n_jobs=processes, return_as="generator")
-    yield from run(delayed(_solve)(task) for task in rest)
+        jobs = cpu_count() if jobs == -1 else min(jobs, cpu_count())
+    yield from Processes(jobs).map(_solve, rest)
 
 
 def _solve(task: SweepTask) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
@@ -42,7 +43,8 @@ from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.result import Explanation, PoolResult, Training
 
 if TYPE_CHECKING:
-    from truepool.data.tables.panel_stream import PanelStream, PassTotals
+    from truepool.data.tables.panel_stream import PanelStream
+    from truepool.data.tables.part_reader import PassTotals
 
 NO_COSTS = Costs()
 """The default costs: a missed case and a false alarm cost 1 each."""
@@ -169,12 +171,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return self
 
     def _sum_up(self, panels: "PanelStream") -> FloatArray:
-        sums = np.zeros(0)
-        for panel in panels:
-            self._check_costs(panel)
-            part = self._sums(panel, panels.prior)
-            sums = sums + part if sums.size else part
-        return sums
+        return panels.sum(partial(_panel_sums, self, panels.prior))
 
     def streams(self, agents: int) -> bool:
         """Whether it learns from sums over the cases of so many agents."""
@@ -485,6 +482,11 @@ def configure(
     made = cast(Pool, registry.make("pool", pool, **common, **settings))
     contract.check_settings(made)
     return made
+
+
+def _panel_sums(pool: Pool, prior: FloatArray, panel: Panel) -> FloatArray:
+    pool._check_costs(panel)
+    return pool._sums(panel, prior)
 
 
 def by_agent(agents: tuple[str, ...], numbers: FloatArray) -> dict[str, float]:

@@ -11,8 +11,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from truepool.core.engine import (
+    Engine,
+    Processes,
+    map_with_progress,
+    one_blas_thread,
+)
 from truepool.core.errors import SourceError
 from truepool.core.files import check_path
 from truepool.data.tables import manifest
@@ -22,6 +28,14 @@ from truepool.data.tables.column_selection import ColumnSelection
 from truepool.data.tables.dataset import Dataset, Part
 from truepool.data.tables.manifest import Manifest
 from truepool.pools.scorer import Scorer, Tally, check_unit
+
+
+class PartTask(NamedTuple):
+    """A part to score: its first row has the place ``start`` in the data set."""
+
+    part: Part
+    start: int
+    target: Path
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +48,16 @@ class PartScorer:
     scorer: Scorer
     selection: ColumnSelection
     doubtful: bool = False
+
+    def write(self, task: PartTask, progress: Callable[[int], None]) -> Tally:
+        """Score the part of a task, whatever an earlier attempt has left of it."""
+        part, target = task.part, task.target
+        _remove_leftovers(target)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not part.rows:
+            return Tally()
+        with one_blas_thread():  # the same bits anywhere
+            return self.score(part, task.start, target, progress)
 
     def score(
         self,
@@ -60,34 +84,40 @@ def score_parts(
     folder: Path,
     made_by: Mapping[str, Any],
     progress: Callable[[int], None] = lambda rows: None,
+    engine: Engine | None = None,
 ) -> tuple[Tally, int]:
     """Score a data set into a folder; also return how many parts were done before.
 
     ``made_by`` identifies the pool and the settings: a folder of other ones is refused.
+    Parts are scored by the engine, by default one after another.
     """
     dataset.check_columns(how.selection.choose(dataset.columns))
     record = _open(folder, dataset, made_by)
-    total, start, before = Tally(), 0, 0
-    try:
-        for part in dataset.parts:
-            entry, target = record.parts[part.name], folder / part.name
-            if _is_done(entry, part, target):
-                before += 1
-                progress(part.rows)
-            else:
-                record.parts[part.name] = entry = _planned(part)
-                _remove_leftovers(target)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                if part.rows:
-                    entry |= _counts(how.score(part, start, target, progress))
-                    entry["bytes"] = target.stat().st_size
-                entry["done"] = True
-                record.save(now=False)
+    total, todo, start = Tally(), list[PartTask](), 0
+    for part in dataset.parts:
+        entry, target = record.parts[part.name], folder / part.name
+        if _is_done(entry, part, target):
+            progress(part.rows)
             total.add(_tally(entry))
-            start += part.rows
+        else:
+            record.parts[part.name] = _planned(part)
+            todo.append(PartTask(part, start, target))
+        start += part.rows
+    tallies = map_with_progress(
+        engine or Processes(), how.write, todo, lambda task: task.part.rows, progress
+    )
+    try:
+        for task, tally in zip(todo, tallies, strict=True):
+            entry = record.parts[task.part.name]
+            if task.part.rows:
+                entry |= _counts(tally)
+                entry["bytes"] = _size(task.target)
+            entry["done"] = True
+            record.save(now=False)
+            total.add(_tally(entry))
     finally:
         record.save()
-    return total, before
+    return total, len(dataset.parts) - len(todo)
 
 
 def made_by(file: Path, how: PartScorer) -> dict[str, Any]:
@@ -172,6 +202,17 @@ def _remove_leftovers(target: Path) -> None:
     with suppress(OSError):
         for path in target.parent.glob(f".{target.name[:20]}.*{target.suffix}"):
             path.unlink()
+
+
+def _size(target: Path) -> int:
+    try:
+        return target.stat().st_size
+    except OSError:
+        raise SourceError(
+            "every node must write to the folder of the command; "
+            f"{str(target)!r} was written on a node and is not here. Name a folder in "
+            "storage that all nodes share (--output)."
+        ) from None
 
 
 def _counts(tally: Tally) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from truepool.core.engine.cell import Cell
+from truepool.core.engine.engines import Engine, Processes
 from truepool.core.engine.row_file import Row, RowFile
 from truepool.core.engine.threads import one_thread
 
@@ -46,11 +47,16 @@ class Batch:
 
 
 def run(
-    batches: Sequence[Batch], *, jobs: int = 1, progress: Progress = no_progress
+    batches: Sequence[Batch],
+    *,
+    jobs: int = 1,
+    engine: Engine | None = None,
+    progress: Progress = no_progress,
 ) -> None:
-    """Measure the missing cells of all batches in ``jobs`` processes."""
-    from joblib import Parallel, delayed
+    """Measure the missing cells of all batches in ``jobs`` processes, or on an engine.
 
+    Cells that measure time run in this process, whatever the engine is.
+    """
     todo = [(batch, cell) for batch in batches for cell in batch.missing]
     for batch in batches:
         if batch.missing:
@@ -61,14 +67,9 @@ def run(
     warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
     for alone in (False, True):
         now = [(batch, cell) for batch, cell in todo if batch.alone is alone]
-        # batch_size=1: joblib returns a batch of cells only when its last one is done.
-        work = Parallel(
-            n_jobs=1 if alone else jobs,
-            batch_size=1,
-            return_as="generator_unordered",
-        )(
-            delayed(_measure)(place, batch.measure, cell)
-            for place, (batch, cell) in enumerate(now)
+        where = Processes() if alone else engine or Processes(jobs)
+        work = where.map_unordered(
+            _measure, ((batch.measure, cell) for batch, cell in now)
         )
         for place, rows in work:
             batch, cell = now[place]
@@ -77,6 +78,7 @@ def run(
             progress(cell.experiment, done, total)
 
 
-def _measure(place: int, measure: Measure, cell: Cell) -> tuple[int, list[Row]]:
+def _measure(task: tuple[Measure, Cell]) -> list[Row]:
+    measure, cell = task
     with one_thread():
-        return place, measure(cell)
+        return measure(cell)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from glob import glob, has_magic
 from pathlib import Path, PurePosixPath
+from socket import gethostname
 from typing import Any
 
 import pyarrow as pa
@@ -136,6 +137,7 @@ def read_part(part: Part, columns: Sequence[str], start: int = 0) -> Iterator[Ro
     """Read some columns of a part, row group by row group."""
     size = max(1, BATCH_NUMBERS // max(1, len(columns)))
     stored = [name for name in columns if name in part.schema.names]
+    _check_same(part)
     group = 0
     try:
         with parquet.ParquetFile(part.path, buffer_size=BUFFER) as file:
@@ -150,6 +152,21 @@ def read_part(part: Part, columns: Sequence[str], start: int = 0) -> Iterator[Ro
             f"row group {group} of {part.path} cannot be read: {reason}. Write the "
             "part again, or move it elsewhere."
         ) from None
+
+
+def _check_same(part: Part) -> None:
+    """Refuse a part that changed since it was found, or that a node does not see."""
+    try:
+        size = part.path.stat().st_size
+    except OSError:
+        size = -1
+    if size != part.size:
+        what = "is not there" if size < 0 else f"has {size:,} bytes, not {part.size:,}"
+        raise SourceError(
+            "the parts of a data set must stay as they are while it is read, and be "
+            f"the same on every node of a cluster; {part.path} {what} on "
+            f"{gethostname()}. Keep it in storage that all nodes share, and try again."
+        )
 
 
 def _with_keys(

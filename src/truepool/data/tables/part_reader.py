@@ -1,0 +1,241 @@
+"""The panels of one part of a data set, and sums over them."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from truepool.core import kernels
+from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
+from truepool.core.engine import one_blas_thread
+from truepool.core.errors import PanelError
+from truepool.core.prefetch import prefetch
+from truepool.data.case_columns import CaseColumns
+from truepool.data.labels import Labels
+from truepool.data.panel import Panel
+from truepool.data.tables.column_selection import (
+    Batch,
+    ColumnSelection,
+    as_series,
+)
+from truepool.data.tables.dataset import Part, RowBatch, read_part
+from truepool.data.tables.numbers import is_empty, parse_numbers
+from truepool.data.tables.table_format import TableFormat
+
+
+@dataclass(eq=False)
+class PassTotals:
+    """What a pass over some cases has counted."""
+
+    counts: IntArray
+    reported: IntArray
+    mass: FloatArray
+    """Weight of the cases of each class."""
+    silent: int = 0
+    empty: int = 0
+    pending: int = 0
+
+    def add(self, other: "PassTotals") -> None:
+        """Add the counts of other cases."""
+        self.counts += other.counts
+        self.reported += other.reported
+        self.mass += other.mass
+        self.silent += other.silent
+        self.empty += other.empty
+        self.pending += other.pending
+
+    @property
+    def cases(self) -> int:
+        """Cases with an outcome and a report."""
+        return int(self.counts.sum())
+
+
+class PartRows(NamedTuple):
+    """A part, whose first row has the place ``start`` in the data set."""
+
+    part: Part
+    start: int
+
+
+@dataclass(frozen=True, eq=False)
+class PartReader:
+    """How the cases of every part are read.
+
+    ``stripped`` says that labels are compared without the spaces around them.
+    """
+
+    written: TableFormat
+    agents: tuple[str, ...]
+    labels: Labels
+    stripped: bool = False
+
+    def read(
+        self,
+        rows: PartRows,
+        totals: PassTotals,
+        progress: Callable[[int], None] = lambda rows: None,
+    ) -> Iterator[Panel]:
+        """Yield the cases that have an outcome and a report, and count them."""
+        written = replace(self.written, id=None, time=None)
+        wanted = ColumnSelection(self.agents, self.labels, written, usual_id="")
+        names = wanted.choose(rows.part.columns)
+        names += [name for name in self.weighing if name not in names]
+        columns = [*names, written.outcome]
+        batches = prefetch(read_part(rows.part, columns, rows.start))
+        for count, panel in prefetch(self._panels(batches, wanted, totals)):
+            if panel is not None:
+                yield panel
+            progress(count)
+
+    def _panels(
+        self, batches: Iterable[RowBatch], wanted: ColumnSelection, totals: PassTotals
+    ) -> Iterator[tuple[int, Panel | None]]:
+        for each in batches:
+            try:
+                yield len(each.rows), self._panel(each, wanted, totals)
+            except PanelError as error:
+                raise type(error)(f"{error} (in {each.place})") from None
+
+    @property
+    def weighing(self) -> list[str]:
+        """Columns that say how much each case counts."""
+        return [name for name in (self.written.weight, self.written.propensity) if name]
+
+    def nothing(self) -> PassTotals:
+        """Counts of no cases."""
+        K, N = len(self.labels.names), len(self.agents)
+        return PassTotals(np.zeros(K, int), np.zeros(N, int), np.zeros(K))
+
+    def _panel(
+        self, each: RowBatch, wanted: ColumnSelection, totals: PassTotals
+    ) -> Panel | None:
+        """Panel of the rows with an outcome and a report, None if there is none."""
+        batch = wanted.parse(each.rows, each.start)
+        empty = is_blank(each.rows, self.written.outcome)
+        blank = batch.blank
+        known = ~(empty | blank)
+        totals.pending += int((empty & ~blank).sum())
+        totals.empty += int(blank.sum())
+        if not known.any():
+            return None
+        panel = self._checked(batch, each.rows, known)
+        totals.counts += np.asarray(panel.counts)
+        totals.mass += _mass(panel)
+        totals.silent += panel.silent
+        if panel.silent:
+            totals.reported += kernels.report_counts(panel.values)[0]
+        else:
+            totals.reported += len(panel)
+        return panel
+
+    def _checked(self, batch: Batch, rows: pa.RecordBatch, known: BoolArray) -> Panel:
+        values = batch.values[:, :, 0] if batch.values.shape[2] == 1 else batch.values
+        written = self.written
+        weights, propensity = (
+            None
+            if name is None
+            else parse_numbers(as_series(rows, name), written, what)[known]
+            for name, what in (
+                (written.weight, "the weight of a case"),
+                (written.propensity, "the propensity of a case"),
+            )
+        )
+        raw = rows.column(written.outcome).to_numpy(zero_copy_only=False)[known]
+        return _trusted(
+            values if known.all() else values[known],
+            self._encode(raw),
+            batch.columns.take(known),
+            weights,
+            propensity,
+            self.agents,
+            self.labels,
+        )
+
+    def _encode(self, outcomes: Array) -> IntArray:
+        """Class numbers of outcomes, (T,)."""
+        if outcomes.dtype.kind in "buif" and self.labels.names in (
+            (0, 1),
+            (False, True),
+        ):
+            return outcomes.astype(np.int64)  # every label was seen and checked before
+        if self.stripped:
+            outcomes = np.array([str(label).strip() for label in outcomes.tolist()])
+        return self.labels.encode(outcomes)
+
+
+@dataclass(frozen=True, eq=False)
+class PartSum:
+    """Sums of a function of panels over the cases of a part."""
+
+    reader: PartReader
+    sums: Callable[[Panel], FloatArray]
+
+    def __call__(
+        self, rows: PartRows, progress: Callable[[int], None]
+    ) -> tuple[FloatArray, PassTotals]:
+        """Add up the panels in their order, on one thread: the same bits anywhere."""
+        found, totals = np.zeros(0), self.reader.nothing()
+        with one_blas_thread():
+            for panel in self.reader.read(rows, totals, progress):
+                found = add_sums(found, self.sums(panel))
+        return found, totals
+
+
+def add_sums(sums: FloatArray, more: FloatArray) -> FloatArray:
+    """Add sums over other cases; there may be none yet, on either side."""
+    if not sums.size or not more.size:
+        return sums if sums.size else more
+    return sums + more
+
+
+def _mass(panel: Panel) -> FloatArray:
+    """Weight of the cases of each class, (K,)."""
+    weights = panel.case_weights()
+    if weights is None:
+        return np.asarray(panel.counts, dtype=np.float64)
+    return np.asarray(np.bincount(panel.outcomes, weights, panel.classes), np.float64)
+
+
+def _trusted(
+    values: FloatArray,
+    outcomes: IntArray,
+    columns: CaseColumns,
+    weights: FloatArray | None,
+    propensity: FloatArray | None,
+    agents: tuple[str, ...],
+    labels: Labels,
+) -> Panel:
+    """Panel of one case or more: a panel of one is part of a larger one."""
+    if len(outcomes) == 1:
+        both = np.array([0, 0])
+        panel = _trusted(
+            values[both],
+            outcomes[both],
+            columns.take(both),
+            None if weights is None else weights[both],
+            None if propensity is None else propensity[both],
+            agents,
+            labels,
+        )
+        return panel.take(both[:1])
+    panel = Panel(
+        values,
+        outcomes,
+        agents,
+        columns=columns,
+        weights=weights,
+        propensity=propensity,
+        copy=False,
+    )
+    return panel.with_labels(labels)
+
+
+def is_blank(rows: pa.RecordBatch, name: str) -> BoolArray:
+    """Rows without a value in a column; numbers without a null are all there."""
+    column = rows.column(name)
+    whole = pa.types.is_integer(column.type) or pa.types.is_boolean(column.type)
+    if whole and not column.null_count:
+        return np.zeros(len(column), dtype=bool)
+    return is_empty(as_series(rows, name))

@@ -1,0 +1,75 @@
+"""A Ray cluster of two nodes gives the files of one machine, even if a node dies."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
+from ray_nodes import ADDRESS, HEAD, PATIENCE, WORKER, end_session, two_nodes
+
+PARTS, ROWS = 60, 20_000
+RAY = ("--engine", "ray", "--address", ADDRESS)
+
+
+def write_parts(folder):
+    """More rows than are read whole: weights are learned from sums over the parts."""
+    rng = np.random.default_rng(0)
+    for part in range(PARTS):
+        y = rng.integers(0, 2, ROWS)
+        noise = {"ada": 0.2, "bob": 0.4, "cy": 0.7}
+        cells = {
+            name: np.clip(0.2 + 0.6 * y + rng.normal(0, s, ROWS), 0, 1)
+            for name, s in noise.items()
+        }
+        table = pa.table({n: c.astype(np.float32) for n, c in cells.items()} | {"y": y})
+        path = folder / f"month={part % 12}" / f"{part:02}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        parquet.write_table(table, path)
+
+
+def contents(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(Path(folder).rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_two_nodes_give_the_bits_of_one_machine_and_may_lose_one(
+    tmp_path, monkeypatch, truepool
+):
+    monkeypatch.chdir(tmp_path)
+    write_parts(Path("set"))
+    fits = [("fit", "set", "--pool", pool, "-o") for pool in ("vcg", "convex")]
+    score = ("score", "vcg.pool", "set", "--explore", "5%", "-o")
+    notes = ""
+    for words in fits:
+        code, _, note = truepool(*words, f"{words[3]}.pool")
+        notes += note
+        assert code == 0
+    scored = truepool(*score, "one")[1]
+    at_death = []
+    with two_nodes() as nodes:
+
+        def lose_a_node():
+            end = time.monotonic() + PATIENCE
+            while not (done := [*Path("two").rglob("[!._]*.parquet")]):
+                assert time.monotonic() < end
+                time.sleep(0.01)
+            at_death.append(len(done))
+            end_session(nodes.node)
+
+        (where, *_, out), err = nodes.run(
+            *([*words, f"ray-{words[3]}.pool", *RAY] for words in fits),
+            (*score, "two", *RAY),
+            during=lose_a_node,
+        )
+    assert where == [HEAD, WORKER]
+    assert err == notes
+    for pool in ("vcg", "convex"):
+        fitted = Path(f"ray-{pool}.pool").read_bytes()
+        assert fitted == Path(f"{pool}.pool").read_bytes()
+    assert at_death[0] < PARTS
+    assert out == scored.replace("Wrote one", "Wrote two")
+    assert contents("two") == contents("one")
