@@ -21,6 +21,7 @@ import pytest
 
 HEAD, WORKER = "10.77.0.1", "10.77.0.2"
 ADDRESS = f"{HEAD}:6379"
+NAMESPACE = ("unshare", "--user", "--map-root-user", "--net")
 ENTER = ("--user", "--net", "--preserve-credentials")
 RAY = (sys.executable, "-m", "ray.scripts.scripts", "start", "--block")
 PATIENCE, START = 300.0, 90.0
@@ -120,8 +121,7 @@ class Nodes:
             "OMP_NUM_THREADS": "1",
         }
         self.environment.pop("RAY_ADDRESS", None)
-        namespace = ("unshare", "--user", "--map-root-user", "--net", "sleep", "600")
-        self.head = self._hold(namespace)
+        self.head = self._hold((*NAMESPACE, "sleep", "600"))
         self.worker = self._hold(
             (*self.at(self.head), "unshare", "--net", "sleep", "600")
         )
@@ -148,23 +148,19 @@ class Nodes:
         return ("nsenter", "-t", str(holder.pid), *ENTER)
 
     def _hold(self, words):
-        return self.stack.enter_context(started(words, stderr=subprocess.DEVNULL))
+        """Keep a network namespace by a process that sleeps, once it has its own."""
+        before = {os.readlink("/proc/self/ns/net")}
+        if words[0] == "nsenter":
+            before.add(os.readlink(f"/proc/{self.head.pid}/ns/net"))
+        holder = self.stack.enter_context(started(words))
+        end = time.monotonic() + 30
+        while os.readlink(f"/proc/{holder.pid}/ns/net") in before:
+            assert holder.poll() is None, "the namespace is gone"
+            assert time.monotonic() < end, "there is no namespace"
+            time.sleep(0.02)
+        return holder
 
     def _link(self):
-        for name in ("head", "worker"):
-            holder = getattr(self, name)
-            end = time.monotonic() + 10
-            mine = os.readlink("/proc/self/ns/net")
-            before = (
-                mine if name == "head" else os.readlink(f"/proc/{self.head.pid}/ns/net")
-            )
-            while holder.poll() is None and os.readlink(
-                f"/proc/{holder.pid}/ns/net"
-            ) in (mine, before):
-                assert time.monotonic() < end, f"no namespace for the {name}"
-                time.sleep(0.02)
-            if holder.poll() is not None:
-                pytest.skip("network namespaces are not allowed here")
         peer = ("type", "veth", "peer", "name", "b0", "netns", str(self.worker.pid))
         ip = ("ip", "link", "add", "a0", *peer)
         made = subprocess.run(
@@ -223,6 +219,9 @@ def two_nodes():
             pytest.skip(
                 f"there is no command {command} to make network namespaces with"
             )
+    trial = subprocess.run([*NAMESPACE, "true"], capture_output=True, text=True)
+    if trial.returncode:
+        pytest.skip(f"network namespaces are not allowed here: {trial.stderr.strip()}")
     # Short, because the path of a socket may have 107 characters.
     with (
         tempfile.TemporaryDirectory(prefix="ray", ignore_cleanup_errors=True) as folder,
