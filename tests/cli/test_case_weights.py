@@ -76,7 +76,7 @@ def test_what_counts_every_case_once_says_so(folder, truepool, verb, option):
     column = next(name for name, given in IGNORE.items() if given == option)
     code, out, err = truepool(verb, "t.csv", *words(**{column: option}))
     assert (code, out) == (2, "")
-    assert f"every case once and for itself; got {option} {column}" in err
+    assert f"every case once, as independent; got {option} {column}" in err
 
 
 @pytest.mark.parametrize(

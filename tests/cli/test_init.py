@@ -85,8 +85,7 @@ def test_a_file_that_was_not_named_is_not_overwritten(start, truepool):
     code, out, err = truepool("init", name)
     assert (code, out) == (2, "")
     assert err == (
-        "error: 'pool.toml' is there already; it is overwritten only if you name it "
-        "(-o pool.toml)\n"
+        "error: 'pool.toml' already exists; to overwrite it, name it (-o pool.toml)\n"
     )
     assert Path("pool.toml").read_text() == "mine"
     assert truepool("init", name, "-o", "pool.toml", "--quiet") == (0, "", "")

@@ -142,11 +142,11 @@ def test_one_class_alone_is_known_where_the_other_label_is(
 @pytest.mark.parametrize(
     ("outcomes", "positive", "told"),
     [
-        ([2, 2], None, "every outcome is 2, and nothing tells the other"),
-        (["a"] * 2, None, "every outcome is 'a', and nothing tells the other"),
-        (["fraud"] * 2, "fraud", "every outcome is 'fraud', and nothing"),
+        ([2, 2], None, "every outcome is 2, and the other label is unknown"),
+        (["a"] * 2, None, "every outcome is 'a', and the other label is unknown"),
+        (["fraud"] * 2, "fraud", "every outcome is 'fraud', and the other"),
         (["fraud"] * 2, "Fraud", "got 'Fraud' (did you mean 'fraud'?)"),
-        ([2, 2], "fraud", "every outcome is 2, and nothing"),
+        ([2, 2], "fraud", "every outcome is 2, and the other"),
         ([True, True], "fraud", "must be False or True; got 'fraud'"),
     ],
 )
@@ -168,9 +168,7 @@ def test_reports_of_many_classes_number_their_outcomes():
     ):
         with pytest.raises(OutcomeError, match=f"whole numbers 0..2.*{result}"):
             encode_outcomes(outcomes, 3)
-    with pytest.raises(
-        OutcomeError, match="belongs to two classes; got 2 with reports"
-    ):
+    with pytest.raises(OutcomeError, match="requires two classes; got 2 with reports"):
         encode_outcomes([0, 1, 2], 3, positive=2)
 
 

@@ -343,7 +343,7 @@ def test_three_classes_by_name_keep_their_names(tmp_path):
     assert_allclose(panel.reports.sum(axis=2), 1, rtol=1e-12)
     assert "positive" not in repr(panel)
     assert "rescaled" in found.notes()[0]
-    with pytest.raises(OutcomeError, match="a positive label belongs to two classes"):
+    with pytest.raises(OutcomeError, match="a positive label requires two classes"):
         read_panel(write(tmp_path, kind), "label", positive="high")
 
 

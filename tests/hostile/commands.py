@@ -8,6 +8,7 @@ names a file; where it needs something else, `ARGUMENTS` or `CHEAP` says so.
 import io
 import os
 import shutil
+import stat
 import sys
 import traceback
 import warnings
@@ -24,6 +25,9 @@ from hostile.tables import TABLES, sound_table
 from server.service import FRAUD, Local
 
 from truepool.cli import main
+
+DEVICE = "/dev/full"
+"""Of a machine whose disk is full; root could replace it by a file."""
 
 ARGUMENTS = {
     "file": "sound.pool",
@@ -87,7 +91,7 @@ NUMBERS = (
     "1" + "0" * 30, "\u0661", "", "0x10", "1,5", "banana", "0.9999999999999999",
 )  # fmt: skip
 OUTPUTS = (
-    "", "folder", "missing/out", "/dev/full", "n" * 300, "\udcff", "table.csv",
+    "", "folder", "missing/out", DEVICE, "n" * 300, "\udcff", "table.csv",
     "loop", "/proc/self/mem", "a\nb\x1b[31m", "n\x00ul",
 )  # fmt: skip
 FILES = (
@@ -299,6 +303,8 @@ def fault(words: list[str], folder: Path, before: dict[str, bytes]) -> str | Non
     if after != before:
         restore(folder, before)
     problem = _problem(answer, changed=after != before)
+    if os.path.exists(DEVICE) and not stat.S_ISCHR(os.stat(DEVICE).st_mode):
+        problem = f"{DEVICE} was replaced by a file"
     return problem and f"{words!r:.300}: {problem}"
 
 

@@ -161,7 +161,12 @@ def test_a_log_takes_its_labels_from_another_file(tmp_path):
         ("promptfo", "{}", SettingError, "did you mean 'promptfoo'"),
         ("deepeval", '{"testCases": [{"name": "a"', SourceError, "line 1 is cut off"),
         ("deepeval", "[1]", SourceError, "must hold JSON objects"),
-        ("deepeval", '{"name": "a"}', SourceError, "no log of deepeval.*metricsData"),
+        (
+            "deepeval",
+            '{"name": "a"}',
+            SourceError,
+            "not a log of deepeval.*metricsData",
+        ),
         ("deepeval", '{"testCases": []}', SourceError, "at least one verdict"),
         ("openai-evals", '{"a": 1}', SettingError, "say which one is positive"),
         ("inspect", '{"id": 1, "score_x": "A"}', SourceError, "one of C, P, I, N.*'A'"),

@@ -1,6 +1,9 @@
 """A backup is a ledger of its own, made while the first is in use."""
 
+import os
 import sqlite3
+import stat
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -67,6 +70,34 @@ def test_a_backup_can_be_verified_and_replaces_the_one_before(place, tmp_path):
     with Local(place) as local:
         local.fill(2, np.random.default_rng(0))
         assert back_up(str(place), copy) == 5
+    with Ledger(copy) as ledger:
+        assert verify(ledger, "fraud").replayed == 5
+
+
+def test_a_backup_goes_through_a_link_and_keeps_the_mode_of_the_file(place, tmp_path):
+    old, link = tmp_path / "old.db", tmp_path / "link.db"
+    old.touch(0o640)
+    link.symlink_to(old)
+    with Local(place) as local:
+        local.fill(2, np.random.default_rng(0))
+    back_up(str(place), link)
+    assert link.is_symlink()
+    assert stat.S_IMODE(old.stat().st_mode) == 0o640
+    with Ledger(old) as ledger:
+        assert verify(ledger, "fraud").replayed == 5
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_device_is_not_replaced_by_a_backup(place, tmp_path):
+    device, copy = tmp_path / "device", tmp_path / "copy.db"
+    os.mkfifo(device)
+    with Local(place) as local:
+        local.fill(2, np.random.default_rng(0))
+    with ThreadPoolExecutor(1) as reader:
+        read = reader.submit(device.read_bytes)
+        back_up(str(place), device)
+        copy.write_bytes(read.result(timeout=60))
+    assert stat.S_ISFIFO(device.stat().st_mode)
     with Ledger(copy) as ledger:
         assert verify(ledger, "fraud").replayed == 5
 

@@ -47,7 +47,7 @@ def saved(path, agents=("ada", "bob", "cyd"), labels=("ok", "fraud")):
         ({"labels": ["ok", 1]}, "all text or all whole numbers"),
         ({"labels": ["ok", "fraud"], "positive": None}, "Which label do the reports give the probability of"),
         ({"labels": list(range(101)), "positive": None}, "at most 100 labels"),
-        ({"labels": ["a", "b", "c"], "positive": "a"}, "belongs to two labels"),
+        ({"labels": ["a", "b", "c"], "positive": "a"}, "requires two labels"),
         ({"costs": 5}, "costs must be a JSON object"),
         ({"costs": {"fm": 5}}, "costs has no 'fm'; known: fn, fp"),
         ({"costs": {"fn": None}}, "got None for fn"),

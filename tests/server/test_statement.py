@@ -312,4 +312,4 @@ def test_the_command_states_exports_and_checks(filled, tmp_path, truepool):
     code, _, err = truepool(*words, "--from", "soon")
     assert (code, "--from must be a date" in err) == (2, True)
     code, _, err = truepool("ledger", "check", export, export)
-    assert (code, "is another file" in err) == (2, True)
+    assert (code, "is not" in err) == (2, True)

@@ -1,7 +1,5 @@
 """Claims that the published run decides; its rows are in docs/reproduction.jsonl."""
 
-from math import inf
-
 import numpy as np
 import pytest
 from printed_cells import cell
@@ -17,6 +15,8 @@ BASELINES = (
 FEW = (100, 200, 500)
 DATA = ("NSL-KDD", "Credit Card", "UNSW-NB15")
 RHOS = (0, 0.2, 0.5, 0.8, 0.95)
+T_9 = 2.262
+"""Half a 95 % interval of the mean of ten repeats, in standard errors."""
 ADAPTIVE = "Non-stationary environments (drift)"
 
 
@@ -37,17 +37,29 @@ def test_claim_006_up_to_500_labels_vcg_is_nowhere_significantly_ahead():
     assert sum(mean < 0 for mean, _ in found) > 9
 
 
-@pytest.mark.parametrize(
-    ("attack", "percent"),
-    [("const-low", 40), ("const-low", 50), ("label-flip", 50), ("label-flip", 60)],
-)
-def test_claim_007_with_many_bad_agents_vcg_misses_far_less(attack, percent):
-    vcg = value("tab:adversarial", (attack, percent), "VCG")
-    for rival in ("TrimmedMean", "Median"):
-        assert value("tab:adversarial", (attack, percent), rival) > 2 * vcg
+ATTACKS = ("const-low", "label-flip", "random-noise")
 
 
-def test_claim_007_not_in_every_repeat_and_not_at_60_per_cent_constant_low():
+def test_claim_007_vcg_misses_far_less_in_four_of_eighteen_attacks():
+    far = set()
+    for attack in ATTACKS:
+        for percent in range(10, 70, 10):
+            vcg, *rivals = (
+                value("tab:adversarial", (attack, percent), name)
+                for name in ("VCG", "TrimmedMean", "Median")
+            )
+            if min(rivals) > 2 * vcg:
+                far.add((attack, percent))
+    assert far == {
+        ("const-low", 40), ("const-low", 50), ("label-flip", 50), ("label-flip", 60),
+    }  # fmt: skip
+
+
+def test_claim_007_vcg_misses_more_under_some_attacks():
+    for place in (("label-flip", 30), ("random-noise", 40)):
+        vcg = value("tab:adversarial", place, "VCG")
+        assert vcg > value("tab:adversarial", place, "TrimmedMean")
+        assert vcg > value("tab:adversarial", place, "Median")
     assert max(repeats("tab:adversarial", ("label-flip", 30), "VCG")) > 0.9
     assert value("tab:adversarial", ("const-low", 60), "VCG") == 1.0
 
@@ -87,17 +99,16 @@ def test_claim_062_agents_correlate_as_printed_on_two_of_three_data_sets():
         assert value("tab:empirical_rho", data, "mean rho") > 0.94
 
 
-def test_claim_070_vcg_is_never_significantly_beaten_on_nsl_kdd_and_once_on_unsw():
-    beaten = {
-        (data, rival)
-        for data in ("NSL-KDD", "UNSW-NB15")
-        for rival in BASELINES
-        for mean, error in [
-            gap("tab:main_results", ("VCG", f"{data}/FN"), (rival, f"{data}/FN"))
-        ]
-        if mean > 2 * error
-    }
-    assert beaten == {("UNSW-NB15", "Stacking-LR")}
+def test_claim_070_vcg_is_never_significantly_beaten_on_nsl_kdd_and_unsw():
+    found = {}
+    for data in ("NSL-KDD", "UNSW-NB15"):
+        for rival in BASELINES:
+            mean, error = gap(
+                "tab:main_results", ("VCG", f"{data}/FN"), (rival, f"{data}/FN")
+            )
+            found[data, rival] = mean / error
+    assert max(found.values()) < T_9
+    assert max(found, key=found.get) == ("UNSW-NB15", "Stacking-LR")
 
 
 def test_claim_072_on_credit_card_neither_the_vote_nor_one_agent_beats_vcg():
@@ -152,8 +163,9 @@ def test_claim_079_on_unsw_stacking_is_ahead_at_every_size():
 
 def test_claim_080_with_many_rows_networks_miss_as_much_as_vcg():
     for network in ("MLP aggregator", "DeepSets", "Attention"):
-        mean, _ = gap("tab:neural_comp", ("VCG", "FN"), (network, "FN"))
+        mean, error = gap("tab:neural_comp", ("VCG", "FN"), (network, "FN"))
         assert abs(mean) < 0.001
+        assert (abs(mean) > T_9 * error) == (network == "MLP aggregator")
 
 
 def test_claim_081_vcg_has_the_highest_mean_in_f1_macro_and_rare_recall():
@@ -403,12 +415,11 @@ def test_claim_189_vcg_misses_more_frauds_than_both_stackers_beside_tabnet():
 def test_claim_200_time_grows_no_faster_than_the_number_of_agents():
     first, last = (value("tab:overhead", n, "VCG") for n in (2, 50))
     assert last / first < 50 / 2
-    assert last < inf
+    printed = [cell("tab:overhead", n, "VCG") for n in (2, 50)]
+    assert printed[1] / printed[0] > 50 / 2
 
 
 MISREPORTS = "tab:neural_comp@misreports"
-T_9 = 2.262
-"""Half a 95 % interval of the mean of ten repeats, in standard errors."""
 T_9_OF_14 = 3.91
 """The same for the largest of fourteen means (Bonferroni)."""
 

@@ -148,14 +148,15 @@ def test_claim_089_with_120_agents_sampled_credit_pays_for_over_reporting_as_exa
         return sent - told
 
     exact = gain()
-    sampled = [gain(removals=12, seed=seed) for seed in range(8)]
-    error = np.std(sampled, ddof=1) / np.sqrt(8)
+    sampled = [gain(removals=12, seed=seed) for seed in range(100)]
+    error = np.std(sampled, ddof=1) / np.sqrt(100)
     # Per case: exact credit is not truthful to begin with.
     assert exact == pytest.approx(0.034, abs=5e-4)
-    assert np.mean(sampled) == pytest.approx(0.016, abs=5e-4)
-    assert error == pytest.approx(0.014, abs=5e-4)
-    assert abs(np.mean(sampled) - exact) < 4 * error
-    assert np.std(sampled) > 0.2 * exact  # and one draw of removals is mostly noise
+    assert np.mean(sampled) == pytest.approx(0.039, abs=5e-4)
+    assert error == pytest.approx(0.004, abs=5e-4)
+    assert abs(np.mean(sampled) - exact) < 3 * error
+    assert np.mean(sampled) > 3 * error  # so it pays, with sampling too
+    assert np.std(sampled) > exact  # and one draw of removals is mostly noise
 
 
 @pytest.mark.slow

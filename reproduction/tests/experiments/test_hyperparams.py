@@ -16,6 +16,16 @@ def test_settings_stand_where_the_table_has_them_and_no_number_is_left_out():
     assert numbers <= set(found())
 
 
+def test_every_printed_setting_that_is_a_number_is_ours():
+    here, table = found(), paper_tables()["tab:hyperparams"]
+    other = {
+        (key, here[key])
+        for (key, _), printed in table.numbers.items()
+        if printed.measurable and here[key] != printed.value
+    }
+    assert other == set()
+
+
 def test_a_changed_default_is_a_changed_row(monkeypatch):
     key = ("Online Weight Learning", "Sliding window size (adaptive)")
     assert found()[key] == 50

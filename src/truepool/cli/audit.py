@@ -49,7 +49,7 @@ def audit(
         typer.Option(help="Exit with code 1 on a finding this severe or worse."),
     ] = None,
 ) -> None:
-    """Find out whether the pool of PANEL can be trusted.
+    """Find out whether the pool in use can be trusted.
 
     Prints findings in the units of your costs, worst first, and what to do about them.
     """

@@ -24,9 +24,9 @@ def compare(
         list[str] | None,
         option(
             "--pool",
-            "Only these pools, separated by commas. Repeatable. Default: all but the "
-            "neural ones (mlp-2, mlp-4, deep-sets, attention), which are slow and must "
-            "be named.",
+            "Only these pools, separated by commas. Repeatable. Default: all but "
+            "crowd, shrunk, ridge, boosted and the neural ones (mlp-2, mlp-4, "
+            "deep-sets, attention), which must be named.",
         ),
     ] = None,
     folds: Annotated[

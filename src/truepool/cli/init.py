@@ -25,7 +25,7 @@ def init(
     ] = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Write a config file after a look at TABLE.
+    """Inspect TABLE and write a config file.
 
     What the table cannot say, such as which label is positive, is left for you to fill
     in.
@@ -38,8 +38,7 @@ def init(
 
     if output is None and FILE.exists():
         raise SourceError(
-            f"{str(FILE)!r} is there already; it is overwritten only if you name it "
-            f"(-o {FILE})"
+            f"{str(FILE)!r} already exists; to overwrite it, name it (-o {FILE})"
         )
     place = output or FILE
     check_files([table], [place])

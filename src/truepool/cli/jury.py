@@ -49,8 +49,8 @@ def jury(
         str,
         option(
             "--pool",
-            "What pools without labels: log-odds, or crowd for many judges with few "
-            "verdicts per item.",
+            "How verdicts are pooled without labels: log-odds, or crowd for many "
+            "judges with few verdicts per item.",
         ),
     ] = "log-odds",
     swapped: Annotated[
@@ -58,7 +58,7 @@ def jury(
         typer.Option(
             metavar="A=B",
             help="Columns A and B are one judge that saw each pair in both orders; "
-            "both are the probability that the same one is better. Repeatable.",
+            "both give the probability that the same item is better. Repeatable.",
         ),
     ] = None,
     repeated: Annotated[
@@ -85,19 +85,19 @@ def jury(
     ] = "10%",
     confidence: Annotated[
         str,
-        typer.Option(metavar="SHARE", help="How sure that bound is to hold."),
+        typer.Option(metavar="SHARE", help="Confidence that --max-error holds."),
     ] = "90%",
     budget: Annotated[
         int | None,
         typer.Option(
             metavar="NUMBER",
-            help="So many items go to a person, by expected cost (default: all that "
-            "may not be decided without one).",
+            help="Number of items that go to a person, by expected cost (default: "
+            "all that may not be decided without one).",
         ),
     ] = None,
     label_next: Annotated[
         int | None,
-        typer.Option(metavar="NUMBER", help="Choose so many items to label next."),
+        typer.Option(metavar="NUMBER", help="How many items to label next."),
     ] = None,
     output: Annotated[
         Path | None,

@@ -26,7 +26,7 @@ Place = Annotated[
 Source = Annotated[
     str,
     typer.Argument(
-        metavar="LEDGER", help="File of a coordinator, or its entries as .jsonl."
+        metavar="LEDGER", help="File of a coordinator, or its records as .jsonl."
     ),
 ]
 PoolName = Annotated[str | None, option("--pool", "Which pool (default: all).")]
@@ -91,10 +91,10 @@ def export(
         ),
     ],
     last: Annotated[
-        int, option("--last", "How many cases, the last ones.", min=1)
+        int, option("--last", "How many of the most recent cases.", min=1)
     ] = 1_000_000,
 ) -> None:
-    """Write the cases of a pool, or all its entries."""
+    """Write the cases of a pool, or all its records."""
     from truepool.cli.outputs import check_files
     from truepool.cli.screen import print_line
     from truepool.core.files import atomic_path, check_path, write_bytes
@@ -261,7 +261,7 @@ def check_statement(
     ],
     place: Source,
 ) -> None:
-    """Check a statement: make it again from the entries."""
+    """Check a statement: make it again from the records."""
     from truepool.cli.screen import print_line
     from truepool.core.formatting import pluralize
     from truepool.server import statement as statements

@@ -26,7 +26,7 @@ def llm(
         str,
         typer.Option(
             metavar="TEXT",
-            help="Question that yes or no answers, yes for the positive label; for a "
+            help="Yes/no question, where yes means the positive label; for a "
             "judge, the criteria. @FILE reads it from a file.",
         ),
     ],
@@ -41,7 +41,7 @@ def llm(
         list[str] | None,
         typer.Option(
             metavar="NAME|FILE",
-            help="Template of the prompts (default: direct); each is an agent. "
+            help="Prompt template (default: direct); each template is an agent. "
             "Repeatable; 'paper' stands for direct, cot, fewshot and focused.",
         ),
     ] = None,

@@ -87,7 +87,7 @@ SPELLINGS = {
     ),
     "--updates": Spelling(
         "RULE",
-        "Of a long table, what counts when an agent reports on a case more than once: "
+        "For a long table: what counts when an agent reports on a case more than once: "
         "last (default), or time-weighted: each report for as long as it stood, until "
         "the decision time.",
     ),
@@ -173,7 +173,7 @@ SPELLINGS = {
     ),
     "--host": Spelling("ADDRESS", "Address."),
     "--port": Spelling("NUMBER", "Port; 0: any.", type=int),
-    "--grpc-port": Spelling("NUMBER", "Port of gRPC too; 0: any.", type=int),
+    "--grpc-port": Spelling("NUMBER", "Port for gRPC, too; 0: any.", type=int),
     "--tls-cert": Spelling("FILE", "Certificate, in PEM format.", type=Path),
     "--tls-key": Spelling("FILE", "Its key, in PEM format.", type=Path),
     "--insecure": Spelling(
@@ -181,7 +181,7 @@ SPELLINGS = {
     ),
     "--check": Spelling("", "Check the options, then exit.", type=bool),
     "--trust": Spelling(
-        "", "Load .joblib files, which can run any code, from this source.", type=bool
+        "", "Load .joblib files. They can run any code: trust their source.", type=bool
     ),
 }
 """Every option that more than one verb has, or may have. A verb's other options are
@@ -628,7 +628,7 @@ def check_unweighted(table_format: "TableFormat", who: str) -> None:
         value = getattr(table_format, name)
         if value != getattr(TableFormat(), name):
             raise SettingError(
-                f"{who} every case once and for itself; got --{name} {value}. Leave "
+                f"{who} every case once, as independent; got --{name} {value}. Leave "
                 "it out."
             )
 

@@ -42,8 +42,8 @@ def score(
         Path | None,
         option(
             "--output",
-            "CSV, Parquet or JSON-lines file to write, or a folder for a part for each "
-            "Parquet file; - is standard output (default).",
+            "CSV, Parquet or JSON-lines file to write, or a folder that gets one part "
+            "per Parquet file; - is standard output (default).",
         ),
     ] = None,
     *,

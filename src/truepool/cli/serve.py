@@ -37,7 +37,7 @@ def serve(
         str | None,
         typer.Argument(
             metavar="LEDGER",
-            help="File, created if missing, or postgresql://...; not for --demo.",
+            help="File, created if missing, or postgresql://...; optional with --demo.",
             envvar="TRUEPOOL_SERVE_LEDGER",
             show_envvar=False,
         ),

@@ -135,7 +135,7 @@ class Costs:
         """
         if self.matrix is not None and len(self.matrix) != 2:
             raise CostError(
-                f"a threshold belongs to two classes; these costs have "
+                f"a threshold requires two classes; these costs have "
                 f"{len(self.matrix)}. Use truepool.measures.decisions.decide."
             )
         fn, fp, tp, tn = self._numbers("a threshold")

@@ -93,7 +93,7 @@ class Labels:
         if len(found) == 1:
             raise one_class_error("a positive label", found[0])
         raise OutcomeError(
-            "a positive label belongs to two labels; there are "
+            "a positive label requires two labels; there are "
             f"{len(found)}: {format_labels(found)}. Leave it out."
         )
 
@@ -214,7 +214,7 @@ def encode_outcomes(
 def _numbered(given: Array, classes: int, positive: Any) -> tuple[IntArray, Labels]:
     if positive is not None:
         raise OutcomeError(
-            f"a positive label belongs to two classes; got {positive!r} with reports "
+            f"a positive label requires two classes; got {positive!r} with reports "
             f"of {classes} classes. Leave it out."
         )
     numbers = given if given.dtype.kind in "bui" else np.full(len(given), -1)
@@ -326,7 +326,7 @@ def _with_other(only: Any, positive: Any) -> Labels:
     if wanted is None or _is(only, wanted):
         raise OutcomeError(
             f"both of two outcome labels must be known; every outcome is {only!r}, and "
-            "nothing tells the other. Add cases with the other outcome, or call the "
+            "the other label is unknown. Add cases with the other outcome, or call the "
             "labels 0 and 1."
         )
     if suggestion(str(wanted), [str(only)]):

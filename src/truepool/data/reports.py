@@ -82,7 +82,7 @@ def check_reports(
         if empty:
             raise ReportError(
                 "every case needs at least one report; there is none in case "
-                f"{first} ({empty} such). Leave those cases out."
+                f"{first} ({empty} in all). Leave those cases out."
             )
     return values, silent
 
@@ -120,7 +120,8 @@ def check_sparse(
     if empty.any() and not allow_empty_cases:
         raise ReportError(
             "every case needs at least one report; there is none in case "
-            f"{int(np.argmax(empty))} ({int(empty.sum())} such). Leave those cases out."
+            f"{int(np.argmax(empty))} ({int(empty.sum())} in all). Leave those cases "
+            "out."
         )
     checked = reports if np.array_equal(near, given) else reports.with_values(near)
     return checked, reports.cells - len(given)

@@ -38,7 +38,7 @@ def read_log(path: Path, tool: str, positive: Any = None) -> pa.Table:
         rows = list(READERS[tool](objects, positive))
     except (KeyError, TypeError, AttributeError) as error:
         raise SourceError(
-            f"{path} is no log of {tool}: a field is missing or of another kind "
+            f"{path} is not a log of {tool}: a field is missing or of another type "
             f"({error}). Name the columns of the table instead (--long)."
         ) from None
     if not rows:

@@ -95,7 +95,7 @@ class Verdicts:
         for name in ("weights", "groups", "propensity"):
             if vars(panel)[name] is not None:
                 raise PanelError(
-                    "a jury counts every item once and for itself; the panel has "
+                    "a jury counts every item once, as independent; the panel has "
                     f"{name}. Leave them out."
                 )
         T, labels = len(panel), panel.outcomes

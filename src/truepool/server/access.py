@@ -57,7 +57,7 @@ class Caller:
         """Refuse an operation that the role does not allow, or on another pool."""
         if self.role not in PERMISSIONS[operation]:
             raise RequestError(
-                "forbidden", f"the role {self.role} does not allow to {operation}"
+                "forbidden", f"the role {self.role} lacks the permission {operation!r}"
             )
         if self.pool is not None and pool != self.pool:
             raise RequestError("forbidden", "this token belongs to another pool")

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, create_engine, exc, func, insert, inspect, se
 from sqlalchemy.pool import NullPool
 
 from truepool.core.errors import LedgerError
-from truepool.core.files import check_path
+from truepool.core.files import atomic_path, check_path
 from truepool.server import schema
 from truepool.server.databases import SCHEMES
 from truepool.server.ledger import BLOCK, Ledger
@@ -26,15 +26,15 @@ COPIED = [t for t in schema.metadata.sorted_tables if t is not schema.ledger]
 
 def back_up(place: str, path: Path) -> int:
     """Write a ledger as it is at one moment to a file; return its number of entries."""
-    check_path(path)
-    part = path.with_name(f".{path.name}.part")
-    try:
-        with _reader(place) as source, Ledger(part) as target:
-            entries = _copy(source, target)
-        os.replace(part, path)
-    finally:
-        for left in (part, part.with_name(f"{part.name}-wal")):
-            left.unlink(missing_ok=True)
+    with atomic_path(path) as unfinished:
+        part = Path(f"{unfinished}.part")
+        try:
+            with _reader(place) as source, Ledger(part) as target:
+                entries = _copy(source, target)
+            os.replace(part, unfinished)
+        finally:
+            for end in ("", "-wal", "-shm"):
+                Path(f"{part}{end}").unlink(missing_ok=True)
     return entries
 
 

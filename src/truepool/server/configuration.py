@@ -211,7 +211,7 @@ def _labels(given: Any, positive: Any) -> Labels:
     if len(given) == 2:
         return Labels.of_two(given[0], given[1], positive)
     if positive is not None:
-        raise SettingError("a positive label belongs to two labels; leave it out")
+        raise SettingError("a positive label requires two labels; leave it out")
     return Labels(tuple(given))
 
 

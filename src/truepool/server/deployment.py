@@ -62,7 +62,7 @@ class Entry:
         if self.chain != sha256(before + self.digest).digest():
             raise LedgerError(
                 f"entry {self.n} does not follow entry {self.n - 1}: an entry was "
-                "changed, removed or put in"
+                "changed, removed or inserted"
             )
 
 

@@ -105,7 +105,7 @@ class OnlineRule(Rule):
             )
         except TypeError:
             raise SettingError(
-                f"the settings of {learner!r} must be of its types; got "
+                f"the settings of {learner!r} must have the right types; got "
                 f"{dict(settings)!r:.100}. See docs/learners.md."
             ) from None
 

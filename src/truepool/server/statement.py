@@ -211,7 +211,7 @@ def read_statement(path: str) -> dict[str, Any]:
     if not isinstance(given, dict) or set(given) != fields or not _sound(given):
         raise LedgerError(
             "a statement must be what `truepool ledger statement --json=FILE` writes; "
-            f"{path!r} is another file"
+            f"{path!r} is not"
         )
     if given["statement"] != VERSION:
         raise LedgerError(

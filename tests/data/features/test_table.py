@@ -123,9 +123,7 @@ def test_labels_that_are_given_may_change_places(positive, outcomes):
 
 
 def test_of_three_labels_none_is_positive():
-    with pytest.raises(
-        OutcomeError, match="belongs to two labels; there are 3: 0, 1, 2"
-    ):
+    with pytest.raises(OutcomeError, match="requires two labels; there are 3: 0, 1, 2"):
         Features(X, Y, positive=1)
 
 

@@ -524,7 +524,7 @@ def name_classes(
         labels = Labels.of_two(names[0], names[1], positive)
     elif positive is not None:
         raise OutcomeError(
-            f"a positive label belongs to two classes; got {positive!r} with reports "
+            f"a positive label requires two classes; got {positive!r} with reports "
             f"of {len(names)} classes. Leave it out."
         )
     else:
@@ -539,7 +539,7 @@ def _in_order_of(labels: Labels | None, reports: ReportTable) -> ReportTable:
         known = None if labels is None else ", ".join(map(str, labels.names))
         raise ReportError(
             "the classes of the new table must be those that were learned from; got "
-            f"{', '.join(reports.classes)} and know {known}"
+            f"{', '.join(reports.classes)}; learned from {known}"
         )
     order = [reports.classes.index(name) for name in labels.names]
     values = reports.values[:, :, order]
