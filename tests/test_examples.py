@@ -3,11 +3,16 @@
 import json
 import runpy
 from contextlib import redirect_stdout
+from http.server import ThreadingHTTPServer
 from io import StringIO
 from pathlib import Path
+from threading import Thread
 
 import pytest
+from command import truepool
 from dataset_requirements import needs
+
+__all__ = ["truepool"]
 
 ROOT = Path(__file__).parents[1]
 SCRIPTS = {
@@ -32,7 +37,7 @@ LONGEST = 60
 def test_every_script_and_notebook_is_tested():
     scripts = {path.stem for path in (ROOT / "examples").glob("*.py")}
     notebooks = {path.stem for path in (ROOT / "docs" / "notebooks").glob("*.ipynb")}
-    assert scripts == set(SCRIPTS)
+    assert scripts == {*SCRIPTS, "stand_in_model"}
     assert notebooks == set(NOTEBOOKS)
 
 
@@ -44,6 +49,28 @@ def test_a_script_is_short_and_runs(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(path), run_name="__main__")
     assert SCRIPTS[name] in capsys.readouterr().out
+
+
+def test_the_stand_in_for_a_model_is_asked_like_one(tmp_path, monkeypatch, truepool):
+    path = ROOT / "examples" / "stand_in_model.py"
+    assert len(path.read_text().splitlines()) < LONGEST
+    chat = runpy.run_path(str(path))["Chat"]
+    monkeypatch.chdir(tmp_path)
+    Path("cases.csv").write_text("id,amount,label\n1,10,yes\n2,250,no\n3,3,no\n")
+    with ThreadingHTTPServer(("127.0.0.1", 0), chat) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        monkeypatch.setenv(
+            "OPENAI_BASE_URL", f"http://127.0.0.1:{server.server_port}/v1"
+        )
+        words = "agent llm cases.csv --model stand-in --outcome label --positive yes"
+        code, out, _ = truepool(
+            *words.split(), "--question", "Is it fraud?",
+            "--answers", "answers", "-o", "reports.csv",
+        )  # fmt: skip
+        server.shutdown()
+    assert code == 0
+    assert "direct (stand-in): 3 reports." in out
 
 
 def printed(cell):

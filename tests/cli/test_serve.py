@@ -2,9 +2,12 @@
 
 import json
 import re
+import signal
 import socket
 import ssl
 import sys
+from contextlib import ExitStack
+from pathlib import Path
 
 import grpc
 import numpy as np
@@ -313,3 +316,11 @@ def test_a_port_that_is_taken_is_refused():
         serve.listen("::1", 0).close()
     except tp.core.errors.SettingError:
         pass  # a machine without IPv6
+
+
+def test_the_ledger_of_a_demo_goes_when_the_server_is_terminated():
+    with pytest.raises(SystemExit), ExitStack() as stack:
+        place = Path(serve._temporary_ledger(stack))
+        assert place.parent.exists()
+        signal.raise_signal(signal.SIGTERM)
+    assert not place.parent.exists()

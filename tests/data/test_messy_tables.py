@@ -548,7 +548,19 @@ def test_more_than_a_hundred_percent_is_named_as_the_table_has_it():
         read_panel(table, percent=True)
 
 
-@pytest.mark.parametrize("amount", ["2.970", "1.234.567", "1.234,50"])
+def test_points_between_thousands_are_left_out_beside_a_decimal_comma(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "a;b;amount;y\n0,1;0,2;1.567,71;0\n0,3;0,4;2.970;1\n0,3;0,4;7,5;1\n"
+    )
+    panel = read_panel(path, decimal=",", weight="amount", agents="a,b")
+    assert panel.weights.tolist() == [1567.71, 2970.0, 7.5]
+    written = TableFormat("y", decimal=",", agents="a,b", columns=("amount",))
+    panel, _ = load_panel(path, written)
+    assert panel.columns["amount"].tolist() == [1567.71, 2970.0, 7.5]
+
+
+@pytest.mark.parametrize("amount", ["2.970", "1.234.567"])
 def test_points_between_thousands_are_not_decimal_points(tmp_path, amount):
     """Whole amounts written as 2.970 were read as 2.97, without a word."""
     path = tmp_path / "t.csv"

@@ -171,6 +171,9 @@ def _temporary_ledger(stack: ExitStack) -> str:
     """Return a place for a ledger that goes when the stack does."""
     import tempfile
 
+    from truepool.core.files import exit_on_sigterm
+
+    stack.enter_context(exit_on_sigterm())
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="truepool-demo-"))
     return str(Path(folder, "demo.db"))
 

@@ -11,7 +11,13 @@ from truepool.render.labels import class_names
 FIXED = "savings per case if fixed"
 """What the cost of a finding is called; below 0, fixing it alone is no cure."""
 
-LEFT_OUT = {"fails-in-segment": "savings per case if left out there"}
+SINCE = "savings per case if left out since then"
+LEFT_OUT = {
+    "fails-in-segment": "savings per case if left out there",
+    "constant-feed": SINCE,
+    "repeated-feed": SINCE,
+    "changed-feed": SINCE,
+}
 """What it is called where it is not the saving of a fix, by the finding's code."""
 
 USUAL = {

@@ -50,7 +50,8 @@ def grid(data: PlainData) -> Grid:
         (label, verdicts(table), *nearness(table), table["basis"], table["title"])
         for label, table in data["tables"].items()
     )
-    title = f"{len(rows)} tables and figures of the paper, {data['size']} size"
+    what = "table or figure" if len(rows) == 1 else "tables and figures"
+    title = f"{len(rows)} {what} of the paper, {data['size']} size"
     return Grid(title, HEADERS, rows, (conclusion_counts(data), summary(data)), 5)
 
 
@@ -95,7 +96,8 @@ def conclusion_counts(data: PlainData) -> str:
     """How many of the main conclusions stand."""
     found = Counter(claim["verdict"] for claim in data["conclusions"])
     return (
-        f"Main conclusions: {found['holds']} hold, {found['does not hold']} do not, "
+        f"Main conclusions of all published tables: {found['holds']} hold, "
+        f"{found['does not hold']} do not, "
         f"{found['not decidable']} cannot be decided."
     )
 

@@ -190,7 +190,8 @@ def choose_pool(evidence: Evidence, faulty: Collection[str] = ()) -> Choice | No
     simplest = min(
         best, key=lambda other: (_complexity(other.pool), -other.saved.value)
     )
-    why = "it is the simplest of the pools that cost significantly less"
+    than = f" than {RECOMMENDED}" if RECOMMENDED in cheaper else ""
+    why = f"it is the simplest of the pools that cost significantly less{than}"
     return Choice(simplest.pool, simplest, why)
 
 

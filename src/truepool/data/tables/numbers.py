@@ -165,8 +165,7 @@ def parse_column(column: nw.Series[Any], written: TableFormat) -> Array:
     if values.dtype.kind not in "OUT":
         return values
     if written.decimal == ",":
-        text = _text(column)
-        _check_points(column.name, text)
+        text = _without_thousands(column.name, _text(column))
         if _has_decimal_commas(text):
             return _cast(text, replace(written, percent=False))
     cells = values.astype(object)
@@ -187,7 +186,7 @@ def parse_numbers(
     text = _text(column)
     written = replace(written, percent=False)
     if written.decimal == ",":
-        _check_points(column.name, text)
+        text = _without_thousands(column.name, text)
         if not pc.any(pc.match_substring(text, ",")).as_py():
             written = replace(written, decimal=".")
     try:
@@ -272,12 +271,17 @@ def _first_other(text: Any, written: TableFormat) -> tuple[int, str]:
     return row, text[row].as_py()
 
 
-def _check_points(name: str, text: Any) -> None:
-    """Refuse whole numbers whose thousands are separated by points."""
+def _without_thousands(name: str, text: Any) -> Any:
+    """Leave out points between thousands, where a decimal comma says that they are.
+
+    Whole numbers alone, such as 1.567, are refused: they might be decimals.
+    """
     points = pc.match_substring_regex(text, r"^[-+]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?$")
     plain = pc.match_substring_regex(text, r"^[-+]?\d+(,\d+)?$")
     if not pc.any(points).as_py() or not pc.all(pc.or_(points, plain)).as_py():
-        return
+        return text
+    if pc.any(pc.match_substring_regex(text, r"\.\d{3},\d+$")).as_py():
+        return pc.replace_substring(text, ".", "")
     row = pc.index(points, True).as_py()
     raise SourceError(
         "with --decimal , a point is no decimal mark; column "

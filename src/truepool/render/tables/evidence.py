@@ -80,9 +80,9 @@ def agents(audit: Audit) -> Grid:
     headers += ["reported"] if sparse else []
     note = (
         "Costs are per case. Own cost: deciding by this agent alone. Weight earned: by "
-        "leave-one-out credit (vcg). Without it: increase in the pool's cost if it "
-        "stops reporting; below 0 the pool is better off. Shapley: its share of what "
-        "the pool saves."
+        "leave-one-out credit (vcg). Without it: increase in the pool's cost if none "
+        "of its reports were used; below 0 the pool is better off. Shapley: its share "
+        "of what the pool saves."
     )
     if gains:
         note += (

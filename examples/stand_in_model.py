@@ -1,0 +1,40 @@
+"""A stand-in for a language model, to try `truepool agent llm` without one.
+
+Run: python examples/stand_in_model.py, then in another terminal
+OPENAI_API_KEY=none OPENAI_BASE_URL=http://127.0.0.1:8123/v1 truepool agent llm ...
+It reads no prompt: its answer depends on the length of the case. No number made with
+it says anything about a model.
+"""
+
+import json
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+class Chat(BaseHTTPRequestHandler):
+    """Answers OpenAI's chat protocol."""
+
+    def do_POST(self) -> None:
+        """Answer one call."""
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        case = request["messages"][-1]["content"]
+        answer = json.dumps({"probability": len(case) % 10 / 10})
+        message = {"role": "assistant", "content": answer}
+        reply = {
+            "id": "1", "object": "chat.completion", "created": 0,
+            "model": request["model"],
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+        }  # fmt: skip
+        content = json.dumps(reply).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing about each call."""
+
+
+if __name__ == "__main__":
+    ThreadingHTTPServer(("127.0.0.1", 8123), Chat).serve_forever()
