@@ -319,8 +319,14 @@ def test_a_port_that_is_taken_is_refused():
 
 
 def test_the_ledger_of_a_demo_goes_when_the_server_is_terminated():
-    with pytest.raises(SystemExit), ExitStack() as stack:
-        place = Path(serve._temporary_ledger(stack))
-        assert place.parent.exists()
-        signal.raise_signal(signal.SIGTERM)
-    assert not place.parent.exists()
+    places = []
+
+    def serve_until_terminated():
+        with ExitStack() as stack:
+            places.append(Path(serve._temporary_ledger(stack)).parent)
+            assert places[0].exists()
+            signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(SystemExit):
+        serve_until_terminated()
+    assert not places[0].exists()
