@@ -581,3 +581,16 @@ def test_a_column_with_decimal_points_may_stand_beside_decimal_commas(tmp_path):
     path.write_text("a;b;p;y\n0,1;0,2;0.125;0\n0,3;0,4;1;1\n")
     panel = read_panel(path, decimal=",", propensity="p", agents="a,b")
     assert panel.propensity.tolist() == [0.125, 1.0]
+
+
+def test_a_table_of_a_western_spreadsheet_is_read_with_its_accents(tmp_path):
+    """Words came as bytes, b'\\xd6S', and `truepool init` passed over their column."""
+    path = tmp_path / "t.csv"
+    text = "prüfer;land;a;b;y\nJosé;ÖS;0,1;0,2;0\nZoë;DE;0,3;0,4;1\n"
+    for encoding in ("cp1252", "utf-8", "utf-8-sig"):
+        path.write_bytes(text.encode(encoding))
+        written = TableFormat("y", decimal=",", id="prüfer", columns=("land",))
+        panel, _ = load_panel(path, written)
+        assert list(panel.ids) == ["José", "Zoë"]
+        assert list(panel.columns["land"]) == ["ÖS", "DE"]
+        assert panel.agents == ("a", "b")

@@ -162,6 +162,12 @@ def test_what_each_other_column_holds_is_said(tmp_path):
     assert "time" not in profile.options
 
 
+def test_amounts_may_have_points_between_their_thousands(tmp_path):
+    amounts = [f"{t % 9 + 1}.{500 + t % 400},{t % 90 + 10}" for t in range(T)]
+    profile = look(tmp_path, REPORTS | {"y": Y, "amount": amounts})
+    assert profile.amounts == ("amount",)
+
+
 def test_what_is_asked_about_is_not_called_unused(tmp_path):
     table = {
         "vendor": 100 * REPORTS["m0"], "model": 100 * REPORTS["m1"], "y": Y,

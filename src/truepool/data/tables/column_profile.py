@@ -15,6 +15,8 @@ from truepool.data.tables.numbers import MISSING
 from truepool.data.tables.times import time_formats
 
 NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)?\s*%?")
+THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:\.\d{3})+,\d+")
+"""A decimal comma says that the points separate thousands."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +148,8 @@ def _profile(name: str, column: pa.ChunkedArray) -> ColumnProfile:
 
 
 def _number(value: str) -> float:
+    if THOUSANDS.fullmatch(value):
+        value = value.replace(".", "")
     if NUMBER.fullmatch(value):
         value = value.rstrip("% ").replace(",", ".")
     return float(value)

@@ -28,6 +28,8 @@ MAX_QUOTED = 40
 FORMULA = r"[=+\-@\t\r]"
 """What a text begins with that a spreadsheet takes for a formula."""
 WRITTEN = (".csv", ".csv.gz", *PARQUET)
+LEGACY = "cp1252"
+"""Encoding of text that is not UTF-8: that of spreadsheets on Western Windows."""
 NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 """Separators that are looked for, in order of preference, and what they are called."""
 
@@ -116,13 +118,24 @@ def _read_text(path: Path, written: TableFormat) -> tuple[pa.Table, str | None]:
         strings_can_be_null=False,
         decimal_point=written.decimal,
     )
-    table = csv.read_csv(
-        path,
-        parse_options=csv.ParseOptions(delimiter=separator),
-        convert_options=options,
-    )
+    parsing = csv.ParseOptions(delimiter=separator)
+    table = _read_csv(path, csv.ReadOptions(), parsing, options)
     guessed = written.sep is None and separator != ","
     return table, separator if guessed else None
+
+
+def _read_csv(path: Path, *options: Any) -> pa.Table:
+    """Read a table as UTF-8 or, where it is not, as `LEGACY`."""
+    how, parsing, conversion = options
+    try:
+        table = csv.read_csv(path, how, parsing, conversion)
+        if not any(pa.types.is_binary(kind) for kind in table.schema.types):
+            return table
+    except pa.ArrowInvalid as error:
+        if "UTF8" not in str(error):
+            raise
+    how.encoding = LEGACY
+    return csv.read_csv(path, how, parsing, conversion)
 
 
 def _first_line(path: Path) -> bytes:
@@ -142,7 +155,10 @@ def parse_header(line: bytes, separator: str | None) -> tuple[list[str], str]:
             "a text table must be written as UTF-8; this one is UTF-16, which Excel "
             "calls Unicode text. Save it as CSV UTF-8."
         )
-    header = line.decode("utf-8-sig", errors="replace")
+    try:
+        header = line.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        header = line.decode(LEGACY, errors="replace")
     found = detect_separator(header)
     chosen = separator or found
     if chosen not in header and found in header:
