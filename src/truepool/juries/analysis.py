@@ -106,7 +106,7 @@ def jury(
     >>> found
     Jury(5 judges, 569 items, 100 labelled)
     >>> f"{found.rate.estimate:.2f} [{found.rate.low:.2f}, {found.rate.high:.2f}]"
-    '0.35 [0.29, 0.41]'
+    '0.34 [0.29, 0.41]'
     """
     check_seed(seed)
     costs = Costs() if costs is None else costs

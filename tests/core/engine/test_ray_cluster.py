@@ -52,6 +52,10 @@ def test_a_worker_that_is_killed_changes_nothing(ray, tmp_path):
     assert sorted(ray.map_unordered(work, [2, 1])) == [(0, 4), (1, 1)]
 
 
+def test_signals_are_handled_as_before(ray):
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
 def test_a_worker_that_is_always_killed_is_an_error(ray, monkeypatch):
     monkeypatch.setattr(ray_cluster, "RETRIES", 0)
 

@@ -4,7 +4,9 @@ import logging
 import os
 import pickle
 import platform
+import signal
 import socket
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -61,7 +63,11 @@ class RayCluster(Engine):
         if self.address:
             _check_reachable(self.address)
         try:
-            with _quiet(), _environment({} if self.address else OWN):
+            with (
+                _quiet(),
+                _same_signal_handler(),
+                _environment({} if self.address else OWN),
+            ):
                 import ray
 
                 self._connected = not ray.is_initialized()
@@ -216,6 +222,18 @@ def _check_reachable(address: str) -> None:
             f"the head node of a Ray cluster must answer at {address}; the connection "
             f"failed: {reason}. Start it, or correct --address."
         ) from None
+
+
+@contextmanager
+def _same_signal_handler() -> Iterator[None]:
+    """Keep the handler of SIGTERM: Ray's would not let files be cleaned up."""
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        main = threading.current_thread() is threading.main_thread()
+        if main and before is not None:
+            signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager
