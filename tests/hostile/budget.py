@@ -9,17 +9,21 @@ import pytest
 
 T = TypeVar("T")
 
-SECONDS = 150.0
-"""What the commands and the extreme values may take in one process; what is left of three
-minutes is for the state machines of streams."""
+COMMANDS, VALUES = 130.0, 25.0
+"""Seconds that the commands and the extreme values may take in one process; what is left of
+three minutes is for the state machines of streams. Each has a time of its own: commands
+once used up all of it, and no value was tried."""
 
 
 @dataclass
 class Budget:
     """Seconds that are left, spent step by step in the order of the steps."""
 
-    left: float
+    seconds: float
     clock: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
+        self.left = self.seconds
 
     def run(self, steps: Iterable[Callable[[], T]]) -> list[T]:
         """Results of the steps, as far as the time goes; a step that began is ended."""
@@ -34,15 +38,14 @@ class Budget:
                 self.left -= self.clock() - begin
         return results
 
+    def say_if_cut(self, tried: int, total: int) -> None:
+        """Skip what remains of a test, and say how much of it was tried."""
+        if tried < total:
+            pytest.skip(
+                f"the {self.seconds:.0f} seconds for hostile input are over: {tried} of "
+                f"{total} tried, none at fault; make fuzz tries on"
+            )
 
-def say_if_cut(tried: int, total: int) -> None:
-    """Skip what remains of a test, and say how much of it was tried."""
-    if tried < total:
-        pytest.skip(
-            f"the {SECONDS:.0f} seconds for hostile input are over: {tried} of {total} "
-            "tried, none at fault; make fuzz tries on"
-        )
 
-
-HOSTILE = Budget(SECONDS)
+HOSTILE_COMMANDS, HOSTILE_VALUES = Budget(COMMANDS), Budget(VALUES)
 """Shared by all tests of a process."""

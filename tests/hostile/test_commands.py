@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 from command import VERBS
-from hostile.budget import HOSTILE, say_if_cut
+from hostile.budget import HOSTILE_COMMANDS
 from hostile.commands import (
     EXPENSIVE,
     chosen,
@@ -56,9 +56,9 @@ def test_the_command_that_is_made_hostile_is_sound(verb, folder, monkeypatch):
 def test_hostile_input_is_refused_in_one_sentence_or_does_no_harm(verb, folder):
     before = contents(folder)
     every = [partial(fault, each.words, folder, before) for each in CHOSEN[verb]]
-    faults = HOSTILE.run(every)
+    faults = HOSTILE_COMMANDS.run(every)
     assert not any(faults), "\n".join(filter(None, faults))
-    say_if_cut(len(faults), len(every))
+    HOSTILE_COMMANDS.say_if_cut(len(faults), len(every))
 
 
 OPTIONS = {

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 from hostile import values
-from hostile.budget import HOSTILE, say_if_cut
+from hostile.budget import HOSTILE_VALUES
 
 from truepool.core import kernels
 from truepool.online.alarms.runs import NO_RUN, constant_run
@@ -14,8 +14,8 @@ from truepool.online.alarms.runs import NO_RUN, constant_run
 def draws(check, count):
     """Results of a check on so many panels."""
     every = [partial(check, rng) for rng in np.random.default_rng(15).spawn(count)]
-    results = HOSTILE.run(every)
-    say_if_cut(len(results), count)
+    results = HOSTILE_VALUES.run(every)
+    HOSTILE_VALUES.say_if_cut(len(results), count)
     return results
 
 
