@@ -116,7 +116,7 @@ POLICY = {
         "AFTER": (1.5, 1.5, 0.0, 1.0, 1.0),
     },
     "experiments.when_vcg": {"CORRELATION": 0.5},
-    "misreporting": {"STEP": 0.2, "EDGE": 1e-6, "ROUNDS": 3},
+    "misreport_gains": {"STEP": 0.2, "EDGE": 1e-6, "ROUNDS": 3},
     "real_task": {"FIFTH": 25_192},
     "render.cells": {"MAX_DECIMALS": 6, "ROUND_OFF": 1e-12},
     "settings": {

@@ -12,7 +12,7 @@ from truepool.pools import Pool, configure
 from truepool_paper.experiments.clinical import panels as clinical_panels
 from truepool_paper.interface import Experiment, Reading, Size, row
 from truepool_paper.methods import tally, vcg
-from truepool_paper.misreporting import ROUNDS, STEP, Coordinator, Profile, send
+from truepool_paper.misreport_gains import ROUNDS, STEP, Coordinator, Profile, send
 from truepool_paper.real_task import NEURAL, prepare, task
 from truepool_paper.settings import COSTS, THRESHOLD
 
@@ -48,11 +48,11 @@ class Misreports(Experiment):
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
             "The paper says that learned weighting can be exploited and measures "
-            "nothing, so that this table is ours. Agents of tab:real_diabetes and of "
+            "nothing, so this table is ours. Agents of tab:real_diabetes and of "
             f"tab:neural_comp ({ROWS:,} rows); pools learn from {LEARN['full']} cases "
             f"({LEARN['quick']} at reduced size), decisions are at 0.5, as in the "
             "paper, or at the threshold of the costs (FN 10, FP 1). Every agent is "
-            "paid its leave-one-out credit in cost a case: the cost of the pool with "
+            "paid its leave-one-out credit in cost per case: the cost of the pool with "
             "the same weights where the agent is silent (networks and stacking put the "
             "mean of the others in its place), less that with its report. "
             f"Misreports: {STEP} more, {STEP} less, log-odds doubled, halved, rounded "
@@ -114,7 +114,7 @@ class Misreports(Experiment):
 def _scores(
     here: Coordinator, profile: Profile, threshold: float, when: str
 ) -> dict[str, float]:
-    """Cost a case and FN rate of the pool on the test cases."""
+    """Cost per case and FN rate of the pool on the test cases."""
     pool, sent = here.learn(profile), send(here.test, profile)
     missed = tally(pool.combine(sent.values), here.test, threshold).fn_rate
     cost = float(here.losses(pool, sent).mean())

@@ -11,12 +11,10 @@ import pyarrow.compute as pc
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import pluralize
 from truepool.data.tables.agent_columns import looks_like_id
-from truepool.data.tables.numbers import MISSING
+from truepool.data.tables.numbers import MISSING, THOUSANDS
 from truepool.data.tables.times import time_formats
 
 NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)?\s*%?")
-THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:\.\d{3})+,\d+")
-"""A decimal comma says that the points separate thousands."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +146,7 @@ def _profile(name: str, column: pa.ChunkedArray) -> ColumnProfile:
 
 
 def _number(value: str) -> float:
-    if THOUSANDS.fullmatch(value):
+    if re.fullmatch(rf"{THOUSANDS},\d+", value):  # the comma says what the points are
         value = value.replace(".", "")
     if NUMBER.fullmatch(value):
         value = value.rstrip("% ").replace(",", ".")

@@ -118,24 +118,23 @@ def _read_text(path: Path, written: TableFormat) -> tuple[pa.Table, str | None]:
         strings_can_be_null=False,
         decimal_point=written.decimal,
     )
-    parsing = csv.ParseOptions(delimiter=separator)
-    table = _read_csv(path, csv.ReadOptions(), parsing, options)
+    table = _read_csv(path, csv.ParseOptions(delimiter=separator), options)
     guessed = written.sep is None and separator != ","
     return table, separator if guessed else None
 
 
-def _read_csv(path: Path, *options: Any) -> pa.Table:
+def _read_csv(
+    path: Path, parsing: csv.ParseOptions, conversion: csv.ConvertOptions
+) -> pa.Table:
     """Read a table as UTF-8 or, where it is not, as `LEGACY`."""
-    how, parsing, conversion = options
     try:
-        table = csv.read_csv(path, how, parsing, conversion)
+        table = csv.read_csv(path, None, parsing, conversion)
         if not any(pa.types.is_binary(kind) for kind in table.schema.types):
             return table
     except pa.ArrowInvalid as error:
         if "UTF8" not in str(error):
             raise
-    how.encoding = LEGACY
-    return csv.read_csv(path, how, parsing, conversion)
+    return csv.read_csv(path, csv.ReadOptions(encoding=LEGACY), parsing, conversion)
 
 
 def _first_line(path: Path) -> bytes:

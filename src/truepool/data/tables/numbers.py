@@ -20,6 +20,9 @@ from truepool.data.tables.table_format import TableFormat
 MISSING = tuple(csv.ConvertOptions().null_values)
 """How tables write a value they do not have, beside the empty cell."""
 
+THOUSANDS = r"[-+]?[1-9]\d{0,2}(?:\.\d{3})+"
+"""Whole numbers with points between the thousands; a decimal comma may follow."""
+
 LIKELIER = 3.0
 """Log-likelihood by which fractions must explain outcomes better than percentages."""
 
@@ -276,11 +279,11 @@ def _without_thousands(name: str, text: Any) -> Any:
 
     Whole numbers alone, such as 1.567, are refused: they might be decimals.
     """
-    points = pc.match_substring_regex(text, r"^[-+]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?$")
+    points = pc.match_substring_regex(text, rf"^{THOUSANDS}(,\d+)?$")
     plain = pc.match_substring_regex(text, r"^[-+]?\d+(,\d+)?$")
     if not pc.any(points).as_py() or not pc.all(pc.or_(points, plain)).as_py():
         return text
-    if pc.any(pc.match_substring_regex(text, r"\.\d{3},\d+$")).as_py():
+    if pc.any(pc.match_substring_regex(text, rf"^{THOUSANDS},\d+$")).as_py():
         return pc.replace_substring(text, ".", "")
     row = pc.index(points, True).as_py()
     raise SourceError(

@@ -42,7 +42,7 @@ MISREPORTS: Mapping[str, Callable[[FloatArray], FloatArray]] = {
 
 @dataclass(frozen=True)
 class Gain:
-    """What a misreport gains its sender a case, and by how much the pool loses more.
+    """What a misreport gains its sender per case, and how much more the pool loses.
 
     ``name`` is the misreport that is best on all test cases.
     """

@@ -11,7 +11,7 @@ from truepool.measures import credit
 from truepool.measures.losses import Loss
 from truepool.pools import configure
 from truepool_paper.methods import vcg
-from truepool_paper.misreporting import MISREPORTS, Coordinator, changed, send
+from truepool_paper.misreport_gains import MISREPORTS, Coordinator, changed, send
 from truepool_paper.settings import COSTS
 
 TAUS = (0.5, COSTS.threshold)
