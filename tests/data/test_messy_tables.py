@@ -587,6 +587,8 @@ def test_a_table_of_a_western_spreadsheet_is_read_with_its_accents(tmp_path):
     """Words came as bytes, b'\\xd6S', and `truepool init` passed over their column."""
     path = tmp_path / "t.csv"
     text = "prüfer;land;a;b;y\nJosé;ÖS;0,1;0,2;0\nZoë;DE;0,3;0,4;1\n"
+    path.write_bytes("a;b;betrüg\n0,1;0,2;0\n0,3;0,4;1\n".encode("cp1252"))
+    assert read_panel(path, "betrüg", decimal=",").agents == ("a", "b")
     for encoding in ("cp1252", "utf-8", "utf-8-sig"):
         path.write_bytes(text.encode(encoding))
         written = TableFormat("y", decimal=",", id="prüfer", columns=("land",))

@@ -286,7 +286,7 @@ def test_a_column_that_is_already_an_agent_is_not_what_was_meant():
 
 def test_bytes_that_are_no_text_are_refused(tmp_path):
     path = tmp_path / "panel.csv"
-    path.write_bytes(b"zo\xeb,bob,y\n.9,.6,1\n.2,.1,0\n")
+    path.write_bytes(b"zo\x81,bob,y\n.9,.6,1\n.2,.1,0\n")
     with pytest.raises(SourceError, match="cannot be read as csv"):
         read_panel(path)
 

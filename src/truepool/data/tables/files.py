@@ -129,8 +129,10 @@ def _read_csv(
     """Read a table as UTF-8 or, where it is not, as `LEGACY`."""
     try:
         table = csv.read_csv(path, None, parsing, conversion)
-        if not any(pa.types.is_binary(kind) for kind in table.schema.types):
+        if table.column_names and not any(map(pa.types.is_binary, table.schema.types)):
             return table
+    except UnicodeDecodeError:  # in a name
+        pass
     except pa.ArrowInvalid as error:
         if "UTF8" not in str(error):
             raise
