@@ -5,7 +5,8 @@ import sys
 import pytest
 from typer.main import get_command
 
-from truepool.cli import app, main
+from truepool.cli import main
+from truepool.cli.verbs import app
 
 ROOT = get_command(app)
 EXAMPLE_NOTE = "No table was given: these are the cases of the bundled example.\n"

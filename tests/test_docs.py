@@ -7,7 +7,7 @@ import pytest
 from typer.main import get_command
 
 from truepool import agents, datasets, learners, pools, stress
-from truepool.cli import app
+from truepool.cli.verbs import app
 from truepool.games import payments
 
 DOCS = Path(__file__).parents[1] / "docs"

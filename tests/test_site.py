@@ -10,7 +10,7 @@ from reference import pages
 from typer.main import get_command
 
 import truepool
-from truepool.cli import app
+from truepool.cli.verbs import app
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -13,7 +13,7 @@ def cli() -> str:
     """Return the help of every verb, as the parsers print it."""
     from typer.main import get_command
 
-    from truepool.cli import app
+    from truepool.cli.verbs import app
 
     root = get_command(app)
     parts = [
@@ -29,6 +29,16 @@ def cli() -> str:
     return join(parts)
 
 
+def verbs() -> str:
+    """Return what ``truepool --help`` prints on a screen of the usual width."""
+    from typer.main import get_command
+
+    from truepool.cli import PAGE_WIDTH
+    from truepool.cli.verbs import app
+
+    return help_text("truepool", get_command(app), PAGE_WIDTH) + "\n"
+
+
 def commands(path: str, command: Any) -> Iterator[tuple[str, Any]]:
     """Walk through a command and the commands under it."""
     yield path, command
@@ -37,10 +47,14 @@ def commands(path: str, command: Any) -> Iterator[tuple[str, Any]]:
         yield from commands(f"{path} {name}", command.get_command(None, name))
 
 
-def help_text(path: str, command: Any) -> str:
+def help_text(path: str, command: Any, width: int = WIDTH) -> str:
     """Return the help of a command at a fixed width."""
     context = command.context_class(
-        command, info_name=path, terminal_width=WIDTH, max_content_width=WIDTH
+        command,
+        info_name=path,
+        terminal_width=width,
+        max_content_width=width,
+        **command.context_settings,
     )
     lines = command.get_help(context).splitlines()
     return "\n".join(line.rstrip() for line in lines)

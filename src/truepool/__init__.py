@@ -10,11 +10,14 @@ Names are imported when they are first used, so that ``import truepool`` costs l
 more than ``import numpy``.
 """
 
-from importlib import import_module
-from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+from importlib import import_module
+
+TYPE_CHECKING = False  # importing typing takes as long as Python takes to start
 if TYPE_CHECKING:
+    from typing import Any
+
     from truepool import agents, datasets, games, learners, pools, stress
     from truepool.audits import Audit, audit
     from truepool.client import AsyncClient, Client
@@ -119,7 +122,7 @@ def __getattr__(name: str) -> Any:
     if name in _NAMES:
         return getattr(import_module(f"truepool.{_NAMES[name]}"), name)
     if name == "__version__":
-        return version("truepool")
+        return import_module("importlib.metadata").version("truepool")
     if name[0].isupper():  # perhaps a pool
         every = import_module("truepool.pools").every()
         for pool in every.values():

@@ -307,7 +307,7 @@ def test_without_its_distribution_reproduce_says_how_to_get_it(monkeypatch, true
     assert "pip install ./reproduction" in err
     code, out, err = truepool("--help")
     assert (code, err) == (0, "")
-    assert "reproduce  Not available: run it to see why." in out
+    assert "reproduce  Re-run the paper's tables and compare the numbers." in out
 
 
 def test_a_broken_verb_stops_nobody_else(monkeypatch, tmp_path, truepool):

@@ -22,7 +22,7 @@ from training_data import features
 from typer.main import get_command
 
 import truepool as tp
-from truepool.cli import app
+from truepool.cli.verbs import app
 from truepool.core.errors import OutcomeError
 from truepool.data.costs import Costs
 from truepool.data.features import Features

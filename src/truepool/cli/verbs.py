@@ -1,20 +1,60 @@
-"""Verbs: those of truepool, and those of other distributions."""
+"""Verbs: those of truepool, and those of other distributions.
 
+Errors become one sentence and exit code 2 here.
+"""
+
+import os
+import sys
 from collections.abc import Sequence
 from functools import cached_property
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, version
 from inspect import isfunction
 from itertools import pairwise
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from truepool.cli import (
+    agent,
+    audit,
+    compare,
+    data,
+    demo,
+    export,
+    fit,
+    game,
+    init,
+    jury,
+    ledger,
+    pool,
+    replay,
+    score,
+    serve,
+    show,
+)
+from truepool.cli.outputs import print_note
 from truepool.core import plugins, registry
-from truepool.core.errors import MissingPluginError, PluginError, SettingError
+from truepool.core.errors import (
+    MissingPluginError,
+    PluginError,
+    SettingError,
+    TruepoolError,
+)
+from truepool.core.formatting import printable
 
-ELSEWHERE = {"reproduce": ("truepool-paper", "./reproduction")}
-"""Verbs that have a distribution of their own, and its folder in the repository."""
+USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
+"""What typer raises for a command line that it does not understand."""
+ELSEWHERE = {
+    "reproduce": (
+        "truepool-paper",
+        "./reproduction",
+        "Re-run the paper's tables and compare the numbers.",
+    )
+}
+"""Verbs that have a distribution of their own: its name, its folder in the repository,
+and what the verb does.
+"""
 
 
 class Verbs(TyperGroup):
@@ -46,9 +86,9 @@ class Verbs(TyperGroup):
         if cmd_name in refused:
             return _unavailable(cmd_name, refused[cmd_name])
         if cmd_name in ELSEWHERE:
-            return _unavailable(
-                cmd_name, MissingPluginError(cmd_name, *ELSEWHERE[cmd_name])
-            )
+            distribution, folder, summary = ELSEWHERE[cmd_name]
+            error = MissingPluginError(cmd_name, distribution, folder)
+            return _unavailable(cmd_name, error, summary)
         return None
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
@@ -103,7 +143,9 @@ def _command(name: str, verb: Any) -> Any:
     return typer.main.get_group(app).commands[name]
 
 
-def _unavailable(name: str, error: PluginError) -> TyperCommand:
+def _unavailable(
+    name: str, error: PluginError, summary: str = "Not available: run it to see why."
+) -> TyperCommand:
     def refuse() -> NoReturn:
         raise error
 
@@ -111,8 +153,101 @@ def _unavailable(name: str, error: PluginError) -> TyperCommand:
         name,
         callback=refuse,
         help=str(error),
-        short_help="Not available: run it to see why.",
+        short_help=summary,
         add_help_option=False,
         context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
         rich_markup_mode=None,
     )
+
+
+app = typer.Typer(
+    name="truepool",
+    cls=Verbs,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"truepool {version('truepool')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    show_version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            help="Print the version and exit.",
+            callback=_print_version,
+            is_eager=True,
+        ),
+    ] = False,
+) -> None:
+    """Pool probability reports from many agents into one decision you can trust."""
+
+
+app.command("demo")(demo.demo)
+app.command("init")(init.init)
+app.command("pool")(pool.pool)
+app.command("fit")(fit.fit)
+app.command("score")(score.score)
+app.command("show")(show.show)
+app.command("export")(export.export)
+app.command("compare")(compare.compare)
+app.command("audit")(audit.audit)
+app.command("jury")(jury.jury)
+app.command("replay")(replay.replay)
+app.command("serve", context_settings=serve.ENVIRONMENT)(serve.serve)
+app.add_typer(ledger.app, name="ledger")
+app.add_typer(data.app, name="data")
+app.add_typer(agent.app, name="agent")
+app.command("game")(game.game)
+
+
+def run() -> None:
+    """Run the verb that the command line names."""
+    try:
+        code = app(prog_name="truepool", standalone_mode=False)
+        sys.stdout.flush()  # what cannot be written is an error now, not at the exit
+        sys.exit(code)
+    except TruepoolError as error:
+        print_note(f"error: {error}")
+    except OSError as error:  # a disk that is full, a name that is too long
+        _drop_output()
+        where = "" if error.filename is None else f": {str(error.filename)!r:.80}"
+        print_note(f"error: {error.strerror or error}{where}")
+    except USAGE_ERROR as error:
+        _print_usage(error)
+    except typer.Abort:
+        print("error: stopped", file=sys.stderr)
+    sys.exit(2)
+
+
+def _drop_output() -> None:
+    """Leave out what standard output does not take: at the exit it would fail again."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _print_usage(error: Any) -> None:
+    """Say in one line what is wrong with the words of a command, and where to look."""
+    message = error.format_message().rstrip(".")
+    if "\n" in message:  # the help, where a command needs a verb
+        print(printable(message), file=sys.stderr)
+        return
+    for word, file in pairwise(sys.argv):
+        if word == "--json" and f"({file})" in message:
+            print_note(
+                "error: --json takes its file after an equals sign; write "
+                f"--json={file}"
+            )
+            return
+    words = "truepool" if error.ctx is None else error.ctx.command_path
+    print_note(f"error: {message[:1].lower()}{message[1:]}; see {words} --help")

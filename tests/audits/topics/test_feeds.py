@@ -7,7 +7,7 @@ from truepool.audits.evidence import Evidence
 from truepool.audits.findings import select_findings
 from truepool.audits.severity import FEEDS
 from truepool.audits.topics import feeds
-from truepool.cli import app
+from truepool.cli.verbs import app
 from truepool.data.panel import Panel
 from truepool.pools.mean import Mean
 
