@@ -19,7 +19,7 @@ def cli() -> str:
     parts = [
         "# Command line",
         NOTE,
-        "What `--help` prints. Each verb has a [page](../which_command.md) with"
+        "What `--help` prints. Each command has a [page](../which_command.md) with"
         " examples.",
     ]
     for path, command in commands("truepool", root):
