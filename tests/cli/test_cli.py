@@ -222,7 +222,7 @@ BAD = {
     "percentages": (settled(GOOD.replace(".9", "90")), "percentages"),
     "logits": (settled(GOOD.replace(".9", "-2.5")), "logits"),
     "outcome 2": (settled(GOOD.replace("5,1\n", "5,2\n")), "of, 0 or 2? Pass positive=0 (--positive 0) or positive=2 (--positive 2)."),
-    "text": (settled(GOOD.replace(".9", "high")), "'high' in row 0"),
+    "text": (settled(GOOD.replace(".9", "high")), "'high' in line 2 of the file"),
     "infinity": (settled(GOOD.replace(".9", "inf")), "Infinity"),
     "one text label": (settled(GOOD.replace("5,1\n", "5,a\n").replace("5,0\n", "5,a\n")), "every outcome is 'a'"),
     "one case": (settled("m0,m1,m2,m3,y\n.9,.6,.5,.5,1\n"), "at least 2 cases"),
