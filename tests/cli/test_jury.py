@@ -306,7 +306,7 @@ def test_verdicts_in_words_that_cannot_be_read_name_the_cure(truepool, tmp_path)
     assert (code, err) == (
         2,
         "error: a verdict in words must be 'yes' or 'no', as the labels are; column "
-        "'verdict' has 'perhaps' in line 5 of the file. Correct it, or leave it "
+        "'verdict' has 'perhaps' in line 4 of the file. Correct it, or leave it "
         "empty.\n",
     )
     wide = tmp_path / "wide.csv"

@@ -35,7 +35,7 @@ def test_a_correction_is_shown_on_three_probabilities(name, cases):
     pool = make(name)
     found = learned(pool, cases)
     for p in (0.1, 0.5, 0.9):
-        shown = found[f"{100 * p:.1f} % becomes"].value
+        shown = found[f"{p:g} becomes"].value
         assert pool.predict_proba([[p] * 3])[0, 1] == pytest.approx(shown)
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.base import clone
 
 from truepool.core.arrays import FloatArray, IntArray
-from truepool.core.formatting import percent
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.sparse import SparseReports
@@ -119,7 +118,7 @@ class RecalibratedPool(Pool):
         everyone = np.full((len(before), len(self.agents_), 1), 0.5)
         after = self._corrected(before, everyone)[:, 0]
         return tuple(
-            Parameter(f"{percent(p)} becomes", float(q), "pooled, after the correction")
+            Parameter(f"{p:g} becomes", float(q), "pooled, after the correction")
             for p, q in zip(EXAMPLES, after, strict=True)
         )
 
