@@ -48,6 +48,13 @@ def test_compare_prints_a_table_a_stranger_can_read(truepool):
     assert "Lowest:" in out
 
 
+def test_compare_says_which_pools_must_be_named(truepool):
+    words = "Only compared if named: attention, crowd, deep-sets, mlp-2, mlp-4."
+    _, out, _ = truepool("compare")
+    assert words in " ".join(out.split())
+    assert words not in " ".join(truepool("compare", "--pool", "vcg")[1].split())
+
+
 def test_compare_reads_a_table(truepool):
     code, out, _ = truepool("compare", EXAMPLE, "--outcome", "malignant", *QUICK)
     assert code == 0

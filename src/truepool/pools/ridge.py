@@ -68,7 +68,6 @@ class Ridge(Pool):
 
     name: ClassVar[str] = "ridge"
     complexity: ClassVar[int] = 3
-    by_default: ClassVar[bool] = False
     exemptions: ClassVar = {"unanimity": MODEL}
 
     coefficients_: FloatArray
