@@ -286,6 +286,7 @@ POLICY = {
         "TOLERANCE": 1e-09,
     },
     "pools.onnx.graph": {"DOUBLE": 11, "INTEGER": 7},
+    "pools.recalibrated": {"EXAMPLES": (0.1, 0.5, 0.9)},
     "pools.ridge": {"DEFAULT": 1.0, "ENOUGH": 1e-05, "MOST_FEATURES": 1_000},
     "pools.crowd": {"MAX_STEPS": 200, "PRECISION": 1e-08, "SUPPORT": 1.0},
     "pools.shrunk": {

@@ -124,7 +124,9 @@ def test_our_files_know_names_categories_and_labels(tmp_path):
     assert agent.positive == "attack"
     turned = table.select(["flag", "rate", "size"])
     assert_allclose(agent.predict_proba(turned), trained["random-forest"].predict_proba(table), atol=1e-6)  # fmt: skip
-    with pytest.raises(FeatureError, match="column 'flag' says 'XX' in row 0"):
+    with pytest.raises(
+        FeatureError, match="column 'flag' says 'XX' in zero-based row 0"
+    ):
         agent.predict_proba(pa.table({"size": [1.0], "flag": ["XX"]}))
 
 

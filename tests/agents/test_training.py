@@ -135,7 +135,7 @@ def test_frames_of_numbers_and_text_train_like_arrays_of_codes():
     by_name = train(X=frame, features=[["z", "v"], ["w"]])
     assert by_name["tree"].encoder.names_ == ("z", "v")
     new.loc[7, "z"] = "e"
-    with pytest.raises(FeatureError, match="column 'z' says 'e' in row 7"):
+    with pytest.raises(FeatureError, match="column 'z' says 'e' in zero-based row 7"):
         train(X=frame).reports(new)
     lenient = train(X=frame, unseen="missing").reports(new)
     assert np.isfinite(lenient).all()

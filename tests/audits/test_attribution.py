@@ -15,6 +15,7 @@ from truepool.audits.attribution import (
     FITTING,
     NEAR,
     ONE,
+    WAITING,
     dates,
     share_of_cost,
 )
@@ -35,8 +36,10 @@ SAVES = Estimate(0.2, 0.1, 0.3)
 MAY = "Another finding may explain it: "
 
 
-def candidate(code="biased", who=("ada",), p=1e-9, price=lambda: SAVES, **more):
-    return Candidate(code, who, f"{code}.", "Fix it.", p_value=p, price=price, **more)
+def candidate(
+    code="biased", who=("ada",), p=1e-9, price=lambda: SAVES, advice="Fix it.", **more
+):
+    return Candidate(code, who, f"{code}.", advice, p_value=p, price=price, **more)
 
 
 def findings_of(*candidates):
@@ -342,3 +345,59 @@ def test_over_confidence_that_was_there_before_is_not_laid_to_drift():
     always = Temperature(0.2)(timed(sound(cases=3000)), "agent1")
     late = Degradation(at=0.95)(always, "agent1", seed=0)
     assert MAY not in over(late).sentence
+
+
+# A broken feed comes before the agent's other faults
+
+
+def feed(**more):
+    return candidate("constant-feed", advice="Fix the feed.", since=300, **more)
+
+
+@pytest.mark.parametrize("code", WAITING)
+def test_a_fault_that_a_broken_feed_does_not_explain_still_waits_for_it(code):
+    own = candidate(code, share=lambda causes: 0.0)
+    findings = findings_of(own, feed())
+    waits = findings[code, "ada"]
+    assert (waits.severity, waits.cause) == ("note", ("constant-feed", "ada"))
+    assert waits.sentence.endswith(
+        "Its feed must be fixed first: ada sends one and the same report."
+    )
+    assert MAY not in waits.sentence
+    assert {f.advice for f in findings.values()} == {"Fix the feed."}
+    assert waits.cost == SAVES, "what it would save is still said"
+
+
+def test_a_note_about_an_agent_waits_for_its_feed_too():
+    note = candidate("biased", matters=False, price=None)
+    assert findings_of(note, feed())["biased", "ada"].cause == ("constant-feed", "ada")
+
+
+def test_only_an_error_of_the_same_agents_feed_is_waited_for():
+    own = candidate("biased", share=lambda causes: 0.0)
+    for other in (candidate("constant-feed", ("bob",)), feed(p=0.03), drift("ada", 9)):
+        assert findings_of(own, other)["biased", "ada"].severity == "error"
+
+
+def test_what_an_agent_gains_by_misreporting_does_not_wait_for_its_feed():
+    gain = candidate("misreport-gain", share=lambda causes: 0.0)
+    assert findings_of(gain, feed())["misreport-gain", "ada"].severity == "error"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_over_confident_agent_with_a_dead_feed_has_one_error_and_one_advice(seed):
+    from truepool.stress.temperature import Temperature
+
+    panel = Temperature(0.2)(timed(sound(seed, cases=3000)), "agent1")
+    reports = panel.reports.copy()
+    reports[2700:, 1] = 0.3
+    dead = Panel(reports, panel.outcomes, times=panel.times)
+    result = audit(dead, **QUICK)
+    own = [f for f in result.findings if f.who[:1] == ("agent1",)]
+    assert {"constant-feed", "over-confident"} <= {f.code for f in own}
+    assert [f.code for f in own if f.severity == "error"] == ["constant-feed"]
+    about = [f for f in own if f.code in (*WAITING, "constant-feed")]
+    assert len({f.advice for f in about}) == 1
+    assert "recalibrate agent1" not in result.advice
+    root, explained = next(g for g in result.groups if g[0].code == "constant-feed")
+    assert {f.code for f in about} <= {root.code, *(f.code for f in explained)}

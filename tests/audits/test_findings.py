@@ -72,7 +72,7 @@ def test_prices_are_asked_only_of_findings():
     assert select_findings([candidate(p=0.5, price=refuse)]) == ()
 
 
-def test_the_gravest_then_what_saves_most_then_the_surest_come_first():
+def test_the_gravest_then_feeds_then_what_saves_most_then_the_surest_come_first():
     result = select_findings([
         candidate("a", ("x",), price=lambda: Estimate(0.1, 0.05, 0.2)),
         candidate("b", ("y",)),
@@ -80,7 +80,7 @@ def test_the_gravest_then_what_saves_most_then_the_surest_come_first():
         candidate("reversed", ("w",), p=1e-30, price=lambda: NEGATIVE),
         candidate("e", ("v",), most="warning"),
     ])  # fmt: skip
-    assert [finding.code for finding in result] == ["b", "a", "reversed", "e", "c"]
+    assert [finding.code for finding in result] == ["reversed", "b", "a", "e", "c"]
 
 
 def test_advice_that_would_cost_more_is_not_given():

@@ -241,7 +241,7 @@ def test_a_category_and_an_outcome_that_are_new_are_named(truepool, tables):
     write(tables / "new.csv", 1, flag=["SF"] * 119 + ["XX"])
     code, _, err = truepool(*words)
     assert code == 2
-    assert "column 'flag' says 'XX' in row 119" in err
+    assert "column 'flag' says 'XX' in zero-based row 119" in err
     assert not (tables / "out.csv").exists()
 
 

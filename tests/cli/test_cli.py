@@ -48,6 +48,13 @@ def test_compare_prints_a_table_a_stranger_can_read(truepool):
     assert "Lowest:" in out
 
 
+def test_compare_says_which_pools_must_be_named(truepool):
+    words = "Only compared if named: attention, crowd, deep-sets, mlp-2, mlp-4."
+    _, out, _ = truepool("compare")
+    assert words in " ".join(out.split())
+    assert words not in " ".join(truepool("compare", "--pool", "vcg")[1].split())
+
+
 def test_compare_reads_a_table(truepool):
     code, out, _ = truepool("compare", EXAMPLE, "--outcome", "malignant", *QUICK)
     assert code == 0
@@ -222,7 +229,7 @@ BAD = {
     "percentages": (settled(GOOD.replace(".9", "90")), "percentages"),
     "logits": (settled(GOOD.replace(".9", "-2.5")), "logits"),
     "outcome 2": (settled(GOOD.replace("5,1\n", "5,2\n")), "of, 0 or 2? Pass positive=0 (--positive 0) or positive=2 (--positive 2)."),
-    "text": (settled(GOOD.replace(".9", "high")), "'high' in row 0"),
+    "text": (settled(GOOD.replace(".9", "high")), "'high' in line 2 of the file"),
     "infinity": (settled(GOOD.replace(".9", "inf")), "Infinity"),
     "one text label": (settled(GOOD.replace("5,1\n", "5,a\n").replace("5,0\n", "5,a\n")), "every outcome is 'a'"),
     "one case": (settled("m0,m1,m2,m3,y\n.9,.6,.5,.5,1\n"), "at least 2 cases"),

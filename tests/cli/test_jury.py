@@ -250,7 +250,7 @@ def test_json_lines_are_read_like_csv(table, truepool, tmp_path):
         ("\n\n", "the table must have at least one row"),
         ('{"item": "a", "judge": "g", "verdict": 1}\n{"item": "a", "judge": "h", '
          '"verdict": "n/a?"}', "a verdict must be a number in [0, 1]; column 'verdict' "
-         "has 'n/a?' in row 1. Correct it"),
+         "has 'n/a?' in line 2 of the file. Correct it"),
         ("x" * 60, f"is '{'x' * 40}...', which is cut off"),
     ],
 )  # fmt: skip
@@ -306,14 +306,18 @@ def test_verdicts_in_words_that_cannot_be_read_name_the_cure(truepool, tmp_path)
     assert (code, err) == (
         2,
         "error: a verdict in words must be 'yes' or 'no', as the labels are; column "
-        "'verdict' has 'perhaps' in row 3. Correct it, or leave it empty.\n",
+        "'verdict' has 'perhaps' in line 4 of the file. Correct it, or leave it "
+        "empty.\n",
     )
     wide = tmp_path / "wide.csv"
     wide.write_text("id,a,b,prompt,passed\n1,yes,no,why,yes\n2,no,no,how,no\n")
     words = ("--outcome", "passed", "--positive", "yes")
     assert truepool("jury", wide, *words, "--ignore", "prompt")[0] == 0
     code, _, err = truepool("jury", wide, *words)
-    assert "column 'prompt' has 'why' in row 0. Correct it, or leave the" in err
+    assert (
+        "column 'prompt' has 'why' in line 2 of the file. Correct it, or leave the"
+        in err
+    )
     assert "if it is not a judge (--ignore prompt" in err
 
 

@@ -265,7 +265,10 @@ def test_a_separator_that_is_the_stored_decimal_mark_is_asked_about_first(
         ("score v.pool new.csv --id idd", "no id column 'idd' (did you mean 'id'?)"),
         ("score v.pool lacking.csv", "missing: 'di'; columns"),
         ("score v.pool percent.csv", "a report must lie in [0, 1]"),
-        ("score v.pool text.csv", "column 'ada' has 'x' in row 0. Correct it"),
+        (
+            "score v.pool text.csv",
+            "column 'ada' has 'x' in line 2 of the file. Correct it",
+        ),
         ("score v.pool ragged.csv", "cannot be read as CSV"),
         ("score v.pool text.parquet", "a report must be a number"),
         ("score v.pool broken.parquet", "cannot be read as parquet"),

@@ -223,7 +223,7 @@ def test_a_scored_data_set_can_be_read_as_one(place, truepool):
             lambda: write(
                 "new/z.parquet", slice(0, 9), bob=pa.array([9.5] * 9).cast("f4")
             ),
-            "(counted from case 600, in row group 0 of new/z.parquet)",
+            "(in row group 0 of new/z.parquet)",
         ),
         (lambda: Path("new/z.parquet").write_bytes(b"PAR1xPAR1"), "new/z.parquet"),
     ],
@@ -248,7 +248,7 @@ def test_text_among_reports_is_named_with_its_row_group(place, truepool):
     text = ["0.5"] * 90 + ["x"] * 10
     write("new/z.parquet", slice(0, 100), bob=text)
     err = refused(truepool, "new", "-o", "one.parquet")
-    assert "has 'x' in row 90" in err
+    assert "has 'x' in zero-based row 90" in err
     assert "(in row group 1 of new/z.parquet)" in err
 
 

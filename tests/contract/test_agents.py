@@ -98,7 +98,7 @@ def test_it_refuses_rows_of_another_width(name):
 def test_it_refuses_infinity(name):
     X, _ = features(3)
     X[1, 2] = np.inf
-    with pytest.raises(FeatureError, match="'x2' is inf in row 1"):
+    with pytest.raises(FeatureError, match="'x2' is inf in zero-based row 1"):
         trained(name).predict_proba(X)
 
 

@@ -185,7 +185,9 @@ def test_an_empty_cell_of_text_is_no_value(tmp_path):
     (tmp_path / "t.csv").write_text("a,b,region,y\n0.9,0.6,,1\n0.2,0.1,EU,0\n")
     read = read_panel(tmp_path / "t.csv", columns=["region"])
     assert read.columns["region"].tolist() == [None, "EU"]
-    with pytest.raises(PanelError, match="every case needs a group; case 0 has none"):
+    with pytest.raises(
+        PanelError, match="every case needs a group; line 2 of the file has none"
+    ):
         read_panel(tmp_path / "t.csv", group="region")
 
 
@@ -210,7 +212,7 @@ def test_a_long_table_has_one_value_per_case():
 
 def test_two_values_for_a_case_of_a_long_table_are_refused():
     rows = LONG | {"amount": [5.0, 6.0, 7.0, 7.0]}
-    words = r"one value of 'amount'; case '1' has 5\.0 and, in row 1, 6\.0"
+    words = r"one value of 'amount'; case '1' has 5\.0 and, in zero-based row 1, 6\.0"
     with pytest.raises(PanelError, match=words):
         read_panel(pl.DataFrame(rows), long=("q", "who", "p"), columns=["amount"])
 

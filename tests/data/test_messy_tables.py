@@ -69,7 +69,7 @@ def test_one_panel_may_be_written_in_many_ways(
     panel, found = load_panel(path, TableFormat(**settings))
     assert_allclose(panel.reports, REPORTS, rtol=1e-15)
     assert panel.outcomes.tolist() == [1, 0, 0]
-    assert found.separator == separator
+    assert found.origin.separator == separator
     assert bool(found.notes()) == (separator is not None)
 
 
@@ -79,7 +79,7 @@ def test_times_are_read_by_their_format():
     assert panel.order.tolist() == [0, 2, 1]
     assert panel.times[0] == np.datetime64(datetime.datetime(2025, 12, 31))
     with pytest.raises(
-        PanelError, match=r"'%Y'; column 'time' has '31.12.2025' in row"
+        PanelError, match=r"'%Y'; column 'time' has '31.12.2025' in zero-based row 0"
     ):
         read_panel(table, time_format="%Y")
 
@@ -102,8 +102,8 @@ def test_dates_of_a_text_file_must_be_written_as_the_format_says(tmp_path, cells
     with pytest.raises(PanelError) as refusal:
         read_panel(path, time_format="%d/%m/%Y")
     assert str(refusal.value) == (
-        f"a time must be written as '%d/%m/%Y'; column 'time' has {cells[0]!r} in row "
-        f"0. {cure}"
+        f"a time must be written as '%d/%m/%Y'; column 'time' has {cells[0]!r} in "
+        f"line 2 of the file. {cure}"
     )
 
 
@@ -120,7 +120,9 @@ def test_cells_that_hold_dates_need_no_format():
         table = pa.table({"a": [0.9, 0.1], "b": [0.8, 0.3], "time": whole, "y": [1, 0]})
         panel = read_panel(table, time_format="%d.%m.%Y")
         assert panel.times.tolist() == read_panel(table).times.tolist()
-    with pytest.raises(PanelError, match="every case needs a time; case 2 has none"):
+    with pytest.raises(
+        PanelError, match="every case needs a time; zero-based row 2 has none"
+    ):
         read_panel(pa.table({**WIDE, "time": days}), time_format="%d.%m.%Y")
 
 
@@ -131,7 +133,7 @@ def test_cells_that_hold_dates_need_no_format():
         (["2026-01-02", "3.4.2026 12:00", "2026-01-04"], "row 1. Say how times are"),
         (["1/2/2026", "3/4/2026", "3/5/2026"],
          "Pass --time-format '%d/%m/%Y' or '%m/%d/%Y'."),
-        (["2026-01-02", "", "2026-01-04"], "every case needs a time; case 1 has none"),
+        (["2026-01-02", "", "2026-01-04"], "every case needs a time; zero-based row 1 has none"),
     ],
 )  # fmt: skip
 def test_times_that_are_written_otherwise_are_refused_with_their_format(times, cure):
@@ -143,10 +145,10 @@ def test_times_that_are_written_otherwise_are_refused_with_their_format(times, c
 @pytest.mark.parametrize(
     ("cell", "cure"),
     [
-        ("5%", "column 'w' has '5%' in row 2. Write 0.05, without the percent sign."),
+        ("5%", "column 'w' has '5%' in zero-based row 2. Write 0.05, without the percent sign."),
         ("0,5", "Pass --decimal , if the comma is the decimal mark, else leave it out."),
         ("1,234.50", "Leave out what separates the thousands."),
-        ("lots", "column 'w' has 'lots' in row 2. Correct it, or name another column."),
+        ("lots", "column 'w' has 'lots' in zero-based row 2. Correct it, or name another column."),
     ],
 )  # fmt: skip
 def test_what_is_no_number_is_named_with_its_column_row_and_cure(role, cell, cure):
@@ -171,7 +173,7 @@ def test_text_with_decimal_commas_is_numbers_where_that_is_the_mark():
 
 def test_a_number_that_only_python_reads_is_refused_as_text():
     table = pa.table({**WIDE, "ada": ["0.9", "1_0", "0.5"]})
-    with pytest.raises(ReportError, match="column 'ada' has '1_0' in row 1"):
+    with pytest.raises(ReportError, match="column 'ada' has '1_0' in zero-based row 1"):
         read_panel(table)
 
 
@@ -380,7 +382,7 @@ def test_excel_needs_its_extra_and_a_sound_file(tmp_path, monkeypatch):
     for row in ((0.9, 0.4, 1), ("x", 0.3, 0)):
         book.active.append(row)
     book.save(tmp_path / "mixed.xlsx")
-    with pytest.raises(ReportError, match="'ada' has 'x' in row 1"):
+    with pytest.raises(ReportError, match="'ada' has 'x' in row 3 of the sheet"):
         read_panel(tmp_path / "mixed.xlsx")
     monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
     with pytest.raises(MissingExtraError, match=r"truepool\[excel\]"):
@@ -412,8 +414,8 @@ def test_a_format_that_cannot_be_is_refused(settings, kind, match):
     [
         ({"made": [1, 1, 1, 1, 1]}, {"time": "made"}, ReportError, "'ada' has 0.5 and 0.9 on case 'q1', and both have the same time"),
         ({}, {}, ReportError, "no time says which is later. Name the column"),
-        ({"y": [1, 0, 0, 0, 1]}, {"time": "made"}, OutcomeError, "case 'q1' has 1 and, in row 1, 0"),
-        ({"who": ["ada", None, "ada", "bob", "ada"]}, {}, SourceError, "column 'who' is empty in row 1"),
+        ({"y": [1, 0, 0, 0, 1]}, {"time": "made"}, OutcomeError, "case 'q1' has 1 and, in zero-based row 1, 0"),
+        ({"who": ["ada", None, "ada", "bob", "ada"]}, {}, SourceError, "column 'who' is empty in zero-based row 1"),
         ({}, {"decision_time": "made"}, SourceError, "needs the times of the reports"),
     ],
 )  # fmt: skip
@@ -425,8 +427,8 @@ def test_a_long_table_that_contradicts_itself_is_refused(change, settings, kind,
 @pytest.mark.parametrize(
     ("cells", "settings", "match"),
     [
-        (["90%", "20%"], {}, "'ada' has '90%' in row 0. Pass --percent"),
-        (["0,9", "0,2"], {}, "'ada' has '0,9' in row 0. Pass --decimal ,"),
+        (["90%", "20%"], {}, "'ada' has '90%' in zero-based row 0. Pass --percent"),
+        (["0,9", "0,2"], {}, "'ada' has '0,9' in zero-based row 0. Pass --decimal ,"),
         (["9,5%", "20%"], {}, "Pass --decimal , and --percent"),
         (["90%", "0.2"], {"percent": True}, "'ada' has '90%' and column 'ada' has '0.2'"),
         (["90%", "20%"], {"percent": True}, "'ada' has '90%' and column 'bob' has '0.6'"),
@@ -489,7 +491,9 @@ def test_percentages_and_fractions_in_one_column_are_told_apart_by_the_outcomes(
     reports, y = by_row(np.random.default_rng(0), 200, 0.4)
     mixed = dict(zip("abc", reports.copy(), strict=True)) | {"y": y}
     mixed["b"][:40] /= 100
-    sentence = r"agent 'b' has \d+ numbers up to 1, such as .* in case 0, that fit"
+    sentence = (
+        r"agent 'b' has \d+ numbers up to 1, such as .* in zero-based row 0, that fit"
+    )
     with pytest.raises(ReportError, match=sentence):
         read_panel(pa.table(mixed), percent=True)
     long = pa.table({
@@ -497,7 +501,7 @@ def test_percentages_and_fractions_in_one_column_are_told_apart_by_the_outcomes(
         "report": np.stack([mixed[k] for k in "abc"], axis=1).ravel(),
         "y": np.repeat(y, 3),
     })  # fmt: skip
-    with pytest.raises(ReportError, match=sentence.replace("case 0", "case 0 .*")):
+    with pytest.raises(ReportError, match=sentence.replace("zero-based row", "case")):
         read_panel(long, percent=True, long=("case", "agent", "report"))
 
 
@@ -543,7 +547,7 @@ def test_a_header_that_no_line_feed_ends_is_refused(tmp_path):
 
 def test_more_than_a_hundred_percent_is_named_as_the_table_has_it():
     table = pa.table({"ada": [91.0, 150.0], "bob": [20.0, 30.0], "y": [1, 0]})
-    message = "a percentage must lie between 0 and 100; column 'ada' has 150 in row 1"
+    message = "a percentage must lie between 0 and 100; column 'ada' has 150 in zero-based row 1"
     with pytest.raises(ReportError, match=message):
         read_panel(table, percent=True)
 
@@ -566,12 +570,16 @@ def test_points_between_thousands_are_not_decimal_points(tmp_path, amount):
     path = tmp_path / "t.csv"
     path.write_text(f"a;b;amount;y\n0,1;0,2;{amount};0\n0,3;0,4;794;1\n")
     written = TableFormat("y", decimal=",", agents="a,b", columns=("amount",))
-    with pytest.raises(PanelError, match=f"'{amount}' in row 0.*separates the thou"):
+    with pytest.raises(
+        PanelError, match=f"'{amount}' in line 2 of the file.*separates the thou"
+    ):
         load_panel(path, written)
     with pytest.raises(PanelError, match=f"'{amount}'.*thousands"):
         read_panel(path, decimal=",", weight="amount", agents="a,b")
     path.write_text("a;b;y\n0,1;0.2;0\n0,3;0.4;1\n")
-    with pytest.raises(ReportError, match="'0.2' in row 0. Pass --decimal . if"):
+    with pytest.raises(
+        ReportError, match="'0.2' in line 2 of the file. Pass --decimal . if"
+    ):
         read_panel(path, decimal=",")
 
 

@@ -108,7 +108,7 @@ def test_booleans_and_whole_numbers_are_reports_too():
         ("ada,bob,y\n", SourceError, "at least one row"),
         ("ada,bob,outcome\n.9,.6,1\n", OutcomeError, "no 'outcomes' .did you mean 'outcome'"),
         ("ada,ada,outcomes\n.9,.6,1\n.2,.1,0\n", AgentError, "got 'ada' more than once"),
-        ("ada,bob,outcomes\n.9,.6x,1\n.2,.1,0\n", ReportError, "'bob' has '.6x' in row 0"),
+        ("ada,bob,outcomes\n.9,.6x,1\n.2,.1,0\n", ReportError, "'bob' has '.6x' in zero-based row 0"),
         ("ada,bob,outcomes\n90,60,1\n20,10,0\n", ReportError, "percentages"),
         ("ada,bob,outcomes\n.9,.6,yes\n.2,.1,no\n", OutcomeError, "of, 'no' or 'yes'.*--positive yes"),
         ("ada,bob,outcomes\n.9,.6,\n.2,.1,\n", OutcomeError, "'outcomes' is empty in all 2 rows"),
@@ -287,7 +287,7 @@ def test_a_column_that_is_already_an_agent_is_not_what_was_meant():
 def test_bytes_that_are_no_text_are_refused(tmp_path):
     path = tmp_path / "panel.csv"
     path.write_bytes(b"zo\x81,bob,y\n.9,.6,1\n.2,.1,0\n")
-    with pytest.raises(SourceError, match="cannot be read as csv"):
+    with pytest.raises(SourceError, match=r"UTF-8 or Windows-1252; .* Save it as CSV"):
         read_panel(path)
 
 

@@ -42,7 +42,7 @@ def test_several_agents_in_percent_are_named_together():
 def test_an_agent_that_mixes_units_is_asked_for_one(percent):
     with pytest.raises(ReportError) as refusal:
         read_panel(table(MIXED), percent=percent)
-    first = f"{MIXED[1]:g} in case 1, {MIXED[0]:g} in case 0"
+    first = f"{MIXED[1]:g} in zero-based row 1, {MIXED[0]:g} in zero-based row 0"
     assert str(refusal.value).endswith(
         f"'rf' mixes percentages and probabilities ({first}); write it in one unit."
     )

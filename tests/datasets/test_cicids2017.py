@@ -39,7 +39,7 @@ def test_an_unknown_label_is_refused(given):
     given(
         CICIDS2017, ",".join([PORT, *NAMES, LABEL]), line(1, "Heartbleed", columns=52)
     )
-    with pytest.raises(SourceError, match="got 'Heartbleed' in row 0"):
+    with pytest.raises(SourceError, match="got 'Heartbleed' in zero-based row 0"):
         cicids2017()
 
 

@@ -308,3 +308,13 @@ def test_a_replay_of_many_agents_by_log_loss_has_no_best_weights():
     assert trace.best_weights is None
     assert trace.regret is None
     assert np.isfinite(trace.regret_to_agent).all()
+
+
+def test_a_replay_of_anything_but_a_panel_is_refused_in_one_sentence():
+    from truepool.core.errors import SettingError
+
+    panel = Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0])
+    with pytest.raises(SettingError, match=r"got a str as the panel\. Swap the two: "):
+        replay(panel, "gradient")
+    with pytest.raises(SettingError, match=r"got a list .* with truepool\.read_panel"):
+        replay("gradient", [[0.9, 0.5]])

@@ -1,14 +1,19 @@
 import re
 from dataclasses import replace
+from html import unescape
+from io import StringIO
 
 import pytest
 from example_audit import audit, estimate, findings, recommendation
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from truepool.audits.values import Fix
 from truepool.data.labels import Labels
 from truepool.render.actions import ACTIONS, FAULTS
+from truepool.render.html.audit import html as page
+from truepool.render.tables.audit import show
 from truepool.render.verdict import costs, saving_label, sentence, usual
 
 NONE = {"withheld": ()}
@@ -26,6 +31,12 @@ def fixed(*fixes, **changes):
 
 def advice(text):
     return text.advice
+
+
+def terminal(result):
+    written = StringIO()
+    show(result, Console(file=written, width=100))
+    return written.getvalue()
 
 
 def error(code, *who, saving=None, since=None):
@@ -121,6 +132,61 @@ def test_an_error_is_fixed_before_anything_else():
         "of the pools that cost significantly less. Compare the pools again after the "
         "fix."
     )
+
+
+def recalibration(code, *who, saves):
+    found = findings()[0]
+    return replace(found, code=code, who=who, cost=estimate(saves), severity="note")
+
+
+@pytest.mark.parametrize(
+    ("finding", "what"),
+    [
+        (recalibration("biased-pool", saves=0.3), "the pool"),
+        (recalibration("over-confident", "ada", saves=0.3), "ada"),
+        (recalibration("biased", "bob", saves=0.3), "bob"),
+    ],
+)
+def test_why_a_feed_comes_before_a_larger_saving_is_said_with_both_amounts(
+    finding, what
+):
+    dead = fixed(error("constant-feed", "ada", saving=estimate(0.09)))
+    dead = replace(dead, findings=(finding,))
+    text = advice(dead)
+    assert text.startswith(
+        "Before anything else, take ada out of the pool or fix its feed (saves 0.0900 "
+        f"per case, in false alarms). Recalibrating {what} would save more, 0.300 per "
+        "case against 0.0900, but a feed must be fixed before anything is fitted to "
+        "it. Until then, use "
+    )
+    assert text.count("Recalibrating") == 1
+    for shown in (dead.to_markdown(), page(dead), terminal(dead)):
+        assert text.split(". ")[1] in " ".join(unescape(shown).split())
+
+
+def test_a_feed_that_saves_most_needs_no_reason():
+    dead = fixed(error("constant-feed", "ada", saving=estimate(0.09)))
+    less = replace(dead, findings=(recalibration("biased-pool", saves=0.08),))
+    assert "must be fixed before" not in advice(less)
+    assert "Recalibrating mean on all other cases would save 0.0800" in advice(less)
+
+
+@pytest.mark.parametrize(
+    ("savings", "words"),
+    [
+        ([estimate(0.005)], "0.300 per case (in false alarms) against 0.00500, but"),
+        ([estimate(-0.2)], "0.300 per case, but"),
+        ([None], "0.300 per case (in false alarms), but"),
+        ([estimate(0.1), estimate(0.2)], "0.300 per case, but"),
+    ],
+)
+def test_the_saving_of_a_feed_is_named_beside_it_where_there_is_one(savings, words):
+    feeds = [
+        error("constant-feed", who, saving=saving)
+        for who, saving in zip(("ada", "bob"), savings, strict=False)
+    ]
+    dead = replace(fixed(*feeds), findings=(recalibration("biased-pool", saves=0.3),))
+    assert f"Recalibrating the pool would save more, {words}" in advice(dead)
 
 
 def test_the_recommended_pool_is_auto_and_the_alternative_says_why():

@@ -43,6 +43,10 @@ OWN = (
 """Findings about an agent that a deeper fault of the same agent explains. Being a copy,
 or the best of all, is explained by none of its faults."""
 
+WAITING = tuple(code for code in OWN if code not in (*FEEDS, "misreport-gain"))
+"""Faults that can only be judged, and fixed, once the agent's feed works. What an agent
+could gain by misreporting depends on how it is paid."""
+
 BECAUSE = {
     LABELS: "the positive label may be the other one",
     "constant-feed": "{who} {sends} one and the same report",
@@ -123,6 +127,8 @@ def attribute_causes(graded: Sequence[tuple[Candidate, Finding]]) -> list[Findin
             if any(cause.severity != "note" for cause in causes):
                 finding = replace(finding, severity="note")
             finding = replace(finding, sentence=sentence, cause=causes[0].key)
+        elif feed := _broken_feed(finding, graded):
+            finding = _wait(finding, feed)
         elif candidate.unexplained:
             sentence = f"{finding.sentence} {candidate.unexplained}"
             finding = replace(finding, sentence=sentence)
@@ -137,7 +143,41 @@ def _follow(candidate: Candidate, finding: Finding, feed: Finding) -> Finding:
     """
     sentence = finding.sentence.replace(candidate.when, "", 1)
     since = finding.since if finding.since is None else feed.since
-    return replace(finding, sentence=sentence, since=since, cost=None)
+    return replace(
+        finding, sentence=sentence, since=since, cost=None, advice=feed.advice
+    )
+
+
+def _broken_feed(
+    finding: Finding, graded: Sequence[tuple[Candidate, Finding]]
+) -> Finding | None:
+    """Find the broken feed of the same agent, unless the fault began before it broke.
+
+    A fault without a date is measured on all reports, those of the broken feed too.
+    """
+    if finding.code not in WAITING:
+        return None
+    feeds = [
+        other
+        for _, other in graded
+        if other.code in FEEDS
+        and other.severity == "error"
+        and other.who == finding.who[:1]
+        and (finding.since is None or finding.since >= (other.since or 0))
+    ]
+    return min(feeds, key=_depth, default=None)
+
+
+def _wait(finding: Finding, feed: Finding) -> Finding:
+    """Return a fault that the feed does not explain, but that must wait for it."""
+    sentence = f"{finding.sentence} Its feed must be fixed first: {_because([feed])}."
+    return replace(
+        finding,
+        severity="note",
+        sentence=sentence,
+        advice=feed.advice,
+        cause=feed.key,
+    )
 
 
 def _causes(

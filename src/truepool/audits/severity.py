@@ -19,6 +19,10 @@ sends is no longer its opinion, and the next case may be the expensive one. A dr
 agent is as broken only where it knows no more than the base rate, and a copy where the
 numbers are identical; the checks say so."""
 
+FIRST = (*BROKEN, "drifted")
+"""Faults that are fixed before anything else, whatever that saves: what is fitted to
+reports that are wrong must be fitted again once they are right."""
+
 
 def severity(
     p_value: float | None,

@@ -25,8 +25,8 @@ def compare(
         option(
             "--pool",
             "Only these pools, separated by commas. Repeatable. Default: all but "
-            "crowd, shrunk, ridge, boosted and the neural ones (mlp-2, mlp-4, "
-            "deep-sets, attention), which must be named.",
+            "crowd and the neural ones (mlp-2, mlp-4, deep-sets, attention), which "
+            "must be named.",
         ),
     ] = None,
     folds: Annotated[
@@ -82,4 +82,17 @@ def compare(
         print_line(heading)
         for table in shown:
             table.print(console())
+        if pool is None:
+            print_line(_others())
         print_files(json_file, markdown)
+
+
+def _others() -> str:
+    """Say which pools are compared only if they are named, and how."""
+    from truepool.pools import every
+
+    others = [name for name, pool in every().items() if not pool.by_default]
+    return (
+        f"Only compared if named: {', '.join(others)}. For one of them: truepool "
+        f"compare --pool {others[0]}; the baselines are always included."
+    )

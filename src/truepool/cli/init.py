@@ -58,9 +58,12 @@ def _show(profile: "TableProfile", table: Path, place: Path, *, err: bool) -> No
     from truepool.cli.screen import print_line
     from truepool.core.formatting import pluralize
     from truepool.data.labels import format_names
+    from truepool.data.tables.summary import GUESSED_ENCODING
     from truepool.render.config import cost_matrix
 
     lines = [f"{table.name}: {pluralize(profile.rows, 'row')}."]
+    if profile.encoding is not None:
+        lines.append(f"  {GUESSED_ENCODING}")
     for name, value in profile.options.items():
         shown = format_names(value) if isinstance(value, list) else value
         lines.append(f"  {name}: {'yes' if value is True else shown} "

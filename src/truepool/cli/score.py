@@ -271,11 +271,14 @@ def _format_of_new(
 
 
 def _doubts(tally: "Tally") -> Iterator[str]:
-    """Say which agents never report or are new, and which keys may be misspelt."""
+    """Say what was guessed, which agents are silent or new, which keys misspelt."""
     from truepool.core.errors import suggestion
     from truepool.core.formatting import pluralize
     from truepool.data.labels import format_labels
+    from truepool.data.tables.summary import GUESSED_ENCODING
 
+    if tally.encoding is not None:
+        yield GUESSED_ENCODING
     if tally.silent:
         yield f"warning: no case has a report of {format_labels(tally.silent)}."
     if tally.unknown:

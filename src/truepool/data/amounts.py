@@ -9,7 +9,8 @@ from truepool.core.arrays import Array, FloatArray, read_only
 from truepool.core.errors import CostError, PanelError
 from truepool.core.formatting import is_number
 from truepool.core.numbers import as_numbers, as_rows
-from truepool.data.case_columns import case_name, one_number_per_case
+from truepool.data.case_columns import one_number_per_case
+from truepool.data.row_names import case_name
 
 Amount: TypeAlias = Any
 """A cost: a float, the name of a column of the cases, or an array with one per case."""

@@ -11,6 +11,7 @@ from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray, read_on
 from truepool.core.errors import PanelError, suggestion
 from truepool.core.formatting import is_number
 from truepool.core.numbers import as_rows
+from truepool.data.row_names import case_name
 
 WEIGHT = "Name a column of numbers (--weight)."
 PROPENSITY = "Name the column with the chance of a review (--propensity)."
@@ -161,15 +162,6 @@ def check_groups(
         t = missing.index(True)
         raise PanelError(f"every case needs a group; {case_name(t, ids)} has none")
     return labels
-
-
-def case_name(t: int, ids: Array | None) -> str:
-    """What an error calls a case: its number, and its id if it has one.
-
-    >>> case_name(3, None), case_name(0, np.array(["a17"]))
-    ('case 3', "case 0 (id 'a17')")
-    """
-    return f"case {t}" if ids is None else f"case {t} (id {ids.tolist()[t]!r})"
 
 
 def _number(value: Any) -> float:

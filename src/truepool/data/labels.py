@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from truepool.core.arrays import Array, IntArray
 from truepool.core.errors import OutcomeError, suggestion
+from truepool.data.row_names import case_name
 
 USUAL = (
     ("-1", "1"),
@@ -149,7 +150,7 @@ class Labels:
             t = int(np.argmax(strange))
             raise OutcomeError(
                 f"a label must be {format_choice(self.names)}; got "
-                f"{given[t].item()!r} in case {t}"
+                f"{given[t].item()!r} in {case_name(t)}"
             )
         return np.asarray(numbers if len(given) else given, dtype=np.int64)
 
@@ -254,7 +255,8 @@ def check_labels(outcomes: ArrayLike) -> Array:
         gaps = np.isnan(labels) if labels.dtype.kind == "f" else np.array([False])
     if gaps.any():
         raise OutcomeError(
-            f"every case needs a label; case {np.argmax(gaps)} has none. Leave out the "
+            f"every case needs a label; {case_name(int(np.argmax(gaps)))} has none. "
+            "Leave out the "
             "cases whose outcome is not known yet."
         )
     if labels.dtype.kind == "f":
@@ -264,7 +266,7 @@ def check_labels(outcomes: ArrayLike) -> Array:
     if labels.dtype.kind not in "buiU" and len(labels):
         raise OutcomeError(
             "a label must be a whole number or text; got "
-            f"{labels.tolist()[0]!r:.60} in case 0"
+            f"{labels.tolist()[0]!r:.60} in {case_name(0)}"
         )
     return labels
 
@@ -286,7 +288,7 @@ def _of_one_kind(labels: list[Any]) -> Array:
         t = text.index(not text[0])
         raise OutcomeError(
             "labels must be all text or all numbers; got "
-            f"{labels[0]!r} in case 0 and {labels[t]!r} in case {t}"
+            f"{labels[0]!r} in {case_name(0)} and {labels[t]!r} in {case_name(t)}"
         )
     return np.asarray(labels)
 
@@ -299,7 +301,8 @@ def _whole(labels: Array) -> Array:
         t = int(np.argmax(wrong))
         raise OutcomeError(
             f"a label must be a whole number or text; got {labels[t].item()!r:.60} in "
-            f"case {t}. Name the column of outcomes (--outcome), not one of reports."
+            f"{case_name(t)}. Name the column of outcomes (--outcome), not one of "
+            "reports."
         )
     return labels.astype(np.int64)
 

@@ -38,6 +38,7 @@ from truepool.data.layout import (
     take_cases,
 )
 from truepool.data.reports import column_names
+from truepool.data.row_names import case_name
 from truepool.data.sparse import SparseReports, prefers_sparse
 
 
@@ -467,7 +468,7 @@ def check_times(times: Array | None) -> Array | None:
             except (TypeError, ValueError, OverflowError):
                 raise PanelError(
                     "a time must be a number, a date, or text such as "
-                    f"2026-01-31T12:00; case {t} has {value!r:.60}"
+                    f"2026-01-31T12:00; {case_name(t)} has {value!r:.60}"
                 ) from None
         times = np.array(parsed)
     if times.dtype.kind not in "biufMm":
@@ -477,11 +478,11 @@ def check_times(times: Array | None) -> Array | None:
         )
     if times.dtype.kind == "f" and np.isinf(times).any():
         t = int(np.argmax(np.isinf(times)))
-        raise PanelError(f"a time must be finite; case {t} has {times[t]}")
+        raise PanelError(f"a time must be finite; {case_name(t)} has {times[t]}")
     missing = np.isnat(times) if times.dtype.kind == "M" else np.isnan(times * 1.0)
     if missing.any():
         raise PanelError(
-            f"every case needs a time; case {int(np.argmax(missing))} has none"
+            f"every case needs a time; {case_name(int(np.argmax(missing)))} has none"
         )
     return times
 

@@ -11,6 +11,7 @@ from truepool.core import kernels
 from truepool.core.arrays import FloatArray, from_classes, read_only
 from truepool.core.errors import AgentError, PanelError, ReportError
 from truepool.core.formatting import join_names
+from truepool.data.row_names import case_name
 from truepool.data.sparse import SparseReports
 
 SUM_TOLERANCE = 1e-3
@@ -81,8 +82,8 @@ def check_reports(
         _, first, empty = kernels.report_counts(values)
         if empty:
             raise ReportError(
-                "every case needs at least one report; there is none in case "
-                f"{first} ({empty} in all). Leave those cases out."
+                "every case needs at least one report; there is none in "
+                f"{case_name(first)} ({empty} in all). Leave those cases out."
             )
     return values, silent
 
@@ -108,7 +109,8 @@ def check_sparse(
         high = own.max() <= 100 and own.min() >= 0
         raise ReportError(
             f"a report must lie in [0, 1]; agent {names[agent]!r} has {given[cell]:g} "
-            f"in case {reports.case[cell]} (all its reports lie between {own.min():g} "
+            f"in {case_name(int(reports.case[cell]))} (all its reports lie between "
+            f"{own.min():g} "
             f"and {own.max():g}). "
             + (
                 "If these are percentages, divide by 100 (--percent)."
@@ -119,8 +121,9 @@ def check_sparse(
     empty = reports.counts == 0
     if empty.any() and not allow_empty_cases:
         raise ReportError(
-            "every case needs at least one report; there is none in case "
-            f"{int(np.argmax(empty))} ({int(empty.sum())} in all). Leave those cases "
+            "every case needs at least one report; there is none in "
+            f"{case_name(int(np.argmax(empty)))} ({int(empty.sum())} in all). Leave "
+            "those cases "
             "out."
         )
     checked = reports if np.array_equal(near, given) else reports.with_values(near)
@@ -171,7 +174,7 @@ def _as_numbers(reports: ArrayLike, agents: tuple[str, ...]) -> FloatArray:
         except (TypeError, ValueError, OverflowError):
             raise ReportError(
                 f"a report must be a number in [0, 1]; agent {names[index[1]]!r} has "
-                f"{value!r:.60} in case {index[0]}"
+                f"{value!r:.60} in {case_name(index[0])}"
             ) from None
     return numbers
 
@@ -220,7 +223,8 @@ def _outside(values: FloatArray, names: tuple[str, ...]) -> str:
         cure = f"If {names[i]!r} is not an agent, leave that column out."
     value = values[t, i, k].item()
     return (
-        f"a report must lie in [0, 1]; agent {names[i]!r} has {value:g} in case {t} "
+        f"a report must lie in [0, 1]; agent {names[i]!r} has {value:g} in "
+        f"{case_name(t)} "
         f"(all its reports lie between {low:g} and {high:g}). {cure}"
     )
 
@@ -266,7 +270,7 @@ def mixed_units(column: FloatArray, others: FloatArray) -> tuple[int, int] | Non
 
 def describe_mix(name: str, column: FloatArray, cases: tuple[int, int]) -> str:
     """Say that an agent mixes percentages and probabilities, with a case of each."""
-    percent, share = (f"{column[t]:g} in case {t}" for t in cases)
+    percent, share = (f"{column[t]:g} in {case_name(t)}" for t in cases)
     return (
         f"{name!r} mixes percentages and probabilities ({percent}, {share}); write it "
         "in one unit."
@@ -281,14 +285,16 @@ def _checked_classes(values: FloatArray, names: tuple[str, ...]) -> FloatArray:
         t, i = (int(index) for index in np.argwhere(part)[0])
         raise ReportError(
             "a report must give every class a probability; agent "
-            f"{names[i]!r} left some out in case {t}. Fill them in, or leave all empty."
+            f"{names[i]!r} left some out in {case_name(t)}. Fill them in, or leave "
+            "all empty."
         )
     gap = np.nan_to_num(np.abs(totals - 1))
     if gap.max() > SUM_TOLERANCE:
         t, i = (int(index) for index in np.argwhere(gap > SUM_TOLERANCE)[0])
         raise ReportError(
             f"the {values.shape[2]} probabilities of a report must sum to 1; agent "
-            f"{names[i]!r} sums to {totals[t, i]:g} in case {t}. Divide by the sum."
+            f"{names[i]!r} sums to {totals[t, i]:g} in {case_name(t)}. Divide by the "
+            "sum."
         )
     if gap.max() > 0:
         values = values / totals[:, :, None]

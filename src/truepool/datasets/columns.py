@@ -9,6 +9,7 @@ from pyarrow import csv
 
 from truepool.core.arrays import Array, FloatArray
 from truepool.core.errors import SourceError, suggestion
+from truepool.data.row_names import row_name
 from truepool.datasets.files import COMPRESSED_SUFFIXES, content
 from truepool.datasets.table_cache import read_cached
 
@@ -93,7 +94,7 @@ def class_numbers(
         row = int(np.argmax(unknown))
         raise SourceError(
             f"column {column!r} of {str(path)!r} must hold one of {', '.join(labels)}; "
-            f"got {found[row]!r} in row {row}"
+            f"got {found[row]!r} in {row_name(row)}"
         )
     order = np.argsort(known.astype(str))
     place = np.searchsorted(known.astype(str)[order], found.astype(str))

@@ -20,6 +20,7 @@ from truepool.core.errors import (
     suggestion,
 )
 from truepool.data.panel import Panel
+from truepool.data.row_names import named_rows
 from truepool.data.tables import (
     ReportTable,
     TableFormat,
@@ -85,7 +86,7 @@ def read_verdicts(
             check_scores(source, tool)
         outcome = COLUMNS[3] if labels is None else written.outcome
         written = replace(written, long=COLUMNS[:3], outcome=outcome)
-    frame, separator = read_source(source, written)
+    frame, origin = read_source(source, written)
     if tool is None and not written.long:
         _check_layout(frame)
     repeated: list[tuple[str, ...]] = []
@@ -99,15 +100,17 @@ def read_verdicts(
         written = replace(written, weight=None, columns=kept)
     columns = written.long[2:] if written.long else _verdict_columns(frame, written)
     columns = [name for name in columns if name in frame.columns]
-    frame = number_words(frame, columns, written.outcome, written.positive)
+    with named_rows(origin.naming):
+        frame = number_words(frame, columns, written.outcome, written.positive)
     try:
-        verdicts, summary = load_verdicts(frame, written)
+        with named_rows(origin.naming):
+            verdicts, summary = load_verdicts(frame, written)
     except TruepoolError as error:
         raise type(error)(in_words_of_a_jury(str(error))) from None
     weights = None
     if name is not None and isinstance(verdicts, Panel):
         weights = _numbers(name, verdicts.columns[name])
-    summary = replace(summary, separator=separator)
+    summary = replace(summary, origin=origin)
     swapped = _both_orders(summary.agents)
     return VerdictTable(verdicts, summary, repeated, weights, swapped)
 

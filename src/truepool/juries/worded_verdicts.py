@@ -8,6 +8,7 @@ import numpy as np
 
 from truepool.core.errors import ReportError
 from truepool.core.formatting import is_number
+from truepool.data.row_names import row_name
 from truepool.data.tables.numbers import MISSING, is_empty
 
 
@@ -69,7 +70,8 @@ def _check_words(name: str, found: dict[str, int], values: dict[str, float]) -> 
             known = " or ".join(map(repr, values))
             raise ReportError(
                 f"a verdict in words must be {known}, as the labels are; column "
-                f"{name!r} has {word!r} in row {row}. Correct it, or leave it empty."
+                f"{name!r} has {word!r} in {row_name(row)}. Correct it, or leave it "
+                "empty."
             )
 
 

@@ -74,6 +74,7 @@ def replay(
     >>> bool(trace.regret[-1] <= trace.bound)
     True
     """
+    _check_panel(learner, panel)
     panel = panel.sort_by_time()
     T, _, C = panel.shape
     experts = as_experts(learner, panel.agents, panel.classes, settings)
@@ -181,6 +182,19 @@ def _run_experts(
         allow_empty_cases=True,
     )
     return mixed, *ran
+
+
+def _check_panel(learner: object, panel: object) -> None:
+    """Refuse anything but a panel as the second argument."""
+    if isinstance(panel, Panel):
+        return
+    cure = "Make one with truepool.read_panel"
+    if isinstance(learner, Panel):
+        cure = "Swap the two"
+    raise SettingError(
+        f"replay takes a learner and then a Panel; got a {type(panel).__name__} as the "
+        f"panel. {cure}: replay(learner, panel)."
+    )
 
 
 def _delays(delay: int | ArrayLike, cases: int) -> IntArray | None:

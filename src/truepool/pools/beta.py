@@ -19,6 +19,7 @@ from truepool.measures.losses import indicator
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.recalibrated import RECALIBRATED, RecalibratedPool
+from truepool.pools.result import Parameter
 
 MAX_GROUPS = 2_000
 """The curve is fitted on at most so many groups of close probabilities."""
@@ -65,6 +66,20 @@ class Beta(RecalibratedPool):
         truth = indicator(outcomes, classes(pooled.shape[1])).astype(np.int64)
         self.shape_ = np.stack(
             [_fit(pooled[:, c], truth[:, c], cases) for c in range(pooled.shape[1])]
+        )
+
+    def _parameters(self) -> tuple[Parameter, ...]:
+        words = (
+            "above 1 lowers probabilities, most of all small ones",
+            "above 1 raises probabilities, most of all large ones",
+        )
+        labels = (
+            [""] if len(self.classes_) == 2 else [f" of {c}" for c in self.classes_]
+        )
+        return tuple(
+            Parameter(f"{name}{label}", float(value), meaning)
+            for label, pair in zip(labels, self.shape_, strict=True)
+            for name, value, meaning in zip("ab", pair, words, strict=True)
         )
 
     def _corrected(

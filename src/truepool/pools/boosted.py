@@ -70,7 +70,6 @@ class Boosted(Pool):
 
     name: ClassVar[str] = "boosted"
     complexity: ClassVar[int] = 3
-    by_default: ClassVar[bool] = False
     exemptions: ClassVar = {
         "unanimity": MODEL,
         "duplicate": "boosting breaks ties between equally good splits by the order "

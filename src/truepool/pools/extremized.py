@@ -13,7 +13,12 @@ from truepool.measures.folds import Folds
 from truepool.pools.interface import Pool
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.recalibrated import RECALIBRATED, RecalibratedPool
+from truepool.pools.recalibrated import (
+    RECALIBRATED,
+    RecalibratedPool,
+    describe_slope,
+)
+from truepool.pools.result import Parameter
 
 
 @final
@@ -80,6 +85,14 @@ class Extremized(RecalibratedPool):
             )
         else:
             self.factor_ = float(self.factor)
+
+    def _parameters(self) -> tuple[Parameter, ...]:
+        if np.isnan(self.factor_):
+            most = float(neyman_roughgarden(np.array([len(self.agents_)]))[0])
+            words = "multiplies the log-odds where all agents report; less with fewer"
+            return (Parameter("slope", most, words),)
+        words = describe_slope(self.factor_, self.pool_.name)
+        return (Parameter("slope", self.factor_, words),)
 
     def _corrected(
         self, pooled: FloatArray, values: FloatArray | SparseReports

@@ -17,6 +17,7 @@ from truepool.measures.losses import indicator
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.recalibrated import RECALIBRATED, RecalibratedPool
+from truepool.pools.result import Parameter
 
 
 @final
@@ -52,6 +53,15 @@ class Isotonic(RecalibratedPool):
         self.curves_ = tuple(
             _curve(pooled[:, c], truth[:, c], cases, doubt)
             for c in range(pooled.shape[1])
+        )
+
+    def _parameters(self) -> tuple[Parameter, ...]:
+        labels = (
+            [""] if len(self.classes_) == 2 else [f" of {c}" for c in self.classes_]
+        )
+        return tuple(
+            Parameter(f"corners{label}", curve.shape[1], "of the curve that was fitted")
+            for label, curve in zip(labels, self.curves_, strict=True)
         )
 
     def _corrected(

@@ -7,7 +7,12 @@ from truepool.data.sparse import SparseReports
 from truepool.measures.calibration import fit_scaling
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.recalibrated import RECALIBRATED, RecalibratedPool
+from truepool.pools.recalibrated import (
+    RECALIBRATED,
+    RecalibratedPool,
+    describe_slope,
+)
+from truepool.pools.result import Parameter
 
 
 @final
@@ -43,6 +48,22 @@ class Platt(RecalibratedPool):
     ) -> None:
         self.factor_, self.shift_ = fit_scaling(
             log_scale(pooled, self.clip_), outcomes, cases, shift=True
+        )
+
+    def _parameters(self) -> tuple[Parameter, ...]:
+        slope = describe_slope(self.factor_, self.pool_.name)
+        shifts = zip(self.classes_[1:].tolist(), self.shift_.tolist(), strict=True)
+        binary = len(self.classes_) == 2
+        return (
+            Parameter("slope", self.factor_, slope),
+            *(
+                Parameter(
+                    "intercept" if binary else f"intercept of {label}",
+                    shift,
+                    "added to the log-odds; below 0 it lowers the probability",
+                )
+                for label, shift in shifts
+            ),
         )
 
     def _corrected(

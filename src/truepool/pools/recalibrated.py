@@ -1,6 +1,7 @@
 """Pools that wrap another pool and recalibrate its probabilities."""
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -14,11 +15,29 @@ from truepool.measures.folds import Folds, out_of_fold, panel_splits
 from truepool.pools.certainty import choose_clip
 from truepool.pools.interface import Pool, configure
 from truepool.pools.onnx.graph import ReportTensors, Tensor
+from truepool.pools.result import Explanation, Parameter
 
 RECALIBRATED = {
     "unanimity": "when all say p, a recalibrated pool answers how often the event "
     "happened when the pool said p"
 }
+
+
+EXAMPLES = (0.1, 0.5, 0.9)
+"""Probabilities that show what a correction does."""
+
+
+def describe_slope(slope: float, pool: str) -> str:
+    """Say what a slope on the log-odds scale means.
+
+    >>> describe_slope(1.4, "mean")
+    'multiplies the log-odds; above 1: mean was under-confident'
+    """
+    fault = "exactly 1: no change"
+    if slope != 1:
+        side, how = ("above", "under") if slope > 1 else ("below", "over")
+        fault = f"{side} 1: {pool} was {how}-confident"
+    return f"multiplies the log-odds; {fault}"
 
 
 class RecalibratedPool(Pool):
@@ -85,6 +104,27 @@ class RecalibratedPool(Pool):
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph."""
         return self._corrected_onnx(self.pool_.to_onnx(reports), reports)
+
+    def _explanation(self) -> Explanation:
+        inner = self.pool_.explain()
+        learned = (*inner.learned, *self._parameters(), *self._examples())
+        return replace(inner, name=self.name, learned=learned)
+
+    def _examples(self) -> tuple[Parameter, ...]:
+        """What the correction makes of a few probabilities of two classes."""
+        if len(self.classes_) > 2:
+            return ()
+        before = np.array(EXAMPLES)[:, None]
+        everyone = np.full((len(before), len(self.agents_), 1), 0.5)
+        after = self._corrected(before, everyone)[:, 0]
+        return tuple(
+            Parameter(f"{p:g} becomes", float(q), "pooled, after the correction")
+            for p, q in zip(EXAMPLES, after, strict=True)
+        )
+
+    @abstractmethod
+    def _parameters(self) -> tuple[Parameter, ...]:
+        """Return the numbers of the correction, with what they mean."""
 
     @abstractmethod
     def _correct(

@@ -66,6 +66,15 @@ class Training:
 
 
 @dataclass(frozen=True)
+class Parameter:
+    """A number that a pool learned, and what it means in words."""
+
+    name: str
+    value: float
+    meaning: str
+
+
+@dataclass(frozen=True)
 class Explanation:
     """What a fitted pool is; None where something does not apply.
 
@@ -85,6 +94,8 @@ class Explanation:
         Mean loss per case, out of fold, of every pool that was tried, lowest first.
     scored_by : str, optional
         The loss of the scores.
+    learned : tuple of Parameter
+        Numbers that it learned beside weights, such as the slope of `platt`.
     """
 
     name: str
@@ -95,3 +106,4 @@ class Explanation:
     members: Mapping[str, float] | None = None
     scores: Mapping[str, float] | None = None
     scored_by: str | None = None
+    learned: tuple[Parameter, ...] = ()

@@ -1,5 +1,6 @@
 """Ridge logistic regression on the reports, its penalty by cross-validation."""
 
+from dataclasses import replace
 from typing import ClassVar, final
 
 import numpy as np
@@ -14,6 +15,7 @@ from truepool.pools.interface import Pool
 from truepool.pools.logistic import LogisticData, solve
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
+from truepool.pools.result import Explanation, Parameter
 from truepool.pools.stacked import (
     MODEL,
     log_odds_features,
@@ -66,7 +68,6 @@ class Ridge(Pool):
 
     name: ClassVar[str] = "ridge"
     complexity: ClassVar[int] = 3
-    by_default: ClassVar[bool] = False
     exemptions: ClassVar = {"unanimity": MODEL}
 
     coefficients_: FloatArray
@@ -125,6 +126,18 @@ class Ridge(Pool):
             path = _solve_path(known, path)
             losses += [new.loss(found) for found in path]
         return float(STRENGTHS[np.argmin(losses)])
+
+    def _explanation(self) -> Explanation:
+        learned = [Parameter("penalty", 1 / self.strength_, "larger: closer to even")]
+        if len(self.classes_) == 2:
+            *slopes, intercept = self.coefficients_[0].tolist()
+            words = f"multiplies the {self.scale} of the agent"
+            learned += [
+                Parameter(f"slope of {agent}", slope, words)
+                for agent, slope in zip(self.agents_, slopes, strict=True)
+            ]
+            learned.append(Parameter("intercept", intercept, "added to their sum"))
+        return replace(super()._explanation(), learned=tuple(learned))
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""

@@ -13,8 +13,10 @@ import pyarrow as pa
 from truepool.core import kernels
 from truepool.core.arrays import BoolArray, FloatArray, IntArray, from_classes
 from truepool.core.errors import CostError, ReportError, SourceError
+from truepool.core.formatting import pluralize
 from truepool.data.costs import Costs
 from truepool.data.reports import check_reports
+from truepool.data.row_names import cases_of_rows, named_rows
 from truepool.data.tables.column_selection import Batch, Ids
 from truepool.measures.capacity import Capacity
 from truepool.pools.interface import LinearPool, Pool
@@ -50,6 +52,7 @@ class Tally:
     missing: Counter[str] = field(default_factory=Counter)
     others: Counter[str] = field(default_factory=Counter)
     unknown: tuple[str, ...] = ()
+    encoding: str | None = None
 
     def add(self, other: "Tally") -> None:
         """Add the counts of other cases."""
@@ -59,6 +62,7 @@ class Tally:
         self.missing += other.missing
         self.others += other.others
         self.unknown += other.unknown
+        self.encoding = self.encoding or other.encoding
 
     @property
     def silent(self) -> list[str]:
@@ -129,7 +133,13 @@ class Scorer:
         reported = int(np.count_nonzero(known))
         counts = Counter(missing)
         return columns, Tally(
-            T, T - reported, positive, counts, batch.others, batch.unknown
+            T,
+            T - reported,
+            positive,
+            counts,
+            batch.others,
+            batch.unknown,
+            batch.encoding,
         )
 
 
@@ -169,12 +179,14 @@ def _pool_columns(pool: LinearPool, batch: Batch, missing: IntArray) -> PooledBa
 @contextmanager
 def _located(batch: Batch, known: BoolArray) -> Iterator[None]:
     """Say of an error in the cases with reports where these are."""
+    rows = batch.start + np.flatnonzero(known)
     try:
-        yield
+        with named_rows(batch.naming), cases_of_rows(rows):
+            yield
     except (CostError, ReportError) as error:
-        first = batch.start + (int(np.argmax(known)) if len(known) else 0)
-        place = f", in {batch.place}" if batch.place else ""
-        raise type(error)(f"{error} (counted from case {first}{place})") from None
+        if not batch.place:
+            raise
+        raise type(error)(f"{error} (in {batch.place})") from None
 
 
 def _spread(values: Any, known: BoolArray) -> Any:
@@ -218,8 +230,9 @@ def check_unit(batches: Iterable[Batch]) -> Iterator[Batch]:
     for batch in batches:
         if batch.start == 0 and not (batch.values > 0.01).any():
             raise ReportError(
-                "the pool was fitted on percentages, and here all reports up to case "
-                f"{len(batch) - 1} are at most 1, so they may be probabilities. "
+                "the pool was fitted on percentages, and here all reports on the first "
+                f"{pluralize(len(batch), 'case')} are at most 1, so they may be "
+                "probabilities. "
                 "Pass --percent if they are percentages, or --no-percent."
             )
         yield batch

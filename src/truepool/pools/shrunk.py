@@ -97,7 +97,6 @@ class Shrunk(Pool):
     name: ClassVar[str] = "shrunk"
     scales: ClassVar[bool] = True
     complexity: ClassVar[int] = 2
-    by_default: ClassVar[bool] = False
     exemptions: ClassVar = {
         "unanimity": "it also learns how sure the crowd should be: if all report p it "
         "gives how often the event happened when the crowd reported p"

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from truepool.audits.severity import BROKEN, LABELS
+from truepool.audits.severity import FIRST, LABELS
 from truepool.audits.values import Fix
 from truepool.core.formatting import join_names, money
 
@@ -11,9 +11,6 @@ FEED = "take {who} out of the pool or fix {its} {feed}"
 POOL = "recalibrate the pool, as `platt` does with the mean"
 CALIBRATION = ("over-confident", "under-confident", "biased")
 """Faults that recalibrating an agent cures."""
-
-FIRST = (*BROKEN, "drifted")
-"""Faults of a feed, which are fixed before anything else, whatever that saves."""
 
 ACTIONS = {
     LABELS: "find out which label is the positive one",

@@ -1,16 +1,15 @@
 """The advice of an audit: what to fix first, which pool to use, what that saves."""
 
 from truepool.audits.recommendation import CURED_BY_A_POOL
-from truepool.audits.severity import LABELS
+from truepool.audits.severity import FIRST, LABELS
 from truepool.audits.topics.comparison import RECOMMENDED
 from truepool.audits.topics.threshold import POOL_FAULTS
-from truepool.audits.values import Audit, Fix, Recommendation
+from truepool.audits.values import Audit, Finding, Fix, Recommendation
 from truepool.comparison import Estimate
 from truepool.core.formatting import money, pluralize
 from truepool.render.actions import (
     ACTIONS,
     CALIBRATION,
-    FIRST,
     RECALIBRATION,
     join,
     worded,
@@ -118,7 +117,39 @@ def _value(fix: Fix) -> float:
 def _first(audit: Audit) -> str:
     """Say what must be fixed before anything else."""
     steps = first_fixes(audit.recommendation)
-    return f"Before anything else, {join(steps, audit.currency)}." if steps else ""
+    if not steps:
+        return ""
+    return f"Before anything else, {join(steps, audit.currency)}.{_why_first(audit)}"
+
+
+def _why_first(audit: Audit) -> str:
+    """Say why a feed is fixed first where recalibration would save more."""
+    feeds = [fix for fix in first_fixes(audit.recommendation) if fix.code in FIRST]
+    other = _best_recalibration(audit)
+    if not feeds or other is None or other.cost is None:
+        return ""
+    if other.cost.value <= max(map(_value, feeds)):
+        return ""
+    than = ""
+    if len(feeds) == 1 and feeds[0].saving is not None and feeds[0].saving.value >= 0:
+        than = f" against {_cost(audit, feeds[0].saving.value)}"
+    what = other.who[0] if other.who else "the pool"
+    return (
+        f" Recalibrating {what} would save more, {_cost(audit, other.cost.value)} per "
+        f"case{than}, but a feed must be fixed before anything is fitted to it."
+    )
+
+
+def _best_recalibration(audit: Audit) -> Finding | None:
+    """Return the finding whose recalibration saves most, where that is sure."""
+    savings = [
+        (finding.cost.value, finding)
+        for finding in audit.findings
+        if finding.code in (*CALIBRATION, *POOL_FAULTS)
+        and finding.cost is not None
+        and finding.cost.low > 0
+    ]
+    return max(savings, key=lambda pair: pair[0])[1] if savings else None
 
 
 def _later(audit: Audit) -> str:
@@ -160,7 +191,7 @@ def _recalibrated(audit: Audit) -> str:
         for f in audit.findings
         if f.code in POOL_FAULTS and f.cost is not None and f.cost.low > 0
     ]
-    if not savings:
+    if not savings or "Recalibrating the pool" in _why_first(audit):
         return ""
     saved = _cost(audit, savings[0].value)
     return (

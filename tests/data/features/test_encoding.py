@@ -59,8 +59,8 @@ def test_an_unseen_category_is_refused_with_its_place_and_a_cure():
         encoder.transform(pa.table({"service": ["http", "gopher"]}))
     assert str(stop.value) == (
         "a category must have been seen in training; column 'service' says 'gopher' in "
-        "row 1; known: http, smtp (2). Train with such rows, leave the cell empty, or "
-        "train with unseen='missing'."
+        "zero-based row 1; known: http, smtp (2). Train with such rows, leave the cell "
+        "empty, or train with unseen='missing'."
     )
 
 
@@ -114,8 +114,8 @@ def test_a_column_may_be_empty_where_it_held_numbers():
     ("rows", "expected"),
     [
         (pa.table({"sizes": [1.0], "flag": ["SF"]}), r"no 'size' \(did you mean 'sizes'\?\)"),
-        (pa.table({"size": ["big"], "flag": ["SF"]}), "'size' must hold numbers; it has 'big' in row 0"),
-        (pa.table({"size": [np.inf], "flag": ["SF"]}), "'size' is inf in row 0"),
+        (pa.table({"size": ["big"], "flag": ["SF"]}), "'size' must hold numbers; it has 'big' in zero-based row 0"),
+        (pa.table({"size": [np.inf], "flag": ["SF"]}), "'size' is inf in zero-based row 0"),
         (np.zeros((2, 2)), "'flag' must hold categories of the kind it was trained on, text; got numbers"),
         (np.zeros(3), r"got an array of shape \(3,\)"),
         (pa.table({}), "at least one feature"),
@@ -232,7 +232,7 @@ def test_an_unseen_category_can_be_refused_by_name():
     ready = Filling([1], unseen="refuse", names=["n", "proto", "m"]).fit(TRAIN)
     with pytest.raises(
         FeatureError,
-        match=r"seen in training; column 'proto' says 'icmp' in row 0; known: tcp, udp \(2\)",
+        match=r"seen in training; column 'proto' says 'icmp' in zero-based row 0; known: tcp, udp \(2\)",
     ):
         ready.transform(NEW)
     assert_array_equal(ready.transform(NEW[1:]), [[2, 1, 6], [2, -1, 0]])
@@ -290,11 +290,11 @@ def test_unknown_settings_are_refused(settings, fault):
     ("train", "new", "fault"),
     [
         ([1.0, 2.0], None, r"must be a table \(T, F\)"),
-        ([["a"], ["b"]], None, "'x0' must hold numbers; it has 'a' in row 0"),
-        ([[np.inf], [1.0]], None, "'x0' is inf in row 0"),
+        ([["a"], ["b"]], None, "'x0' must hold numbers; it has 'a' in zero-based row 0"),
+        ([[np.inf], [1.0]], None, "'x0' is inf in zero-based row 0"),
         ([[np.nan], [np.nan]], None, "'x0' must have a value in some training row"),
         ([[1.0], [2.0]], [[1.0, 2.0]], "the 1 features of training; they have 2"),
-        ([[1.0], [2.0]], [[-np.inf]], "'x0' is -inf in row 0"),
+        ([[1.0], [2.0]], [[-np.inf]], "'x0' is -inf in zero-based row 0"),
     ],
 )  # fmt: skip
 def test_rows_that_cannot_be_prepared_are_refused(train, new, fault):

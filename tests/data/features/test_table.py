@@ -69,7 +69,7 @@ def test_columns_of_text_become_categories():
         (np.empty((0, 2)), {}, r"shape \(0, 2\)"),
         ([["a", 1], ["b", 2]], {}, "must be numbers.*got text"),
         ([[1, None], [2, object()]], {}, "must be numbers"),
-        ([[1.0, np.inf], [1.0, 2.0]], {}, "'x1' is inf in row 0"),
+        ([[1.0, np.inf], [1.0, 2.0]], {}, "'x1' is inf in zero-based row 0"),
         ([[1.0, np.nan], [1.0, np.nan]], {}, "'x1' is missing in every row"),
         ([[1.0], [2.0]], {"names": "ab"}, "got 2 names for 1 columns"),
         ([[1, 2], [2, 3]], {"names": "aa"}, "got 'a' 2 times"),

@@ -8,6 +8,7 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import AgentError, ReportError, suggestion
+from truepool.data.row_names import case_name
 
 ID_CASES = 10
 """So many different whole numbers make a column look like an id."""
@@ -154,7 +155,8 @@ def renormalize(values: FloatArray, agents: tuple[str, ...]) -> tuple[FloatArray
         t, i = (int(index) for index in np.argwhere(far)[0])
         raise ReportError(
             f"the {values.shape[2]} probabilities of a report must sum to 1, within "
-            f"1 %; agent {agents[i]!r} sums to {totals[t, i]:g} in case {t}. Divide "
+            f"1 %; agent {agents[i]!r} sums to {totals[t, i]:g} in {case_name(t)}. "
+            "Divide "
             "them by their sum."
         )
     if outside.any():

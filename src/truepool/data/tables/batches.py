@@ -19,6 +19,7 @@ from truepool.core.errors import AgentError, PanelError, ReportError, SourceErro
 from truepool.core.prefetch import prefetch
 from truepool.data.labels import Labels, format_names
 from truepool.data.panel import check_times
+from truepool.data.row_names import Naming, cases_of_rows, named_rows
 from truepool.data.sparse import SparseReports
 from truepool.data.tables.column_selection import Batch, ColumnSelection
 from truepool.data.tables.dataset import Part, open_dataset, read_part
@@ -26,9 +27,12 @@ from truepool.data.tables.files import (
     JSON_LINES,
     file_format,
     is_dataset,
+    is_utf8,
     parse_header,
     read_file,
+    unknown_encoding,
 )
+from truepool.data.tables.origin import LEGACY, Origin
 from truepool.data.tables.reader import load_table
 from truepool.data.tables.table_format import TableFormat
 from truepool.data.tables.times import parse_times
@@ -107,19 +111,24 @@ def _batches(source: Path | BinaryIO, wanted: ColumnSelection) -> Iterator[Batch
     if whole:
         yield from _long(source, wanted)
     elif kind == "excel":
-        table, _ = read_file(source, wanted.written)
+        table, origin = read_file(source, wanted.written)
         names = wanted.choose(table.column_names)
-        yield from _parse_each(table.select(names).to_batches(), wanted)
+        rows = table.select(names).to_batches()
+        yield from _parse_each(rows, wanted, origin.naming)
     elif kind == "parquet":
         yield from _parquet(source, wanted)
     else:
         with (gzip.open if source.suffix == ".gz" else open)(source, "rb") as stream:
-            yield from _csv(stream, wanted)  # type: ignore[arg-type]
+            yield from _csv(stream, wanted, source)  # type: ignore[arg-type]
 
 
-def _csv(stream: BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
+def _csv(
+    stream: BinaryIO, wanted: ColumnSelection, path: Path | None = None
+) -> Iterator[Batch]:
     written = wanted.written
-    names, separator = parse_header(stream.readline(), written.sep)
+    line = stream.readline()
+    names, separator = parse_header(line, written.sep)
+    guessed = None if is_utf8(line) else LEGACY
     chosen = wanted.choose(names)
     if not stream.peek(1):  # type: ignore[attr-defined]
         return
@@ -128,7 +137,13 @@ def _csv(stream: BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
     types.pop(wanted.time, None)
     if wanted.time is not None and written.time_format is not None:
         types[wanted.time] = pa.string()
-    options = csv.ConvertOptions(include_columns=chosen, column_types=types)
+    # Text that is not UTF-8 is decoded batch by batch.
+    options = csv.ConvertOptions(
+        include_columns=chosen, column_types=types, check_utf8=False
+    )
+    naming: Naming = _below_header
+    if path is not None:
+        naming = Origin(path, "csv", delimiter=separator).naming or naming
     try:
         reader = csv.open_csv(
             pa.PythonFile(stream, "r"),
@@ -136,7 +151,10 @@ def _csv(stream: BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
             csv.ParseOptions(delimiter=separator),
             options,
         )
-        yield from _parse_each(reader, wanted)
+        for batch in _parse_each(reader, wanted, naming):
+            yield replace(batch, encoding=batch.encoding or guessed)
+    except UnicodeDecodeError:
+        raise unknown_encoding("this one") from None
     except (pa.ArrowException, OSError, EOFError) as error:
         raise _unreadable("CSV", error) from None
 
@@ -166,13 +184,40 @@ def read_part_batches(
         yield replace(batch, place=each.place)
 
 
+def _below_header(row: int) -> str:
+    """What a row of standard input is called: its lines cannot be counted again."""
+    return f"row {row + 1} below the header"
+
+
 def _parse_each(
-    batches: Iterable[pa.RecordBatch], wanted: ColumnSelection
+    batches: Iterable[pa.RecordBatch],
+    wanted: ColumnSelection,
+    naming: Naming | None,
 ) -> Iterator[Batch]:
     start = 0
-    for batch in batches:
-        yield wanted.parse(batch, start)
-        start += len(batch)
+    for raw in batches:
+        rows, encoding = _decoded(raw)
+        with named_rows(naming):
+            batch = wanted.parse(rows, start)
+        yield replace(batch, naming=naming, encoding=encoding)
+        start += len(rows)
+
+
+def _decoded(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, str | None]:
+    """Return rows whose text is UTF-8, and the encoding if it had to be guessed."""
+    encoding = None
+    for place, name in enumerate(batch.schema.names):
+        column = batch.column(place)
+        if not pa.types.is_string(column.type):
+            continue
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid:
+            encoding = LEGACY
+            cells = column.cast(pa.binary()).to_pylist()
+            text = [None if cell is None else cell.decode(LEGACY) for cell in cells]
+            batch = batch.set_column(place, name, pa.array(text, pa.string()))
+    return batch, encoding
 
 
 def _long(path: Path, wanted: ColumnSelection) -> Iterator[Batch]:
@@ -206,6 +251,7 @@ def _long(path: Path, wanted: ColumnSelection) -> Iterator[Batch]:
             times=check_times(times),
             columns=columns,
             unknown=unknown,
+            naming=lambda row: f"case {ids[row]!r}",
         )
         unknown = ()
 
@@ -228,7 +274,8 @@ def _json(stream: BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
             column = nw.new_series(
                 wanted.time, [row.get(wanted.time) for row in rows], backend="pyarrow"
             )
-            times = parse_times(column, wanted.written, start)
+            with named_rows(_line):
+                times = parse_times(column, wanted.written, start)
         columns = {
             name: np.array([row.get(name) for row in rows], dtype=object)
             for name in wanted.written.columns
@@ -238,8 +285,14 @@ def _json(stream: BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
             key for row in rows if not row.keys() >= {*reports} for key in row
             if key not in known
         )  # fmt: skip
-        yield replace(wanted.batch(values, ids, times, columns), others=others)
+        with cases_of_rows(np.arange(start, start + len(rows))), named_rows(_line):
+            batch = wanted.batch(values, ids, times, columns)
+        yield replace(batch, others=others, naming=_line)
         start += len(rows)
+
+
+def _line(row: int) -> str:
+    return f"line {row + 1}"
 
 
 def _object(line: bytes, t: int) -> Mapping[str, Any]:

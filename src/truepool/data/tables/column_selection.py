@@ -16,6 +16,7 @@ from truepool.core.errors import AgentError, SourceError, suggestion
 from truepool.data.case_columns import CaseColumns
 from truepool.data.labels import Labels
 from truepool.data.panel import check_times
+from truepool.data.row_names import Naming, cases_of_rows
 from truepool.data.tables.agent_columns import renormalize
 from truepool.data.tables.numbers import parse_numbers, parse_reports
 from truepool.data.tables.table_format import TableFormat
@@ -46,6 +47,10 @@ class Batch:
     """Agents of a long table that the pool does not know."""
     place: str = ""
     """Row group and file, where the table has row groups."""
+    naming: Naming | None = None
+    """What the rows of the table are called, if they have numbers of their own."""
+    encoding: str | None = None
+    """Encoding of the text, where it was guessed."""
 
     def __len__(self) -> int:
         """Return the number of cases, T."""
@@ -109,6 +114,10 @@ class ColumnSelection:
 
     def parse(self, batch: pa.RecordBatch, start: int) -> Batch:
         """Return the batch of some rows of a table, the first of which is ``start``."""
+        with cases_of_rows(np.arange(start, start + len(batch))):
+            return self._parse(batch, start)
+
+    def _parse(self, batch: pa.RecordBatch, start: int) -> Batch:
         names, written = self.reports(batch.schema.names), self.written
         cells = [batch.column(name) for name in names]
         floating = all(pa.types.is_floating(cell.type) for cell in cells)

@@ -17,6 +17,7 @@ from pyarrow import compute, csv, json, parquet
 from truepool.core.arrays import Array
 from truepool.core.errors import MissingExtraError, SourceError
 from truepool.core.files import atomic_path
+from truepool.data.tables.origin import LEGACY, Origin
 from truepool.data.tables.table_format import TableFormat
 
 CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
@@ -28,8 +29,6 @@ MAX_QUOTED = 40
 FORMULA = r"[=+\-@\t\r]"
 """What a text begins with that a spreadsheet takes for a formula."""
 WRITTEN = (".csv", ".csv.gz", *PARQUET)
-LEGACY = "cp1252"
-"""Encoding of text that is not UTF-8: that of spreadsheets on Western Windows."""
 NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 """Separators that are looked for, in order of preference, and what they are called."""
 
@@ -63,8 +62,8 @@ def is_parquet(source: Path) -> bool:
     return source.name.lower().endswith(PARQUET) or is_dataset(source)
 
 
-def read_file(path: Path, written: TableFormat) -> tuple[pa.Table, str | None]:
-    """Return the table of a file, and its separator if that had to be detected."""
+def read_file(path: Path, written: TableFormat) -> tuple[pa.Table, Origin]:
+    """Return the table of a file, and what was guessed of it."""
     if not path.is_file():
         if path.is_dir():
             raise SourceError(f"{str(path)!r} is a folder; name a file in it")
@@ -72,21 +71,23 @@ def read_file(path: Path, written: TableFormat) -> tuple[pa.Table, str | None]:
     kind = file_format(path, "read")
     if path.stat().st_size == 0:
         raise SourceError(f"the table must have at least one row; {path} is empty")
-    detected = None
+    origin = Origin(path, kind)
     try:
         if kind == "csv":
-            table, detected = _read_text(path, written)
+            table, origin = _read_text(path, written)
         elif kind == "excel":
-            table = _read_excel(path)
+            table, origin = _read_excel(path)
         elif kind == "JSON lines":
             table = _read_json_lines(path)
         else:
             table = parquet.read_table(path)
         names = [str(name).strip() for name in table.column_names]
-    except (pa.ArrowException, OSError, UnicodeDecodeError, EOFError) as error:
+    except UnicodeDecodeError:
+        raise unknown_encoding(str(path)) from None
+    except (pa.ArrowException, OSError, EOFError) as error:
         reason = str(error).splitlines()[0]
         raise SourceError(f"{path} cannot be read as {kind}: {reason}") from None
-    return table.rename_columns(names), detected
+    return table.rename_columns(names), origin
 
 
 def read_names(path: Path, written: TableFormat) -> list[str]:
@@ -100,7 +101,7 @@ def read_names(path: Path, written: TableFormat) -> list[str]:
     return [str(name).strip() for name in names]
 
 
-def _read_text(path: Path, written: TableFormat) -> tuple[pa.Table, str | None]:
+def _read_text(path: Path, written: TableFormat) -> tuple[pa.Table, Origin]:
     _, separator = parse_header(_first_line(path), written.sep)
     if separator == written.decimal:
         raise SourceError(
@@ -118,25 +119,35 @@ def _read_text(path: Path, written: TableFormat) -> tuple[pa.Table, str | None]:
         strings_can_be_null=False,
         decimal_point=written.decimal,
     )
-    table = _read_csv(path, csv.ParseOptions(delimiter=separator), options)
+    table, encoding = _read_csv(path, csv.ParseOptions(delimiter=separator), options)
     guessed = written.sep is None and separator != ","
-    return table, separator if guessed else None
+    detected = separator if guessed else None
+    return table, Origin(path, "csv", detected, encoding, separator)
 
 
 def _read_csv(
     path: Path, parsing: csv.ParseOptions, conversion: csv.ConvertOptions
-) -> pa.Table:
-    """Read a table as UTF-8 or, where it is not, as `LEGACY`."""
+) -> tuple[pa.Table, str | None]:
+    """Read a table as UTF-8 or, where it is not, as `LEGACY`; say which was guessed."""
     try:
         table = csv.read_csv(path, None, parsing, conversion)
         if table.column_names and not any(map(pa.types.is_binary, table.schema.types)):
-            return table
+            return table, None
     except UnicodeDecodeError:  # in a name
         pass
     except pa.ArrowInvalid as error:
         if "UTF8" not in str(error):
             raise
-    return csv.read_csv(path, csv.ReadOptions(encoding=LEGACY), parsing, conversion)
+    reading = csv.ReadOptions(encoding=LEGACY)
+    return csv.read_csv(path, reading, parsing, conversion), LEGACY
+
+
+def unknown_encoding(what: str) -> SourceError:
+    """Refuse text that is in neither of the two encodings that are read."""
+    return SourceError(
+        f"a text table must be written as UTF-8 or Windows-1252; {what} is in neither. "
+        "Save it as CSV UTF-8."
+    )
 
 
 def _first_line(path: Path) -> bytes:
@@ -156,10 +167,7 @@ def parse_header(line: bytes, separator: str | None) -> tuple[list[str], str]:
             "a text table must be written as UTF-8; this one is UTF-16, which Excel "
             "calls Unicode text. Save it as CSV UTF-8."
         )
-    try:
-        header = line.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        header = line.decode(LEGACY, errors="replace")
+    header = _decode(line)
     found = detect_separator(header)
     chosen = separator or found
     if chosen not in header and found in header:
@@ -176,6 +184,24 @@ def parse_header(line: bytes, separator: str | None) -> tuple[list[str], str]:
             f"{error}. End every line with a line feed."
         ) from None
     return [name.strip() for name in names], chosen
+
+
+def is_utf8(text: bytes) -> bool:
+    """Whether text is written in UTF-8."""
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _decode(line: bytes) -> str:
+    for encoding in ("utf-8-sig", LEGACY):
+        try:
+            return line.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    raise unknown_encoding("this one")
 
 
 def detect_separator(header: str) -> str:
@@ -219,8 +245,11 @@ def _json_objects(path: Path) -> Iterator[dict[str, Any]]:
         )
 
 
-def _read_excel(path: Path) -> pa.Table:
-    """Return the first sheet of a workbook; its first row names the columns."""
+def _read_excel(path: Path) -> tuple[pa.Table, Origin]:
+    """Return the first sheet of a workbook; its first row names the columns.
+
+    Rows without any value are left out.
+    """
     try:
         from openpyxl import load_workbook
         from openpyxl.utils.exceptions import InvalidFileException
@@ -233,14 +262,20 @@ def _read_excel(path: Path) -> pa.Table:
     except (BadZipFile, InvalidFileException, KeyError) as error:
         raise SourceError(f"{path} cannot be read as excel: {error}") from None
     cells = book.worksheets[0].iter_rows(values_only=True)
-    rows = [row for row in cells if any(cell is not None for cell in row)]
+    filled = {
+        number: row
+        for number, row in enumerate(cells, 1)
+        if any(cell is not None for cell in row)
+    }
+    rows = [*filled.values()]
     book.close()
     if not rows:
         raise SourceError(f"the table must have at least one row; {path} is empty")
     width = max(j + 1 for j, name in enumerate(rows[0]) if name is not None)
     names = ["" if name is None else str(name) for name in rows[0][:width]]
     columns = [_cells([row[j] for row in rows[1:]]) for j in range(width)]
-    return pa.Table.from_arrays(columns, names=names)
+    table = pa.Table.from_arrays(columns, names=names)
+    return table, Origin(path, "excel", sheet_rows=tuple(filled)[1:])
 
 
 def _cells(values: list[Any]) -> pa.Array:

@@ -9,6 +9,7 @@ import numpy as np
 from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
 from truepool.core.errors import OutcomeError, PanelError, ReportError, SourceError
 from truepool.data.panel import check_times
+from truepool.data.row_names import row_name
 from truepool.data.sparse import DENSE_CELLS, SparseReports, prefers_sparse
 from truepool.data.tables.numbers import is_empty, parse_reports
 from truepool.data.tables.table_format import TIME_WEIGHTED, TableFormat
@@ -63,7 +64,9 @@ def pivot(
         if empty.any():
             raise SourceError(
                 "every row of a long table needs a case and an agent; column "
-                f"{name!r} is empty in row {int(np.argmax(empty))}"
+                f"{name!r} is empty in {row_name(int(np.argmax(empty)))}. Fill it in, "
+                "or "
+                "remove the row."
             )
     reports = parse_reports([frame[report_name]], written)[report_name]
     times = None if time is None else check_times(parse_times(frame[time], written))
@@ -178,7 +181,7 @@ def values_by_case(
         if known[t] and values[t] != value:
             raise error(
                 f"a case must have one {what}; case {long.ids[t]!r} has "
-                f"{values[t]!r} and, in row {row}, {value!r}. Correct one."
+                f"{values[t]!r} and, in {row_name(row)}, {value!r}. Correct one."
             )
         values[t], known[t] = value, True
     return values, ~known

@@ -13,8 +13,9 @@ from pyarrow import csv
 from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
 from truepool.core.errors import PanelError, ReportError, SourceError
 from truepool.core.formatting import is_number, pluralize
-from truepool.data.case_columns import case_name, number_cure
+from truepool.data.case_columns import number_cure
 from truepool.data.reports import UNIT_RATIO, describe_mix, mixed_units
+from truepool.data.row_names import case_name, row_name
 from truepool.data.tables.table_format import TableFormat
 
 MISSING = tuple(csv.ConvertOptions().null_values)
@@ -43,12 +44,12 @@ def parse_reports(
     if written.percent:
         _check_one_unit(columns)
         for name, values in parsed.items():
-            _check_range(name, values, 0, 100, "percentage", "--percent")
+            _check_range(name, values, 0, 100, "percentage", "--percent", first_row)
         parsed = {name: values / 100 for name, values in parsed.items()}
     if written.scores is not None:
         low, high = written.score_range
         for name, values in parsed.items():
-            _check_range(name, values, low, high, "score", "--scores")
+            _check_range(name, values, low, high, "score", "--scores", first_row)
         parsed = {
             name: (values - low) / (high - low) for name, values in parsed.items()
         }
@@ -56,7 +57,13 @@ def parse_reports(
 
 
 def _check_range(
-    name: str, values: FloatArray, low: float, high: float, kind: str, option: str
+    name: str,
+    values: FloatArray,
+    low: float,
+    high: float,
+    kind: str,
+    option: str,
+    first_row: int,
 ) -> None:
     """Refuse numbers outside the range of an option, as the table has them."""
     outside = (values < low - EDGE) | (values > high + EDGE)
@@ -64,7 +71,8 @@ def _check_range(
         row = int(np.argmax(outside))
         raise ReportError(
             f"a {kind} must lie between {low:g} and {high:g}; column {name!r} has "
-            f"{values[row]:g} in row {row}. Correct it, change {option}, or leave the "
+            f"{values[row]:g} in {row_name(first_row + row)}. Correct it, change "
+            f"{option}, or leave the "
             f"column out (--ignore {name})."
         )
 
@@ -189,7 +197,7 @@ def parse_numbers(
     text = _text(column)
     written = replace(written, percent=False)
     if written.decimal == ",":
-        text = _without_thousands(column.name, text)
+        text = _without_thousands(column.name, text, first_row)
         if not pc.any(pc.match_substring(text, ",")).as_py():
             written = replace(written, decimal=".")
     try:
@@ -198,8 +206,8 @@ def parse_numbers(
         row, cell = _first_other(text, written)
         cure = number_cure(cell, "Correct it, or name another column.")
         raise PanelError(
-            f"{what} must be a number; column {column.name!r} has {cell!r} in row "
-            f"{first_row + row}. {cure}"
+            f"{what} must be a number; column {column.name!r} has {cell!r} in "
+            f"{row_name(first_row + row)}. {cure}"
         ) from None
 
 
@@ -231,7 +239,7 @@ def _parse(column: nw.Series[Any], written: TableFormat, first_row: int) -> Floa
         row, cell = _first_other(text, written)
         raise ReportError(
             f"a report must be a number in [0, 1]; column {column.name!r} has {cell!r} "
-            f"in row {first_row + row}. {_cure(column.name, cell, written)}"
+            f"in {row_name(first_row + row)}. {_cure(column.name, cell, written)}"
         ) from None
 
 
@@ -274,7 +282,7 @@ def _first_other(text: Any, written: TableFormat) -> tuple[int, str]:
     return row, text[row].as_py()
 
 
-def _without_thousands(name: str, text: Any) -> Any:
+def _without_thousands(name: str, text: Any, first_row: int = 0) -> Any:
     """Leave out points between thousands, where a decimal comma says that they are.
 
     Whole numbers alone, such as 1.567, are refused: they might be decimals.
@@ -288,7 +296,8 @@ def _without_thousands(name: str, text: Any) -> Any:
     row = pc.index(points, True).as_py()
     raise SourceError(
         "with --decimal , a point is no decimal mark; column "
-        f"{name!r} has {text[row].as_py()!r} in row {row}. Leave out what separates "
+        f"{name!r} has {text[row].as_py()!r} in {row_name(first_row + row)}. Leave "
+        "out what separates "
         "the thousands, or pass --decimal . if the point is the decimal mark."
     )
 

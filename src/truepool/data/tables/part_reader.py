@@ -15,6 +15,7 @@ from truepool.core.prefetch import prefetch
 from truepool.data.case_columns import CaseColumns
 from truepool.data.labels import Labels
 from truepool.data.panel import Panel
+from truepool.data.row_names import cases_of_rows
 from truepool.data.tables.column_selection import (
     Batch,
     ColumnSelection,
@@ -120,7 +121,7 @@ class PartReader:
         totals.empty += int(blank.sum())
         if not known.any():
             return None
-        panel = self._checked(batch, each.rows, known)
+        panel = self._checked(batch, each, known)
         totals.counts += np.asarray(panel.counts)
         totals.mass += _mass(panel)
         totals.silent += panel.silent
@@ -130,28 +131,30 @@ class PartReader:
             totals.reported += len(panel)
         return panel
 
-    def _checked(self, batch: Batch, rows: pa.RecordBatch, known: BoolArray) -> Panel:
+    def _checked(self, batch: Batch, each: RowBatch, known: BoolArray) -> Panel:
+        rows = each.rows
         values = batch.values[:, :, 0] if batch.values.shape[2] == 1 else batch.values
         written = self.written
         weights, propensity = (
             None
             if name is None
-            else parse_numbers(as_series(rows, name), written, what)[known]
+            else parse_numbers(as_series(rows, name), written, what, each.start)[known]
             for name, what in (
                 (written.weight, "the weight of a case"),
                 (written.propensity, "the propensity of a case"),
             )
         )
         raw = rows.column(written.outcome).to_numpy(zero_copy_only=False)[known]
-        return _trusted(
-            values if known.all() else values[known],
-            self._encode(raw),
-            batch.columns.take(known),
-            weights,
-            propensity,
-            self.agents,
-            self.labels,
-        )
+        with cases_of_rows(each.start + np.flatnonzero(known)):
+            return _trusted(
+                values if known.all() else values[known],
+                self._encode(raw),
+                batch.columns.take(known),
+                weights,
+                propensity,
+                self.agents,
+                self.labels,
+            )
 
     def _encode(self, outcomes: Array) -> IntArray:
         """Class numbers of outcomes, (T,)."""

@@ -59,6 +59,8 @@ class TableProfile:
     classes: tuple[str, ...] = ()
     """Names of the classes, in order, where columns are of classes."""
     problem: str | None = None
+    encoding: str | None = None
+    """Encoding of the text, where it was guessed."""
 
 
 @dataclass
@@ -87,7 +89,8 @@ class _Look:
 
 def profile_table(path: Path) -> TableProfile:
     """Look at a table of which nothing is known yet."""
-    frame, separator = read_source(path, TableFormat())
+    frame, origin = read_source(path, TableFormat())
+    separator = origin.separator
     columns = profile_columns(frame.to_native())
     look = _Look({name: c for name, c in columns.items() if name not in INDEXES})
     if not _find_long(look):
@@ -113,6 +116,7 @@ def profile_table(path: Path) -> TableProfile:
         {name: column.describe() for name, column in rest.items()},
         tuple(name for name, column in rest.items() if column.is_amount),
         look.classes,
+        encoding=origin.encoding,
     )
     return replace(profile, problem=_problem(path, profile))
 

@@ -3,6 +3,7 @@
 import os
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import signature
@@ -32,6 +33,7 @@ from truepool.data.layout import (
     take_cases,
 )
 from truepool.data.panel import Panel
+from truepool.data.row_names import cases_of_rows, named_cases, named_rows
 from truepool.data.sparse import SparseReports
 from truepool.data.tables.agent_columns import (
     binary_columns,
@@ -50,6 +52,7 @@ from truepool.data.tables.numbers import (
     parse_numbers,
     parse_reports,
 )
+from truepool.data.tables.origin import Origin
 from truepool.data.tables.summary import TableSummary
 from truepool.data.tables.table_format import TableFormat
 from truepool.data.tables.times import parse_times
@@ -173,7 +176,15 @@ def load_panel(
     source: Any, written: TableFormat, *, allow_empty_cases: bool = False
 ) -> tuple[Panel, TableSummary]:
     """Return the panel of a table, and what was found while reading it."""
-    frame, separator = read_source(source, written)
+    frame, origin = read_source(source, written)
+    with named_rows(origin.naming):
+        panel, summary = _panel(frame, written, allow_empty_cases=allow_empty_cases)
+    return panel, replace(summary, origin=origin)
+
+
+def _panel(
+    frame: nw.DataFrame[Any], written: TableFormat, *, allow_empty_cases: bool
+) -> tuple[Panel, TableSummary]:
     if written.outcome not in frame.columns:
         raise OutcomeError(
             f"the table needs an outcome column; there is no {written.outcome!r}"
@@ -189,6 +200,50 @@ def load_panel(
     blank = empty_cases(reports.layout)
     skipped = blank & (not allow_empty_cases)
     known = ~empty & ~skipped
+    with _named_cases(reports, written, known):
+        panel = _settled(reports, outcomes, known, written, allow_empty_cases)
+        if written.percent and panel.classes == 2:
+            _check_rows(panel, frame, written)
+    summary = replace(
+        reports.summary, agents=panel.agents, empty_cases=int(skipped.sum())
+    )
+    later = empty & ~skipped
+    if not later.any():
+        return panel, summary
+    with _named_cases(reports, written, later):
+        reports, _, _ = name_classes(reports, outcomes, known, written.positive)
+        waiting = reports.take(later)
+        pending = panel.with_pending(
+            waiting.given,
+            ids=waiting.ids,
+            times=waiting.times,
+            position=np.cumsum(known)[later],
+            columns=waiting.keep(written.columns),
+        )
+    return pending, summary
+
+
+@contextmanager
+def _named_cases(
+    reports: ReportTable, written: TableFormat, kept: BoolArray
+) -> Iterator[None]:
+    """Name some of the cases by their rows or, of a long table, by their ids."""
+    rows, ids = np.flatnonzero(kept), reports.ids
+    by_row = cases_of_rows(rows)
+    if written.long is not None and ids is not None:
+        by_row = named_cases(lambda t: f"case {ids[rows[t]]!r}")
+    with by_row:
+        yield
+
+
+def _settled(
+    reports: ReportTable,
+    outcomes: Array,
+    known: BoolArray,
+    written: TableFormat,
+    allow_empty_cases: bool,
+) -> Panel:
+    """Panel of the cases with an outcome."""
     reports, labels, numbers = name_classes(reports, outcomes, known, written.positive)
     settled = reports.take(known)
     weighted, groups = settled.share, settled.column(written.group)
@@ -205,30 +260,7 @@ def load_panel(
         propensity=settled.column(written.propensity),
         allow_empty_cases=allow_empty_cases,
     )
-    if labels is not None:
-        panel = panel.with_labels(labels)
-    if written.percent and panel.classes == 2:
-        _check_rows(panel, frame, written)
-    summary = replace(
-        reports.summary,
-        agents=panel.agents,
-        separator=separator,
-        empty_cases=int(skipped.sum()),
-    )
-    if not empty.any():
-        return panel, summary
-    later = reports.take(empty & ~skipped)
-    if not len(later):
-        return panel, summary
-    position = np.cumsum(known)[empty & ~skipped]
-    pending = panel.with_pending(
-        later.given,
-        ids=later.ids,
-        times=later.times,
-        position=position,
-        columns=later.keep(written.columns),
-    )
-    return pending, summary
+    return panel if labels is None else panel.with_labels(labels)
 
 
 def load_verdicts(
@@ -238,20 +270,22 @@ def load_verdicts(
 
     An outcome column that was named must be there.
     """
-    frame, separator = read_source(source, written)
+    frame, origin = read_source(source, written)
     name = written.outcome
     there = name in frame.columns
     if is_empty(frame[name]).all() if there else name == TableFormat().outcome:
-        agents = _table(frame, written)[0].agents
-        reports = load_reports(frame, agents, written)
-        return reports, replace(reports.summary, separator=separator)
+        with named_rows(origin.naming):
+            agents = _table(frame, written)[0].agents
+            reports = load_reports(frame, agents, written)
+        return reports, replace(reports.summary, origin=origin)
     if there and (~is_empty(frame[name])).sum() == 1:
         raise OutcomeError(
             f"at least 2 cases must have an outcome, or none; column {name!r} has 1. "
             "Label another one."
         )
-    panel, summary = load_panel(frame, written)
-    return panel, replace(summary, separator=separator)
+    with named_rows(origin.naming):
+        panel, summary = load_panel(frame, written)
+    return panel, replace(summary, origin=origin)
 
 
 def _check_rows(panel: Panel, frame: nw.DataFrame[Any], written: TableFormat) -> None:
@@ -293,7 +327,18 @@ def load_reports(
     labels: Labels | None = None,
 ) -> ReportTable:
     """Return the reports of known agents on new cases; empty cases are left out."""
-    frame, separator = read_source(source, written)
+    frame, origin = read_source(source, written)
+    with named_rows(origin.naming):
+        reports = _known_reports(frame, agents, written, labels)
+    return replace(reports, summary=replace(reports.summary, origin=origin))
+
+
+def _known_reports(
+    frame: nw.DataFrame[Any],
+    agents: Sequence[str],
+    written: TableFormat,
+    labels: Labels | None,
+) -> ReportTable:
     reports, _, _ = _table(frame, written.of_new_cases(frame.columns))
     missing = [name for name in agents if name not in reports.agents]
     unknown = [name for name in reports.agents if name not in agents]
@@ -312,14 +357,12 @@ def load_reports(
         reports = _in_order_of(labels, reports)
     reports = _select(reports, agents)
     blank = empty_cases(reports.layout)
-    if not blank.all():
-        reports = reports.take(~blank)
-    values, _ = check_layout(reports.given, reports.agents)
+    kept = ~blank | blank.all()
+    with _named_cases(reports, written, kept):
+        reports = reports.take(kept)
+        values, _ = check_layout(reports.given, reports.agents)
     summary = replace(
-        reports.summary,
-        agents=reports.agents,
-        separator=separator,
-        empty_cases=int(blank.sum()),
+        reports.summary, agents=reports.agents, empty_cases=int(blank.sum())
     )
     return replace(reports, given=squeeze(values), summary=summary)
 
@@ -340,8 +383,9 @@ def _select(reports: ReportTable, agents: Sequence[str]) -> ReportTable:
 
 def load_table(source: Any, written: TableFormat) -> ReportTable:
     """Return the reports of all agents of a table, outcomes left aside."""
-    frame, _ = read_source(source, written)
-    return _table(frame, written)[0]
+    frame, origin = read_source(source, written)
+    with named_rows(origin.naming):
+        return _table(frame, written)[0]
 
 
 def read_column_names(source: str | os.PathLike[str], **written: Any) -> list[str]:
@@ -359,13 +403,11 @@ def read_frame(source: Any, id: str | None = None) -> nw.DataFrame[Any]:
     return read_source(source, TableFormat(id=id))[0]
 
 
-def read_source(
-    source: Any, written: TableFormat
-) -> tuple[nw.DataFrame[Any], str | None]:
-    """Return the table of a file or a frame, and the separator that was detected."""
-    separator = None
+def read_source(source: Any, written: TableFormat) -> tuple[nw.DataFrame[Any], Origin]:
+    """Return the table of a file or a frame, and what was guessed of the file."""
+    origin = Origin()
     if isinstance(source, str | os.PathLike):
-        source, separator = read_file(Path(source), written)
+        source, origin = read_file(Path(source), written)
     given = _column_names(source)
     names = [str(name) for name in given]
     twice = {name for name in names if names.count(name) > 1}
@@ -388,7 +430,7 @@ def read_source(
             "the table must have at least one row below its header; it has none. Write "
             "the cases into it, or name another table"
         )
-    return frame, separator
+    return frame, origin
 
 
 def _column_names(source: Any) -> Sequence[Any]:
@@ -411,9 +453,10 @@ def _table(
         if name is not None:
             parse_numbers(frame[name], written, f"the {role} of a case")
     time = written.time or ("time" if "time" in frame.columns else None)
-    if written.long is not None:
-        return _long_table(frame, written, written.long, time)
-    reports = _wide_table(frame, written, time)
+    with cases_of_rows(np.arange(len(frame))):
+        if written.long is not None:
+            return _long_table(frame, written, written.long, time)
+        reports = _wide_table(frame, written, time)
     if written.outcome not in frame.columns:
         nothing = np.full(len(frame), None, dtype=object)
         return reports, nothing, np.ones(len(frame), dtype=bool)

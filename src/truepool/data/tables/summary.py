@@ -1,23 +1,29 @@
 """What was found in a table while it was read."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from truepool.core.formatting import pluralize
 from truepool.data.tables.files import NAMES
+from truepool.data.tables.origin import Origin
+
+GUESSED_ENCODING = (
+    "The text is not UTF-8 and was read as Windows-1252 (guessed). If letters look "
+    "wrong, save the table as CSV UTF-8."
+)
 
 
 @dataclass(frozen=True)
 class TableSummary:
     """Counts and guesses of a reader: what a user should know about the table.
 
-    ``separator`` is the one that was detected, None if nothing was; ``binary`` and
-    ``numbered`` are agents whose columns hold only 0 and 1 beside fractions of others,
-    or different whole numbers; the rest are counts. ``intervals`` between updates are
-    what ``cases`` of a long table are split into, if their reports are time-weighted.
+    ``origin`` says what was guessed of the file; ``binary`` and ``numbered`` are agents
+    whose columns hold only 0 and 1 beside fractions of others, or different whole
+    numbers; the rest are counts. ``intervals`` between updates are what ``cases`` of a
+    long table are split into, if their reports are time-weighted.
     """
 
     agents: tuple[str, ...] = ()
-    separator: str | None = None
+    origin: Origin = field(default_factory=Origin)
     binary: tuple[str, ...] = ()
     numbered: tuple[str, ...] = ()
     duplicate_ids: int = 0
@@ -31,10 +37,11 @@ class TableSummary:
     def notes(self) -> list[str]:
         """Sentences about what was done, without being asked for."""
         notes = []
-        if self.separator is not None:
-            notes.append(
-                f"Columns are separated by {NAMES[self.separator]} (detected)."
-            )
+        if self.origin.separator is not None:
+            separator = NAMES[self.origin.separator]
+            notes.append(f"Columns are separated by {separator} (detected).")
+        if self.origin.encoding is not None:
+            notes.append(GUESSED_ENCODING)
         if self.replaced:
             notes.append(
                 f"{pluralize(self.replaced, 'report')} replaced by a later one of the "

@@ -9,6 +9,7 @@ import numpy as np
 
 from truepool.core.arrays import Array
 from truepool.core.errors import PanelError
+from truepool.data.row_names import row_name
 from truepool.data.tables.table_format import TableFormat
 
 DATES = (
@@ -55,7 +56,7 @@ def parse_times(
                 kind, cure = f"as {written.time_format!r}", _other_format(cells)
             raise PanelError(
                 f"a time must be written {kind}; column {column.name!r} has {value!r} "
-                f"in row {first_row + row}. {cure}"
+                f"in {row_name(first_row + row)}. {cure}"
             ) from None
     return np.array(times, dtype=object)
 

@@ -12,6 +12,9 @@ SHOWN = 50
 
 def explanation_grids(explanation: Explanation) -> Iterator[Grid]:
     """Lay out the weights of the agents or of the pools combined, and the scores."""
+    if explanation.learned:
+        rows = ((p.name, f"{p.value:.3g}", p.meaning) for p in explanation.learned)
+        yield Grid("What it learned", ("", "value", "meaning"), tuple(rows), prose=True)
     if explanation.weights is not None:
         yield grid(explanation.weights, explanation.credit, explanation.loss)
     if explanation.members is not None:

@@ -1,0 +1,68 @@
+"""Where a table came from: what was guessed of it, and what its rows are called."""
+
+import csv
+import gzip
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+LEGACY = "cp1252"
+"""Encoding of text that is not UTF-8: that of spreadsheets on Western Windows."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A file, or a frame in memory where there is no ``path``.
+
+    ``separator`` is the one that was detected, and ``encoding`` the one that was
+    guessed, None where nothing was. ``delimiter`` separates the columns, and
+    ``sheet_rows`` are the numbers of the rows in the sheet of a workbook.
+    """
+
+    path: Path | None = None
+    kind: str = ""
+    separator: str | None = None
+    encoding: str | None = None
+    delimiter: str = ","
+    sheet_rows: tuple[int, ...] = ()
+
+    @property
+    def naming(self) -> Callable[[int], str] | None:
+        """What rows are called as an editor or a spreadsheet numbers them.
+
+        None where a table has no numbers of its own: a frame, or Parquet.
+        """
+        if self.sheet_rows:
+            return self._in_sheet
+        return self._in_text if self.kind in ("csv", "JSON lines") else None
+
+    def _in_sheet(self, row: int) -> str:
+        return f"row {self.sheet_rows[row]} of the sheet"
+
+    def _in_text(self, row: int) -> str:
+        for place, line in enumerate(self._lines()):
+            if place == row:
+                return f"line {line} of the file"
+        raise IndexError(row)
+
+    def _lines(self) -> Iterator[int]:
+        """Yield the line on which each row starts, without the header.
+
+        Empty lines are no rows, and a quoted cell may hold a line feed.
+        """
+        if self.path is None:  # a frame has no lines
+            raise AssertionError
+        packed = self.path.suffix == ".gz"
+        # No byte is refused here, and what separates cells and lines is ASCII.
+        with (gzip.open if packed else open)(
+            self.path, "rt", encoding="latin-1", newline=""
+        ) as stream:
+            if self.kind != "csv":
+                yield from (n for n, line in enumerate(stream, 1) if line.strip())
+                return
+            reader, before, header = csv.reader(stream, delimiter=self.delimiter), 0, 1
+            for cells in reader:
+                if cells and not header:
+                    yield before + 1
+                header -= bool(cells and header)
+                before = reader.line_num
