@@ -5,6 +5,8 @@ VENV := .venv
 export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
 # One thread per model: parallelism is over agents and seeds, never inside them.
 export OMP_NUM_THREADS ?= 1
+# Where Python may not write bytecode, every command compiles its libraries anew: seconds each.
+unexport PYTHONDONTWRITEBYTECODE
 # Data sets are never committed; the tests that need them look here and say so when they skip.
 export TRUEPOOL_DATA ?= $(abspath ../shared/data)
 
